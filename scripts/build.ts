@@ -1,0 +1,89 @@
+/** src → one executable. `bun run build` makes dist/postrider for this machine; with `--target x64|arm64|x64-musl|
+ *  arm64-musl|all`, dist/postrider-linux-<target>. Exit code 1 when a target cannot be built.
+ *
+ *  - Workers are entry points of their own; a compiled program finds them by their path from src, so main code starts
+ *    them with new URL('./room/worker.ts', import.meta.url) from a file directly in src.
+ *  - Bytecode (half the start time) needs the ESM format, or import.meta.url becomes a path of this machine.
+ *  - .env and bunfig.toml of the folder somebody happens to stand in are not read. */
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import pkg from '../package.json' with { type: 'json' }
+
+const ROOT = join(import.meta.dir, '..')
+const DIST = join(ROOT, 'dist')
+const TARGETS = ['x64', 'arm64', 'x64-musl', 'arm64-musl'] as const
+
+const { values } = parseArgs({ options: { target: { type: 'string' } } })
+const wanted = values.target === 'all' ? TARGETS : values.target === undefined ? [null] : [values.target]
+
+for (const target of wanted) {
+  if (target !== null && !TARGETS.some((known) => known === target)) {
+    console.error(`build: expected --target ${[...TARGETS, 'all'].join('|')}, found ${target}`)
+    process.exit(1)
+  }
+  const outfile = target === null ? 'postrider' : `postrider-linux-${target}`
+  console.error(`build: dist/${outfile}`)
+  await build(outfile, target)
+}
+
+/** One executable, in place only when it is whole. Its time is that of the start of the build, so that a source saved
+ *  meanwhile counts as newer (scripts/try). */
+async function build(outfile: string, target: string | null): Promise<void> {
+  const startedAt = new Date()
+  const folder = join(DIST, `.building-${outfile}`)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  try {
+    await Bun.build({
+      entrypoints: [join(ROOT, 'src/main.ts'), ...workers()],
+      root: join(ROOT, 'src'),
+      minify: true,
+      sourcemap: 'inline',
+      bytecode: true,
+      format: 'esm',
+      define: {
+        'process.env.NODE_ENV': '"production"',
+        'process.env.POSTRIDER_VERSION': JSON.stringify(pkg.version),
+        'process.env.POSTRIDER_GIT_SHA': JSON.stringify(gitSha()),
+        'process.env.POSTRIDER_LIBC': JSON.stringify(
+          (target === null ? isMuslHere() : target.endsWith('-musl')) ? 'musl' : 'glibc',
+        ),
+      },
+      compile: {
+        outfile: join(folder, outfile),
+        autoloadDotenv: false,
+        autoloadBunfig: false,
+        ...(target === null ? {} : { target: `bun-linux-${target}` as Bun.Build.CompileTarget }),
+      },
+    })
+    chmodSync(join(folder, outfile), 0o755)
+    utimesSync(join(folder, outfile), startedAt, startedAt)
+    renameSync(join(folder, outfile), join(DIST, outfile))
+  } catch (error) {
+    console.error(error instanceof AggregateError ? error.errors.map(String).join('\n') : error)
+    process.exitCode = 1
+  } finally {
+    // The source maps written beside the program are inside it too.
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function workers(): string[] {
+  return [...new Bun.Glob('src/**/worker.ts').scanSync(ROOT)].sort().map((path) => join(ROOT, path))
+}
+
+/** The commit, with -dirty when files differ from it; `unknown` without git or commits. */
+function gitSha(): string {
+  try {
+    const args = ['describe', '--always', '--dirty', '--abbrev=12', '--exclude=*']
+    return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  } catch {
+    return 'unknown'
+  }
+}
+
+function isMuslHere(): boolean {
+  return readdirSync('/lib').some((name) => name.startsWith('ld-musl-'))
+}
