@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'bun:test'
+import { createAddressGuard, isIpLiteral, isPublicUnicast, parseHostPort } from './ip.ts'
+
+describe('public unicast', () => {
+  test.each([
+    '1.1.1.1',
+    '8.8.8.8',
+    '100.63.255.255',
+    '100.128.0.1',
+    '172.15.0.1',
+    '172.32.0.1',
+    '192.167.0.1',
+    '223.255.255.254',
+    '2606:4700:4700::1111',
+    '2a00:1450:4001::5',
+    '::ffff:8.8.8.8',
+    '::ffff:808:808',
+    '64:ff9b::8.8.8.8',
+  ])('%s is public', (ip) => {
+    expect(isPublicUnicast(ip)).toBe(true)
+  })
+
+  test.each([
+    '0.0.0.0',
+    '0.1.2.3',
+    '10.0.0.1',
+    '10.255.255.255',
+    '100.64.0.1',
+    '100.127.255.254',
+    '127.0.0.1',
+    '127.255.255.255',
+    '169.254.169.254',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.0.0.1',
+    '192.0.2.1',
+    '192.88.99.1',
+    '192.168.1.1',
+    '198.18.0.1',
+    '198.19.255.255',
+    '198.51.100.7',
+    '203.0.113.9',
+    '224.0.0.1',
+    '239.255.255.255',
+    '240.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    '::127.0.0.1', // IPv4-compatible, retired
+    '::ffff:127.0.0.1',
+    '::ffff:7f00:1',
+    '::ffff:10.0.0.1',
+    '::ffff:0:127.0.0.1', // RFC 6145
+    '64:ff9b::10.0.0.1',
+    '64:ff9b::7f00:1',
+    '64:ff9b:1::8.8.8.8', // local-use NAT64, RFC 8215
+    '100::1',
+    '2001::1', // Teredo
+    '2001:0:7f00:1::80ff:fffe',
+    '2001:db8::1',
+    '3fff::1',
+    '2001:20::1',
+    '2002:7f00:1::1', // 6to4
+    '2002:a00:1::',
+    '2002:808:808::1',
+    '2a00:1450:4001::5efe:10.0.0.1', // ISATAP
+    '2a00:1450:4001:0:200:5efe:a00:1',
+    'fc00::1',
+    'fd12:3456::1',
+    'fe80::1',
+    'fe80::1%eth0',
+    '2606:4700::1%eth0',
+    'fec0::1',
+    'ff02::1',
+    '5f00::1',
+    '4000::1', // not given out by IANA
+    '127.1',
+    '0177.0.0.1',
+    '0x7f000001',
+    '2130706433',
+    'localhost',
+    '',
+    '1.1.1.1 ',
+    '[2606:4700::1]',
+  ])('%p is not public', (ip) => {
+    expect(isPublicUnicast(ip)).toBe(false)
+  })
+})
+
+describe('address guard', () => {
+  test('without allowed networks it lets only public addresses through', () => {
+    const mayConnect = createAddressGuard([])
+    expect(mayConnect('8.8.8.8')).toBe(true)
+    expect(mayConnect('127.0.0.1')).toBe(false)
+    expect(mayConnect('no address')).toBe(false)
+  })
+
+  test('an allowed network opens exactly itself, in its IPv4-mapped form too', () => {
+    const mayConnect = createAddressGuard(['127.0.0.0/8', 'fd00::/8'])
+    expect(mayConnect('127.0.0.1')).toBe(true)
+    expect(mayConnect('::ffff:127.0.0.1')).toBe(true)
+    expect(mayConnect('fd12::1')).toBe(true)
+    expect(mayConnect('10.0.0.1')).toBe(false)
+    expect(mayConnect('::1')).toBe(false)
+    expect(mayConnect('fe80::1')).toBe(false)
+  })
+
+  test('a mapped network can be allowed as written', () => {
+    expect(createAddressGuard(['::ffff:0:0/96'])('::ffff:10.0.0.1')).toBe(true)
+  })
+
+  test.each(['10.0.0.1', '10.0.0.0/33', '10.0.0.0/-1', '10/8', 'fd00::/129', 'all', '', '10.0.0.0/8/8', '10.0.0.0/'])(
+    '%p is refused as a network',
+    (cidr) => {
+      expect(() => createAddressGuard([cidr])).toThrow('not a network in CIDR form')
+    },
+  )
+})
+
+test('shorthand forms are no literals', () => {
+  expect(['127.0.0.1', '::1', 'fe80::1'].map(isIpLiteral)).toEqual([true, true, true])
+  expect(['127.1', '2130706433', '0x7f.1', 'localhost', ''].map(isIpLiteral)).toEqual([
+    false,
+    false,
+    false,
+    false,
+    false,
+  ])
+})
+
+test('host and port are taken apart, and half a pair is null', () => {
+  expect(parseHostPort('127.0.0.1:25')).toEqual({ host: '127.0.0.1', port: 25 })
+  expect(parseHostPort('[::1]:0')).toEqual({ host: '::1', port: 0 })
+  expect(parseHostPort('mx.example:65535')).toEqual({ host: 'mx.example', port: 65535 })
+  for (const bad of ['::1:25', '[::1]', '[mx]:25', 'mx.example', ':25', 'mx:', 'mx:65536', 'mx:2a', 'm x:25', '']) {
+    expect(parseHostPort(bad)).toBeNull()
+  }
+})

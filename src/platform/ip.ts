@@ -1,0 +1,66 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** True for an IPv4 or IPv6 address as people write it, without brackets. Shorthand such as 127.1,
+ *  0x7f000001 or 0177.0.0.1 is false here; a parsed URL has already spelt it out. */
+export function isIpLiteral(text: string): boolean {
+  return isIP(text) !== 0
+}
+
+/** Address → whether it belongs to one machine of the public Internet. False for everything that could be
+ *  ours or nobody's: private, loopback, link-local, shared (CGNAT), documentation, multicast, reserved; for
+ *  what is no address; and for IPv6 forms that carry an IPv4 address inside unless that one is public.
+ *  6to4, Teredo and ISATAP are false throughout: long retired, and good only for reaching round a wall.
+ *  RFC 6890 and the IANA special-purpose registries. */
+export function isPublicUnicast(ip: string): boolean {
+  if (!isIpLiteral(ip) || ip.includes('%')) return false
+  const address = ipaddr.process(ip)
+  if (address instanceof ipaddr.IPv4) return address.range() === 'unicast'
+  if (address.match(NAT64_WELL_KNOWN)) return isPublicUnicast(lastFourBytes(address))
+  return address.match(GLOBAL_UNICAST) && address.range() === 'unicast' && !isIsatap(address)
+}
+
+/** Networks the operator allows beside the public Internet → the question "may we connect to this
+ *  address?". An IPv4 network also covers its IPv4-mapped IPv6 form. Throws on what is not a CIDR. */
+export function createAddressGuard(allowedCidrs: string[]): (ip: string) => boolean {
+  const allowed = allowedCidrs.map(parseCidr)
+  return (ip) => isPublicUnicast(ip) || (isIpLiteral(ip) && allowed.some((network) => contains(network, ip)))
+}
+
+/** `127.0.0.1:25`, `[::1]:25` or `host.example:25` → host without brackets, and port 0–65535.
+ *  Null for anything else, so also for an IPv6 address without brackets or a missing port. */
+export function parseHostPort(text: string): { host: string; port: number } | null {
+  const match = HOST_PORT.exec(text)
+  if (!match) return null
+  const [, v6, name, digits] = match
+  const port = Number(digits)
+  if (port > 65535 || (v6 !== undefined && isIP(v6) !== 6)) return null
+  return { host: v6 ?? name!, port }
+}
+
+type Network = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+const HOST_PORT = /^(?:\[([0-9a-f:.%]+)\]|([a-z0-9._-]+)):(\d{1,5})$/i
+const GLOBAL_UNICAST: [ipaddr.IPv6, number] = ipaddr.IPv6.parseCIDR('2000::/3') // RFC 4291 §2.4, all IANA gives out
+const NAT64_WELL_KNOWN: [ipaddr.IPv6, number] = ipaddr.IPv6.parseCIDR('64:ff9b::/96') // RFC 6052 §2.1
+
+function lastFourBytes(address: ipaddr.IPv6): string {
+  return address.toByteArray().slice(12).join('.')
+}
+
+/** Interface identifiers 0:5efe:v4 and 200:5efe:v4 lead into a site's own IPv4 network. RFC 5214 §6.1 */
+function isIsatap(address: ipaddr.IPv6): boolean {
+  return (address.parts[4]! & 0xfdff) === 0 && address.parts[5] === 0x5efe
+}
+
+function parseCidr(text: string): Network {
+  const [base = '', bits = '', ...rest] = text.split('/')
+  const version = isIP(base)
+  const isSound = version !== 0 && !base.includes('%') && /^\d{1,3}$/.test(bits) && rest.length === 0
+  if (!isSound || Number(bits) > (version === 4 ? 32 : 128)) throw new Error(`not a network in CIDR form: ${text}`)
+  return [ipaddr.parse(base), Number(bits)]
+}
+
+function contains([base, bits]: Network, ip: string): boolean {
+  return [ipaddr.parse(ip), ipaddr.process(ip)].some((form) => form.kind() === base.kind() && form.match(base, bits))
+}

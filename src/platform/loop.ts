@@ -1,0 +1,55 @@
+import type { Clock } from './clock.ts'
+
+/** A loop that turns when something is due: nap until then, until woken, or at most `idleMs`. */
+export interface Loop {
+  start(): void
+  /** Turn soon; a wake that arrives during a turn causes one more. */
+  wake(): void
+  /** No further turns; resolves when the running one has ended. */
+  stop(): Promise<void>
+}
+
+/** `tick` → Loop. `tick` does what is due and returns the time (ms UTC) of the next due work, or null.
+ *  An error in a turn goes to `onError` and the loop goes on after `idleMs`. Knows neither mail nor store. */
+export function createLoop(options: {
+  clock: Clock
+  idleMs: number
+  tick: () => Promise<number | null>
+  onError: (error: unknown) => void
+}): Loop {
+  const { clock, idleMs, tick, onError } = options
+  let stopped = false
+  let woken = false
+  let nap: AbortController | null = null
+  let running: Promise<void> | null = null
+
+  const turn = async () => {
+    while (!stopped) {
+      woken = false
+      const nextAt = await tick().catch((error) => {
+        onError(error)
+        return null
+      })
+      if (stopped || woken) continue
+      nap = new AbortController()
+      const waitMs = nextAt === null ? idleMs : Math.min(idleMs, Math.max(0, nextAt - clock.now()))
+      await clock.sleep(waitMs, nap.signal)
+      nap = null
+    }
+  }
+
+  return {
+    start: () => {
+      running ??= turn()
+    },
+    wake: () => {
+      woken = true
+      nap?.abort()
+    },
+    stop: async () => {
+      stopped = true
+      nap?.abort()
+      await running
+    },
+  }
+}

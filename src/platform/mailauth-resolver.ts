@@ -1,0 +1,54 @@
+import type { Lookup, Resolver } from './resolver.ts'
+
+/** Resolver → the function mailauth takes as `resolver`: TXT as lists of strings, MX with `priority` and an
+ *  empty exchange for the null MX, everything else as text. What is not there rejects with `code` ENOTFOUND
+ *  or ENODATA, trouble with ESERVFAIL or ETIMEOUT, a type we do not ask with ENOTIMP. */
+export function mailauthResolver(resolver: Resolver): (name: string, type?: string) => Promise<unknown> {
+  return async (name, type = 'A') => {
+    const found = await lookup(resolver, name, type)
+    switch (found.kind) {
+      case 'records':
+        return found.records
+      case 'nxdomain':
+        throw dnsError('ENOTFOUND', name, type)
+      case 'no_data':
+        throw dnsError('ENODATA', name, type)
+      case 'temporary':
+        throw dnsError(found.reason === 'timeout' ? 'ETIMEOUT' : 'ESERVFAIL', name, type)
+    }
+  }
+}
+
+async function lookup(resolver: Resolver, name: string, type: string): Promise<Lookup<unknown>> {
+  switch (type) {
+    case 'A':
+      return resolver.a(name)
+    case 'AAAA':
+      return resolver.aaaa(name)
+    case 'TXT':
+      return resolver.txtStrings(name)
+    case 'MX':
+      return nodeMx(await resolver.mx(name))
+    case 'CNAME':
+      return resolver.cname(name)
+    case 'NS':
+      return resolver.ns(name)
+    case 'PTR':
+      return resolver.ptr(name)
+    default:
+      throw dnsError('ENOTIMP', name, type)
+  }
+}
+
+function nodeMx(found: Awaited<ReturnType<Resolver['mx']>>): Lookup<{ priority: number; exchange: string }> {
+  if (found.kind !== 'records') return found
+  const records = found.records.map(({ preference, exchange }) => ({
+    priority: preference,
+    exchange: exchange === '.' ? '' : exchange,
+  }))
+  return { ...found, records }
+}
+
+function dnsError(code: string, name: string, type: string): Error {
+  return Object.assign(new Error(`DNS lookup of ${type} ${name} failed: ${code}`), { code })
+}

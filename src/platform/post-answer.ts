@@ -1,0 +1,29 @@
+/** What is read of an answer at most (contract §4). */
+export const EXCERPT_BYTES = 4096
+
+/** Body bytes → text safe to store and to show: the first 4 KiB as UTF-8 (what is none becomes U+FFFD, a
+ *  character cut off at the end goes), line ends and tabs as spaces, other control and text-direction
+ *  characters gone. Empty for a compressed body, which we did not ask for. */
+export function excerptOf(bytes: Uint8Array, contentEncoding?: string): string {
+  if (contentEncoding && contentEncoding.trim().toLowerCase() !== 'identity') return ''
+  const text = new TextDecoder().decode(bytes.subarray(0, EXCERPT_BYTES), { stream: true })
+  return text
+    .replace(/[\t\r\n]+/g, ' ')
+    .replace(UNSEEN, '')
+    .trim()
+}
+
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/** Retry-After as seconds or as an HTTP date → whole seconds from `now` (ms UTC), 0 for a date that has passed.
+ *  Null without the header or with anything else. RFC 9110 §10.2.3 */
+export function retryAfterSeconds(value: string | undefined, now: number): number | null {
+  const text = value?.trim() ?? ''
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  if (!HTTP_DATE.test(text)) return null
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - now) / 1000))
+}
+
+/** IMF-fixdate; the two older forms are not worth reading in a new header. RFC 9110 §5.6.7 */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/

@@ -1,0 +1,189 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import type { Answer } from 'dns-packet'
+import ipaddr from 'ipaddr.js'
+import type { Clock } from './clock.ts'
+import { createDnsCache } from './dns-cache.ts'
+import { type Ask, createAsk, longestAskMs } from './dns-client.ts'
+import { canExist, followAliases, targetOf } from './dns-follow.ts'
+import { isIpLiteral } from './ip.ts'
+import type { Random } from './random.ts'
+
+export { mailauthResolver } from './mailauth-resolver.ts'
+
+export type RecordType = 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'PTR' | 'NS' | 'TLSA' | 'SOA'
+
+/** What the DNS said. `records` is never empty. `temporary` covers SERVFAIL, REFUSED, silence and nonsense.
+ *  `authentic` is the AD flag of every answer used: worth something only from a validating resolver close by. */
+export type Lookup<T> =
+  | { kind: 'records'; records: T[]; ttlSeconds: number; authentic: boolean }
+  | { kind: 'no_data' }
+  | { kind: 'nxdomain' }
+  | { kind: 'temporary'; reason: string }
+
+/** `exchange` in lower case without a trailing dot; `.` is the null MX of RFC 7505. */
+export interface MxRecord {
+  preference: number
+  exchange: string
+}
+
+/** RFC 6698 §2.1 */
+export interface TlsaRecord {
+  usage: number
+  selector: number
+  matchingType: number
+  certificate: Uint8Array
+}
+
+/** Names are A-labels; a trailing dot does no harm. No method rejects: every failure is a Lookup. */
+export interface Resolver {
+  mx(name: string): Promise<Lookup<MxRecord>>
+  a(name: string): Promise<Lookup<string>>
+  aaaa(name: string): Promise<Lookup<string>>
+  /** One entry a record: its strings joined, read as UTF-8. */
+  txt(name: string): Promise<Lookup<string>>
+  /** One entry a record: its strings apart, one character a byte (latin1), as mailauth wants them. */
+  txtStrings(name: string): Promise<Lookup<string[]>>
+  cname(name: string): Promise<Lookup<string>>
+  ns(name: string): Promise<Lookup<string>>
+  /** Takes an address, or the in-addr.arpa or ip6.arpa name made of one. */
+  ptr(ip: string): Promise<Lookup<string>>
+  tlsa(name: string): Promise<Lookup<TlsaRecord>>
+  /** What is asked from now on is `temporary`; what is under way ends by itself. */
+  close(): void
+}
+
+export interface ResolverOptions {
+  /** `ip:port` or `[v6]:port`, asked in this order. */
+  servers: string[]
+  clock: Clock
+  random: Random
+  /** Patience with one question to one server. */
+  timeoutMs?: number
+  /** Questions to all servers together before giving up. */
+  tries?: number
+  /** 0 = remember nothing, for whoever must see what was published a second ago. */
+  maxCacheEntries?: number
+  /** Questions on the wire at once; the others wait, at most as long as one lookup may take. */
+  maxConcurrent?: number
+}
+
+/** Servers → our own resolver: whole TXT records, no data apart from NXDOMAIN, TLSA and AD, none of which
+ *  the runtime's resolver has. Answers are remembered for their TTL (1 s to 1 day), "nothing there" for the
+ *  SOA's negative TTL (at most 5 min, RFC 2308), trouble for one second; equal questions asked at once are one.
+ *  Throws on a server that is no `ip:port`. */
+export function createResolver(options: ResolverOptions): Resolver {
+  const { clock, random, servers, timeoutMs = 2000, tries = 3, maxCacheEntries = 10_000, maxConcurrent = 100 } = options
+  const cache = createDnsCache<Lookup<Answer>>({ clock, maxEntries: maxCacheEntries })
+  const underWay = new Map<string, Promise<Lookup<Answer>>>()
+  const patience = { servers, timeoutMs, tries }
+  const ask = queued(createAsk({ ...patience, random }), maxConcurrent, longestAskMs(patience))
+  let isClosed = false
+
+  const lookup = async <T>(given: string, type: RecordType, read: (answer: Answer) => T): Promise<Lookup<T>> => {
+    const name = given.replace(/\.$/, '').toLowerCase()
+    if (!canExist(name)) return { kind: 'nxdomain' }
+    if (isClosed) return { kind: 'temporary', reason: 'resolver is closed' }
+    const key = `${type} ${name}`
+    const cached = cache.get(key)
+    if (cached) return withRecords(cached.value, read, cached.secondsLeft)
+    const asking = underWay.get(key) ?? start(key, name, type)
+    return withRecords(await asking, read)
+  }
+
+  const start = (key: string, name: string, type: RecordType) => {
+    const asking = followAliases(ask, name, type)
+      .then(({ lookup, keepSeconds }) => {
+        cache.set(key, lookup, keepSeconds)
+        return lookup
+      })
+      .finally(() => underWay.delete(key))
+    underWay.set(key, asking)
+    return asking
+  }
+
+  return {
+    mx: (name) => lookup(name, 'MX', readMx),
+    a: (name) => lookup(name, 'A', readText),
+    aaaa: (name) => lookup(name, 'AAAA', readText),
+    txt: (name) =>
+      lookup(name, 'TXT', (answer) => Buffer.from(readStrings(answer).join(''), 'latin1').toString('utf8')),
+    txtStrings: (name) => lookup(name, 'TXT', readStrings),
+    cname: (name) => lookup(name, 'CNAME', targetOf),
+    ns: (name) => lookup(name, 'NS', targetOf),
+    ptr: (ip) => lookup(isIpLiteral(ip) ? reverseName(ip) : ip, 'PTR', targetOf),
+    tlsa: (name) => lookup(name, 'TLSA', readTlsa),
+    close: () => {
+      isClosed = true
+    },
+  }
+}
+
+/** The text of a resolv.conf → its first three servers as `ip:port`; without text, the file of this machine.
+ *  127.0.0.1:53 when there is none. Never throws. resolv.conf(5) */
+export function systemServers(resolvConf = readResolvConf()): string[] {
+  const servers = resolvConf
+    .split('\n')
+    .map((line) => /^\s*nameserver\s+(\S+)/.exec(line)?.[1] ?? '')
+    .filter(isIpLiteral)
+    .map((ip) => (isIP(ip) === 6 ? `[${ip}]:53` : `${ip}:53`))
+  return servers.length > 0 ? servers.slice(0, 3) : ['127.0.0.1:53']
+}
+
+/** At most `max` questions at once; one that waited longer than a whole lookup may take is given up. */
+function queued(ask: Ask, max: number, longestWaitMs: number): Ask {
+  const waiting: (() => void)[] = []
+  let free = max
+  return async (name, type) => {
+    const cameAt = performance.now()
+    if (free > 0) free--
+    else await new Promise<void>((resolve) => waiting.push(resolve)) // handed over by who leaves
+    try {
+      if (performance.now() - cameAt > longestWaitMs) return { kind: 'temporary', reason: 'too many lookups' }
+      return await ask(name, type)
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else free++
+    }
+  }
+}
+
+function withRecords<T>(lookup: Lookup<Answer>, read: (answer: Answer) => T, ttlSeconds?: number): Lookup<T> {
+  if (lookup.kind !== 'records') return lookup
+  return { ...lookup, ttlSeconds: ttlSeconds ?? lookup.ttlSeconds, records: lookup.records.map(read) }
+}
+
+const dataOf = <T>(answer: Answer) => (answer as unknown as { data: T }).data
+const readText = (answer: Answer) => dataOf<string>(answer)
+
+function readStrings(answer: Answer): string[] {
+  return dataOf<Buffer[]>(answer).map((bytes) => bytes.toString('latin1'))
+}
+
+function readMx(answer: Answer): MxRecord {
+  const { preference, exchange } = dataOf<{ preference?: number; exchange: string }>(answer)
+  return { preference: preference ?? 0, exchange: exchange.toLowerCase() }
+}
+
+function readTlsa(answer: Answer): TlsaRecord {
+  const { usage, selector, matchingType, certificate } = dataOf<TlsaRecord>(answer)
+  return { usage, selector, matchingType, certificate: new Uint8Array(certificate) }
+}
+
+/** Address → the name its PTR record has, RFC 1035 §3.5 and RFC 3596 §2.5. A mapped address counts as IPv4. */
+function reverseName(ip: string): string {
+  const address = ipaddr.process(ip.replace(/%.*$/, ''))
+  const bytes = address.toByteArray()
+  if (address.kind() === 'ipv4') return `${bytes.reverse().join('.')}.in-addr.arpa`
+  const nibbles = bytes.flatMap((byte) => [byte >> 4, byte & 15]).reverse()
+  return `${nibbles.map((nibble) => nibble.toString(16)).join('.')}.ip6.arpa`
+}
+
+function readResolvConf(): string {
+  try {
+    return readFileSync('/etc/resolv.conf', 'utf8')
+  } catch {
+    return ''
+  }
+}
