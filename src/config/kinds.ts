@@ -1,0 +1,162 @@
+/** The kinds of value a config key can have. A kind says in words what is expected, checks with zod what a TOML
+ *  file holds, and knows how the same value is written in an environment variable. */
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import {
+  formatEndpoint,
+  parseCidr,
+  parseHostName,
+  parseIpPort,
+  parseListen,
+  parseOrigin,
+  parseSmarthost,
+} from './notations.ts'
+
+/** `Written` is what stands in the file, `Value` what the house gets. */
+export interface Kind<Value = unknown, Written = unknown> {
+  /** Completes "expected …". */
+  readonly expected: string
+  readonly schema: z.ZodType<Value, Written>
+  /** The text of an environment variable → what would stand in the file. Text that does not fit stays text. */
+  readonly fromText: (text: string) => unknown
+  /** A relative path is meant from the folder of the file that names it. */
+  readonly isPath?: boolean
+}
+
+export const whole = (min: number, max: number): Kind<number, number> => ({
+  expected: `a whole number from ${min} to ${max}`,
+  schema: z.int().min(min).max(max),
+  fromText: toNumber,
+})
+
+export const port = whole(1, 65535)
+
+/** A whole number from `min` on, or -1 for unlimited. */
+export const limit = (min: number): Kind<number, number> => ({
+  expected: `a whole number from ${min} on, or -1 for unlimited`,
+  schema: z.union([z.literal(-1), z.int().min(min)]),
+  fromText: toNumber,
+})
+
+/** Seconds or hours; fractions are allowed. */
+export const span = (min: number, max: number): Kind<number, number> => ({
+  expected: `a number from ${min} to ${max}`,
+  schema: z.number().min(min).max(max),
+  fromText: toNumber,
+})
+
+/** A share of all, 0.05 for five in a hundred. */
+export const share: Kind<number, number> = {
+  expected: 'a number above 0, at most 1',
+  schema: z.number().gt(0).max(1),
+  fromText: toNumber,
+}
+
+/** A list of `span`s, `shortest` to `longest` entries long. */
+export const spans = (item: Kind<number, number>, shortest: number, longest: number) => ({
+  expected: `a list of ${shortest === longest ? `exactly ${shortest}` : `${shortest} to ${longest}`} entries, each ${item.expected}`,
+  schema: z.array(item.schema).min(shortest).max(longest).readonly(),
+  fromText: toList(toNumber),
+})
+
+export const flag: Kind<boolean, boolean> = {
+  expected: 'true or false',
+  schema: z.boolean(),
+  fromText: (text) => (text === 'true' ? true : text === 'false' ? false : text),
+}
+
+export const choice = <const Words extends readonly [string, ...string[]]>(...words: Words) => ({
+  expected: `one of ${words.map((word) => `"${word}"`).join(', ')}`,
+  schema: z.enum(words),
+  fromText: asItIs,
+})
+
+export const folder: Kind<string, string> = {
+  expected: 'the path of a folder',
+  schema: z.string().min(1).refine(hasNoNul),
+  fromText: asItIs,
+  isPath: true,
+}
+
+/** '' is no file: null. */
+export const file: Kind<string | null, string> = {
+  expected: 'the path of a file, or "" for none',
+  schema: written((text) => (text === '' ? null : hasNoNul(text) ? text : undefined)),
+  fromText: asItIs,
+  isPath: true,
+}
+
+export const hostName = {
+  expected: 'a host name like mail.example.com',
+  schema: written(parseHostName),
+  fromText: asItIs,
+}
+
+export const listen = {
+  expected: 'host:port or "off" (the host an IP address or localhost)',
+  schema: written(parseListen),
+  fromText: asItIs,
+}
+
+/** '' is left for the reader to derive from the listener. */
+export const publicUrl = {
+  expected: 'http(s)://host[:port] without a path, or "" to derive it from http.listen',
+  schema: written((text) => (text === '' ? '' : parseOrigin(text))),
+  fromText: asItIs,
+}
+
+export const smarthost = {
+  expected: 'smtp:// or smtps://, then user:password@host:port (percent-encoded), or "" for none',
+  schema: written(parseSmarthost),
+  fromText: asItIs,
+}
+
+/** '' leaves the choice to the system: null. */
+export const address = {
+  expected: 'an IP address, or "" for the system\'s choice',
+  schema: written((text) => (text === '' ? null : isIP(text) !== 0 ? text : undefined)),
+  fromText: asItIs,
+}
+
+export const nameServers = {
+  expected: "a list of ip:port, [] for the system's",
+  schema: z.array(written(parseNameServer)).readonly(),
+  fromText: toList(asItIs),
+}
+
+export const networks = {
+  expected: 'a list of networks like 10.0.0.0/8',
+  schema: z.array(written(parseCidr)).readonly(),
+  fromText: toList(asItIs),
+}
+
+/** A notation → the schema of a string in it. */
+function written<Value>(parse: (text: string) => Value | undefined): z.ZodType<Value, string> {
+  return z.string().transform((text, context) => {
+    const value = parse(text)
+    if (value !== undefined) return value
+    context.addIssue({ code: 'custom', message: 'not in this notation' })
+    return z.NEVER
+  })
+}
+
+function parseNameServer(text: string): string | undefined {
+  const server = parseIpPort(text)
+  return server && server.port > 0 ? formatEndpoint(server) : undefined
+}
+
+function hasNoNul(text: string): boolean {
+  return !text.includes('\0')
+}
+
+function asItIs(text: string): unknown {
+  return text
+}
+
+function toNumber(text: string): unknown {
+  return /^[+-]?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : text
+}
+
+function toList(item: (text: string) => unknown): (text: string) => unknown {
+  return (text) => (text.trim() === '' ? [] : text.split(',').map((part) => item(part.trim())))
+}

@@ -1,0 +1,91 @@
+/** The notations a config value is written in: text → value, `undefined` when the text is none of them.
+ *  Pure; nothing is looked up. */
+import { isIP, isIPv6 } from 'node:net'
+import { domainToASCII } from 'node:url'
+
+/** An address to listen on or talk to; an IPv6 host stands without brackets. */
+export interface Endpoint {
+  readonly host: string
+  readonly port: number
+}
+
+/** The host that takes all outgoing mail. `implicitTls`: TLS from the first byte (RFC 8314 §3.3), else STARTTLS. */
+export interface Smarthost {
+  readonly host: string
+  readonly port: number
+  readonly implicitTls: boolean
+  readonly user: string | null
+  readonly password: string | null
+}
+
+/** `ip:port`, `[v6]:port` or `localhost:port` → Endpoint; `off` → null. Port 0 lets the system choose. */
+export function parseListen(text: string): Endpoint | null | undefined {
+  if (text === 'off') return null
+  return parseIpPort(text.replace(/^localhost:/, '127.0.0.1:'))
+}
+
+/** `ip:port` or `[v6]:port` → Endpoint. */
+export function parseIpPort(text: string): Endpoint | undefined {
+  const [, v6, v4, digits] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
+  const host = v6 ?? v4
+  if (host === undefined || isIP(host) !== (v6 ? 6 : 4) || Number(digits) > 65535) return undefined
+  return { host: host.toLowerCase(), port: Number(digits) }
+}
+
+/** Endpoint → `host:port`, IPv6 in brackets; the opposite of parseIpPort. */
+export function formatEndpoint({ host, port }: Endpoint): string {
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+/** `ip/prefix` → the same in lower case. Host bits may be set; they mean nothing. */
+export function parseCidr(text: string): string | undefined {
+  const [, ip = '', prefix] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? []
+  const family = isIP(ip)
+  if (family === 0 || Number(prefix) > (family === 4 ? 32 : 128)) return undefined
+  return text.toLowerCase()
+}
+
+/** A host name of two labels or more → its A-label form, lower case, without a final dot. An address is none. */
+export function parseHostName(text: string): string | undefined {
+  const name = domainToASCII(text.replace(/\.$/, ''))
+  const labels = name.split('.')
+  if (name.length > 253 || labels.length < 2 || /^\d*$/.test(labels.at(-1) ?? '')) return undefined
+  return labels.every((label) => LABEL.test(label)) ? name : undefined
+}
+
+/** `http(s)://host[:port]` → the origin, without a final slash. */
+export function parseOrigin(text: string): string | undefined {
+  const url = URL.parse(text)
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password) return undefined
+  return url.pathname === '/' && !/[?#]/.test(text) ? url.origin : undefined
+}
+
+/** `smtp://` or `smtps://`, `[user:password@]host[:port]` → Smarthost; '' → null (each domain's MX is used).
+ *  User and password are percent-encoded. Without a port: 587, or 465 for smtps (RFC 8314 §3.3). */
+export function parseSmarthost(text: string): Smarthost | null | undefined {
+  if (text === '') return null
+  const url = URL.parse(text)
+  if (!url || !['smtp:', 'smtps:'].includes(url.protocol)) return undefined
+  if (!['', '/'].includes(url.pathname) || /[?#]/.test(text) || url.port === '0') return undefined
+  const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase()
+  const user = percentDecoded(url.username)
+  const password = percentDecoded(url.password)
+  if (!isHost(host) || user === undefined || password === undefined) return undefined
+  if ((user === '') !== (password === '')) return undefined
+  const implicitTls = url.protocol === 'smtps:'
+  const port = url.port === '' ? (implicitTls ? 465 : 587) : Number(url.port)
+  return { host, port, implicitTls, user: user || null, password: password || null }
+}
+
+/** RFC 1123 §2.1: letters, digits and inner hyphens, at most 63. */
+const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+
+const isHost = (host: string) => isIP(host) !== 0 || host === 'localhost' || parseHostName(host) !== undefined
+
+function percentDecoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,135 @@
+/** Values as given → one frozen Config, or every fault at once. */
+import { dirname, resolve } from 'node:path'
+import type { ConfigFault } from './fault.ts'
+import type { Collected, Given, Origin } from './given.ts'
+import { type Endpoint, formatEndpoint } from './notations.ts'
+import { camelCase, keysByPath } from './paths.ts'
+import { isEveryAddress, rules } from './rules.ts'
+import type { Config, Key } from './schema.ts'
+
+export type ConfigResult = { config: Config; faults?: never } | { faults: ConfigFault[]; config?: never }
+
+/** Layers, the later above the earlier → Config. A key that none gives has its default; a key with a fault is judged
+ *  no further. `file` is told for what is missing, and relative paths of all files start at its folder (those of the
+ *  environment at the working folder). `readSecretFile` throws when the file cannot be read. */
+export function assemble(layers: Collected[], file: string, readSecretFile: (path: string) => string): ConfigResult {
+  const faults = layers.flatMap((layer) => layer.faults)
+  const given = new Map<string, Given>()
+  for (const layer of layers) {
+    settleSecrets(layer, given, faults, file, readSecretFile)
+    for (const [path, value] of layer.given) given.set(path, value)
+  }
+  const originOf = (path: string): Origin => given.get(path)?.origin ?? { file, line: null, key: path }
+
+  const sections = new Set(layers.flatMap((layer) => [...layer.sections]))
+  const values = new Map<string, unknown>()
+  const faulty = new Set<string>()
+  for (const [path, key] of keysByPath(sections)) {
+    const read = readValue(key, given.get(path))
+    if ('value' in read) values.set(path, located(key, read.value, originOf(path), file))
+    else {
+      faults.push({ ...originOf(path), message: read.message })
+      faulty.add(path)
+      values.set(path, key.kind.schema.parse(key.fallback ?? key.example))
+    }
+  }
+
+  const config = nest(values)
+  for (const rule of rules) {
+    if (rule.keys.some((key) => faulty.has(key))) continue
+    const message = rule.broken(config)
+    if (message) faults.push({ ...originOf(rule.keys.find((key) => given.has(key)) ?? rule.keys[0]!), message })
+  }
+  return faults.length > 0 ? { faults: faults.sort(byPlace) } : { config: deepFreeze(config) }
+}
+
+/** The address that links start with when none is configured. A listener on every address is named by the host
+ *  name; `null` (off) gives the host name alone: some proxy must then know the way. */
+export function derivePublicUrl(hostname: string, listen: Endpoint | null): string {
+  if (!listen) return `http://${hostname}`
+  return `http://${isEveryAddress(listen.host) ? `${hostname}:${listen.port}` : formatEndpoint(listen)}`
+}
+
+/** A layer's `x_file` becomes its `x`, with the content of the file; a secret set in this layer hides both spellings
+ *  below it. Both at once, and a file that cannot be read, are faults. */
+function settleSecrets(
+  layer: Collected,
+  below: Map<string, Given>,
+  faults: ConfigFault[],
+  file: string,
+  readSecretFile: (path: string) => string,
+): void {
+  for (const [path, key] of keysByPath()) {
+    const pointer = key.isSecret ? layer.given.get(`${path}_file`) : undefined
+    if (!pointer) continue
+    layer.given.delete(pointer.path)
+    if (pointer.raw === '') continue
+    const fault = (message: string) => faults.push({ ...pointer.origin, message })
+    if (layer.given.has(path)) fault(`expected either ${path} or ${path}_file, found both`)
+    else if (typeof pointer.raw !== 'string') fault(`expected the path of a file, found ${shown(pointer.raw)}`)
+    else {
+      below.delete(path)
+      try {
+        const secret = readSecretFile(resolve(folderOf(pointer.origin, file), pointer.raw)).replace(/\r?\n$/, '')
+        layer.given.set(path, { ...pointer, path, raw: secret })
+      } catch (error) {
+        fault(`expected a readable file, found ${JSON.stringify(pointer.raw)} (${reasonOf(error)})`)
+      }
+    }
+  }
+}
+
+function readValue(key: Key, given: Given | undefined): { value: unknown } | { message: string } {
+  if (!given && key.fallback === undefined)
+    return { message: `expected ${key.kind.expected}, found nothing: this key is required` }
+  const raw = given ? given.raw : key.fallback
+  const parsed = key.kind.schema.safeParse(raw)
+  if (parsed.success) return { value: parsed.data }
+  return { message: `expected ${key.kind.expected}, found ${key.isSecret ? 'a value that is not shown' : shown(raw)}` }
+}
+
+/** A relative path becomes absolute; other values stay. */
+function located(key: Key, value: unknown, origin: Origin, file: string): unknown {
+  return key.kind.isPath && typeof value === 'string' ? resolve(folderOf(origin, file), value) : value
+}
+
+const folderOf = (origin: Origin, file: string) => (origin.file === file ? dirname(file) : '.')
+
+/** Values by path → the nested object; the one place where a Config is made. */
+function nest(values: Map<string, unknown>): Config {
+  const config: Record<string, unknown> = Object.create(null)
+  for (const [path, value] of values) {
+    const names = path.split('.')
+    const last = names.pop()!
+    let place = config
+    // A plan's name is the operator's word and stays as written; section names of ours have no underscore.
+    // No prototype: a plan called "constructor" is nothing special.
+    for (const name of names) {
+      place[name] ??= Object.create(null)
+      place = place[name] as Record<string, unknown>
+    }
+    place[camelCase(last)] = value
+  }
+  const { hostname, http } = config as Config
+  const publicUrl = http.publicUrl || derivePublicUrl(hostname, http.listen)
+  return { ...(config as Config), http: { ...http, publicUrl } }
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    for (const part of Object.values(value)) deepFreeze(part)
+    Object.freeze(value)
+  }
+  return value
+}
+
+/** A value as the operator would write it, shortened. */
+function shown(raw: unknown): string {
+  if (raw instanceof Date) return raw.toISOString()
+  const text = typeof raw === 'number' ? String(raw) : (JSON.stringify(raw) ?? typeof raw)
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text
+}
+
+const reasonOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? String(error)
+
+const byPlace = (a: ConfigFault, b: ConfigFault) => (a.line ?? Infinity) - (b.line ?? Infinity)

@@ -1,0 +1,255 @@
+/** The one table of config keys. The types, the checks, the environment names and config.example.toml are made of it:
+ *  a key added here is known everywhere. Keys stand as in the file (snake_case); Values<> gives them camelCase. */
+import type { z } from 'zod'
+import * as kinds from './kinds.ts'
+
+export interface Key<K extends kinds.Kind = kinds.Kind> {
+  readonly kind: K
+  /** For people: what it does, in one to three sentences. */
+  readonly about: string
+  readonly unit?: string
+  /** As it would stand in the file; undefined: the key is required, and `example` stands in the example file. */
+  readonly fallback?: z.input<K['schema']>
+  readonly example?: z.input<K['schema']>
+  /** Never shown in a fault, and can be read from a file named by `<key>_file`. */
+  readonly isSecret?: boolean
+}
+
+export interface Section<Keys extends Table = Table> {
+  readonly about: string
+  readonly keys: Keys
+}
+
+/** A section in which other names may stand beside the known ones. */
+export interface OpenSection<Other extends Section = Section> extends Section {
+  readonly other: Other
+}
+
+export interface Table {
+  readonly [name: string]: Key | Section | OpenSection
+}
+
+const planKeys = (perMinute: number, perMonth: number, domains: number, retentionDays: number) => ({
+  requests_per_minute: key(kinds.limit(1), {
+    about: 'API requests that each key may make.',
+    unit: 'per minute',
+    fallback: perMinute,
+  }),
+  messages_per_month: key(kinds.limit(0), {
+    about: 'Recipients accepted for live sending in a calendar month (UTC).',
+    fallback: perMonth,
+  }),
+  domains: key(kinds.limit(0), { about: 'Sending domains of an organization.', fallback: domains }),
+  retention_days: key(kinds.limit(1), {
+    about: 'How long messages, events and inbound mail are kept.',
+    unit: 'days',
+    fallback: retentionDays,
+  }),
+})
+
+/** The customer's document, Limits: requests a minute, messages a month, domains, days of retention. */
+const FREE = [60, 1000, 1, 7] as const
+
+const DAY = 86_400
+const MONTH = 31 * DAY
+
+export const table = {
+  hostname: key(kinds.hostName, {
+    about: `The public name of this machine: said in SMTP greetings, in Message-ID and Received headers, and the MX of
+inbound mail. Its A/AAAA record and the PTR record of its address should agree. The one key without a default.`,
+    example: 'mail.example.com',
+  }),
+  data_dir: key(kinds.folder, {
+    about: 'Where the database, keys and certificates are kept. A relative path starts at the folder of this file.',
+    fallback: '/var/lib/postrider',
+  }),
+  http: section('The API, the dashboard, and the links for opens, clicks and unsubscribes.', {
+    listen: key(kinds.listen, {
+      about: 'Where HTTP is answered, or "off". Put a TLS proxy in front before it faces the world.',
+      fallback: '127.0.0.1:8025',
+    }),
+    public_url: key(kinds.publicUrl, {
+      about:
+        'How the world reaches http.listen; links in mail start with it. Empty: http:// and the listening address.',
+      fallback: '',
+    }),
+  }),
+  smtp: section('SMTP in both of its roles: mail from the world, and mail from your own programs.', {
+    certificate_file: key(kinds.file, {
+      about:
+        'PEM certificate chain for STARTTLS. Empty: a self-signed pair is made at first start. SIGHUP reads it again.',
+      fallback: '',
+    }),
+    key_file: key(kinds.file, { about: 'PEM private key of that certificate.', fallback: '' }),
+    inbound: section('Mail from the world: inbound routes, bounces and complaints.', {
+      listen: key(kinds.listen, { about: 'host:port, or "off".', fallback: '0.0.0.0:25' }),
+    }),
+    submission: section('Mail handed in by your programs, with an API key as password.', {
+      listen: key(kinds.listen, { about: 'host:port, usually 0.0.0.0:587, or "off".', fallback: 'off' }),
+    }),
+  }),
+  delivery: section('Mail on its way out.', {
+    port: key(kinds.port, { about: 'The port of the MX hosts that mail is delivered to.', fallback: 25 }),
+    retry_schedule_seconds: key(kinds.spans(kinds.span(0.1, MONTH), 1, 100), {
+      about: 'Waits before attempts 2, 3, … after a temporary failure. The last one repeats.',
+      unit: 'seconds',
+      // RFC 5321 §4.5.4.1: 30 minutes or more on the whole, a few quick tries first because greylisting opens in minutes.
+      fallback: [60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200],
+    }),
+    max_age_seconds: key(kinds.span(1, MONTH), {
+      about: 'A message older than this is given up and bounces.',
+      unit: 'seconds',
+      fallback: 3 * DAY,
+    }),
+    smarthost: key(kinds.smarthost, {
+      about: `Hand all mail to one host instead of each domain's MX: smtp:// (STARTTLS, port 587 unless given) or smtps://
+(TLS from the start, 465), then user:password@host:port with user and password percent-encoded. Empty: use MX.`,
+      fallback: '',
+      isSecret: true,
+    }),
+    allow_private_destinations: key(kinds.flag, {
+      about: 'Deliver to loopback and private addresses too. For tests and closed networks.',
+      fallback: false,
+    }),
+    workers: key(kinds.whole(1, 64), { about: 'Threads that compose, sign and send.', fallback: 2 }),
+    max_in_flight: key(kinds.whole(1, 100_000), {
+      about: 'Deliveries under way at once, over all destinations.',
+      fallback: 1000,
+    }),
+    max_per_destination: key(kinds.whole(1, 1000), {
+      about: 'Connections at once to one destination. Receivers refuse senders that open many.',
+      fallback: 20,
+    }),
+    source_address: key(kinds.address, {
+      about: "The local address that deliveries leave from. Empty: the system's choice.",
+      fallback: '',
+    }),
+  }),
+  dns: section('Every lookup: MX, SPF, DKIM, domain verification, webhook hosts.', {
+    servers: key(kinds.nameServers, {
+      about: 'Name servers as ip:port, asked in this order. Empty list: those of the system.',
+      fallback: [],
+    }),
+  }),
+  webhooks: section('Events on their way to your endpoints.', {
+    retry_schedule_seconds: key(kinds.spans(kinds.span(0, MONTH), 4, 4), {
+      about: 'Waits before attempts 2 to 5, each varied by 20 %. After the fifth attempt a delivery has failed.',
+      unit: 'seconds',
+      fallback: [5, 300, 1800, 7200],
+    }),
+    timeout_seconds: key(kinds.span(0.1, 300), {
+      about: 'Time for one whole answer.',
+      unit: 'seconds',
+      fallback: 30,
+    }),
+    allowed_private_networks: key(kinds.networks, {
+      about: 'Networks that webhooks may reach although they are not public, like ["10.0.0.0/8"].',
+      fallback: [],
+    }),
+    ca_file: key(kinds.file, {
+      about: 'PEM certificates trusted for webhook endpoints beside the public ones.',
+      fallback: '',
+    }),
+    max_in_flight: key(kinds.whole(1, 10_000), {
+      about: 'Requests under way at once, over all webhooks.',
+      fallback: 200,
+    }),
+    max_per_webhook: key(kinds.whole(1, 1000), { about: 'Requests at once to one webhook.', fallback: 10 }),
+  }),
+  sending: section('What is accepted for sending.', {
+    require_verified_domain: key(kinds.flag, {
+      about: 'A live key sends only from a domain whose DKIM record has been seen in the DNS.',
+      fallback: true,
+    }),
+  }),
+  limits: section('Bounds that hold for everyone.', {
+    message_bytes: key(kinds.whole(1024, 2 ** 30), {
+      about: 'The largest message, composed with its attachments, in and out.',
+      unit: 'bytes',
+      fallback: 26_214_400,
+    }),
+  }),
+  inbound: section('Inbound mail on its way to your endpoints.', {
+    retry_schedule_seconds: key(kinds.spans(kinds.span(0, MONTH), 4, 4), {
+      about: 'Waits before attempts 2 to 5. After the fifth the mail is kept and can be delivered again by hand.',
+      unit: 'seconds',
+      fallback: [60, 600, 3600, 21_600],
+    }),
+  }),
+  plans: openSection(
+    `What an organization may use; -1 is unlimited. A plan of your own is a section [plans.<name>]; what it leaves out
+is as in [plans.free].`,
+    {
+      free: section('', planKeys(...FREE)),
+      starter: section('', planKeys(300, 50_000, 5, 14)),
+      pro: section('', planKeys(1000, 150_000, 10, 30)),
+      enterprise: section('', planKeys(-1, -1, -1, 90)),
+    },
+    section('', planKeys(...FREE)),
+  ),
+  quality: section('When a sending domain raises the event quality.alert.', {
+    bounce_rate: key(kinds.share, { about: 'Hard bounces over messages sent.', unit: 'share of 1', fallback: 0.05 }),
+    // Large mailbox providers ask senders to stay below 0.3 % complaints.
+    complaint_rate: key(kinds.share, {
+      about: 'Complaints over messages delivered.',
+      unit: 'share of 1',
+      fallback: 0.003,
+    }),
+    min_sent: key(kinds.whole(1, 1_000_000_000), {
+      about: 'No alert before so many messages in the window.',
+      fallback: 100,
+    }),
+    window_hours: key(kinds.span(0.001, 744), { about: 'The span looked at.', unit: 'hours', fallback: 24 }),
+  }),
+  log: section('One line per fact, on standard error.', {
+    level: key(kinds.choice('debug', 'info', 'warn', 'error'), {
+      about: 'The least that is written. SIGHUP reads it again.',
+      fallback: 'info',
+    }),
+    format: key(kinds.choice('json', 'text'), { about: '"json" for machines, "text" for people.', fallback: 'json' }),
+  }),
+}
+
+/** The configuration as the house sees it: nested, camelCase, frozen to the ground. */
+export type Config = Values<typeof table>
+
+/** The same as written in the file, every key optional: what makeConfig and renderExample take. */
+export type ConfigValues = Written<typeof table>
+
+export type Plan = Config['plans'][string]
+
+type Values<Keys> = { readonly [Name in keyof Keys as Camel<Name & string>]: ValueOf<Keys[Name]> }
+
+type ValueOf<Node> = Node extends { kind: { schema: infer Schema } }
+  ? z.output<Schema & z.ZodType>
+  : Node extends { other: Section<infer Keys> }
+    ? { readonly [name: string]: Values<Keys> }
+    : Node extends { keys: infer Keys }
+      ? Values<Keys>
+      : never
+
+type Written<Keys> = { readonly [Name in keyof Keys]?: WrittenOf<Keys[Name]> }
+
+type WrittenOf<Node> = Node extends { kind: { schema: infer Schema } }
+  ? z.input<Schema & z.ZodType>
+  : Node extends { other: Section<infer Keys> }
+    ? { readonly [name: string]: Written<Keys> }
+    : Node extends { keys: infer Keys }
+      ? Written<Keys>
+      : never
+
+export type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name
+
+function key<K extends kinds.Kind>(kind: K, rest: Omit<Key<K>, 'kind'>): Key<K> {
+  return { kind, ...rest }
+}
+
+function section<const Keys extends Table>(about: string, keys: Keys): Section<Keys> {
+  return { about, keys }
+}
+
+function openSection<Other extends Section>(about: string, keys: Table, other: Other): OpenSection<Other> {
+  return { about, keys, other }
+}
