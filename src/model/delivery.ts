@@ -1,0 +1,69 @@
+import type { Reply } from '../mail/reply.ts'
+import type { DeliveryStatus } from './message.ts'
+
+/** One message to one recipient; the thing that is tried, deferred and bounced (RFC 3464). */
+export interface Delivery {
+  id: string
+  messageId: string
+  /** Place among the message's recipients, from 0. */
+  position: number
+  /** As spoken in RCPT TO: local part as given, domain as A-label. */
+  email: string
+  type: RecipientType
+  /** Whose connection slots it shares: the recipient's domain. */
+  destination: string
+  status: DeliveryStatus
+  attempts: number
+  lastAttemptAt: number | null
+  nextAttemptAt: number | null
+  deliveredAt: number | null
+  smtpResponse: string | null
+  bounceType: BounceType | null
+  bounceCode: string | null
+  mxHost: string | null
+  /** `TLSv1.3 TLS_AES_256_GCM_SHA384`, or null when the last attempt was in clear or never connected. */
+  tls: string | null
+  opens: number
+  clicks: number
+  /** A soft bounce was already told while the delivery goes on (contract §4 b: only the first time). */
+  softBounceTold: boolean
+}
+
+export type RecipientType = 'to' | 'cc' | 'bcc'
+export type BounceType = 'hard' | 'soft'
+
+/** What one attempt meant (contract §4 a–d); decided in outbound/outcome.ts and nowhere else. */
+export type Outcome =
+  | { kind: 'delivered'; reply: Reply }
+  /** To be tried again. `aboutRecipient`: the reply speaks of this mailbox (x.1.z, x.2.z). */
+  | { kind: 'deferred'; code: string; message: string; aboutRecipient: boolean; cause: Cause }
+  /** Final. `hard`: the address or its domain does not exist or takes no mail. */
+  | { kind: 'bounced'; bounceType: BounceType; code: string; message: string; cause: Cause }
+  /** The connection was lost after the final dot: perhaps delivered, tried again with the same Message-ID. */
+  | { kind: 'unknown'; code: string; message: string; cause: Cause }
+
+/** Why: the bounce class and the rule that matched, so that a surprising verdict can be looked up. */
+export interface Cause {
+  class: string
+  rule: string
+}
+
+/** What is kept of one attempt, for support: whom we talked to and every line but the mail itself. */
+export interface Attempt {
+  number: number
+  startedAt: number
+  durationMs: number
+  outcome: Outcome['kind']
+  mxHost: string | null
+  mxAddress: string | null
+  sourceAddress: string | null
+  tlsVersion: string | null
+  tlsCipher: string | null
+  /** The peer's certificate was checked and matched its name. */
+  tlsVerified: boolean
+  reply: string | null
+  enhancedCode: string | null
+  cause: Cause | null
+  /** `C: …` and `S: …` lines with milliseconds since the start; credentials struck out, mail left out. */
+  transcript: string
+}

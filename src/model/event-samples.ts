@@ -1,0 +1,65 @@
+import type { EventType } from './event.ts'
+import { iso } from './event.ts'
+
+/** Kind of event and time → the `data` of a sample of it, with every field that a real one has (interface.md
+ *  "Envelope", contract §4) and `test: true`. The addresses are reserved for examples (RFC 2606, RFC 5737). */
+export function sampleData(type: EventType, at: number): Record<string, unknown> {
+  const general = type === 'quality.alert' ? {} : GENERAL
+  return { ...general, ...fieldsOf(type, iso(at), at), test: true }
+}
+
+const GENERAL = {
+  message_id: 'msg_00000000000000000000000000',
+  from: 'Example <hello@example.com>',
+  to: 'recipient@example.net',
+  subject: 'A sample message',
+  metadata: { order: '1001' },
+  tags: ['sample'],
+  mode: 'test',
+}
+
+const READER = { user_agent: 'Mozilla/5.0 (sample)', ip_address: '192.0.2.1' }
+
+function fieldsOf(type: EventType, time: string, at: number): Record<string, unknown> {
+  switch (type) {
+    case 'message.delivered':
+      return { delivered_at: time, smtp_response: '250 2.0.0 OK' }
+    case 'message.bounced':
+      return {
+        bounce_type: 'hard',
+        bounce_code: '5.1.1',
+        bounce_message: '550 5.1.1 no such mailbox',
+        bounced_at: time,
+        will_retry: false,
+      }
+    case 'message.deferred':
+      return {
+        deferred_at: time,
+        attempt: 1,
+        next_attempt_at: iso(at + 300_000),
+        smtp_response: '451 4.7.1 try again later',
+      }
+    case 'message.opened':
+      return { opened_at: time, ...READER, machine: false }
+    case 'message.clicked':
+      return { clicked_at: time, url: 'https://example.com/welcome', ...READER, machine: false }
+    case 'message.unsubscribed':
+      return { unsubscribed_at: time, method: 'one_click', ...READER }
+    case 'message.complained':
+      return { complained_at: time, feedback_type: 'abuse' }
+    case 'quality.alert':
+      return {
+        alert_id: 'alr_00000000000000000000000000',
+        domain_id: 'dom_00000000000000000000000000',
+        domain: 'example.com',
+        metric: 'bounce_rate',
+        value: 0.08,
+        threshold: 0.05,
+        window_hours: 24,
+        sent: 1000,
+        affected: 80,
+        state: 'firing',
+        triggered_at: time,
+      }
+  }
+}

@@ -1,0 +1,109 @@
+import type { BounceType, Outcome } from './delivery.ts'
+import type { Message, Mode } from './message.ts'
+
+/** The kinds of event of interface.md "Webhook subscription events". */
+export const EVENT_TYPES = [
+  'message.delivered',
+  'message.bounced',
+  'message.deferred',
+  'message.opened',
+  'message.clicked',
+  'message.unsubscribed',
+  'message.complained',
+  'quality.alert',
+] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** A fact told to webhooks. `body` is the envelope as it will be posted, the same bytes at each attempt. */
+export interface Event {
+  id: string
+  type: EventType
+  organizationId: string
+  domainId: string | null
+  messageId: string | null
+  mode: Mode
+  createdAt: number
+  body: string
+}
+
+/** Kind, facts and time → the event with its envelope (interface.md "Envelope"). */
+export function createEvent(event: Omit<Event, 'body'>, data: Record<string, unknown>): Event {
+  const timestamp = iso(event.createdAt)
+  return { ...event, body: JSON.stringify({ id: event.id, type: event.type, timestamp, data }) }
+}
+
+type MessageFacts = Pick<
+  Message,
+  'id' | 'organizationId' | 'domainId' | 'mode' | 'from' | 'subject' | 'metadata' | 'tags'
+>
+
+/** An event about one recipient of a message: the general fields, then those of the kind. */
+export function messageEvent(
+  id: string,
+  type: EventType,
+  message: MessageFacts,
+  to: string,
+  at: number,
+  fields: Record<string, unknown>,
+): Event {
+  const { organizationId, domainId, mode } = message
+  return createEvent(
+    { id, type, organizationId, domainId, messageId: message.id, mode, createdAt: at },
+    {
+      message_id: message.id,
+      from: message.from,
+      to,
+      subject: message.subject,
+      metadata: message.metadata,
+      tags: message.tags,
+      mode,
+      ...fields,
+    },
+  )
+}
+
+/** What an attempt's outcome has to tell (contract §4 a–d) → fields of each kind of event, in order.
+ *  `bounceNow` says that a deferral is also the first soft bounce of this delivery. */
+export function outcomeEvents(
+  outcome: Outcome,
+  facts: { at: number; attempt: number; nextAttemptAt: number | null; response: string; bounceNow: boolean },
+): { type: EventType; fields: Record<string, unknown> }[] {
+  const at = iso(facts.at)
+  switch (outcome.kind) {
+    case 'delivered':
+      return [{ type: 'message.delivered', fields: { delivered_at: at, smtp_response: facts.response } }]
+    case 'bounced':
+      return [bounced(outcome.bounceType, outcome.code, outcome.message, at, false)]
+    case 'deferred':
+    case 'unknown': {
+      const deferred = {
+        type: 'message.deferred' as const,
+        fields: {
+          deferred_at: at,
+          attempt: facts.attempt,
+          next_attempt_at: facts.nextAttemptAt === null ? null : iso(facts.nextAttemptAt),
+          smtp_response: facts.response,
+        },
+      }
+      return facts.bounceNow ? [deferred, bounced('soft', outcome.code, outcome.message, at, true)] : [deferred]
+    }
+  }
+}
+
+function bounced(type: BounceType, code: string, message: string, at: string, willRetry: boolean) {
+  return {
+    type: 'message.bounced' as const,
+    fields: {
+      bounce_type: type,
+      bounce_code: code,
+      bounce_message: message,
+      bounced_at: at,
+      will_retry: willRetry,
+    },
+  }
+}
+
+/** Milliseconds UTC → ISO 8601 with milliseconds and `Z`, the only form on the wire (contract §1). */
+export function iso(at: number): string {
+  return new Date(at).toISOString()
+}

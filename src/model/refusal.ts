@@ -1,0 +1,55 @@
+/** An expected "no" to a caller; api/errors.ts makes it JSON, the SMTP rooms make it a reply.
+ *  `message` and `details` are shown to the caller: no secret, no path, nothing of another organization. */
+export class Refusal extends Error {
+  readonly reason: RefusalReason
+  readonly field: string | undefined
+  readonly details: Record<string, unknown> | undefined
+  readonly faults: FieldFault[] | undefined
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(reason: RefusalReason, message: string, extra: RefusalExtra = {}) {
+    super(message)
+    this.name = 'Refusal'
+    this.reason = reason
+    this.field = extra.field
+    this.details = extra.details
+    this.faults = extra.faults
+    this.retryAfterSeconds = extra.retryAfterSeconds
+  }
+}
+
+export interface RefusalExtra {
+  field?: string
+  details?: Record<string, unknown>
+  faults?: FieldFault[]
+  retryAfterSeconds?: number
+}
+
+export interface FieldFault {
+  field: string
+  message: string
+}
+
+/** Every `error.code` of the documents (interface.md "Error codes", contract §1). */
+export type RefusalReason =
+  | 'unauthorized'
+  | 'forbidden'
+  | 'validation_error'
+  | 'rate_limited'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'payload_too_large'
+  | 'domain_not_verified'
+  | 'template_error'
+  | 'quota_exceeded'
+  | 'invalid_state'
+  | 'internal_error'
+  | 'unavailable'
+
+/** Faults of single fields → one refusal that names them all, the first as `field`. */
+export function invalid(faults: FieldFault[]): Refusal {
+  const first = faults[0]
+  const message = faults.length === 1 ? first!.message : `${faults.length} fields are not valid`
+  return new Refusal('validation_error', message, { field: first?.field, faults })
+}

@@ -1,0 +1,48 @@
+import type { EventType } from './event.ts'
+
+/** A subscription of an organization to some kinds of event. */
+export interface Webhook {
+  id: string
+  organizationId: string
+  url: string
+  events: EventType[]
+  status: 'active' | 'paused'
+  description: string | null
+  disabledReason: string | null
+  createdAt: number
+  updatedAt: number
+  lastSuccessAt: number | null
+  lastFailureAt: number | null
+  /** Deliveries marked failed in a row, and since when. */
+  consecutiveFailures: number
+  failingSince: number | null
+}
+
+/** The signing secrets in force: the present one, and the one before it until its grace ends. */
+export interface WebhookSecrets {
+  secret: string
+  previous: { secret: string; expiresAt: number } | null
+}
+
+/** One event for one webhook. */
+export interface WebhookDelivery {
+  id: string
+  webhookId: string
+  eventId: string
+  type: EventType
+  status: WebhookDeliveryStatus
+  attempts: WebhookAttempt[]
+  nextAttemptAt: number | null
+  createdAt: number
+}
+
+export type WebhookDeliveryStatus = 'pending' | 'delivered' | 'failed'
+
+export interface WebhookAttempt {
+  number: number
+  at: number
+  durationMs: number
+  statusCode: number | null
+  error: string | null
+  responseExcerpt: string | null
+}
