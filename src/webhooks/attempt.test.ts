@@ -1,0 +1,134 @@
+import { expect, test } from 'bun:test'
+import type { Post, PostResult } from '../platform/fetch-public.ts'
+import type { ClaimedWebhookDelivery } from '../storage/store.ts'
+import { attemptDelivery } from './attempt.ts'
+
+const NOW = 1_795_244_400_000
+const TOOK_MS = 70
+
+/** One attempt answered with `result`, at the middle of the jitter. */
+async function attempted(result: Partial<PostResult> & { kind: PostResult['kind'] }, number = 1) {
+  let now = NOW
+  const claim: ClaimedWebhookDelivery = {
+    id: 'whd_1',
+    webhookId: 'whk_1',
+    organizationId: 'org_1',
+    eventId: 'evt_1',
+    type: 'message.delivered',
+    url: 'https://hooks.example.com/in',
+    secrets: { secret: 'whsec_c2VjcmV0', previous: null },
+    body: '{"id":"evt_1"}',
+    attempt: number,
+    lease: { worker: 'w', until: NOW + 90_000 },
+  }
+  const requests: Parameters<Post>[] = []
+  const verdict = await attemptDelivery(claim, {
+    post: async (...request) => {
+      requests.push(request)
+      now += TOOK_MS
+      return { retryAfterSeconds: null, excerpt: '', durationMs: TOOK_MS, ...result } as PostResult
+    },
+    clock: { now: () => now, sleep: async () => {} },
+    random: { bytes: (size) => new Uint8Array(size), fraction: () => 0.5 },
+    ladderSeconds: [5, 300, 1800, 7200],
+    timeoutMs: 30_000,
+    userAgent: 'Postrider/test',
+  })
+  const waitSeconds = verdict.nextAttemptAt === null ? null : (verdict.nextAttemptAt - now) / 1000
+  return { ...verdict, waitSeconds, requests }
+}
+
+const answered = (status: number, number = 1, retryAfterSeconds: number | null = null) =>
+  attempted({ kind: 'answered', status, retryAfterSeconds, excerpt: 'said so' }, number)
+
+test('the request carries the body as it is, the signature of this attempt and our name', async () => {
+  const { requests } = await attempted({ kind: 'answered', status: 200 }, 3)
+  expect(requests.length).toBe(1)
+  const [url, request] = requests[0]!
+  expect(url).toBe('https://hooks.example.com/in')
+  expect(request.body).toBe('{"id":"evt_1"}')
+  expect(request.timeoutMs).toBe(30_000)
+  expect(Object.keys(request.headers).sort()).toEqual([
+    'User-Agent',
+    'X-Service-Delivery-Attempt',
+    'X-Service-Signature',
+    'content-type',
+    'webhook-id',
+    'webhook-signature',
+    'webhook-timestamp',
+  ])
+  expect(request.headers['X-Service-Delivery-Attempt']).toBe('3')
+  expect(request.headers['User-Agent']).toBe('Postrider/test')
+})
+
+test('every 2xx is delivered', async () => {
+  for (const status of [200, 201, 202, 204, 299]) {
+    const verdict = await answered(status)
+    expect(verdict).toMatchObject({ status: 'delivered', nextAttemptAt: null, pauseReason: null })
+    expect(verdict.attempt).toEqual({
+      number: 1,
+      at: NOW,
+      durationMs: TOOK_MS,
+      statusCode: status,
+      error: null,
+      responseExcerpt: 'said so',
+    })
+  }
+})
+
+test('what is not 2xx is tried again, in words that stay the same', async () => {
+  const table: [number, string][] = [
+    [301, 'answered 301, redirects are not followed'],
+    [302, 'answered 302, redirects are not followed'],
+    [400, 'answered 400'],
+    [401, 'answered 401'],
+    [404, 'answered 404'],
+    [429, 'answered 429'],
+    [500, 'answered 500'],
+    [503, 'answered 503'],
+  ]
+  for (const [status, error] of table) {
+    const verdict = await answered(status)
+    expect(verdict).toMatchObject({ status: 'pending', waitSeconds: 5, pauseReason: null })
+    expect(verdict.attempt).toMatchObject({ statusCode: status, error })
+  }
+})
+
+test('the fifth failure is the last, and an attempt asked for by hand beyond it is a single one', async () => {
+  expect((await answered(500, 4)).waitSeconds).toBe(7200)
+  for (const number of [5, 6, 17]) {
+    expect(await answered(500, number)).toMatchObject({ status: 'failed', nextAttemptAt: null })
+  }
+  expect(await answered(200, 17)).toMatchObject({ status: 'delivered' })
+})
+
+test('a Retry-After counts with 429 and 503 only', async () => {
+  expect((await answered(429, 1, 90)).waitSeconds).toBe(90)
+  expect((await answered(503, 1, 90)).waitSeconds).toBe(90)
+  expect((await answered(500, 1, 90)).waitSeconds).toBe(5)
+  expect((await answered(429, 2, 90)).waitSeconds).toBe(300)
+  expect((await answered(429, 5, 90)).status).toBe('failed')
+})
+
+test('410 pauses the webhook, and the delivery waits for it', async () => {
+  expect(await answered(410)).toMatchObject({
+    status: 'pending',
+    waitSeconds: 5,
+    pauseReason: 'the endpoint answered 410 Gone',
+  })
+  expect(await answered(410, 5)).toMatchObject({ status: 'failed', pauseReason: 'the endpoint answered 410 Gone' })
+})
+
+test('no answer and a refused address are failed attempts without a status', async () => {
+  const silent = await attempted({ kind: 'no_answer', error: 'timeout' })
+  expect(silent).toMatchObject({ status: 'pending', waitSeconds: 5, pauseReason: null })
+  expect(silent.attempt).toMatchObject({ statusCode: null, error: 'timeout', responseExcerpt: null })
+  const blocked = await attempted({ kind: 'blocked', reason: '10.0.0.1 is not a public address' }, 5)
+  expect(blocked.status).toBe('failed')
+  expect(blocked.attempt.error).toBe('blocked: 10.0.0.1 is not a public address')
+})
+
+test('an empty answer leaves no excerpt', async () => {
+  const verdict = await attempted({ kind: 'answered', status: 200, excerpt: '' })
+  expect(verdict.attempt.responseExcerpt).toBeNull()
+})

@@ -1,0 +1,104 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { WebhookSecrets } from '../model/webhook.ts'
+
+/** What the signature of a received request is worth. */
+export type SignatureVerdict = 'valid' | 'malformed' | 'stale' | 'mismatch'
+
+/** How far `t` may be from the receiver's clock (interface.md "Webhook signature timestamp tolerance"). */
+export const TOLERANCE_SECONDS = 300
+
+/** One attempt of an enveloped event → its headers. `body` is posted as exactly these bytes; `now` (ms UTC) is the
+ *  time of the attempt, not of the event. Two verifiers are served: the customer's `X-Service-Signature`, keyed with
+ *  the whole secret string, and Standard Webhooks, keyed with the bytes that its base64 part stands for. While an old
+ *  secret is in its grace both headers carry two signatures, the present secret's first.
+ *  Source: interface.md "Request headers and signature", the Standard Webhooks specification "Signature scheme". */
+export function signEnveloped(request: {
+  secrets: WebhookSecrets
+  eventId: string
+  body: string | Uint8Array
+  attempt: number
+  now: number
+}): Record<string, string> {
+  const { eventId, body, attempt } = request
+  const t = unixSeconds(request.now)
+  const secrets = secretsInForce(request.secrets, request.now)
+  const standard = secrets.map((secret) => `v1,${hmac(standardKey(secret), `${eventId}.${t}.`, body, 'base64')}`)
+  return {
+    'content-type': 'application/json',
+    'X-Service-Signature': signatureHeader(t, secrets, body),
+    'X-Service-Delivery-Attempt': String(attempt),
+    'webhook-id': eventId,
+    'webhook-timestamp': String(t),
+    'webhook-signature': standard.join(' '),
+  }
+}
+
+/** One attempt of an inbound delivery → its headers (contract §4, last line): the customer's form once more, under
+ *  the names of the inbound family, so that one verifier serves both. `secret` is the route's. */
+export function signInbound(request: {
+  secret: string
+  body: string | Uint8Array
+  attempt: number
+  now: number
+}): Record<string, string> {
+  const t = unixSeconds(request.now)
+  return {
+    'content-type': 'application/json',
+    'X-Inbound-Signature': signatureHeader(t, [request.secret], request.body),
+    'X-Inbound-Timestamp': String(t),
+    'X-Inbound-Delivery-Attempt': String(request.attempt),
+  }
+}
+
+/** The `X-Service-Signature` or `X-Inbound-Signature` of a request as it arrived → whether `secret` made it over
+ *  exactly these bytes. A header without one `t` and at least one `v1`, or with other than 64 lower-case hex digits,
+ *  is malformed; fields of other names are left to later versions. A right signature more than `toleranceSeconds`
+ *  away from `now` (ms UTC), before or after, is stale. Every `v1` is compared, in constant time. Never throws. */
+export function verifySignature(
+  header: string,
+  body: string | Uint8Array,
+  secret: string,
+  now: number,
+  toleranceSeconds = TOLERANCE_SECONDS,
+): SignatureVerdict {
+  const parsed = parseSignatureHeader(header)
+  if (parsed === null) return 'malformed'
+  const expected = Buffer.from(hmac(secret, `${parsed.t}.`, body, 'hex'))
+  const matches = parsed.signatures.filter((signature) => timingSafeEqual(Buffer.from(signature), expected))
+  if (matches.length === 0) return 'mismatch'
+  return Math.abs(unixSeconds(now) - Number(parsed.t)) > toleranceSeconds ? 'stale' : 'valid'
+}
+
+function secretsInForce({ secret, previous }: WebhookSecrets, now: number): string[] {
+  return previous !== null && previous.expiresAt > now ? [secret, previous.secret] : [secret]
+}
+
+function signatureHeader(t: number, secrets: string[], body: string | Uint8Array): string {
+  return [`t=${t}`, ...secrets.map((secret) => `v1=${hmac(secret, `${t}.`, body, 'hex')}`)].join(',')
+}
+
+/** `whsec_` + base64 → the bytes; a secret without the prefix is read as base64 altogether. */
+function standardKey(secret: string): Uint8Array {
+  return Buffer.from(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret, 'base64')
+}
+
+/** `t` stays the text it came as: it is part of what was signed. */
+function parseSignatureHeader(header: string): { t: string; signatures: string[] } | null {
+  const fields = header.split(',').map((field) => field.trim())
+  const times = fields.filter((field) => field.startsWith('t=')).map((field) => field.slice(2))
+  const signatures = fields.filter((field) => field.startsWith('v1=')).map((field) => field.slice(3))
+  if (times.length !== 1 || !TIME.test(times[0]!)) return null
+  if (signatures.length === 0 || !signatures.every((signature) => SIGNATURE.test(signature))) return null
+  return { t: times[0]!, signatures }
+}
+
+function hmac(key: string | Uint8Array, start: string, body: string | Uint8Array, form: 'hex' | 'base64'): string {
+  return createHmac('sha256', key).update(start).update(body).digest(form)
+}
+
+const unixSeconds = (ms: number) => Math.floor(ms / 1000)
+
+const SECRET_PREFIX = 'whsec_'
+/** Thirteen digits would be milliseconds; twelve of seconds last until the year 33658. */
+const TIME = /^\d{1,12}$/
+const SIGNATURE = /^[0-9a-f]{64}$/

@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test'
+import { createFakeClock } from './fake-clock.ts'
+
+test('naps end in the order they are due, each at its own time', async () => {
+  const clock = createFakeClock(1000)
+  const woken: string[] = []
+  const nap = async (name: string, ms: number) => {
+    await clock.sleep(ms)
+    woken.push(`${name} ${clock.now()}`)
+  }
+  const naps = [nap('late', 30), nap('first', 10), nap('second', 10), nap('never', 41)]
+  await clock.advance(40)
+  expect(woken).toEqual(['first 1010', 'second 1010', 'late 1030'])
+  expect(clock.now()).toBe(1040)
+  expect(clock.naps()).toEqual([1041])
+  await clock.advance(1)
+  await Promise.all(naps)
+  expect(clock.naps()).toEqual([])
+})
+
+test('whoever naps again within one advance is woken again within it', async () => {
+  const clock = createFakeClock(0)
+  const times: number[] = []
+  const ticking = (async () => {
+    for (let i = 0; i < 5; i++) {
+      await clock.sleep(7)
+      times.push(clock.now())
+    }
+  })()
+  await clock.advance(30)
+  expect(times).toEqual([7, 14, 21, 28])
+  await clock.advance(5)
+  await ticking
+  expect(times.at(-1)).toBe(35)
+})
+
+test('an aborted nap ends at once and leaves nothing behind', async () => {
+  const clock = createFakeClock(0)
+  const abort = new AbortController()
+  const nap = clock.sleep(1000, abort.signal)
+  expect(clock.naps()).toEqual([1000])
+  abort.abort()
+  await nap
+  expect(clock.naps()).toEqual([])
+  await clock.sleep(1000, abort.signal)
+  expect(clock.now()).toBe(0)
+})
+
+test('a nap of nothing needs no advance', async () => {
+  const clock = createFakeClock(0)
+  await clock.sleep(0)
+  await clock.sleep(-5)
+  expect(clock.naps()).toEqual([])
+})
+
+test('one can wait until somebody has gone to sleep', async () => {
+  const clock = createFakeClock(0)
+  const both = clock.untilNapping(2)
+  void clock.sleep(10)
+  void clock.sleep(20)
+  await both
+  await clock.untilNapping()
+  expect(clock.naps()).toEqual([10, 20])
+  await clock.advance(20)
+})
+
+test('time does not go back', () => {
+  expect(createFakeClock(0).advance(-1)).rejects.toThrow(RangeError)
+  expect(createFakeClock(0).advance(Number.NaN)).rejects.toThrow(RangeError)
+})

@@ -1,0 +1,68 @@
+import type { Clock } from '../../src/platform/clock.ts'
+
+/** A Clock that stands still until a test moves it. */
+export interface FakeClock extends Clock {
+  /** Moves on by `ms`: naps end one after the other in the order they are due (equal times: in the order they began),
+   *  each at its own minute, so that whoever naps again within `ms` is woken again within this call.
+   *  Between two naps whatever needs no input from outside has run, the store's commits too. A negative `ms` throws. */
+  advance(ms: number): Promise<void>
+  /** When the present naps end (ms UTC), soonest first. */
+  naps(): number[]
+  /** Resolves when `count` naps or more are under way: for waiting until a loop has gone to sleep. */
+  untilNapping(count?: number): Promise<void>
+}
+
+interface Nap {
+  until: number
+  end: () => void
+}
+
+/** Start (ms UTC) → FakeClock. A nap of 0 ms or less, or with an aborted signal, ends at once, as with systemClock. */
+export function createFakeClock(startAt: number): FakeClock {
+  let now = startAt
+  let naps: Nap[] = []
+  let watchers: { count: number; resolve: () => void }[] = []
+
+  const sleep = (ms: number, signal?: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      if (ms <= 0 || signal?.aborted) return resolve()
+      const end = () => {
+        naps = naps.filter((other) => other !== nap)
+        signal?.removeEventListener('abort', end)
+        resolve()
+      }
+      const nap: Nap = { until: now + ms, end }
+      const later = naps.findIndex((other) => other.until > nap.until)
+      naps.splice(later < 0 ? naps.length : later, 0, nap)
+      signal?.addEventListener('abort', end, { once: true })
+      for (const watcher of watchers) if (naps.length >= watcher.count) watcher.resolve()
+      watchers = watchers.filter((watcher) => naps.length < watcher.count)
+    })
+
+  return {
+    now: () => now,
+    sleep,
+    advance: async (ms) => {
+      if (!(ms >= 0)) throw new RangeError(`time cannot go back: ${ms} ms`)
+      const target = now + ms
+      await settled()
+      for (let nap = naps[0]; nap !== undefined && nap.until <= target; nap = naps[0]) {
+        now = nap.until
+        nap.end()
+        await settled()
+      }
+      now = target
+    },
+    naps: () => naps.map((nap) => nap.until),
+    untilNapping: (count = 1) =>
+      naps.length >= count ? Promise.resolve() : new Promise((resolve) => watchers.push({ count, resolve })),
+  }
+}
+
+/** Some turns of the event loop: every promise that can go on by itself has done so, group commits included. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+}
+
+/** A claim and a record after it take two turns each; twice that is enough for whoever does both. */
+const TURNS = 8

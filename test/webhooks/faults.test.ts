@@ -1,0 +1,234 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { StoreUnavailable } from '../../src/storage/store.ts'
+import { type Bench, keptLog, MINUTE, START, startBench, until, withDeliveries } from './setup.ts'
+
+const LEASE_MS = 90_000
+
+let bench: Bench
+beforeEach(async () => {
+  bench = await startBench()
+})
+afterEach(() => bench.end())
+
+/** A loop whose process dies after the POST: nothing it finds out is ever written. */
+async function dyingLoop(posts: () => number) {
+  const store = withDeliveries(bench.store, () => ({ record: () => Promise.reject(new Error('the process is gone')) }))
+  const before = posts()
+  const loop = bench.loop({ store, workerId: 'dead-worker' })
+  loop.wake()
+  await until(() => posts() === before + 1 && loop.inFlight() === 0)
+  await loop.stop(0)
+}
+
+test('a process that dies between answer and record: tried again when its lease ends, the attempt counted', async () => {
+  const receiver = await bench.receiver()
+  const webhook = await bench.webhook(receiver.url)
+  await bench.tell()
+  await dyingLoop(() => receiver.requests.length)
+  const loop = bench.loop({ workerId: 'next-worker' })
+  await bench.clock.advance(LEASE_MS - 1)
+  expect(receiver.requests.length).toBe(1)
+  await bench.clock.advance(1)
+  await until(() => receiver.requests.length === 2 && loop.inFlight() === 0)
+  await bench.clock.advance(60 * MINUTE)
+  const [first, second] = receiver.requests
+  expect([first, second].map((request) => request!.headers['x-service-delivery-attempt'])).toEqual(['1', '2'])
+  expect(second!.body).toBe(first!.body)
+  expect(receiver.requests.length).toBe(2)
+  const [delivery] = await bench.deliveries(webhook.id)
+  expect(delivery).toMatchObject({ status: 'delivered' })
+  expect(delivery!.attempts).toMatchObject([{ number: 2, statusCode: 200 }])
+})
+
+test('a new process that ends foreign leases need not wait', async () => {
+  const receiver = await bench.receiver()
+  await bench.webhook(receiver.url)
+  await bench.tell()
+  await dyingLoop(() => receiver.requests.length)
+  expect(await bench.store.webhookDeliveries.endForeignLeases('next-worker', bench.clock.now())).toBe(1)
+  const loop = bench.loop({ workerId: 'next-worker' })
+  await until(() => receiver.requests.length === 2 && loop.inFlight() === 0)
+  expect(bench.clock.now()).toBe(START)
+})
+
+test('dying five times costs the five attempts; one more settles what the endpoint says', async () => {
+  const receiver = await bench.receiver(500)
+  const webhook = await bench.webhook(receiver.url)
+  await bench.tell()
+  for (let n = 1; n <= 5; n++) {
+    await dyingLoop(() => receiver.requests.length)
+    await bench.store.webhookDeliveries.endForeignLeases('next-worker', bench.clock.now())
+  }
+  const loop = bench.loop({ workerId: 'next-worker' })
+  await until(() => receiver.requests.length === 6 && loop.inFlight() === 0)
+  await bench.clock.advance(60 * MINUTE)
+  expect(receiver.requests.length).toBe(6)
+  expect((await bench.deliveries(webhook.id))[0]!.status).toBe('failed')
+})
+
+test('an outcome the store cannot write is offered until it is written, and nothing is posted twice', async () => {
+  let refusals = 3
+  let claims = 0
+  const store = withDeliveries(bench.store, (real) => ({
+    claimDue: (request) => {
+      claims++
+      return real.claimDue(request)
+    },
+    record: async (record) => {
+      if (refusals-- > 0) throw new StoreUnavailable('disk full')
+      return real.record(record)
+    },
+  }))
+  const receiver = await bench.receiver(500, 200)
+  const webhook = await bench.webhook(receiver.url)
+  const loop = bench.loop({ store })
+  await bench.tell()
+  await until(() => refusals === 2)
+  await bench.tell()
+  await bench.clock.advance(2000)
+  expect([refusals, claims, receiver.requests.length, loop.inFlight()]).toEqual([0, 1, 1, 1])
+  await bench.clock.advance(1000)
+  await until(() => receiver.requests.length === 2)
+  await bench.clock.advance(10_000)
+  await until(() => receiver.requests.length === 3 && loop.inFlight() === 0)
+  const deliveries = await bench.deliveries(webhook.id)
+  expect(deliveries.map((delivery) => delivery.status)).toEqual(['delivered', 'delivered'])
+  expect(deliveries.map((delivery) => delivery.attempts.length)).toEqual([1, 2])
+})
+
+test('a store that cannot be claimed from is asked again', async () => {
+  let refusals = 3
+  const store = withDeliveries(bench.store, (real) => ({
+    claimDue: async (request) => {
+      if (refusals-- > 0) throw new StoreUnavailable('disk full')
+      return real.claimDue(request)
+    },
+  }))
+  const receiver = await bench.receiver()
+  await bench.webhook(receiver.url)
+  const { log, lines } = keptLog()
+  const loop = bench.loop({ store, log })
+  await bench.tell()
+  await bench.clock.advance(3000)
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  expect(lines.filter((line) => line.level === 'error').map((line) => line.message)).toEqual(
+    Array(3).fill('webhook deliveries cannot be claimed'),
+  )
+})
+
+test('a webhook removed while it is being told: the answer changes nothing', async () => {
+  const receiver = await bench.receiver('hang')
+  const webhook = await bench.webhook(receiver.url)
+  const { log, lines } = keptLog()
+  const loop = bench.loop({ log })
+  await bench.tell()
+  await receiver.received(1)
+  await bench.store.webhooks.remove(webhook.id)
+  receiver.release(500)
+  await until(() => loop.inFlight() === 0)
+  await bench.clock.advance(60 * MINUTE)
+  expect(receiver.requests.length).toBe(1)
+  expect(lines.map((line) => line.message)).toEqual(['webhook outcome came after its lease'])
+})
+
+test('stopping waits for what is under way and starts nothing new', async () => {
+  const receiver = await bench.receiver('hang')
+  const webhook = await bench.webhook(receiver.url)
+  const loop = bench.loop()
+  await bench.tell(5)
+  await receiver.received(2)
+  let stopped = false
+  const stopping = loop.stop(30_000).then(() => {
+    stopped = true
+  })
+  await bench.clock.advance(29_000)
+  expect([stopped, loop.inFlight()]).toEqual([false, 2])
+  receiver.release(200)
+  await stopping
+  expect(loop.inFlight()).toBe(0)
+  const deliveries = await bench.deliveries(webhook.id)
+  expect(deliveries.map((delivery) => delivery.attempts.length).sort()).toEqual([0, 0, 0, 1, 1])
+  await bench.clock.advance(60 * MINUTE)
+  expect(receiver.requests.length).toBe(2)
+})
+
+test('stopping does not wait longer than its grace', async () => {
+  const receiver = await bench.receiver('hang')
+  await bench.webhook(receiver.url)
+  const loop = bench.loop()
+  await bench.tell()
+  await receiver.received(1)
+  const stopping = loop.stop(30_000)
+  await bench.clock.advance(30_000)
+  await stopping
+  expect(loop.inFlight()).toBe(1)
+})
+
+test('stopping ends the wait for a store that cannot write', async () => {
+  const store = withDeliveries(bench.store, () => ({
+    record: () => Promise.reject(new StoreUnavailable('disk full')),
+  }))
+  const receiver = await bench.receiver()
+  const webhook = await bench.webhook(receiver.url)
+  const { log, lines } = keptLog()
+  const loop = bench.loop({ store, log })
+  await bench.tell()
+  await until(() => lines.length === 1)
+  const stopping = loop.stop(5000)
+  await bench.clock.advance(5000)
+  await stopping
+  await until(() => loop.inFlight() === 0)
+  expect(lines.map((line) => line.message)).toEqual([
+    'webhook outcomes wait for the store',
+    'webhook outcome not written, the attempt will be repeated',
+  ])
+  expect((await bench.deliveries(webhook.id))[0]).toMatchObject({ status: 'pending' })
+})
+
+test('what was claimed while stopping is given back untried', async () => {
+  let stopping: Promise<void> | null = null
+  const store = withDeliveries(bench.store, (real) => ({
+    claimDue: async (request) => {
+      const claims = await real.claimDue(request)
+      stopping = loop.stop(0)
+      return claims
+    },
+  }))
+  const receiver = await bench.receiver()
+  await bench.webhook(receiver.url)
+  await bench.tell()
+  const loop = bench.loop({ store })
+  await until(() => stopping !== null)
+  await stopping
+  expect(receiver.requests.length).toBe(0)
+  const next = bench.loop({ workerId: 'next-worker' })
+  await until(() => receiver.requests.length === 1 && next.inFlight() === 0)
+  expect(receiver.requests[0]!.headers['x-service-delivery-attempt']).toBe('1')
+})
+
+test('a request that cannot be made counts as an attempt without an answer', async () => {
+  const receiver = await bench.receiver()
+  const webhook = await bench.webhook(receiver.url)
+  const { log, lines } = keptLog()
+  const loop = bench.loop({ log, post: () => Promise.reject(new TypeError('a bug')) })
+  await bench.tell()
+  await until(() => loop.inFlight() === 1)
+  await until(() => loop.inFlight() === 0)
+  const [delivery] = await bench.deliveries(webhook.id)
+  expect(delivery).toMatchObject({ status: 'pending', nextAttemptAt: START + 5000 })
+  expect(delivery!.attempts).toMatchObject([{ error: 'internal error', statusCode: null }])
+  expect(lines[0]).toMatchObject({ level: 'error', message: 'webhook request could not be made' })
+})
+
+test('no secret, signature, address or body reaches the log', async () => {
+  const receiver = await bench.receiver({ status: 410, body: 'private words' })
+  const webhook = await bench.webhook(`${receiver.url}?key=hush`)
+  const { log, lines } = keptLog()
+  const loop = bench.loop({ log })
+  await bench.tell()
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  const text = JSON.stringify(lines)
+  expect(lines.map((line) => line.message)).toEqual(['webhook delivery pending', 'webhook paused'])
+  for (const hidden of [webhook.secret, 'hush', 'private words', 'example.org', 'v1='])
+    expect(text).not.toContain(hidden)
+})

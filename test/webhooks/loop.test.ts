@@ -1,0 +1,294 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import type { Receiver } from '../support/receiver.ts'
+import { type Bench, DAY, LADDER, MINUTE, START, startBench, until, withDeliveries } from './setup.ts'
+
+let bench: Bench
+beforeEach(async () => {
+  bench = await startBench()
+})
+afterEach(() => bench.end())
+
+const attemptNumbers = (receiver: Receiver) =>
+  receiver.requests.map((request) => Number(request.headers['x-service-delivery-attempt']))
+
+test('an event reaches every webhook that subscribed to its kind, at once', async () => {
+  const [first, second] = [await bench.receiver(), await bench.receiver()]
+  const both = await bench.webhook(first.url)
+  const bounces = await bench.webhook(second.url, ['message.bounced'])
+  const loop = bench.loop()
+  const [id] = await bench.tell()
+  await until(() => first.requests.length === 1 && loop.inFlight() === 0)
+  expect(JSON.parse(first.requests[0]!.body)).toMatchObject({ id, type: 'message.delivered' })
+  expect(first.requests[0]!.headers).toMatchObject({
+    'content-type': 'application/json',
+    'user-agent': 'Postrider/test',
+    'webhook-id': id!,
+  })
+  expect(await bench.deliveries(bounces.id)).toEqual([])
+  const [delivery] = await bench.deliveries(both.id)
+  expect(delivery).toMatchObject({ status: 'delivered', eventId: id!, nextAttemptAt: null })
+  expect(delivery!.attempts).toMatchObject([{ number: 1, at: START, statusCode: 200, error: null }])
+  expect(await bench.store.webhooks.get(both.id)).toMatchObject({ lastSuccessAt: START, consecutiveFailures: 0 })
+  await bench.tell(1, 'message.bounced')
+  await until(() => second.requests.length === 1 && loop.inFlight() === 0)
+  expect(first.requests.length).toBe(2)
+})
+
+test('five attempts at the times of the ladder, the same bytes each time, then failed', async () => {
+  const receiver = await bench.receiver({ status: 500, body: 'oh no' })
+  const webhook = await bench.webhook(receiver.url)
+  const loop = bench.loop()
+  await bench.tell()
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  for (const [at, seconds] of LADDER.entries()) {
+    await bench.clock.advance(seconds * 1000 - 1)
+    expect([receiver.requests.length, loop.inFlight()]).toEqual([at + 1, 0])
+    await bench.clock.advance(1)
+    await until(() => receiver.requests.length === at + 2 && loop.inFlight() === 0)
+  }
+  await bench.clock.advance(2 * 3600_000)
+  expect([receiver.requests.length, loop.inFlight()]).toEqual([5, 0])
+
+  const sums = [0, 5, 305, 2105, 9305]
+  expect(attemptNumbers(receiver)).toEqual([1, 2, 3, 4, 5])
+  expect(receiver.requests.map((request) => Number(request.headers['webhook-timestamp']) - START / 1000)).toEqual(sums)
+  expect(new Set(receiver.requests.map((request) => request.body)).size).toBe(1)
+  expect(new Set(receiver.requests.map((request) => request.headers['webhook-id'])).size).toBe(1)
+  expect(new Set(receiver.requests.map((request) => request.headers['x-service-signature'])).size).toBe(5)
+  const [delivery] = await bench.deliveries(webhook.id)
+  expect(delivery).toMatchObject({ status: 'failed', nextAttemptAt: null })
+  expect(delivery!.attempts.map((attempt) => [attempt.number, attempt.at])).toEqual(
+    sums.map((sum, at) => [at + 1, START + sum * 1000]),
+  )
+  expect(delivery!.attempts[4]).toMatchObject({ statusCode: 500, error: 'answered 500', responseExcerpt: 'oh no' })
+  expect(await bench.store.webhooks.get(webhook.id)).toMatchObject({ status: 'active', consecutiveFailures: 1 })
+})
+
+test('a redirect is a failure and is not followed; a later 2xx ends the delivery', async () => {
+  const receiver = await bench.receiver({ status: 307, headers: { location: '/elsewhere' } }, 204)
+  const webhook = await bench.webhook(receiver.url)
+  const loop = bench.loop()
+  await bench.tell()
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  await bench.clock.advance(5000)
+  await until(() => receiver.requests.length === 2 && loop.inFlight() === 0)
+  await bench.clock.advance(3600_000)
+  expect(receiver.requests.map((request) => request.path)).toEqual(['/hook', '/hook'])
+  const [delivery] = await bench.deliveries(webhook.id)
+  expect(delivery!.status).toBe('delivered')
+  expect(delivery!.attempts.map((attempt) => attempt.statusCode)).toEqual([307, 204])
+})
+
+test('an endpoint that asks for patience gets it', async () => {
+  const receiver = await bench.receiver({ status: 429, headers: { 'retry-after': '600' } }, 200)
+  await bench.webhook(receiver.url)
+  const loop = bench.loop()
+  await bench.tell()
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  await bench.clock.advance(599_999)
+  expect(receiver.requests.length).toBe(1)
+  await bench.clock.advance(1)
+  await until(() => receiver.requests.length === 2 && loop.inFlight() === 0)
+})
+
+test('no answer within the timeout is a failed attempt', async () => {
+  const receiver = await bench.receiver('hang', 200)
+  const webhook = await bench.webhook(receiver.url)
+  const loop = bench.loop({ settings: { timeoutMs: 50 } })
+  await bench.tell()
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  const [delivery] = await bench.deliveries(webhook.id)
+  expect(delivery).toMatchObject({ status: 'pending', nextAttemptAt: START + 5000 })
+  expect(delivery!.attempts[0]).toMatchObject({ statusCode: null, responseExcerpt: null })
+  expect(delivery!.attempts[0]!.error).toBeString()
+})
+
+test('an endpoint that refuses connections is a failed attempt', async () => {
+  const gone = await bench.receiver()
+  await gone.stop()
+  const webhook = await bench.webhook(gone.url)
+  const loop = bench.loop()
+  await bench.tell()
+  await until(() => loop.inFlight() === 1)
+  await until(() => loop.inFlight() === 0)
+  const [delivery] = await bench.deliveries(webhook.id)
+  expect(delivery).toMatchObject({ status: 'pending', nextAttemptAt: START + 5000 })
+  expect(delivery!.attempts[0]!.error).toBeString()
+})
+
+test('an address that is not allowed is never connected to', async () => {
+  const receiver = await bench.receiver()
+  const webhook = await bench.webhook(receiver.url.replace('127.0.0.1', '127.0.0.2'))
+  const loop = bench.loop()
+  await bench.tell()
+  await until(() => loop.inFlight() === 1)
+  await until(() => loop.inFlight() === 0)
+  const [delivery] = await bench.deliveries(webhook.id)
+  expect(delivery!.attempts[0]!.error).toStartWith('blocked: ')
+  expect(receiver.requests).toEqual([])
+})
+
+test('one webhook has at most ten requests under way, and the rest follows as they end', async () => {
+  const receiver = await bench.receiver(200)
+  await bench.webhook(receiver.url)
+  const loop = bench.loop()
+  await bench.tell()
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  receiver.script('hang')
+  const ids = await bench.tell(25)
+  await receiver.received(11)
+  await bench.clock.advance(0)
+  expect([receiver.requests.length, loop.inFlight()]).toEqual([11, 10])
+  receiver.script(200)
+  receiver.release(200)
+  await until(() => receiver.requests.length === 26 && loop.inFlight() === 0)
+  expect(new Set(receiver.requests.slice(1).map((request) => request.headers['webhook-id']))).toEqual(new Set(ids))
+  expect(attemptNumbers(receiver).every((number) => number === 1)).toBe(true)
+})
+
+test('endpoints that hang delay no other webhook, even when they are new and many', async () => {
+  const hanging = await bench.receiver('hang')
+  for (let i = 0; i < 5; i++) await bench.webhook(hanging.url, ['message.bounced'])
+  const healthy = await bench.receiver()
+  await bench.webhook(healthy.url, ['message.delivered'])
+  const loop = bench.loop({ settings: { maxInFlight: 20, maxPerWebhook: 10 } })
+  await bench.tell(10, 'message.bounced')
+  await hanging.received(10)
+  await bench.tell(30)
+  await healthy.received(30)
+  await until(() => loop.inFlight() === 10)
+  expect(hanging.requests.length).toBe(10)
+  // They turn out to be slow: together they keep half of the slots for good.
+  await bench.clock.advance(6000)
+  hanging.release(500)
+  await hanging.received(20)
+  await bench.tell(30)
+  await healthy.received(60)
+  await until(() => loop.inFlight() === 10)
+  expect(hanging.requests.length).toBe(20)
+})
+
+test('a paused webhook gets nothing: its pending deliveries wait, events of that time are not told', async () => {
+  const receiver = await bench.receiver(500)
+  const webhook = await bench.webhook(receiver.url)
+  const loop = bench.loop()
+  const [waiting] = await bench.tell()
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  await bench.store.webhooks.update(webhook.id, { status: 'paused' }, bench.clock.now())
+  await bench.tell(3)
+  await bench.clock.advance(60 * MINUTE)
+  expect([receiver.requests.length, loop.inFlight()]).toEqual([1, 0])
+  expect(await bench.deliveries(webhook.id)).toMatchObject([{ eventId: waiting!, status: 'pending' }])
+
+  receiver.script(200)
+  await bench.store.webhooks.update(webhook.id, { status: 'active' }, bench.clock.now())
+  loop.wake()
+  await until(() => receiver.requests.length === 2 && loop.inFlight() === 0)
+  await bench.clock.advance(60 * MINUTE)
+  expect(receiver.requests.map((request) => request.headers['webhook-id'])).toEqual([waiting!, waiting!])
+  expect(attemptNumbers(receiver)).toEqual([1, 2])
+})
+
+test('410 pauses the webhook and says why; nothing is lost', async () => {
+  const receiver = await bench.receiver(410)
+  const webhook = await bench.webhook(receiver.url)
+  const loop = bench.loop({ settings: { maxPerWebhook: 1 } })
+  await bench.tell(3)
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  await bench.clock.advance(60 * MINUTE)
+  expect(receiver.requests.length).toBe(1)
+  expect(await bench.store.webhooks.get(webhook.id)).toMatchObject({
+    status: 'paused',
+    disabledReason: 'the endpoint answered 410 Gone',
+  })
+  receiver.script(200)
+  await bench.store.webhooks.update(webhook.id, { status: 'active', disabledReason: null }, bench.clock.now())
+  loop.wake()
+  await until(() => receiver.requests.length === 4 && loop.inFlight() === 0)
+  expect((await bench.deliveries(webhook.id)).map((delivery) => delivery.status)).toEqual(Array(3).fill('delivered'))
+})
+
+test('a hundred failed deliveries in a row pause the webhook once they span a day', async () => {
+  const receiver = await bench.receiver(500)
+  const webhook = await bench.webhook(receiver.url)
+  const loop = bench.loop({ settings: { ladderSeconds: [1, 1, 1, 1] } })
+  const fail = async (count: number) => {
+    const before = receiver.requests.length
+    await bench.tell(count)
+    while (receiver.requests.length < before + 5 * count || loop.inFlight() > 0) {
+      await until(() => loop.inFlight() === 0)
+      await bench.clock.advance(1000)
+    }
+  }
+  await fail(101)
+  expect(await bench.store.webhooks.get(webhook.id)).toMatchObject({ status: 'active', consecutiveFailures: 101 })
+  await bench.clock.advance(DAY)
+  await fail(1)
+  const paused = await bench.store.webhooks.get(webhook.id)
+  expect(paused).toMatchObject({
+    status: 'paused',
+    disabledReason: '102 deliveries in a row failed over more than 24 hours',
+  })
+  // Resumed by hand it is not paused again by the very next failure.
+  await bench.store.webhooks.update(webhook.id, { status: 'active', disabledReason: null }, bench.clock.now())
+  await fail(1)
+  expect((await bench.store.webhooks.get(webhook.id))!.status).toBe('active')
+})
+
+test('a retry by hand beyond the fifth attempt is one attempt, then failed again', async () => {
+  const receiver = await bench.receiver(500)
+  const webhook = await bench.webhook(receiver.url)
+  const loop = bench.loop({ settings: { ladderSeconds: [1, 1, 1, 1] } })
+  await bench.tell()
+  for (let n = 1; n <= 5; n++) {
+    await until(() => receiver.requests.length === n && loop.inFlight() === 0)
+    await bench.clock.advance(1000)
+  }
+  const [failed] = await bench.deliveries(webhook.id)
+  expect(failed!.status).toBe('failed')
+  expect(await bench.store.webhookDeliveries.retry(failed!.id, bench.clock.now())).toBe('queued')
+  loop.wake()
+  await until(() => receiver.requests.length === 6 && loop.inFlight() === 0)
+  await bench.clock.advance(60 * MINUTE)
+  expect(attemptNumbers(receiver)).toEqual([1, 2, 3, 4, 5, 6])
+  const [again] = await bench.deliveries(webhook.id)
+  expect(again).toMatchObject({ status: 'failed', nextAttemptAt: null })
+  expect(again!.attempts.length).toBe(6)
+})
+
+test('every event arrives at an endpoint that fails every other time', async () => {
+  const flapping = Array.from({ length: 150 }, (_, at) => (at % 2 === 0 ? 503 : 200))
+  const receiver = await bench.receiver(...flapping, 200)
+  const webhook = await bench.webhook(receiver.url)
+  const loop = bench.loop()
+  const ids = await bench.tell(100)
+  while (receiver.requests.length < 175 || loop.inFlight() > 0) {
+    await until(() => loop.inFlight() === 0)
+    await bench.clock.advance(MINUTE)
+  }
+  const deliveries = await bench.deliveries(webhook.id)
+  expect(deliveries.map((delivery) => delivery.status)).toEqual(Array(100).fill('delivered'))
+  expect(deliveries.reduce((sum, delivery) => sum + delivery.attempts.length, 0)).toBe(175)
+  expect(new Set(receiver.requests.map((request) => request.headers['webhook-id']))).toEqual(new Set(ids))
+})
+
+test('a loop without anything due asks the store for nothing', async () => {
+  let claims = 0
+  const store = withDeliveries(bench.store, (real) => ({
+    claimDue: (request) => {
+      claims++
+      return real.claimDue(request)
+    },
+  }))
+  const receiver = await bench.receiver(500, 200)
+  await bench.webhook(receiver.url)
+  const loop = bench.loop({ store })
+  await bench.clock.advance(60 * MINUTE)
+  expect(claims).toBe(0)
+  await bench.tell()
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  await bench.clock.advance(60 * MINUTE)
+  await until(() => loop.inFlight() === 0)
+  expect(receiver.requests.length).toBe(2)
+  expect(claims).toBeLessThanOrEqual(4) // two claims, and a look where a lease would have ended
+})

@@ -1,0 +1,153 @@
+import { createEvent, EVENT_TYPES, type EventType } from '../../src/model/event.ts'
+import type { Webhook, WebhookDelivery } from '../../src/model/webhook.ts'
+import { createPost } from '../../src/platform/fetch-public.ts'
+import { createMintId } from '../../src/platform/ids.ts'
+import { type Log, silentLog } from '../../src/platform/log.ts'
+import { systemRandom } from '../../src/platform/random.ts'
+import { createResolver } from '../../src/platform/resolver.ts'
+import { openStore } from '../../src/storage/sqlite/open.ts'
+import type { Store, WebhookDeliveries } from '../../src/storage/store.ts'
+import { createWebhookLoop, type WebhookLoop, type WebhookLoopOptions } from '../../src/webhooks/loop.ts'
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+import { type Receiver, type ScriptedAnswer, startReceiver } from '../support/receiver.ts'
+
+export const START = Date.UTC(2026, 10, 21, 7)
+export const LADDER = [5, 300, 1800, 7200]
+export const MINUTE = 60_000
+export const DAY = 86_400_000
+
+/** One organization on a real store in memory, real receivers, a clock that stands still, and webhook loops. */
+export interface Bench {
+  store: Store
+  clock: FakeClock
+  receiver(...script: ScriptedAnswer[]): Promise<Receiver>
+  /** A webhook for `url`, with its secret. */
+  webhook(url: string, events?: EventType[]): Promise<Webhook & { secret: string }>
+  /** Writes `count` events → their ids; wakes the loops. */
+  tell(count?: number, type?: EventType): Promise<string[]>
+  /** A loop that runs; the jitter stands in the middle. */
+  loop(changes?: Partial<LoopChanges>): WebhookLoop
+  deliveries(webhookId: string): Promise<WebhookDelivery[]>
+  /** Ends loops, receivers and store. */
+  end(): Promise<void>
+}
+
+interface LoopChanges extends Omit<WebhookLoopOptions, 'settings'> {
+  settings: Partial<WebhookLoopOptions['settings']>
+}
+
+export async function startBench(): Promise<Bench> {
+  const clock = createFakeClock(START)
+  const store = await openStore({ dataDir: ':memory:', now: START })
+  const mintId = createMintId(clock, systemRandom)
+  const organizationId = mintId('org')
+  await store.organizations.create({ id: organizationId, name: 'Bench', plan: 'enterprise', createdAt: START })
+  const ca = await startReceiver()
+  const resolver = createResolver({ servers: ['127.0.0.1:1'], clock, random: systemRandom })
+  const mayConnect = (ip: string) => ip === '127.0.0.1'
+  const post = createPost({ resolver, mayConnect, ca: ca.ca, clock, userAgent: 'Postrider/test' })
+  const receivers = [ca]
+  const loops: WebhookLoop[] = []
+
+  return {
+    store,
+    clock,
+    receiver: async (...script) => {
+      const receiver = await startReceiver(...script)
+      receivers.push(receiver)
+      return receiver
+    },
+    webhook: async (url, events = [...EVENT_TYPES]) => {
+      const id = mintId('whk')
+      const secret = `whsec_${Buffer.from(systemRandom.bytes(32)).toString('base64')}`
+      const webhook: Webhook = {
+        id,
+        organizationId,
+        url,
+        events,
+        status: 'active',
+        description: null,
+        disabledReason: null,
+        createdAt: clock.now(),
+        updatedAt: clock.now(),
+        lastSuccessAt: null,
+        lastFailureAt: null,
+        consecutiveFailures: 0,
+        failingSince: null,
+      }
+      await store.webhooks.create(webhook, secret)
+      return { ...webhook, secret }
+    },
+    tell: async (count = 1, type = 'message.delivered') => {
+      const createdAt = clock.now()
+      const events = Array.from({ length: count }, (_, at) =>
+        createEvent(
+          { id: mintId('evt'), type, organizationId, domainId: null, messageId: null, mode: 'live', createdAt },
+          { message_id: `msg_${at}`, to: 'jürgen@example.org', subject: 'Grüße 📬' },
+        ),
+      )
+      await store.events.append(events)
+      for (const loop of loops) loop.wake()
+      return events.map((event) => event.id)
+    },
+    loop: (changes = {}) => {
+      const loop = createWebhookLoop({
+        store,
+        post,
+        clock,
+        random: { ...systemRandom, fraction: () => 0.5 },
+        log: silentLog,
+        workerId: 'worker-1',
+        userAgent: 'Postrider/test',
+        ...changes,
+        settings: {
+          ladderSeconds: LADDER,
+          timeoutMs: 30_000,
+          maxInFlight: 200,
+          maxPerWebhook: 10,
+          ...changes.settings,
+        },
+      })
+      loops.push(loop)
+      loop.start()
+      return loop
+    },
+    deliveries: async (webhookId) => {
+      const filter = { webhookId, status: null, type: null, createdAfter: null, createdBefore: null }
+      return (await store.webhookDeliveries.list(filter, { limit: 1000, after: null })).records
+    },
+    end: async () => {
+      await Promise.all(loops.map((loop) => loop.stop(0)))
+      await Promise.all(receivers.map((receiver) => receiver.stop()))
+      await until(() => loops.every((loop) => loop.inFlight() === 0))
+      await store.close()
+    },
+  }
+}
+
+/** Turns the event loop until `condition` holds; the test's own time limit ends it otherwise. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise<void>((resolve) => setImmediate(resolve))
+}
+
+/** The store with some methods of its webhook deliveries put in front, for faults. */
+export function withDeliveries(store: Store, front: (real: WebhookDeliveries) => Partial<WebhookDeliveries>): Store {
+  return { ...store, webhookDeliveries: { ...store.webhookDeliveries, ...front(store.webhookDeliveries) } }
+}
+
+/** A log that keeps its lines. */
+export function keptLog(): { log: Log; lines: { level: string; message: string; fields: unknown }[] } {
+  const lines: { level: string; message: string; fields: unknown }[] = []
+  const at = (level: string) => (message: string, fields?: unknown) => {
+    lines.push({ level, message, fields })
+  }
+  const log: Log = {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: () => log,
+    setLevel: () => {},
+  }
+  return { log, lines }
+}
