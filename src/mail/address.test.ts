@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { formatMailbox, needsSmtpUtf8, parseMailbox, toALabel } from './address.ts'
+
+const LABEL_63 = 'd'.repeat(63)
+
+describe('an address', () => {
+  test.each([
+    ['a@d.example', null, 'a@d.example'],
+    ['  A.B+c@D.Example\t', null, 'A.B+c@d.example'],
+    ['Ann <a@d.example>', 'Ann', 'a@d.example'],
+    ['Ann<a@d.example>', 'Ann', 'a@d.example'],
+    ['Ann \t B. Ccc <a@d.example>', 'Ann B. Ccc', 'a@d.example'],
+    ['Zoë 🎉 <a@d.example>', 'Zoë 🎉', 'a@d.example'],
+    ['"Quoted, Name" <a@d.example>', 'Quoted, Name', 'a@d.example'],
+    ['"She said \\"hi\\" \\\\ <x@y.example>" <a@d.example>', 'She said "hi" \\ <x@y.example>', 'a@d.example'],
+    ['"a b@c"@d.example', null, '"a b@c"@d.example'],
+    ['Ann <"<"@d.example>', null, null],
+    ['"\\""@d.example', null, '"\\""@d.example'],
+    ['jürgen@d.example', null, 'jürgen@d.example'],
+    ['用户@例子.广告', null, '用户@xn--fsqu00a.xn--4rr70v'],
+    ['a@Bücher.example', null, 'a@xn--bcher-kva.example'],
+    ['a@XN--BCHER-KVA.example', null, 'a@xn--bcher-kva.example'],
+    ['a@x.xn--p1ai', null, 'a@x.xn--p1ai'],
+    ['a@1.2.3.example', null, 'a@1.2.3.example'],
+    ["!#$%&'*+-/=?^_`{|}~@d.example", null, "!#$%&'*+-/=?^_`{|}~@d.example"],
+    [`${'l'.repeat(64)}@d.example`, null, `${'l'.repeat(64)}@d.example`],
+  ])('%j is read', (text, name, address) => {
+    const mailbox = parseMailbox(text)
+    expect(mailbox?.address ?? null).toBe(address)
+    expect(mailbox?.name ?? null).toBe(name)
+  })
+
+  test.each([
+    '',
+    ' ',
+    '@',
+    'a',
+    'a@',
+    '@d.example',
+    'a@d',
+    'a@localhost',
+    'a@d.example.',
+    'a@.example',
+    'a@d..example',
+    'a@-d.example',
+    'a@d-.example',
+    'a@d_e.example',
+    'a@[192.0.2.1]',
+    'a@[IPv6:::1]',
+    'a@192.0.2.1',
+    'a@0x7f.1',
+    'a@d.123',
+    '.a@d.example',
+    'a.@d.example',
+    'a..b@d.example',
+    'a b@d.example',
+    'a@b@d.example',
+    '"a@d.example',
+    '"a"b@d.example',
+    'a@d.example, b@d.example',
+    'a@own.example, b@other',
+    'a@d.example;b@d.example',
+    'team: a@d.example;',
+    'a@d.example (Ann)',
+    'Ann (x) <a@d.example>',
+    '(x)a@d.example',
+    '@r.example:a@d.example',
+    '<a@d.example>',
+    '"" <a@d.example>',
+    '" " <a@d.example>',
+    'Ann <a@d.example> x',
+    'Ann <a@d.example',
+    'Ann a@d.example>',
+    'Ann <<a@d.example>>',
+    'Ann <>',
+    'Ann < a@d.example >',
+    'a@own.example <b@other.example>',
+    'A <a@d.example>, B <b@d.example>',
+    'Acme, Inc. <a@d.example>',
+    '"A" B <a@d.example>',
+    'a@d.example\r\n',
+    'a@d.example\nBcc: x@y.example',
+    'Ann\r\nBcc: x <a@d.example>',
+    'a\0@d.example',
+    'a@d%2eexample',
+    'a%40b.example',
+    'a@d.example>\r\nRCPT TO:<x@y.example',
+    'A\u202eB <a@d.example>',
+    'a\u00a0b@d.example',
+    'a@xn--a.example',
+    'a@\ud800.example',
+    '\ud800@d.example',
+    'a@d\u3002',
+    'a＠d.example',
+    `${'l'.repeat(65)}@d.example`,
+    `${'ü'.repeat(33)}@d.example`,
+    `a@${'d'.repeat(64)}.example`,
+    `a@${LABEL_63}.${LABEL_63}.${LABEL_63}.${'d'.repeat(61)}`,
+  ])('%j is refused', (text) => expect(parseMailbox(text)).toBeNull())
+
+  test('may be 254 octets long and no more', () => {
+    const domain = `${LABEL_63}.${LABEL_63}.${LABEL_63}.${'d'.repeat(57)}.de`
+    expect(domain).toHaveLength(252)
+    expect(parseMailbox(`a@${domain}`)?.address).toHaveLength(254)
+    expect(parseMailbox(`ab@${domain}`)).toBeNull()
+  })
+
+  test('never throws, and what is read is read the same again from what is written', () => {
+    const part = fc.string({
+      unit: fc.constantFrom('a', 'B', '.', '@', '<', '>', '"', '\\', ' ', ',', 'ü', '\t', '-', '\n', '('),
+    })
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          part,
+          part.map((text) => `${text} <a@d.example>`),
+        ),
+        (text) => {
+          const mailbox = parseMailbox(text)
+          if (mailbox !== null) expect(parseMailbox(formatMailbox(mailbox))).toEqual(mailbox)
+        },
+      ),
+      { numRuns: 2000, seed: 5 },
+    )
+  })
+})
+
+test('a domain becomes its lower-case A-label', () => {
+  expect(toALabel('Own.Example')).toBe('own.example')
+  expect(toALabel('ｅｘａｍｐｌｅ。ｃｏｍ')).toBe('example.com')
+  expect(toALabel('faß.example')).toBe('xn--fa-hia.example')
+  expect(['localhost', '', '*.own.example', 'own.example:25', 'a b.example', 'ü'].map(toALabel)).toEqual(
+    Array(6).fill(null),
+  )
+})
+
+test('a name is quoted when it has to be', () => {
+  const mailbox = parseMailbox('a@d.example')!
+  expect(formatMailbox(mailbox)).toBe('a@d.example')
+  expect(formatMailbox({ ...mailbox, name: 'Zoë' })).toBe('Zoë <a@d.example>')
+  expect(formatMailbox({ ...mailbox, name: 'Acme, "Inc."' })).toBe('"Acme, \\"Inc.\\"" <a@d.example>')
+})
+
+test('only a UTF-8 local part needs SMTPUTF8', () => {
+  expect(needsSmtpUtf8(parseMailbox('ü@d.example')!.address)).toBe(true)
+  expect(needsSmtpUtf8(parseMailbox('u@bücher.example')!.address)).toBe(false)
+})

@@ -1,0 +1,89 @@
+import { domainToASCII } from 'node:url'
+
+/** One address with its display name. `domain` is the lower-case A-label, `local` is kept as it was written
+ *  (quotes included), `address` is `local@domain`, ready for MAIL, RCPT and a header. */
+export interface Mailbox {
+  name: string | null
+  local: string
+  domain: string
+  address: string
+}
+
+/** Text of exactly one `a@d`, `Name <a@d>` or `"Quoted, Name" <a@d>` → its mailbox; null for everything else: lists,
+ *  groups, comments, source routes, address literals, one-label domains, control characters, empty parts, over-long
+ *  parts. Stricter than RFC 5322 on purpose: what is not understood whole is refused, so that no text can name a second
+ *  recipient or hide another author. Local parts may be UTF-8. Never throws. RFC 5321 §4.1.2, RFC 6531 §3.3. */
+export function parseMailbox(text: string): Mailbox | null {
+  const trimmed = text.replace(/^[ \t]+|[ \t]+$/g, '')
+  if (FORBIDDEN.test(trimmed) || !trimmed.isWellFormed()) return null
+  if (!trimmed.endsWith('>')) return addrSpec(null, trimmed)
+
+  const open = trimmed.lastIndexOf('<')
+  if (open < 0) return null
+  const name = displayName(trimmed.slice(0, open).replace(/[ \t]+$/, ''))
+  return name === null ? null : addrSpec(name, trimmed.slice(open + 1, -1))
+}
+
+/** Domain name in any letter case, with U-labels or A-labels → lower-case A-labels, or null when it cannot be a mail
+ *  domain: one label, numeric last label, empty or over-long label, address literal, trailing dot, anything but
+ *  letters, digits and hyphens. Never throws. RFC 1035 §2.3.1, RFC 1123 §2.1, RFC 5890, UTS 46. */
+export function toALabel(domain: string): string | null {
+  const plain = PLAIN_DOMAIN.test(domain)
+  if (!plain && !NON_ASCII.test(domain)) return null
+  // Our own check comes before and after: the URL rules also undo %-escapes and read numbers as IPv4 addresses.
+  if (/[\x00-\x2c/:-@[-`{-\x7f]/.test(domain)) return null
+  const ascii = plain && !A_LABEL.test(domain) ? domain.toLowerCase() : domainToASCII(domain)
+  return ascii.length <= 253 && A_DOMAIN.test(ascii) ? ascii : null
+}
+
+/** True when `local@domain` cannot be said without the SMTPUTF8 extension. Mailbox.address always has an ASCII
+ *  domain, so there it depends on the local part alone. RFC 6531 §3.4. */
+export function needsSmtpUtf8(address: string): boolean {
+  return NON_ASCII.test(address)
+}
+
+/** Mailbox → text for people and JSON, name in UTF-8 and quoted when needed; parseMailbox reads it back. Not for
+ *  message headers: those are compose's. */
+export function formatMailbox(mailbox: Mailbox): string {
+  if (mailbox.name === null) return mailbox.address
+  return `${quoteName(mailbox.name)} <${mailbox.address}>`
+}
+
+/** Display name → itself, or a quoted string when it holds characters that mean something in an address.
+ *  RFC 5322 §3.2.4. */
+export function quoteName(name: string): string {
+  return SPECIALS.test(name) || /^ | $| {2}/.test(name) ? `"${name.replace(/["\\]/g, '\\$&')}"` : name
+}
+
+// Control characters but TAB, and characters that reverse the reading direction or break lines in a display.
+const FORBIDDEN = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
+const NON_ASCII = /[^\x00-\x7f]/
+const SPECIALS = /[()<>[\]:;@\\,"]/
+const QUOTED_NAME = /^"((?:[^"\\]|\\.)*)"$/s
+// RFC 5321 §4.1.2 with the UTF-8 of RFC 6531 §3.3; white space beyond ASCII is left out, no mail server has it.
+const ATEXT = String.raw`[A-Za-z0-9!#$%&'*+\-/=?^_\x60{|}~]|[^\x00-\x7f\s]`
+const DOT_STRING = new RegExp(`^(?:${ATEXT})+(?:\\.(?:${ATEXT})+)*$`, 'u')
+const QUOTED_LOCAL = /^"(?:[ !#-[\]-~]|[^\x00-\x7f]|\\[ -~])*"$/u
+const PLAIN_DOMAIN = /^[A-Za-z0-9.-]+$/
+const A_LABEL = /(?:^|\.)xn--/i
+const A_DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+function addrSpec(name: string | null, text: string): Mailbox | null {
+  const at = text.lastIndexOf('@') // a domain has none, a quoted local part may
+  const local = text.slice(0, Math.max(at, 0))
+  if (!DOT_STRING.test(local) && !QUOTED_LOCAL.test(local)) return null
+  const domain = toALabel(text.slice(at + 1))
+  if (domain === null) return null
+  const localBytes = Buffer.byteLength(local)
+  // RFC 5321 §4.5.3.1.1 and .3: 64 octets; a path is 256 with its brackets.
+  if (localBytes > 64 || localBytes + 1 + domain.length > 254) return null
+  return { name, local, domain, address: `${local}@${domain}` }
+}
+
+/** What stands before `<` → the name it means, null when there is none or it is not one name. */
+function displayName(text: string): string | null {
+  const quoted = QUOTED_NAME.exec(text)
+  if (quoted === null && SPECIALS.test(text)) return null
+  const name = quoted === null ? text.replace(/[ \t]+/g, ' ') : quoted[1]!.replace(/\\(.)/gs, '$1').replace(/\t/g, ' ')
+  return name.trim() === '' ? null : name
+}

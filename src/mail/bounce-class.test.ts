@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'bun:test'
+import { type BounceClass, classifyReply } from './bounce-class.ts'
+import { createReplyReader } from './reply.ts'
+
+const CASES: [line: string, expected: BounceClass, rule?: string][] = [
+  // Recipient unknown.
+  ['550-5.1.1 The email account that you tried to reach does not exist. gsmtp', 'no_mailbox'],
+  ['550 5.1.1 <x@other.example>: Recipient address rejected: User unknown in local recipient table', 'no_mailbox'],
+  ['550 5.7.1 Recipient rejected: user unknown', 'no_mailbox', 'user-unknown'],
+  ['550 No such user here', 'no_mailbox', 'unknown-user'],
+  ['550 Unrouteable address', 'no_mailbox'],
+  [
+    "554 delivery error: dd This user doesn't have a yahoo.com account (x@yahoo.com) [0]",
+    'no_mailbox',
+    'yahoo-no-account',
+  ],
+  [
+    '550 5.4.1 Recipient address rejected: Access denied. [XYZ.prod.protection.outlook.com]',
+    'no_mailbox',
+    'outlook-no-recipient',
+  ],
+  ['511 sorry, no mailbox here by that name (#5.1.1 - chkuser)', 'no_mailbox'],
+  ['550 #5.1.0 Address rejected.', 'unknown', 'none'],
+  [
+    '550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup',
+    'no_mailbox',
+    'exchange-not-found',
+  ],
+  // Domain.
+  ['556 5.1.10 Recipient address has null MX', 'no_domain', 'enhanced-1.10'],
+  ['521 host does not accept mail', 'no_domain', 'code-521'],
+  ['550 5.1.2 Bad destination host', 'no_domain'],
+  ['550 5.1.2 <x@other.example>: Recipient address rejected: Domain not found', 'no_domain', 'domain-not-found'],
+  ['550 5.7.1 IP address 192.0.2.1: reverse DNS not found', 'authentication'],
+  ['550 5.7.1 Client host rejected: your IP address is not valid here', 'reputation'],
+  // Mailbox.
+  ["552 5.2.2 The recipient's inbox is out of storage space. gsmtp", 'mailbox_full', 'enhanced-2.2'],
+  ['452 4.2.2 Mailbox full', 'mailbox_full'],
+  ['552 Requested action aborted: mailbox is over quota', 'mailbox_full', 'mailbox-full'],
+  ['554 5.2.0 STOREDRV.Deliver; mailbox full; QuotaExceededException', 'mailbox_full'],
+  ['550 5.2.1 The email account that you tried to reach is inactive. gsmtp', 'mailbox_disabled'],
+  ['550 This account has been suspended', 'mailbox_disabled', 'mailbox-disabled'],
+  [
+    '450-4.2.1 The user you are trying to contact is receiving mail at a rate that\r\n450 4.2.1 prevents delivery. gsmtp',
+    'rate',
+    'gmail-rate-of-mailbox',
+  ],
+  // Who we are.
+  ['421-4.7.28 Gmail has detected an unusual rate of unsolicited mail originating from your IP. gsmtp', 'reputation'],
+  ['550-5.7.26 This mail has been blocked because the sender is unauthenticated. gsmtp', 'authentication'],
+  ['421-4.7.29 This mail has been rate limited because this message was not sent over a TLS connection. gsmtp', 'tls'],
+  ['550 5.7.1 Service unavailable, Client host [192.0.2.1] blocked using Spamhaus. S3150', 'reputation'],
+  ['554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org', 'reputation', 'block-list'],
+  ['550 5.7.606 Access denied, banned sending IP [192.0.2.1]', 'reputation', 'outlook-banned-address'],
+  [
+    '550 5.7.515 Access denied, sending domain own.example does not meet the required authentication level',
+    'authentication',
+  ],
+  [
+    '421 4.7.0 [TSS04] Messages from 192.0.2.1 temporarily deferred due to unexpected volume',
+    'reputation',
+    'yahoo-deferred',
+  ],
+  ['550 5.7.1 Rejected: DMARC policy of own.example', 'authentication'],
+  ['550 5.7.23 SPF validation failed', 'authentication', 'enhanced-7.23'],
+  ['554 5.7.1 Sender address rejected: unknown sender', 'authentication', 'sender-unknown'],
+  ['450 4.1.8 <a@own.example>: Sender address rejected: Domain not found', 'authentication', 'sender-unknown'],
+  ['554 Blocked - see https://ipcheck.proofpoint.com/?ip=192.0.2.1', 'reputation', 'proofpoint-reputation'],
+  ['550 192.0.2.1 is blocked, http://www.barracudacentral.org/rbl', 'reputation', 'barracuda-reputation'],
+  // How much, how fast.
+  ['451 4.7.1 Greylisting in action, please come back later', 'greylist', 'greylisted'],
+  ['450 4.2.0 <x@other.example>: Recipient address rejected: Greylisted', 'greylist'],
+  [
+    '451 Internal resources are temporarily unavailable - https://community.mimecast.com/docs/DOC-1369#451',
+    'greylist',
+    'mimecast-greylist',
+  ],
+  ['452 4.5.3 Too many recipients', 'rate'],
+  ['421 Too many connections from your host', 'rate', 'rate'],
+  ['552 5.3.4 Message size exceeds fixed limit', 'size'],
+  ['552 message too large', 'size', 'too-large'],
+  // What we said.
+  ['554 5.7.1 Message rejected as spam', 'content', 'content'],
+  ['552 5.7.0 Message content is not allowed: virus found', 'content'],
+  ['554 5.7.1 Relay access denied', 'policy', 'relay-denied'],
+  ['554 5.7.9 Message not accepted for policy reasons', 'policy'],
+  ['550 5.7.1 Not today', 'policy', 'enhanced-7.1'],
+  ['530 5.7.0 Must issue a STARTTLS command first', 'tls'],
+  ['501 5.5.4 Syntax error in parameters', 'protocol'],
+  ['500 Unrecognized command', 'protocol'],
+  ['451 4.4.3 Temporary server error', 'network'],
+  ['431 4.3.2 Not accepting messages now', 'system'],
+  // Nothing to hold on to.
+  ['550 Requested action not taken', 'unknown', 'none'],
+  ['554 Transaction failed', 'unknown', 'none'],
+  ['550', 'unknown', 'none'],
+  ['450 Requested mail action not taken: mailbox unavailable', 'unknown', 'none'],
+  ['550 5.0.0 Denied', 'unknown', 'none'],
+  ['450 4.1.1 User unknown', 'no_mailbox', 'enhanced-1.1'],
+]
+
+describe('a refusal', () => {
+  test.each(CASES.map(([line, expected, rule = null]) => [line, expected, rule] as const))(
+    '%s is %s',
+    (line, expected, rule) => {
+      const text = /^\d{3}-(?!.*\r\n)/.test(line) ? `${line}\r\n${line.replace(/^(\d{3})-/, '$1 ')}` : line
+      const found = classifyReply(createReplyReader().push(`${text}\r\n`)[0]!)
+      expect(found.class).toBe(expected)
+      if (rule !== null) expect(found.rule).toBe(rule)
+    },
+  )
+
+  test('with a very long text is read to its end', () => {
+    for (const word of ['user ', 'mailbox ', 'recipient unknow ', 'listed in ', 'exceeded ', 'IP ', ' ', 'a']) {
+      expect(classifyReply({ code: 550, enhanced: null, text: word.repeat(65_000) }).class).toBeString()
+    }
+  })
+})

@@ -1,0 +1,186 @@
+import type { Attachment, MailContent } from './content.ts'
+import {
+  addressField,
+  customField,
+  encodedWords,
+  foldField,
+  parameter,
+  textField,
+  withoutControls,
+} from './header-text.ts'
+import { base64Length, encodeText, writeBase64 } from './transfer-encoding.ts'
+
+/** Content → message in the form that goes on the wire after SMTP DATA, without dot stuffing: CRLF everywhere, no line
+ *  over 998 bytes, 7-bit ASCII unless an address has a UTF-8 local part (then that header field is UTF-8, RFC 6532).
+ *  The same content gives the same bytes. Bcc is never written. No text and no html gives an empty text part.
+ *  Attachment fields that cannot stand in a header are mended rather than refused: an unusable content type becomes
+ *  application/octet-stream, an unusable content id is left out. Throws on a header name or value that would change
+ *  the message's shape (customField, isComposedHeader), on a bad message id or date. RFC 5322, 2045–2047, 2231, 2387. */
+export function compose(content: MailContent): Uint8Array {
+  const pieces = piecesOf(content)
+  const out = Buffer.allocUnsafe(sizeOf(pieces))
+  let end = 0
+  for (const piece of pieces) {
+    end = typeof piece === 'string' ? end + out.write(piece, end) : writeBase64(piece, out, end)
+  }
+  return out
+}
+
+/** Exact number of bytes that compose would give for this content; attachments are counted, not encoded. Throws where
+ *  compose throws. */
+export function composedSizeBytes(content: MailContent): number {
+  return sizeOf(piecesOf(content))
+}
+
+/** True for a header that only compose may write, in any letter case; MailContent.headers must not hold it. */
+export function isComposedHeader(name: string): boolean {
+  return COMPOSED_HEADER.test(name)
+}
+
+/** Text to be written as it is, or bytes to be written as base64 lines. */
+type Piece = string | Uint8Array
+
+/** A MIME entity: its header fields, CRLF ended, and its body, without the line end that may follow it. */
+interface Entity {
+  fields: string
+  body: Piece[]
+}
+
+const COMPOSED_HEADER = /^(?:from|to|cc|bcc|resent-bcc|reply-to|subject|date|message-id|mime-version|content-.*)$/i
+const MESSAGE_ID = /^<[!-;=?-~]{1,990}>$/
+const CONTENT_ID = /^[!-;=?-~]{1,900}$/
+const TOKEN = '[A-Za-z0-9!#$&^_.+-]{1,127}'
+const CONTENT_TYPE = new RegExp(`^(${TOKEN})/${TOKEN}$`)
+const TYPE_PARAMETER = new RegExp(`^(${TOKEN})=(?:(${TOKEN})|"([ !#-\\[\\]-~]{0,200})")$`)
+
+function piecesOf(content: MailContent): Piece[] {
+  const root = rootEntity(content)
+  const pieces = [headOf(content), `MIME-Version: 1.0\r\n${root.fields}\r\n`, ...root.body]
+  const last = pieces.at(-1)!
+  if (typeof last !== 'string' || (!last.endsWith('\r\n') && last !== '')) pieces.push('\r\n')
+  return pieces
+}
+
+function sizeOf(pieces: readonly Piece[]): number {
+  let size = 0
+  for (const piece of pieces) {
+    size += typeof piece === 'string' ? Buffer.byteLength(piece) : base64Length(piece.length)
+  }
+  return size
+}
+
+function headOf(content: MailContent): string {
+  if (!MESSAGE_ID.test(content.messageId)) throw new Error('message id cannot stand in a header')
+  let head = addressField('From', [content.from])
+  head += addressField('To', content.to)
+  head += addressField('Cc', content.cc)
+  head += addressField('Reply-To', content.replyTo)
+  head += textField('Subject', content.subject)
+  head += `Date: ${dateTime(content.dateAt)}\r\nMessage-ID: ${content.messageId}\r\n`
+  for (const [name, value] of content.headers) {
+    if (isComposedHeader(name)) throw new Error(`header ${name} is written by compose alone`)
+    head += customField(name, value)
+  }
+  return head
+}
+
+/** Milliseconds UTC → RFC 5322 §3.3 date-time. */
+function dateTime(at: number): string {
+  const text = new Date(at).toUTCString()
+  if (!text.endsWith('GMT')) throw new Error('date is out of range')
+  return text.replace('GMT', '+0000')
+}
+
+/** mixed [ alternative [ text, related [ html, inline… ] ], attachment… ], each level only where it has a reason. */
+function rootEntity(content: MailContent): Entity {
+  const { html, attachments } = content
+  const texts = [content.text, html].map((text) => (text === null ? null : encodeText(text)))
+  const boundary = boundaryFor(
+    content.boundarySeed,
+    texts.map((text) => text?.body ?? ''),
+  )
+  const text = texts[0] && textEntity('plain', texts[0])
+  let body = texts[1] && textEntity('html', texts[1])
+  const isInline = (each: Attachment) => html !== null && isReferenced(each, html)
+  const inline = attachments.filter(isInline)
+  const others = attachments.filter((each) => !isInline(each))
+
+  if (body && inline.length > 0) {
+    body = multipart('related', `${boundary}r`, [body, ...inline.map((each) => attachmentEntity(each, true))])
+  }
+  body = body && text ? multipart('alternative', `${boundary}a`, [text, body]) : (body ?? text)
+  if (others.length === 0) return body ?? textEntity('plain', encodeText(''))
+  const parts = others.map((each) => attachmentEntity(each, false))
+  return multipart('mixed', `${boundary}m`, body ? [body, ...parts] : parts)
+}
+
+/** A boundary that none of the bodies holds; `=_` cannot stand in the encoded ones at all. RFC 2046 §5.1.1. */
+function boundaryFor(seed: string, bodies: readonly string[]): string {
+  for (let round = 0; ; round++) {
+    const digest = new Bun.CryptoHasher('sha256').update(`${round} ${seed}`).digest('hex')
+    const boundary = `=_${digest.slice(0, 32)}_`
+    if (!bodies.some((body) => body.includes(boundary))) return boundary
+  }
+}
+
+function textEntity(subtype: string, text: { encoding: string; body: string }): Entity {
+  return {
+    fields: `Content-Type: text/${subtype}; charset=utf-8\r\nContent-Transfer-Encoding: ${text.encoding}\r\n`,
+    body: [text.body],
+  }
+}
+
+function multipart(subtype: string, boundary: string, parts: readonly Entity[]): Entity {
+  const body: Piece[] = []
+  let lineEnd = ''
+  for (const part of parts) {
+    // Pieces stay apart until they are written: joining them would copy every body once more.
+    body.push(`${lineEnd}--${boundary}\r\n${part.fields}\r\n`, ...part.body)
+    lineEnd = '\r\n'
+  }
+  body.push(`\r\n--${boundary}--\r\n`)
+  // RFC 2387 §3.1: related names the type of its root; the root is always our html.
+  const type = subtype === 'related' ? '; type="text/html"' : ''
+  return { fields: `Content-Type: multipart/${subtype}${type};\r\n boundary="${boundary}"\r\n`, body }
+}
+
+function isReferenced(attachment: Attachment, html: string): boolean {
+  const id = attachment.contentId
+  if (id === null || !CONTENT_ID.test(id)) return false
+  return html.includes(`cid:${id}`) || html.includes(`cid:${encodeURIComponent(id)}`)
+}
+
+function attachmentEntity(attachment: Attachment, isInline: boolean): Entity {
+  const { filename, contentId } = attachment
+  const disposition = isInline ? 'inline' : 'attachment'
+  const file = filename === '' ? [] : parameter('filename', filename)
+  let fields = parameters('Content-Type', [...contentType(attachment.contentType), ...plainName(filename)])
+  fields += 'Content-Transfer-Encoding: base64\r\n'
+  fields += parameters('Content-Disposition', [disposition, ...file])
+  if (contentId !== null && CONTENT_ID.test(contentId)) fields += foldField('Content-ID', [`<${contentId}>`])
+  return { fields, body: [attachment.content] }
+}
+
+/** The file name once more for receivers that read no RFC 2231; encoded words here are no standard but a habit. */
+function plainName(filename: string): string[] {
+  if (filename === '') return []
+  const plain = parameter('name', filename)
+  return plain[0]!.startsWith('name="')
+    ? plain
+    : [`name="${encodedWords(withoutControls(filename), 68).join('\r\n ')}"`]
+}
+
+/** Declared type → type and parameters that can stand in a header. Composite types become octet-stream: base64,
+ *  which every attachment is in, is not allowed for them (RFC 2045 §6.4). */
+function contentType(declared: string): string[] {
+  const [type = '', ...rest] = declared.split(';').map((part) => part.trim())
+  const match = CONTENT_TYPE.exec(type)
+  if (match === null || /^(?:multipart|message)$/i.test(match[1]!)) return ['application/octet-stream']
+  const kept = rest.filter((part) => TYPE_PARAMETER.test(part) && !/^(?:name|boundary)=/i.test(part))
+  return [type, ...kept]
+}
+
+/** A header with parameters, one on each line. */
+function parameters(name: string, values: readonly string[]): string {
+  return `${name}: ${values.join(';\r\n ')}\r\n`
+}

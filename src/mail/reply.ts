@@ -1,0 +1,119 @@
+/** An SMTP reply as it was said: `text` holds its lines joined by `\n`, without reply code and
+ *  without enhanced status code. RFC 5321 §4.2, RFC 2034, RFC 3463. */
+export interface Reply {
+  code: number
+  enhanced: string | null
+  text: string
+}
+
+/** One line of a reply; `isLast` is false for `250-…`. */
+export interface ReplyLine {
+  code: number
+  enhanced: string | null
+  text: string
+  isLast: boolean
+}
+
+/** Feeds on decoded bytes of one connection, in chunks of any size. */
+export interface ReplyReader {
+  push(chunk: string): Reply[]
+}
+
+export type ReplyFaultReason = 'not_a_reply' | 'codes_differ' | 'too_long'
+
+/** The peer does not speak SMTP. `replies` are the whole replies that stood before the fault in the same
+ *  push, so that a pipelining caller loses no answer it already has. */
+export class ReplyFault extends Error {
+  override readonly name = 'ReplyFault'
+  constructor(
+    readonly reason: ReplyFaultReason,
+    readonly line: string,
+    readonly replies: readonly Reply[],
+  ) {
+    super(`${FAULT_WORDS[reason]}: ${JSON.stringify(line.slice(0, 100))}`)
+  }
+}
+
+/** A line without its line end → its parts, or null when it is no reply line. Takes reply codes 200–599; an
+ *  enhanced status code counts only when its class equals the first digit (RFC 2034 §4), with or without the
+ *  `#` in front or `:` behind that some filters add. Never throws. */
+export function parseReplyLine(line: string): ReplyLine | null {
+  const match = REPLY_LINE.exec(line)
+  if (match === null) return null
+  const code = Number(match[1])
+  const rest = match[3] ?? ''
+  const status = ENHANCED.exec(rest)
+  if (status === null || status[1]![0] !== match[1]![0]) {
+    return { code, enhanced: null, text: rest, isLast: match[2] !== '-' }
+  }
+  return { code, enhanced: status[1]!, text: rest.slice(status[0].length), isLast: match[2] !== '-' }
+}
+
+/** Makes the reader of one connection's replies. Lines end in CRLF or, leniently, in LF. `push` returns the replies
+ *  that became whole, often none. `maxBytes` bounds one reply with all its lines (default 64 KiB: RFC 5321 asks for
+ *  512 per line, so this is over a hundred lines; a peer that drips `250-` for ever ends here). Throws ReplyFault on
+ *  a line that is no reply, on two codes within one reply, and beyond maxBytes; after that every push throws it again. */
+export function createReplyReader(options: { maxBytes?: number } = {}): ReplyReader {
+  const maxBytes = options.maxBytes ?? 65_536
+  let pending = '' // the unfinished line; never searched again, so a peer that drips costs linear time
+  let sizeBytes = 0 // of the unfinished reply, this line included
+  let lines: ReplyLine[] = []
+  let fault: ReplyFault | null = null
+
+  return {
+    push(chunk) {
+      if (fault !== null) throw fault
+      const replies: Reply[] = []
+      const fail = (reason: ReplyFaultReason, line: string) => {
+        fault = new ReplyFault(reason, line, replies)
+        pending = ''
+        return fault
+      }
+      for (let start = 0; start < chunk.length; ) {
+        const newline = chunk.indexOf('\n', start)
+        const end = newline < 0 ? chunk.length : newline + 1
+        sizeBytes += end - start
+        if (sizeBytes > maxBytes) throw fail('too_long', pending + chunk.slice(start, start + 100))
+        pending += chunk.slice(start, end)
+        start = end
+        if (newline < 0) break
+
+        const text = pending.endsWith('\r\n') ? pending.slice(0, -2) : pending.slice(0, -1)
+        pending = ''
+        const line = parseReplyLine(text)
+        if (line === null) throw fail('not_a_reply', text)
+        if (lines.length > 0 && lines[0]!.code !== line.code) throw fail('codes_differ', text)
+        lines.push(line)
+        if (!line.isLast) continue
+        replies.push(joinLines(lines))
+        lines = []
+        sizeBytes = 0
+      }
+      return replies
+    },
+  }
+}
+
+/** A reply → one line such as `550 5.1.1 No such user`: line ends become a space, control characters and
+ *  characters that only change the reading direction go. Never throws. */
+export function formatReply(reply: Reply): string {
+  const text = reply.text
+    .replace(/[\r\n\t]+/g, ' ')
+    .replace(UNPRINTABLE, '')
+    .trim()
+  return [reply.code, reply.enhanced, text].filter((part) => part !== null && part !== '').join(' ')
+}
+
+const REPLY_LINE = /^([2-5]\d\d)(?:([ \t-])(.*))?$/s
+const ENHANCED = /^#?([245]\.\d{1,3}\.\d{1,3})(?![\w.])[:]?[ \t]*/
+const UNPRINTABLE = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
+const FAULT_WORDS: Record<ReplyFaultReason, string> = {
+  not_a_reply: 'peer sent a line that is no SMTP reply',
+  codes_differ: 'peer changed the code within one SMTP reply',
+  too_long: 'peer sent an SMTP reply that is too long',
+}
+
+function joinLines(lines: readonly ReplyLine[]): Reply {
+  const enhanced = lines.find((line) => line.enhanced !== null)?.enhanced ?? null
+  return { code: lines[0]!.code, enhanced, text: lines.map((line) => line.text).join('\n') }
+}

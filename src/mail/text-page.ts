@@ -1,0 +1,163 @@
+import { decodeEntities } from './html-entities.ts'
+
+/** The text of an HTML page as it grows, told by textFromHtml what it meets. Line ends and spaces are only noted and written once text follows, so none is left over. */
+export class TextPage {
+  private out = ''
+  private isLineStart = true
+  /** Line ends due before the next text; as many as the blocks in between ask for, not their sum. */
+  private gap = 0
+  private isSpaceDue = false
+  private marker = ''
+  private link: { url: string; text: string } | null = null
+  private readonly lists: number[] = []
+  private preformatted = 0
+
+  /** Source text between two tags, references not yet decoded. */
+  text(source: string): void {
+    if (this.preformatted > 0) {
+      this.lines(decodeEntities(source).split(/\r\n|\r|\n/))
+      return
+    }
+    // The most frequent reference by far is worth a short cut; here it ends up as a space anyway.
+    const raw = source.includes('&nbsp;') ? source.replaceAll('&nbsp;', ' ') : source
+    let start = 0
+    let end = raw.length
+    while (start < end && isSpace(raw.charCodeAt(start))) start++
+    while (end > start && isSpace(raw.charCodeAt(end - 1))) end--
+    if (start > 0) this.isSpaceDue = true
+    if (start === end) return
+    const text = raw.slice(start, end)
+    this.words(decodeEntities(UNEVEN.test(text) ? text.replace(SPACES, ' ') : text))
+    if (end < raw.length) this.isSpaceDue = true
+  }
+
+  /** Text whose references are decoded already. */
+  words(text: string): void {
+    if (!INVISIBLE.test(text)) {
+      this.write(text)
+      return
+    }
+    const visible = withoutPadding(text)
+    this.write(visible)
+    if (visible.length < text.length) this.isSpaceDue = true
+  }
+
+  /** `<br>`; more than two in a row count as two. */
+  breakLine(): void {
+    this.gap = Math.min(this.gap + 1, 2)
+  }
+
+  /** A block begins or ends: so many line ends before the next text. */
+  block(lineEnds: number): void {
+    if (this.gap < lineEnds) this.gap = lineEnds
+    this.isSpaceDue = false
+  }
+
+  /** A table cell begins or ends. */
+  cell(): void {
+    this.isSpaceDue = true
+  }
+
+  /** `<hr>`. */
+  rule(): void {
+    this.block(1)
+    this.write('---')
+    this.block(1)
+  }
+
+  openList(isNumbered: boolean): void {
+    this.block(this.lists.length > 0 ? 1 : 2)
+    if (this.lists.length < MAX_LISTS) this.lists.push(isNumbered ? 1 : 0)
+  }
+
+  closeList(): void {
+    this.lists.pop()
+    this.marker = ''
+    this.block(this.lists.length > 0 ? 1 : 2)
+  }
+
+  /** A list item begins; its marker waits for its text. */
+  item(): void {
+    const number = this.lists.at(-1) ?? 0
+    if (number > 0) this.lists[this.lists.length - 1] = number + 1
+    this.marker = number > 0 ? `${number}. ` : '- '
+  }
+
+  /** `<pre>` begins (1) or ends (-1). */
+  preserve(by: 1 | -1): void {
+    this.preformatted = Math.max(this.preformatted + by, 0)
+  }
+
+  /** A link begins; addresses that mean nothing on paper (`#top`, `javascript:`) are not shown. */
+  openLink(url: string): void {
+    this.closeLink()
+    if (SHOWN_URL.test(url)) this.link = { url, text: '' }
+  }
+
+  /** The link ends: its address follows its text, unless it says the same. */
+  closeLink(): void {
+    const link = this.link
+    if (link === null) return
+    this.link = null
+    if (link.text === '') {
+      this.write(link.url)
+      return
+    }
+    const isSaid = link.url === link.text || link.url.replace(/^(?:mailto|tel):/i, '') === link.text
+    // Straight onto the line: a block that ended inside the link must not part it from its address.
+    if (!isSaid) this.out += ` (${link.url})`
+  }
+
+  /** The whole text, without white space around it. */
+  finish(): string {
+    this.closeLink()
+    return this.out.trim()
+  }
+
+  private write(text: string): void {
+    if (text === '') return
+    if (this.gap > 0) {
+      if (this.out !== '') this.out += LINE_ENDS[this.gap] ?? '\n\n'
+      this.gap = 0
+      this.isLineStart = true
+    }
+    if (this.marker !== '') {
+      this.out += this.marker
+      this.marker = ''
+    } else if (this.isSpaceDue && !this.isLineStart) {
+      this.out += ' '
+      if (this.link !== null && this.link.text !== '') this.link.text += ' '
+    }
+    this.out += text
+    if (this.link !== null) this.link.text += text
+    this.isSpaceDue = false
+    this.isLineStart = false
+  }
+
+  private lines(lines: readonly string[]): void {
+    for (const [index, line] of lines.entries()) {
+      if (index > 0) this.gap++
+      this.write(line)
+    }
+  }
+}
+
+const MAX_LISTS = 16 // deeper lists go on in the innermost numbering
+const SPACES = /[ \t\r\n\f]+/g
+const UNEVEN = /[\t\r\n\f]| {2}/
+const LINE_ENDS = ['', '\n', '\n\n']
+const INVISIBLE = /\u034f|[\u00a0\u00ad\u2000-\u200c\u200e\u200f\u2060\ufeff]|\u200d$/
+const SHOWN_URL = /^(?:https?:|mailto:|tel:)/i
+
+/** Text without the blanks and invisible characters that fill up preview texts, where they stand at its end; a
+ *  no-break space within becomes a space, a soft hyphen goes. */
+function withoutPadding(text: string): string {
+  let end = text.length
+  while (end > 0 && (text[end - 1] === ' ' || INVISIBLE.test(text[end - 1]!))) end--
+  const visible = text.slice(0, end).replaceAll('\u00a0', ' ')
+  return visible.includes('\u00ad') ? visible.replaceAll('\u00ad', '') : visible
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13 && code !== 11)
+}

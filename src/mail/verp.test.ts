@@ -1,0 +1,53 @@
+import { expect, test } from 'bun:test'
+import { createVerp } from './verp.ts'
+
+const verp = createVerp(Buffer.from('a secret of the house'))
+const ID = 'dlv_01jd5xk3m9q8r7t6v5w4z3y2x1'
+
+test('a delivery id comes back from its local part, in any letter case', () => {
+  const localPart = verp.encode(ID)
+  expect(localPart).toMatch(/^b-01jd5xk3m9q8r7t6v5w4z3y2x1-[0-9a-hjkmnp-tv-z]{12}$/)
+  expect(localPart.length).toBeLessThanOrEqual(64)
+  expect(verp.decode(localPart)).toBe(ID)
+  expect(verp.decode(localPart.toUpperCase())).toBe(ID)
+})
+
+test('the tag is fixed for a secret and an id', () => {
+  expect(verp.encode(ID)).toBe(createVerp(Buffer.from('a secret of the house')).encode(ID))
+  expect(verp.encode(ID)).toBe('b-01jd5xk3m9q8r7t6v5w4z3y2x1-6g4pk4zawhxz')
+})
+
+test('one changed character, another secret or another form gives null', () => {
+  const localPart = verp.encode(ID)
+  for (let at = 0; at < localPart.length; at++) {
+    const other = localPart[at] === '2' ? '3' : '2'
+    expect(verp.decode(localPart.slice(0, at) + other + localPart.slice(at + 1))).toBeNull()
+  }
+  expect(createVerp(Buffer.from('another')).decode(localPart)).toBeNull()
+  for (const text of [
+    '',
+    'b-',
+    'bounce',
+    `${localPart}x`,
+    ` ${localPart}`,
+    `${localPart}\n`,
+    localPart.slice(0, -1),
+    'b-ſ',
+  ]) {
+    expect(verp.decode(text)).toBeNull()
+  }
+})
+
+test('what is no delivery id is refused', () => {
+  for (const id of [
+    '',
+    'dlv_',
+    ID.slice(0, -1),
+    `${ID}0`,
+    ID.toUpperCase(),
+    ID.replace('dlv', 'msg'),
+    `${ID.slice(0, -1)}u`,
+  ]) {
+    expect(() => verp.encode(id)).toThrow('not a delivery id')
+  }
+})
