@@ -1,0 +1,179 @@
+import { formatReply, type Reply } from '../mail/reply.ts'
+import type { Attempt, Outcome } from '../model/delivery.ts'
+import type { Clock } from '../platform/clock.ts'
+import { createAddressGuard } from '../platform/ip.ts'
+import type { Random } from '../platform/random.ts'
+import type { Resolver } from '../platform/resolver.ts'
+import type { Answer } from './answer.ts'
+import { nowMs } from './dialogue.ts'
+import type { AttemptJob, AttemptResult, WorkerSettings } from './job.ts'
+import { type Addresses, findAddresses, findHosts, withoutAddress } from './mx.ts'
+import { internalFault, isHostTrouble, outcomeOf, unpreparable } from './outcome.ts'
+import { familiesOf, type Peer, peerName, peerOf } from './peer.ts'
+import type { Preparer } from './prepare.ts'
+import { simulatedOutcome } from './sandbox.ts'
+import type { Timeouts } from './timeouts.ts'
+import { createTranscript, type Transcript } from './transcript.ts'
+import type { Offered, Transport } from './transport.ts'
+import { toWire, type WireMail } from './wire.ts'
+
+/** What an attempt needs beside its job; one set per worker. */
+export interface AttemptTools {
+  settings: WorkerSettings
+  clock: Clock
+  random: Random
+  resolver: Resolver
+  preparer: Preparer
+  transport: Transport
+  timeouts: Timeouts
+  /** Told of bugs, which then count as deferrals. */
+  onBug: (job: AttemptJob, error: unknown) => void
+}
+
+/** One delivery, tried once: compose → sign → hosts in order → outcome. Ends at the first host that takes or refuses the
+ *  mail; trouble with a host leads to the next, at most five and at most `timeouts.attemptMs` in all. Of several
+ *  troubles the last reply counts, and without any reply the last fault. Test mail stops before the hosts. A mail
+ *  that cannot be composed bounces soft with 5.6.0; a bug defers, with cause `internal`. Never rejects. */
+export function createAttempter(tools: AttemptTools): (job: AttemptJob) => Promise<AttemptResult> {
+  const mayConnect = tools.settings.allowPrivateDestinations ? () => true : createAddressGuard([])
+  return async (job) => {
+    const startedAt = tools.clock.now()
+    const startedMs = nowMs()
+    const transcript = createTranscript(nowMs)
+    const tried = await tryOnce({ job, tools, mayConnect, transcript }).catch((error) => {
+      tools.onBug(job, error)
+      return { outcome: internalFault(error), peer: null, offered: null }
+    })
+    const durationMs = Math.round(nowMs() - startedMs)
+    return {
+      deliveryId: job.deliveryId,
+      outcome: tried.outcome,
+      attempt: attemptRecord(job, tried, { startedAt, durationMs, transcript }),
+    }
+  }
+}
+
+/** Recipient and settings → whose connections a job will use: the smarthost's, or its domain's. */
+export function destinationOf(job: AttemptJob, settings: WorkerSettings): string {
+  return settings.smarthost === null ? domainOf(job.recipient) : 'smarthost'
+}
+
+/** What all steps of one attempt share. */
+interface Errand {
+  job: AttemptJob
+  tools: AttemptTools
+  mayConnect: (ip: string) => boolean
+  transcript: Transcript
+}
+
+/** An outcome and, if one was reached, the server behind it. */
+interface Tried {
+  outcome: Outcome
+  peer: Peer | null
+  offered: Offered | null
+}
+
+const MAX_OFFERS = 5
+
+async function tryOnce(errand: Errand): Promise<Tried> {
+  const { job, tools } = errand
+  const prepared = await tools.preparer.prepare(job).catch((error: Error) => error)
+  if (prepared instanceof Error) return withoutPeer(unpreparable(prepared), errand)
+  if (job.sandbox) return withoutPeer(simulatedOutcome(job.recipient, job.attempt), errand)
+
+  const mail = toWire(prepared)
+  const { smarthost } = tools.settings
+  if (smarthost !== null) return tryHosts({ ...errand, mayConnect: () => true }, mail, [smarthost.host], null)
+  const domain = domainOf(job.recipient)
+  const route = await findHosts(domain, tools.resolver, tools.random)
+  if (route.kind === 'nowhere') return withoutPeer(route.outcome, errand)
+  return tryHosts(errand, mail, route.hosts, domain)
+}
+
+/** Hosts in order, each with its addresses in order. `domain` is null for a smarthost. */
+async function tryHosts(
+  errand: Errand,
+  mail: WireMail,
+  hosts: readonly string[],
+  domain: string | null,
+): Promise<Tried> {
+  const { job, tools, transcript } = errand
+  const { settings } = tools
+  const envelope = { returnPath: job.returnPath, recipient: job.recipient }
+  const reasons: Addresses['reason'][] = []
+  let best: Tried | null = null
+  let offers = 0
+  let budgetMs = tools.timeouts.attemptMs
+  for (const host of hosts) {
+    const found = await findAddresses(host, tools.resolver, errand.mayConnect, familiesOf(settings))
+    reasons.push(found.reason)
+    if (found.reason !== 'found') transcript.note(`${host}: ${NO_ADDRESS[found.reason]}`)
+    for (const address of found.addresses) {
+      const peer = peerOf(host, address, job.requireTls, settings)
+      const offered = await tools.transport.offer({ peer, envelope, mail, transcript, budgetMs })
+      const tried: Tried = { outcome: outcomeOf(offered.answer, peerName(peer)), peer, offered }
+      if (!isHostTrouble(offered.answer, tried.outcome)) return tried
+      best = moreTelling(best, tried)
+      budgetMs -= nowMs() - offered.startedMs
+      if (!isWithoutIpv6(address, offered.answer)) offers++
+      if (offers >= MAX_OFFERS || budgetMs <= 0) return best
+    }
+  }
+  return best ?? withoutPeer(withoutAddress(domain, hosts, reasons), errand)
+}
+
+function withoutPeer(outcome: Outcome, { transcript }: Errand): Tried {
+  transcript.note(outcome.kind === 'delivered' ? formatReply(outcome.reply) : outcome.message)
+  return { outcome, peer: null, offered: null }
+}
+
+const NO_ADDRESS: Record<Exclude<Addresses['reason'], 'found'>, string> = {
+  none: 'no address',
+  private: 'only private addresses, not connected to',
+  temporary: 'DNS lookup failed',
+}
+
+/** The last reply, or without any the last fault. */
+function moreTelling(before: Tried | null, now: Tried): Tried {
+  return before?.offered?.answer.kind === 'reply' && now.offered?.answer.kind !== 'reply' ? before : now
+}
+
+/** A machine without IPv6 notices at once, and that must not use up the attempt. */
+function isWithoutIpv6(address: string, answer: Answer): boolean {
+  return (
+    address.includes(':') && answer.kind === 'fault' && answer.stage === 'connect' && answer.fault.class === 'network'
+  )
+}
+
+function domainOf(recipient: string): string {
+  return recipient.slice(recipient.lastIndexOf('@') + 1)
+}
+
+function attemptRecord(
+  job: AttemptJob,
+  { outcome, peer, offered }: Tried,
+  { startedAt, durationMs, transcript }: { startedAt: number; durationMs: number; transcript: Transcript },
+): Attempt {
+  const reply = replyOf(outcome, offered)
+  return {
+    number: job.attempt,
+    startedAt,
+    durationMs,
+    outcome: outcome.kind,
+    mxHost: peer?.host ?? null,
+    mxAddress: peer?.address ?? null,
+    sourceAddress: offered?.sourceAddress ?? null,
+    tlsVersion: offered?.tls?.version ?? null,
+    tlsCipher: offered?.tls?.cipher ?? null,
+    tlsVerified: offered?.tls?.problem === null,
+    reply: reply === null ? null : formatReply(reply),
+    enhancedCode: reply?.enhanced ?? null,
+    cause: outcome.kind === 'delivered' ? null : outcome.cause,
+    transcript: transcript.text(),
+  }
+}
+
+function replyOf(outcome: Outcome, offered: Offered | null): Reply | null {
+  if (outcome.kind === 'delivered') return outcome.reply
+  return offered?.answer.kind === 'reply' ? offered.answer.reply : null
+}

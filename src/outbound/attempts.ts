@@ -1,0 +1,79 @@
+import type { Clock } from '../platform/clock.ts'
+import type { AttemptJob, AttemptResult } from './job.ts'
+import type { Workers } from './workers.ts'
+
+/** Jobs and results of the delivery threads, brought together: the loop asks for an attempt and gets its result. */
+export interface Attempts {
+  /** Always resolves: with the result, or with an unknown outcome when the thread that had the job died. */
+  attempt(job: AttemptJob): Promise<AttemptResult>
+  onResults(results: AttemptResult[]): void
+  onLost(deliveryIds: string[]): void
+}
+
+interface UnderWay {
+  job: AttemptJob
+  startedAt: number
+  resolve: (result: AttemptResult) => void
+}
+
+/** `submit` gets all jobs of one turn at once: one message to a thread costs as much as composing a small mail. */
+export function createAttempts(options: { submit: Workers['submit']; clock: Clock }): Attempts {
+  const { submit, clock } = options
+  const underWay = new Map<string, UnderWay>()
+  let gathered: AttemptJob[] = []
+
+  const flush = () => {
+    const jobs = gathered
+    gathered = []
+    submit(jobs)
+  }
+  const settle = (result: AttemptResult) => {
+    const waiting = underWay.get(result.deliveryId)
+    underWay.delete(result.deliveryId)
+    waiting?.resolve(result)
+  }
+
+  return {
+    attempt: (job) =>
+      new Promise((resolve) => {
+        underWay.set(job.deliveryId, { job, startedAt: clock.now(), resolve })
+        if (gathered.length === 0) queueMicrotask(flush)
+        gathered.push(job)
+      }),
+    onResults: (results) => {
+      for (const result of results) settle(result)
+    },
+    onLost: (deliveryIds) => {
+      for (const id of deliveryIds) {
+        const waiting = underWay.get(id)
+        if (waiting !== undefined) settle(lost(waiting, clock.now()))
+      }
+    },
+  }
+}
+
+/** The thread died with the mail in its hands: perhaps delivered, perhaps not. */
+function lost({ job, startedAt }: UnderWay, now: number): AttemptResult {
+  const cause = { class: 'internal', rule: 'worker-lost' }
+  const message = 'the delivery thread ended during the attempt'
+  return {
+    deliveryId: job.deliveryId,
+    outcome: { kind: 'unknown', code: '4.3.0', message, cause },
+    attempt: {
+      number: job.attempt,
+      startedAt,
+      durationMs: now - startedAt,
+      outcome: 'unknown',
+      mxHost: null,
+      mxAddress: null,
+      sourceAddress: null,
+      tlsVersion: null,
+      tlsCipher: null,
+      tlsVerified: false,
+      reply: null,
+      enhancedCode: null,
+      cause,
+      transcript: '',
+    },
+  }
+}

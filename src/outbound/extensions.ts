@@ -1,0 +1,54 @@
+/** What a server offered in its answer to EHLO. RFC 5321 §4.1.1.1. */
+export interface Extensions {
+  pipelining: boolean
+  startTls: boolean
+  eightBitMime: boolean
+  smtpUtf8: boolean
+  /** SIZE is understood at MAIL. */
+  size: boolean
+  /** Largest mail it takes; null when not said or without limit. RFC 1870 §6. */
+  maxSizeBytes: number | null
+  /** Upper-case names of login mechanisms. */
+  logins: string[]
+}
+
+export const NO_EXTENSIONS: Extensions = {
+  pipelining: false,
+  startTls: false,
+  eightBitMime: false,
+  smtpUtf8: false,
+  size: false,
+  maxSizeBytes: null,
+  logins: [],
+}
+
+/** Text of the reply to EHLO, its lines joined by `\n`; the first is the greeting → Extensions. Keywords in any letter
+ *  case; unknown ones are passed over; `AUTH=` of old servers counts as AUTH. Never throws. */
+export function readExtensions(text: string): Extensions {
+  const extensions: Extensions = { ...NO_EXTENSIONS }
+  for (const line of text.split('\n').slice(1)) {
+    const [keyword = '', ...parameters] = line.trim().toUpperCase().split(/[ =]+/)
+    switch (keyword) {
+      case 'PIPELINING':
+        extensions.pipelining = true
+        break
+      case 'STARTTLS':
+        extensions.startTls = true
+        break
+      case '8BITMIME':
+        extensions.eightBitMime = true
+        break
+      case 'SMTPUTF8':
+        extensions.smtpUtf8 = true
+        break
+      case 'SIZE':
+        extensions.size = true
+        extensions.maxSizeBytes = /^[1-9]\d{0,14}$/.test(parameters[0] ?? '') ? Number(parameters[0]) : null
+        break
+      case 'AUTH':
+        extensions.logins = [...extensions.logins, ...parameters]
+        break
+    }
+  }
+  return extensions
+}

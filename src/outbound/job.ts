@@ -1,0 +1,64 @@
+import type { Attempt, Outcome } from '../model/delivery.ts'
+
+/** What a delivery worker needs for one attempt; crosses the thread boundary, so plain data only. */
+export interface AttemptJob {
+  deliveryId: string
+  messageId: string
+  /** 1 for the first. */
+  attempt: number
+  /** RCPT TO, domain as A-label. */
+  recipient: string
+  /** MAIL FROM; empty = the null return path. */
+  returnPath: string
+  /** As mail/content.ts packs it. */
+  content: Uint8Array
+  signingKeys: SigningKey[]
+  /** When the signatures were made: the same at every attempt, so the bytes are the same. */
+  signedAt: number
+  requireTls: boolean
+  /** `test` mail is composed and signed but never leaves (outbound/sandbox.ts decides its outcome). */
+  sandbox: boolean
+}
+
+export interface SigningKey {
+  domain: string
+  selector: string
+  algorithm: 'rsa-sha256' | 'ed25519-sha256'
+  privateKeyPem: string
+}
+
+/** What came of it. */
+export interface AttemptResult {
+  deliveryId: string
+  outcome: Outcome
+  /** `number` is the job's. */
+  attempt: Attempt
+}
+
+/** What a worker is told once, at start; plain data. */
+export interface WorkerSettings {
+  /** Our name in EHLO. */
+  hostname: string
+  dnsServers: string[]
+  deliveryPort: number
+  smarthost: { host: string; port: number; implicitTls: boolean; user: string | null; password: string | null } | null
+  allowPrivateDestinations: boolean
+  maxConnectionsPerDestination: number
+  sourceAddress: string | null
+}
+
+export type ToWorker =
+  | { kind: 'start'; settings: WorkerSettings }
+  | { kind: 'attempt'; jobs: AttemptJob[] }
+  /** Compose and sign, without sending: the raw view, the sandbox, sizes. */
+  | { kind: 'compose'; requestId: number; content: Uint8Array; signingKeys: SigningKey[]; signedAt: number }
+  /** Finish what is under way, QUIT idle connections, then answer `stopped`. */
+  | { kind: 'stop' }
+
+export type FromWorker =
+  | { kind: 'ready' }
+  | { kind: 'results'; results: AttemptResult[] }
+  | { kind: 'composed'; requestId: number; raw: Uint8Array | null; error: string | null }
+  /** A bug inside: the job was deferred all the same, main writes the log. */
+  | { kind: 'bug'; deliveryId: string; messageId: string; error: string }
+  | { kind: 'stopped' }

@@ -1,0 +1,155 @@
+import { expect, test } from 'bun:test'
+import { createReplyReader } from '../mail/reply.ts'
+import type { Outcome } from '../model/delivery.ts'
+import { type Answer, faultAt, type Stage } from './answer.ts'
+import { internalFault, isHostTrouble, outcomeOf, unpreparable } from './outcome.ts'
+
+const MX = 'mx.remote.test [192.0.2.1]:25'
+const answer = (stage: Stage, said: string): Answer => {
+  const [reply] = createReplyReader().push(`${said.replaceAll('\n', '\r\n')}\r\n`)
+  return { kind: 'reply', stage, reply: reply! }
+}
+const inShort = (outcome: Outcome) => {
+  if (outcome.kind === 'bounced') return `${outcome.bounceType} ${outcome.code}`
+  if (outcome.kind === 'deferred')
+    return `${outcome.aboutRecipient ? 'deferred, recipient' : 'deferred'} ${outcome.code}`
+  return outcome.kind
+}
+
+const CASES: [stage: Stage, said: string, outcome: string][] = [
+  // Taken.
+  ['content', '250 2.0.0 OK  1700000000 ab-20020a05.12 - gsmtp', 'delivered'],
+  ['content', '250 ok', 'delivered'],
+  ['content', '252 perhaps', 'delivered'],
+
+  // Temporary, about the mail or the server.
+  ['rcpt', '450 4.7.1 <anna@remote.test>: Recipient address rejected: Greylisted, see http://x', 'deferred 4.7.1'],
+  ['rcpt', '450 4.2.0 <anna@remote.test>: Recipient address rejected: Greylisted', 'deferred 4.2.0'],
+  ['rcpt', '451 4.7.1 Greylisting in action, please come back later', 'deferred 4.7.1'],
+  ['rcpt', '451 Temporary local problem - please try later', 'deferred 451'],
+  ['content', '452 4.3.1 Insufficient system storage', 'deferred 4.3.1'],
+  [
+    'content',
+    '421-4.7.28 Gmail has detected an unusual rate of mail\n421 4.7.28 rate limited - gsmtp',
+    'deferred 4.7.28',
+  ],
+  ['greeting', '421 4.3.2 Too many connections', 'deferred 4.3.2'],
+  ['mail', '421 4.7.0 [TSS04] Messages from 192.0.2.9 temporarily deferred', 'deferred 4.7.0'],
+  ['mail', '451 4.1.8 Domain of sender address does not resolve', 'deferred 4.1.8'],
+  ['ehlo', '450 4.2.2 odd', 'deferred 4.2.2'],
+
+  // Temporary, about this mailbox.
+  ['rcpt', '452 4.2.2 The email account that you tried to reach is over quota. - gsmtp', 'deferred, recipient 4.2.2'],
+  ['rcpt', '450 4.2.1 The user you are trying to contact is disabled for now', 'deferred, recipient 4.2.1'],
+  ['rcpt', '450 4.1.1 <anna@remote.test>: unverified address', 'deferred, recipient 4.1.1'],
+  ['content', '452 Mailbox full', 'deferred, recipient 452'],
+  ['rcpt', '450 4.1.8 <r@s.test>: Sender address rejected: Domain not found', 'deferred 4.1.8'],
+  ['rcpt', '421 4.2.1 closing', 'deferred 4.2.1'],
+
+  // The address or its domain does not exist or takes no mail.
+  ['rcpt', '550-5.1.1 The email account that you tried to reach does not exist.\n550 5.1.1 - gsmtp', 'hard 5.1.1'],
+  [
+    'rcpt',
+    '550 5.1.1 <anna@remote.test>: Recipient address rejected: User unknown in virtual mailbox table',
+    'hard 5.1.1',
+  ],
+  ['rcpt', '550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup', 'hard 5.1.10'],
+  ['rcpt', '550 5.4.1 Recipient address rejected: Access denied. [AMS0EPF]', 'hard 5.4.1'],
+  ['rcpt', '553 5.1.3 User address required', 'hard 5.1.3'],
+  ['rcpt', '551 5.1.6 User has moved', 'hard 5.1.6'],
+  ['rcpt', '550 5.1.2 Bad destination mailbox domain', 'hard 5.1.2'],
+  ['rcpt', '550 No such user here', 'hard 550'],
+  ['rcpt', '550 Unknown user', 'hard 550'],
+  ['rcpt', '550 5.0.0 <anna@remote.test>... User unknown', 'hard 5.0.0'],
+  ['content', "554 delivery error: dd This user doesn't have a yahoo.com account (anna@yahoo.com)", 'hard 554'],
+  ['data', '554 5.1.1 no valid recipients, user unknown', 'hard 5.1.1'],
+  ['rcpt', '550 5.1.0 Address rejected', 'hard 5.1.0'],
+  ['rcpt', '556 5.1.10 Recipient address has null MX', 'hard 5.1.10'],
+  ['rcpt', '556 the domain takes no mail', 'hard 556'],
+
+  // The address is fine.
+  ['rcpt', '552 5.2.2 Mailbox full', 'soft 5.2.2'],
+  ['rcpt', '552 Mailbox quota exceeded', 'soft 552'],
+  ['rcpt', '550 5.2.1 The email account that you tried to reach is disabled. - gsmtp', 'soft 5.2.1'],
+  ['rcpt', '550 5.7.1 Service unavailable; client [192.0.2.9] blocked using zen.spamhaus.org', 'soft 5.7.1'],
+  ['rcpt', '554 5.7.1 <anna@remote.test>: Relay access denied', 'soft 5.7.1'],
+  ['content', '550-5.7.26 Unauthenticated email from sender.test\n550 5.7.26 is not accepted. - gsmtp', 'soft 5.7.26'],
+  ['content', '554 5.7.1 Message contains spam', 'soft 5.7.1'],
+  ['content', '554 5.6.0 Message content rejected', 'soft 5.6.0'],
+  ['content', '552 5.3.4 Message too big for system', 'soft 5.3.4'],
+  ['content', '552 5.2.3 message exceeds the limit of the mailbox', 'soft 5.2.3'],
+  ['rcpt', '550 5.1.8 Domain of sender address does not exist', 'soft 5.1.8'],
+  ['rcpt', '553 5.1.7 Bad sender address syntax', 'soft 5.1.7'],
+  ['rcpt', '550 5.1.0 Sender rejected', 'soft 5.1.0'],
+  ['rcpt', '501 5.5.4 Invalid arguments', 'soft 5.5.4'],
+  ['rcpt', '550 rejected', 'soft 550'],
+  ['rcpt', '550', 'soft 550'],
+  ['rcpt', '599 what', 'soft 599'],
+
+  // Before RCPT it is about us, whatever the code says.
+  ['greeting', '554 5.7.1 no mail from you', 'soft 5.7.1'],
+  ['greeting', '521 mx.remote.test does not accept mail', 'soft 521'],
+  ['ehlo', '550 5.1.2 unknown host', 'soft 5.1.2'],
+  ['mail', '550 5.1.1 user unknown', 'soft 5.1.1'],
+  ['mail', '550 5.1.8 bad sender domain', 'soft 5.1.8'],
+  ['mail', '553 sorry, your envelope sender is in my badmailfrom list', 'soft 553'],
+]
+for (const [stage, said, outcome] of CASES) {
+  test(`at ${stage}, ${said.replace('\n', ' ⏎ ')} is ${outcome}`, () => {
+    expect(inShort(outcomeOf(answer(stage, said), MX))).toBe(outcome)
+  })
+}
+
+test('a refusal tells the reply in one line, and which rule read it', () => {
+  expect(outcomeOf(answer('rcpt', '550-5.1.1 No such\n550 5.1.1 person'), MX)).toMatchObject({
+    message: '550 5.1.1 No such person',
+    cause: { class: 'no_mailbox' },
+  })
+})
+
+for (const fault of ['network', 'timeout', 'tls', 'protocol', 'login'] as const) {
+  test(`${fault} trouble defers and names the server`, () => {
+    const outcome = outcomeOf(faultAt('rcpt', { class: fault, code: '4.4.2', message: 'oh' }), MX)
+    expect(outcome).toMatchObject({ kind: 'deferred', code: '4.4.2', aboutRecipient: false, message: `${MX}: oh` })
+    expect(outcome).toMatchObject({ cause: { rule: `${fault}:rcpt` } })
+  })
+}
+
+test('a connection lost after the final dot is of unknown outcome', () => {
+  const fault = { class: 'network', code: '4.4.2', message: 'gone' } as const
+  expect(outcomeOf({ kind: 'fault', stage: 'content', fault, afterDot: true }, MX)).toMatchObject({ kind: 'unknown' })
+})
+
+test('what a server has said it cannot take bounces soft', () => {
+  const outcome = outcomeOf({ kind: 'unfit', code: '5.3.4', message: 'too big' }, MX)
+  expect(outcome).toMatchObject({ kind: 'bounced', bounceType: 'soft', code: '5.3.4', cause: { class: 'size' } })
+})
+
+test('a mail that cannot be composed bounces soft, a bug defers', () => {
+  expect(unpreparable(new Error('bad'))).toMatchObject({ kind: 'bounced', bounceType: 'soft', code: '5.6.0' })
+  expect(internalFault(new Error('bad'))).toMatchObject({
+    kind: 'deferred',
+    code: '4.3.0',
+    cause: { class: 'internal' },
+  })
+})
+
+const NEXT_HOST: [stage: Stage, said: string, next: boolean][] = [
+  ['greeting', '421 busy', true],
+  ['greeting', '554 no', true],
+  ['ehlo', '550 no', true],
+  ['mail', '451 later', true],
+  ['rcpt', '450 4.7.1 greylisted', true],
+  ['mail', '550 no', false],
+  ['rcpt', '452 4.2.2 full', false],
+  ['rcpt', '550 5.1.1 unknown', false],
+  ['content', '250 ok', false],
+  ['content', '554 spam', false],
+  ['content', '451 later', true],
+]
+for (const [stage, said, next] of NEXT_HOST) {
+  test(`${said} at ${stage} ${next ? 'leads to the next host' : 'ends the attempt'}`, () => {
+    const given = answer(stage, said)
+    expect(isHostTrouble(given, outcomeOf(given, MX))).toBe(next)
+  })
+}

@@ -1,0 +1,70 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { compose } from '../mail/compose.ts'
+import { unpackContent } from '../mail/content.ts'
+import { signDkim } from '../mail/dkim.ts'
+import type { SigningKey } from './job.ts'
+
+/** What a mail is made of; the same three give the same bytes, at every attempt and for the raw view. */
+export interface Unprepared {
+  content: Uint8Array
+  signingKeys: readonly SigningKey[]
+  signedAt: number
+}
+
+/** The signature headers and the composed mail, to be sent one after the other. */
+export type Prepared = [signatures: Uint8Array, mail: Uint8Array]
+
+/** Composes and signs: the work of the processor in an attempt. */
+export interface Preparer {
+  /** Waits its turn: one mail in each turn of the event loop, in the order of coming, so that sockets are served between
+   *  two signatures (an RSA one takes over half a millisecond). Rejects with what compose and sign throw. */
+  prepare(job: Unprepared): Promise<Prepared>
+  /** The same, at once. */
+  prepareNow(job: Unprepared): Prepared
+}
+
+/** Makes a Preparer. Private keys are parsed once and kept; parsing costs a sixth of a signature. */
+export function createPreparer(): Preparer {
+  const keys = new Map<string, KeyObject>()
+  const waiting: (() => void)[] = []
+  let isTurning = false
+
+  const keyOf = (pem: string) => {
+    const known = keys.get(pem)
+    if (known !== undefined) return known
+    if (keys.size >= MAX_KEYS) keys.clear()
+    const key = createPrivateKey(pem)
+    keys.set(pem, key)
+    return key
+  }
+  const prepareNow = (job: Unprepared): Prepared => {
+    const mail = compose(unpackContent(job.content))
+    const signingKeys = job.signingKeys.map(({ privateKeyPem, ...key }) => ({
+      ...key,
+      privateKey: keyOf(privateKeyPem),
+    }))
+    return [signDkim(mail, signingKeys, job.signedAt), mail]
+  }
+  const turn = () => {
+    waiting.shift()?.()
+    isTurning = waiting.length > 0
+    if (isTurning) setImmediate(turn)
+  }
+  return {
+    prepareNow,
+    prepare: (job) =>
+      new Promise((resolve, reject) => {
+        waiting.push(() => {
+          try {
+            resolve(prepareNow(job))
+          } catch (error) {
+            reject(error)
+          }
+        })
+        if (!isTurning) setImmediate(turn)
+        isTurning = true
+      }),
+  }
+}
+
+const MAX_KEYS = 10_000

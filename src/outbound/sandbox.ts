@@ -1,0 +1,70 @@
+import type { Reply } from '../mail/reply.ts'
+import type { Outcome } from '../model/delivery.ts'
+
+/** What a recipient does after the mail came; each becomes an event. */
+export type Reaction = 'complained' | 'opened' | 'clicked' | 'unsubscribed'
+
+/** What happens to `svc_test_` mail for one recipient, all of it known beforehand. */
+export interface Simulation {
+  /** One an attempt, in order; the last is final. Empty when suppressed. */
+  outcomes: Outcome[]
+  /** In order, after the delivery. */
+  then: Reaction[]
+  /** Treated as an address on the suppression list: no attempt at all. */
+  suppressed: boolean
+}
+
+/** Recipient of test mail → what is made believe; nothing leaves the house (contract §3, Sandbox). The local part
+ *  chooses, in any letter case and with any `+tag` behind it; a name that is not in the table is delivered. Whoever
+ *  clicks, complains or unsubscribes has the mail; who clicks has opened it. Never throws. */
+export function simulate(email: string): Simulation {
+  const local = email.slice(0, Math.max(0, email.lastIndexOf('@'))).toLowerCase()
+  const name = local.split('+', 1)[0]!
+  switch (name) {
+    case 'bounce':
+      return simulation([bounced('hard', `550 5.1.1 <${email}>: user unknown (sandbox)`)])
+    case 'softbounce':
+      return simulation([bounced('soft', '552 5.2.2 mailbox full (sandbox)')])
+    case 'defer':
+      return simulation([DEFERRED, DELIVERED])
+    case 'suppressed':
+      return { ...simulation([]), suppressed: true }
+    default:
+      return simulation([DELIVERED], REACTIONS.get(name))
+  }
+}
+
+/** Test mail and the number of the attempt (1 = the first) → what that attempt meant. Attempts beyond the table get
+ *  the last outcome; a suppressed recipient that is tried all the same counts as delivered. */
+export function simulatedOutcome(email: string, attempt: number): Outcome {
+  const { outcomes } = simulate(email)
+  return outcomes[attempt - 1] ?? outcomes.at(-1) ?? DELIVERED
+}
+
+const REACTIONS = new Map<string, Reaction[]>([
+  ['complain', ['complained']],
+  ['open', ['opened']],
+  ['click', ['opened', 'clicked']],
+  ['unsubscribe', ['unsubscribed']],
+])
+
+function simulation(outcomes: Outcome[], reactions: Reaction[] = []): Simulation {
+  // biome-ignore lint/suspicious/noThenProperty: a list cannot be called, so nobody takes this for a promise
+  return { outcomes, then: reactions, suppressed: false }
+}
+
+const causeOf = (rule: string) => ({ class: 'sandbox', rule: `sandbox:${rule}` })
+
+const ACCEPTED: Reply = { code: 250, enhanced: '2.0.0', text: 'Ok: accepted (sandbox, nothing left the house)' }
+const DELIVERED: Outcome = { kind: 'delivered', reply: ACCEPTED }
+const DEFERRED: Outcome = {
+  kind: 'deferred',
+  code: '4.3.2',
+  message: '451 4.3.2 try again later (sandbox)',
+  aboutRecipient: false,
+  cause: causeOf('defer'),
+}
+
+function bounced(bounceType: 'hard' | 'soft', message: string): Outcome {
+  return { kind: 'bounced', bounceType, code: message.split(' ')[1]!, message, cause: causeOf(`${bounceType} bounce`) }
+}

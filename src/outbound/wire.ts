@@ -1,0 +1,79 @@
+import { isAscii } from 'node:buffer'
+
+/** A mail as it goes over the wire after DATA, and what MAIL FROM must announce about it. */
+export interface WireMail {
+  /** Dot-stuffed, ending in CRLF `.` CRLF. */
+  bytes: Buffer
+  /** RFC 1870: the mail itself, without the stuffing and without the final dot. */
+  sizeBytes: number
+  /** Bytes above 127 somewhere: needs 8BITMIME (RFC 6152). */
+  isEightBit: boolean
+  /** Bytes above 127 in the header section: needs SMTPUTF8 (RFC 6531). */
+  hasUtf8Headers: boolean
+}
+
+/** Parts of a mail (signature headers, then the composed mail) → its wire form, in one pass and one allocation when the
+ *  mail is clean, as ours are. Whatever comes in, no byte sequence can end the mail early or be read as two mails by a
+ *  lenient server: a bare CR or LF becomes CRLF, NUL goes, a missing last CRLF is added, dots at line starts are doubled
+ *  (RFC 5321 §2.3.8, §4.5.2). Repairing breaks a signature, never a receiver. Never throws. */
+export function toWire(parts: readonly Uint8Array[]): WireMail {
+  const sizeBytes = parts.reduce((sum, part) => sum + part.byteLength, 0)
+  const bytes = Buffer.allocUnsafe(sizeBytes + END.byteLength)
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.byteLength
+  }
+  bytes.set(END, at)
+  const isEightBit = !isAscii(bytes)
+  const hasUtf8Headers = isEightBit && !isAscii(bytes.subarray(0, headerEnd(bytes)))
+  const rest = { isEightBit, hasUtf8Headers }
+
+  const fault = firstFault(bytes.subarray(0, sizeBytes))
+  if (fault === 'none' && endsInCrlf(bytes, sizeBytes)) return { bytes, sizeBytes, ...rest }
+  const clean = fault === 'dirty' ? repaired(bytes.subarray(0, sizeBytes)) : bytes.subarray(0, sizeBytes)
+  const ended = endsInCrlf(clean, clean.byteLength) ? clean : Buffer.concat([clean, CRLF])
+  return { bytes: Buffer.concat([stuffed(ended), END]), sizeBytes: ended.byteLength, ...rest }
+}
+
+const END = Buffer.from('.\r\n')
+const CRLF = Buffer.from('\r\n')
+const CR = 13
+const LF = 10
+const DOT = 46
+
+function headerEnd(bytes: Buffer): number {
+  const end = bytes.indexOf('\r\n\r\n')
+  return end < 0 ? bytes.byteLength : end
+}
+
+function endsInCrlf(bytes: Uint8Array, length: number): boolean {
+  return length === 0 || (length >= 2 && bytes[length - 2] === CR && bytes[length - 1] === LF)
+}
+
+/** `dirty`: bare CR, bare LF or NUL; `dots`: clean, but a line begins with a dot. One look at each byte. */
+function firstFault(bytes: Uint8Array): 'none' | 'dots' | 'dirty' {
+  let found: 'none' | 'dots' = 'none'
+  let previous = LF
+  let beforePrevious = CR
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]!
+    if (byte === DOT) {
+      if (previous === LF && beforePrevious === CR) found = 'dots'
+    } else if (byte <= CR && (byte === 0 || (byte === LF && previous !== CR))) return 'dirty'
+    if (previous === CR && byte !== LF) return 'dirty'
+    beforePrevious = previous
+    previous = byte
+  }
+  return previous === CR ? 'dirty' : found
+}
+
+function repaired(bytes: Buffer): Buffer {
+  const text = bytes.toString('latin1').replaceAll('\0', '')
+  return Buffer.from(text.replace(/\r\n|\r|\n/g, '\r\n'), 'latin1')
+}
+
+function stuffed(bytes: Buffer): Buffer {
+  const text = bytes.toString('latin1')
+  return Buffer.from((text.startsWith('.') ? `.${text}` : text).replaceAll('\r\n.', '\r\n..'), 'latin1')
+}

@@ -1,0 +1,132 @@
+import { systemClock } from '../platform/clock.ts'
+import { systemRandom } from '../platform/random.ts'
+import { createResolver } from '../platform/resolver.ts'
+import { createAttempter, destinationOf } from './attempt.ts'
+import { createGate } from './gate.ts'
+import type { AttemptJob, AttemptResult, FromWorker, ToWorker, WorkerSettings } from './job.ts'
+import { createPreparer } from './prepare.ts'
+import { TIMEOUTS } from './timeouts.ts'
+import { createTransport } from './transport.ts'
+
+/** Sends one message to the main thread; `transfer` hands buffers over without copying. */
+type Post = (message: FromWorker, transfer?: ArrayBuffer[]) => void
+
+/** A delivery thread: jobs in, results out in batches. Many deliveries at once, but per destination no more than have a
+ *  connection, and a few that wait for one composed and signed. A bug in a job defers that job; an error outside any job
+ *  ends the thread, and main starts another (workers.ts). Answers every message; `attempt` before `start` throws. */
+export function createWorkerDesk(post: Post): (message: ToWorker) => void {
+  let room: ReturnType<typeof openRoom> | null = null
+  return (message) => {
+    if (message.kind === 'start') {
+      room = openRoom(message.settings, post)
+      return post({ kind: 'ready' })
+    }
+    if (room === null) throw new Error('a worker must be started before it is given work')
+    switch (message.kind) {
+      case 'attempt':
+        return room.attempt(message.jobs)
+      case 'compose':
+        return room.compose(message)
+      case 'stop':
+        return void room.stop().then(() => post({ kind: 'stopped' }))
+    }
+  }
+}
+
+/** Mails of one destination that are composed and signed before a connection is free for them. */
+const AHEAD = 4
+/** With so few under way a result is not held back to share a message with others. */
+const FEW = 4
+const BATCH_MS = 5
+
+function openRoom(settings: WorkerSettings, post: Post) {
+  const resolver = createResolver({ servers: settings.dnsServers, clock: systemClock, random: systemRandom })
+  const perPeer = settings.maxConnectionsPerDestination
+  const { hostname, sourceAddress } = settings
+  const transport = createTransport({ hostname, sourceAddress, timeouts: TIMEOUTS, perPeer })
+  const preparer = createPreparer()
+  const lanes = createGate(perPeer + AHEAD)
+  const attempt = createAttempter({
+    settings,
+    clock: systemClock,
+    random: systemRandom,
+    resolver,
+    preparer,
+    transport,
+    timeouts: TIMEOUTS,
+    onBug: ({ deliveryId, messageId }, error) => post({ kind: 'bug', deliveryId, messageId, error: textOf(error) }),
+  })
+
+  let underWay = 0
+  let results: AttemptResult[] = []
+  let flushPlanned = false
+  let whenEmpty: (() => void) | null = null
+
+  const flush = () => {
+    flushPlanned = false
+    if (results.length > 0) post({ kind: 'results', results })
+    results = []
+    if (underWay === 0) whenEmpty?.()
+  }
+  const planFlush = () => {
+    if (flushPlanned) return
+    flushPlanned = true
+    if (underWay <= FEW) setImmediate(flush)
+    else setTimeout(flush, BATCH_MS)
+  }
+  const run = async (job: AttemptJob) => {
+    const lane = destinationOf(job, settings)
+    const place = lanes.enter(lane)
+    if (place !== undefined) await place
+    const result = await attempt(job)
+    lanes.leave(lane)
+    results.push(result)
+    underWay--
+    planFlush()
+  }
+
+  return {
+    attempt(jobs: readonly AttemptJob[]) {
+      underWay += jobs.length
+      for (const job of jobs) void run(job)
+    },
+    compose({ requestId, ...job }: Extract<ToWorker, { kind: 'compose' }>) {
+      let raw: Uint8Array<ArrayBuffer>
+      try {
+        raw = joined(preparer.prepareNow(job))
+      } catch (error) {
+        return post({ kind: 'composed', requestId, raw: null, error: textOf(error) })
+      }
+      post({ kind: 'composed', requestId, raw, error: null }, [raw.buffer])
+    },
+    async stop() {
+      if (underWay > 0 || results.length > 0) {
+        await new Promise<void>((resolve) => {
+          whenEmpty = resolve
+        })
+      }
+      await transport.stop()
+      resolver.close()
+    },
+  }
+}
+
+/** In a buffer of its own, which can be handed to another thread. */
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.byteLength
+  }
+  return bytes
+}
+
+const textOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error))
+
+declare const self: Worker
+
+if (!Bun.isMainThread) {
+  const answer = createWorkerDesk((message, transfer) => self.postMessage(message, transfer ?? []))
+  self.onmessage = (event: MessageEvent<ToWorker>) => answer(event.data)
+}

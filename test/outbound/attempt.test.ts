@@ -1,0 +1,305 @@
+import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { authenticate } from 'mailauth'
+import { type MailContent, packContent } from '../../src/mail/content.ts'
+import { dkimRecordValue, generateDkimKeyPair } from '../../src/mail/dkim.ts'
+import { createAttempter } from '../../src/outbound/attempt.ts'
+import type { AttemptJob, SigningKey, WorkerSettings } from '../../src/outbound/job.ts'
+import { createPreparer } from '../../src/outbound/prepare.ts'
+import { TIMEOUTS, type Timeouts } from '../../src/outbound/timeouts.ts'
+import { createTransport } from '../../src/outbound/transport.ts'
+import { type Certificate, selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { systemRandom } from '../../src/platform/random.ts'
+import { createResolver, mailauthResolver } from '../../src/platform/resolver.ts'
+import { startZone, type Zone } from '../../src/platform/zone-server.ts'
+import { startRawMx, startRemoteMx } from '../support/remote-mx.ts'
+
+let certificate: Certificate
+const SIGNING: SigningKey[] = []
+const PUBLISHED: { name: string; value: string }[] = []
+beforeAll(async () => {
+  certificate = await selfSignedCertificate({ names: ['mx1.remote.test'], now: Date.now() })
+  for (const algorithm of ['rsa-sha256', 'ed25519-sha256'] as const) {
+    const { privateKeyPem, publicKeyBase64 } = generateDkimKeyPair(algorithm)
+    const selector = algorithm.slice(0, 2)
+    SIGNING.push({ domain: 'sender.test', selector, algorithm, privateKeyPem })
+    PUBLISHED.push({
+      name: `${selector}._domainkey.sender.test`,
+      value: dkimRecordValue(algorithm, publicKeyBase64),
+    })
+  }
+})
+
+const open: { stop(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.stop()
+})
+const keep = <T extends { stop(): Promise<void> }>(each: T): T => {
+  open.push(each)
+  return each
+}
+
+const CONTENT: MailContent = {
+  from: { name: 'Söderberg', local: 'news', domain: 'sender.test', address: 'news@sender.test' },
+  to: [{ name: null, local: 'anna', domain: 'remote.test', address: 'anna@remote.test' }],
+  cc: [],
+  replyTo: [],
+  subject: 'Grüße',
+  dateAt: 1_795_262_400_000,
+  messageId: '<1@sender.test>',
+  html: '<p>Hello\n.\n..dots\n</p>',
+  text: 'Hello\n.\n..dots\n',
+  headers: [],
+  attachments: [],
+  boundarySeed: 'seed',
+}
+
+const job = (more: Partial<AttemptJob> = {}): AttemptJob => ({
+  deliveryId: 'dlv_1',
+  messageId: 'msg_1',
+  attempt: 1,
+  recipient: 'anna@remote.test',
+  returnPath: 'b+1@bounce.sender.test',
+  content: packContent(CONTENT),
+  signingKeys: [],
+  signedAt: 1_795_262_400_000,
+  requireTls: false,
+  sandbox: false,
+  ...more,
+})
+
+/** Zone, resolver, transport and attempter as a worker has them; `servers` are ports by host name. */
+async function house(
+  options: {
+    settings?: Partial<WorkerSettings>
+    timeouts?: Partial<Timeouts>
+    ca?: string
+    onBug?: (job: AttemptJob, error: unknown) => void
+  } = {},
+) {
+  const zone = keep(await startZone())
+  const settings: WorkerSettings = {
+    hostname: 'out.sender.test',
+    dnsServers: [zone.address],
+    deliveryPort: 25,
+    smarthost: null,
+    allowPrivateDestinations: true,
+    maxConnectionsPerDestination: 2,
+    sourceAddress: null,
+    ...options.settings,
+  }
+  const tools = { clock: systemClock, random: systemRandom }
+  const resolver = createResolver({ servers: [zone.address], ...tools })
+  const timeouts = { ...TIMEOUTS, ...options.timeouts }
+  const { hostname, sourceAddress } = settings
+  const transport = keep(createTransport({ hostname, sourceAddress, timeouts, perPeer: 2, ca: options.ca }))
+  const onBug = options.onBug ?? ((_job, error) => expect(error).toBeUndefined())
+  const attempt = createAttempter({
+    ...tools,
+    settings,
+    resolver,
+    preparer: createPreparer(),
+    transport,
+    timeouts,
+    onBug,
+  })
+  keep({ stop: async () => resolver.close() })
+  return { zone, resolver, attempt }
+}
+
+/** `remote.test` has these MX hosts, all of them 127.0.0.x. */
+function publish(zone: Zone, hosts: Record<string, string[]>): void {
+  const names = Object.keys(hosts)
+  zone.set(
+    'remote.test',
+    'MX',
+    names.map((exchange, i) => ({ preference: 10 * i, exchange })),
+  )
+  for (const [name, addresses] of Object.entries(hosts)) zone.set(name, 'A', addresses)
+}
+
+test('a mail arrives at a real server byte for byte, twice signed, over TLS, and says how it went', async () => {
+  const mx = keep(await startRemoteMx({ tls: certificate }))
+  const { zone, resolver, attempt } = await house({
+    settings: { deliveryPort: mx.port },
+    ca: certificate.certificatePem,
+  })
+  publish(zone, { 'mx1.remote.test': ['127.0.0.1'] })
+  for (const { name, value } of PUBLISHED) zone.set(name, 'TXT', [[value.slice(0, 200), value.slice(200)]])
+
+  const { deliveryId, outcome, attempt: record } = await attempt(job({ signingKeys: SIGNING, requireTls: true }))
+  expect(deliveryId).toBe('dlv_1')
+  expect(outcome).toMatchObject({ kind: 'delivered', reply: { code: 250 } })
+  expect(record).toMatchObject({
+    number: 1,
+    outcome: 'delivered',
+    mxHost: 'mx1.remote.test',
+    mxAddress: '127.0.0.1',
+    sourceAddress: '127.0.0.1',
+    tlsVersion: 'TLSv1.3',
+    tlsVerified: true,
+    reply: '250 2.0.0 Ok: queued',
+    enhancedCode: '2.0.0',
+    cause: null,
+  })
+  expect(record.transcript).toMatch(/C: <\d+ bytes>\n\d+ S: 250 2\.0\.0 Ok: queued$/)
+  expect(record.transcript).not.toContain('Hello')
+
+  const received = mx.mails[0]!
+  expect(received).toMatchObject({ mailFrom: 'b+1@bounce.sender.test', rcptTo: ['anna@remote.test'], isTls: true })
+  const { dkim } = await authenticate(received.raw, {
+    ip: '127.0.0.1',
+    helo: 'out.sender.test',
+    sender: received.mailFrom,
+    mta: 'mx1.remote.test',
+    disableBimi: true,
+    disableArc: true,
+    resolver: mailauthResolver(resolver) as never,
+  })
+  expect(dkim.results.map(({ status }) => status.result)).toEqual(['pass', 'pass'])
+})
+
+test('two mails to one domain ask the DNS once and use one connection', async () => {
+  const mx = keep(await startRawMx())
+  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+  publish(zone, { 'mx1.remote.test': ['127.0.0.1'] })
+  await attempt(job())
+  await attempt(job())
+  expect(mx.connections()).toBe(1)
+  expect(zone.queries.map(({ name, type }) => `${type} ${name}`).sort()).toEqual([
+    'A mx1.remote.test',
+    'AAAA mx1.remote.test',
+    'MX remote.test',
+  ])
+})
+
+const ON_FIRST: [what: string, reply: string, took: 'mx1' | 'mx2', outcome: object][] = [
+  ['421 at the greeting', 'CONNECT 421 4.3.2 busy', 'mx2', { kind: 'delivered' }],
+  ['5yz at the greeting', 'CONNECT 554 5.7.1 no', 'mx2', { kind: 'delivered' }],
+  ['451 to the recipient', 'RCPT 451 4.3.0 later', 'mx2', { kind: 'delivered' }],
+  ['421 after the mail', 'DOT 421 4.3.0 closing', 'mx2', { kind: 'delivered' }],
+  ['550 to the recipient', 'RCPT 550 5.1.1 no such user', 'mx1', { kind: 'bounced', bounceType: 'hard' }],
+  ['554 to the mail', 'DOT 554 5.7.1 spam', 'mx1', { kind: 'bounced', bounceType: 'soft' }],
+  ['a full mailbox', 'RCPT 452 4.2.2 full', 'mx1', { kind: 'deferred', aboutRecipient: true }],
+  ['a lost connection after the dot', 'DOT drop', 'mx1', { kind: 'unknown' }],
+  ['a lost connection at MAIL', 'MAIL drop', 'mx2', { kind: 'delivered' }],
+]
+for (const [what, when, took, outcome] of ON_FIRST) {
+  test(`${what} at the first of two hosts ${took === 'mx2' ? 'leads to the second' : 'ends the attempt'}`, async () => {
+    const [cue, ...words] = when.split(' ')
+    const said = words.join(' ')
+    const move = said === 'drop' ? { do: 'drop' as const } : said
+    const mx = keep(
+      await startRawMx({ script: (at, _line, connection) => (at === cue && connection === 1 ? move : null) }),
+    )
+    const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+    publish(zone, { 'mx1.remote.test': ['127.0.0.1'], 'mx2.remote.test': ['127.0.0.1'] })
+    const result = await attempt(job())
+    expect(result.outcome).toMatchObject(outcome)
+    expect(result.attempt.mxHost).toBe(`${took}.remote.test`)
+    expect(mx.connections()).toBe(took === 'mx1' ? 1 : 2)
+  })
+}
+
+test('when all hosts are in trouble the last reply is told rather than a later refused connection', async () => {
+  const mx = keep(await startRawMx({ script: (cue) => (cue === 'RCPT' ? '450 4.7.1 greylisted' : null) }))
+  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+  publish(zone, { 'mx1.remote.test': ['127.0.0.1'], 'mx2.remote.test': ['127.9.9.9'] })
+  const { outcome, attempt: record } = await attempt(job())
+  expect(outcome).toMatchObject({ kind: 'deferred', code: '4.7.1', message: '450 4.7.1 greylisted' })
+  expect(record).toMatchObject({ mxHost: 'mx1.remote.test', reply: '450 4.7.1 greylisted', enhancedCode: '4.7.1' })
+  expect(record.transcript).toContain('connection refused')
+})
+
+test('at most five connections are tried, and hosts without address cost none', async () => {
+  const mx = keep(await startRawMx({ script: (cue) => (cue === 'CONNECT' ? '421 busy' : null) }))
+  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+  const hosts = Array.from({ length: 9 }, (_, i) => [`mx${i}.remote.test`, i < 2 ? [] : ['127.0.0.1']] as const)
+  publish(zone, Object.fromEntries(hosts.map(([name, addresses]) => [name, [...addresses]])))
+  expect((await attempt(job())).outcome).toMatchObject({ kind: 'deferred', code: '421' })
+  expect(mx.connections()).toBe(5)
+})
+
+test('servers that never speak cannot hold an attempt beyond its time', async () => {
+  const mx = keep(await startRawMx({ script: (cue) => (cue === 'CONNECT' ? { do: 'hang' } : null) }))
+  const timeouts = { attemptMs: 100, greetingMs: 60 }
+  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port }, timeouts })
+  publish(zone, {
+    'mx1.remote.test': ['127.0.0.1'],
+    'mx2.remote.test': ['127.0.0.1'],
+    'mx3.remote.test': ['127.0.0.1'],
+  })
+  expect((await attempt(job())).outcome).toMatchObject({
+    kind: 'deferred',
+    code: '4.4.2',
+    cause: { rule: 'timeout:greeting' },
+  })
+  expect(mx.connections()).toBe(2)
+})
+
+test('where there is no host nothing is connected to, and the transcript says why', async () => {
+  const { zone, attempt } = await house({ settings: { allowPrivateDestinations: false } })
+  publish(zone, { 'mx1.remote.test': ['127.0.0.1'] })
+  zone.set('null.test', 'MX', [{ preference: 0, exchange: '.' }])
+  const inner = await attempt(job())
+  expect(inner.outcome).toMatchObject({ kind: 'deferred', code: '4.4.4' })
+  expect(inner.attempt).toMatchObject({
+    mxHost: null,
+    outcome: 'deferred',
+    cause: { class: 'dns', rule: 'dns:private' },
+  })
+  expect(inner.attempt.transcript).toContain('only private addresses, not connected to')
+  const nobody = await attempt(job({ recipient: 'a@null.test' }))
+  expect(nobody.outcome).toMatchObject({ kind: 'bounced', bounceType: 'hard', code: '5.1.10' })
+})
+
+test('a smarthost gets every mail, with login, whatever the recipient domain says', async () => {
+  const login = { user: 'relay', password: 'secret' }
+  const mx = keep(await startRemoteMx({ tls: certificate, login }))
+  const smarthost = { host: 'relay.sender.test', port: mx.port, implicitTls: false, ...login }
+  const { zone, attempt } = await house({ settings: { smarthost, allowPrivateDestinations: false } })
+  zone.set('relay.sender.test', 'A', ['127.0.0.1'])
+  const { outcome, attempt: record } = await attempt(job({ recipient: 'a@nowhere.test' }))
+  expect(outcome.kind).toBe('delivered')
+  expect(record).toMatchObject({ mxHost: 'relay.sender.test', tlsVersion: 'TLSv1.3', tlsVerified: false })
+  expect(JSON.stringify(record)).not.toContain('secret')
+  expect(JSON.stringify(record)).not.toContain(Buffer.from('\0relay\0secret').toString('base64'))
+})
+
+test('a smarthost that has no address defers: that is the operator, not the recipient', async () => {
+  const smarthost = { host: 'relay.sender.test', port: 25, implicitTls: false, user: null, password: null }
+  const { attempt } = await house({ settings: { smarthost } })
+  expect((await attempt(job())).outcome).toMatchObject({ kind: 'deferred', code: '4.4.4' })
+})
+
+test('test mail is composed and signed and goes nowhere', async () => {
+  const { zone, attempt } = await house()
+  const outcomes = [1, 2].map((number) =>
+    attempt(job({ sandbox: true, recipient: 'defer@remote.test', attempt: number, signingKeys: SIGNING })),
+  )
+  expect((await Promise.all(outcomes)).map(({ outcome }) => outcome.kind)).toEqual(['deferred', 'delivered'])
+  expect(zone.queries).toEqual([])
+})
+
+test('a mail that cannot be composed bounces soft with 5.6.0, one damaged in the store too', async () => {
+  const { attempt } = await house()
+  const broken = packContent({ ...CONTENT, messageId: 'no brackets\r\n' })
+  for (const content of [broken, new Uint8Array(20)]) {
+    const { outcome } = await attempt(job({ content }))
+    expect(outcome).toMatchObject({ kind: 'bounced', bounceType: 'soft', code: '5.6.0' })
+  }
+})
+
+test('a bug inside defers the delivery and is told', async () => {
+  const bugs: unknown[] = []
+  const mx = keep(await startRawMx())
+  const { zone, attempt } = await house({
+    settings: { deliveryPort: mx.port },
+    onBug: (_job, error) => bugs.push(error),
+  })
+  publish(zone, { 'mx1.remote.test': ['127.0.0.1'] })
+  const { outcome } = await attempt(job({ returnPath: 'a\r\nRCPT TO:<x@y.z>' }))
+  expect(outcome).toMatchObject({ kind: 'deferred', code: '4.3.0', cause: { class: 'internal' } })
+  expect(bugs.length).toBe(1)
+  expect((await attempt(job())).outcome.kind).toBe('delivered')
+})

@@ -1,0 +1,329 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { createVerp } from '../../src/mail/verp.ts'
+import type { Outcome } from '../../src/model/delivery.ts'
+import type { Message } from '../../src/model/message.ts'
+import type { AttemptJob, AttemptResult } from '../../src/outbound/job.ts'
+import { createOutboundLoop, type OutboundLoop } from '../../src/outbound/loop.ts'
+import { createMintId } from '../../src/platform/ids.ts'
+import { silentLog } from '../../src/platform/log.ts'
+import { createMailLog } from '../../src/platform/maillog.ts'
+import { systemRandom } from '../../src/platform/random.ts'
+import { openStore } from '../../src/storage/sqlite/open.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+
+const START = Date.UTC(2026, 10, 21, 9)
+const CAUSE = { class: 'test', rule: 'scripted' }
+const OK: Outcome = { kind: 'delivered', reply: { code: 250, enhanced: '2.0.0', text: 'OK' } }
+const BUSY: Outcome = {
+  kind: 'deferred',
+  code: '4.3.0',
+  message: '451 4.3.0 busy',
+  aboutRecipient: false,
+  cause: CAUSE,
+}
+const FULL: Outcome = { kind: 'deferred', code: '4.2.2', message: '452 4.2.2 full', aboutRecipient: true, cause: CAUSE }
+const GONE: Outcome = { kind: 'bounced', bounceType: 'hard', code: '5.1.1', message: '550 5.1.1 no', cause: CAUSE }
+
+interface World {
+  store: Store
+  clock: FakeClock
+  loop: OutboundLoop
+  /** Every attempt, as `seconds since the start recipient`. */
+  tried: string[]
+  jobs: AttemptJob[]
+  queue(to: string[], change?: Partial<Message>): Promise<Message>
+  told(message: Message): Promise<string[]>
+}
+
+const worlds: World[] = []
+afterEach(async () => {
+  for (const world of worlds.splice(0)) {
+    const stopped = world.loop.stop(0)
+    await world.clock.advance(0)
+    await stopped
+    await world.store.close()
+  }
+})
+
+/** The loop over a real store; `answer` plays the delivery threads. */
+async function world(
+  answer: (job: AttemptJob) => Outcome | Promise<Outcome>,
+  settings: { maxInFlight?: number; maxPerDestination?: number; random?: { fraction: () => number } } = {},
+): Promise<World> {
+  const clock = createFakeClock(START)
+  const store = await openStore({ dataDir: ':memory:', now: START })
+  const mintId = createMintId(clock, systemRandom)
+  const tried: string[] = []
+  const jobs: AttemptJob[] = []
+  await store.organizations.create({ id: 'org_1', name: 'Acme', plan: 'enterprise', createdAt: START })
+  const loop = createOutboundLoop({
+    store,
+    attempt: async (job): Promise<AttemptResult> => {
+      const startedAt = clock.now()
+      tried.push(`${(startedAt - START) / 1000} ${job.recipient}`)
+      jobs.push(job)
+      const outcome = await answer(job)
+      return { deliveryId: job.deliveryId, outcome, attempt: attemptOf(job, outcome, startedAt) }
+    },
+    clock,
+    random: { bytes: systemRandom.bytes, fraction: () => 0.5 },
+    mintId,
+    verp: createVerp(new Uint8Array(32)),
+    workerId: 'w1',
+    settings: {
+      retryScheduleSeconds: [60, 300, 900],
+      maxAgeSeconds: 3_600,
+      maxInFlight: settings.maxInFlight ?? 100,
+      maxPerDestination: settings.maxPerDestination ?? 5,
+    },
+    wakeWebhooks: () => {},
+    onChange: () => {},
+    log: silentLog,
+    mailLog: createMailLog(silentLog),
+  })
+  const made: World = {
+    store,
+    clock,
+    loop,
+    tried,
+    jobs,
+    queue: async (to, change = {}) => {
+      const message = messageOf(mintId('msg'), to, clock.now(), change)
+      await store.messages.accept(
+        [
+          {
+            message,
+            content: new Uint8Array([1]),
+            deliveries: to.map((email, position) => ({
+              id: mintId('dlv'),
+              position,
+              email,
+              type: 'to' as const,
+              destination: email.split('@')[1]!,
+              status: 'queued' as const,
+              nextAttemptAt: clock.now(),
+              attempts: 0,
+              lastAttemptAt: null,
+              deliveredAt: null,
+              smtpResponse: null,
+              bounceType: null,
+              bounceCode: null,
+            })),
+            attempts: [],
+            events: [],
+            suppressions: [],
+          },
+        ],
+        { organizationId: 'org_1', month: '2026-11', count: to.length, limit: -1 },
+      )
+      loop.wake()
+      return message
+    },
+    told: async (message) => {
+      const filter = { organizationId: 'org_1', type: null, messageId: message.id, domainId: null, mode: null }
+      const feed = await store.events.feed({ ...filter, createdAfter: null, createdBefore: null }, null, 100)
+      return feed!.records.map(({ type, createdAt, body }) => {
+        const { bounce_type, will_retry } = JSON.parse(body).data
+        const bounce = bounce_type === undefined ? '' : ` ${bounce_type}${will_retry ? ' will retry' : ''}`
+        return `${(createdAt - START) / 1000} ${type}${bounce}`
+      })
+    },
+  }
+  worlds.push(made)
+  loop.start()
+  return made
+}
+
+describe('a delivery', () => {
+  test('that is taken is told as delivered, once', async () => {
+    const { clock, queue, told, store, jobs } = await world(() => OK)
+    const message = await queue(['ann@example.com'])
+    await clock.advance(0)
+    expect(await told(message)).toEqual(['0 message.delivered'])
+    expect((await store.messages.get(message.id))!.status).toBe('delivered')
+    expect(jobs[0]!.returnPath).toMatch(/^b-[0-9a-z]{26}-[0-9a-z]{12}@$/)
+    const [delivery] = await store.messages.deliveries(message.id)
+    expect(delivery).toMatchObject({
+      status: 'delivered',
+      attempts: 1,
+      nextAttemptAt: null,
+      smtpResponse: '250 2.0.0 OK',
+    })
+  })
+
+  test('deferred three times comes back by the ladder, tells each deferral and then the delivery', async () => {
+    const outcomes = [BUSY, BUSY, BUSY, OK]
+    const { clock, queue, told, tried } = await world(() => outcomes.shift()!)
+    const message = await queue(['ann@example.com'])
+    await clock.advance(3_600_000)
+    expect(tried).toEqual(['0 ann@example.com', '60 ann@example.com', '360 ann@example.com', '1260 ann@example.com'])
+    expect(await told(message)).toEqual([
+      '0 message.deferred',
+      '60 message.deferred',
+      '360 message.deferred',
+      '1260 message.delivered',
+    ])
+  })
+
+  test('whose age is exhausted bounces softly and suppresses nobody', async () => {
+    const { clock, queue, told, store } = await world(() => BUSY)
+    const message = await queue(['ann@example.com'])
+    await clock.advance(7_200_000)
+    const events = await told(message)
+    expect(events.at(-1)).toBe('3060 message.bounced soft')
+    expect(events.filter((event) => event.includes('bounced'))).toHaveLength(1)
+    expect(await store.suppressions.find('org_1', 'ann@example.com')).toEqual([])
+  })
+
+  test('with a full mailbox tells the soft bounce once and goes on', async () => {
+    const outcomes = [FULL, FULL, OK]
+    const { clock, queue, told } = await world(() => outcomes.shift()!)
+    const message = await queue(['ann@example.com'])
+    await clock.advance(3_600_000)
+    expect(await told(message)).toEqual([
+      '0 message.deferred',
+      '0 message.bounced soft will retry',
+      '60 message.deferred',
+      '360 message.delivered',
+    ])
+  })
+
+  test('to an address that does not exist bounces hard and is suppressed', async () => {
+    const { clock, queue, told, store } = await world(() => GONE)
+    const message = await queue(['Ann@Example.com'])
+    await clock.advance(0)
+    expect(await told(message)).toEqual(['0 message.bounced hard'])
+    const [suppression] = await store.suppressions.find('org_1', 'ann@example.com')
+    expect(suppression).toMatchObject({ reason: 'hard_bounce', domainId: null, messageId: message.id })
+  })
+
+  test('that expires while it waits is not tried again', async () => {
+    const { clock, queue, told, tried } = await world(() => BUSY)
+    const message = await queue(['ann@example.com'], { expiresAt: START + 30_000 })
+    await clock.advance(3_600_000)
+    expect(tried).toEqual(['0 ann@example.com'])
+    expect(await told(message)).toEqual(['0 message.bounced soft'])
+  })
+
+  test('that had expired before its turn came is not tried at all', async () => {
+    const { clock, queue, told, tried } = await world(() => OK)
+    const message = await queue(['ann@example.com'], { expiresAt: START })
+    await clock.advance(0)
+    expect(tried).toEqual([])
+    expect(await told(message)).toEqual(['0 message.bounced soft'])
+  })
+
+  test('of several recipients each has its own fate, and the message says partial', async () => {
+    const { clock, queue, told, store } = await world((job) => (job.recipient.startsWith('ann') ? OK : GONE))
+    const message = await queue(['ann@example.com', 'bob@example.com'])
+    await clock.advance(0)
+    expect((await told(message)).sort()).toEqual(['0 message.bounced hard', '0 message.delivered'])
+    expect((await store.messages.get(message.id))!.status).toBe('partial')
+  })
+})
+
+describe('the loop', () => {
+  test('goes on with other destinations while one hangs with a full backlog', async () => {
+    const never = new Promise<Outcome>(() => {})
+    const { clock, queue, tried } = await world((job) => (job.recipient.endsWith('hangs.example') ? never : OK), {
+      maxInFlight: 40,
+    })
+    for (let i = 0; i < 200; i++) await queue([`r${i}@hangs.example`])
+    await queue(['ann@example.com'])
+    await clock.advance(0)
+    expect(tried).toContain('0 ann@example.com')
+    expect(tried.filter((each) => each.endsWith('hangs.example'))).toHaveLength(10)
+  })
+
+  test('does not spin while what is due has no room', async () => {
+    const never = new Promise<Outcome>(() => {})
+    const { clock, queue, store } = await world(() => never, { maxInFlight: 4 })
+    for (let i = 0; i < 50; i++) await queue([`r${i}@hangs.example`])
+    await clock.advance(0)
+    let claims = 0
+    const claimDue = store.deliveries.claimDue
+    store.deliveries.claimDue = (request) => {
+      claims++
+      return claimDue(request)
+    }
+    await clock.advance(10_000)
+    expect(claims).toBeLessThanOrEqual(10)
+  })
+
+  test('records an outcome that the store refused at first, without a second attempt', async () => {
+    const { clock, queue, told, tried, store } = await world(() => OK)
+    const record = store.deliveries.record
+    let refusals = 3
+    store.deliveries.record = (what) => (refusals-- > 0 ? Promise.reject(new Error('disk full')) : record(what))
+    const message = await queue(['ann@example.com'])
+    await clock.advance(5_000)
+    expect(tried).toHaveLength(1)
+    expect(await told(message)).toEqual(['0 message.delivered'])
+  })
+
+  test('stopped in the middle leaves a lease that the next process ends', async () => {
+    const never = new Promise<Outcome>(() => {})
+    const { clock, queue, store, loop } = await world(() => never)
+    const message = await queue(['ann@example.com'])
+    await clock.advance(0)
+    const stopped = loop.stop(1_000)
+    await clock.advance(1_000)
+    await stopped
+    expect(await store.deliveries.endForeignLeases('w2', clock.now())).toBe(1)
+    const claims = await store.deliveries.claimDue({
+      now: clock.now(),
+      limit: 10,
+      lease: { worker: 'w2', until: clock.now() + 1_000 },
+      freeFor: () => 10,
+    })
+    expect(claims.map((claim) => [claim.message.id, claim.delivery.attempts])).toEqual([[message.id, 2]])
+  })
+})
+
+function messageOf(id: string, to: string[], now: number, change: Partial<Message>): Message {
+  return {
+    id,
+    organizationId: 'org_1',
+    domainId: 'dom_1',
+    keyId: null,
+    mode: 'live',
+    source: 'api',
+    status: 'queued',
+    from: 'us@acme.example',
+    to,
+    cc: null,
+    bcc: null,
+    replyTo: null,
+    subject: 'Hello',
+    tags: [],
+    metadata: {},
+    templateId: null,
+    sizeBytes: 1,
+    messageIdHeader: `<${id}@acme.example>`,
+    createdAt: now,
+    scheduledAt: null,
+    expiresAt: null,
+    requireTls: false,
+    ...change,
+  }
+}
+
+function attemptOf(job: AttemptJob, outcome: Outcome, startedAt: number): AttemptResult['attempt'] {
+  return {
+    number: job.attempt,
+    startedAt,
+    durationMs: 1,
+    outcome: outcome.kind,
+    mxHost: 'mx.example',
+    mxAddress: '127.0.0.1',
+    sourceAddress: null,
+    tlsVersion: null,
+    tlsCipher: null,
+    tlsVerified: false,
+    reply: null,
+    enhancedCode: null,
+    cause: null,
+    transcript: '',
+  }
+}

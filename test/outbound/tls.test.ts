@@ -1,0 +1,198 @@
+import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { nowMs } from '../../src/outbound/dialogue.ts'
+import type { Peer } from '../../src/outbound/peer.ts'
+import { TIMEOUTS } from '../../src/outbound/timeouts.ts'
+import { createTranscript } from '../../src/outbound/transcript.ts'
+import { createTransport, type Transport } from '../../src/outbound/transport.ts'
+import { toWire } from '../../src/outbound/wire.ts'
+import { type Certificate, selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { type RawMx, startRawMx, startRemoteMx } from '../support/remote-mx.ts'
+
+let certificate: Certificate
+let other: Certificate
+beforeAll(async () => {
+  certificate = await selfSignedCertificate({ names: ['mx.raw.test'], now: Date.now() })
+  other = await selfSignedCertificate({ names: ['elsewhere.test'], now: Date.now() })
+})
+
+const open: { stop(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.stop()
+})
+
+const MAIL = toWire([Buffer.from('From: a@b.test\r\n\r\nhello\r\n')])
+const TAKEN = { kind: 'reply', stage: 'content', reply: { code: 250 } }
+
+async function raw(options: Parameters<typeof startRawMx>[0] = {}): Promise<RawMx> {
+  const mx = await startRawMx({ tls: certificate, ...options })
+  open.push(mx)
+  return mx
+}
+
+function transport(options: Partial<Parameters<typeof createTransport>[0]> = {}): Transport {
+  const made = createTransport({
+    hostname: 'out.sender.test',
+    sourceAddress: null,
+    timeouts: TIMEOUTS,
+    perPeer: 2,
+    ...options,
+  })
+  open.push(made)
+  return made
+}
+
+async function offer(via: Transport, mx: { port: number }, more: Partial<Peer> = {}) {
+  const transcript = createTranscript(nowMs)
+  const address = { host: 'mx.raw.test', address: '127.0.0.1', port: mx.port }
+  const peer: Peer = { ...address, tls: 'starttls', demand: 'none', login: null, ...more }
+  const envelope = { returnPath: 'r@sender.test', recipient: 'anna@raw.test' }
+  const offered = await via.offer({ peer, envelope, mail: MAIL, transcript, budgetMs: 5000 })
+  return { ...offered, transcript: transcript.text() }
+}
+
+test('STARTTLS is taken when offered, EHLO said again within, and an unproven certificate recorded', async () => {
+  const mx = await raw()
+  const { answer, tls, transcript } = await offer(transport(), mx)
+  expect(answer).toMatchObject(TAKEN)
+  expect(tls).toMatchObject({
+    version: 'TLSv1.3',
+    cipher: expect.stringContaining('TLS_'),
+    problem: expect.any(String),
+  })
+  expect(mx.heard.slice(0, 5)).toEqual([
+    '<connect>',
+    'EHLO out.sender.test',
+    'STARTTLS',
+    '<tls>',
+    'EHLO out.sender.test',
+  ])
+  expect(transcript).toMatch(/-- TLSv1\.3 TLS_\w+, certificate not verified: /)
+})
+
+test('a certificate of a trusted authority for the name of the host is recorded as verified', async () => {
+  const mx = await raw()
+  const { tls } = await offer(transport({ ca: certificate.certificatePem }), mx)
+  expect(tls?.problem).toBeNull()
+})
+
+for (const [what, move] of [
+  ['refuses it', '454 4.7.0 TLS not available'],
+  ['hangs up', { do: 'drop' as const }],
+  ['speaks no TLS after 220', '220 go ahead'],
+] as const) {
+  test(`where STARTTLS is offered and the server ${what}, the mail goes in clear, and the next one at once`, async () => {
+    const mx = await raw({ script: (cue) => (cue === 'STARTTLS' ? move : null) })
+    const via = transport({ timeouts: { ...TIMEOUTS, tlsMs: 60 } })
+    const first = await offer(via, mx)
+    expect(first).toMatchObject({ answer: TAKEN, tls: null })
+    expect(first.transcript).toContain('once more without TLS')
+    expect((await offer(via, mx)).answer).toMatchObject(TAKEN)
+    expect(mx.heard.filter((line) => line === 'STARTTLS').length).toBe(1)
+    expect(mx.connections()).toBe(2)
+  })
+}
+
+test('commands that stand behind the 220 of STARTTLS in clear are dropped with all that was said before', async () => {
+  const injected = '220 go ahead\r\n250-evil\r\n250 AUTH PLAIN\r\n'
+  const mx = await raw({ script: (cue) => (cue === 'STARTTLS' ? { do: 'starttls', text: injected } : null) })
+  const { answer, transcript } = await offer(transport(), mx)
+  expect(answer).toMatchObject(TAKEN)
+  expect(mx.heard.filter((line) => line.startsWith('EHLO')).length).toBe(2)
+  expect(mx.mails.length).toBe(1)
+  expect(transcript).toContain('S: 250 2.0.0 queued')
+})
+
+test('a mail that requires TLS goes only to a server that has proven its name', async () => {
+  const mx = await raw()
+  const trusting = { ca: certificate.certificatePem }
+  const verified = await offer(transport(trusting), mx, { demand: 'verified' })
+  expect(verified).toMatchObject({ answer: TAKEN, tls: { problem: null } })
+  for (const [via, host, code] of [
+    [transport(), 'mx.raw.test', '4.7.5'],
+    [transport(trusting), 'mx2.raw.test', '4.7.5'],
+    [transport({ ca: other.certificatePem }), 'mx.raw.test', '4.7.5'],
+  ] as const) {
+    const { answer } = await offer(via, mx, { demand: 'verified', host })
+    expect(answer).toMatchObject({ kind: 'fault', stage: 'starttls', fault: { class: 'tls', code } })
+  }
+  expect(mx.mails.length).toBe(1)
+})
+
+test('a mail that requires TLS never goes in clear', async () => {
+  const without = await startRawMx()
+  open.push(without)
+  const refusing = await raw({ script: (cue) => (cue === 'STARTTLS' ? '454 4.7.0 no' : null) })
+  for (const mx of [without, refusing]) {
+    const { answer } = await offer(transport(), mx, { demand: 'verified' })
+    expect(answer).toMatchObject({ kind: 'fault', fault: { class: 'tls', code: '4.7.4' } })
+    expect(mx.heard.some((line) => line.startsWith('MAIL'))).toBe(false)
+  }
+})
+
+test('a mail that requires TLS and one that does not never share a connection', async () => {
+  const mx = await raw()
+  const via = transport({ ca: certificate.certificatePem })
+  await offer(via, mx)
+  await offer(via, mx, { demand: 'verified' })
+  expect(mx.connections()).toBe(2)
+})
+
+const LOGIN = { user: 'relay', password: 'correct horse' }
+
+for (const [mechanisms, words] of [
+  ['AUTH PLAIN LOGIN', ['AUTH PLAIN ***']],
+  ['AUTH=LOGIN', ['AUTH LOGIN', '***', '***']],
+] as const) {
+  test(`a smarthost with implicit TLS takes user and password by ${mechanisms}; neither is kept`, async () => {
+    let asked = 0
+    const mx = await raw({
+      implicitTls: true,
+      extensions: ['PIPELINING', mechanisms],
+      script: (cue, line) => {
+        if (cue === 'AUTH') return line === 'AUTH LOGIN' ? '334 VXNlcm5hbWU6' : '235 2.7.0 welcome'
+        if (/^[A-Za-z0-9+/=]+$/.test(line) && !['DATA', 'RSET', 'QUIT'].includes(line)) {
+          return ++asked === 1 ? '334 UGFzc3dvcmQ6' : '235 2.7.0 welcome'
+        }
+        return null
+      },
+    })
+    const { answer, transcript } = await offer(transport(), mx, { tls: 'implicit', demand: 'encrypted', login: LOGIN })
+    expect(answer).toMatchObject(TAKEN)
+    const said = mx.heard.join('\n')
+    expect(said).toContain(
+      mechanisms === 'AUTH=LOGIN'
+        ? Buffer.from(LOGIN.password).toString('base64')
+        : `AUTH PLAIN ${Buffer.from('\0relay\0correct horse').toString('base64')}`,
+    )
+    for (const word of words) expect(transcript).toContain(`C: ${word}`)
+    expect(transcript).not.toContain(Buffer.from(LOGIN.password).toString('base64'))
+  })
+}
+
+test('a refused login defers, and a server that repeats the password does not get it into our records', async () => {
+  const echo = `535 5.7.8 wrong: ${Buffer.from('\0relay\0correct horse').toString('base64')} (correct horse)`
+  const mx = await raw({ extensions: ['AUTH PLAIN'], script: (cue) => (cue === 'AUTH' ? echo : null) })
+  const { answer, transcript } = await offer(transport(), mx, { demand: 'encrypted', login: LOGIN })
+  expect(answer).toMatchObject({ kind: 'fault', stage: 'login', fault: { class: 'login', code: '4.7.8' } })
+  expect(JSON.stringify(answer) + transcript).toContain('wrong: *** (***)')
+  expect(JSON.stringify(answer) + transcript).not.toContain('correct horse')
+})
+
+test('no password is spoken to a server without TLS unless that was allowed', async () => {
+  const mx = await startRawMx({ extensions: ['AUTH PLAIN'] })
+  open.push(mx)
+  const { answer } = await offer(transport(), mx, { demand: 'encrypted', login: LOGIN })
+  expect(answer).toMatchObject({ kind: 'fault', fault: { class: 'tls', code: '4.7.4' } })
+  expect(mx.heard.some((line) => line.startsWith('AUTH'))).toBe(false)
+})
+
+test('a real smtp-server takes the mail over STARTTLS with a login', async () => {
+  const mx = await startRemoteMx({ tls: certificate, login: LOGIN })
+  open.push(mx)
+  const via = transport({ ca: certificate.certificatePem })
+  expect((await offer(via, mx, { demand: 'verified', login: LOGIN })).answer).toMatchObject(TAKEN)
+  expect(mx.mails).toMatchObject([{ isTls: true, rcptTo: ['anna@raw.test'] }])
+  const mistaken = transport({ ca: certificate.certificatePem })
+  const wrong = await offer(mistaken, mx, { demand: 'verified', login: { ...LOGIN, password: 'wrong' } })
+  expect(wrong.answer).toMatchObject({ kind: 'fault', stage: 'login' })
+})

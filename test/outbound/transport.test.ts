@@ -1,0 +1,334 @@
+import { afterEach, expect, test } from 'bun:test'
+import { nowMs } from '../../src/outbound/dialogue.ts'
+import type { Peer } from '../../src/outbound/peer.ts'
+import { TIMEOUTS } from '../../src/outbound/timeouts.ts'
+import { createTranscript } from '../../src/outbound/transcript.ts'
+import { createTransport, type Offered, type Transport } from '../../src/outbound/transport.ts'
+import { toWire } from '../../src/outbound/wire.ts'
+import { type Cue, type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
+
+const open: { stop(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.stop()
+})
+
+const MAIL = toWire([Buffer.from('From: a@b.test\r\n\r\nhello\r\n')])
+const SHORT = { ...TIMEOUTS, greetingMs: 120, commandMs: 120, tlsMs: 120, dataMs: 120, blockMs: 120, finalDotMs: 120 }
+
+async function raw(options: Parameters<typeof startRawMx>[0] = {}): Promise<RawMx> {
+  const mx = await startRawMx(options)
+  open.push(mx)
+  return mx
+}
+
+function transport(options: Partial<Parameters<typeof createTransport>[0]> = {}): Transport {
+  const made = createTransport({
+    hostname: 'out.sender.test',
+    sourceAddress: null,
+    timeouts: TIMEOUTS,
+    perPeer: 2,
+    ...options,
+  })
+  open.push(made)
+  return made
+}
+
+const peer = (mx: { port: number }, more: Partial<Peer> = {}): Peer => ({
+  host: 'mx.raw.test',
+  address: '127.0.0.1',
+  port: mx.port,
+  tls: 'starttls',
+  demand: 'none',
+  login: null,
+  ...more,
+})
+
+async function offer(
+  via: Transport,
+  to: Peer,
+  more: { recipient?: string; returnPath?: string; mail?: typeof MAIL; budgetMs?: number } = {},
+): Promise<Offered & { transcript: string }> {
+  const transcript = createTranscript(nowMs)
+  const envelope = { returnPath: more.returnPath ?? 'r@sender.test', recipient: more.recipient ?? 'anna@raw.test' }
+  const { mail = MAIL, budgetMs = 5000 } = more
+  const offered = await via.offer({ peer: to, envelope, mail, transcript, budgetMs })
+  return { ...offered, transcript: transcript.text() }
+}
+
+const at =
+  (where: Cue, move: Move, connection?: number) =>
+  (cue: Cue, _line: string, number: number): Move | null =>
+    cue === where && (connection === undefined || connection === number) ? move : null
+
+test('a mail goes out in one connection, one group of commands and one write, and is taken', async () => {
+  const mx = await raw()
+  const { answer, transcript } = await offer(transport(), peer(mx))
+  expect(answer).toEqual({ kind: 'reply', stage: 'content', reply: { code: 250, enhanced: '2.0.0', text: 'queued' } })
+  expect(mx.heard).toEqual([
+    '<connect>',
+    'EHLO out.sender.test',
+    'MAIL FROM:<r@sender.test> SIZE=25',
+    'RCPT TO:<anna@raw.test>',
+    'DATA',
+    '<mail>',
+  ])
+  expect(mx.mails[0]!.toString()).toBe('From: a@b.test\r\n\r\nhello\r\n')
+  expect(transcript.replace(/^\d+ /gm, '').replaceAll(String(mx.port), 'PORT')).toBe(
+    [
+      '-- connecting to mx.raw.test [127.0.0.1]:PORT',
+      'S: 220 mx.raw.test ESMTP',
+      'C: EHLO out.sender.test',
+      'S: 250-mx.raw.test',
+      'S: 250-PIPELINING',
+      'S: 250-8BITMIME',
+      'S: 250 SIZE 0',
+      'C: MAIL FROM:<r@sender.test> SIZE=25',
+      'C: RCPT TO:<anna@raw.test>',
+      'C: DATA',
+      'S: 250 2.0.0 ok',
+      'S: 250 2.0.0 ok',
+      'S: 354 go ahead',
+      'C: <25 bytes>',
+      'S: 250 2.0.0 queued',
+    ].join('\n'),
+  )
+})
+
+test('twenty mails share the two connections that one server may have', async () => {
+  const mx = await raw()
+  const via = transport()
+  const all = await Promise.all(Array.from({ length: 20 }, () => offer(via, peer(mx))))
+  expect(all.every(({ answer }) => answer.kind === 'reply' && answer.reply.code === 250)).toBe(true)
+  expect(mx.connections()).toBe(2)
+  expect(mx.mails.length).toBe(20)
+})
+
+test('without PIPELINING each command waits for its reply', async () => {
+  const mx = await raw({ extensions: [] })
+  const { answer } = await offer(transport(), peer(mx), { returnPath: '' })
+  expect(answer).toMatchObject({ stage: 'content', reply: { code: 250 } })
+  expect(mx.heard.slice(2, 5)).toEqual(['MAIL FROM:<>', 'RCPT TO:<anna@raw.test>', 'DATA'])
+})
+
+test('a server that does not know EHLO is greeted with HELO', async () => {
+  const mx = await raw({ script: at('EHLO', '502 5.5.1 what?') })
+  expect((await offer(transport(), peer(mx))).answer).toMatchObject({ stage: 'content', reply: { code: 250 } })
+  expect(mx.heard).toContain('HELO out.sender.test')
+})
+
+const REFUSALS: [where: Cue, stage: string, reply: string][] = [
+  ['CONNECT', 'greeting', '554 5.7.1 go away'],
+  ['EHLO', 'ehlo', '421 4.3.2 busy'],
+  ['MAIL', 'mail', '550 5.7.1 sender refused'],
+  ['RCPT', 'rcpt', '550 5.1.1 no such user'],
+  ['RCPT', 'rcpt', '450 4.2.0 greylisted'],
+  ['RCPT', 'rcpt', '421 4.7.0 closing'],
+  ['DATA', 'data', '554 5.5.1 no'],
+  ['DOT', 'content', '554 5.7.1 spam'],
+  ['DOT', 'content', '451 4.3.0 later'],
+]
+for (const extensions of [['PIPELINING'], []]) {
+  for (const [where, stage, reply] of REFUSALS) {
+    test(`${reply} to ${where} ${extensions.length > 0 ? 'in a group' : 'in lockstep'} is the answer`, async () => {
+      const mx = await raw({ extensions, script: at(where, reply) })
+      const { answer } = await offer(transport(), peer(mx))
+      expect(answer).toMatchObject({ kind: 'reply', stage, reply: { code: Number(reply.slice(0, 3)) } })
+      expect(mx.mails.filter((mail) => mail.length > 0).length).toBe(where === 'DOT' ? 1 : 0)
+    })
+  }
+}
+
+test('a refused recipient in a group ends with a lone dot, and RSET opens the next mail on the same connection', async () => {
+  const mx = await raw({ script: (cue, line) => (cue === 'RCPT' && line.includes('nobody') ? '550 5.1.1 no' : null) })
+  const via = transport()
+  expect((await offer(via, peer(mx), { recipient: 'nobody@raw.test' })).answer).toMatchObject({ reply: { code: 550 } })
+  expect((await offer(via, peer(mx))).answer).toMatchObject({ stage: 'content', reply: { code: 250 } })
+  expect(mx.connections()).toBe(1)
+  expect(mx.mails.map(String)).toEqual(['', 'From: a@b.test\r\n\r\nhello\r\n'])
+  expect(mx.heard).toContain('RSET')
+})
+
+test('a kept connection that the server has closed in the meantime is not used again', async () => {
+  const mx = await raw({ script: at('DOT', { do: 'say_and_drop', text: '250 2.0.0 queued\r\n' }, 1) })
+  const via = transport()
+  expect((await offer(via, peer(mx))).answer).toMatchObject({ stage: 'content', reply: { code: 250 } })
+  await mx.hears('<close>')
+  const { answer, transcript } = await offer(via, peer(mx))
+  expect(answer).toMatchObject({ stage: 'content', reply: { code: 250 } })
+  expect(transcript).toContain('connecting to')
+  expect(transcript).not.toContain('had gone')
+})
+
+for (const [name, move] of [
+  ['drops', { do: 'drop' }],
+  ['resets', { do: 'reset' }],
+  ['says 421 and closes', { do: 'say_and_drop', text: '421 4.4.2 idle too long\r\n' }],
+] as [string, Move][]) {
+  test(`a kept connection that the server ${name} at the next mail is replaced once, without a fault`, async () => {
+    let mails = 0
+    const mx = await raw({ script: (cue) => (cue === 'MAIL' && ++mails === 2 ? move : null) })
+    const via = transport()
+    await offer(via, peer(mx))
+    const { answer, transcript } = await offer(via, peer(mx))
+    expect(answer).toMatchObject({ stage: 'content', reply: { code: 250 } })
+    expect(transcript).toContain('the kept connection had gone')
+    expect(mx.connections()).toBe(2)
+    expect(mx.mails.length).toBe(2)
+  })
+}
+
+test('a fresh connection that is lost at MAIL is a fault: only kept ones are excused', async () => {
+  const mx = await raw({ script: at('MAIL', { do: 'drop' }) })
+  expect((await offer(transport(), peer(mx))).answer).toMatchObject({ kind: 'fault', stage: 'mail', afterDot: false })
+  expect(mx.connections()).toBe(1)
+})
+
+const HANGS: [where: Cue, stage: string][] = [
+  ['CONNECT', 'greeting'],
+  ['EHLO', 'ehlo'],
+  ['MAIL', 'mail'],
+  ['RCPT', 'rcpt'],
+  ['DATA', 'data'],
+]
+for (const [where, stage] of HANGS) {
+  test(`a server that falls silent at ${where} is left`, async () => {
+    const mx = await raw({ extensions: [], script: at(where, { do: 'hang' }) })
+    const { answer } = await offer(transport({ timeouts: SHORT }), peer(mx))
+    expect(answer).toMatchObject({ kind: 'fault', stage, fault: { class: 'timeout', code: '4.4.2' }, afterDot: false })
+  })
+  test(`a server that drips a reply at ${where} without end is left as well`, async () => {
+    const drip: Move = { do: 'drip', line: `${where === 'CONNECT' ? 220 : 250}-more\r\n`, everyMs: 5 }
+    const mx = await raw({ extensions: [], script: at(where, drip) })
+    const { answer } = await offer(transport({ timeouts: SHORT }), peer(mx))
+    expect(answer).toMatchObject({ kind: 'fault', stage, fault: { class: 'timeout' } })
+  })
+}
+
+test('the whole talk is bounded, however patient each single step is', async () => {
+  const mx = await raw({ script: at('EHLO', { do: 'hang' }) })
+  const { answer } = await offer(transport(), peer(mx), { budgetMs: 50 })
+  expect(answer).toMatchObject({ kind: 'fault', stage: 'ehlo', fault: { class: 'timeout' } })
+})
+
+for (const [name, move] of [
+  ['silent', { do: 'hang' }],
+  ['lost', { do: 'drop' }],
+  ['reset', { do: 'reset' }],
+  ['nonsense', 'what is this'],
+  ['354', '354 more?'],
+] as [string, Move][]) {
+  test(`a connection that is ${name} after the final dot leaves it open whether the mail was taken`, async () => {
+    const mx = await raw({ script: at('DOT', move) })
+    const { answer } = await offer(transport({ timeouts: SHORT }), peer(mx))
+    expect(answer).toMatchObject({ kind: 'fault', stage: 'content', afterDot: true })
+  })
+}
+
+for (const [name, move, where, stage] of [
+  ['a reply of 100 KB', `${'250-padding padding padding padding\r\n'.repeat(3000)}250 end`, 'EHLO', 'ehlo'],
+  ['HTTP', 'HTTP/1.1 400 Bad Request', 'CONNECT', 'greeting'],
+  ['250 to DATA', '250 fine', 'DATA', 'data'],
+  ['354 to MAIL', '354 go on', 'MAIL', 'mail'],
+] as [string, string, Cue, string][]) {
+  test(`${name} is no SMTP: the connection is closed and the mail deferred`, async () => {
+    const mx = await raw({ extensions: [], script: at(where, move) })
+    const { answer } = await offer(transport(), peer(mx))
+    expect(answer).toMatchObject({ kind: 'fault', stage, fault: { class: 'protocol' }, afterDot: false })
+    await mx.hears('<close>')
+  })
+}
+
+test('the source address of the configuration is the one we come from', async () => {
+  const mx = await raw()
+  expect((await offer(transport({ sourceAddress: '127.0.0.2' }), peer(mx))).sourceAddress).toBe('127.0.0.2')
+  const elsewhere = await offer(transport({ sourceAddress: '192.0.2.1' }), peer(mx))
+  expect(elsewhere.answer).toMatchObject({ kind: 'fault', stage: 'connect', fault: { class: 'network' } })
+})
+
+test('nobody listening is a fault at connect', async () => {
+  const mx = await startRawMx()
+  await mx.stop()
+  const { answer } = await offer(transport(), peer(mx))
+  expect(answer).toMatchObject({ kind: 'fault', stage: 'connect', fault: { class: 'network', code: '4.4.1' } })
+})
+
+test('a mail beyond the SIZE limit is not sent, and the connection serves the next', async () => {
+  const mx = await raw({ extensions: ['PIPELINING', 'SIZE 30'] })
+  const via = transport()
+  const big = toWire([Buffer.from(`From: a@b.test\r\n\r\n${'x'.repeat(50)}\r\n`)])
+  expect((await offer(via, peer(mx), { mail: big })).answer).toMatchObject({ kind: 'unfit', code: '5.3.4' })
+  expect((await offer(via, peer(mx))).answer).toMatchObject({ stage: 'content', reply: { code: 250 } })
+  expect(mx.connections()).toBe(1)
+  expect(mx.mails.length).toBe(1)
+})
+
+test('an 8-bit mail is announced where 8BITMIME is offered and not sent elsewhere', async () => {
+  const mail = toWire([Buffer.from('From: a@b.test\r\n\r\n\xe9\r\n', 'latin1')])
+  const able = await raw({ extensions: ['8BITMIME'] })
+  await offer(transport(), peer(able), { mail })
+  expect(able.heard).toContain('MAIL FROM:<r@sender.test> BODY=8BITMIME')
+  const unable = await raw({ extensions: [] })
+  expect((await offer(transport(), peer(unable), { mail })).answer).toMatchObject({ kind: 'unfit', code: '5.6.3' })
+})
+
+test('SMTPUTF8 is asked for only when an address needs it, and its lack is told as 5.6.7', async () => {
+  const able = await raw({ extensions: ['8BITMIME', 'SMTPUTF8'] })
+  const via = transport()
+  await offer(via, peer(able), { recipient: 'zoë@raw.test' })
+  await offer(via, peer(able))
+  const mails = able.heard.filter((line) => line.startsWith('MAIL'))
+  expect(mails).toEqual(['MAIL FROM:<r@sender.test> SMTPUTF8', 'MAIL FROM:<r@sender.test>'])
+  expect(Buffer.from(able.heard.find((line) => line.startsWith('RCPT'))!, 'latin1').toString()).toContain('zoë@')
+  const unable = await raw()
+  const { answer } = await offer(transport(), peer(unable), { recipient: 'zoë@raw.test' })
+  expect(answer).toMatchObject({ kind: 'unfit', code: '5.6.7' })
+})
+
+test('a line end in an address never reaches the wire', async () => {
+  const mx = await raw()
+  const recipient = 'a@b>\r\nRCPT TO:<c@d'
+  const failure = await offer(transport(), peer(mx), { recipient }).catch((error: Error) => error.message)
+  expect(failure).toContain('control character')
+  expect(mx.heard.some((line) => line.startsWith('MAIL'))).toBe(false)
+})
+
+test('a server that stops reading within a big mail has not taken it', async () => {
+  const mx = await raw({ script: at('DATA', { do: 'stop_reading', text: '354 go ahead\r\n' }) })
+  const big = toWire([Buffer.alloc(8_000_000, 'x')])
+  const { answer } = await offer(transport({ timeouts: SHORT }), peer(mx), { mail: big })
+  expect(answer).toMatchObject({ kind: 'fault', stage: 'content', fault: { class: 'timeout' }, afterDot: false })
+})
+
+test('a server that refuses within a big mail and hangs up is heard', async () => {
+  const mx = await raw({ script: at('DATA', { do: 'stop_reading', text: '354 go ahead\r\n552 5.3.4 too big\r\n' }) })
+  const big = toWire([Buffer.alloc(8_000_000, 'x')])
+  const { answer } = await offer(transport({ timeouts: SHORT }), peer(mx), { mail: big })
+  expect(answer).toMatchObject({ kind: 'reply', stage: 'content', reply: { code: 552, enhanced: '5.3.4' } })
+})
+
+test('a mail of five megabytes arrives whole', async () => {
+  const mx = await raw()
+  const body = `${'0123456789 abcdefghij\r\n'.repeat(230_000)}.dot\r\n`
+  const big = toWire([Buffer.from(`From: a@b.test\r\n\r\n${body}`)])
+  expect((await offer(transport(), peer(mx), { mail: big })).answer).toMatchObject({ reply: { code: 250 } })
+  expect(mx.mails[0]!.toString().endsWith(body)).toBe(true)
+})
+
+test('idle connections are closed with QUIT after their time, and all of them at stop', async () => {
+  const mx = await raw()
+  const via = transport({ idleMs: 20 })
+  await offer(via, peer(mx))
+  await mx.hears('QUIT')
+  const other = await raw()
+  const kept = transport()
+  await offer(kept, peer(other))
+  await kept.stop()
+  expect(other.heard).toContain('QUIT')
+})
+
+test('a connection is closed after its share of mails', async () => {
+  const mx = await raw()
+  const via = transport({ maxMails: 2 })
+  for (let i = 0; i < 4; i++) await offer(via, peer(mx))
+  expect(mx.connections()).toBe(2)
+})

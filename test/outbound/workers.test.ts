@@ -1,0 +1,201 @@
+import { afterEach, expect, test } from 'bun:test'
+import { type MailContent, packContent } from '../../src/mail/content.ts'
+import type { AttemptJob, AttemptResult, WorkerSettings } from '../../src/outbound/job.ts'
+import { createWorkers } from '../../src/outbound/workers.ts'
+import { type Clock, systemClock } from '../../src/platform/clock.ts'
+import { silentLog } from '../../src/platform/log.ts'
+import { startZone, type Zone } from '../../src/platform/zone-server.ts'
+import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+
+const open: { stop(timeoutMs: number): Promise<void> }[] = []
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.stop(2000)
+})
+const keep = <T extends { stop(timeoutMs: number): Promise<void> }>(each: T): T => {
+  open.push(each)
+  return each
+}
+
+const CONTENT: MailContent = {
+  from: { name: null, local: 'news', domain: 'sender.test', address: 'news@sender.test' },
+  to: [],
+  cc: [],
+  replyTo: [],
+  subject: 'Hello',
+  dateAt: 1_795_262_400_000,
+  messageId: '<1@sender.test>',
+  html: null,
+  text: 'Hello',
+  headers: [],
+  attachments: [],
+  boundarySeed: 'seed',
+}
+
+const job = (number: number, more: Partial<AttemptJob> = {}): AttemptJob => ({
+  deliveryId: `dlv_${number}`,
+  messageId: 'msg_1',
+  attempt: 1,
+  recipient: 'anna@remote.test',
+  returnPath: 'b@sender.test',
+  content: packContent(CONTENT),
+  signingKeys: [],
+  signedAt: 0,
+  requireTls: false,
+  sandbox: false,
+  ...more,
+})
+
+const realThread = () => new Worker(new URL('../../src/outbound/worker.ts', import.meta.url).href)
+
+async function remote(script?: Parameters<typeof startRawMx>[0]): Promise<{ mx: RawMx; zone: Zone }> {
+  const mx = keep(await startRawMx(script))
+  const zone = keep(await startZone())
+  zone.set('remote.test', 'A', ['127.0.0.1'])
+  return { mx, zone }
+}
+
+/** Threads under test, with their results and losses as promises of so many. */
+function threads(options: { zone?: Zone; mx?: RawMx; count?: number; spawn?: () => Worker; clock?: Clock }) {
+  const results: AttemptResult[] = []
+  const lost: string[] = []
+  const batches: number[] = []
+  const spawned: Worker[] = []
+  let waiting: (() => void)[] = []
+  const told = () => {
+    for (const resolve of waiting) resolve()
+    waiting = []
+  }
+  const settings: WorkerSettings = {
+    hostname: 'out.sender.test',
+    dnsServers: options.zone === undefined ? ['127.0.0.1:9'] : [options.zone.address],
+    deliveryPort: options.mx?.port ?? 25,
+    smarthost: null,
+    allowPrivateDestinations: true,
+    maxConnectionsPerDestination: 3,
+    sourceAddress: null,
+  }
+  const workers = keep(
+    createWorkers({
+      spawn: () => {
+        const worker = (options.spawn ?? realThread)()
+        spawned.push(worker)
+        return worker
+      },
+      count: options.count ?? 2,
+      settings,
+      clock: options.clock ?? systemClock,
+      log: silentLog,
+      onResults: (batch) => {
+        batches.push(batch.length)
+        results.push(...batch)
+        told()
+      },
+      onLost: (ids) => {
+        lost.push(...ids)
+        told()
+      },
+    }),
+  )
+  const until = async (done: () => boolean) => {
+    while (!done()) await new Promise<void>((resolve) => waiting.push(resolve))
+  }
+  return { workers, results, lost, batches, spawned, until }
+}
+
+test('jobs spread over the threads and come back, each once, several in a batch', async () => {
+  const { mx, zone } = await remote()
+  const { workers, results, batches, until } = threads({ mx, zone })
+  await workers.ready
+  workers.submit(Array.from({ length: 60 }, (_, i) => job(i)))
+  expect(workers.underWay()).toBe(60)
+  await until(() => results.length === 60)
+  expect(workers.underWay()).toBe(0)
+  expect(new Set(results.map(({ deliveryId }) => deliveryId)).size).toBe(60)
+  expect(results.every(({ outcome }) => outcome.kind === 'delivered')).toBe(true)
+  expect(mx.mails.length).toBe(60)
+  expect(mx.connections()).toBe(6)
+  expect(batches.length).toBeLessThan(60)
+})
+
+test('compose gives the mail as it would be sent, and says what is wrong with one that cannot be', async () => {
+  const { workers } = threads({ count: 1 })
+  const raw = Buffer.from(await workers.compose(packContent(CONTENT), [], 0)).toString()
+  expect(raw).toStartWith('From: ')
+  expect(raw).toContain('\r\n\r\nHello')
+  const failure = await workers.compose(new Uint8Array(4), [], 0).catch((error: Error) => error.message)
+  expect(failure).toContain('unknown form')
+})
+
+test('stop lets the mail under way finish and takes leave of the server', async () => {
+  const { mx, zone } = await remote()
+  const { workers, results } = threads({ mx, zone, count: 1 })
+  workers.submit([job(1), job(2)])
+  await workers.stop(5000)
+  expect(results.map(({ outcome }) => outcome.kind)).toEqual(['delivered', 'delivered'])
+  expect(mx.heard).toContain('QUIT')
+})
+
+test('a server that holds on longer than stop may wait loses its mail to unknown', async () => {
+  const { mx, zone } = await remote({ script: (cue) => (cue === 'DOT' ? { do: 'hang' } : null) })
+  const { workers, lost } = threads({ mx, zone, count: 1 })
+  workers.submit([job(1)])
+  await mx.hears('<mail>')
+  await workers.stop(20)
+  expect(lost).toEqual(['dlv_1'])
+  expect(workers.underWay()).toBe(0)
+})
+
+test('a thread that dies is replaced, its jobs are told as lost, and the next ones are served', async () => {
+  const { mx, zone } = await remote({ script: (cue, _line, n) => (cue === 'DOT' && n === 1 ? { do: 'hang' } : null) })
+  const { workers, results, lost, spawned, until } = threads({ mx, zone, count: 1 })
+  workers.submit([job(1)])
+  await mx.hears('<mail>')
+  spawned[0]!.terminate()
+  await until(() => lost.length === 1)
+  workers.submit([job(2)])
+  await until(() => results.length === 1)
+  expect(lost).toEqual(['dlv_1'])
+  expect(results[0]).toMatchObject({ deliveryId: 'dlv_2', outcome: { kind: 'delivered' } })
+  expect(spawned.length).toBe(2)
+})
+
+test('an error outside any job ends the thread and only the thread', async () => {
+  const { mx, zone } = await remote({ script: (cue, _line, n) => (cue === 'DOT' && n === 1 ? { do: 'hang' } : null) })
+  const { workers, results, lost, spawned, until } = threads({ mx, zone, count: 1 })
+  workers.submit([job(1)])
+  await mx.hears('<mail>')
+  spawned[0]!.postMessage({ kind: 'attempt', jobs: null })
+  await until(() => lost.length === 1)
+  workers.submit([job(2)])
+  await until(() => results.length === 1)
+  expect(results[0]).toMatchObject({ deliveryId: 'dlv_2', outcome: { kind: 'delivered' } })
+})
+
+test('threads that cannot start at all are told as such', async () => {
+  const broken = URL.createObjectURL(new Blob(['throw new Error("no")'], { type: 'application/javascript' }))
+  const waits: number[] = []
+  const hasty: Clock = { now: () => 0, sleep: async (ms) => void waits.push(Math.round(ms / 1000)) }
+  const { workers } = threads({ count: 1, clock: hasty, spawn: () => new Worker(broken) })
+  await workers.ready.catch((error: Error) => expect(error.message).toContain('do not start'))
+  expect(waits.slice(0, 3)).toEqual([0, 1, 5])
+})
+
+test('a big content is handed over, one that several jobs share is copied, a view takes only itself along', async () => {
+  const { mx, zone } = await remote()
+  const { workers, results, until } = threads({ mx, zone })
+  await workers.ready
+  const noise = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)))
+  const file = { filename: 'a.bin', contentType: 'application/octet-stream', contentId: null, content: noise }
+  const packed = packContent({ ...CONTENT, attachments: [file, file] })
+  const own = new Uint8Array(packed)
+  const shared = new Uint8Array(packed)
+  const pool = new Uint8Array(packed.byteLength + 1000)
+  pool.set(packed, 500)
+  const view = pool.subarray(500, 500 + packed.byteLength)
+  workers.submit([job(1, { content: own }), job(2, { content: shared }), job(3, { content: shared })])
+  workers.submit([job(4, { content: view })])
+  expect([own.byteLength, shared.byteLength, pool.byteLength]).toEqual([0, packed.byteLength, packed.byteLength + 1000])
+  await until(() => results.length === 4)
+  expect(results.every(({ outcome }) => outcome.kind === 'delivered')).toBe(true)
+  expect(new Set(mx.mails.map(String)).size).toBe(1)
+})

@@ -1,0 +1,282 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { createSecureContext, TLSSocket } from 'node:tls'
+import { SMTPServer } from 'smtp-server'
+
+/** A mail as a remote server got it. */
+export interface ReceivedMail {
+  mailFrom: string
+  rcptTo: string[]
+  /** With the dot-stuffing undone. */
+  raw: Buffer
+  isTls: boolean
+}
+
+/** A real smtp-server on loopback. Each connection waits 100 ms for its banner, so a journey should need few. */
+export interface RemoteMx {
+  port: number
+  mails: ReceivedMail[]
+  /** Connections so far. */
+  connections(): number
+  /** Resolves when `count` mails have come. */
+  received(count: number): Promise<ReceivedMail[]>
+  stop(): Promise<void>
+}
+
+/** Replies such as `451 4.7.1 come later`; null or nothing = taken. */
+export interface RemoteScript {
+  mail?: (address: string) => string | null
+  rcpt?: (address: string) => string | null
+  data?: (mail: ReceivedMail) => string | null
+}
+
+/** Starts a remote mail server that takes everything, or answers by `script`. With `tls` it offers STARTTLS, with
+ *  `login` it wants that user and password (over TLS, or in clear where `tls` is missing). */
+export async function startRemoteMx(
+  options: {
+    script?: RemoteScript
+    tls?: { keyPem: string; certificatePem: string }
+    login?: { user: string; password: string }
+    port?: number
+  } = {},
+): Promise<RemoteMx> {
+  const { script = {}, tls, login } = options
+  const mails: ReceivedMail[] = []
+  const waiting: { count: number; resolve: (mails: ReceivedMail[]) => void }[] = []
+  let connections = 0
+
+  const server = new SMTPServer({
+    authOptional: login === undefined,
+    allowInsecureAuth: true,
+    hideSTARTTLS: tls === undefined,
+    disableReverseLookup: true,
+    closeTimeout: 200,
+    key: tls?.keyPem,
+    cert: tls?.certificatePem,
+    disabledCommands: login === undefined ? ['AUTH'] : [],
+    onConnect: (_session, done) => {
+      connections++
+      done()
+    },
+    onAuth: (auth, _session, done) => {
+      const isRight = auth.username === login?.user && auth.password === login?.password
+      done(isRight ? null : refusal('535 5.7.8 wrong user or password'), isRight ? { user: auth.username } : undefined)
+    },
+    onMailFrom: ({ address }, _session, done) => done(refusal(script.mail?.(address))),
+    onRcptTo: ({ address }, _session, done) => done(refusal(script.rcpt?.(address))),
+    onData: (stream, session, done) => {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        const { mailFrom, rcptTo } = session.envelope
+        const mail: ReceivedMail = {
+          mailFrom: mailFrom === false ? '' : mailFrom.address,
+          rcptTo: rcptTo.map(({ address }) => address),
+          raw: Buffer.concat(chunks),
+          isTls: session.secure,
+        }
+        const refused = refusal(script.data?.(mail))
+        if (refused !== null) return done(refused)
+        mails.push(mail)
+        done(null, '2.0.0 Ok: queued')
+        for (const each of waiting) if (mails.length >= each.count) each.resolve(mails)
+      })
+    },
+  })
+  server.on('error', () => {})
+  const listening = Promise.withResolvers<void>()
+  server.listen(options.port ?? 0, '127.0.0.1', () => listening.resolve())
+  await listening.promise
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    mails,
+    connections: () => connections,
+    received: (count) =>
+      mails.length >= count ? Promise.resolve(mails) : new Promise((resolve) => waiting.push({ count, resolve })),
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
+
+/** What the raw server does at a command: say these lines, or misbehave. */
+export type Move =
+  | string
+  | { do: 'hang' | 'drop' | 'reset' }
+  /** Says the text (220 unless told) and goes over to TLS. */
+  | { do: 'starttls'; text?: string }
+  /** Says the line again and again, never the last one. */
+  | { do: 'drip'; line: string; everyMs: number }
+  /** Says the text and reads no further. */
+  | { do: 'stop_reading'; text: string }
+  /** Says the text and closes at once. */
+  | { do: 'say_and_drop'; text: string }
+
+/** Where the raw server stands: verbs in upper case, `CONNECT`, and `DOT` for the end of a mail. */
+export type Cue = 'CONNECT' | 'EHLO' | 'HELO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'DOT' | 'RSET' | 'QUIT'
+
+/** A server of few lines that can do what no real one would; greets at once. */
+export interface RawMx {
+  port: number
+  /** Every command line, `<mail>` for a mail, `<tls>` for a handshake, `<connect>` and `<close>`. */
+  heard: string[]
+  mails: Buffer[]
+  connections(): number
+  /** Resolves when `heard` holds the line. */
+  hears(line: string): Promise<void>
+  stop(): Promise<void>
+}
+
+/** `script` is asked at each cue, with the line and the number of the connection (from 1); null = behave well. */
+export async function startRawMx(
+  options: {
+    script?: (cue: Cue, line: string, connection: number) => Move | null
+    /** After the greeting line of EHLO. */
+    extensions?: string[]
+    tls?: { keyPem: string; certificatePem: string }
+    /** TLS from the first byte. */
+    implicitTls?: boolean
+  } = {},
+): Promise<RawMx> {
+  const { script = () => null, extensions = ['PIPELINING', '8BITMIME', 'SIZE 0'], tls } = options
+  const heard: string[] = []
+  const mails: Buffer[] = []
+  const sockets = new Set<Socket>()
+  let connections = 0
+  let listeners: (() => void)[] = []
+  const hear = (line: string) => {
+    heard.push(line)
+    for (const listener of [...listeners]) listener()
+  }
+
+  const serve = (plain: Socket) => {
+    const number = ++connections
+    let socket: Socket = plain
+    let pending = ''
+    let inMail = false
+    let answers = ''
+    const move = (cue: Cue, line: string, usual: string) => {
+      const what = script(cue, line, number) ?? usual
+      if (typeof what === 'string') answers += what.endsWith('\r\n') || what === '' ? what : `${what}\r\n`
+      else misbehave(what)
+    }
+    const misbehave = (what: Exclude<Move, string>) => {
+      if (what.do === 'drop') socket.destroy()
+      else if (what.do === 'reset') plain.resetAndDestroy()
+      else if (what.do === 'say_and_drop') socket.end(answers + what.text)
+      else if (what.do === 'starttls') upgrade(what.text)
+      else if (what.do === 'stop_reading') {
+        socket.write(answers + what.text)
+        socket.pause()
+      } else if (what.do === 'drip') {
+        const timer = setInterval(() => socket.write(what.line), what.everyMs)
+        socket.on('close', () => clearInterval(timer))
+      }
+      if (what.do !== 'starttls') answers = ''
+    }
+    const upgrade = (text = '220 2.0.0 go ahead\r\n') => {
+      socket.write(text)
+      pending = ''
+      encrypt()
+    }
+    const encrypt = () => {
+      plain.removeAllListeners('data')
+      const context = createSecureContext({ key: tls!.keyPem, cert: tls!.certificatePem })
+      socket = new TLSSocket(plain, { isServer: true, secureContext: context })
+      hear('<tls>')
+      listen()
+    }
+    const take = () => {
+      for (;;) {
+        if (inMail) {
+          const end = pending.startsWith('.\r\n') ? 0 : pending.indexOf('\r\n.\r\n')
+          if (end < 0) return
+          const raw = end === 0 ? '' : pending.slice(0, end + 2)
+          pending = pending.slice(end === 0 ? 3 : end + 5)
+          inMail = false
+          mails.push(Buffer.from(raw.replace(/^\.\./gm, '.'), 'latin1'))
+          hear('<mail>')
+          move('DOT', '.', '250 2.0.0 queued')
+          continue
+        }
+        const end = pending.indexOf('\r\n')
+        if (end < 0) return
+        const line = pending.slice(0, end)
+        pending = pending.slice(end + 2)
+        hear(line)
+        command(line)
+      }
+    }
+    const command = (line: string) => {
+      const cue = line.split(' ')[0]!.toUpperCase() as Cue
+      const ehlo = ['mx.raw.test', ...(tls && !options.implicitTls ? ['STARTTLS'] : []), ...extensions]
+      switch (cue) {
+        case 'EHLO':
+          return move(cue, line, ehlo.map((text, i) => `250${i < ehlo.length - 1 ? '-' : ' '}${text}\r\n`).join(''))
+        case 'STARTTLS': {
+          const what = script(cue, line, number) ?? { do: 'starttls' as const }
+          if (typeof what === 'string') answers += `${what}\r\n`
+          else misbehave(what)
+          return
+        }
+        case 'DATA':
+          move(cue, line, '354 go ahead')
+          inMail = answers.endsWith('354 go ahead\r\n')
+          return
+        case 'QUIT':
+          move(cue, line, '221 2.0.0 bye')
+          return
+        default:
+          return move(cue, line, '250 2.0.0 ok')
+      }
+    }
+    const listen = () => {
+      socket.on('data', (chunk: Buffer) => {
+        pending += chunk.toString('latin1')
+        take()
+        if (answers !== '' && !socket.destroyed) socket.write(answers)
+        answers = ''
+      })
+      socket.on('error', () => {})
+    }
+    sockets.add(plain)
+    hear('<connect>')
+    plain.setNoDelay(true)
+    plain.on('error', () => {})
+    plain.on('close', () => {
+      sockets.delete(plain)
+      hear('<close>')
+    })
+    if (options.implicitTls) encrypt()
+    else listen()
+    move('CONNECT', '', '220 mx.raw.test ESMTP')
+    if (answers !== '') socket.write(answers)
+    answers = ''
+  }
+
+  const server: Server = createServer(serve)
+  server.on('error', () => {})
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    heard,
+    mails,
+    connections: () => connections,
+    hears: (line) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (!heard.includes(line)) return
+          listeners = listeners.filter((each) => each !== look)
+          resolve()
+        }
+        listeners.push(look)
+        look()
+      }),
+    stop: () => {
+      for (const socket of sockets) socket.destroy()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+function refusal(reply: string | null | undefined): Error | null {
+  if (reply === null || reply === undefined) return null
+  return Object.assign(new Error(reply.slice(4)), { responseCode: Number(reply.slice(0, 3)) })
+}
