@@ -1,0 +1,122 @@
+import type { ApiKey } from '../../model/api-key.ts'
+import type { ApiKeys } from '../store.ts'
+import type { Connection } from './driver.ts'
+import type { ForeignChanges } from './foreign.ts'
+import type { RememberInside } from './idempotency.ts'
+import { idBefore, toPage } from './page.ts'
+import type { Writer } from './writer.ts'
+
+const COLUMNS = `id, organization_id as organizationId, domain_id as domainId, name, mode, permissions, prefix,
+  created_at as createdAt, last_used_at as lastUsedAt, expires_at as expiresAt, revoked_at as revokedAt,
+  rotated_to as rotatedTo`
+const CREATE = `insert into api_keys (id, organization_id, domain_id, name, mode, permissions, prefix, secret_hash,
+    created_at, last_used_at, expires_at, revoked_at, rotated_to)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const FIND_BY_SECRET = `select ${COLUMNS} from api_keys where secret_hash = ?`
+const GET = `select ${COLUMNS} from api_keys where id = ?`
+const LIST = `select ${COLUMNS} from api_keys where organization_id = ? and id < ? order by id desc limit ?`
+const REVOKE = 'update api_keys set revoked_at = ? where id = ? and revoked_at is null'
+const ROTATE = `update api_keys set rotated_to = ?, expires_at = min(?, coalesce(expires_at, ?))
+  where id = ? and rotated_to is null and revoked_at is null and (expires_at is null or expires_at > ?)`
+const RECORD_USE = 'update api_keys set last_used_at = max(?, coalesce(last_used_at, 0)) where id = ?'
+
+/** Keys asked for lately, by the hash of their secret. */
+export interface KeyCache {
+  get(secretHash: Uint8Array): ApiKey | undefined
+  set(secretHash: Uint8Array, key: ApiKey): void
+  forget(): void
+}
+
+/** A burst of made-up keys never enters, because misses are not kept. */
+const CACHE_MAX = 10_000
+
+export function keyCache(foreign: ForeignChanges): KeyCache {
+  const keys = new Map<string, ApiKey>()
+  const name = (secretHash: Uint8Array) => Buffer.from(secretHash).toString('latin1')
+  const forget = () => keys.clear()
+  foreign.onChange(forget)
+  return {
+    get: (secretHash) => {
+      foreign.glance()
+      return keys.get(name(secretHash))
+    },
+    set: (secretHash, key) => {
+      if (keys.size >= CACHE_MAX) keys.clear()
+      keys.set(name(secretHash), key)
+    },
+    forget,
+  }
+}
+
+export function sqliteApiKeys(db: Connection, writer: Writer, cache: KeyCache, remember: RememberInside): ApiKeys {
+  const create = db.prepare(CREATE)
+  const findBySecret = db.prepare(FIND_BY_SECRET)
+  const get = db.prepare(GET)
+  const list = db.prepare(LIST)
+  const revoke = db.prepare(REVOKE)
+  const rotate = db.prepare(ROTATE)
+  const recordUse = db.prepare(RECORD_USE)
+
+  const insert = (key: ApiKey, secretHash: Uint8Array) =>
+    create.run(
+      key.id,
+      key.organizationId,
+      key.domainId,
+      key.name,
+      key.mode,
+      JSON.stringify(key.permissions),
+      key.prefix,
+      secretHash,
+      key.createdAt,
+      key.lastUsedAt,
+      key.expiresAt,
+      key.revokedAt,
+      key.rotatedTo,
+    )
+
+  return {
+    create: (key, secretHash, record) =>
+      writer.write(() => {
+        insert(key, secretHash)
+        remember(record)
+      }),
+    findBySecret: (secretHash) => {
+      const cached = cache.get(secretHash)
+      if (cached !== undefined) return cached
+      const row = findBySecret.get(secretHash) as Row | undefined
+      if (row === undefined) return null
+      const key = toApiKey(row)
+      cache.set(secretHash, key)
+      return key
+    },
+    get: async (id) => {
+      const row = get.get(id) as Row | undefined
+      return row === undefined ? null : toApiKey(row)
+    },
+    list: async (organizationId, page) =>
+      toPage(list.all(organizationId, idBefore(page), page.limit + 1) as Row[], page, toApiKey),
+    revoke: (id, at) =>
+      writer.write(() => {
+        revoke.run(at, id)
+        cache.forget()
+      }),
+    rotate: (oldId, fresh, secretHash, oldExpiresAt, now, record) =>
+      writer.write(() => {
+        if (rotate.run(fresh.id, oldExpiresAt, oldExpiresAt, oldId, now).changes === 0) return 'invalid_state'
+        insert(fresh, secretHash)
+        remember(record)
+        cache.forget()
+        return 'rotated'
+      }),
+    recordUse: (uses) =>
+      writer.write(() => {
+        for (const { id, at } of uses) recordUse.run(at, id)
+      }),
+  }
+}
+
+type Row = Omit<ApiKey, 'permissions'> & { permissions: string }
+
+function toApiKey(row: Row): ApiKey {
+  return { ...row, permissions: JSON.parse(row.permissions) }
+}

@@ -1,0 +1,44 @@
+import type { Agenda } from './agenda.ts'
+import type { Writer } from './writer.ts'
+
+/** The claim both queues share: key by key, the longest due first, as many of each as have room. Touches only
+ *  rows it takes, so its cost does not depend on what is waiting. */
+export function claimFrom<T>(
+  writer: Writer,
+  agenda: Agenda,
+  request: { now: number; limit: number; freeFor: (key: string) => number },
+  queue: {
+    /** May anything of this key go now, besides having a free slot. */
+    hasRoom: (key: string) => boolean
+    /** Leases up to `most` due rows of the key. */
+    take: (key: string, most: number) => T[]
+    /** When the key's next row is due. */
+    nextAt: (key: string) => number | null
+  },
+): Promise<T[]> {
+  // A change may run twice (writer.ts); what the first run took off the agenda must be looked at again.
+  const touched = new Set<string>()
+  const lookAgain = () => {
+    for (const key of touched) agenda.offer(key, 0)
+  }
+  const change = () => {
+    lookAgain()
+    const claimed: T[] = []
+    const taken = new Map<string, number>()
+    const room = (key: string) => (queue.hasRoom(key) ? request.freeFor(key) - (taken.get(key) ?? 0) : 0)
+    while (claimed.length < request.limit) {
+      const key = agenda.take(request.now, (candidate) => room(candidate) > 0)
+      if (key === null) break
+      touched.add(key)
+      const rows = queue.take(key, Math.min(room(key), request.limit - claimed.length))
+      claimed.push(...rows)
+      taken.set(key, (taken.get(key) ?? 0) + rows.length)
+      agenda.set(key, queue.nextAt(key))
+    }
+    return claimed
+  }
+  return writer.write(change).catch((error) => {
+    lookAgain()
+    throw error
+  })
+}

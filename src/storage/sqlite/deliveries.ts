@@ -1,0 +1,166 @@
+import { type DeliveryStatus, messageStatus } from '../../model/message.ts'
+import type { ClaimedDelivery, Deliveries } from '../store.ts'
+import type { Agenda } from './agenda.ts'
+import type { AddAttemptInside } from './attempts.ts'
+import { claimFrom } from './claim.ts'
+import type { DomainCache } from './domains.ts'
+import type { Connection } from './driver.ts'
+import type { AppendInside } from './fan-out.ts'
+import type { ForeignChanges } from './foreign.ts'
+import {
+  DELIVERY_COLUMNS,
+  type DeliveryRow,
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  toDelivery,
+  toMessage,
+} from './message-row.ts'
+import type { SuppressInside } from './suppressions.ts'
+import type { Writer } from './writer.ts'
+
+// From destination to destination along the due index: its cost is their number, not what waits for them.
+const DUE_TIMES = `with recursive destinations (key) as (
+    select min(destination) from deliveries where next_attempt_at is not null
+    union all
+    select (select min(destination) from deliveries where next_attempt_at is not null and destination > key)
+      from destinations where key is not null)
+  select key, (select min(next_attempt_at) from deliveries where destination = key and next_attempt_at is not null) as at
+  from destinations where key is not null`
+const NEXT_OF = 'select min(next_attempt_at) from deliveries where destination = ? and next_attempt_at is not null'
+const DUE = `select number, message_number as messageNumber from deliveries
+  where destination = ? and next_attempt_at <= ? order by next_attempt_at limit ?`
+const LEASE = `update deliveries set attempts = attempts + 1, last_attempt_at = ?, worker = ?, next_attempt_at = ?
+  where number = ?`
+const DELIVERY = `select ${DELIVERY_COLUMNS} from deliveries d join messages m on m.number = d.message_number
+  where d.number = ?`
+const MESSAGE = `select ${MESSAGE_COLUMNS} from messages m where m.number = ?`
+const CONTENT = 'select content from message_contents where message_number = ?'
+const HELD = `select number, message_number as messageNumber, destination from deliveries
+  where id = ? and worker = ? and attempts = ?`
+const SETTLE = `update deliveries set status = ?, worker = null, next_attempt_at = ?, delivered_at = ?, smtp_response = ?,
+    bounce_type = ?, bounce_code = ?, mx_host = ?, tls = ?, soft_bounce_told = max(soft_bounce_told, ?)
+  where number = ?`
+const STATUSES = 'select status from deliveries where message_number = ?'
+const SET_MESSAGE_STATUS = 'update messages set status = ? where number = ? and status <> ?'
+const RELEASE = `update deliveries set attempts = attempts - 1, worker = null, next_attempt_at = ?,
+    last_attempt_at = (select max(a.started_at) from attempts a where a.delivery_number = deliveries.number)
+  where id = ? and worker = ? and attempts = ? returning destination`
+// An attempt that was counted and left no record saw its process die. Twice that means: try again at once; from the
+// third on a message that kills its process waits longer each time.
+const FOREIGN = `update deliveries set worker = null, next_attempt_at = ? + (
+    select iif(deliveries.attempts - count(*) <= 2, 0, 60000 * (deliveries.attempts - count(*)))
+    from attempts a where a.delivery_number = deliveries.number)
+  where worker is not null and worker <> ? returning destination, next_attempt_at as nextAttemptAt`
+
+export function sqliteDeliveries(
+  db: Connection,
+  writer: Writer,
+  inside: {
+    domains: DomainCache
+    agenda: Agenda
+    foreign: ForeignChanges
+    addAttempt: AddAttemptInside
+    append: AppendInside
+    suppress: SuppressInside
+  },
+): Deliveries {
+  const dueTimes = db.prepare(DUE_TIMES)
+  const nextOf = db.prepare(NEXT_OF).pluck()
+  const due = db.prepare(DUE)
+  const lease = db.prepare(LEASE)
+  const deliveryOf = db.prepare(DELIVERY)
+  const messageOf = db.prepare(MESSAGE)
+  const contentOf = db.prepare(CONTENT).pluck()
+  const held = db.prepare(HELD)
+  const settle = db.prepare(SETTLE)
+  const statuses = db.prepare(STATUSES).pluck()
+  const setMessageStatus = db.prepare(SET_MESSAGE_STATUS)
+  const release = db.prepare(RELEASE)
+  const endForeign = db.prepare(FOREIGN)
+  const { agenda, foreign } = inside
+
+  const readAgenda = () => {
+    const times = dueTimes.all() as { key: string; at: number }[]
+    agenda.clear()
+    for (const { key, at } of times) agenda.offer(key, at)
+  }
+  readAgenda()
+  foreign.onChange(readAgenda)
+
+  return {
+    claimDue: (request) =>
+      claimFrom(writer, agenda, request, {
+        hasRoom: () => true,
+        take: (destination, most) =>
+          (due.all(destination, request.now, most) as DueRow[]).map((row): ClaimedDelivery => {
+            lease.run(request.now, request.lease.worker, request.lease.until, row.number)
+            const message = toMessage(messageOf.get(row.messageNumber) as MessageRow)
+            const domain = inside.domains.get(message.domainId)
+            return {
+              delivery: toDelivery(deliveryOf.get(row.number) as DeliveryRow),
+              message,
+              content: contentOf.get(row.messageNumber) as Uint8Array,
+              signingKeys: domain?.dkim.filter((key) => key.state === 'active') ?? [],
+              domainName: domain?.name ?? '',
+              returnPathHost: domain?.returnPathHost ?? '',
+              lease: request.lease,
+            }
+          }),
+        nextAt: (destination) => nextOf.get(destination) as number | null,
+      }),
+    nextDueAt: (freeFor) => {
+      foreign.check()
+      return agenda.nextAt((destination) => freeFor(destination) > 0)
+    },
+    record: (record) =>
+      writer.write(() => {
+        const { deliveryId, worker, attempt, outcome, status } = record
+        const row = held.get(deliveryId, worker, attempt.number) as HeldRow | undefined
+        if (row === undefined) return 'lease_lost'
+        const isBounce = outcome.kind === 'bounced'
+        settle.run(
+          status,
+          record.nextAttemptAt,
+          status === 'delivered' ? record.now : null,
+          record.smtpResponse,
+          isBounce ? outcome.bounceType : null,
+          isBounce ? outcome.code : null,
+          attempt.mxHost,
+          attempt.tlsVersion === null ? null : `${attempt.tlsVersion} ${attempt.tlsCipher ?? ''}`.trim(),
+          Number(record.softBounceTold),
+          row.number,
+        )
+        inside.addAttempt(row.number, attempt)
+        const whole = messageStatus(statuses.all(row.messageNumber) as DeliveryStatus[])
+        setMessageStatus.run(whole, row.messageNumber, whole)
+        for (const event of record.events) inside.append(event)
+        if (record.suppression !== null) inside.suppress(record.suppression)
+        if (record.nextAttemptAt !== null) agenda.offer(row.destination, record.nextAttemptAt)
+        return 'recorded'
+      }),
+    release: (claims, now) =>
+      writer.write(() => {
+        for (const { id, attempt, worker } of claims) {
+          const released = release.get(now, id, worker, attempt) as { destination: string } | undefined
+          if (released !== undefined) agenda.offer(released.destination, now)
+        }
+      }),
+    endForeignLeases: (worker, now) =>
+      writer.write(() => {
+        const ended = endForeign.all(now, worker) as { destination: string; nextAttemptAt: number }[]
+        for (const { destination, nextAttemptAt } of ended) agenda.offer(destination, nextAttemptAt)
+        return ended.length
+      }),
+  }
+}
+
+interface DueRow {
+  number: number
+  messageNumber: number
+}
+
+interface HeldRow {
+  number: number
+  messageNumber: number
+  destination: string
+}

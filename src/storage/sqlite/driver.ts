@@ -1,0 +1,43 @@
+import type BetterSqlite from 'better-sqlite3'
+
+/** The only import of the driver. Each platform's addon has its own sub-path and the compiled binary must carry
+ *  just one, so the choice is spelled out with literals that the bundler can fold for its target; `POSTRIDER_LIBC`
+ *  is defined by scripts/build.ts. */
+const Database: typeof BetterSqlite =
+  process.platform === 'darwin'
+    ? process.arch === 'arm64'
+      ? require('better-sqlite3/darwin-arm64')
+      : require('better-sqlite3/darwin-x64')
+    : process.env.POSTRIDER_LIBC === 'musl'
+      ? process.arch === 'arm64'
+        ? require('better-sqlite3/linuxmusl-arm64')
+        : require('better-sqlite3/linuxmusl-x64')
+      : process.arch === 'arm64'
+        ? require('better-sqlite3/linux-arm64')
+        : require('better-sqlite3/linux-x64')
+
+/** sqlite.org/pragma.html#pragma_auto_vacuum */
+const INCREMENTAL = 2
+
+export type Connection = BetterSqlite.Database
+export type Statement = BetterSqlite.Statement<unknown[], unknown>
+
+/** A path → an open connection with the house's pragmas; `:memory:` for tests. Throws what the driver throws. */
+export function connect(file: string, options: { busyTimeoutMs: number; readonly?: boolean }): Connection {
+  const db = new Database(file, { timeout: options.busyTimeoutMs, readonly: options.readonly ?? false })
+  if (!options.readonly) {
+    // First, because it only takes effect on an empty file: lets retention give space back in small steps. Not said
+    // again, because that would write to the file.
+    if (db.pragma('auto_vacuum', { simple: true }) !== INCREMENTAL) db.pragma('auto_vacuum = incremental')
+    db.pragma('journal_mode = wal')
+    // Without this line WAL falls to NORMAL, and a power cut takes back mail that was acknowledged.
+    db.pragma('synchronous = full')
+    // Give erased mail no second life in free pages; `fast` would leave it there until they are vacuumed away.
+    db.pragma('secure_delete = on')
+  }
+  db.pragma('foreign_keys = on')
+  db.pragma('temp_store = memory')
+  // 32 MiB of pages: the due indexes and the ends of all tables stay warm at a million messages.
+  db.pragma('cache_size = -32768')
+  return db
+}

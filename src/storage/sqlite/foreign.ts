@@ -1,0 +1,39 @@
+import type { Connection } from './driver.ts'
+
+/** Notices that another process changed the file (the command line beside a running server), so that what is
+ *  remembered here can be forgotten. SQLite counts such changes for us (sqlite.org/pragma.html#pragma_data_version). */
+export interface ForeignChanges {
+  /** Compares the counter and tells the listeners when it moved. A microsecond inside a transaction; outside, where
+   *  SQLite takes and drops a lock of the file for it, ten. */
+  check(): void
+  /** The same at most once in a turn of the event loop: for reads that every request makes. */
+  glance(): void
+  onChange(listener: () => void): void
+}
+
+export function watchForeignChanges(db: Connection): ForeignChanges {
+  const version = db.prepare('pragma data_version').pluck()
+  const listeners: (() => void)[] = []
+  let seen = version.get()
+  let hasLooked = false
+  const check = () => {
+    const now = version.get()
+    if (now === seen) return
+    for (const listener of listeners) listener()
+    seen = now
+  }
+  return {
+    check,
+    glance: () => {
+      if (hasLooked) return
+      hasLooked = true
+      setImmediate(() => {
+        hasLooked = false
+      })
+      check()
+    },
+    onChange: (listener) => {
+      listeners.push(listener)
+    },
+  }
+}

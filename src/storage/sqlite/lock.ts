@@ -1,0 +1,23 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Connection, connect } from './driver.ts'
+
+/** A data directory → the right to be its only server, until `release` or the end of the process, however it ends;
+ *  null when another process has it. An exclusive transaction on a file of its own: the lock is the operating
+ *  system's, so no stale mark can be left behind. */
+export function lockDataDir(dataDir: string): { release: () => void } | null {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const file = join(dataDir, 'postrider.lock')
+  let db: Connection | undefined
+  try {
+    db = connect(file, { busyTimeoutMs: 0 })
+    db.exec('create table if not exists held (at integer)')
+    db.exec('begin exclusive')
+    const held = db
+    return { release: () => held.close() }
+  } catch (error) {
+    db?.close()
+    if (error instanceof Error && 'code' in error && /^SQLITE_(BUSY|LOCKED)/.test(String(error.code))) return null
+    throw error
+  }
+}

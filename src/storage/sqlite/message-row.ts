@@ -1,0 +1,65 @@
+import type { Delivery } from '../../model/delivery.ts'
+import type { AsSent, Message } from '../../model/message.ts'
+
+export const MESSAGE_COLUMNS = `m.number, m.id, m.organization_id as organizationId, m.domain_id as domainId,
+  m.key_id as keyId, m.mode, m.source, m.status, m.sender as "from", m.recipients, m.subject, m.tags, m.metadata,
+  m.template_id as templateId, m.size_bytes as sizeBytes, m.message_id_header as messageIdHeader,
+  m.created_at as createdAt, m.scheduled_at as scheduledAt, m.expires_at as expiresAt, m.require_tls as requireTls`
+
+export type MessageRow = Omit<Message, 'to' | 'cc' | 'bcc' | 'replyTo' | 'tags' | 'metadata' | 'requireTls'> & {
+  number: number
+  recipients: string
+  tags: string
+  metadata: string
+  requireTls: number
+}
+
+/** Recipient fields as they were sent in, in one column. */
+export function packRecipients({ to, cc, bcc, replyTo }: Pick<Message, 'to' | 'cc' | 'bcc' | 'replyTo'>): string {
+  return JSON.stringify([to, cc, bcc, replyTo])
+}
+
+export function toMessage(row: MessageRow): Message {
+  const [to, cc, bcc, replyTo] = JSON.parse(row.recipients) as [AsSent, AsSent, AsSent, AsSent]
+  return {
+    id: row.id,
+    organizationId: row.organizationId,
+    domainId: row.domainId,
+    keyId: row.keyId,
+    mode: row.mode,
+    source: row.source,
+    status: row.status,
+    from: row.from,
+    to,
+    cc,
+    bcc,
+    replyTo,
+    subject: row.subject,
+    tags: JSON.parse(row.tags),
+    metadata: JSON.parse(row.metadata),
+    templateId: row.templateId,
+    sizeBytes: row.sizeBytes,
+    messageIdHeader: row.messageIdHeader,
+    createdAt: row.createdAt,
+    scheduledAt: row.scheduledAt,
+    expiresAt: row.expiresAt,
+    requireTls: row.requireTls === 1,
+  }
+}
+
+export const DELIVERY_COLUMNS = `d.number, d.id, m.id as messageId, d.position, d.email, d.type, d.destination, d.status,
+  d.attempts, d.last_attempt_at as lastAttemptAt, d.next_attempt_at as nextAttemptAt, d.worker,
+  d.delivered_at as deliveredAt, d.smtp_response as smtpResponse, d.bounce_type as bounceType,
+  d.bounce_code as bounceCode, d.mx_host as mxHost, d.tls, d.opens, d.clicks,
+  d.soft_bounce_told as softBounceTold`
+
+export type DeliveryRow = Omit<Delivery, 'softBounceTold'> & {
+  number: number
+  worker: string | null
+  softBounceTold: number
+}
+
+/** While an attempt is under way the next time is the end of its lease, which is nobody's business: null. */
+export function toDelivery({ number: _, worker, softBounceTold, ...row }: DeliveryRow): Delivery {
+  return { ...row, nextAttemptAt: worker === null ? row.nextAttemptAt : null, softBounceTold: softBounceTold === 1 }
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import type { Connection } from './driver.ts'
+import start from './migrations/0001_start.sql' with { type: 'text' }
+
+export interface Migration {
+  name: string
+  sql: string
+}
+
+/** In order; never edited after a release. The number is the place in the list, from 1. */
+const MIGRATIONS: readonly Migration[] = [{ name: '0001_start', sql: start }]
+
+/** The data directory belongs to a newer Postrider, or its history is not ours. */
+export class StoreMismatch extends Error {}
+
+/** A connection → its schema brought up to this binary's, one transaction a step, each step recorded with the
+ *  checksum of its text. A step killed half-way leaves nothing and runs again. Throws StoreMismatch, having
+ *  changed nothing, when the file is newer than this binary or a recorded step reads otherwise here. */
+export function migrate(db: Connection, now: number, migrations: readonly Migration[] = MIGRATIONS): void {
+  db.exec(
+    'create table if not exists migrations (number integer primary key, name text not null, checksum text not null, applied_at integer not null) strict',
+  )
+  const done = db.prepare('select number, name, checksum from migrations order by number').all() as {
+    number: number
+    name: string
+    checksum: string
+  }[]
+  const newest = done.at(-1)
+  if (newest !== undefined && newest.number > migrations.length) {
+    throw new StoreMismatch(
+      `the data directory was written by a newer Postrider (schema ${newest.number} ${newest.name}, this one knows ${migrations.length}); run that version, or restore a backup made before the upgrade`,
+    )
+  }
+  for (const { number, name, checksum } of done) {
+    const known = migrations[number - 1]!
+    if (checksum !== checksumOf(known.sql)) {
+      throw new StoreMismatch(`schema step ${number} of the data directory (${name}) is not the one this binary knows`)
+    }
+  }
+  const isDone = db.prepare('select 1 from migrations where number = ?')
+  const record = db.prepare('insert into migrations (number, name, checksum, applied_at) values (?, ?, ?, ?)')
+  migrations.slice(done.length).forEach(({ name, sql }, at) => {
+    const number = done.length + at + 1
+    const step = db.transaction(() => {
+      if (isDone.get(number) !== undefined) return // another process came first
+      record.run(number, name, checksumOf(sql), now)
+      db.exec(sql)
+    })
+    step.immediate()
+  })
+}
+
+function checksumOf(sql: string): string {
+  return createHash('sha256').update(sql).digest('hex')
+}

@@ -1,0 +1,247 @@
+create table organizations (
+  id text primary key,
+  name text not null unique,
+  plan text not null,
+  created_at integer not null
+) strict, without rowid;
+
+create table domains (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  name text not null unique,
+  status text not null,
+  created_at integer not null,
+  verified_at integer,
+  last_checked_at integer,
+  return_path_host text not null,
+  track_opens integer not null,
+  track_clicks integer not null,
+  track_unsubscribe integer not null,
+  tracking_host text,
+  findings text not null
+) strict, without rowid;
+create index domains_of_organization on domains (organization_id, id);
+
+create table dkim_keys (
+  domain_id text not null references domains (id) on delete cascade,
+  selector text not null,
+  algorithm text not null,
+  state text not null,
+  public_key text not null,
+  private_key_pem text not null,
+  created_at integer not null,
+  primary key (domain_id, selector)
+) strict, without rowid;
+
+create table api_keys (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  domain_id text not null,
+  name text not null,
+  mode text not null,
+  permissions text not null,
+  prefix text not null,
+  secret_hash blob not null unique,
+  created_at integer not null,
+  last_used_at integer,
+  expires_at integer,
+  revoked_at integer,
+  rotated_to text
+) strict, without rowid;
+create index api_keys_of_organization on api_keys (organization_id, id);
+create index api_keys_of_domain on api_keys (domain_id);
+
+create table suppressions (
+  id text primary key,
+  organization_id text not null,
+  domain_id text not null, -- '' = the whole organization
+  email text not null,
+  reason text not null,
+  message_id text,
+  created_at integer not null
+) strict, without rowid;
+create unique index suppressions_by_address on suppressions (organization_id, email, domain_id);
+create index suppressions_of_organization on suppressions (organization_id, id);
+
+-- `number` counts up in the order of commit: lists and the event feed walk it, nobody outside sees it.
+create table messages (
+  number integer primary key autoincrement,
+  id text not null unique,
+  organization_id text not null,
+  domain_id text not null,
+  key_id text,
+  mode text not null,
+  source text not null,
+  status text not null,
+  sender text not null,
+  sender_address text not null,
+  recipients text not null, -- {"to","cc","bcc","reply_to"} as they were sent in
+  subject text not null,
+  tags text not null,
+  metadata text not null,
+  template_id text,
+  size_bytes integer not null,
+  message_id_header text not null,
+  created_at integer not null,
+  scheduled_at integer,
+  expires_at integer,
+  require_tls integer not null
+) strict;
+create index messages_of_organization on messages (organization_id, number);
+create index messages_by_status on messages (organization_id, status, number);
+
+create table message_tags (
+  organization_id text not null,
+  tag text not null,
+  message_number integer not null,
+  primary key (organization_id, tag, message_number)
+) strict, without rowid;
+
+create table message_contents (
+  message_number integer primary key references messages (number) on delete cascade,
+  content blob not null
+) strict;
+
+create table deliveries (
+  number integer primary key,
+  id text not null unique,
+  message_number integer not null references messages (number) on delete cascade,
+  position integer not null,
+  email text not null,
+  address text not null, -- folded, for look-ups
+  type text not null,
+  destination text not null,
+  status text not null,
+  attempts integer not null,
+  last_attempt_at integer,
+  next_attempt_at integer,
+  worker text, -- who holds the lease; next_attempt_at is then its end
+  delivered_at integer,
+  smtp_response text,
+  bounce_type text,
+  bounce_code text,
+  mx_host text,
+  tls text,
+  opens integer not null default 0,
+  clicks integer not null default 0,
+  soft_bounce_told integer not null default 0
+) strict;
+create unique index deliveries_of_message on deliveries (message_number, position);
+create index deliveries_by_address on deliveries (address, message_number);
+create index deliveries_due on deliveries (destination, next_attempt_at) where next_attempt_at is not null;
+create index deliveries_leased on deliveries (worker) where worker is not null;
+
+create table attempts (
+  delivery_number integer not null references deliveries (number) on delete cascade,
+  number integer not null,
+  started_at integer not null,
+  duration_ms integer not null,
+  outcome text not null,
+  facts text not null, -- the rest of model/delivery.ts Attempt as JSON
+  primary key (delivery_number, number)
+) strict, without rowid;
+
+create table events (
+  number integer primary key autoincrement,
+  id text not null unique,
+  type text not null,
+  organization_id text not null,
+  domain_id text,
+  message_id text,
+  mode text not null,
+  created_at integer not null,
+  body text not null
+) strict;
+create index events_of_organization on events (organization_id, number);
+create index events_by_time on events (organization_id, created_at);
+create index events_of_message on events (message_id, number) where message_id is not null;
+
+create table webhooks (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  url text not null,
+  events text not null,
+  status text not null,
+  description text,
+  disabled_reason text,
+  created_at integer not null,
+  updated_at integer not null,
+  last_success_at integer,
+  last_failure_at integer,
+  consecutive_failures integer not null default 0,
+  failing_since integer,
+  secret text not null,
+  previous_secret text,
+  previous_expires_at integer
+) strict, without rowid;
+create index webhooks_of_organization on webhooks (organization_id, id);
+
+create table webhook_deliveries (
+  number integer primary key,
+  id text not null unique,
+  webhook_id text not null references webhooks (id) on delete cascade,
+  event_number integer not null references events (number) on delete cascade,
+  type text not null,
+  status text not null,
+  attempts integer not null,
+  next_attempt_at integer,
+  worker text,
+  created_at integer not null
+) strict;
+create index webhook_deliveries_of_event on webhook_deliveries (event_number, webhook_id);
+create index webhook_deliveries_of_webhook on webhook_deliveries (webhook_id, number);
+create index webhook_deliveries_due on webhook_deliveries (webhook_id, next_attempt_at) where next_attempt_at is not null;
+create index webhook_deliveries_leased on webhook_deliveries (worker) where worker is not null;
+
+create table webhook_attempts (
+  delivery_number integer not null references webhook_deliveries (number) on delete cascade,
+  number integer not null,
+  at integer not null,
+  duration_ms integer not null,
+  status_code integer,
+  error text,
+  response_excerpt text,
+  primary key (delivery_number, number)
+) strict, without rowid;
+
+-- With row ids, because hashes come in no order: answers are appended, only the small index is written all over.
+create table idempotency (
+  organization_id text not null,
+  key_hash blob not null,
+  request_hash blob not null,
+  status integer not null,
+  body blob not null,
+  created_at integer not null,
+  unique (organization_id, key_hash)
+) strict;
+create index idempotency_by_age on idempotency (created_at);
+
+-- Recipients accepted for live sending, per calendar month UTC.
+create table volumes (
+  organization_id text not null,
+  month text not null,
+  accepted integer not null,
+  primary key (organization_id, month)
+) strict, without rowid;
+
+-- Written to find out whether anything can be written.
+create table heartbeat (
+  one integer primary key check (one = 1),
+  beats integer not null
+) strict;
+insert into heartbeat (one, beats) values (1, 0);
+
+create table secrets (
+  name text primary key,
+  value blob not null
+) strict, without rowid;
+
+-- Words of subject and addresses; filled behind the accept path, `message_search_state` says how far.
+create virtual table message_search using fts5 (
+  words, content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 2", prefix = '2 3'
+);
+create table message_search_state (
+  one integer primary key check (one = 1),
+  indexed_number integer not null
+) strict;
+insert into message_search_state (one, indexed_number) values (1, 0);

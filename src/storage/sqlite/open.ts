@@ -1,0 +1,112 @@
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Store } from '../store.ts'
+import { createAgenda } from './agenda.ts'
+import { keyCache, sqliteApiKeys } from './api-keys.ts'
+import { addAttemptInside } from './attempts.ts'
+import { sqliteDeliveries } from './deliveries.ts'
+import { domainCache, sqliteDomains } from './domains.ts'
+import { type Connection, connect } from './driver.ts'
+import { sqliteEvents } from './events.ts'
+import { appendInside } from './fan-out.ts'
+import { watchForeignChanges } from './foreign.ts'
+import { rememberInside, sqliteIdempotency } from './idempotency.ts'
+import { sqliteMessageList } from './message-list.ts'
+import { sqliteMessages } from './messages.ts'
+import { migrate } from './migrate.ts'
+import { sqliteOrganizations } from './organizations.ts'
+import { searchIndex } from './search.ts'
+import { sqliteSuppressions, suppressInside } from './suppressions.ts'
+import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
+import { sqliteWebhooks, webhookCache } from './webhooks.ts'
+import { createWriter } from './writer.ts'
+
+const DATABASE_FILE = 'postrider.db'
+/** How long a statement waits for another process's transaction: the command line beside a running server. */
+const BUSY_TIMEOUT_MS = 5_000
+
+/** A data directory → its Store, made and brought up to date where needed; `:memory:` for tests. Files are
+ *  readable by their owner only: they hold private keys. Throws StoreMismatch for a newer store, and what the
+ *  driver throws for a damaged or unreadable one. */
+export async function openStore(options: { dataDir: string; now: number }): Promise<Store> {
+  const db = connect(databaseFile(options.dataDir), { busyTimeoutMs: BUSY_TIMEOUT_MS })
+  try {
+    migrate(db, options.now)
+    return storeOn(db)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** A connection with this binary's schema → its Store, which closes it. */
+export function storeOn(db: Connection): Store {
+  const foreign = watchForeignChanges(db)
+  const keys = keyCache(foreign)
+  const domains = domainCache(db, foreign)
+  const webhooks = webhookCache(db, foreign)
+  const writer = createWriter(db, {
+    begun: foreign.check,
+    undone: () => {
+      domains.forget()
+      webhooks.forget()
+    },
+  })
+  const deliveryAgenda = createAgenda()
+  const webhookAgenda = createAgenda()
+  const search = searchIndex(db, writer)
+
+  const remember = rememberInside(db)
+  const suppress = suppressInside(db)
+  const addAttempt = addAttemptInside(db)
+  const append = appendInside(db, webhooks, webhookAgenda)
+  const list = sqliteMessageList(db, search)
+
+  const secret = db.prepare('select value from secrets where name = ?').pluck()
+  const keepSecret = db.prepare('insert into secrets (name, value) values (?, ?) on conflict do nothing')
+  // It must change something: SQLite does not write a row that stays as it was.
+  const beat = db.prepare('update heartbeat set beats = beats + 1')
+
+  return {
+    organizations: sqliteOrganizations(db, writer, foreign),
+    domains: sqliteDomains(db, writer, domains, keys, remember),
+    apiKeys: sqliteApiKeys(db, writer, keys, remember),
+    messages: sqliteMessages(db, writer, { list, addAttempt, append, suppress, remember, agenda: deliveryAgenda }),
+    deliveries: sqliteDeliveries(db, writer, {
+      domains,
+      agenda: deliveryAgenda,
+      foreign,
+      addAttempt,
+      append,
+      suppress,
+    }),
+    events: sqliteEvents(db, writer, append),
+    suppressions: sqliteSuppressions(db, writer, suppress, remember),
+    webhooks: sqliteWebhooks(db, writer, webhooks, remember),
+    webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookAgenda, foreign),
+    idempotency: sqliteIdempotency(db, writer),
+    secret: (name, fresh) =>
+      writer.write(() => {
+        keepSecret.run(name, fresh)
+        return new Uint8Array(secret.get(name) as Uint8Array)
+      }),
+    indexForSearch: () => search.step(),
+    checkWritable: () =>
+      writer.write(() => {
+        beat.run()
+      }),
+    close: async () => {
+      await writer.idle()
+      db.close()
+    },
+  }
+}
+
+function databaseFile(dataDir: string): string {
+  if (dataDir === ':memory:') return dataDir
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const file = join(dataDir, DATABASE_FILE)
+  // An empty file is an empty database, and SQLite gives -wal and -shm the mode of the file they belong to.
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
+  return file
+}

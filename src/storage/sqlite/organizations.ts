@@ -1,0 +1,48 @@
+import type { Organization } from '../../model/organization.ts'
+import type { Organizations } from '../store.ts'
+import type { Connection } from './driver.ts'
+import type { ForeignChanges } from './foreign.ts'
+import type { Writer } from './writer.ts'
+
+const COLUMNS = 'id, name, plan, created_at as createdAt'
+const CREATE = 'insert into organizations (id, name, plan, created_at) values (?, ?, ?, ?)'
+const GET = `select ${COLUMNS} from organizations where id = ?`
+const FIND = `select ${COLUMNS} from organizations where id = ? or name = ?`
+const LIST = `select ${COLUMNS} from organizations order by id`
+const SET_PLAN = 'update organizations set plan = ? where id = ?'
+
+export function sqliteOrganizations(db: Connection, writer: Writer, foreign: ForeignChanges): Organizations {
+  const create = db.prepare(CREATE)
+  const get = db.prepare(GET)
+  const find = db.prepare(FIND)
+  const list = db.prepare(LIST)
+  const setPlan = db.prepare(SET_PLAN)
+
+  // Asked for at every request, for the plan.
+  const cache = new Map<string, Organization>()
+  foreign.onChange(() => cache.clear())
+  const read = (id: string): Organization | null => {
+    const organization = (get.get(id) as Organization | undefined) ?? null
+    if (organization !== null) cache.set(id, organization)
+    return organization
+  }
+
+  return {
+    create: (organization) =>
+      writer.write(() => {
+        create.run(organization.id, organization.name, organization.plan, organization.createdAt)
+      }),
+    get: async (id) => {
+      foreign.glance()
+      return cache.get(id) ?? read(id)
+    },
+    find: async (idOrName) => (find.get(idOrName, idOrName) as Organization | undefined) ?? null,
+    list: async () => list.all() as Organization[],
+    setPlan: async (id, plan) => {
+      await writer.write(() => {
+        setPlan.run(plan, id)
+      })
+      cache.delete(id)
+    },
+  }
+}

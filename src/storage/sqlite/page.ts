@@ -1,0 +1,22 @@
+import type { Page, PageRequest } from '../store.ts'
+
+/** Rows of a query that asked for one more than the page holds → the page. */
+export function toPage<Row, T>(rows: Row[], page: PageRequest, toRecord: (row: Row) => T): Page<T> {
+  return { records: rows.slice(0, page.limit).map(toRecord), hasMore: rows.length > page.limit }
+}
+
+/** The place before which a list of records with time-sorted ids goes on; without a cursor, before the end. */
+export function idBefore(page: PageRequest): string {
+  return page.after ?? '~'
+}
+
+/** Conditions of a list query that only count when their value is given. */
+export interface Condition {
+  sql: string
+  values: unknown[]
+}
+
+/** A value and its condition → the condition, or nothing when the value is null. */
+export function when(value: unknown, sql: string): Condition[] {
+  return value === null || value === undefined ? [] : [{ sql, values: [value] }]
+}

@@ -1,0 +1,70 @@
+import { StoreUnavailable } from '../store.ts'
+import type { Connection } from './driver.ts'
+import type { Writer } from './writer.ts'
+
+const STATE = 'select indexed_number from message_search_state'
+const NEWEST = 'select max(number) from messages'
+const UNINDEXED = `select m.number, m.subject, m.sender as sender,
+    (select group_concat(d.email, ' ') from deliveries d where d.message_number = m.number) as emails
+  from messages m where m.number > ? order by m.number limit ?`
+const ADD = 'insert into message_search (rowid, words) values (?, ?)'
+const SET_STATE = 'update message_search_state set indexed_number = ?'
+
+/** Messages indexed in one go: a few milliseconds of the writing thread. */
+const BATCH = 200
+
+/** Full text over subject and addresses. Indexing costs more than half of accepting a message, so it happens
+ *  behind: now and then in small batches, and before a search, which therefore finds what was sent a moment ago. */
+export interface SearchIndex {
+  /** Indexes the next batch; true while more is waiting. */
+  step(): Promise<boolean>
+  /** Indexes all that is waiting, as far as the store can write. */
+  catchUp(): Promise<void>
+  /** Words as a person types them → an FTS5 query: all must occur, the last may be a beginning. */
+  expression(text: string): string
+}
+
+export function searchIndex(db: Connection, writer: Writer): SearchIndex {
+  const state = db.prepare(STATE).pluck()
+  const newest = db.prepare(NEWEST).pluck()
+  const unindexed = db.prepare(UNINDEXED)
+  const add = db.prepare(ADD)
+  const setState = db.prepare(SET_STATE)
+
+  const isBehind = () => (state.get() as number) < ((newest.get() as number | null) ?? 0)
+  const step = async () => {
+    if (!isBehind()) return false
+    await writer.write(() => {
+      const rows = unindexed.all(state.get(), BATCH) as Unindexed[]
+      for (const { number, subject, sender, emails } of rows) add.run(number, `${subject} ${sender} ${emails ?? ''}`)
+      const last = rows.at(-1)
+      if (last !== undefined) setState.run(last.number)
+    })
+    return isBehind()
+  }
+
+  return {
+    step,
+    catchUp: async () => {
+      try {
+        while (await step());
+      } catch (error) {
+        // On a full disk what is indexed already can still be found.
+        if (!(error instanceof StoreUnavailable)) throw error
+      }
+    },
+    expression: (text) => {
+      const words = text.split(/[\s\0]+/).filter((word) => /[\p{L}\p{N}]/u.test(word))
+      // Nothing to look for finds nothing, rather than everything.
+      if (words.length === 0) return '""'
+      return `${words.map((word) => `"${word.replaceAll('"', '""')}"`).join(' ')}*`
+    },
+  }
+}
+
+interface Unindexed {
+  number: number
+  subject: string
+  sender: string
+  emails: string | null
+}

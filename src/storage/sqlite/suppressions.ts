@@ -1,0 +1,71 @@
+import type { Suppression } from '../../model/suppression.ts'
+import type { Suppressions } from '../store.ts'
+import type { Connection } from './driver.ts'
+import type { RememberInside } from './idempotency.ts'
+import { idBefore, toPage, when } from './page.ts'
+import type { Writer } from './writer.ts'
+
+const COLUMNS = `id, organization_id as organizationId, nullif(domain_id, '') as domainId, email, reason,
+  message_id as messageId, created_at as createdAt`
+const ADD = `insert into suppressions (id, organization_id, domain_id, email, reason, message_id, created_at)
+  values (?, ?, ?, ?, ?, ?, ?) on conflict (organization_id, email, domain_id) do nothing`
+const EXISTING = `select ${COLUMNS} from suppressions where organization_id = ? and email = ? and domain_id = ?`
+const GET = `select ${COLUMNS} from suppressions where id = ?`
+const IS_SUPPRESSED = `select 1 from suppressions where organization_id = ? and email = ? and domain_id in ('', ?)`
+const FIND = `select ${COLUMNS} from suppressions where organization_id = ? and email = ? order by id`
+const REMOVE = 'delete from suppressions where id = ?'
+
+/** Writes a suppression inside the change that causes it; one that is there already stays. */
+export type SuppressInside = (suppression: Suppression) => boolean
+
+export function suppressInside(db: Connection): SuppressInside {
+  const add = db.prepare(ADD)
+  return ({ id, organizationId, domainId, email, reason, messageId, createdAt }) =>
+    add.run(id, organizationId, domainId ?? '', email, reason, messageId, createdAt).changes === 1
+}
+
+export function sqliteSuppressions(
+  db: Connection,
+  writer: Writer,
+  suppress: SuppressInside,
+  remember: RememberInside,
+): Suppressions {
+  const existing = db.prepare(EXISTING)
+  const get = db.prepare(GET)
+  const isSuppressed = db.prepare(IS_SUPPRESSED)
+  const find = db.prepare(FIND)
+  const remove = db.prepare(REMOVE)
+  return {
+    add: (suppression, record) =>
+      writer.write(() => {
+        if (suppress(suppression)) {
+          remember(record)
+          return { kind: 'added' as const }
+        }
+        const { organizationId, email, domainId } = suppression
+        const found = existing.get(organizationId, email, domainId ?? '') as Suppression
+        return { kind: 'exists' as const, suppression: found }
+      }),
+    get: async (id) => (get.get(id) as Suppression | undefined) ?? null,
+    among: (organizationId, domainId, emails) =>
+      new Set(emails.filter((email) => isSuppressed.get(organizationId, email, domainId) !== undefined)),
+    find: async (organizationId, email) => find.all(organizationId, email) as Suppression[],
+    list: async (filter, page) => {
+      const conditions = [
+        { sql: 'organization_id = ?', values: [filter.organizationId] },
+        { sql: 'id < ?', values: [idBefore(page)] },
+        ...when(filter.email, 'email = ?'),
+        ...when(filter.reason, 'reason = ?'),
+        ...when(filter.createdAfter, 'created_at >= ?'),
+        ...when(filter.createdBefore, 'created_at < ?'),
+      ]
+      // Left to itself, SQLite walks all suppressions of the organization because they lie in the order of the page.
+      const table = filter.email === null ? 'suppressions' : 'suppressions indexed by suppressions_by_address'
+      const sql = `select ${COLUMNS} from ${table} where ${conditions.map((each) => each.sql).join(' and ')}
+        order by id desc limit ?`
+      const rows = db.prepare(sql).all(...conditions.flatMap((each) => each.values), page.limit + 1)
+      return toPage(rows as Suppression[], page, (row) => row)
+    },
+    remove: (ids) => writer.write(() => ids.reduce((removed, id) => removed + remove.run(id).changes, 0)),
+  }
+}

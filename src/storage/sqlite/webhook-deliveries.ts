@@ -1,0 +1,233 @@
+import type { EventType } from '../../model/event.ts'
+import type { WebhookAttempt, WebhookDelivery } from '../../model/webhook.ts'
+import type { ClaimedWebhookDelivery, WebhookDeliveries } from '../store.ts'
+import type { Agenda } from './agenda.ts'
+import { claimFrom } from './claim.ts'
+import type { Connection } from './driver.ts'
+import { webhookDeliveryId } from './fan-out.ts'
+import type { ForeignChanges } from './foreign.ts'
+import { toPage, when } from './page.ts'
+import { toWebhook, type WebhookCache } from './webhooks.ts'
+import type { Writer } from './writer.ts'
+
+// From webhook to webhook along the due index: its cost is their number, not what waits for them.
+const DUE_TIMES = `with recursive waiting (key) as (
+    select min(webhook_id) from webhook_deliveries where next_attempt_at is not null
+    union all
+    select (select min(webhook_id) from webhook_deliveries where next_attempt_at is not null and webhook_id > key)
+      from waiting where key is not null)
+  select key, (select min(next_attempt_at) from webhook_deliveries
+    where webhook_id = key and next_attempt_at is not null) as at
+  from waiting where key is not null`
+const NEXT_OF =
+  'select min(next_attempt_at) from webhook_deliveries where webhook_id = ? and next_attempt_at is not null'
+const DUE = `select d.number, d.id, d.webhook_id as webhookId, d.type, d.attempts, e.id as eventId, e.body,
+    e.organization_id as organizationId
+  from webhook_deliveries d join events e on e.number = d.event_number
+  where d.webhook_id = ? and d.next_attempt_at <= ? order by d.next_attempt_at limit ?`
+const LEASE = 'update webhook_deliveries set attempts = attempts + 1, worker = ?, next_attempt_at = ? where number = ?'
+const HELD =
+  'select number, webhook_id as webhookId from webhook_deliveries where id = ? and worker = ? and attempts = ?'
+const SETTLE = 'update webhook_deliveries set status = ?, worker = null, next_attempt_at = ? where number = ?'
+const ADD_ATTEMPT = `insert into webhook_attempts (delivery_number, number, at, duration_ms, status_code, error, response_excerpt)
+  values (?, ?, ?, ?, ?, ?, ?)`
+const SUCCEEDED = `update webhooks set last_success_at = ?, consecutive_failures = 0, failing_since = null where id = ?`
+const FAILED_ATTEMPT = `update webhooks set last_failure_at = ?, failing_since = coalesce(failing_since, ?),
+  consecutive_failures = consecutive_failures + ? where id = ?`
+const PAUSE = `update webhooks set status = 'paused', disabled_reason = ?, updated_at = ? where id = ?`
+const WEBHOOK = `select id, organization_id as organizationId, url, events, status, description,
+    disabled_reason as disabledReason, created_at as createdAt, updated_at as updatedAt,
+    last_success_at as lastSuccessAt, last_failure_at as lastFailureAt,
+    consecutive_failures as consecutiveFailures, failing_since as failingSince
+  from webhooks where id = ?`
+const RELEASE = `update webhook_deliveries set attempts = attempts - 1, worker = null, next_attempt_at = ?
+  where id = ? and worker = ? and attempts = ? returning webhook_id as webhookId`
+const FOREIGN = `update webhook_deliveries set worker = null, next_attempt_at = ?
+  where worker is not null and worker <> ? returning webhook_id as webhookId`
+// While an attempt is under way the next time is the end of its lease, which is nobody's business.
+const COLUMNS = `d.number, d.id, d.webhook_id as webhookId, e.id as eventId, d.type, d.status,
+  iif(d.worker is null, d.next_attempt_at, null) as nextAttemptAt, d.created_at as createdAt`
+const GET = `select ${COLUMNS} from webhook_deliveries d join events e on e.number = d.event_number where d.id = ?`
+const ATTEMPTS = `select number, at, duration_ms as durationMs, status_code as statusCode, error,
+    response_excerpt as responseExcerpt
+  from webhook_attempts where delivery_number = ? order by number`
+const NUMBER = 'select number from webhook_deliveries where id = ?'
+const RETRY = `update webhook_deliveries set status = 'pending', next_attempt_at = ? where id = ? and worker is null`
+const EVENTS_OF_RANGE = `select number, id, type from events
+  where organization_id = ? and (created_at, number) > (?, ?) and created_at < ? and type like ?
+  order by created_at, number limit ?`
+const EVENT_PLACE = 'select created_at, number from events where id = ?'
+const QUEUE_AGAIN = `insert into webhook_deliveries (id, webhook_id, event_number, type, status, attempts, next_attempt_at, created_at)
+  select ?, ?, ?, ?, 'pending', 0, ?, ?
+  where not exists (
+    select 1 from webhook_deliveries where event_number = ? and webhook_id = ? and status = 'pending')
+  on conflict do nothing`
+
+export function sqliteWebhookDeliveries(
+  db: Connection,
+  writer: Writer,
+  webhooks: WebhookCache,
+  agenda: Agenda,
+  foreign: ForeignChanges,
+): WebhookDeliveries {
+  const dueTimes = db.prepare(DUE_TIMES)
+  const nextOf = db.prepare(NEXT_OF).pluck()
+  const due = db.prepare(DUE)
+  const lease = db.prepare(LEASE)
+  const held = db.prepare(HELD)
+  const settle = db.prepare(SETTLE)
+  const addAttempt = db.prepare(ADD_ATTEMPT)
+  const succeeded = db.prepare(SUCCEEDED)
+  const failedAttempt = db.prepare(FAILED_ATTEMPT)
+  const pause = db.prepare(PAUSE)
+  const webhook = db.prepare(WEBHOOK)
+  const release = db.prepare(RELEASE)
+  const endForeign = db.prepare(FOREIGN)
+  const get = db.prepare(GET)
+  const attempts = db.prepare(ATTEMPTS)
+  const number = db.prepare(NUMBER).pluck()
+  const retry = db.prepare(RETRY)
+  const eventsOfRange = db.prepare(EVENTS_OF_RANGE)
+  const eventPlace = db.prepare(EVENT_PLACE).raw()
+  const queueAgain = db.prepare(QUEUE_AGAIN)
+
+  const readAgenda = () => {
+    const times = dueTimes.all() as { key: string; at: number }[]
+    agenda.clear()
+    for (const { key, at } of times) agenda.offer(key, at)
+  }
+  readAgenda()
+  foreign.onChange(readAgenda)
+
+  const isActive = (webhookId: string) => webhooks.get(webhookId)?.status === 'active'
+  const toRecord = ({ number: row, ...rest }: Row): WebhookDelivery => ({
+    ...rest,
+    nextAttemptAt: rest.status === 'pending' ? rest.nextAttemptAt : null,
+    attempts: attempts.all(row) as WebhookAttempt[],
+  })
+
+  return {
+    claimDue: (request) =>
+      claimFrom(writer, agenda, request, {
+        hasRoom: (webhookId) => isActive(webhookId),
+        take: (webhookId, most) => {
+          const target = webhooks.get(webhookId)!
+          return (due.all(webhookId, request.now, most) as DueRow[]).map((row): ClaimedWebhookDelivery => {
+            lease.run(request.lease.worker, request.lease.until, row.number)
+            return {
+              id: row.id,
+              webhookId,
+              organizationId: row.organizationId,
+              eventId: row.eventId,
+              type: row.type,
+              url: target.url,
+              secrets: target.secrets,
+              body: row.body,
+              attempt: row.attempts + 1,
+              lease: request.lease,
+            }
+          })
+        },
+        nextAt: (webhookId) => nextOf.get(webhookId) as number | null,
+      }),
+    nextDueAt: (freeFor) => {
+      foreign.check()
+      return agenda.nextAt((webhookId) => freeFor(webhookId) > 0 && isActive(webhookId))
+    },
+    record: ({ deliveryId, worker, attempt, status, nextAttemptAt, pauseReason, now }) =>
+      writer.write(() => {
+        const row = held.get(deliveryId, worker, attempt.number) as { number: number; webhookId: string } | undefined
+        if (row === undefined) return { kind: 'lease_lost' }
+        settle.run(status, nextAttemptAt, row.number)
+        addAttempt.run(
+          row.number,
+          attempt.number,
+          attempt.at,
+          attempt.durationMs,
+          attempt.statusCode,
+          attempt.error,
+          attempt.responseExcerpt,
+        )
+        if (status === 'delivered') succeeded.run(now, row.webhookId)
+        else failedAttempt.run(now, now, status === 'failed' ? 1 : 0, row.webhookId)
+        if (pauseReason !== null) {
+          pause.run(pauseReason, now, row.webhookId)
+          webhooks.forget()
+        }
+        if (nextAttemptAt !== null) agenda.offer(row.webhookId, nextAttemptAt)
+        return { kind: 'recorded', webhook: toWebhook(webhook.get(row.webhookId) as never) }
+      }),
+    release: (claims, now) =>
+      writer.write(() => {
+        for (const { id, attempt, worker } of claims) {
+          const released = release.get(now, id, worker, attempt) as { webhookId: string } | undefined
+          if (released !== undefined) agenda.offer(released.webhookId, now)
+        }
+      }),
+    endForeignLeases: (worker, now) =>
+      writer.write(() => {
+        const ended = endForeign.all(now, worker) as { webhookId: string }[]
+        for (const { webhookId } of ended) agenda.offer(webhookId, now)
+        return ended.length
+      }),
+    get: async (id) => {
+      const row = get.get(id) as Row | undefined
+      return row === undefined ? null : toRecord(row)
+    },
+    list: async (filter, page) => {
+      const before = page.after === null ? null : (number.get(page.after) ?? 0)
+      const conditions = [
+        { sql: 'd.webhook_id = ?', values: [filter.webhookId] },
+        ...when(before, 'd.number < ?'),
+        ...when(filter.status, 'd.status = ?'),
+        ...when(filter.type, 'd.type = ?'),
+        ...when(filter.createdAfter, 'd.created_at >= ?'),
+        ...when(filter.createdBefore, 'd.created_at < ?'),
+      ]
+      const sql = `select ${COLUMNS} from webhook_deliveries d join events e on e.number = d.event_number
+        where ${conditions.map((each) => each.sql).join(' and ')} order by d.number desc limit ?`
+      const rows = db.prepare(sql).all(...conditions.flatMap((each) => each.values), page.limit + 1)
+      return toPage(rows as Row[], page, toRecord)
+    },
+    retry: (id, now) =>
+      writer.write(() => {
+        const row = get.get(id) as Row
+        if (retry.run(now, id).changes === 0) return 'under_way'
+        agenda.offer(row.webhookId, now)
+        return 'queued'
+      }),
+    replay: (webhookId, { from, before, type, afterEvent }, limit, now) =>
+      writer.write(() => {
+        const { organizationId } = toWebhook(webhook.get(webhookId) as never)
+        const start = (eventPlace.get(afterEvent) ?? [from, 0]) as [number, number]
+        const found = eventsOfRange.all(organizationId, ...start, before, type ?? '%', limit + 1) as EventRow[]
+        const events = found.slice(0, limit)
+        let queued = 0
+        for (const event of events) {
+          const id = webhookDeliveryId(event.id, webhookId, now)
+          queued += queueAgain.run(id, webhookId, event.number, event.type, now, now, event.number, webhookId).changes
+        }
+        agenda.offer(webhookId, now)
+        return { queued, more: found.length > limit ? events.at(-1)!.id : null }
+      }),
+  }
+}
+
+type Row = Omit<WebhookDelivery, 'attempts'> & { number: number }
+
+interface DueRow {
+  number: number
+  id: string
+  webhookId: string
+  type: EventType
+  attempts: number
+  eventId: string
+  body: string
+  organizationId: string
+}
+
+interface EventRow {
+  number: number
+  id: string
+  type: EventType
+}

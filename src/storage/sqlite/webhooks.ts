@@ -1,0 +1,151 @@
+import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
+import type { Webhooks } from '../store.ts'
+import type { Connection } from './driver.ts'
+import type { ForeignChanges } from './foreign.ts'
+import type { RememberInside } from './idempotency.ts'
+import { idBefore, toPage } from './page.ts'
+import type { Writer } from './writer.ts'
+
+const COLUMNS = `id, organization_id as organizationId, url, events, status, description,
+  disabled_reason as disabledReason, created_at as createdAt, updated_at as updatedAt,
+  last_success_at as lastSuccessAt, last_failure_at as lastFailureAt,
+  consecutive_failures as consecutiveFailures, failing_since as failingSince`
+const CREATE = `insert into webhooks (id, organization_id, url, events, status, description, disabled_reason,
+    created_at, updated_at, secret)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const GET = `select ${COLUMNS} from webhooks where id = ?`
+const LIST = `select ${COLUMNS} from webhooks where organization_id = ? and id < ? order by id desc limit ?`
+const ACTIVE_OF = `select ${COLUMNS} from webhooks where organization_id = ? and status = 'active' order by id`
+const UPDATE = `update webhooks set url = ?, events = ?, status = ?, description = ?, disabled_reason = ?, updated_at = ?
+  where id = ?`
+const SECRETS = `select secret, previous_secret as previous, previous_expires_at as expiresAt from webhooks where id = ?`
+const ROTATE = `update webhooks set previous_secret = secret, previous_expires_at = ?, secret = ?, updated_at = ?
+  where id = ?`
+const REMOVE = 'delete from webhooks where id = ?'
+
+/** Webhooks as fan-out and posting need them, remembered until something changes. */
+export interface WebhookCache {
+  get(id: string): (Webhook & { secrets: WebhookSecrets }) | null
+  activeOf(organizationId: string): Webhook[]
+  forget(): void
+}
+
+export function webhookCache(db: Connection, foreign: ForeignChanges): WebhookCache {
+  const get = db.prepare(GET)
+  const secrets = db.prepare(SECRETS)
+  const activeOf = db.prepare(ACTIVE_OF)
+  const byId = new Map<string, (Webhook & { secrets: WebhookSecrets }) | null>()
+  const byOrganization = new Map<string, Webhook[]>()
+  const forget = () => {
+    byId.clear()
+    byOrganization.clear()
+  }
+  foreign.onChange(forget)
+  return {
+    get: (id) => {
+      let webhook = byId.get(id)
+      if (webhook === undefined) {
+        const row = get.get(id) as Row | undefined
+        webhook = row === undefined ? null : { ...toWebhook(row), secrets: toSecrets(secrets.get(id) as SecretsRow) }
+        byId.set(id, webhook)
+      }
+      return webhook
+    },
+    activeOf: (organizationId) => {
+      let webhooks = byOrganization.get(organizationId)
+      if (webhooks === undefined) {
+        webhooks = (activeOf.all(organizationId) as Row[]).map(toWebhook)
+        byOrganization.set(organizationId, webhooks)
+      }
+      return webhooks
+    },
+    forget,
+  }
+}
+
+export function sqliteWebhooks(
+  db: Connection,
+  writer: Writer,
+  cache: WebhookCache,
+  remember: RememberInside,
+): Webhooks {
+  const create = db.prepare(CREATE)
+  const get = db.prepare(GET)
+  const list = db.prepare(LIST)
+  const update = db.prepare(UPDATE)
+  const secrets = db.prepare(SECRETS)
+  const rotate = db.prepare(ROTATE)
+  const remove = db.prepare(REMOVE)
+
+  /** Forgets inside the change, so that the next one of the same group reads what this one wrote. */
+  const change = <T>(write: () => T): Promise<T> =>
+    writer.write(() => {
+      const value = write()
+      cache.forget()
+      return value
+    })
+  const find = (id: string): Webhook | null => {
+    const row = get.get(id) as Row | undefined
+    return row === undefined ? null : toWebhook(row)
+  }
+
+  return {
+    create: (webhook, secret, record) =>
+      change(() => {
+        const { id, organizationId, url, events, status, description, disabledReason, createdAt, updatedAt } = webhook
+        create.run(
+          id,
+          organizationId,
+          url,
+          JSON.stringify(events),
+          status,
+          description,
+          disabledReason,
+          createdAt,
+          updatedAt,
+          secret,
+        )
+        remember(record)
+      }),
+    get: async (id) => find(id),
+    list: async (organizationId, page) =>
+      toPage(list.all(organizationId, idBefore(page), page.limit + 1) as Row[], page, toWebhook),
+    update: (id, fields, now) =>
+      change(() => {
+        const present = find(id)
+        if (present === null) return null
+        const { url, events, status, description, disabledReason } = { ...present, ...fields }
+        update.run(url, JSON.stringify(events), status, description, disabledReason, now, id)
+        return find(id)
+      }),
+    secrets: async (id) => {
+      const row = secrets.get(id) as SecretsRow | undefined
+      return row === undefined ? null : toSecrets(row)
+    },
+    rotateSecret: (id, secret, previousExpiresAt, now, record) =>
+      change(() => {
+        rotate.run(previousExpiresAt, secret, now, id)
+        remember(record)
+      }),
+    remove: (id) =>
+      change(() => {
+        remove.run(id)
+      }),
+  }
+}
+
+type Row = Omit<Webhook, 'events'> & { events: string }
+
+export function toWebhook(row: Row): Webhook {
+  return { ...row, events: JSON.parse(row.events) }
+}
+
+interface SecretsRow {
+  secret: string
+  previous: string | null
+  expiresAt: number | null
+}
+
+function toSecrets({ secret, previous, expiresAt }: SecretsRow): WebhookSecrets {
+  return { secret, previous: previous === null ? null : { secret: previous, expiresAt: expiresAt ?? 0 } }
+}

@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { StoreUnavailable } from '../store.ts'
+import { type Connection, connect } from './driver.ts'
+import { createWriter, type Writer } from './writer.ts'
+
+let db: Connection
+let writer: Writer
+let told: string[]
+beforeEach(() => {
+  db = connect(':memory:', { busyTimeoutMs: 0 })
+  db.exec('create table t (n integer primary key, filling blob) strict')
+  told = []
+  writer = createWriter(db, { begun: () => told.push('begun'), undone: () => told.push('undone') })
+})
+afterEach(async () => {
+  await writer.idle()
+  db.close()
+})
+
+const add = (n: number) => writer.write(() => db.prepare('insert into t (n) values (?)').run(n).changes)
+const rows = () => db.prepare('select n from t order by n').pluck().all()
+
+test('changes of one turn share one transaction, in the order they came', async () => {
+  const inTransaction: boolean[] = []
+  const all = [3, 1, 2].map((n) =>
+    writer.write(() => {
+      inTransaction.push(db.inTransaction)
+      db.prepare('insert into t (n) values (?)').run(n)
+      return rows().length
+    }),
+  )
+  expect(rows()).toEqual([])
+  expect(await Promise.all(all)).toEqual([1, 2, 3])
+  expect(inTransaction).toEqual([true, true, true])
+  expect(told).toEqual(['begun'])
+  expect(rows()).toEqual([1, 2, 3])
+})
+
+const SIZE = 6
+test.each(Array.from({ length: SIZE }, (_, at) => at))(
+  'when change %p of a group throws, it alone is not written',
+  async (broken) => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: SIZE }, (_, n) =>
+        writer.write(() => {
+          db.prepare('insert into t (n) values (?)').run(n)
+          if (n === broken) throw new RangeError('mine')
+          return n
+        }),
+      ),
+    )
+    const others = Array.from({ length: SIZE }, (_, n) => n).filter((n) => n !== broken)
+    expect(outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))).toEqual(others)
+    expect(outcomes[broken]).toEqual({ status: 'rejected', reason: new RangeError('mine') })
+    expect(rows()).toEqual(others)
+    expect(told.filter((each) => each === 'undone')).toHaveLength(2)
+  },
+)
+
+test('when all of a group throw, nothing is written and the next group is', async () => {
+  const failing = [1, 2, 3].map((n) => writer.write(() => db.prepare('insert into missing values (?)').run(n)))
+  const outcomes = await Promise.allSettled(failing)
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(await add(1)).toBe(1)
+})
+
+test('rows of a change that throws are seen by nobody', async () => {
+  const seen: unknown[][] = []
+  const look = () => writer.write(() => seen.push(rows()))
+  const first = look()
+  const broken = writer.write(() => {
+    db.exec('insert into t (n) values (9)')
+    throw new Error('no')
+  })
+  await Promise.allSettled([first, broken, look()])
+  expect(seen).toEqual([[], [], []])
+})
+
+test('a change that hands in another change gets it written afterwards', async () => {
+  let inner: Promise<number> | undefined
+  await writer.write(() => {
+    inner = add(2)
+    db.exec('insert into t (n) values (1)')
+  })
+  expect(await inner).toBe(1)
+  expect(rows()).toEqual([1, 2])
+})
+
+test('idle waits for everything handed in, however many groups that takes', async () => {
+  for (let n = 0; n < 1000; n++) void add(n)
+  await writer.idle()
+  expect(rows()).toHaveLength(1000)
+  await writer.idle()
+})
+
+test('on a full disk a change is refused as unavailable, and works again when there is room', async () => {
+  await add(1)
+  const pages = db.pragma('page_count', { simple: true }) as number
+  db.pragma(`max_page_count = ${pages}`)
+  const fill = (n: number) =>
+    writer.write(() => db.prepare('insert into t (n, filling) values (?, zeroblob(100000))').run(n).changes)
+  const [first, second] = await Promise.allSettled([fill(2), fill(3)])
+  for (const outcome of [first, second]) {
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'StoreUnavailable' } })
+  }
+  expect(fill(4)).rejects.toThrow(new StoreUnavailable('the store cannot write: SQLITE_FULL'))
+  await writer.idle()
+  expect(db.inTransaction).toBe(false)
+  expect(rows()).toEqual([1])
+  db.pragma(`max_page_count = ${pages + 1000}`)
+  expect(await Promise.all([fill(2), fill(3)])).toEqual([1, 1])
+  expect(rows()).toEqual([1, 2, 3])
+})
+
+test('a lock that others hold makes a group unavailable, none of its changes is tried', async () => {
+  let isLocked = true
+  const locked = { ...db, prepare: (sql: string) => (sql === 'begin immediate' ? begin : db.prepare(sql)) }
+  const begin = {
+    run: () => {
+      if (isLocked) throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' })
+      return db.exec('begin immediate')
+    },
+  }
+  Object.defineProperty(locked, 'inTransaction', { get: () => db.inTransaction })
+  const blocked = createWriter(locked as never, { begun: () => {}, undone: () => {} })
+  let tries = 0
+  const change = () => blocked.write(() => ++tries)
+  const outcomes = await Promise.allSettled([change(), change()])
+  expect(outcomes.map((each) => each.status === 'rejected' && each.reason instanceof StoreUnavailable)).toEqual([
+    true,
+    true,
+  ])
+  expect(tries).toBe(0)
+  isLocked = false
+  expect(await Promise.all([change(), change()])).toEqual([1, 2])
+})
+
+test('whoever cannot catch up with other processes writes nothing', async () => {
+  let isBlind = true
+  const blind = createWriter(db, {
+    begun: () => {
+      if (isBlind) throw new Error('cannot read')
+    },
+    undone: () => {},
+  })
+  const outcome = blind.write(() => db.exec('insert into t (n) values (1)'))
+  expect(outcome).rejects.toThrow('cannot read')
+  await blind.idle()
+  expect([db.inTransaction, rows()]).toEqual([false, []])
+  isBlind = false
+  await blind.write(() => db.exec('insert into t (n) values (1)'))
+  expect(rows()).toEqual([1])
+})

@@ -1,0 +1,369 @@
+import type { ApiKey } from '../model/api-key.ts'
+import type { Attempt, BounceType, Delivery, Outcome, RecipientType } from '../model/delivery.ts'
+import type { DkimKeyRecord, DkimState, Domain, DomainStatus, Finding, Tracking } from '../model/domain.ts'
+import type { Event, EventType } from '../model/event.ts'
+import type { DeliveryStatus, Message, MessageStatus, Mode } from '../model/message.ts'
+import type { Organization } from '../model/organization.ts'
+import type { Suppression, SuppressionReason } from '../model/suppression.ts'
+import type {
+  Webhook,
+  WebhookAttempt,
+  WebhookDelivery,
+  WebhookDeliveryStatus,
+  WebhookSecrets,
+} from '../model/webhook.ts'
+
+/** What survives a power cut. Promises of every role, kept by every backend and proved by test/storage/contract.ts:
+ *
+ *  1. A method is one transaction: all of it is there after the promise resolves, none of it after it rejects.
+ *     Resolved means durable: it is on the disk, not in a buffer.
+ *  2. No method hands out a transaction, a row id, a statement or an error of the database. An expected "no" is a value.
+ *     What is thrown means: nothing was written. `StoreUnavailable` says that it may work later (disk full, busy).
+ *  3. No method reads the clock or makes an id; both are parameters.
+ *  4. A claim counts the attempt and sets the next time before anything is tried, as a lease with owner and end.
+ *     A process that died is an ended lease.
+ *  5. Events and their webhook deliveries are written with the change that causes them, or not at all.
+ *  6. No statement walks a backlog: the cost of a claim does not depend on how much is waiting.
+ *  7. Twice is harmless: a record for a lease that has ended changes nothing and says so. */
+export interface Store {
+  organizations: Organizations
+  domains: Domains
+  apiKeys: ApiKeys
+  messages: Messages
+  deliveries: Deliveries
+  events: Events
+  suppressions: Suppressions
+  webhooks: Webhooks
+  webhookDeliveries: WebhookDeliveries
+  idempotency: IdempotencyRecords
+  /** A named secret of this installation, made from `fresh` the first time it is asked for. */
+  secret(name: string, fresh: Uint8Array): Promise<Uint8Array>
+  /** Brings the full text of recent messages into the search index, a small batch a call; true while more waits. */
+  indexForSearch(): Promise<boolean>
+  /** Rejects with StoreUnavailable when nothing can be written at present. */
+  checkWritable(): Promise<void>
+  /** Waits for what is being written, then lets go of the files. */
+  close(): Promise<void>
+}
+
+/** The store cannot write at present (disk full, locked, read-only); nothing was written. */
+export class StoreUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StoreUnavailable'
+  }
+}
+
+/** One page of a list, newest first. `after` is the id of the last record of the page before. */
+export interface PageRequest {
+  limit: number
+  after: string | null
+}
+export interface Page<T> {
+  records: T[]
+  hasMore: boolean
+}
+/** Both ms UTC, null = open; the first inclusive, the second exclusive. */
+export interface TimeRange {
+  createdAfter: number | null
+  createdBefore: number | null
+}
+
+/** An answer kept beside what it tells of, so that a repeated request gets the same bytes (contract §3). */
+export interface Remember {
+  organizationId: string
+  /** SHA-256 of the Idempotency-Key. */
+  keyHash: Uint8Array
+  /** SHA-256 of method, operation and body. */
+  requestHash: Uint8Array
+  status: number
+  /** Sealed by the caller where the answer shows a secret. */
+  body: Uint8Array
+  createdAt: number
+}
+
+export interface IdempotencyRecords {
+  find(organizationId: string, keyHash: Uint8Array, since: number): Promise<Remember | null>
+  /** Forgets at most `limit` records made before `before`; answers how many went. */
+  prune(before: number, limit: number): Promise<number>
+}
+
+export interface Organizations {
+  create(organization: Organization): Promise<void>
+  get(id: string): Promise<Organization | null>
+  /** By id or by name. */
+  find(idOrName: string): Promise<Organization | null>
+  list(): Promise<Organization[]>
+  setPlan(id: string, plan: string): Promise<void>
+}
+
+export interface Domains {
+  /** `conflict` when the name is taken, by whomever; `limit` when the organization already has `maxDomains` (-1 = any number). */
+  create(domain: Domain, maxDomains: number, remember?: Remember): Promise<'created' | 'conflict' | 'limit'>
+  get(id: string): Promise<Domain | null>
+  findByName(name: string): Promise<Domain | null>
+  list(organizationId: string, page: PageRequest): Promise<Page<Domain>>
+  setTracking(id: string, tracking: Tracking): Promise<void>
+  recordCheck(
+    id: string,
+    check: { status: DomainStatus; verifiedAt: number | null; checkedAt: number; findings: Finding[] },
+  ): Promise<void>
+  addDkimKeys(id: string, keys: DkimKeyRecord[]): Promise<void>
+  setDkimState(id: string, selector: string, state: DkimState): Promise<void>
+  removeDkimKey(id: string, selector: string): Promise<void>
+  /** Removes the domain with its keys; `in_use` while deliveries of it are still to be tried. */
+  remove(id: string, now: number): Promise<'removed' | 'in_use'>
+}
+
+export interface ApiKeys {
+  create(key: ApiKey, secretHash: Uint8Array, remember?: Remember): Promise<void>
+  /** Synchronous and cheap: asked for at every request. */
+  findBySecret(secretHash: Uint8Array): ApiKey | null
+  get(id: string): Promise<ApiKey | null>
+  list(organizationId: string, page: PageRequest): Promise<Page<ApiKey>>
+  /** Revokes at `at`; doing it again keeps the first time. */
+  revoke(id: string, at: number): Promise<void>
+  /** Adds the new key, and lets the old one end at `oldExpiresAt`; `invalid_state` when the old one was already
+   *  rotated, revoked or has expired at `now`. */
+  rotate(
+    oldId: string,
+    fresh: ApiKey,
+    secretHash: Uint8Array,
+    oldExpiresAt: number,
+    now: number,
+    remember?: Remember,
+  ): Promise<'rotated' | 'invalid_state'>
+  /** When keys were last used; gathered in memory and written now and then. */
+  recordUse(uses: { id: string; at: number }[]): Promise<void>
+}
+
+/** A message as it is accepted, with everything that becomes true in that instant. */
+export interface AcceptedMessage {
+  message: Message
+  /** As mail/content.ts packs it. */
+  content: Uint8Array
+  deliveries: NewDelivery[]
+  /** For what is already over: simulated outcomes of sandbox mail. */
+  attempts: { deliveryId: string; attempt: Attempt }[]
+  events: Event[]
+  suppressions: Suppression[]
+}
+
+export interface NewDelivery {
+  id: string
+  position: number
+  email: string
+  type: RecipientType
+  destination: string
+  status: DeliveryStatus
+  /** Null when nothing is to be tried. */
+  nextAttemptAt: number | null
+  attempts: number
+  lastAttemptAt: number | null
+  deliveredAt: number | null
+  smtpResponse: string | null
+  bounceType: BounceType | null
+  bounceCode: string | null
+  opens: number
+  clicks: number
+}
+
+export interface MessageFilter extends TimeRange {
+  organizationId: string
+  status: MessageStatus | null
+  /** Addresses, compared without case. */
+  to: string | null
+  from: string | null
+  /** Part of the subject, without case. */
+  subject: string | null
+  tag: string | null
+  metadata: { key: string; value: string }[]
+  templateId: string | null
+  domainId: string | null
+  mode: Mode | null
+  /** Words that must all occur in subject or addresses; the last may be a beginning. */
+  text: string | null
+}
+
+export interface Messages {
+  /** All messages, the counted volume and the remembered answer, or none of it. `volume_exceeded` when the
+   *  organization's month would pass `volume.limit` (-1 = unlimited); nothing is written then. */
+  accept(
+    accepted: AcceptedMessage[],
+    volume: { organizationId: string; month: string; count: number; limit: number },
+    remember?: Remember,
+  ): Promise<{ kind: 'accepted' } | { kind: 'volume_exceeded'; used: number }>
+  /** Recipients accepted for live sending in that month (`2026-11`). */
+  volume(organizationId: string, month: string): Promise<number>
+  get(id: string): Promise<Message | null>
+  list(filter: MessageFilter, page: PageRequest): Promise<Page<Message>>
+  /** Null once retention has dropped it. */
+  content(id: string): Promise<Uint8Array | null>
+  /** In the order of the recipients. */
+  deliveries(id: string): Promise<Delivery[]>
+  /** Of all recipients, oldest first. */
+  attempts(id: string): Promise<{ email: string; attempt: Attempt }[]>
+  /** Cancels what is not final. `invalid_state` when one delivery is under way or has left, or nothing is open. */
+  cancel(id: string, now: number): Promise<'cancelled' | 'invalid_state'>
+  /** Only while every delivery is `scheduled`. */
+  reschedule(id: string, at: number, now: number): Promise<'rescheduled' | 'invalid_state'>
+}
+
+/** Which worker holds a row, and until when. */
+export interface Lease {
+  worker: string
+  until: number
+}
+
+/** A delivery whose next attempt is counted and may start. */
+export interface ClaimedDelivery {
+  delivery: Delivery
+  message: Message
+  content: Uint8Array
+  signingKeys: Pick<DkimKeyRecord, 'selector' | 'algorithm' | 'privateKeyPem'>[]
+  domainName: string
+  returnPathHost: string
+  lease: Lease
+}
+
+export interface Deliveries {
+  /** Takes up to `limit` deliveries that are due, oldest destination first, at most `freeFor(destination)` of each.
+   *  Each has its attempt counted (`delivery.attempts`) and is not due again before the lease ends. */
+  claimDue(request: {
+    now: number
+    limit: number
+    lease: Lease
+    freeFor: (destination: string) => number
+  }): Promise<ClaimedDelivery[]>
+  /** When the next delivery is due among destinations that have room; null when there is none. */
+  nextDueAt(freeFor: (destination: string) => number): number | null
+  /** What came of a claim. `lease_lost` when the row is no longer that attempt of that worker: nothing is written. */
+  record(record: DeliveryRecord): Promise<'recorded' | 'lease_lost'>
+  /** Gives back what was claimed and never tried: uncounts the attempt, due again at `now`. */
+  release(claims: { id: string; attempt: number; worker: string }[], now: number): Promise<void>
+  /** At start: leases of other workers end now. Their attempts stay counted; a delivery that saw its process
+   *  die more than twice waits for its turn instead. Answers how many. */
+  endForeignLeases(worker: string, now: number): Promise<number>
+}
+
+export interface DeliveryRecord {
+  deliveryId: string
+  messageId: string
+  worker: string
+  attempt: Attempt
+  outcome: Outcome
+  status: DeliveryStatus
+  nextAttemptAt: number | null
+  smtpResponse: string | null
+  /** This record also tells the first soft bounce of a delivery that goes on. */
+  softBounceTold: boolean
+  events: Event[]
+  suppression: Suppression | null
+  now: number
+}
+
+export interface EventFilter extends TimeRange {
+  organizationId: string
+  type: EventType | null
+  messageId: string | null
+  domainId: string | null
+  mode: Mode | null
+}
+
+export interface Events {
+  /** Writes events and their webhook deliveries. `onlyWebhook` limits the fan-out to one webhook (a test event). */
+  append(events: Event[], onlyWebhook?: string): Promise<void>
+  get(id: string): Promise<Event | null>
+  list(filter: EventFilter, page: PageRequest): Promise<Page<Event>>
+  /** Oldest first, all that were written after the event `after` (null = from the beginning), without gaps.
+   *  Null when that event is unknown. */
+  feed(filter: EventFilter, after: string | null, limit: number): Promise<Page<Event> | null>
+}
+
+export interface Suppressions {
+  /** The one for that address and reach, if there is one already, stays: `exists` with it. */
+  add(
+    suppression: Suppression,
+    remember?: Remember,
+  ): Promise<{ kind: 'added' } | { kind: 'exists'; suppression: Suppression }>
+  get(id: string): Promise<Suppression | null>
+  /** Addresses (folded) → those of them that are suppressed for the domain or the whole organization. Synchronous. */
+  among(organizationId: string, domainId: string, emails: string[]): Set<string>
+  find(organizationId: string, email: string): Promise<Suppression[]>
+  list(
+    filter: { organizationId: string; email: string | null; reason: SuppressionReason | null } & TimeRange,
+    page: PageRequest,
+  ): Promise<Page<Suppression>>
+  /** Answers the number removed. */
+  remove(ids: string[]): Promise<number>
+}
+
+export interface Webhooks {
+  create(webhook: Webhook, secret: string, remember?: Remember): Promise<void>
+  get(id: string): Promise<Webhook | null>
+  list(organizationId: string, page: PageRequest): Promise<Page<Webhook>>
+  update(
+    id: string,
+    change: Partial<Pick<Webhook, 'url' | 'events' | 'status' | 'description' | 'disabledReason'>>,
+    now: number,
+  ): Promise<Webhook | null>
+  secrets(id: string): Promise<WebhookSecrets | null>
+  rotateSecret(id: string, secret: string, previousExpiresAt: number, now: number, remember?: Remember): Promise<void>
+  /** With its deliveries. */
+  remove(id: string): Promise<void>
+}
+
+/** A webhook delivery whose next attempt is counted and may start. */
+export interface ClaimedWebhookDelivery {
+  id: string
+  webhookId: string
+  organizationId: string
+  eventId: string
+  type: EventType
+  url: string
+  secrets: WebhookSecrets
+  /** The event's envelope. */
+  body: string
+  /** Number of this attempt, from 1. */
+  attempt: number
+  lease: Lease
+}
+
+export interface WebhookDeliveries {
+  claimDue(request: {
+    now: number
+    limit: number
+    lease: Lease
+    freeFor: (webhookId: string) => number
+  }): Promise<ClaimedWebhookDelivery[]>
+  nextDueAt(freeFor: (webhookId: string) => number): number | null
+  /** What came of a claim; keeps the webhook's own counters (`last_success_at`, failures in a row), and pauses it
+   *  with `pauseReason` if given. `lease_lost` when the row is no longer that attempt. */
+  record(record: {
+    deliveryId: string
+    worker: string
+    attempt: WebhookAttempt
+    status: WebhookDeliveryStatus
+    nextAttemptAt: number | null
+    pauseReason: string | null
+    now: number
+  }): Promise<{ kind: 'recorded'; webhook: Webhook } | { kind: 'lease_lost' }>
+  release(claims: { id: string; attempt: number; worker: string }[], now: number): Promise<void>
+  endForeignLeases(worker: string, now: number): Promise<number>
+  get(id: string): Promise<WebhookDelivery | null>
+  list(
+    filter: { webhookId: string; status: WebhookDeliveryStatus | null; type: EventType | null } & TimeRange,
+    page: PageRequest,
+  ): Promise<Page<WebhookDelivery>>
+  /** One more attempt now, whatever the state; the count goes on. */
+  retry(id: string, now: number): Promise<'queued' | 'under_way'>
+  /** Queues past events of the range once more for the webhook: new deliveries of the same events, five attempts
+   *  each; an event still pending there is left alone. At most `limit` events a call, oldest first; answers how
+   *  many were queued, and the last event's id when more remain. */
+  replay(
+    webhookId: string,
+    range: { from: number; before: number; type: EventType | null; afterEvent: string | null },
+    limit: number,
+    now: number,
+  ): Promise<{ queued: number; more: string | null }>
+}

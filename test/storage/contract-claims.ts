@@ -1,0 +1,190 @@
+import { expect } from 'bun:test'
+import type { Holds } from './contract.ts'
+import { accept, claim, DEFERRED, found, LEASE, recordOf, START } from './records.ts'
+
+export function claimPromises(holds: Holds): void {
+  holds('a claim hands out everything an attempt needs, with the attempt counted', async (store, records) => {
+    await found(store, records)
+    const accepted = await accept(store, records.accepted({ deliveries: [{ email: 'bob@dest.example' }] }))
+    const [claimed] = await claim(store, { now: START + 5 })
+    expect(claimed).toMatchObject({
+      message: accepted.message,
+      domainName: 'a.example',
+      returnPathHost: 'bounce.example',
+      signingKeys: [{ selector: 'one', algorithm: 'rsa-sha256', privateKeyPem: 'private' }],
+      lease: LEASE,
+      delivery: {
+        email: 'bob@dest.example',
+        attempts: 1,
+        lastAttemptAt: START + 5,
+        nextAttemptAt: null,
+        status: 'queued',
+      },
+    })
+    expect([...claimed!.content]).toEqual([...accepted.content])
+    expect((await store.messages.deliveries(accepted.message.id))[0]).toEqual(claimed!.delivery)
+  })
+
+  holds('nothing is claimed before it is due, and nothing twice within its lease', async (store, records) => {
+    await found(store, records)
+    await accept(store, records.accepted({ deliveries: [{ nextAttemptAt: START + 10 }] }))
+    expect(store.deliveries.nextDueAt(() => 1)).toBe(START + 10)
+    expect(await claim(store, { now: START + 9 })).toEqual([])
+    expect(await claim(store, { now: START + 10 })).toHaveLength(1)
+    expect(await claim(store, { now: START + 11 })).toEqual([])
+    expect(store.deliveries.nextDueAt(() => 1)).toBe(LEASE.until)
+    expect(await claim(store, { now: LEASE.until - 1 })).toEqual([])
+    const lease = { worker: 'w2', until: LEASE.until + 1000 }
+    const [again] = await claim(store, { now: LEASE.until, lease })
+    expect(again).toMatchObject({ delivery: { attempts: 2 }, lease })
+  })
+
+  holds('a claim keeps to its limit and to what each destination has free', async (store, records) => {
+    await found(store, records)
+    for (const domain of ['a', 'b', 'c']) {
+      const deliveries = [1, 2, 3, 4].map((n) => ({ email: `${n}@${domain}.example` }))
+      await accept(store, records.accepted({ deliveries }))
+    }
+    const free: Record<string, number> = { 'a.example': 1, 'b.example': 0, 'c.example': 3 }
+    const freeFor = (destination: string) => free[destination]!
+    const first = await claim(store, { freeFor })
+    expect(first.map(({ delivery }) => delivery.destination).sort()).toEqual([
+      'a.example',
+      'c.example',
+      'c.example',
+      'c.example',
+    ])
+    expect(await claim(store, { limit: 2 })).toHaveLength(2)
+    expect(await claim(store, { limit: 0 })).toEqual([])
+    expect(await claim(store, { freeFor: () => 0 })).toEqual([])
+    expect(store.deliveries.nextDueAt(() => 0)).toBeNull()
+    expect(await claim(store)).toHaveLength(6)
+  })
+
+  holds(
+    'the destination that has waited longest goes first, and each in the order it was due',
+    async (store, records) => {
+      await found(store, records)
+      const due = (email: string, late: number) => ({ email, nextAttemptAt: START - late })
+      await accept(
+        store,
+        records.accepted({
+          deliveries: [
+            due('1@new.example', 1),
+            due('2@old.example', 50),
+            due('3@old.example', 90),
+            due('4@mid.example', 60),
+          ],
+        }),
+      )
+      const order: string[] = []
+      for (let i = 0; i < 4; i++) order.push((await claim(store, { limit: 1 }))[0]!.delivery.email)
+      expect(order).toEqual(['3@old.example', '4@mid.example', '2@old.example', '1@new.example'])
+    },
+  )
+
+  holds('a destination without room hides nothing of the others', async (store, records) => {
+    await found(store, records)
+    const backlog = Array.from({ length: 300 }, (_, n) => ({ email: `${n}@full.example`, nextAttemptAt: START - 1000 }))
+    await accept(
+      store,
+      records.accepted({ deliveries: backlog }),
+      records.accepted({ deliveries: [{ email: 'x@free.example' }] }),
+    )
+    const freeFor = (destination: string) => (destination === 'full.example' ? 0 : 5)
+    expect(store.deliveries.nextDueAt(freeFor)).toBe(START)
+    expect((await claim(store, { freeFor })).map(({ delivery }) => delivery.email)).toEqual(['x@free.example'])
+    expect(store.deliveries.nextDueAt(freeFor)).toBe(LEASE.until)
+    expect(store.deliveries.nextDueAt(() => 1)).toBe(START - 1000)
+    expect(await claim(store, { limit: 1000, freeFor: () => 1000 })).toHaveLength(300)
+  })
+
+  holds('an empty store has nothing due', async (store) => {
+    expect(store.deliveries.nextDueAt(() => 1)).toBeNull()
+    expect(await claim(store)).toEqual([])
+  })
+
+  holds('claims at once share the work', async (store, records) => {
+    await found(store, records)
+    await accept(store, records.accepted({ deliveries: Array.from({ length: 10 }, () => ({})) }))
+    const claims = await Promise.all([1, 2, 3].map(() => claim(store, { limit: 4 })))
+    expect(claims.map((each) => each.length)).toEqual([4, 4, 2])
+    expect(new Set(claims.flat().map(({ delivery }) => delivery.id)).size).toBe(10)
+  })
+
+  holds('what is given back was never tried', async (store, records) => {
+    await found(store, records)
+    const { message } = await accept(store, records.accepted())
+    const [claimed] = await claim(store)
+    const { id } = claimed!.delivery
+    await store.deliveries.release([{ id, attempt: 1, worker: 'w1' }], START + 7)
+    const [released] = await store.messages.deliveries(message.id)
+    expect(released).toMatchObject({ attempts: 0, lastAttemptAt: null, nextAttemptAt: START + 7 })
+    expect(store.deliveries.nextDueAt(() => 1)).toBe(START + 7)
+    const [again] = await claim(store, { now: START + 7 })
+    expect(again!.delivery.attempts).toBe(1)
+    await store.deliveries.record(recordOf(again!, DEFERRED))
+    const [third] = await claim(store, { now: START + 60_000 })
+    await store.deliveries.release([{ id, attempt: 2, worker: 'w1' }], START + 60_001)
+    expect((await store.messages.deliveries(message.id))[0]).toMatchObject({ attempts: 1, lastAttemptAt: START })
+    expect(await store.deliveries.record(recordOf(third!))).toBe('lease_lost')
+  })
+
+  holds('only the holder gives back, and only once', async (store, records) => {
+    await found(store, records)
+    const { message } = await accept(store, records.accepted())
+    const [claimed] = await claim(store)
+    const held = { id: claimed!.delivery.id, attempt: 1, worker: 'w1' }
+    await store.deliveries.release(
+      [
+        { ...held, worker: 'w2' },
+        { ...held, attempt: 2 },
+        { ...held, id: 'dlv_none' },
+      ],
+      START,
+    )
+    expect(await claim(store)).toEqual([])
+    await store.deliveries.release([held, held], START)
+    expect((await store.messages.deliveries(message.id))[0]!.attempts).toBe(0)
+    await store.deliveries.release([], START)
+    expect(await claim(store)).toHaveLength(1)
+  })
+
+  holds('leases of other workers end, their attempts stay counted', async (store, records, { reopen }) => {
+    await found(store, records)
+    await accept(store, records.accepted({ deliveries: [{}, {}, {}] }))
+    await claim(store, { limit: 2 })
+    await claim(store, { limit: 1, lease: { ...LEASE, worker: 'w2' } })
+    const again = await reopen()
+    expect(await again.deliveries.endForeignLeases('w2', START + 3)).toBe(2)
+    expect(await again.deliveries.endForeignLeases('w2', START + 3)).toBe(0)
+    const claims = await claim(again, { now: START + 3 })
+    expect(claims.map(({ delivery }) => delivery.attempts)).toEqual([2, 2])
+  })
+
+  holds(
+    'a delivery that has seen its process die three times waits, one that was deferred does not',
+    async (store, records) => {
+      await found(store, records)
+      const deferrals = { attempts: 5, status: 'deferred' as const }
+      const mail = await accept(store, records.accepted({ deliveries: [{ email: 'kills@dest.example' }] }))
+      const patient = records.accepted({ deliveries: [{ ...deferrals, email: 'patient@dest.example' }] })
+      const { attempt } = recordOf({ ...(await claim(store))[0]! }, DEFERRED)
+      await store.deliveries.endForeignLeases('next1', START)
+      patient.attempts = [1, 2, 3, 4, 5].map((number) => ({
+        deliveryId: patient.deliveries[0]!.id,
+        attempt: { ...attempt, number },
+      }))
+      await accept(store, patient)
+      for (const worker of ['next2', 'next3']) {
+        expect(await claim(store, { lease: { worker: 'dies', until: LEASE.until } })).toHaveLength(2)
+        await store.deliveries.endForeignLeases(worker, START)
+      }
+      const waiting = (await store.messages.deliveries(mail.message.id))[0]!
+      expect(waiting.nextAttemptAt).toBeGreaterThan(START + 60_000)
+      expect((await claim(store)).map(({ delivery }) => delivery.email)).toEqual(['patient@dest.example'])
+      const [later] = await claim(store, { now: waiting.nextAttemptAt! })
+      expect(later!.delivery).toMatchObject({ email: 'kills@dest.example', attempts: 4 })
+    },
+  )
+}

@@ -1,0 +1,134 @@
+import { expect } from 'bun:test'
+import type { Holds } from './contract.ts'
+import {
+  ALL_EVENTS,
+  accept,
+  attempt,
+  BOUNCED,
+  claim,
+  DEFERRED,
+  found,
+  LEASE,
+  ORGANIZATION,
+  recordOf,
+  START,
+} from './records.ts'
+
+export function deliveryPromises(holds: Holds): void {
+  holds('a delivered message is delivered', async (store, records) => {
+    await found(store, records)
+    const { message } = await accept(store, records.accepted())
+    const [claimed] = await claim(store)
+    const event = records.event({ messageId: message.id })
+    expect(await store.deliveries.record(recordOf(claimed!, undefined, { events: [event] }))).toBe('recorded')
+    expect((await store.messages.get(message.id))!.status).toBe('delivered')
+    expect(await store.messages.deliveries(message.id)).toEqual([
+      {
+        ...claimed!.delivery,
+        status: 'delivered',
+        deliveredAt: START + 1000,
+        smtpResponse: '250 2.0.0 ok',
+        mxHost: 'mx.dest.example',
+        tls: 'TLSv1.3 TLS_AES_256_GCM_SHA384',
+      },
+    ])
+    expect(await store.messages.attempts(message.id)).toEqual([{ email: 'r0@dest.example', attempt: attempt() }])
+    expect(await store.events.get(event.id)).toEqual(event)
+    expect(store.deliveries.nextDueAt(() => 1) ?? Number.MAX_VALUE).toBeGreaterThan(START)
+    expect(await claim(store, { now: START + 1e9 })).toEqual([])
+    expect(store.deliveries.nextDueAt(() => 1)).toBeNull()
+  })
+
+  holds('a bounced delivery keeps why and suppresses', async (store, records) => {
+    await found(store, records)
+    const { message } = await accept(store, records.accepted())
+    const suppression = records.suppression({ messageId: message.id })
+    await store.deliveries.record(recordOf((await claim(store))[0]!, BOUNCED, { suppression }))
+    expect((await store.messages.deliveries(message.id))[0]).toMatchObject({
+      status: 'bounced',
+      bounceType: 'hard',
+      bounceCode: '5.1.1',
+      deliveredAt: null,
+      smtpResponse: '550 5.1.1 unknown',
+    })
+    expect(await store.suppressions.find(ORGANIZATION, suppression.email)).toEqual([suppression])
+  })
+
+  holds('a deferred delivery is due again at its time, and not before', async (store, records) => {
+    await found(store, records)
+    const { message } = await accept(store, records.accepted())
+    const bounceNow = {
+      softBounceTold: true,
+      attempt: attempt({ tlsVersion: null, tlsCipher: null, outcome: 'deferred' }),
+    }
+    await store.deliveries.record(recordOf((await claim(store))[0]!, DEFERRED, bounceNow))
+    expect((await store.messages.get(message.id))!.status).toBe('deferred')
+    expect((await store.messages.deliveries(message.id))[0]).toMatchObject({
+      status: 'deferred',
+      nextAttemptAt: START + 60_000,
+      softBounceTold: true,
+      tls: null,
+      bounceType: null,
+    })
+    expect(store.deliveries.nextDueAt(() => 1)).toBe(START + 60_000)
+    expect(await claim(store, { now: START + 59_999 })).toEqual([])
+    const [again] = await claim(store, { now: START + 60_000 })
+    await store.deliveries.record(recordOf(again!, DEFERRED, { nextAttemptAt: START + 90_000 }))
+    expect((await store.messages.deliveries(message.id))[0]!.softBounceTold).toBe(true)
+    expect(await store.messages.attempts(message.id)).toHaveLength(2)
+  })
+
+  holds('a message of several recipients tells of all of them', async (store, records) => {
+    await found(store, records)
+    const { message } = await accept(store, records.accepted({ deliveries: [{}, {}, {}] }))
+    const [first, second, third] = await claim(store)
+    const statuses: string[] = []
+    for (const record of [recordOf(first!), recordOf(second!, DEFERRED), recordOf(third!, BOUNCED)]) {
+      await store.deliveries.record(record)
+      statuses.push((await store.messages.get(message.id))!.status)
+    }
+    const [again] = await claim(store, { now: START + 60_000 })
+    await store.deliveries.record(recordOf(again!))
+    statuses.push((await store.messages.get(message.id))!.status)
+    expect(statuses).toEqual(['queued', 'deferred', 'deferred', 'partial'])
+  })
+
+  holds('a record is written once, for the attempt and the worker that hold the lease', async (store, records) => {
+    await found(store, records)
+    const { message } = await accept(store, records.accepted())
+    const [claimed] = await claim(store)
+    const record = recordOf(claimed!, DEFERRED, { events: [records.event()], suppression: records.suppression() })
+    expect(await store.deliveries.record({ ...record, worker: 'w2' })).toBe('lease_lost')
+    expect(await store.deliveries.record({ ...record, attempt: attempt({ number: 2 }) })).toBe('lease_lost')
+    expect(await store.deliveries.record({ ...record, deliveryId: 'dlv_none' })).toBe('lease_lost')
+    expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toEqual([])
+    expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toEqual([])
+    expect(await Promise.all([store.deliveries.record(record), store.deliveries.record(record)])).toEqual([
+      'recorded',
+      'lease_lost',
+    ])
+    expect(await store.deliveries.record(record)).toBe('lease_lost')
+    expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toHaveLength(1)
+    expect(await store.messages.attempts(message.id)).toHaveLength(1)
+  })
+
+  holds('a record that comes after its lease was taken over changes nothing', async (store, records) => {
+    await found(store, records)
+    const { message } = await accept(store, records.accepted())
+    const [lost] = await claim(store)
+    const [taken] = await claim(store, { now: LEASE.until, lease: { worker: 'w1', until: LEASE.until + 1000 } })
+    expect(await store.deliveries.record(recordOf(lost!))).toBe('lease_lost')
+    expect((await store.messages.deliveries(message.id))[0]).toEqual(taken!.delivery)
+    expect(await store.deliveries.record(recordOf(taken!))).toBe('recorded')
+    expect((await store.messages.attempts(message.id)).map((each) => each.attempt.number)).toEqual([2])
+  })
+
+  holds('a lease that was ended at start is lost to its worker', async (store, records) => {
+    await found(store, records)
+    await accept(store, records.accepted())
+    const [claimed] = await claim(store)
+    await store.deliveries.endForeignLeases('w2', START)
+    expect(await store.deliveries.record(recordOf(claimed!))).toBe('lease_lost')
+    expect(await claim(store)).toHaveLength(1)
+  })
+}

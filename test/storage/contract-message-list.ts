@@ -1,0 +1,225 @@
+import { expect } from 'bun:test'
+import type { AcceptedMessage, MessageFilter, Store } from '../../src/storage/store.ts'
+import type { Holds } from './contract.ts'
+import { ALL_MESSAGES, accept, claim, found, idsByPage, recordOf, START } from './records.ts'
+
+export function messageListPromises(holds: Holds): void {
+  holds('messages are listed newest first', async (store, records) => {
+    await found(store, records)
+    const all = [records.accepted(), records.accepted(), records.accepted()]
+    for (const each of all) await accept(store, each)
+    await accept(store, records.accepted({ organizationId: 'org_b' }))
+    const ids = await idsByPage((page) => store.messages.list(ALL_MESSAGES, page))
+    expect(ids).toEqual(all.map(({ message }) => message.id).reverse())
+    const page = await store.messages.list(ALL_MESSAGES, { limit: 2, after: null })
+    expect([page.records.length, page.hasMore]).toEqual([2, true])
+    expect(page.records[0]).toEqual(all[2]!.message)
+    expect(
+      await store.messages.list({ ...ALL_MESSAGES, organizationId: 'org_none' }, { limit: 9, after: null }),
+    ).toEqual({
+      records: [],
+      hasMore: false,
+    })
+  })
+
+  holds('a cursor whose message has gone goes on with what is older', async (store, records) => {
+    await found(store, records)
+    const all = [records.accepted(), records.accepted(), records.accepted(), records.accepted()]
+    const [oldest, older, gone, newest] = all
+    for (const each of [oldest!, older!, newest!]) await accept(store, each)
+    const after = gone!.message.id
+    expect(await idsOf(store, {}, after)).toEqual([older!.message.id, oldest!.message.id])
+    expect(await idsOf(store, {}, 'msg_0')).toEqual([])
+  })
+
+  holds('every filter finds what it names and nothing else', async (store, records) => {
+    await found(store, records)
+    const wanted = records.accepted({
+      status: 'bounced',
+      from: 'Ann <Ann@A.example>',
+      subject: 'Your ÜBERWEISUNG is ready',
+      tags: ['billing', 'eu'],
+      templateId: 'tpl_1',
+      domainId: 'dom_x',
+      mode: 'test',
+      createdAt: START + 50,
+      deliveries: [{ email: 'Bob@Dest.example' }, { email: 'carol@other.example', type: 'bcc' }],
+    })
+    const other = records.accepted({ tags: ['bill'], subject: 'Überfall', from: 'bann@a.example' })
+    await accept(store, wanted, other)
+    const matching: Partial<MessageFilter>[] = [
+      { status: 'bounced' },
+      { to: 'bob@dest.EXAMPLE' },
+      { to: 'carol@other.example' },
+      { from: 'ann@a.EXAMPLE' },
+      { subject: 'überWEISUNG' },
+      { subject: 'READY' },
+      { tag: 'billing' },
+      { tag: 'eu' },
+      { templateId: 'tpl_1' },
+      { domainId: 'dom_x' },
+      { mode: 'test' },
+      { createdAfter: START + 50 },
+      { createdAfter: START + 50, createdBefore: START + 51 },
+      { text: 'überweisung' },
+    ]
+    for (const filter of matching) expect([filter, await idsOf(store, filter)]).toEqual([filter, [wanted.message.id]])
+    expect(await idsOf(store, Object.assign({}, ...matching))).toEqual([wanted.message.id])
+    const empty: Partial<MessageFilter>[] = [
+      { status: 'cancelled' },
+      { to: 'bob@dest' },
+      { from: 'Ann' },
+      { subject: '%' },
+      { subject: 'your_' },
+      { tag: 'Billing' },
+      { tag: 'bil' },
+      { templateId: '' },
+      { createdAfter: START + 51 },
+      { createdBefore: START },
+      { tag: 'bill', mode: 'test' },
+      { to: 'bob@dest.example', text: 'überfall' },
+    ]
+    for (const filter of empty) expect([filter, await idsOf(store, filter)]).toEqual([filter, []])
+    expect(await idsOf(store, { createdBefore: START + 50 })).toEqual([other.message.id])
+  })
+
+  holds('metadata is found by its value as a query spells it', async (store, records) => {
+    await found(store, records)
+    const metadata = {
+      text: 'x',
+      empty: '',
+      whole: 42,
+      third: 0.1 + 0.2,
+      large: 1e21,
+      below: -7,
+      yes: true,
+      no: false,
+      digits: '42',
+      'quo"te': 'q',
+      'a.b[0]': 5,
+      $: 'dollar',
+      'ключ 🎉': 'emoji 🎉',
+    }
+    const { message } = await accept(store, records.accepted({ metadata }))
+    await accept(store, records.accepted({ metadata: { text: 'y', 'a.b': 5, true: 'yes' } }))
+    for (const [key, value] of Object.entries(metadata)) {
+      const filter = { metadata: [{ key, value: String(value) }] }
+      expect([filter, await idsOf(store, filter)]).toEqual([filter, [message.id]])
+    }
+    const all = Object.entries(metadata).map(([key, value]) => ({ key, value: String(value) }))
+    expect(await idsOf(store, { metadata: all })).toEqual([message.id])
+    for (const [key, value] of [
+      ['text', 'X'],
+      ['whole', '42.0'],
+      ['yes', '1'],
+      ['no', '0'],
+      ['none', ''],
+      ['Text', 'x'],
+      ['text', "x' or 1 = 1 --"],
+    ] as const) {
+      expect(await idsOf(store, { metadata: [{ key, value }] })).toEqual([])
+    }
+    expect(await idsOf(store, { metadata: [...all, { key: 'text', value: 'y' }] })).toEqual([])
+  })
+
+  holds('text finds words of subject and addresses, the last of them by its beginning', async (store, records) => {
+    await found(store, records)
+    const { message } = await accept(
+      store,
+      records.accepted({
+        subject: 'Invoice "No. 17" for Café-Noir * NEAR the sea 🎉',
+        from: 'Zoë Müller <billing@a.example>',
+        deliveries: [{ email: 'first.last+tag@dest.example' }, { email: 'hidden@other.example', type: 'bcc' }],
+      }),
+    )
+    await accept(store, records.accepted({ subject: 'Nothing', deliveries: [{ email: 'x@y.example' }] }))
+    const finding = [
+      'invoice',
+      'INVO',
+      'invoice caf',
+      'sea invoice',
+      'cafe noir',
+      'café-noir',
+      '"No. 17"',
+      '"17',
+      'NEAR',
+      'near the',
+      'invoice * sea',
+      'invoice - sea',
+      'sea 🎉',
+      '🎉sea',
+      'zoe muller',
+      'billing@a.example',
+      'first.last+tag@dest.example',
+      'hidden@oth',
+      '  invoice\t\u00a0sea ',
+      'invoice\0sea',
+      '^invoice',
+      '{invoice}',
+      "invoice' ",
+    ]
+    for (const text of finding) expect([text, await idsOf(store, { text })]).toEqual([text, [message.id]])
+    const nothing = [
+      '',
+      ' ',
+      '"',
+      '""',
+      '*',
+      '-',
+      '🎉',
+      'voice',
+      'invoice nothing',
+      'NEAR(invoice sea)',
+      'invoice OR nothing',
+      'NOT nothing',
+      'words : invoice',
+      'inv ice',
+      '"invoice" "absent',
+      '\0',
+      '\ud800',
+      'a'.repeat(10_000),
+    ]
+    for (const text of nothing) expect([text, await idsOf(store, { text })]).toEqual([text, []])
+    expect(await idsOf(store, { text: Array(2000).fill('invoice').join(' ') })).toEqual([message.id])
+  })
+
+  holds('text finds what was accepted a moment ago, however much waits to be indexed', async (store, records) => {
+    await found(store, records)
+    const all = Array.from({ length: 450 }, () => records.accepted({ subject: 'bulk' }))
+    await accept(store, ...all, records.accepted({ subject: 'needle' }))
+    expect(await idsOf(store, { text: 'needle' })).toHaveLength(1)
+    expect(await store.indexForSearch()).toBe(false)
+    await accept(store, ...Array.from({ length: 450 }, () => records.accepted({ subject: 'bulk' })))
+    expect(await store.indexForSearch()).toBe(true)
+    while (await store.indexForSearch());
+    const page = await store.messages.list({ ...ALL_MESSAGES, text: 'bulk' }, { limit: 1000, after: null })
+    expect(page.records).toHaveLength(900)
+  })
+
+  holds('a status filter follows the message', async (store, records) => {
+    await found(store, records)
+    const { message } = await accept(store, records.accepted())
+    expect(await idsOf(store, { status: 'queued' })).toEqual([message.id])
+    await store.deliveries.record(recordOf((await claim(store))[0]!))
+    expect(await idsOf(store, { status: 'queued' })).toEqual([])
+    expect(await idsOf(store, { status: 'delivered' })).toEqual([message.id])
+  })
+
+  holds('paging through a filter meets every match once', async (store, records) => {
+    await found(store, records)
+    const wanted: AcceptedMessage[] = []
+    for (let i = 0; i < 9; i++) {
+      const each = records.accepted({ tags: i % 2 === 0 ? ['even'] : [], subject: `Number ${i}` })
+      await accept(store, each)
+      if (i % 2 === 0) wanted.push(each)
+    }
+    const filter = { ...ALL_MESSAGES, tag: 'even', text: 'number' }
+    const ids = await idsByPage((page) => store.messages.list(filter, page))
+    expect(ids).toEqual(wanted.map(({ message }) => message.id).reverse())
+  })
+}
+
+async function idsOf(store: Store, filter: Partial<MessageFilter>, after: string | null = null): Promise<string[]> {
+  const page = await store.messages.list({ ...ALL_MESSAGES, ...filter }, { limit: 100, after })
+  return page.records.map(({ id }) => id)
+}

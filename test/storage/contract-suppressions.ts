@@ -1,0 +1,80 @@
+import { expect } from 'bun:test'
+import type { Holds } from './contract.ts'
+import { DOMAIN, found, idsByPage, ORGANIZATION, START } from './records.ts'
+
+export function suppressionPromises(holds: Holds): void {
+  holds('the first suppression of an address stays', async (store, records) => {
+    await found(store, records)
+    const [first, second] = [records.suppression({ messageId: 'msg_1' }), records.suppression({ reason: 'complaint' })]
+    expect(await store.suppressions.add(first)).toEqual({ kind: 'added' })
+    expect(await store.suppressions.add(second)).toEqual({ kind: 'exists', suppression: first })
+    expect(await store.suppressions.get(first.id)).toEqual(first)
+    expect(await store.suppressions.get(second.id)).toBeNull()
+  })
+
+  holds('two of the same at once are one', async (store, records) => {
+    await found(store, records)
+    const answers = await Promise.all([1, 2].map(() => store.suppressions.add(records.suppression())))
+    expect(answers.map(({ kind }) => kind)).toEqual(['added', 'exists'])
+  })
+
+  holds('one domain, another and the whole organization are different reaches', async (store, records) => {
+    await found(store, records)
+    const here = records.suppression()
+    const there = records.suppression({ domainId: 'dom_b' })
+    const all = records.suppression({ domainId: null, email: 'all@dest.example' })
+    const both = records.suppression({ domainId: null })
+    for (const each of [here, there, all, both]) expect((await store.suppressions.add(each)).kind).toBe('added')
+    expect(await store.suppressions.get(all.id)).toEqual(all)
+    expect(await store.suppressions.find(ORGANIZATION, here.email)).toEqual([here, there, both])
+    expect(await store.suppressions.find('org_b', here.email)).toEqual([])
+    expect(await store.suppressions.remove([both.id, here.id])).toBe(2)
+    const emails = [here.email, all.email, 'free@dest.example']
+    const among = (domainId: string) => [...store.suppressions.among(ORGANIZATION, domainId, emails)]
+    expect(among(DOMAIN)).toEqual([all.email])
+    expect(among('dom_b')).toEqual([here.email, all.email])
+    expect(among('')).toEqual([all.email])
+    expect([...store.suppressions.among('org_b', 'dom_b', emails)]).toEqual([])
+    expect([...store.suppressions.among(ORGANIZATION, DOMAIN, [])]).toEqual([])
+  })
+
+  holds(
+    'suppressions are listed newest first, by address and by reason, past one that has gone',
+    async (store, records) => {
+      await found(store, records)
+      const all = [
+        records.suppression({ email: 'a@dest.example' }),
+        records.suppression({ email: 'b@dest.example', reason: 'manual' }),
+        records.suppression({ email: 'a@dest.example', domainId: null, createdAt: START + 9 }),
+      ]
+      for (const each of all) await store.suppressions.add(each)
+      const everything = {
+        organizationId: ORGANIZATION,
+        email: null,
+        reason: null,
+        createdAfter: null,
+        createdBefore: null,
+      }
+      const ids = all.map(({ id }) => id)
+      expect(await idsByPage((page) => store.suppressions.list(everything, page))).toEqual([...ids].reverse())
+      const list = async (filter: object, after: string | null = null) =>
+        (await store.suppressions.list({ ...everything, ...filter }, { limit: 9, after })).records.map(({ id }) => id)
+      expect(await list({ email: 'a@dest.example' })).toEqual([ids[2]!, ids[0]!])
+      expect(await list({ reason: 'manual' })).toEqual([ids[1]!])
+      expect(await list({ createdAfter: START + 9 })).toEqual([ids[2]!])
+      expect(await list({ createdBefore: START + 9, email: 'a@dest.example' })).toEqual([ids[0]!])
+      expect(await list({ organizationId: 'org_b' })).toEqual([])
+      await store.suppressions.remove([ids[1]!])
+      expect(await list({}, ids[1]!)).toEqual([ids[0]!])
+    },
+  )
+
+  holds('removing tells how many went', async (store, records) => {
+    await found(store, records)
+    const suppression = records.suppression()
+    await store.suppressions.add(suppression)
+    expect(await store.suppressions.remove([suppression.id, 'sup_none', suppression.id])).toBe(1)
+    expect(await store.suppressions.remove([])).toBe(0)
+    expect((await store.suppressions.add(records.suppression())).kind).toBe('added')
+  })
+}

@@ -1,0 +1,279 @@
+import { expect } from 'bun:test'
+import type { Webhook, WebhookDeliveryStatus } from '../../src/model/webhook.ts'
+import type { ClaimedWebhookDelivery, Store } from '../../src/storage/store.ts'
+import type { Holds } from './contract.ts'
+import { found, idsByPage, LEASE, ORGANIZATION, type Records, START, webhookAttempt } from './records.ts'
+
+export function webhookDeliveryPromises(holds: Holds): void {
+  holds('an event goes to every active webhook that wants its kind', async (store, records) => {
+    const hook = await hooked(store, records, { events: ['message.delivered', 'message.bounced'] })
+    const other = await add(store, records, { events: ['message.opened'] })
+    const paused = await add(store, records, { status: 'paused' })
+    const foreign = records.organization()
+    await store.organizations.create(foreign)
+    const theirs = await add(store, records, { organizationId: foreign.id })
+    const event = records.event()
+    await store.events.append([event])
+    const claims = await claim(store)
+    expect(claims).toEqual([
+      {
+        id: expect.stringMatching(/^whd_/) as never,
+        webhookId: hook.id,
+        organizationId: ORGANIZATION,
+        eventId: event.id,
+        type: 'message.delivered',
+        url: hook.url,
+        secrets: { secret: 'whsec_a', previous: null },
+        body: event.body,
+        attempt: 1,
+        lease: LEASE,
+      },
+    ])
+    for (const { id } of [other, paused, theirs]) expect((await list(store, id)).length).toBe(0)
+  })
+
+  holds('a test event goes to its webhook alone, whatever that wants', async (store, records) => {
+    await hooked(store, records)
+    const only = await add(store, records, { events: [] })
+    await store.events.append([records.event()], only.id)
+    expect((await claim(store)).map(({ webhookId }) => webhookId)).toEqual([only.id])
+  })
+
+  holds('a delivery reads as what happened to it', async (store, records) => {
+    const hook = await hooked(store, records)
+    const event = records.event()
+    await store.events.append([event])
+    const [claimed] = await claim(store)
+    const record = {
+      id: claimed!.id,
+      webhookId: hook.id,
+      eventId: event.id,
+      type: 'message.delivered',
+      status: 'pending',
+      attempts: [],
+      nextAttemptAt: null,
+      createdAt: START,
+    }
+    expect(await store.webhookDeliveries.get(claimed!.id)).toEqual(record as never)
+    const failed = webhookAttempt({ statusCode: 500, error: 'status 500', responseExcerpt: 'oops 🎉' })
+    await settle(store, claimed!, 'pending', { attempt: failed, nextAttemptAt: START + 5000 })
+    const waiting = { ...record, attempts: [failed], nextAttemptAt: START + 5000 }
+    expect(await store.webhookDeliveries.get(claimed!.id)).toEqual(waiting as never)
+    expect(await list(store, hook.id)).toEqual([waiting] as never)
+    expect(store.webhookDeliveries.nextDueAt(() => 1)).toBe(START + 5000)
+    expect(await claim(store, { now: START + 4999 })).toEqual([])
+    const [again] = await claim(store, { now: START + 5000 })
+    expect(again!.attempt).toBe(2)
+    await settle(store, again!, 'delivered')
+    const done = await store.webhookDeliveries.get(claimed!.id)
+    expect(done).toEqual({
+      ...waiting,
+      status: 'delivered',
+      nextAttemptAt: null,
+      attempts: [failed, webhookAttempt({ number: 2 })],
+    } as never)
+    expect(await store.webhookDeliveries.get('whd_none')).toBeNull()
+  })
+
+  holds('a claim keeps to its limit, to free slots and to what is due', async (store, records) => {
+    const [a, b] = [await hooked(store, records), await add(store, records)]
+    await store.events.append(Array.from({ length: 4 }, () => records.event()))
+    const freeFor = (id: string) => (id === a.id ? 1 : 0)
+    expect(await claim(store, { freeFor })).toMatchObject([{ webhookId: a.id }])
+    expect(await claim(store, { freeFor: () => 0 })).toEqual([])
+    expect(await claim(store, { limit: 2 })).toHaveLength(2)
+    const rest = await claim(store)
+    expect(rest).toHaveLength(5)
+    expect(rest.some(({ webhookId }) => webhookId === b.id)).toBe(true)
+    expect(await claim(store, { now: LEASE.until - 1 })).toEqual([])
+    const lease = { worker: 'w2', until: LEASE.until + 1 }
+    const again = await claim(store, { now: LEASE.until, lease })
+    expect(again.map(({ attempt }) => attempt)).toEqual(Array(8).fill(2))
+  })
+
+  holds('a paused webhook waits with what is pending, and goes on when it is resumed', async (store, records) => {
+    const hook = await hooked(store, records)
+    await store.events.append([records.event()])
+    await store.webhooks.update(hook.id, { status: 'paused' }, START)
+    await store.events.append([records.event()])
+    expect(await claim(store)).toEqual([])
+    expect(store.webhookDeliveries.nextDueAt(() => 1)).toBeNull()
+    expect((await list(store, hook.id)).map(({ status }) => status)).toEqual(['pending'])
+    await store.webhooks.update(hook.id, { status: 'active' }, START + 1)
+    expect(store.webhookDeliveries.nextDueAt(() => 1)).toBe(START)
+    expect(await claim(store)).toHaveLength(1)
+  })
+
+  holds('a webhook counts its failures in a row and since when', async (store, records) => {
+    const hook = await hooked(store, records)
+    await store.events.append(Array.from({ length: 4 }, () => records.event()))
+    const [first, second, third, fourth] = await claim(store)
+    const counted = async (answer: ReturnType<typeof settle>) => {
+      const recorded = await answer
+      if (recorded.kind !== 'recorded') throw new Error(recorded.kind)
+      const { consecutiveFailures, failingSince, lastFailureAt, lastSuccessAt } = recorded.webhook
+      return [consecutiveFailures, failingSince, lastFailureAt, lastSuccessAt].map(
+        (n) => (n ?? START) - (n! > 9 ? START : 0),
+      )
+    }
+    const again = { nextAttemptAt: START + 9e9 }
+    expect(await counted(settle(store, first!, 'pending', { ...again, now: START + 1 }))).toEqual([0, 1, 1, START])
+    expect(await counted(settle(store, second!, 'failed', { now: START + 2 }))).toEqual([1, 1, 2, START])
+    expect(await counted(settle(store, third!, 'failed', { now: START + 3 }))).toEqual([2, 1, 3, START])
+    expect(await counted(settle(store, fourth!, 'delivered', { now: START + 4 }))).toEqual([0, START, 3, 4])
+    expect(await store.webhooks.get(hook.id)).toMatchObject({ consecutiveFailures: 0, failingSince: null })
+  })
+
+  holds('an outcome can pause its webhook, for the next claim and the next event', async (store, records) => {
+    const hook = await hooked(store, records)
+    await store.events.append([records.event(), records.event()])
+    const [gone] = await claim(store, { limit: 1 })
+    const recording = settle(store, gone!, 'failed', { pauseReason: 'answered 410', now: START + 7 })
+    const [recorded, claims] = await Promise.all([recording, claim(store), store.events.append([records.event()])])
+    expect(recorded).toMatchObject({
+      webhook: { status: 'paused', disabledReason: 'answered 410', updatedAt: START + 7 },
+    })
+    expect(claims).toEqual([])
+    expect(await list(store, hook.id)).toHaveLength(2)
+  })
+
+  holds('a record is written once, for the attempt and the worker that hold the lease', async (store, records) => {
+    const hook = await hooked(store, records)
+    await store.events.append([records.event()])
+    const [claimed] = await claim(store)
+    const lost = { kind: 'lease_lost' as const }
+    expect(await settle(store, { ...claimed!, lease: { ...LEASE, worker: 'w2' } }, 'failed')).toEqual(lost)
+    expect(await settle(store, { ...claimed!, attempt: 2 }, 'failed')).toEqual(lost)
+    expect(await settle(store, { ...claimed!, id: 'whd_none' }, 'failed', { pauseReason: 'no' })).toEqual(lost)
+    const [taken] = await claim(store, { now: LEASE.until, lease: { worker: 'w1', until: LEASE.until + 1 } })
+    expect(await settle(store, claimed!, 'failed')).toEqual(lost)
+    const answers = await Promise.all([settle(store, taken!, 'failed'), settle(store, taken!, 'failed')])
+    expect(answers.map(({ kind }) => kind)).toEqual(['recorded', 'lease_lost'])
+    expect((await store.webhooks.get(hook.id))!).toMatchObject({ consecutiveFailures: 1, status: 'active' })
+  })
+
+  holds('what is given back was never tried, and leases of other workers end', async (store, records) => {
+    await hooked(store, records)
+    await store.events.append([records.event(), records.event()])
+    const [first, second] = await claim(store)
+    await store.webhookDeliveries.release([{ id: first!.id, attempt: 1, worker: 'w2' }], START)
+    expect(await claim(store)).toEqual([])
+    await store.webhookDeliveries.release([{ id: first!.id, attempt: 1, worker: 'w1' }], START)
+    expect(await claim(store)).toMatchObject([{ id: first!.id, attempt: 1 }])
+    expect(await store.webhookDeliveries.endForeignLeases('w1', START)).toBe(0)
+    expect(await store.webhookDeliveries.endForeignLeases('w2', START)).toBe(2)
+    expect((await claim(store)).map(({ id, attempt }) => [id, attempt]).sort()).toEqual(
+      [first!.id, second!.id].map((id) => [id, 2]).sort() as never,
+    )
+  })
+
+  holds('deliveries are listed newest first and by what they are', async (store, records) => {
+    const hook = await hooked(store, records, { events: ['message.delivered', 'message.bounced'] })
+    await store.events.append([
+      records.event(),
+      records.event({ type: 'message.bounced', createdAt: START + 5 }),
+      records.event(),
+    ])
+    const [claimed] = await claim(store, { limit: 1 })
+    await settle(store, claimed!, 'failed')
+    const all = { webhookId: hook.id, status: null, type: null, createdAfter: null, createdBefore: null }
+    const ids = await idsByPage((page) => store.webhookDeliveries.list(all, page))
+    expect(ids).toHaveLength(3)
+    expect(ids[2]).toBe(claimed!.id)
+    const only = async (filter: object) =>
+      (await store.webhookDeliveries.list({ ...all, ...filter }, { limit: 9, after: null })).records.map(({ id }) => id)
+    expect(await only({ status: 'failed' })).toEqual([ids[2]!])
+    expect(await only({ status: 'pending' })).toEqual([ids[0]!, ids[1]!])
+    expect(await only({ type: 'message.bounced' })).toEqual([ids[1]!])
+    expect(await only({ createdAfter: START + 5 })).toEqual([ids[1]!])
+    expect(await only({ createdBefore: START + 5 })).toEqual([ids[0]!, ids[2]!])
+    expect(await only({ webhookId: 'whk_none' })).toEqual([])
+  })
+
+  holds('a retry tries once more and goes on counting', async (store, records) => {
+    await hooked(store, records)
+    await store.events.append([records.event()])
+    const [claimed] = await claim(store)
+    expect(await store.webhookDeliveries.retry(claimed!.id, START)).toBe('under_way')
+    await settle(store, claimed!, 'delivered')
+    expect(await claim(store, { now: START + 9e9 })).toEqual([])
+    expect(await store.webhookDeliveries.retry(claimed!.id, START + 3)).toBe('queued')
+    expect(await store.webhookDeliveries.get(claimed!.id)).toMatchObject({
+      status: 'pending',
+      nextAttemptAt: START + 3,
+    })
+    expect(store.webhookDeliveries.nextDueAt(() => 1)).toBe(START + 3)
+    const [again] = await claim(store, { now: START + 3 })
+    expect(again).toMatchObject({ id: claimed!.id, attempt: 2 })
+    await settle(store, again!, 'failed')
+    expect(await store.webhookDeliveries.get(claimed!.id)).toMatchObject({ status: 'failed', nextAttemptAt: null })
+  })
+
+  holds('a replay sends the events of a range once more, in portions', async (store, records) => {
+    const hook = await hooked(store, records, { events: ['message.bounced'] })
+    const events = [0, 1, 2, 3, 4, 5].map((late) => records.event({ createdAt: START + late }))
+    const bounced = records.event({ type: 'message.bounced', createdAt: START + 3 })
+    await store.events.append([...events, bounced])
+    await store.events.append([records.event({ organizationId: 'org_b', createdAt: START + 3 })])
+    const [pending] = await claim(store, { now: START + 3 })
+    expect(pending!.eventId).toBe(bounced.id)
+    const range = { from: START + 1, before: START + 5, type: null, afterEvent: null }
+    const first = await store.webhookDeliveries.replay(hook.id, range, 2, START + 100)
+    expect(first).toEqual({ queued: 2, more: events[2]!.id })
+    const rest = { ...range, afterEvent: first.more }
+    // The bounce is still pending: it is left alone, and nothing remains behind the portion that is just full.
+    expect(await store.webhookDeliveries.replay(hook.id, rest, 3, START + 100)).toEqual({ queued: 2, more: null })
+    expect(await claim(store, { now: START + 99 })).toEqual([])
+    const claims = await claim(store, { now: START + 100 })
+    expect(claims.map(({ eventId }) => eventId)).toEqual(events.slice(1, 5).map(({ id }) => id))
+    expect(claims.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
+    expect(await store.webhookDeliveries.replay(hook.id, range, 9, START + 101)).toEqual({ queued: 0, more: null })
+    for (const each of claims) await settle(store, each, 'delivered')
+    expect(await store.webhookDeliveries.replay(hook.id, range, 9, START + 100)).toEqual({ queued: 0, more: null })
+    expect(await store.webhookDeliveries.replay(hook.id, range, 9, START + 102)).toEqual({ queued: 4, more: null })
+    const bounces = { ...range, type: 'message.bounced' as const }
+    await settle(store, pending!, 'failed')
+    expect(await store.webhookDeliveries.replay(hook.id, bounces, 9, START + 103)).toEqual({ queued: 1, more: null })
+  })
+}
+
+async function hooked(store: Store, records: Records, change: Partial<Webhook> = {}): Promise<Webhook> {
+  await found(store, records)
+  return add(store, records, change)
+}
+
+async function add(store: Store, records: Records, change: Partial<Webhook> = {}): Promise<Webhook> {
+  const hook = records.webhook(change)
+  await store.webhooks.create(hook, 'whsec_a')
+  return hook
+}
+
+function claim(
+  store: Store,
+  change: Partial<Parameters<Store['webhookDeliveries']['claimDue']>[0]> = {},
+): Promise<ClaimedWebhookDelivery[]> {
+  return store.webhookDeliveries.claimDue({ now: START, limit: 100, lease: LEASE, freeFor: () => 100, ...change })
+}
+
+function settle(
+  store: Store,
+  claimed: ClaimedWebhookDelivery,
+  status: WebhookDeliveryStatus,
+  change: Partial<Parameters<Store['webhookDeliveries']['record']>[0]> = {},
+) {
+  return store.webhookDeliveries.record({
+    deliveryId: claimed.id,
+    worker: claimed.lease.worker,
+    attempt: webhookAttempt({ number: claimed.attempt }),
+    status,
+    nextAttemptAt: null,
+    pauseReason: null,
+    now: START,
+    ...change,
+  })
+}
+
+async function list(store: Store, webhookId: string) {
+  const filter = { webhookId, status: null, type: null, createdAfter: null, createdBefore: null }
+  return (await store.webhookDeliveries.list(filter, { limit: 100, after: null })).records
+}

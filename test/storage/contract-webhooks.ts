@@ -1,0 +1,92 @@
+import { expect } from 'bun:test'
+import type { Holds } from './contract.ts'
+import { found, idsByPage, ORGANIZATION, START } from './records.ts'
+
+export function webhookPromises(holds: Holds): void {
+  holds('a webhook reads as it was written', async (store, records) => {
+    await found(store, records)
+    const hook = records.webhook({ events: ['message.bounced', 'quality.alert'], description: 'd', status: 'paused' })
+    await store.webhooks.create(hook, 'whsec_a')
+    expect(await store.webhooks.get(hook.id)).toEqual(hook)
+    expect(await store.webhooks.secrets(hook.id)).toEqual({ secret: 'whsec_a', previous: null })
+    expect(await store.webhooks.get('whk_none')).toBeNull()
+    expect(await store.webhooks.secrets('whk_none')).toBeNull()
+  })
+
+  holds('webhooks are listed newest first, past one that has gone', async (store, records) => {
+    await found(store, records)
+    const hooks = [records.webhook(), records.webhook(), records.webhook()]
+    for (const hook of hooks) await store.webhooks.create(hook, 'whsec_a')
+    const ids = hooks.map(({ id }) => id)
+    expect(await idsByPage((page) => store.webhooks.list(ORGANIZATION, page))).toEqual([...ids].reverse())
+    await store.webhooks.remove(ids[1]!)
+    const rest = await store.webhooks.list(ORGANIZATION, { limit: 9, after: ids[1]! })
+    expect(rest.records).toEqual([hooks[0]!])
+    expect(await store.webhooks.get(ids[1]!)).toBeNull()
+  })
+
+  holds('a change touches what it names', async (store, records) => {
+    await found(store, records)
+    const hook = records.webhook()
+    await store.webhooks.create(hook, 'whsec_a')
+    const paused = await store.webhooks.update(hook.id, { status: 'paused', disabledReason: 'why' }, START + 1)
+    expect(paused).toEqual({ ...hook, status: 'paused', disabledReason: 'why', updatedAt: START + 1 })
+    const moved = await store.webhooks.update(
+      hook.id,
+      { url: 'https://new.example/', events: [], description: 'x' },
+      START + 2,
+    )
+    expect(moved).toEqual({
+      ...paused!,
+      url: 'https://new.example/',
+      events: [],
+      description: 'x',
+      updatedAt: START + 2,
+    })
+    const resumed = await store.webhooks.update(hook.id, { status: 'active', disabledReason: null }, START + 3)
+    expect(resumed).toMatchObject({ status: 'active', disabledReason: null })
+    expect(await store.webhooks.get(hook.id)).toEqual(resumed)
+    expect(await store.webhooks.update('whk_none', { status: 'active' }, START)).toBeNull()
+  })
+
+  holds('a rotated secret keeps the one before it', async (store, records) => {
+    await found(store, records)
+    const hook = records.webhook()
+    await store.webhooks.create(hook, 'whsec_a')
+    await store.webhooks.rotateSecret(hook.id, 'whsec_b', START + 60, START + 1)
+    const previous = { secret: 'whsec_a', expiresAt: START + 60 }
+    expect(await store.webhooks.secrets(hook.id)).toEqual({ secret: 'whsec_b', previous })
+    await store.webhooks.rotateSecret(hook.id, 'whsec_c', START + 70, START + 2)
+    expect((await store.webhooks.secrets(hook.id))!.previous).toEqual({ secret: 'whsec_b', expiresAt: START + 70 })
+    await store.events.append([records.event()])
+    const lease = { worker: 'w', until: START + 9 }
+    const [claimed] = await store.webhookDeliveries.claimDue({ now: START, limit: 1, lease, freeFor: () => 1 })
+    expect(claimed!.secrets.secret).toBe('whsec_c')
+  })
+
+  holds('a removed webhook takes its deliveries along, also those under way', async (store, records) => {
+    await found(store, records)
+    const hook = records.webhook()
+    await store.webhooks.create(hook, 'whsec_a')
+    await store.events.append([records.event(), records.event()])
+    const lease = { worker: 'w', until: START + 9 }
+    const request = { now: START, limit: 1, lease, freeFor: () => 1 }
+    const [claimed] = await store.webhookDeliveries.claimDue(request)
+    await store.webhooks.remove(hook.id)
+    expect(await store.webhookDeliveries.get(claimed!.id)).toBeNull()
+    expect(await store.webhookDeliveries.claimDue({ ...request, now: START + 99, limit: 9 })).toEqual([])
+    expect(store.webhookDeliveries.nextDueAt(() => 1)).toBeNull()
+    const record = {
+      deliveryId: claimed!.id,
+      worker: 'w',
+      status: 'delivered' as const,
+      nextAttemptAt: null,
+      pauseReason: null,
+    }
+    const attempt = { number: 1, at: START, durationMs: 1, statusCode: 200, error: null, responseExcerpt: null }
+    expect(await store.webhookDeliveries.record({ ...record, attempt, now: START })).toEqual({ kind: 'lease_lost' })
+    await store.webhooks.remove(hook.id)
+    await store.events.append([records.event()], hook.id)
+    await store.events.append([records.event()])
+  })
+}

@@ -1,0 +1,213 @@
+import { expect } from 'bun:test'
+import type { Holds } from './contract.ts'
+import { ALL_EVENTS, ALL_MESSAGES, accept, claim, found, ORGANIZATION, recordOf, START } from './records.ts'
+
+const VOLUME = { organizationId: ORGANIZATION, month: '2026-11', count: 1, limit: 10 }
+
+export function writingPromises(holds: Holds): void {
+  holds('what has resolved is there after closing and opening again', async (store, records, { reopen }) => {
+    await found(store, records)
+    const { message } = await accept(store, records.accepted())
+    const again = await reopen()
+    expect((await again.messages.get(message.id))!.id).toBe(message.id)
+    expect(await claim(again)).toHaveLength(1)
+  })
+
+  holds('a change that throws in a burst takes nobody along', async (store, records) => {
+    await found(store, records)
+    const all = Array.from({ length: 20 }, () => records.accepted())
+    all[7]!.message.id = all[3]!.message.id
+    all[13]!.deliveries[0]!.id = all[3]!.deliveries[0]!.id
+    const outcomes = await Promise.allSettled(
+      all.map((each) => store.messages.accept([each], { ...VOLUME, limit: -1 }, records.remember())),
+    )
+    const failed = outcomes.flatMap(({ status }, at) => (status === 'rejected' ? [at] : []))
+    expect(failed).toEqual([7, 13])
+    expect(await store.messages.volume(ORGANIZATION, '2026-11')).toBe(18)
+    const page = await store.messages.list(ALL_MESSAGES, { limit: 100, after: null })
+    expect(page.records).toHaveLength(18)
+    expect(await claim(store)).toHaveLength(18)
+  })
+
+  holds('a message of many that cannot be written leaves none of them', async (store, records) => {
+    await found(store, records)
+    const [first, second] = [records.accepted({ tags: ['t'] }), records.accepted()]
+    first.events = [records.event({ messageId: first.message.id })]
+    first.suppressions = [records.suppression()]
+    second.message.id = first.message.id
+    const remember = records.remember()
+    expect(store.messages.accept([first, second], VOLUME, remember)).rejects.toThrow()
+    expect(await store.messages.get(first.message.id)).toBeNull()
+    expect(await store.messages.volume(ORGANIZATION, '2026-11')).toBe(0)
+    expect(await store.idempotency.find(ORGANIZATION, remember.keyHash, 0)).toBeNull()
+    expect((await store.events.list(ALL_EVENTS, { limit: 10, after: null })).records).toEqual([])
+    expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toEqual([])
+    expect(await claim(store)).toEqual([])
+  })
+
+  holds('a claim that shares its burst with a change that throws loses no work', async (store, records) => {
+    await found(store, records)
+    const { message } = await accept(store, records.accepted())
+    const twice = records.accepted({ id: message.id })
+    const [refused, claims] = await Promise.allSettled([accept(store, twice), claim(store), claim(store)])
+    expect(refused.status).toBe('rejected')
+    expect(claims).toMatchObject({ status: 'fulfilled', value: [{ delivery: { attempts: 1 } }] })
+    expect(await claim(store)).toEqual([])
+    const [later] = await claim(store, { now: START + 900_000 })
+    expect(later!.delivery.attempts).toBe(2)
+  })
+
+  holds('what a change of a burst wrote is seen by the next one', async (store, records) => {
+    await found(store, records)
+    const hook = records.webhook()
+    await store.webhooks.create(hook, 'whsec_a')
+    await store.events.append([records.event()])
+    await Promise.all([
+      store.webhooks.update(hook.id, { status: 'paused' }, START),
+      store.events.append([records.event()]),
+    ])
+    const filter = { webhookId: hook.id, status: null, type: null, createdAfter: null, createdBefore: null }
+    expect((await store.webhookDeliveries.list(filter, { limit: 9, after: null })).records).toHaveLength(1)
+    await Promise.all([store.webhooks.remove(hook.id), store.events.append([records.event()])])
+    expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toHaveLength(3)
+  })
+
+  holds('what a taken back change wrote is remembered by nobody', async (store, records) => {
+    await found(store, records)
+    const hook = records.webhook()
+    const event = records.event()
+    const outcomes = await Promise.allSettled([
+      store.webhooks.create(hook, 'whsec_a'),
+      store.events.append([event]),
+      store.organizations.create(records.organization({ id: ORGANIZATION })),
+      store.webhooks.update(hook.id, { status: 'paused' }, START),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+    await store.events.append([records.event()])
+    const filter = { webhookId: hook.id, status: null, type: null, createdAfter: null, createdBefore: null }
+    const deliveries = await store.webhookDeliveries.list(filter, { limit: 9, after: null })
+    expect(deliveries.records.map((delivery) => delivery.eventId)).toEqual([event.id])
+  })
+
+  holds('two requests for the last of the volume get one yes', async (store, records) => {
+    await found(store, records)
+    const volume = { ...VOLUME, count: 6 }
+    const answers = await Promise.all(
+      [1, 2].map(() => store.messages.accept([records.accepted()], volume, records.remember())),
+    )
+    expect(answers).toEqual([{ kind: 'accepted' }, { kind: 'volume_exceeded', used: 6 }])
+    expect((await store.messages.list(ALL_MESSAGES, { limit: 9, after: null })).records).toHaveLength(1)
+  })
+
+  holds('a burst larger than one group is written whole', async (store, records) => {
+    await found(store, records)
+    const all = Array.from({ length: 600 }, () => records.accepted())
+    await Promise.all(all.map((each) => accept(store, each)))
+    expect(await claim(store, { limit: 1000, freeFor: () => 1000 })).toHaveLength(600)
+  })
+
+  holds('closing waits for what is being written', async (store, records, { reopen }) => {
+    await found(store, records)
+    const accepted = records.accepted()
+    const writing = accept(store, accepted)
+    const again = await reopen()
+    await writing
+    expect(await again.messages.get(accepted.message.id)).not.toBeNull()
+  })
+
+  holds('a secret is made once', async (store, records, { reopen }) => {
+    const first = await store.secret('verp', records.hash())
+    const again = await reopen()
+    expect(await again.secret('verp', records.hash())).toEqual(first)
+    expect(await again.secret('other', records.hash())).not.toEqual(first)
+  })
+
+  holds('a store that can write says so', async (store) => {
+    expect(await store.checkWritable()).toBeUndefined()
+  })
+
+  holds('an answer is remembered with what it tells of, for its time', async (store, records) => {
+    await found(store, records)
+    const [old, fresh] = [records.remember(), records.remember({ createdAt: START + 5000 })]
+    await store.messages.accept([records.accepted()], VOLUME, old)
+    await store.messages.accept([records.accepted()], VOLUME, fresh)
+    const kept = await store.idempotency.find(ORGANIZATION, old.keyHash, START - 1)
+    expect({ ...kept, body: [...kept!.body], requestHash: [...kept!.requestHash], keyHash: null }).toEqual({
+      ...old,
+      body: [...old.body],
+      requestHash: [...old.requestHash],
+      keyHash: null,
+    } as never)
+    expect(await store.idempotency.find(ORGANIZATION, old.keyHash, START)).toBeNull()
+    expect(await store.idempotency.find('org_b', old.keyHash, 0)).toBeNull()
+    expect(await store.idempotency.find(ORGANIZATION, records.hash(), 0)).toBeNull()
+    expect(await store.idempotency.prune(START, 10)).toBe(0)
+    expect(await store.idempotency.prune(START + 5001, 1)).toBe(1)
+    expect(await store.idempotency.find(ORGANIZATION, old.keyHash, 0)).toBeNull()
+    expect(await store.idempotency.find(ORGANIZATION, fresh.keyHash, 0)).not.toBeNull()
+  })
+
+  holds('an answer to a refused volume is not remembered', async (store, records) => {
+    await found(store, records)
+    const remember = records.remember()
+    await store.messages.accept([records.accepted()], { ...VOLUME, count: 11 }, remember)
+    expect(await store.idempotency.find(ORGANIZATION, remember.keyHash, 0)).toBeNull()
+  })
+
+  holds('an expired answer gives way to a new one', async (store, records) => {
+    await found(store, records)
+    const old = records.remember()
+    await store.messages.accept([records.accepted()], VOLUME, old)
+    await store.messages.accept([records.accepted()], VOLUME, { ...old, status: 200, createdAt: START + 9 })
+    expect((await store.idempotency.find(ORGANIZATION, old.keyHash, START))!.status).toBe(200)
+  })
+
+  holds('every creation remembers its answer', async (store, records) => {
+    await found(store, records)
+    const answers = Array.from({ length: 6 }, () => records.remember())
+    const [key, hook] = [records.apiKey(), records.webhook()]
+    await store.domains.create(records.domain(), -1, answers[0])
+    await store.apiKeys.create(key, records.hash(), answers[1])
+    await store.apiKeys.rotate(key.id, records.apiKey(), records.hash(), START, START, answers[2])
+    await store.suppressions.add(records.suppression(), answers[3])
+    await store.webhooks.create(hook, 'whsec_a', answers[4])
+    await store.webhooks.rotateSecret(hook.id, 'whsec_b', START, START, answers[5])
+    for (const { keyHash } of answers) expect(await store.idempotency.find(ORGANIZATION, keyHash, 0)).not.toBeNull()
+  })
+
+  holds('a refused creation remembers nothing', async (store, records) => {
+    await found(store, records)
+    const answers = Array.from({ length: 4 }, () => records.remember())
+    const suppression = records.suppression()
+    await store.suppressions.add(suppression)
+    expect(await store.domains.create(records.domain({ name: 'a.example' }), -1, answers[0])).toBe('conflict')
+    expect(await store.domains.create(records.domain(), 1, answers[1])).toBe('limit')
+    expect((await store.suppressions.add(records.suppression(), answers[2])).kind).toBe('exists')
+    const rotated = await store.apiKeys.rotate('key_none', records.apiKey(), records.hash(), START, START, answers[3])
+    expect(rotated).toBe('invalid_state')
+    for (const { keyHash } of answers) expect(await store.idempotency.find(ORGANIZATION, keyHash, 0)).toBeNull()
+  })
+
+  holds(
+    'outcome, events, webhook deliveries and suppression are written together or not at all',
+    async (store, records) => {
+      await found(store, records)
+      await store.webhooks.create(records.webhook(), 'whsec_a')
+      await accept(store, records.accepted())
+      const [claimed] = await claim(store)
+      const event = records.event()
+      const broken = { ...records.event(), body: null as never }
+      const record = recordOf(claimed!, undefined, { events: [event, broken], suppression: records.suppression() })
+      expect(store.deliveries.record(record)).rejects.toThrow()
+      expect((await store.messages.deliveries(claimed!.message.id))[0]!.status).toBe('queued')
+      expect(await store.events.get(event.id)).toBeNull()
+      expect(await store.messages.attempts(claimed!.message.id)).toEqual([])
+      expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toEqual([])
+      expect(store.webhookDeliveries.nextDueAt(() => 1) ?? START).toBe(START)
+      const lease = { worker: 'w1', until: START + 1 }
+      expect(await store.webhookDeliveries.claimDue({ now: START, limit: 9, lease, freeFor: () => 9 })).toEqual([])
+      expect(await store.deliveries.record({ ...record, events: [event] })).toBe('recorded')
+      expect(await store.webhookDeliveries.claimDue({ now: START, limit: 9, lease, freeFor: () => 9 })).toHaveLength(1)
+    },
+  )
+}

@@ -1,0 +1,4 @@
+import { backends } from './backends.ts'
+import { holdAgainstContract } from './contract.ts'
+
+for (const backend of backends) holdAgainstContract(backend)

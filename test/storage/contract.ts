@@ -1,0 +1,49 @@
+import { describe, test } from 'bun:test'
+import type { Store } from '../../src/storage/store.ts'
+import type { Backend } from './backends.ts'
+import { apiKeyPromises } from './contract-api-keys.ts'
+import { claimPromises } from './contract-claims.ts'
+import { deliveryPromises } from './contract-deliveries.ts'
+import { domainPromises } from './contract-domains.ts'
+import { eventPromises } from './contract-events.ts'
+import { messageListPromises } from './contract-message-list.ts'
+import { messagePromises } from './contract-messages.ts'
+import { suppressionPromises } from './contract-suppressions.ts'
+import { webhookDeliveryPromises } from './contract-webhook-deliveries.ts'
+import { webhookPromises } from './contract-webhooks.ts'
+import { writingPromises } from './contract-writing.ts'
+import { createRecords, type Records } from './records.ts'
+
+/** Says that a store holds a promise: `body` runs on an empty store, with records to fill it. */
+export type Holds = (promise: string, body: (store: Store, records: Records, means: Means) => Promise<void>) => void
+
+export interface Means {
+  /** Closes the store and opens what it has kept. Where nothing outlives the process, the same store again. */
+  reopen(): Promise<Store>
+}
+
+/** Holds a backend against all that src/storage/store.ts promises. */
+export function holdAgainstContract(backend: Backend): void {
+  const holds: Holds = (promise, body) =>
+    test(promise, async () => {
+      const opened = await backend.open()
+      try {
+        await body(opened.store, createRecords(), { reopen: opened.reopen ?? (async () => opened.store) })
+      } finally {
+        await opened.remove()
+      }
+    })
+  describe(backend.name, () => {
+    describe('writing', () => writingPromises(holds))
+    describe('domains and organizations', () => domainPromises(holds))
+    describe('api keys', () => apiKeyPromises(holds))
+    describe('messages', () => messagePromises(holds))
+    describe('list of messages', () => messageListPromises(holds))
+    describe('claims', () => claimPromises(holds))
+    describe('deliveries', () => deliveryPromises(holds))
+    describe('events', () => eventPromises(holds))
+    describe('suppressions', () => suppressionPromises(holds))
+    describe('webhooks', () => webhookPromises(holds))
+    describe('webhook deliveries', () => webhookDeliveryPromises(holds))
+  })
+}

@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openStore } from '../../src/storage/sqlite/open.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { accept, claim, createRecords, found, LEASE, ORGANIZATION, type Records, START } from './records.ts'
+
+let dataDir: string
+let store: Store
+let records: Records
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'postrider-foreign-'))
+  store = await openStore({ dataDir, now: START })
+  records = createRecords()
+  await found(store, records)
+})
+afterEach(async () => {
+  await store.close()
+  rmSync(dataDir, { recursive: true })
+})
+
+test('a message that another process accepted is claimed here', async () => {
+  expect(store.deliveries.nextDueAt(() => 1)).toBeNull()
+  const accepted = records.accepted({ deliveries: [{ email: 'bob@elsewhere.example' }] })
+  await elsewhere(`
+    const accepted = ${JSON.stringify(accepted)}
+    accepted.content = new Uint8Array([1])
+    await store.messages.accept([accepted], { organizationId: ${JSON.stringify(ORGANIZATION)}, month: '2026-11', count: 1, limit: -1 })`)
+  expect(store.deliveries.nextDueAt(() => 1)).toBe(START)
+  expect((await claim(store)).map(({ delivery }) => delivery.email)).toEqual(['bob@elsewhere.example'])
+})
+
+test('a claim notices by itself, without being asked when something is due', async () => {
+  const accepted = records.accepted()
+  await elsewhere(`
+    const accepted = ${JSON.stringify(accepted)}
+    accepted.content = new Uint8Array([1])
+    await store.messages.accept([accepted], { organizationId: ${JSON.stringify(ORGANIZATION)}, month: '2026-11', count: 0, limit: -1 })`)
+  expect(await claim(store)).toHaveLength(1)
+})
+
+test('a key that another process revoked opens nothing any more', async () => {
+  const [key, secret] = [records.apiKey(), records.hash()]
+  await store.apiKeys.create(key, secret)
+  expect(store.apiKeys.findBySecret(secret)!.revokedAt).toBeNull()
+  await elsewhere(`await store.apiKeys.revoke(${JSON.stringify(key.id)}, 77)`)
+  expect(store.apiKeys.findBySecret(secret)!.revokedAt).toBe(77)
+})
+
+test('a webhook that another process paused gets nothing, and loses nothing', async () => {
+  const hook = records.webhook()
+  await store.webhooks.create(hook, 'whsec_a')
+  await store.events.append([records.event()])
+  await elsewhere(`await store.webhooks.update(${JSON.stringify(hook.id)}, { status: 'paused' }, 1)`)
+  const request = { now: START, limit: 9, lease: LEASE, freeFor: () => 9 }
+  expect(await store.webhookDeliveries.claimDue(request)).toEqual([])
+  expect(store.webhookDeliveries.nextDueAt(() => 1)).toBeNull()
+  await elsewhere(`await store.webhooks.update(${JSON.stringify(hook.id)}, { status: 'active' }, 1)`)
+  expect(await store.webhookDeliveries.claimDue(request)).toHaveLength(1)
+})
+
+test('an event goes to the webhooks that another process has left, at the moment it is written', async () => {
+  const [stays, goes, paused] = [records.webhook(), records.webhook(), records.webhook()]
+  for (const hook of [stays, goes, paused]) await store.webhooks.create(hook, 'whsec_a')
+  await store.events.append([records.event()])
+  await elsewhere(`
+    await store.webhooks.remove(${JSON.stringify(goes.id)})
+    await store.webhooks.update(${JSON.stringify(paused.id)}, { status: 'paused' }, 1)`)
+  const event = records.event()
+  await store.events.append([event])
+  const counts = await Promise.all([stays, goes, paused].map(({ id }) => deliveriesOf(id)))
+  expect(counts).toEqual([2, 0, 1])
+})
+
+test('a claim signs with the keys that another process activated', async () => {
+  await accept(store, records.accepted({ deliveries: [{}, {}] }))
+  expect((await claim(store, { limit: 1 }))[0]!.signingKeys).toHaveLength(1)
+  await elsewhere("await store.domains.setDkimState('dom_a', 'two', 'active')")
+  expect((await claim(store, { limit: 1 }))[0]!.signingKeys).toHaveLength(2)
+})
+
+test('while another process holds the write lock, a change waits for it', async () => {
+  const script = `
+    const { connect } = await import(${modulePath('driver.ts')})
+    const db = connect(${JSON.stringify(join(dataDir, 'postrider.db'))}, { busyTimeoutMs: 1000 })
+    db.exec('begin immediate')
+    console.log('held')
+    await Bun.stdin.text()
+    db.exec('commit')`
+  const holder = Bun.spawn([process.execPath, '-e', script], { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
+  for await (const _ of holder.stdout) break
+  // The writer blocks its thread, so the holder must be told before, and lets go meanwhile or has done so already.
+  holder.stdin.end()
+  await accept(store, records.accepted())
+  expect(await holder.exited).toBe(0)
+  expect(await claim(store)).toHaveLength(1)
+})
+
+/** Runs `body` on the same data directory in a process of its own, as the command line does beside the server. */
+async function elsewhere(body: string): Promise<void> {
+  const script = `
+    const { openStore } = await import(${modulePath('open.ts')})
+    const store = await openStore({ dataDir: ${JSON.stringify(dataDir)}, now: ${START} })
+    ${body}
+    await store.close()`
+  const other = Bun.spawn([process.execPath, '-e', script], { stderr: 'inherit' })
+  expect(await other.exited).toBe(0)
+}
+
+function modulePath(name: string): string {
+  return JSON.stringify(join(import.meta.dir, '../../src/storage/sqlite', name))
+}
+
+async function deliveriesOf(webhookId: string): Promise<number> {
+  const filter = { webhookId, status: null, type: null, createdAfter: null, createdBefore: null }
+  return (await store.webhookDeliveries.list(filter, { limit: 9, after: null })).records.length
+}

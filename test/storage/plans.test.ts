@@ -1,0 +1,184 @@
+import { expect, test } from 'bun:test'
+import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
+import { migrate } from '../../src/storage/sqlite/migrate.ts'
+import { storeOn } from '../../src/storage/sqlite/open.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { ALL_EVENTS, ALL_MESSAGES, ORGANIZATION } from './records.ts'
+
+/** Statements that may look at every row, each for its reason. */
+const MAY_SCAN = [
+  /from organizations order by id$/, // all of them is what is asked for
+  /message_search_state|heartbeat/, // one row
+  /^with recursive/, // walks what it has just made, a row a key
+  /^insert into webhook_deliveries .* where not exists/, // the constant row it inserts
+  /message_search match/, // the full text index, SQLite's word for it
+  /json_each\(m\.metadata\)/, // the members of one row
+]
+/** Statements that may sort by themselves: what they sort is small. */
+const MAY_SORT = [
+  /from dkim_keys/, // keys of one domain
+  /join attempts a/, // attempts of one message
+  /from suppressions (indexed by suppressions_by_address )?where organization_id = \? and .*email = \?/, // one address
+]
+
+const EVENT = {
+  id: 'evt_1',
+  type: 'message.opened' as const,
+  organizationId: ORGANIZATION,
+  domainId: null,
+  messageId: null,
+  mode: 'live' as const,
+  createdAt: 0,
+  body: '{}',
+}
+
+const plans = await plansOf((store) => everyList(store))
+
+test('no statement looks at every row of a table', () => {
+  const scans = plans.filter(({ sql, plan }) => /\bSCAN\b/.test(plan) && !MAY_SCAN.some((each) => each.test(sql)))
+  expect(scans).toEqual([])
+})
+
+test('no statement sorts what may be many', () => {
+  const sorts = plans.filter(({ sql, plan }) => /TEMP B-TREE/.test(plan) && !MAY_SORT.some((each) => each.test(sql)))
+  expect(sorts).toEqual([])
+})
+
+test('every exception is needed', () => {
+  for (const exception of MAY_SCAN) {
+    expect(plans.some(({ sql, plan }) => exception.test(sql) && /\bSCAN\b/.test(plan))).toBe(true)
+  }
+  for (const exception of MAY_SORT) {
+    expect(plans.some(({ sql, plan }) => exception.test(sql) && /TEMP B-TREE/.test(plan))).toBe(true)
+  }
+})
+
+const INTENDED: [statement: RegExp, plan: RegExp][] = [
+  // The claim of both queues: one destination's due rows, in the order of the index.
+  [
+    /^select number, message_number .* from deliveries where destination/,
+    /INDEX deliveries_due \(destination=\? AND next_attempt_at<\?\)/,
+  ],
+  [/^select min\(next_attempt_at\) from deliveries/, /COVERING INDEX deliveries_due \(destination=\?/],
+  [
+    /^select d\.number, d\.id, .* where d\.webhook_id = \? and d\.next_attempt_at <=/,
+    /INDEX webhook_deliveries_due \(webhook_id=\? AND next_attempt_at<\?\)/,
+  ],
+  [/^select min\(next_attempt_at\) from webhook_deliveries/, /COVERING INDEX webhook_deliveries_due \(webhook_id=\?/],
+  [/^with recursive destinations/, /COVERING INDEX deliveries_due \(destination>\?\)/],
+  [/^with recursive waiting/, /COVERING INDEX webhook_deliveries_due \(webhook_id>\?\)/],
+  [/^update deliveries set worker = null.*worker is not null/, /COVERING INDEX deliveries_leased/],
+  [/^update webhook_deliveries set worker = null.*worker is not null/, /COVERING INDEX webhook_deliveries_leased/],
+  // A replay begins in the middle of the history.
+  [
+    /from events where organization_id = \? and \(created_at, number\)/,
+    /INDEX events_by_time \(organization_id=\? AND created_at>\? AND created_at<\?\)/,
+  ],
+  // Asked at every request or attempt.
+  [/from api_keys where secret_hash/, /INDEX sqlite_autoindex_api_keys_2 \(secret_hash=\?\)/],
+  [/^select 1 from suppressions/, /INDEX suppressions_by_address \(organization_id=\? AND email=\? AND domain_id=\?\)/],
+  [/from idempotency where organization_id = \? and key_hash/, /\(organization_id=\? AND key_hash=\?\)/],
+  [/^delete from idempotency/, /COVERING INDEX idempotency_by_age \(created_at<\?\)/],
+  [/^select number, .* from deliveries where id = \? and worker/, /\(id=\?\)/],
+  [/^select status from deliveries/, /INDEX deliveries_of_message \(message_number=\?\)/],
+  // Lists, newest first.
+  [
+    /from messages m where m\.organization_id = \? and m\.number < \?/,
+    /INDEX messages_of_organization \(organization_id=\? AND number<\?\)/,
+  ],
+  [/m\.status = \? and m\.number < \?/, /INDEX messages_by_status \(organization_id=\? AND status=\? AND number<\?\)/],
+  [/from deliveries where address = \?/, /COVERING INDEX deliveries_by_address \(address=\?\)/],
+  [/from message_tags where/, /message_tags USING PRIMARY KEY \(organization_id=\? AND tag=\?\)/],
+  [
+    /from events where organization_id = \? and number > \?/,
+    /INDEX events_of_organization \(organization_id=\? AND number>\?\)/,
+  ],
+  [
+    /from events where organization_id = \? and message_id = \? and number < \?/,
+    /INDEX events_of_message \(message_id=\?/,
+  ],
+  [
+    /from webhook_deliveries d .* d\.status = \?/,
+    /INDEX webhook_deliveries_of_webhook \(webhook_id=\? AND number<\?\)/,
+  ],
+  [
+    /from suppressions where organization_id = \? and id < \?/,
+    /INDEX suppressions_of_organization \(organization_id=\? AND id<\?\)/,
+  ],
+]
+
+test.each(INTENDED)('%p goes by %p', (statement, intended) => {
+  const meant = plans.filter(({ sql }) => statement.test(sql))
+  expect(meant.length).toBeGreaterThan(0)
+  for (const { plan } of meant) expect(plan).toMatch(intended)
+})
+
+interface Plan {
+  sql: string
+  plan: string
+}
+
+/** Whatever a store prepares, by itself and while it is used, with SQLite's plan for it. */
+async function plansOf(use: (store: Store) => Promise<void>): Promise<Plan[]> {
+  const db = connect(':memory:', { busyTimeoutMs: 0 })
+  migrate(db, 0)
+  const statements = new Set<string>()
+  const prepare: Connection['prepare'] = db.prepare.bind(db)
+  db.prepare = ((sql: string) => {
+    statements.add(sql)
+    return prepare(sql)
+  }) as Connection['prepare']
+  const store = storeOn(db)
+  await use(store)
+  const plans = [...statements].map((sql) => {
+    const values = Array(sql.split('?').length - 1).fill(null)
+    const steps = prepare(`explain query plan ${sql}`).all(...values) as { detail: string }[]
+    return { sql: sql.replace(/\s+/g, ' '), plan: steps.map((step) => step.detail).join('\n') }
+  })
+  await store.close()
+  return plans
+}
+
+/** Lists whose statements depend on their filters, each filter alone and all together. */
+async function everyList(store: Store): Promise<void> {
+  const page = { limit: 9, after: 'msg_cursor' }
+  const range = { createdAfter: 1, createdBefore: 2 }
+  const messages = [
+    { status: 'queued' as const },
+    { to: 'a@b.example' },
+    { from: 'a@b.example' },
+    { subject: 's' },
+    { tag: 't' },
+    { metadata: [{ key: 'k', value: 'v' }] },
+    { templateId: 't' },
+    { domainId: 'd' },
+    { mode: 'live' as const },
+    { text: 'words' },
+    range,
+  ]
+  for (const filter of [{}, ...messages, Object.assign({}, ...messages)]) {
+    await store.messages.list({ ...ALL_MESSAGES, ...filter }, page)
+  }
+  const events = [
+    { type: 'message.opened' as const },
+    { messageId: 'm' },
+    { domainId: 'd' },
+    { mode: 'live' as const },
+    range,
+  ]
+  for (const filter of [{}, ...events, Object.assign({}, ...events)]) {
+    await store.events.append([EVENT])
+    await store.events.list({ ...ALL_EVENTS, ...filter }, page)
+    await store.events.feed({ ...ALL_EVENTS, ...filter }, EVENT.id, 9)
+  }
+  const suppressions = [{ email: 'e' }, { reason: 'manual' as const }, range]
+  for (const filter of [{}, ...suppressions, Object.assign({}, ...suppressions)]) {
+    const all = { organizationId: ORGANIZATION, email: null, reason: null, createdAfter: null, createdBefore: null }
+    await store.suppressions.list({ ...all, ...filter }, page)
+  }
+  const deliveries = [{ status: 'failed' as const }, { type: 'message.opened' as const }, range]
+  for (const filter of [{}, ...deliveries, Object.assign({}, ...deliveries)]) {
+    const all = { webhookId: 'w', status: null, type: null, createdAfter: null, createdBefore: null }
+    await store.webhookDeliveries.list({ ...all, ...filter }, page)
+  }
+}

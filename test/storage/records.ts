@@ -1,0 +1,327 @@
+import type { ApiKey } from '../../src/model/api-key.ts'
+import type { Attempt, Outcome } from '../../src/model/delivery.ts'
+import type { DkimKeyRecord, Domain } from '../../src/model/domain.ts'
+import type { Event, EventType } from '../../src/model/event.ts'
+import type { Message } from '../../src/model/message.ts'
+import type { Organization } from '../../src/model/organization.ts'
+import type { Suppression } from '../../src/model/suppression.ts'
+import type { Webhook, WebhookAttempt } from '../../src/model/webhook.ts'
+import { createMintId } from '../../src/platform/ids.ts'
+import type {
+  AcceptedMessage,
+  ClaimedDelivery,
+  DeliveryRecord,
+  EventFilter,
+  MessageFilter,
+  NewDelivery,
+  Remember,
+  Store,
+} from '../../src/storage/store.ts'
+
+/** When everything in the storage tests begins (ms UTC). */
+export const START = Date.UTC(2026, 10, 21, 12)
+
+/** Records that are right as they are; a test names only what it is about. Ids count up, one millisecond each. */
+export interface Records {
+  organization(change?: Partial<Organization>): Organization
+  domain(change?: Partial<Domain>): Domain
+  dkimKey(change?: Partial<DkimKeyRecord>): DkimKeyRecord
+  apiKey(change?: Partial<ApiKey>): ApiKey
+  /** A message with a delivery for each of `to`, all due at once. */
+  accepted(change?: Partial<Message> & { deliveries?: Partial<NewDelivery>[] }): AcceptedMessage
+  event(change?: Partial<Event> & { type?: EventType }): Event
+  suppression(change?: Partial<Suppression>): Suppression
+  webhook(change?: Partial<Webhook>): Webhook
+  remember(change?: Partial<Remember>): Remember
+  /** 32 bytes that no other call gives. */
+  hash(): Uint8Array
+}
+
+export const ORGANIZATION = 'org_a'
+export const DOMAIN = 'dom_a'
+
+export function createRecords(): Records {
+  let count = 0
+  const clock = { now: () => START + count++, sleep: () => Promise.resolve() }
+  const bytes = (size: number) => {
+    const all = new Uint8Array(size)
+    new DataView(all.buffer).setUint32(size - 4, count++)
+    return all
+  }
+  const mint = createMintId(clock, { bytes, fraction: () => 0 })
+  return {
+    organization: (change) => ({ id: mint('org'), name: `Org ${count++}`, plan: 'free', createdAt: START, ...change }),
+    domain: (change) => ({
+      id: mint('dom'),
+      organizationId: ORGANIZATION,
+      name: `d${count++}.example`,
+      status: 'pending',
+      createdAt: START,
+      verifiedAt: null,
+      lastCheckedAt: null,
+      dkim: [],
+      returnPathHost: 'bounce.example',
+      tracking: { opens: false, clicks: false, unsubscribe: false, host: null },
+      findings: [],
+      ...change,
+    }),
+    dkimKey: (change) => ({
+      selector: `s${count++}`,
+      algorithm: 'rsa-sha256',
+      state: 'pending',
+      publicKey: 'public',
+      privateKeyPem: 'private',
+      createdAt: START,
+      ...change,
+    }),
+    apiKey: (change) => ({
+      id: mint('key'),
+      organizationId: ORGANIZATION,
+      domainId: DOMAIN,
+      name: 'key',
+      mode: 'live',
+      permissions: ['send'],
+      prefix: 'svc_live_1234567',
+      createdAt: START,
+      lastUsedAt: null,
+      expiresAt: null,
+      revokedAt: null,
+      rotatedTo: null,
+      ...change,
+    }),
+    accepted: ({ deliveries = [{}], ...change } = {}) => {
+      const id = mint('msg')
+      const parts = deliveries.map((part, position): NewDelivery => {
+        const email = part.email ?? `r${position}@dest.example`
+        return {
+          id: mint('dlv'),
+          position,
+          email,
+          type: 'to',
+          destination: email.slice(email.indexOf('@') + 1),
+          status: 'queued',
+          nextAttemptAt: START,
+          attempts: 0,
+          lastAttemptAt: null,
+          deliveredAt: null,
+          smtpResponse: null,
+          bounceType: null,
+          bounceCode: null,
+          opens: 0,
+          clicks: 0,
+          ...part,
+        }
+      })
+      const message: Message = {
+        id,
+        organizationId: ORGANIZATION,
+        domainId: DOMAIN,
+        keyId: null,
+        mode: 'live',
+        source: 'api',
+        status: 'queued',
+        from: 'Ann <ann@a.example>',
+        to: parts.map((part) => part.email),
+        cc: null,
+        bcc: null,
+        replyTo: null,
+        subject: 'Hello',
+        tags: [],
+        metadata: {},
+        templateId: null,
+        sizeBytes: 100,
+        messageIdHeader: `<${id}@a.example>`,
+        createdAt: START,
+        scheduledAt: null,
+        expiresAt: null,
+        requireTls: false,
+        ...change,
+      }
+      return {
+        message,
+        content: new Uint8Array([1, 2, 3]),
+        deliveries: parts,
+        attempts: [],
+        events: [],
+        suppressions: [],
+      }
+    },
+    event: (change) => ({
+      id: mint('evt'),
+      type: 'message.delivered',
+      organizationId: ORGANIZATION,
+      domainId: DOMAIN,
+      messageId: null,
+      mode: 'live',
+      createdAt: START,
+      body: '{"event":"body"}',
+      ...change,
+    }),
+    suppression: (change) => ({
+      id: mint('sup'),
+      organizationId: ORGANIZATION,
+      domainId: DOMAIN,
+      email: 'bob@dest.example',
+      reason: 'hard_bounce',
+      messageId: null,
+      createdAt: START,
+      ...change,
+    }),
+    webhook: (change) => ({
+      id: mint('whk'),
+      organizationId: ORGANIZATION,
+      url: 'https://hooks.example/in',
+      events: ['message.delivered'],
+      status: 'active',
+      description: null,
+      disabledReason: null,
+      createdAt: START,
+      updatedAt: START,
+      lastSuccessAt: null,
+      lastFailureAt: null,
+      consecutiveFailures: 0,
+      failingSince: null,
+      ...change,
+    }),
+    remember: (change) => ({
+      organizationId: ORGANIZATION,
+      keyHash: bytes(32),
+      requestHash: bytes(32),
+      status: 202,
+      body: new Uint8Array([7, 8, 9]),
+      createdAt: START,
+      ...change,
+    }),
+    hash: () => bytes(32),
+  }
+}
+
+/** The organization and domain that all other records belong to, written. */
+export async function found(store: Store, records: Records): Promise<void> {
+  await store.organizations.create(records.organization({ id: ORGANIZATION }))
+  const dkim = [records.dkimKey({ selector: 'one', state: 'active' }), records.dkimKey({ selector: 'two' })]
+  await store.domains.create(records.domain({ id: DOMAIN, name: 'a.example', dkim }), -1)
+}
+
+/** Accepts messages without counting volume → the first of them, for tests that have one. */
+export async function accept(store: Store, ...all: AcceptedMessage[]): Promise<AcceptedMessage> {
+  const volume = { organizationId: ORGANIZATION, month: '2026-11', count: 0, limit: -1 }
+  const { kind } = await store.messages.accept(all, volume)
+  if (kind !== 'accepted') throw new Error(kind)
+  return all[0]!
+}
+
+export const LEASE = { worker: 'w1', until: START + 900_000 }
+
+/** Claims everything due, or what `change` asks for. */
+export function claim(
+  store: Store,
+  change: Partial<Parameters<Store['deliveries']['claimDue']>[0]> = {},
+): Promise<ClaimedDelivery[]> {
+  return store.deliveries.claimDue({ now: START, limit: 100, lease: LEASE, freeFor: () => 100, ...change })
+}
+
+export function attempt(change: Partial<Attempt> = {}): Attempt {
+  return {
+    number: 1,
+    startedAt: START,
+    durationMs: 20,
+    outcome: 'delivered',
+    mxHost: 'mx.dest.example',
+    mxAddress: '192.0.2.1',
+    sourceAddress: null,
+    tlsVersion: 'TLSv1.3',
+    tlsCipher: 'TLS_AES_256_GCM_SHA384',
+    tlsVerified: true,
+    reply: '250 2.0.0 ok',
+    enhancedCode: '2.0.0',
+    cause: null,
+    transcript: 'S: 250 ok',
+    ...change,
+  }
+}
+
+const CAUSE = { class: 'transient', rule: 'reply' }
+
+export const DELIVERED: Outcome = { kind: 'delivered', reply: { code: 250, enhanced: '2.0.0', text: 'ok' } }
+export const DEFERRED: Outcome = {
+  kind: 'deferred',
+  code: '4.3.0',
+  message: '451 later',
+  aboutRecipient: false,
+  cause: CAUSE,
+}
+export const BOUNCED: Outcome = {
+  kind: 'bounced',
+  bounceType: 'hard',
+  code: '5.1.1',
+  message: '550 5.1.1 unknown',
+  cause: CAUSE,
+}
+
+/** A claim and its outcome → what is recorded of it: delivered, bounced, or deferred by a minute. */
+export function recordOf(
+  { delivery, message, lease }: ClaimedDelivery,
+  outcome: Outcome = DELIVERED,
+  change: Partial<DeliveryRecord> = {},
+): DeliveryRecord {
+  const status =
+    outcome.kind === 'delivered' ? 'delivered' : outcome.kind === 'bounced' ? 'bounced' : ('deferred' as const)
+  return {
+    deliveryId: delivery.id,
+    messageId: message.id,
+    worker: lease.worker,
+    attempt: attempt({ number: delivery.attempts, outcome: outcome.kind }),
+    outcome,
+    status,
+    nextAttemptAt: status === 'deferred' ? START + 60_000 : null,
+    smtpResponse: outcome.kind === 'delivered' ? '250 2.0.0 ok' : outcome.message,
+    softBounceTold: false,
+    events: [],
+    suppression: null,
+    now: START + 1000,
+    ...change,
+  }
+}
+
+export function webhookAttempt(change: Partial<WebhookAttempt> = {}): WebhookAttempt {
+  return { number: 1, at: START, durationMs: 30, statusCode: 200, error: null, responseExcerpt: null, ...change }
+}
+
+export const ALL_MESSAGES: MessageFilter = {
+  organizationId: ORGANIZATION,
+  status: null,
+  to: null,
+  from: null,
+  subject: null,
+  tag: null,
+  metadata: [],
+  templateId: null,
+  domainId: null,
+  mode: null,
+  text: null,
+  createdAfter: null,
+  createdBefore: null,
+}
+
+export const ALL_EVENTS: EventFilter = {
+  organizationId: ORGANIZATION,
+  type: null,
+  messageId: null,
+  domainId: null,
+  mode: null,
+  createdAfter: null,
+  createdBefore: null,
+}
+
+/** All pages of a list, one record a page, so that every cursor is used → their ids. */
+export async function idsByPage(
+  list: (page: { limit: number; after: string | null }) => Promise<{ records: { id: string }[]; hasMore: boolean }>,
+): Promise<string[]> {
+  const ids: string[] = []
+  for (;;) {
+    const { records, hasMore } = await list({ limit: 1, after: ids.at(-1) ?? null })
+    ids.push(...records.map((record) => record.id))
+    if (!hasMore) return ids
+  }
+}

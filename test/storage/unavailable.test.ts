@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
+import { migrate } from '../../src/storage/sqlite/migrate.ts'
+import { storeOn } from '../../src/storage/sqlite/open.ts'
+import { type Store, StoreUnavailable } from '../../src/storage/store.ts'
+import { ALL_MESSAGES, accept, claim, createRecords, found, LEASE, type Records, recordOf, START } from './records.ts'
+
+let dataDir: string
+let store: Store
+let other: Connection
+let records: Records
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'postrider-unavailable-'))
+  const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0 })
+  migrate(db, START)
+  store = storeOn(db)
+  other = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0 })
+  records = createRecords()
+  await found(store, records)
+})
+afterEach(async () => {
+  other.close()
+  await store.close()
+  rmSync(dataDir, { recursive: true })
+})
+
+test('a store that cannot write says so and forgets nothing', async () => {
+  await accept(store, records.accepted({ deliveries: [{}, {}] }))
+  const [held] = await claim(store, { limit: 1 })
+  other.exec('begin immediate')
+  expect(store.checkWritable()).rejects.toBeInstanceOf(StoreUnavailable)
+  expect(accept(store, records.accepted())).rejects.toBeInstanceOf(StoreUnavailable)
+  expect(claim(store)).rejects.toBeInstanceOf(StoreUnavailable)
+  expect(store.deliveries.record(recordOf(held!))).rejects.toBeInstanceOf(StoreUnavailable)
+  await turn()
+  other.exec('commit')
+  await store.checkWritable()
+  expect(store.deliveries.nextDueAt(() => 1)).toBe(START)
+  expect(await store.deliveries.record(recordOf(held!))).toBe('recorded')
+  expect(await claim(store)).toHaveLength(1)
+})
+
+test('a store that cannot write is still read and searched', async () => {
+  const { message } = await accept(store, records.accepted({ subject: 'indexed needle' }))
+  await store.indexForSearch()
+  const late = await accept(store, records.accepted({ subject: 'late needle' }))
+  other.exec('begin immediate')
+  expect(await store.messages.get(late.message.id)).not.toBeNull()
+  const list = () => store.messages.list({ ...ALL_MESSAGES, text: 'needle' }, { limit: 9, after: null })
+  expect((await list()).records.map(({ id }) => id)).toEqual([message.id])
+  other.exec('commit')
+  expect((await list()).records.map(({ id }) => id)).toEqual([late.message.id, message.id])
+})
+
+test('a claim that was taken back half-way hands its work to the next one', async () => {
+  await accept(store, records.accepted({ deliveries: [{ email: 'a@a.example' }, { email: 'b@b.example' }] }))
+  let isBroken = true
+  const freeFor = (destination: string) => {
+    if (isBroken && destination === 'b.example') throw new Error('broken')
+    return 5
+  }
+  expect(claim(store, { freeFor })).rejects.toThrow('broken')
+  await turn()
+  isBroken = false
+  expect(await claim(store, { freeFor })).toHaveLength(2)
+  expect(await claim(store, { now: LEASE.until - 1, freeFor })).toEqual([])
+})
+
+/** Until the commit of what was handed in is decided. */
+async function turn(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+  await new Promise((resolve) => setImmediate(resolve))
+}
