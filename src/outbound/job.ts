@@ -13,7 +13,7 @@ export interface AttemptJob {
   /** As mail/content.ts packs it. */
   content: Uint8Array
   signingKeys: SigningKey[]
-  /** When the signatures were made: the same at every attempt, so the bytes are the same. */
+  /** The date and the signing time of the mail: the same at every attempt, so the bytes are the same. */
   signedAt: number
   requireTls: boolean
   /** `test` mail is composed and signed but never leaves (outbound/sandbox.ts decides its outcome). */

@@ -72,6 +72,8 @@ export function createOutboundLoop(house: {
     const limit = Math.min(slots.free(), CLAIM_MAX)
     if (isStopping || limit === 0) return null
     const now = clock.now()
+    const dueAt = store.deliveries.nextDueAt(slots.freeFor)
+    if (dueAt === null || dueAt > now) return dueAt
     const claims = await store.deliveries.claimDue({
       now,
       limit,
@@ -121,7 +123,7 @@ export function createOutboundLoop(house: {
     returnPath: `${house.verp.encode(delivery.id)}@${returnPathHost}`,
     content,
     signingKeys: signingKeys.map((key) => ({ domain: domainName, ...key })),
-    signedAt: message.createdAt,
+    signedAt: message.scheduledAt ?? message.createdAt,
     requireTls: message.requireTls,
     sandbox: message.mode === 'test',
   })

@@ -38,7 +38,7 @@ export function createPreparer(): Preparer {
     return key
   }
   const prepareNow = (job: Unprepared): Prepared => {
-    const mail = compose(unpackContent(job.content))
+    const mail = compose({ ...unpackContent(job.content), dateAt: job.signedAt })
     const signingKeys = job.signingKeys.map(({ privateKeyPem, ...key }) => ({
       ...key,
       privateKey: keyOf(privateKeyPem),

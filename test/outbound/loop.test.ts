@@ -109,6 +109,8 @@ async function world(
               smtpResponse: null,
               bounceType: null,
               bounceCode: null,
+              opens: 0,
+              clicks: 0,
             })),
             attempts: [],
             events: [],
