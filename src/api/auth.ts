@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import { type ApiKey, keyFault } from '../model/api-key.ts'
+import type { Mode } from '../model/message.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { Random } from '../platform/random.ts'
+import type { ApiKeys } from '../storage/store.ts'
+
+export interface Auth {
+  /** `Authorization` header → the key it presents. Throws 401, the same for every cause, so that a guesser learns
+   *  nothing: no header, another scheme, a value of another form, unknown, revoked or expired. */
+  authenticate(authorization: string | null, now: number): ApiKey
+  /** Writes down when keys were last used since the last call. Kept for the next call when it fails; never rejects. */
+  flushUses(): Promise<void>
+}
+
+/** Store of keys → Auth. One hash and one lookup a request, no memory of keys: a revoked one is refused at once. */
+export function createAuth(apiKeys: ApiKeys): Auth {
+  let uses = new Map<string, number>()
+
+  return {
+    authenticate(authorization, now) {
+      const value = presentedKey(authorization)
+      const key = value === null ? null : apiKeys.findBySecret(hashKeyValue(value))
+      if (key === null || keyFault(key, now) !== null) throw unauthorized()
+      uses.set(key.id, now)
+      return key
+    },
+
+    async flushUses() {
+      if (uses.size === 0) return
+      const written = uses
+      uses = new Map()
+      try {
+        await apiKeys.recordUse([...written].map(([id, at]) => ({ id, at })))
+      } catch {
+        for (const [id, at] of written) if (!uses.has(id)) uses.set(id, at)
+      }
+    },
+  }
+}
+
+/** Key value → the SHA-256 that is stored of it. The value is random enough that no salt is needed. */
+export function hashKeyValue(value: string): Uint8Array {
+  return createHash('sha256').update(value).digest()
+}
+
+/** A new key value: `svc_live_` or `svc_test_` and 40 characters of base62, 238 bits (contract §2 asks for 32).
+ *  Every character is equally likely: bytes that would favour the first ones are thrown away. */
+export function mintKeyValue(mode: Mode, random: Random): string {
+  let text = ''
+  while (text.length < RANDOM_CHARACTERS) {
+    for (const byte of random.bytes(RANDOM_CHARACTERS)) {
+      if (byte < FAIR_BYTES && text.length < RANDOM_CHARACTERS) text += BASE62[byte % 62]
+    }
+  }
+  return `svc_${mode}_${text}`
+}
+
+/** The first characters of a key value, shown in lists so that people know it again (contract §2). */
+export function keyPrefix(value: string): string {
+  return value.slice(0, 16)
+}
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const FAIR_BYTES = 248 // 4 × 62, the largest multiple below 256
+const RANDOM_CHARACTERS = 40
+// RFC 6750 §2.1 with the form of our own keys; scheme names have no letter case (RFC 9110 §11.1).
+const PRESENTED = /^[Bb][Ee][Aa][Rr][Ee][Rr] +(svc_(?:live|test)_[0-9A-Za-z]{1,200})$/
+
+function presentedKey(authorization: string | null): string | null {
+  return authorization === null ? null : (PRESENTED.exec(authorization)?.[1] ?? null)
+}
+
+function unauthorized(): Refusal {
+  return new Refusal('unauthorized', 'a valid API key is needed: Authorization: Bearer svc_…')
+}

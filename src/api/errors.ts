@@ -1,0 +1,79 @@
+import { Refusal, type RefusalReason } from '../model/refusal.ts'
+import { StoreUnavailable } from '../storage/store.ts'
+
+/** Every "no" of the house and its HTTP status (interface.md "Error codes", contract §1). */
+export const STATUS_OF: Record<RefusalReason, number> = {
+  validation_error: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  payload_too_large: 413,
+  domain_not_verified: 422,
+  template_error: 422,
+  quota_exceeded: 422,
+  invalid_state: 422,
+  rate_limited: 429,
+  internal_error: 500,
+  unavailable: 503,
+}
+
+/** The JSON of an error (interface.md "Errors"); `details` always has the request's id. */
+export interface ErrorBody {
+  error: {
+    code: RefusalReason
+    message: string
+    field?: string
+    details: Record<string, unknown>
+    errors?: { field: string; message: string }[]
+    retry_after?: number
+  }
+}
+
+/** Whatever was thrown → the refusal to show. A store that cannot write is `unavailable`; everything that is not
+ *  expected is `internal_error` with no word of what it was. Never throws. */
+export function toRefusal(thrown: unknown): Refusal {
+  if (thrown instanceof Refusal) return thrown
+  if (thrown instanceof StoreUnavailable) return unavailable('nothing can be stored at present, try again soon')
+  return new Refusal('internal_error', 'something went wrong on our side')
+}
+
+/** Refusal and request id → body. `retry_after` is the rate limit's alone (interface.md "Errors"). */
+export function toBody(refusal: Refusal, requestId: string): ErrorBody {
+  const { reason, message, field, details, faults, retryAfterSeconds } = refusal
+  const error: ErrorBody['error'] = { code: reason, message, details: { ...details, request_id: requestId } }
+  if (field !== undefined) error.field = field
+  if (faults !== undefined) error.errors = faults.map((fault) => ({ field: fault.field, message: fault.message }))
+  if (reason === 'rate_limited' && retryAfterSeconds !== undefined) error.retry_after = retryAfterSeconds
+  return { error }
+}
+
+/** The headers an error brings along: `Retry-After` in seconds, `WWW-Authenticate` on 401 (RFC 9110 §11.6.1). */
+export function headersOf(refusal: Refusal): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (refusal.retryAfterSeconds !== undefined) headers['retry-after'] = String(refusal.retryAfterSeconds)
+  if (refusal.reason === 'unauthorized') headers['www-authenticate'] = 'Bearer'
+  return headers
+}
+
+/** We cannot answer now, and the caller should come back after a few seconds. */
+export function unavailable(message: string): Refusal {
+  return new Refusal('unavailable', message, { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS })
+}
+
+/** A record that the path or a filter names → itself, when it is the caller's. Null → 404; of another organization →
+ *  403 (customer's rule). `what` is the noun in the message: `webhook`. */
+export function requireOwned<T extends { organizationId: string }>(
+  record: T | null,
+  organizationId: string,
+  what: string,
+): T {
+  if (record === null) throw new Refusal('not_found', `there is no such ${what}`)
+  if (record.organizationId !== organizationId) {
+    throw new Refusal('forbidden', `this ${what} belongs to another organization`)
+  }
+  return record
+}
+
+const UNAVAILABLE_RETRY_SECONDS = 5 // long enough for a restart, short enough for a sign-in code

@@ -1,0 +1,32 @@
+import type { Store } from '../storage/store.ts'
+import { JSON_TYPE } from './answer.ts'
+import { unavailable } from './errors.ts'
+import type { Page } from './route-table.ts'
+
+/** `/healthz`: the process answers. `/readyz`: it should get requests, because the store can write, every listener is
+ *  up and it is not shutting down; else 503 with the reason. */
+export function healthPages(options: {
+  store: Pick<Store, 'checkWritable'>
+  isReady: () => string | null
+  isStopping: () => boolean
+}): Page[] {
+  const { store, isReady, isStopping } = options
+  return [
+    { method: 'GET', path: '/healthz', whileStopping: true, handle: () => ok() },
+    {
+      method: 'GET',
+      path: '/readyz',
+      whileStopping: true,
+      handle: async () => {
+        const fault = isStopping() ? 'this server is shutting down' : isReady()
+        if (fault !== null) throw unavailable(fault)
+        await store.checkWritable()
+        return ok()
+      },
+    },
+  ]
+}
+
+function ok(): Response {
+  return new Response('{"status":"ok"}', { headers: { 'content-type': JSON_TYPE } })
+}

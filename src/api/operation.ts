@@ -1,0 +1,59 @@
+import type { z } from 'zod'
+import type { ApiKey, Permission } from '../model/api-key.ts'
+import type { Remember } from '../storage/store.ts'
+
+/** One endpoint: what it needs, what it takes, what it does. The table of all operations is mounted by server.ts
+ *  and is what the OpenAPI document is made from.
+ *
+ *  The order of checks is the contract's (§1): key, rate, permission, `load` (the resource in the path), query and
+ *  body, `handle` (what the body refers to, then state). Each throws a Refusal. */
+// biome-ignore lint/suspicious/noExplicitAny: a table of operations holds many Q, B and R
+export interface Operation<Q = any, B = any, R = any> {
+  /** Stable name, snake_case: `messages_send`. Two paths of one operation share it, and so their idempotency keys. */
+  id: string
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** `/v1/webhooks/:webhook_id` */
+  path: string
+  permission: Permission
+  summary: string
+  query?: z.ZodType<Q>
+  body?: z.ZodType<B>
+  /** The body may be absent; then `body` is parsed from `{}`. */
+  bodyOptional?: boolean
+  /** Understands Idempotency-Key. */
+  idempotent?: boolean
+  /** The answer shows a secret once; a remembered one is sealed. */
+  secretAnswer?: boolean
+  /** Finds the resource named in the path, or refuses with not_found or forbidden. */
+  load?: (call: Call) => Promise<R>
+  handle: (call: Call & { query: Q; body: B; resource: R; remember: MakeRemember }) => Promise<Answer>
+}
+
+/** A request whose key is valid. */
+export interface Call {
+  key: ApiKey
+  organizationId: string
+  requestId: string
+  now: number
+  params: Record<string, string>
+  headers: Headers
+  /** Ends when the client goes away. */
+  signal: AbortSignal
+}
+
+/** What goes back. `body` becomes JSON; a Uint8Array or string goes as it is with `contentType`. */
+export interface Answer {
+  status: number
+  body: unknown
+  headers?: Record<string, string>
+  contentType?: string
+}
+
+/** The answer about to be given → the record to write in the same transaction, when the request carries an
+ *  Idempotency-Key; undefined otherwise. Pass it on to the store method that does the change. */
+export type MakeRemember = (answer: Answer) => Remember | undefined
+
+/** Keeps the types of query, body and resource while an operation is written down. */
+export function operation<Q, B, R>(definition: Operation<Q, B, R>): Operation<Q, B, R> {
+  return definition
+}

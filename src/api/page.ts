@@ -1,0 +1,66 @@
+import { invalid } from '../model/refusal.ts'
+import type { Page, PageRequest } from '../storage/store.ts'
+import type { Answer } from './operation.ts'
+
+/** `limit` and `cursor` as pageFields (schema.ts) parses them. */
+export interface PageQuery {
+  limit: number
+  cursor?: string | undefined
+}
+
+/** Query → what the store is asked for. A cursor that is not ours is 400 with field `cursor`. */
+export function pageRequest(query: PageQuery): PageRequest {
+  return { limit: query.limit, after: query.cursor === undefined ? null : readCursor(query.cursor, NEWEST_FIRST) }
+}
+
+/** Page of records → the answer of every list (contract §1): `{data, has_more, next_cursor}`. An empty page has no
+ *  cursor. `toWire` says what a record looks like outside. */
+export function pageAnswer<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown): Answer {
+  return listAnswer(page, toWire, NEWEST_FIRST)
+}
+
+/** The same for a list that runs oldest first (`GET /v1/events?after=`): its cursor goes on in that direction. */
+export function feedAnswer<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown): Answer {
+  return listAnswer(page, toWire, OLDEST_FIRST)
+}
+
+/** Cursor of a feed → id of the last record seen; null when it is a cursor of a newest-first list. Throws 400. */
+export function feedCursor(cursor: string): string | null {
+  return directionOf(cursor) === OLDEST_FIRST ? readCursor(cursor, OLDEST_FIRST) : null
+}
+
+// First byte of a cursor: version and direction in one. Another layout takes another number.
+const NEWEST_FIRST = 1
+const OLDEST_FIRST = 2
+const ID = /^[a-z]{3}_[0-9a-z]{26}$/
+const CURSOR = /^[A-Za-z0-9_-]{42}$/ // one byte and the 30 of an id, without padding
+
+function listAnswer<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown, direction: number) {
+  const last = page.records.at(-1)
+  const more = page.hasMore && last !== undefined
+  return {
+    status: 200,
+    body: {
+      data: page.records.map(toWire),
+      has_more: more,
+      next_cursor: more ? writeCursor(last.id, direction) : null,
+    },
+  }
+}
+
+function writeCursor(id: string, direction: number): string {
+  return Buffer.from(`${String.fromCharCode(direction)}${id}`, 'latin1').toString('base64url')
+}
+
+function readCursor(cursor: string, direction: number): string {
+  const bytes = CURSOR.test(cursor) ? Buffer.from(cursor, 'base64url').toString('latin1') : ''
+  const id = bytes.slice(1)
+  if (bytes.charCodeAt(0) !== direction || !ID.test(id)) {
+    throw invalid([{ field: 'cursor', message: 'cursor is not one that this list gave out' }])
+  }
+  return id
+}
+
+function directionOf(cursor: string): number {
+  return CURSOR.test(cursor) ? Buffer.from(cursor, 'base64url')[0]! : 0
+}

@@ -1,0 +1,113 @@
+import type { ApiKey } from '../model/api-key.ts'
+import { type Plan, UNLIMITED } from '../model/organization.ts'
+import type { Organizations } from '../storage/store.ts'
+
+/** What the `RateLimit-*` headers say. */
+export interface RateState {
+  allowed: boolean
+  limit: number
+  remaining: number
+  /** Seconds until the window ends, at least 1. */
+  resetSeconds: number
+}
+
+export interface RateLimit {
+  /** Counts one request of the key against its plan. Never throws but for what the store throws. */
+  take(key: ApiKey, now: number): Promise<RateState> | RateState
+}
+
+/** Organizations and plans → RateLimit: fixed windows of 60 s that begin with a key's first request, in memory.
+ *
+ *  A restart forgets the windows (at most one window's worth more). Counting happens without an await in between, so
+ *  parallel requests cannot pass the limit together. A rotated key spends from its successor's window, so a rotation
+ *  does not double the rate while both are valid. On an unlimited plan the headers, which every authenticated answer
+ *  carries, say a limit of a thousand million with nothing used. Memory: one small entry per key used in the last
+ *  two minutes. */
+export function createRateLimit(options: {
+  organizations: Organizations
+  plans: (name: string) => Plan | undefined
+}): RateLimit {
+  const { organizations, plans } = options
+  const windows = new Map<string, Window>()
+  const successors = new Map<string, string>()
+  const limits = new Map<string, { limit: number; until: number }>()
+  let sweepAt = 0
+
+  const count = (key: ApiKey, limit: number, now: number): RateState => {
+    if (now >= sweepAt) sweep(now)
+    if (limit === UNLIMITED) return NO_LIMIT
+    const window = windowOf(key, now)
+    const allowed = window.used < limit
+    if (allowed) window.used++
+    const remaining = Math.max(0, limit - window.used)
+    return { allowed, limit, remaining, resetSeconds: Math.max(1, Math.ceil((window.endsAt - now) / 1000)) }
+  }
+
+  const windowOf = (key: ApiKey, now: number): Window => {
+    const id = key.rotatedTo === null ? key.id : moveToSuccessor(key.id, key.rotatedTo)
+    const known = windows.get(id)
+    // A clock that was set back must not make a window last longer than one.
+    if (known !== undefined && now < known.endsAt && known.endsAt - now <= WINDOW_MS) return known
+    const fresh = { used: 0, endsAt: now + WINDOW_MS }
+    windows.set(id, fresh)
+    return fresh
+  }
+
+  /** Old key → the id whose window it spends from; what it has spent already goes there too. */
+  const moveToSuccessor = (id: string, rotatedTo: string): string => {
+    successors.set(id, rotatedTo)
+    let heir = rotatedTo
+    for (let hops = 0; hops < MAX_CHAIN && successors.has(heir); hops++) heir = successors.get(heir)!
+    const spent = windows.get(id)
+    if (spent === undefined) return heir
+    windows.delete(id)
+    const window = windows.get(heir)
+    if (window === undefined) windows.set(heir, spent)
+    else window.used += spent.used
+    return heir
+  }
+
+  const sweep = (now: number) => {
+    sweepAt = now + WINDOW_MS
+    for (const [id, window] of windows) if (window.endsAt <= now) windows.delete(id)
+    for (const [id, entry] of limits) if (entry.until <= now) limits.delete(id)
+    if (successors.size > MAX_SUCCESSORS) successors.clear()
+  }
+
+  const readLimit = async (key: ApiKey, now: number): Promise<number> => {
+    const organization = await organizations.get(key.organizationId)
+    const plan = organization === null ? undefined : plans(organization.plan)
+    const limit = plan?.requestsPerMinute ?? LIMIT_WITHOUT_PLAN
+    limits.set(key.organizationId, { limit, until: now + PLAN_MEMORY_MS })
+    return limit
+  }
+
+  return {
+    take(key, now) {
+      const known = limits.get(key.organizationId)
+      if (known !== undefined && now < known.until && known.until - now <= PLAN_MEMORY_MS) {
+        return count(key, known.limit, now)
+      }
+      return readLimit(key, now).then((limit) => count(key, limit, now))
+    },
+  }
+}
+
+/** `RateLimit-*` headers onto the headers of an answer. */
+export function writeRateHeaders(headers: Record<string, string>, state: RateState): void {
+  headers['ratelimit-limit'] = String(state.limit)
+  headers['ratelimit-remaining'] = String(state.remaining)
+  headers['ratelimit-reset'] = String(state.resetSeconds)
+}
+
+interface Window {
+  used: number
+  endsAt: number
+}
+
+const WINDOW_MS = 60_000 // document: requests per minute
+const PLAN_MEMORY_MS = 5_000 // a plan changed by the operator is in force this soon
+const LIMIT_WITHOUT_PLAN = 60 // a plan that is no longer configured: the document's smallest
+const MAX_CHAIN = 100
+const MAX_SUCCESSORS = 10_000
+const NO_LIMIT: RateState = { allowed: true, limit: 1e9, remaining: 1e9, resetSeconds: 60 }

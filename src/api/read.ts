@@ -1,0 +1,117 @@
+import { invalid, Refusal } from '../model/refusal.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Operation } from './operation.ts'
+import { check } from './schema.ts'
+
+/** Reads a whole request body of at most `limit` bytes. A longer one is 413, before it is read if it says so and while
+ *  it is read if not (chunked). One that trickles in for longer than five minutes, or ends early, is 400. A body that
+ *  is not there is zero bytes. */
+export async function readBytes(request: Request, limit: number, clock: Clock): Promise<Uint8Array> {
+  const announced = request.headers.get('content-length')
+  if (announced !== null && Number(announced) > limit) throw tooLarge(limit)
+  if (request.body === null) return NO_BYTES
+  const chunks: Uint8Array[] = []
+  const startedAt = clock.now()
+  let size = 0
+  const reader = request.body.getReader()
+  for (;;) {
+    const chunk = await reader.read().catch(() => null)
+    if (chunk === null) throw notABody('the request ended before its body was complete')
+    if (chunk.done) break
+    size += chunk.value.byteLength
+    const fault = size > limit ? tooLarge(limit) : clock.now() - startedAt > LONGEST_UPLOAD_MS ? tooSlow() : null
+    if (fault !== null) {
+      reader.cancel().catch(() => {})
+      throw fault
+    }
+    chunks.push(chunk.value)
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
+}
+
+/** Bytes and headers → the body as the operation's schema wants it, or 400 with every fault. The content type must be
+ *  `application/json`, the bytes well-formed UTF-8, the nesting at most 64 deep. */
+export function parseBody(operation: Operation, request: Request, bytes: Uint8Array): unknown {
+  if (operation.body === undefined) return undefined
+  if (bytes.byteLength === 0) {
+    if (operation.bodyOptional) return checked(operation.body, {}, 'body')
+    throw notABody('a JSON body is needed')
+  }
+  checkHeaders(request.headers)
+  return checked(operation.body, parseJson(bytes), 'body')
+}
+
+/** Query string → the query as the operation's schema wants it, or 400: unknown parameters, repeated ones, bad ones. */
+export function parseQuery(operation: Operation, url: string): unknown {
+  const start = url.indexOf('?')
+  if (start < 0) return operation.query === undefined ? undefined : checked(operation.query, {}, 'query')
+  const end = url.indexOf('#', start)
+  const values: Record<string, string> = Object.create(null)
+  for (const [name, value] of new URLSearchParams(url.slice(start + 1, end < 0 ? undefined : end))) {
+    if (operation.query === undefined) throw invalid([{ field: name, message: `${name} is not a known parameter` }])
+    if (name in values) throw invalid([{ field: name, message: `${name} is given more than once` }])
+    values[name] = value
+  }
+  return operation.query === undefined ? undefined : checked(operation.query, { ...values }, 'query')
+}
+
+/** Refuses what we would have to guess about. `application/json` may have
+ *  parameters (RFC 8259 §11 defines none); compressed bodies are not taken. */
+function checkHeaders(headers: Headers): void {
+  const type = headers.get('content-type')
+  if (type === null || !JSON_CONTENT.test(type)) throw notABody('Content-Type must be application/json', 'Content-Type')
+  const encoding = headers.get('content-encoding')
+  if (encoding !== null && encoding !== 'identity') {
+    throw notABody('compressed request bodies are not accepted', 'Content-Encoding')
+  }
+}
+
+const NO_BYTES = new Uint8Array(0)
+const JSON_CONTENT = /^\s*application\/json\s*(?:;.*)?$/i
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+const LONGEST_UPLOAD_MS = 300_000 // 25 MiB at 90 KB/s
+const DEEPEST = 64
+const MOST_FAULTS = 100
+
+function parseJson(bytes: Uint8Array): unknown {
+  let text: string
+  try {
+    text = UTF8.decode(bytes)
+  } catch {
+    throw notABody('the body is not valid UTF-8')
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw notABody('the body is not valid JSON') // malformed, or nested past what the parser takes
+  }
+  if (isDeeperThan(value, DEEPEST)) throw notABody(`the body is nested more than ${DEEPEST} levels deep`)
+  return value
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  if (Array.isArray(value)) return value.some((entry) => isDeeperThan(entry, levels - 1))
+  for (const key in value) if (isDeeperThan((value as Record<string, unknown>)[key], levels - 1)) return true
+  return false
+}
+
+function checked(schema: NonNullable<Operation['body']>, value: unknown, root: string): unknown {
+  const result = check(schema, value, root)
+  if (result.faults === null) return result.value
+  throw invalid(result.faults.slice(0, MOST_FAULTS))
+}
+
+function notABody(message: string, field = 'body'): Refusal {
+  return invalid([{ field, message }])
+}
+
+function tooSlow(): Refusal {
+  return notABody('the body took too long to arrive')
+}
+
+function tooLarge(limit: number): Refusal {
+  return new Refusal('payload_too_large', `the body is larger than ${limit} bytes`, { details: { limit_bytes: limit } })
+}

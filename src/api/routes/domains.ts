@@ -1,0 +1,219 @@
+import { z } from 'zod'
+import { mintDkimKeys, newDomain } from '../../domains/keys.ts'
+import { checkDomainName } from '../../domains/name.ts'
+import { dnsRecords, findingOf } from '../../domains/records.ts'
+import { verifyDomain } from '../../domains/verify.ts'
+import { toALabel } from '../../mail/address.ts'
+import type { Domain } from '../../model/domain.ts'
+import { iso } from '../../model/event.ts'
+import { type Plan, UNLIMITED } from '../../model/organization.ts'
+import { invalid, Refusal } from '../../model/refusal.ts'
+import type { MintId } from '../../platform/ids.ts'
+import type { Random } from '../../platform/random.ts'
+import type { Resolver } from '../../platform/resolver.ts'
+import type { Store } from '../../storage/store.ts'
+import { deleted } from '../answer.ts'
+import { requireOwned } from '../errors.ts'
+import { type Call, type Operation, operation } from '../operation.ts'
+import { pageAnswer, pageRequest } from '../page.ts'
+import { pageFields } from '../schema.ts'
+
+const createBody = z.strictObject({
+  name: z.string().transform((text, context) => {
+    const checked = checkDomainName(text)
+    if ('name' in checked) return checked.name
+    context.addIssue({ code: 'custom', message: checked.fault })
+    return z.NEVER
+  }),
+})
+const listQuery = z.strictObject(pageFields)
+const patchBody = z.strictObject({
+  tracking: z
+    .strictObject({
+      opens: z.boolean().optional(),
+      clicks: z.boolean().optional(),
+      unsubscribe: z.boolean().optional(),
+      host: z.string().nullable().optional(),
+    })
+    .optional(),
+})
+const noBody = z.strictObject({})
+const LIMIT_WITHOUT_PLAN = 1 // a plan that is no longer configured: the document's smallest
+
+/** `/v1/domains`: what may stand in From, and what has to be published for it (contract §5). `resolver` should not
+ *  answer from memory: `verify` asks DNS now. `hostname` is this server's name. */
+export function domainOperations(deps: {
+  store: Pick<Store, 'domains' | 'organizations'>
+  random: Random
+  mintId: MintId
+  plans: (name: string) => Plan | undefined
+  resolver: Resolver
+  hostname: string
+}): Operation[] {
+  const { store, random, mintId, resolver, hostname } = deps
+  const load = async ({ params, organizationId }: Call) =>
+    requireOwned(await store.domains.get(params.domain_id!), organizationId, 'domain')
+  const answerOf = (domain: Domain, status = 200) => ({ status, body: toWire(domain, hostname) })
+  const reread = async (domain: Domain) => answerOf((await store.domains.get(domain.id)) ?? domain)
+
+  return [
+    operation({
+      id: 'domains_create',
+      method: 'POST',
+      path: '/v1/domains',
+      permission: 'manage',
+      summary: 'Add a sending domain; the answer says which DNS records to publish',
+      body: createBody,
+      idempotent: true,
+      async handle({ organizationId, now, body, remember }) {
+        // Both before the keys are made, which is work; `create` looks once more.
+        if ((await store.domains.findByName(body.name)) !== null) throw taken()
+        const limit = await requireRoom(organizationId)
+        const keys = await mintDkimKeys('active', now, random)
+        const domain = newDomain({ id: mintId('dom'), organizationId, name: body.name }, now, keys)
+        const answer = answerOf(domain, 201)
+        const result = await store.domains.create(domain, limit, remember(answer))
+        if (result === 'created') return answer
+        throw result === 'conflict' ? taken() : full(limit, await countDomains(organizationId))
+      },
+    }),
+    operation({
+      id: 'domains_list',
+      method: 'GET',
+      path: '/v1/domains',
+      permission: 'manage',
+      summary: 'List sending domains, newest first',
+      query: listQuery,
+      handle: async ({ organizationId, query }) =>
+        pageAnswer(await store.domains.list(organizationId, pageRequest(query)), (domain) => toWire(domain, hostname)),
+    }),
+    operation({
+      id: 'domains_get',
+      method: 'GET',
+      path: '/v1/domains/:domain_id',
+      permission: 'manage',
+      summary: 'Read one domain with its DNS records and what DNS last said of them',
+      load,
+      handle: async ({ resource }) => answerOf(resource),
+    }),
+    operation({
+      id: 'domains_update',
+      method: 'PATCH',
+      path: '/v1/domains/:domain_id',
+      permission: 'manage',
+      summary: 'Change what is tracked, and under which host',
+      body: patchBody,
+      load,
+      async handle({ resource, body }) {
+        const host = body.tracking?.host == null ? body.tracking?.host : trackingHost(body.tracking.host, resource)
+        const change = Object.entries({ ...body.tracking, host }).filter(([, value]) => value !== undefined)
+        if (change.length === 0) return answerOf(resource)
+        await store.domains.setTracking(resource.id, { ...resource.tracking, ...Object.fromEntries(change) })
+        return reread(resource)
+      },
+    }),
+    operation({
+      id: 'domains_delete',
+      method: 'DELETE',
+      path: '/v1/domains/:domain_id',
+      permission: 'manage',
+      summary: 'Remove a domain; its API keys are revoked',
+      load,
+      async handle({ resource, now }) {
+        if ((await store.domains.remove(resource.id, now)) === 'removed') return deleted(resource.id)
+        throw new Refusal('invalid_state', 'messages of this domain are still to be delivered; cancel or await them')
+      },
+    }),
+    operation({
+      id: 'domains_verify',
+      method: 'POST',
+      path: '/v1/domains/:domain_id/verify',
+      permission: 'manage',
+      summary: 'Ask DNS now whether the records are published',
+      body: noBody,
+      bodyOptional: true,
+      load,
+      handle: async ({ resource, now }) =>
+        answerOf(await verifyDomain(resource, { domains: store.domains, resolver, hostname, now })),
+    }),
+    operation({
+      id: 'domains_rotate_dkim',
+      method: 'POST',
+      path: '/v1/domains/:domain_id/rotate-dkim',
+      permission: 'manage',
+      summary: 'Make two new DKIM keys; they sign once their records are seen, then the old ones retire',
+      body: noBody,
+      bodyOptional: true,
+      load,
+      async handle({ resource, now }) {
+        if (resource.dkim.some((key) => key.state === 'pending')) {
+          throw new Refusal('invalid_state', 'a rotation is under way: publish its records and verify the domain')
+        }
+        await store.domains.addDkimKeys(resource.id, await mintDkimKeys('pending', now, random))
+        return reread(resource)
+      },
+    }),
+  ]
+
+  /** The plan's limit, or 422 when it is reached. */
+  async function requireRoom(organizationId: string): Promise<number> {
+    const organization = await store.organizations.get(organizationId)
+    const plan = organization === null ? undefined : deps.plans(organization.plan)
+    const limit = plan?.domains ?? LIMIT_WITHOUT_PLAN
+    if (limit === UNLIMITED) return limit
+    const used = await countDomains(organizationId)
+    if (used >= limit) throw full(limit, used)
+    return limit
+  }
+
+  async function countDomains(organizationId: string): Promise<number> {
+    let used = 0
+    for (let after: string | null = null; ; ) {
+      const page = await store.domains.list(organizationId, { limit: 100, after })
+      used += page.records.length
+      after = page.records.at(-1)?.id ?? null
+      if (!page.hasMore || after === null) return used
+    }
+  }
+}
+
+/** The same words whoever has the name, so that nobody learns who uses this server. */
+function taken(): Refusal {
+  return new Refusal('conflict', 'this domain already exists', { field: 'name' })
+}
+
+function full(limit: number, used: number): Refusal {
+  return new Refusal('quota_exceeded', `this plan allows ${limit} domains`, { details: { limit, used } })
+}
+
+/** A host under the domain, so that nobody can take a name of somebody else's. */
+function trackingHost(text: string, domain: Domain): string {
+  const host = toALabel(text)
+  if (host?.endsWith(`.${domain.name}`) && host !== domain.returnPathHost) return host
+  const message = `tracking.host must be a host under ${domain.name}, and not ${domain.returnPathHost}`
+  throw invalid([{ field: 'tracking.host', message }])
+}
+
+function toWire(domain: Domain, hostname: string) {
+  const time = (at: number | null) => (at === null ? null : iso(at))
+  return {
+    id: domain.id,
+    name: domain.name,
+    status: domain.status,
+    created_at: iso(domain.createdAt),
+    verified_at: time(domain.verifiedAt),
+    last_checked_at: time(domain.lastCheckedAt),
+    dkim: domain.dkim.map(({ selector, algorithm, state, createdAt }) => ({
+      selector,
+      algorithm,
+      state,
+      created_at: iso(createdAt),
+    })),
+    return_path_host: domain.returnPathHost,
+    tracking: domain.tracking,
+    dns_records: dnsRecords(domain, hostname).map((record) => {
+      const finding = findingOf(domain, record)
+      return { ...record, status: finding?.status ?? 'pending', found: finding?.found ?? [] }
+    }),
+  }
+}

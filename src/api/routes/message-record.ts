@@ -1,0 +1,94 @@
+import type { Attempt, Delivery } from '../../model/delivery.ts'
+import { iso } from '../../model/event.ts'
+import type { Message } from '../../model/message.ts'
+import type { Store } from '../../storage/store.ts'
+import type { Accepted } from '../../submission/accept.ts'
+import { requireOwned } from '../errors.ts'
+import type { Call } from '../operation.ts'
+
+/** The message that the path names → itself, when it is the caller's organization's; 404 or 403 otherwise. */
+export function loadMessage({ store }: { store: Pick<Store, 'messages'> }) {
+  return async ({ params, organizationId }: Call): Promise<Message> =>
+    requireOwned(await store.messages.get(params.message_id!), organizationId, 'message')
+}
+
+/** Message with its deliveries → the record of contract §3. */
+export function messageRecord(message: Message, deliveries: readonly Delivery[]) {
+  return {
+    id: message.id,
+    mode: message.mode,
+    status: message.status,
+    from: message.from,
+    to: message.to,
+    cc: message.cc,
+    bcc: message.bcc,
+    reply_to: message.replyTo,
+    subject: message.subject,
+    tags: message.tags,
+    metadata: message.metadata,
+    template_id: message.templateId,
+    domain_id: message.domainId,
+    size_bytes: message.sizeBytes,
+    message_id_header: message.messageIdHeader,
+    created_at: iso(message.createdAt),
+    scheduled_at: isoOrNull(message.scheduledAt),
+    source: message.source,
+    recipients: deliveries.map(recipientRecord),
+  }
+}
+
+/** What a send answers (contract §3). */
+export function acceptedRecord({ message, recipients }: Accepted) {
+  return {
+    id: message.id,
+    message_id: message.id,
+    status: message.status,
+    created_at: iso(message.createdAt),
+    ...(message.scheduledAt === null ? {} : { scheduled_at: iso(message.scheduledAt) }),
+    recipients: recipients.map(({ email, type, status }) => ({ email, type, status })),
+  }
+}
+
+/** One attempt and whom it was for → its record; times in ms since it began stand in the transcript. */
+export function attemptRecord({ email, attempt }: { email: string; attempt: Attempt }) {
+  return {
+    recipient: email,
+    number: attempt.number,
+    started_at: iso(attempt.startedAt),
+    duration_ms: attempt.durationMs,
+    outcome: attempt.outcome,
+    mx_host: attempt.mxHost,
+    mx_ip: attempt.mxAddress,
+    source_ip: attempt.sourceAddress,
+    tls_version: attempt.tlsVersion,
+    tls_cipher: attempt.tlsCipher,
+    tls_verified: attempt.tlsVerified,
+    smtp_response: attempt.reply,
+    enhanced_code: attempt.enhancedCode,
+    cause: attempt.cause === null ? null : { class: attempt.cause.class, rule: attempt.cause.rule },
+    transcript: attempt.transcript,
+  }
+}
+
+function recipientRecord(delivery: Delivery) {
+  return {
+    email: delivery.email,
+    type: delivery.type,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    last_attempt_at: isoOrNull(delivery.lastAttemptAt),
+    next_attempt_at: isoOrNull(delivery.nextAttemptAt),
+    delivered_at: isoOrNull(delivery.deliveredAt),
+    smtp_response: delivery.smtpResponse,
+    bounce_type: delivery.bounceType,
+    bounce_code: delivery.bounceCode,
+    mx_host: delivery.mxHost,
+    tls: delivery.tls,
+    opens: delivery.opens,
+    clicks: delivery.clicks,
+  }
+}
+
+function isoOrNull(at: number | null): string | null {
+  return at === null ? null : iso(at)
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { unpackContent } from '../../mail/content.ts'
+import type { Message } from '../../model/message.ts'
+import { Refusal } from '../../model/refusal.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Store } from '../../storage/store.ts'
+import type { Accepted, Submission } from '../../submission/accept.ts'
+import { requestAgain } from '../../submission/resend.ts'
+import { type Answer, type Operation, operation } from '../operation.ts'
+import { acceptedRecord, loadMessage, messageRecord } from './message-record.ts'
+import { createScheduledAt } from './messages-body.ts'
+
+export interface ActDeps {
+  store: Pick<Store, 'messages'>
+  clock: Clock
+  submission: Submission
+  wakeOutbound: () => void
+}
+
+/** What can still be done about a message: cancel it, move it, send it once more. */
+export function actOperations({ store, clock, submission, wakeOutbound }: ActDeps): Operation[] {
+  const load = loadMessage({ store })
+
+  /** The record as it is now, after a change. */
+  const present = async (id: string): Promise<Answer> => {
+    const [message, deliveries] = await Promise.all([store.messages.get(id), store.messages.deliveries(id)])
+    if (message === null) throw new Refusal('not_found', 'there is no such message')
+    return { status: 200, body: messageRecord(message, deliveries) }
+  }
+
+  const cancel = operation({
+    id: 'messages_cancel',
+    method: 'POST',
+    path: '/v1/messages/:message_id/cancel',
+    permission: 'send',
+    summary: 'Cancel a message that is scheduled or still queued',
+    body: z.strictObject({}),
+    bodyOptional: true,
+    load,
+    handle: async ({ resource: message }) => {
+      const result = await store.messages.cancel(message.id, clock.now())
+      if (result === 'invalid_state') throw tooLate(message, 'only what has not been sent yet can be cancelled')
+      return present(message.id)
+    },
+  })
+
+  const reschedule = operation({
+    id: 'messages_update',
+    method: 'PATCH',
+    path: '/v1/messages/:message_id',
+    permission: 'send',
+    summary: 'Move a scheduled message to another time',
+    body: z.strictObject({ scheduled_at: createScheduledAt(clock.now) }),
+    load,
+    handle: async ({ resource: message, body }) => {
+      const now = clock.now()
+      const result = await store.messages.reschedule(message.id, Math.max(body.scheduled_at, now), now)
+      if (result === 'invalid_state') throw tooLate(message, 'only a scheduled message can be moved')
+      wakeOutbound()
+      return present(message.id)
+    },
+  })
+
+  const resend = operation({
+    id: 'messages_resend',
+    method: 'POST',
+    path: '/v1/messages/:message_id/resend',
+    permission: 'send',
+    summary: 'Send the same content to the same recipients once more, as a new message',
+    body: z.strictObject({}),
+    bodyOptional: true,
+    idempotent: true,
+    load,
+    handle: async ({ resource: message, key, remember }) => {
+      if (message.mode !== key.mode) {
+        throw tooLate(message, `a ${message.mode} message can only be sent again with a ${message.mode} key`)
+      }
+      const content = await store.messages.content(message.id)
+      if (content === null) throw tooLate(message, 'the content of this message is no longer kept')
+      const answer = (accepted: Accepted): Answer => ({ status: 202, body: acceptedRecord(accepted) })
+      const request = requestAgain(message, unpackContent(content))
+      const author = { key, source: 'api' as const }
+      return answer(await submission.submit(author, request, (accepted) => remember(answer(accepted))))
+    },
+  })
+
+  return [cancel, reschedule, resend]
+}
+
+function tooLate({ status, mode }: Message, message: string): Refusal {
+  return new Refusal('invalid_state', message, { details: { status, mode } })
+}

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { z } from 'zod'
+import { check } from '../schema.ts'
+import { createSendBody, toSubmission } from './messages-body.ts'
+
+const NOW = Date.UTC(2026, 10, 21)
+const schema = createSendBody(() => NOW)
+const MAIL = { from: 'a@example.com', to: 'b@example.com', subject: 'x', text: 'y' }
+const FIELDS = [
+  'from',
+  'to',
+  'cc',
+  'bcc',
+  'reply_to',
+  'subject',
+  'html',
+  'text',
+  'headers',
+  'attachments',
+  'metadata',
+  'tags',
+  'scheduled_at',
+  'expires_in',
+  'require_tls',
+]
+
+test('any JSON is read or refused with fields, never with an error', () => {
+  const fields = fc.record(Object.fromEntries(FIELDS.map((name) => [name, fc.jsonValue()])), { requiredKeys: [] })
+  fc.assert(
+    fc.property(fc.oneof(fc.jsonValue(), fields), (body) => {
+      const { value, faults } = check(schema, body, 'body')
+      if (faults === null) toSubmission(value)
+      else for (const fault of faults) expect(fault.field).not.toBe('')
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('whatever one field of a good mail becomes, only that field is blamed', () => {
+  const change = fc.tuple(fc.constantFrom(...FIELDS), fc.jsonValue())
+  fc.assert(
+    fc.property(change, ([name, value]) => {
+      const { faults } = check(schema, { ...MAIL, [name]: value }, 'body')
+      const blamed = (faults ?? []).map(({ field }) => field.split(/[.[]/)[0])
+      for (const field of blamed) expect([name, name === 'text' ? 'html' : name]).toContain(field!)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+describe('what submission gets', () => {
+  test('is complete: absent and null fields have their neutral value', () => {
+    const nulls = { cc: null, headers: null, attachments: null, metadata: null, tags: null, html: null }
+    const { value } = check(schema, { ...MAIL, ...nulls }, 'body')
+    expect(toSubmission(value!)).toEqual({
+      from: { asSent: 'a@example.com', mailbox: expect.objectContaining({ address: 'a@example.com' }) },
+      to: { asSent: 'b@example.com', mailboxes: [expect.objectContaining({ address: 'b@example.com' })] },
+      cc: null,
+      bcc: null,
+      replyTo: null,
+      subject: 'x',
+      html: null,
+      text: 'y',
+      headers: [],
+      attachments: [],
+      metadata: {},
+      tags: [],
+      scheduledAt: null,
+      expiresInSeconds: null,
+      requireTls: false,
+    })
+  })
+
+  test('has attachments as bytes', () => {
+    const attachments = [{ filename: 'a', content: 'aGk=', content_id: '<x@y>' }]
+    const { value } = check(schema, { ...MAIL, attachments }, 'body')
+    const [attachment] = toSubmission(value!).attachments
+    expect({ ...attachment, content: Buffer.from(attachment!.content).toString() }).toEqual({
+      filename: 'a',
+      content: 'hi',
+      contentType: 'application/octet-stream',
+      contentId: 'x@y',
+    })
+  })
+})
+
+test('the schema can be written down as JSON Schema, every field with its type', () => {
+  const document = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  expect(Object.keys(document.properties!)).toEqual(FIELDS)
+  expect(document.required).toEqual(['from', 'to', 'subject'])
+  expect(document.properties!.headers).toMatchObject({ anyOf: [{ type: 'object' }, { type: 'null' }] })
+})

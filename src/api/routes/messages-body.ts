@@ -1,0 +1,184 @@
+import { z } from 'zod'
+import { type Mailbox, parseMailbox } from '../../mail/address.ts'
+import type { Metadata } from '../../model/message.ts'
+import * as checks from '../../submission/checks.ts'
+import { collapseRecipients, MAX_RECIPIENTS } from '../../submission/recipients.ts'
+import type { Addresses, SubmissionRequest } from '../../submission/request.ts'
+import { isoTime } from '../schema.ts'
+
+/** The body of a send, from the wire (contract §3) to what submission takes. */
+export type SendBody = z.infer<ReturnType<typeof createSendBody>>
+
+/** Present time → schema of a send; all rules in one, so that one answer names every bad field. `null` for an optional
+ *  field means that it is absent. Only `scheduled_at` depends on the time. */
+export function createSendBody(now: () => number) {
+  return z
+    .strictObject({
+      from: z.string().transform(readFrom),
+      to: ADDRESSES.transform(readRecipients),
+      cc: ADDRESSES.transform(readAddresses).nullish(),
+      bcc: ADDRESSES.transform(readAddresses).nullish(),
+      reply_to: ADDRESSES.transform(readReplyTo).nullish(),
+      subject: text(checks.subjectFault),
+      html: text(checks.bodyFault).nullish(),
+      text: text((body) => (body === '' ? null : checks.bodyFault(body))).nullish(),
+      headers: RECORD_OF_TEXT.transform(readHeaders).nullish(),
+      attachments: z.array(ATTACHMENT).max(checks.MAX_ATTACHMENTS).nullish(),
+      metadata: RECORD_OF_VALUES.transform(readMetadata).nullish(),
+      tags: z.array(text(checks.tagFault)).max(checks.MAX_TAGS).nullish(),
+      scheduled_at: createScheduledAt(now).nullish(),
+      expires_in: z.int().min(1).nullish(),
+      require_tls: z.boolean().nullish(),
+    })
+    .refine((body) => Boolean(body.html || body.text), {
+      path: ['html'],
+      error: 'or text is required',
+      when: ({ value, issues }) =>
+        isRecord(value) && !issues.some(({ path }) => path?.[0] === 'html' || path?.[0] === 'text'),
+    })
+    .refine((body) => collapseRecipients(body).length <= MAX_RECIPIENTS, {
+      path: ['to'],
+      error: `must name at most ${MAX_RECIPIENTS} recipients together with cc and bcc`,
+      when: ({ value }) => isRecord(value),
+    })
+}
+
+/** `scheduled_at`: at most 30 days ahead of `now`; the past is fine and means now. */
+export function createScheduledAt(now: () => number) {
+  return isoTime.refine((at) => at <= now() + checks.MAX_SCHEDULE_AHEAD_MS, 'must be at most 30 days ahead')
+}
+
+/** Parsed body → what submission takes. An empty text part counts as missing. Never throws. */
+export function toSubmission(body: SendBody): SubmissionRequest {
+  return {
+    from: body.from,
+    to: body.to,
+    cc: body.cc ?? null,
+    bcc: body.bcc ?? null,
+    replyTo: body.reply_to ?? null,
+    subject: body.subject,
+    html: body.html ?? null,
+    text: body.text || null,
+    headers: body.headers ?? [],
+    attachments: body.attachments ?? [],
+    metadata: body.metadata ?? {},
+    tags: [...new Set(body.tags ?? [])],
+    scheduledAt: body.scheduled_at ?? null,
+    expiresInSeconds: body.expires_in ?? null,
+    requireTls: body.require_tls ?? false,
+  }
+}
+
+type Context = z.core.$RefinementCtx
+
+const MAX_ADDRESSES = 500 // ours: duplicates are forgiven, a megabyte of them is not
+const MAX_ADDRESS_BYTES = 998 // RFC 5322 §2.1.1: a line, with name and brackets
+const ADDRESSES = z.union([z.string(), z.array(z.string()).max(MAX_ADDRESSES)])
+// Not z.record: it drops a key named __proto__ without a word.
+const RECORD_OF_TEXT = z.unknown().meta({ type: 'object', additionalProperties: { type: 'string' } })
+const RECORD_OF_VALUES = z
+  .unknown()
+  .meta({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } })
+const NOT_AN_ADDRESS = 'must be one address such as ann@example.com or Ann <ann@example.com>'
+
+const ATTACHMENT = z
+  .strictObject({
+    filename: text(checks.filenameFault),
+    content: z.string().transform((content, context) => {
+      const bytes = checks.decodeBase64(content)
+      return bytes ?? refuse(context, [], 'must be base64')
+    }),
+    content_type: text(checks.contentTypeFault).nullish(),
+    content_id: z.string().transform(readContentId).nullish(),
+  })
+  .transform(({ filename, content, content_type, content_id }) => ({
+    filename,
+    content,
+    contentType: content_type ?? 'application/octet-stream',
+    contentId: content_id ?? null,
+  }))
+
+/** A string that a check of submission passes. */
+function text(faultOf: (text: string) => string | null) {
+  return z.string().superRefine((text, context) => {
+    const message = faultOf(text)
+    if (message !== null) refuse(context, [], message)
+  })
+}
+
+function readFrom(asSent: string, context: Context): { asSent: string; mailbox: Mailbox } {
+  const mailbox = readMailbox(asSent)
+  return mailbox === null ? refuse(context, [], NOT_AN_ADDRESS) : { asSent, mailbox }
+}
+
+function readMailbox(text: string): Mailbox | null {
+  return Buffer.byteLength(text) > MAX_ADDRESS_BYTES ? null : parseMailbox(text)
+}
+
+function readRecipients(asSent: string | string[], context: Context): Addresses {
+  if (asSent.length === 0) return refuse(context, [], 'must name at least one recipient')
+  return readAddresses(asSent, context)
+}
+
+function readAddresses(asSent: string | string[], context: Context): Addresses {
+  const mailboxes: Mailbox[] = []
+  const texts = typeof asSent === 'string' ? [asSent] : asSent
+  for (const [index, each] of texts.entries()) {
+    const mailbox = readMailbox(each)
+    if (mailbox !== null) mailboxes.push(mailbox)
+    else refuse(context, typeof asSent === 'string' ? [] : [index], NOT_AN_ADDRESS)
+  }
+  return { asSent, mailboxes }
+}
+
+function readReplyTo(asSent: string | string[], context: Context): Addresses {
+  if (asSent.length > MAX_RECIPIENTS && typeof asSent !== 'string') {
+    return refuse(context, [], `must name at most ${MAX_RECIPIENTS} addresses`)
+  }
+  return readAddresses(asSent, context)
+}
+
+function readHeaders(headers: unknown, context: Context): [string, string][] {
+  if (!isRecord(headers)) return refuse(context, [], 'must be an object')
+  const entries = Object.entries(headers)
+  if (entries.length > checks.MAX_HEADERS) refuse(context, [], `must have at most ${checks.MAX_HEADERS} entries`)
+  const seen = new Set<string>()
+  for (const [name, value] of entries) {
+    const fault =
+      checks.headerNameFault(name) ??
+      (seen.has(name.toLowerCase()) ? 'is given twice' : null) ??
+      (typeof value === 'string' ? checks.headerValueFault(value) : 'must be a string')
+    if (fault !== null) refuse(context, [name], fault)
+    seen.add(name.toLowerCase())
+  }
+  return entries as [string, string][]
+}
+
+function readMetadata(metadata: unknown, context: Context): Metadata {
+  if (!isRecord(metadata)) return refuse(context, [], 'must be an object')
+  for (const [key, value] of Object.entries(metadata)) {
+    // JSON has no infinity, but 1e999 becomes one, and would become null in the next JSON.
+    if (!VALUE_TYPES.has(typeof value) || value === Infinity || value === -Infinity)
+      refuse(context, [key], 'must be a string, a number or a boolean')
+  }
+  const fault = checks.metadataFault(metadata)
+  if (fault !== null) refuse(context, [], fault)
+  return metadata as Metadata
+}
+
+function readContentId(given: string, context: Context): string {
+  const contentId = /^<(.*)>$/s.exec(given)?.[1] ?? given
+  const fault = checks.contentIdFault(contentId)
+  return fault === null ? contentId : refuse(context, [], fault)
+}
+
+const VALUE_TYPES = new Set(['string', 'number', 'boolean'])
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function refuse(context: Context, path: PropertyKey[], message: string): never {
+  context.addIssue({ code: 'custom', path, message })
+  return z.NEVER
+}

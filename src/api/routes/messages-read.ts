@@ -1,0 +1,188 @@
+import { z } from 'zod'
+import { textOf } from '../../mail/compose.ts'
+import { unpackContent } from '../../mail/content.ts'
+import { EVENT_TYPES } from '../../model/event.ts'
+import { MESSAGE_STATUSES, type Message } from '../../model/message.ts'
+import { Refusal } from '../../model/refusal.ts'
+import type { MessageFilter, Store } from '../../storage/store.ts'
+import { type Compose, domainKeys } from '../../submission/signing.ts'
+import { requireOwned } from '../errors.ts'
+import { type Answer, type Operation, operation } from '../operation.ts'
+import { pageAnswer, pageRequest } from '../page.ts'
+import { emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
+import { attemptRecord, loadMessage, messageRecord } from './message-record.ts'
+
+export interface ReadDeps {
+  store: Pick<Store, 'messages' | 'domains' | 'events'>
+  /** Composes and signs as delivery does. */
+  compose: Compose
+}
+
+/** Reading messages and what became of them. Every key with `read` sees all of its organization. */
+export function readOperations({ store, compose }: ReadDeps): Operation[] {
+  const load = loadMessage({ store })
+  const record = async (message: Message) => messageRecord(message, await store.messages.deliveries(message.id))
+
+  const list = operation({
+    id: 'messages_list',
+    method: 'GET',
+    path: '/v1/messages',
+    permission: 'read',
+    summary: 'List messages, newest first',
+    query: LIST_QUERY,
+    handle: async ({ query, organizationId }) => {
+      const { domain_id: domainId } = query
+      if (domainId !== undefined) requireOwned(await store.domains.get(domainId), organizationId, 'domain')
+      const page = await store.messages.list(toFilter(query, organizationId), pageRequest(query))
+      const records = await Promise.all(page.records.map(record))
+      return pageAnswer({ records, hasMore: page.hasMore }, (each) => each)
+    },
+  })
+
+  const get = operation({
+    id: 'messages_get',
+    method: 'GET',
+    path: '/v1/messages/:message_id',
+    permission: 'read',
+    summary: 'Read a message and the state of each recipient',
+    load,
+    handle: async ({ resource }) => ({ status: 200, body: await record(resource) }),
+  })
+
+  const content = operation({
+    id: 'messages_content',
+    method: 'GET',
+    path: '/v1/messages/:message_id/content',
+    permission: 'read',
+    summary: 'Read the content: as JSON, one part as it is, or the raw mail as it was sent',
+    query: z.strictObject({ part: z.enum(['html', 'text', 'raw']).optional() }),
+    load,
+    handle: async ({ resource: message, query }) => {
+      const packed = await store.messages.content(message.id)
+      if (packed === null) throw new Refusal('not_found', 'the content of this message is no longer kept')
+      if (query.part === 'raw') return rawAnswer(message, await signed(message, packed))
+      const mail = unpackContent(packed)
+      if (query.part === undefined) return { status: 200, body: { id: message.id, ...contentRecord(mail) } }
+      const body = query.part === 'text' ? textOf(mail) : mail.html
+      if (body === null) throw new Refusal('not_found', `this message has no ${query.part} part`)
+      return partAnswer(query.part, body)
+    },
+  })
+
+  /** The same three inputs as at delivery; with keys that were rotated since, the same mail but for its signatures. */
+  const signed = async (message: Message, packed: Uint8Array) => {
+    const domain = await store.domains.get(message.domainId)
+    return compose(packed, domain === null ? [] : domainKeys(domain), message.scheduledAt ?? message.createdAt)
+  }
+
+  const events = operation({
+    id: 'messages_events',
+    method: 'GET',
+    path: '/v1/messages/:message_id/events',
+    permission: 'read',
+    summary: 'List the events of a message, newest first',
+    query: z.strictObject({ ...pageFields, ...timeFields, type: z.enum(EVENT_TYPES).optional() }),
+    load,
+    handle: async ({ resource: { id: messageId, organizationId }, query }) => {
+      const filter = { organizationId, messageId, type: query.type ?? null, domainId: null, mode: null }
+      const page = await store.events.list({ ...filter, ...timeRange(query) }, pageRequest(query))
+      return pageAnswer(page, (event) => JSON.parse(event.body))
+    },
+  })
+
+  const attempts = operation({
+    id: 'messages_attempts',
+    method: 'GET',
+    path: '/v1/messages/:message_id/attempts',
+    permission: 'read',
+    summary: 'List all attempts to deliver a message, newest first, with their SMTP transcripts',
+    load,
+    handle: async ({ resource }) => {
+      const all = await store.messages.attempts(resource.id)
+      // One page always: 50 recipients and a schedule of some days bound it.
+      return { status: 200, body: { data: all.reverse().map(attemptRecord), has_more: false, next_cursor: null } }
+    },
+  })
+
+  return [list, get, content, events, attempts]
+}
+
+const METADATA = /^metadata\[(.{1,255})\]$/s
+const LIST_FIELDS = z.looseObject({
+  ...pageFields,
+  ...timeFields,
+  status: z.enum(MESSAGE_STATUSES).optional(),
+  to: emailAddress.optional(),
+  from: emailAddress.optional(),
+  subject: z.string().min(1).max(998).optional(),
+  tag: z.string().min(1).max(64).optional(),
+  template_id: z.string().max(64).optional(),
+  domain_id: z.string().max(64).optional(),
+  mode: z.enum(['live', 'test']).optional(),
+  q: z.string().max(256).optional(),
+})
+/** `metadata[plan]=pro` is a parameter whose name the caller chooses; any other unknown name is refused. */
+const LIST_QUERY = LIST_FIELDS.superRefine(
+  (query, context) => {
+    for (const name of Object.keys(query)) {
+      if (name in LIST_FIELDS.shape || METADATA.test(name)) continue
+      context.addIssue({ code: 'custom', path: [name], message: 'is not a known parameter' })
+    }
+  },
+  { when: () => true },
+)
+
+function toFilter(query: z.infer<typeof LIST_QUERY>, organizationId: string): MessageFilter {
+  const metadata = Object.entries(query).flatMap(([name, value]) => {
+    const key = METADATA.exec(name)?.[1]
+    return key === undefined ? [] : [{ key, value: String(value) }]
+  })
+  return {
+    organizationId,
+    status: query.status ?? null,
+    to: query.to ?? null,
+    from: query.from ?? null,
+    subject: query.subject ?? null,
+    tag: query.tag ?? null,
+    metadata,
+    templateId: query.template_id ?? null,
+    domainId: query.domain_id ?? null,
+    mode: query.mode ?? null,
+    text: query.q?.trim() || null,
+    ...timeRange(query),
+  }
+}
+
+function contentRecord(mail: ReturnType<typeof unpackContent>) {
+  return {
+    subject: mail.subject,
+    html: mail.html,
+    text: textOf(mail),
+    headers: Object.fromEntries(mail.headers),
+    attachments: mail.attachments.map(({ filename, contentType, contentId, content }) => ({
+      filename,
+      content_type: contentType,
+      content_id: contentId,
+      size_bytes: content.byteLength,
+    })),
+  }
+}
+
+/** The mail's HTML is a stranger's: wherever it is shown it may neither run, nor load, nor reach our origin. */
+function partAnswer(part: 'html' | 'text', body: string): Answer {
+  const policy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+  const type = part === 'html' ? 'text/html' : 'text/plain'
+  const headers = { 'content-security-policy': policy, ...PRIVATE }
+  return { status: 200, body, contentType: `${type}; charset=utf-8`, headers }
+}
+
+function rawAnswer(message: Message, body: Uint8Array): Answer {
+  const headers = { 'content-disposition': `attachment; filename="${message.id}.eml"`, ...PRIVATE }
+  return { status: 200, body, contentType: 'message/rfc822', headers }
+}
+
+const PRIVATE = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'private, no-store',
+}

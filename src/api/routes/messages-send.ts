@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { isFinal, messageStatus } from '../../model/message.ts'
+import { invalid, Refusal } from '../../model/refusal.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Store } from '../../storage/store.ts'
+import type { Accepted, Fate, Submission } from '../../submission/accept.ts'
+import { toBody } from '../errors.ts'
+import { type Answer, type Call, type MakeRemember, type Operation, operation } from '../operation.ts'
+import { preferredWaitMs } from '../prefer.ts'
+import { check } from '../schema.ts'
+import { acceptedRecord } from './message-record.ts'
+import { createSendBody, toSubmission } from './messages-body.ts'
+
+export interface SendDeps {
+  store: Pick<Store, 'messages'>
+  clock: Clock
+  submission: Submission
+  /** Resolves when something became final about the message, or after the time. */
+  watch: (messageId: string, timeoutMs: number) => Promise<void>
+}
+
+export const MAX_BATCH = 500 // contract §3
+
+/** Sending: `/v1/messages/send`, the same as `/v1/send`, and `/v1/messages/batch`. */
+export function sendOperations({ store, clock, submission, watch }: SendDeps): Operation[] {
+  const sendBody = createSendBody(clock.now)
+  const batchBody = z.strictObject({
+    messages: z
+      .array(z.unknown().meta({ description: 'a message as for send' }))
+      .min(1)
+      .max(MAX_BATCH),
+  })
+
+  const send = (path: string) =>
+    operation({
+      id: 'messages_send',
+      method: 'POST',
+      path,
+      permission: 'send',
+      summary: 'Send a message',
+      body: sendBody,
+      idempotent: true,
+      handle: async (call) => {
+        const waitMs = preferredWaitMs(call.headers)
+        const answer = (accepted: Accepted) => sendAnswer(accepted, waitMs !== null && isOver(accepted) ? waitMs : null)
+        const accepted = await submission.submit(authorOf(call), toSubmission(call.body), (accepted) =>
+          call.remember(answer(accepted)),
+        )
+        if (waitMs === null || isOver(accepted)) return answer(accepted)
+        const waited = sendAnswer(await untilOver(accepted, waitMs, call.signal), waitMs)
+        await rememberInstead(waited, call)
+        return waited
+      },
+    })
+
+  const batch = operation({
+    id: 'messages_batch',
+    method: 'POST',
+    path: '/v1/messages/batch',
+    permission: 'send',
+    summary: 'Send up to 500 messages, each with its own result',
+    body: batchBody,
+    idempotent: true,
+    handle: async (call) => {
+      const requests = call.body.messages.map((message) => {
+        const { value, faults } = check(sendBody, message, 'message')
+        return faults === null ? toSubmission(value) : invalid(faults)
+      })
+      const answer = (fates: Fate[]) => batchAnswer(fates, call.requestId)
+      return answer(await submission.submitBatch(authorOf(call), requests, (fates) => call.remember(answer(fates))))
+    },
+  })
+
+  /** Asks again at each ring; the bell is listened to before looking, so that none is missed. */
+  async function untilOver(accepted: Accepted, waitMs: number, signal: AbortSignal): Promise<Accepted> {
+    const { message } = accepted
+    const endsAt = clock.now() + waitMs
+    const gone = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+    for (;;) {
+      const leftMs = endsAt - clock.now()
+      const rung = leftMs > 0 ? watch(message.id, leftMs) : null
+      const recipients = await store.messages.deliveries(message.id)
+      const status = messageStatus(recipients.map((recipient) => recipient.status))
+      const present = { message: { ...message, status }, recipients }
+      if (rung === null || isOver(present) || signal.aborted) return present
+      await Promise.race([rung, gone])
+    }
+  }
+
+  /** A repeated request gets the answer the first one got: what was remembered when the message was accepted (202, which
+   *  stays if we die while waiting) gives way to the later answer before that is given. */
+  async function rememberInstead(answer: Answer, call: Call & { remember: MakeRemember }): Promise<void> {
+    const record = call.remember(answer)
+    if (record === undefined) return
+    const nothing = { organizationId: call.organizationId, month: '', count: 0, limit: 0 }
+    await store.messages.accept([], nothing, record)
+  }
+
+  return [send('/v1/messages/send'), send('/v1/send'), batch]
+}
+
+function authorOf({ key }: Call) {
+  return { key, source: 'api' as const }
+}
+
+function isOver({ recipients }: Pick<Accepted, 'recipients'>): boolean {
+  return recipients.every(({ status }) => isFinal(status))
+}
+
+/** 202, or 200 for a caller that was willing to wait for `waitMs`, and has. */
+function sendAnswer(accepted: Accepted, waitMs: number | null): Answer {
+  const body = acceptedRecord(accepted)
+  if (waitMs === null) return { status: 202, body }
+  return { status: 200, body, headers: { 'preference-applied': `wait=${waitMs / 1000}` } }
+}
+
+function batchAnswer(fates: readonly Fate[], requestId: string): Answer {
+  const data = fates.map((fate) => (fate instanceof Refusal ? toBody(fate, requestId) : acceptedRecord(fate)))
+  return { status: 202, body: { data } }
+}

@@ -1,0 +1,11 @@
+import type { Operation } from '../operation.ts'
+import { type ActDeps, actOperations } from './messages-act.ts'
+import { type ReadDeps, readOperations } from './messages-read.ts'
+import { type SendDeps, sendOperations } from './messages-send.ts'
+
+export type MessageDeps = SendDeps & ReadDeps & ActDeps
+
+/** Everything under `/v1/messages`, and `/v1/send` (contract §3). */
+export function messageOperations(deps: MessageDeps): Operation[] {
+  return [...sendOperations(deps), ...readOperations(deps), ...actOperations(deps)]
+}

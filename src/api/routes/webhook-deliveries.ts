@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import { EVENT_TYPES, iso } from '../../model/event.ts'
+import { invalid, Refusal } from '../../model/refusal.ts'
+import type { Webhook, WebhookDelivery } from '../../model/webhook.ts'
+import { type Call, type Operation, operation } from '../operation.ts'
+import { pageAnswer, pageRequest } from '../page.ts'
+import { isoTime, pageFields, timeFields, timeRange } from '../schema.ts'
+import type { WebhookDeps } from './webhooks.ts'
+
+const listQuery = z.strictObject({
+  ...pageFields,
+  ...timeFields,
+  status: z.enum(['pending', 'delivered', 'failed']).optional(),
+  type: z.enum(EVENT_TYPES).optional(),
+})
+const replayBody = z.strictObject({ from: isoTime, to: isoTime.optional(), type: z.enum(EVENT_TYPES).optional() })
+const noBody = z.strictObject({})
+/** Events of one write while replaying: other requests get their turn in between. */
+const REPLAY_BATCH = 500
+
+/** The deliveries of one webhook: what was sent, with every attempt, and sending it again. */
+export function webhookDeliveryOperations(
+  { store, wakeWebhooks }: Pick<WebhookDeps, 'store' | 'wakeWebhooks'>,
+  loadWebhook: (call: Call) => Promise<Webhook>,
+): Operation[] {
+  const load = async (call: Call) => {
+    const webhook = await loadWebhook(call)
+    const delivery = await store.webhookDeliveries.get(call.params.delivery_id!)
+    if (delivery === null || delivery.webhookId !== webhook.id) throw noSuchDelivery()
+    return delivery
+  }
+
+  return [
+    operation({
+      id: 'webhook_deliveries_list',
+      method: 'GET',
+      path: '/v1/webhooks/:webhook_id/deliveries',
+      permission: 'manage',
+      summary: 'List deliveries of a webhook with their attempts, newest first',
+      query: listQuery,
+      load: loadWebhook,
+      async handle({ resource, query }) {
+        const filter = {
+          webhookId: resource.id,
+          status: query.status ?? null,
+          type: query.type ?? null,
+          ...timeRange(query),
+        }
+        return pageAnswer(await store.webhookDeliveries.list(filter, pageRequest(query)), toWire)
+      },
+    }),
+    operation({
+      id: 'webhook_deliveries_get',
+      method: 'GET',
+      path: '/v1/webhooks/:webhook_id/deliveries/:delivery_id',
+      permission: 'manage',
+      summary: 'Read one delivery with its attempts',
+      load,
+      handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
+    }),
+    operation({
+      id: 'webhook_deliveries_retry',
+      method: 'POST',
+      path: '/v1/webhooks/:webhook_id/deliveries/:delivery_id/retry',
+      permission: 'manage',
+      summary: 'Try a delivery once more now, whatever became of it; the attempts go on counting',
+      body: noBody,
+      bodyOptional: true,
+      load,
+      async handle({ resource, now }) {
+        if ((await store.webhookDeliveries.retry(resource.id, now)) === 'under_way') {
+          throw new Refusal('invalid_state', 'an attempt of this delivery is under way')
+        }
+        wakeWebhooks()
+        return { status: 202, body: toWire((await store.webhookDeliveries.get(resource.id)) ?? resource) }
+      },
+    }),
+    operation({
+      id: 'webhooks_replay',
+      method: 'POST',
+      path: '/v1/webhooks/:webhook_id/replay',
+      permission: 'manage',
+      summary: 'Send past events of a time range again, with the same event ids',
+      body: replayBody,
+      load: loadWebhook,
+      async handle({ resource, body, now }) {
+        const before = body.to ?? now
+        if (body.from >= before) throw invalid([{ field: 'to', message: 'to must be later than from' }])
+        const range = { from: body.from, before, type: body.type ?? null }
+        let queued = 0
+        for (let after: string | null = null, more = true; more; ) {
+          const batch = await store.webhookDeliveries.replay(
+            resource.id,
+            { ...range, afterEvent: after },
+            REPLAY_BATCH,
+            now,
+          )
+          queued += batch.queued
+          after = batch.more
+          more = after !== null
+        }
+        wakeWebhooks()
+        return { status: 202, body: { queued } }
+      },
+    }),
+  ]
+}
+
+function noSuchDelivery(): Refusal {
+  return new Refusal('not_found', 'there is no such delivery of this webhook')
+}
+
+function toWire(delivery: WebhookDelivery) {
+  return {
+    id: delivery.id,
+    webhook_id: delivery.webhookId,
+    event_id: delivery.eventId,
+    type: delivery.type,
+    status: delivery.status,
+    attempts: delivery.attempts.map((attempt) => ({
+      number: attempt.number,
+      at: iso(attempt.at),
+      duration_ms: attempt.durationMs,
+      status_code: attempt.statusCode,
+      error: attempt.error,
+      response_excerpt: attempt.responseExcerpt,
+    })),
+    next_attempt_at: delivery.nextAttemptAt === null ? null : iso(delivery.nextAttemptAt),
+    created_at: iso(delivery.createdAt),
+  }
+}

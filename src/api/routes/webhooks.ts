@@ -1,0 +1,208 @@
+import { z } from 'zod'
+import { createEvent, EVENT_TYPES, iso } from '../../model/event.ts'
+import { sampleData } from '../../model/event-samples.ts'
+import { Refusal } from '../../model/refusal.ts'
+import type { Webhook } from '../../model/webhook.ts'
+import type { MintId } from '../../platform/ids.ts'
+import type { Random } from '../../platform/random.ts'
+import type { Store } from '../../storage/store.ts'
+import { deleted } from '../answer.ts'
+import { requireOwned } from '../errors.ts'
+import { type Call, type Operation, operation } from '../operation.ts'
+import { pageAnswer, pageRequest } from '../page.ts'
+import { graceMinutes, label, pageFields } from '../schema.ts'
+import { webhookDeliveryOperations } from './webhook-deliveries.ts'
+
+const eventTypes = z
+  .array(z.enum(EVENT_TYPES))
+  .min(1)
+  .refine((list) => new Set(list).size === list.length, 'must not name an event type twice')
+const description = label(500).nullish()
+const listQuery = z.strictObject(pageFields)
+const testBody = z.strictObject({ type: z.enum(EVENT_TYPES) })
+const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
+
+export interface WebhookDeps {
+  store: Pick<Store, 'webhooks' | 'webhookDeliveries' | 'events'>
+  random: Random
+  mintId: MintId
+  /** Null when the URL may be stored, else why not (platform/fetch-public.ts checkWebhookUrl). */
+  checkUrl: (url: string) => string | null
+  /** To be called when something became due. */
+  wakeWebhooks: () => void
+}
+
+/** `/v1/webhooks`: who is told of which events, and what became of it (contract §4). */
+export function webhookOperations(deps: WebhookDeps): Operation[] {
+  const { store, random, mintId, wakeWebhooks } = deps
+  const url = z.string().superRefine((text, context) => {
+    const reason = deps.checkUrl(text)
+    if (reason !== null) context.addIssue({ code: 'custom', message: `is not accepted: ${reason}` })
+  })
+  const load = async ({ params, organizationId }: Call) =>
+    requireOwned(await store.webhooks.get(params.webhook_id!), organizationId, 'webhook')
+
+  return [
+    operation({
+      id: 'webhooks_create',
+      method: 'POST',
+      path: '/v1/webhooks',
+      permission: 'manage',
+      summary: 'Subscribe an HTTPS address to events; the signing secret is shown this once',
+      body: z.strictObject({ url, events: eventTypes, description }),
+      idempotent: true,
+      secretAnswer: true,
+      async handle({ organizationId, now, body, remember }) {
+        const webhook: Webhook = {
+          id: mintId('whk'),
+          organizationId,
+          url: body.url,
+          events: body.events,
+          status: 'active',
+          description: body.description ?? null,
+          disabledReason: null,
+          createdAt: now,
+          updatedAt: now,
+          lastSuccessAt: null,
+          lastFailureAt: null,
+          consecutiveFailures: 0,
+          failingSince: null,
+        }
+        const secret = mintSecret(random)
+        const answer = { status: 201, body: { ...toWire(webhook), secret } }
+        await store.webhooks.create(webhook, secret, remember(answer))
+        return answer
+      },
+    }),
+    operation({
+      id: 'webhooks_list',
+      method: 'GET',
+      path: '/v1/webhooks',
+      permission: 'manage',
+      summary: 'List webhooks, newest first',
+      query: listQuery,
+      handle: async ({ organizationId, query }) =>
+        pageAnswer(await store.webhooks.list(organizationId, pageRequest(query)), toWire),
+    }),
+    operation({
+      id: 'webhooks_get',
+      method: 'GET',
+      path: '/v1/webhooks/:webhook_id',
+      permission: 'manage',
+      summary: 'Read one webhook',
+      load,
+      handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
+    }),
+    operation({
+      id: 'webhooks_update',
+      method: 'PATCH',
+      path: '/v1/webhooks/:webhook_id',
+      permission: 'manage',
+      summary: 'Change a webhook; `paused` stops it, `active` starts it again',
+      body: z.strictObject({
+        url: url.optional(),
+        events: eventTypes.optional(),
+        status: z.enum(['active', 'paused']).optional(),
+        description,
+      }),
+      load,
+      async handle({ resource, body, now }) {
+        const change: Parameters<Store['webhooks']['update']>[1] = {}
+        if (body.url !== undefined) change.url = body.url
+        if (body.events !== undefined) change.events = body.events
+        if (body.description !== undefined) change.description = body.description
+        if (body.status !== undefined) change.status = body.status
+        if (body.status === 'active') change.disabledReason = null
+        if (Object.keys(change).length === 0) return { status: 200, body: toWire(resource) }
+        const webhook = await store.webhooks.update(resource.id, change, now)
+        wakeWebhooks()
+        return { status: 200, body: toWire(requireOwned(webhook, resource.organizationId, 'webhook')) }
+      },
+    }),
+    operation({
+      id: 'webhooks_delete',
+      method: 'DELETE',
+      path: '/v1/webhooks/:webhook_id',
+      permission: 'manage',
+      summary: 'Remove a webhook with its deliveries',
+      load,
+      async handle({ resource }) {
+        await store.webhooks.remove(resource.id)
+        return deleted(resource.id)
+      },
+    }),
+    operation({
+      id: 'webhooks_test',
+      method: 'POST',
+      path: '/v1/webhooks/:webhook_id/test',
+      permission: 'manage',
+      summary: 'Send a sample event to this webhook, whatever it subscribed to',
+      body: testBody,
+      load,
+      async handle({ key, resource, organizationId, body, now }) {
+        if (resource.status !== 'active') throw new Refusal('invalid_state', 'a paused webhook is sent nothing')
+        const event = createEvent(
+          {
+            id: mintId('evt'),
+            type: body.type,
+            organizationId,
+            domainId: key.domainId,
+            messageId: null,
+            mode: 'test',
+            createdAt: now,
+          },
+          sampleData(body.type, now),
+        )
+        await store.events.append([event], resource.id)
+        wakeWebhooks()
+        return { status: 202, body: JSON.parse(event.body) }
+      },
+    }),
+    operation({
+      id: 'webhooks_rotate_secret',
+      method: 'POST',
+      path: '/v1/webhooks/:webhook_id/rotate-secret',
+      permission: 'manage',
+      summary: 'Make a new signing secret; until the grace period ends requests are signed with both',
+      body: rotateBody,
+      bodyOptional: true,
+      idempotent: true,
+      secretAnswer: true,
+      load,
+      async handle({ resource, body, now, remember }) {
+        const secret = mintSecret(random)
+        const previousExpiresAt = now + body.grace_period_minutes * 60_000
+        const record = toWire({ ...resource, updatedAt: now })
+        const answer = {
+          status: 200,
+          body: { ...record, secret, previous_secret_expires_at: iso(previousExpiresAt) },
+        }
+        await store.webhooks.rotateSecret(resource.id, secret, previousExpiresAt, now, remember(answer))
+        return answer
+      },
+    }),
+    ...webhookDeliveryOperations(deps, load),
+  ]
+}
+
+/** `whsec_` + base64 of 32 random bytes (contract §4). */
+function mintSecret(random: Random): string {
+  return `whsec_${Buffer.from(random.bytes(32)).toString('base64')}`
+}
+
+function toWire(webhook: Webhook) {
+  const time = (at: number | null) => (at === null ? null : iso(at))
+  return {
+    id: webhook.id,
+    url: webhook.url,
+    events: webhook.events,
+    status: webhook.status,
+    description: webhook.description,
+    disabled_reason: webhook.disabledReason,
+    created_at: iso(webhook.createdAt),
+    updated_at: iso(webhook.updatedAt),
+    last_success_at: time(webhook.lastSuccessAt),
+    last_failure_at: time(webhook.lastFailureAt),
+    consecutive_failures: webhook.consecutiveFailures,
+  }
+}

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { check, emailAddress, label, parseIsoTime } from './schema.ts'
+
+describe('a time', () => {
+  const good: [string, string][] = [
+    ['2026-11-21', '2026-11-21T00:00:00.000Z'],
+    ['2026-11-21T07:30:00Z', '2026-11-21T07:30:00.000Z'],
+    ['2026-11-21t07:30z', '2026-11-21T07:30:00.000Z'],
+    ['2026-11-21T07:30:00.5Z', '2026-11-21T07:30:00.500Z'],
+    ['2026-11-21T07:30:00.123456789+02:00', '2026-11-21T05:30:00.123Z'],
+    ['2024-02-29T23:59:59-00:30', '2024-03-01T00:29:59.000Z'],
+  ]
+  test.each(good)('%s is %s', (text, expected) => {
+    expect(new Date(parseIsoTime(text)!).toISOString()).toBe(expected)
+  })
+
+  const bad = [
+    '',
+    'now',
+    '2026-11-21T07:30:00',
+    '2026-02-29',
+    '2026-13-01',
+    '2026-00-10',
+    '2026-04-31',
+    '20261121',
+    '2026-11-21T24:00:00Z',
+    '2026-11-21T07:60:00Z',
+    '1795262400000',
+    '2026-11-21T07:30:00+0200',
+    ' 2026-11-21',
+  ]
+  test.each(bad)('%p is none', (text) => {
+    expect(parseIsoTime(text)).toBeNull()
+  })
+})
+
+describe('faults', () => {
+  const schema = z.strictObject({
+    name: label(5),
+    to: z.union([z.string(), z.array(z.string()).max(2)]),
+    deep: z.array(z.strictObject({ kind: z.enum(['a', 'b']), size: z.int().min(1).max(9) })).optional(),
+    email: emailAddress.optional(),
+    map: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
+  })
+  const messages = (value: unknown) => check(schema, value, 'body').faults?.map(({ message }) => message)
+
+  test('are predicates after the name of the field, all of them at once', () => {
+    const value = { name: 'longer', to: ['a', 1], deep: [{ kind: 'c', size: 0 }, 5], email: 'Ann <a@b.example>', x: 1 }
+    expect(messages(value)).toEqual([
+      'name must have at most 5 characters',
+      'to[1] must be a string',
+      'deep[0].kind must be one of a, b',
+      'deep[0].size must be at least 1',
+      'deep[1] must be an object',
+      'email must be an email address',
+      'x is not a known field',
+    ])
+  })
+
+  test('say what is missing, and what fits no form at all', () => {
+    expect(messages({})).toEqual(['name is required', 'to is required'])
+    expect(messages({ name: null, to: 5, map: { k: {} } })).toEqual([
+      'name must be a string',
+      'to has the wrong type or shape',
+      'map.k has the wrong type or shape',
+    ])
+    expect(messages({ name: 'x', to: ['a', 'b', 'c'], deep: [{ kind: 'a', size: 1.5 }] })).toEqual([
+      'to must have at most 2 entries',
+      'deep[0].size must be a whole number',
+    ])
+  })
+
+  test('of the value as a whole go by its name', () => {
+    expect(messages([])).toEqual(['body must be an object'])
+    expect(messages('x')).toEqual(['body must be an object'])
+  })
+
+  test('name a field that would be a prototype', () => {
+    expect(messages(JSON.parse('{"name":"x","to":"y","__proto__":{"z":1},"constructor":1}'))).toEqual([
+      '__proto__ is not a known field',
+      'constructor is not a known field',
+    ])
+  })
+
+  test('keep a sentence of a check’s own', () => {
+    const own = z.strictObject({ a: z.string().refine(() => false, 'a and b exclude each other') })
+    expect(check(own, { a: '' }, 'body').faults).toEqual([{ field: 'a', message: 'a and b exclude each other' }])
+  })
+})

@@ -1,0 +1,158 @@
+import { z } from 'zod'
+import { parseMailbox } from '../mail/address.ts'
+import type { FieldFault } from '../model/refusal.ts'
+
+// Messages of our own checks are predicates: the field's name is put before them (`url` + `must be …`).
+
+/** `limit` 1–100, default 25, and `cursor` (contract §1). Spread into the strict object of a query. */
+export const pageFields = {
+  limit: z
+    .string()
+    .regex(/^(?:[1-9]\d?|100)$/, 'must be a number from 1 to 100')
+    .transform(Number)
+    .default(25),
+  cursor: z.string().max(200).optional(),
+}
+
+/** ISO 8601 date, or date and time with offset → ms UTC. A date alone is its midnight UTC. */
+export const isoTime = z.string().transform((text, context) => {
+  const at = parseIsoTime(text)
+  if (at !== null) return at
+  context.addIssue({ code: 'custom', message: 'must be an ISO 8601 time such as 2026-11-21T07:30:00Z' })
+  return z.NEVER
+})
+
+/** `created_after` (inclusive) and `created_before` (exclusive), each ms UTC or absent. */
+export const timeFields = {
+  created_after: isoTime.optional(),
+  created_before: isoTime.optional(),
+}
+
+/** timeFields as parsed → the store's range. */
+export function timeRange(query: { created_after?: number | undefined; created_before?: number | undefined }) {
+  return { createdAfter: query.created_after ?? null, createdBefore: query.created_before ?? null }
+}
+
+/** A bare `a@d` → the same with its domain as lower-case A-label. */
+export const emailAddress = z.string().transform((text, context) => {
+  const mailbox = parseMailbox(text)
+  if (mailbox !== null && mailbox.name === null) return mailbox.address
+  context.addIssue({ code: 'custom', message: 'must be an email address' })
+  return z.NEVER
+})
+
+/** Text of 1 to `max` characters without control characters, not blank: a label for people. */
+export function label(max: number) {
+  return z
+    .string()
+    .min(1, 'must not be empty')
+    .max(max, `must have at most ${max} characters`)
+    .regex(/^[^\x00-\x1f\x7f]*$/, 'must not hold control characters')
+    .refine((text) => text.trim() !== '', 'must not be blank')
+}
+
+/** `grace_period_minutes` of both rotations: 0–10080, default 60 (contract §2). */
+export const graceMinutes = z.number().int().min(0).max(10_080).default(60)
+
+/** Text → ms UTC, or null when it is no ISO 8601 time of our forms. A time needs its offset. Never throws. */
+export function parseIsoTime(text: string): number | null {
+  const match = ISO_TIME.exec(text)
+  if (match === null) return null
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', offset = 'Z'] = match
+  const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()
+  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > lastDay) return null
+  const milliseconds = fraction.padEnd(3, '0').slice(0, 3)
+  const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${milliseconds}${offset.toUpperCase()}`)
+  return Number.isNaN(at) ? null : at
+}
+
+/** Value and schema → the parsed value, or every fault in it. Never throws. Field names are written as
+ *  `attachments[0].content`; unknown fields are named one by one; `root` names a fault of the value as a whole. */
+export function check<T>(schema: z.ZodType<T>, value: unknown, root: string): Checked<T> {
+  const result = schema.safeParse(value, { error: wording })
+  if (result.success) return { value: result.data, faults: null }
+  return { value: null, faults: result.error.issues.flatMap((issue) => faultsOf(issue, [], root)) }
+}
+
+export type Checked<T> = { value: T; faults: null } | { value: null; faults: FieldFault[] }
+
+const ISO_TIME =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,](\d{1,9}))?)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/
+
+type Path = readonly PropertyKey[]
+
+/** What zod's own checks say, as predicates. Undefined leaves the message of our own checks as it is. */
+function wording(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is required' : `must be ${NOUNS[issue.expected] ?? issue.expected}`
+    case 'invalid_value':
+      if (issue.input === undefined) return 'is required'
+      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`
+    case 'invalid_union':
+      return issue.input === undefined ? 'is required' : 'has the wrong type or shape'
+    case 'too_small':
+      return `must ${sizeWord(issue.origin)} at least ${issue.minimum}${unitOf(issue.origin, issue.minimum)}`
+    case 'too_big':
+      return `must ${sizeWord(issue.origin)} at most ${issue.maximum}${unitOf(issue.origin, issue.maximum)}`
+    default:
+      return undefined
+  }
+}
+
+const NOUNS: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+}
+
+const sizeWord = (origin: string) => (origin === 'string' || origin === 'array' ? 'have' : 'be')
+
+function unitOf(origin: string, count: number | bigint): string {
+  if (origin === 'string') return count === 1 ? ' character' : ' characters'
+  if (origin === 'array') return count === 1 ? ' entry' : ' entries'
+  return ''
+}
+
+function faultsOf(issue: z.core.$ZodIssue, before: Path, root: string): FieldFault[] {
+  const path = [...before, ...issue.path]
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => fault([...path, key], 'is not a known field', root))
+  }
+  if (issue.code === 'invalid_union') {
+    const branch = closestBranch(issue.errors)
+    if (branch !== null) return branch.flatMap((inner) => faultsOf(inner, path, root))
+  }
+  return [fault(path, issue.message, root)]
+}
+
+/** Of the forms a value may take, the one it was meant to have: the first that does not fail at its very type. */
+function closestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] | null {
+  const fits = (issues: readonly z.core.$ZodIssue[]) => {
+    const first = issues[0]
+    return first !== undefined && (first.path.length > 0 || !TYPE_FAULTS.has(first.code))
+  }
+  return branches.find(fits) ?? null
+}
+
+const TYPE_FAULTS = new Set(['invalid_type', 'invalid_value'])
+
+function fault(path: Path, message: string, root: string): FieldFault {
+  const field = fieldName(path) || root
+  const isSentence = message.startsWith(field) || /^[A-Z`]/.test(message)
+  return { field, message: isSentence ? message : `${field} ${message}` }
+}
+
+function fieldName(path: Path): string {
+  let name = ''
+  for (const part of path) {
+    if (typeof part === 'number') name += `[${part}]`
+    else name += name === '' ? String(part) : `.${String(part)}`
+  }
+  return name
+}

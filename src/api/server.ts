@@ -1,0 +1,236 @@
+import { Elysia } from 'elysia'
+import { type ApiKey, allows } from '../model/api-key.ts'
+import type { Plan } from '../model/organization.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { MintId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import type { Random } from '../platform/random.ts'
+import type { Store } from '../storage/store.ts'
+import { JSON_TYPE, type Rendered, render } from './answer.ts'
+import { createAuth } from './auth.ts'
+import { headersOf, STATUS_OF, toBody, toRefusal, unavailable } from './errors.ts'
+import { healthPages } from './health.ts'
+import { createIdempotency } from './idempotency.ts'
+import type { Call, MakeRemember, Operation } from './operation.ts'
+import { createRateLimit, writeRateHeaders } from './rate-limit.ts'
+import { parseBody, parseQuery, readBytes } from './read.ts'
+import { createRoutes, type Page, type Route } from './route-table.ts'
+
+export interface ApiOptions {
+  operations: Operation[]
+  /** Answered without a key, outside /v1: documents, metrics, the dashboard. */
+  pages?: Page[]
+  store: Store
+  clock: Clock
+  random: Random
+  mintId: MintId
+  plans: (name: string) => Plan | undefined
+  limits: { bodyBytes: number }
+  log: Log
+  /** Why the process should get no requests at present (for /readyz); null when all is well. */
+  isReady: () => string | null
+}
+
+export interface Api {
+  /** Binds, port 0 included, and answers with what was bound. Rejects when the address is taken. */
+  listen(address: { host: string; port: number }): Promise<{ host: string; port: number }>
+  /** The same requests without a socket. The host of the URL needs at least four characters. */
+  fetch(request: Request): Promise<Response>
+  /** Writes down when keys were last used; to be called every ten seconds or so. */
+  flushUses(): Promise<void>
+  /** Refuses new requests with 503, lets those under way finish (at most 30 s), then closes every connection. */
+  stop(): Promise<void>
+}
+
+/** The HTTP API: THE FLOW of every request, in the contract's order of checks (§1).
+ *
+ *  Nothing of a request is read before its key is known to be valid, and its body not before the key may do what it
+ *  asks for. A request that fails at any step leaves nothing behind; one that succeeded is durable before it is
+ *  answered, so an answer that is lost on the way may be asked for again with its Idempotency-Key. */
+export function createApi(options: ApiOptions): Api {
+  const { store, clock, random, log, limits } = options
+  const auth = createAuth(store.apiKeys)
+  const rateLimit = createRateLimit({ organizations: store.organizations, plans: options.plans })
+  const idempotency = createIdempotency({ records: store.idempotency, clock, random })
+  let isStopping = false
+  let underWay = 0
+  let onIdle = () => {}
+
+  async function serve(request: Request, params: Params, route: Route): Promise<Response> {
+    const startedAt = clock.now()
+    const exchange = openExchange(request)
+    underWay++
+    const response = await flow(request, params, route, exchange, startedAt).catch((thrown) => {
+      return refuse(thrown, route, exchange)
+    })
+    underWay--
+    if (underWay === 0) onIdle()
+    log.info('request', {
+      request_id: exchange.requestId,
+      method: request.method,
+      operation: exchange.operation?.id ?? route.path, // never the path itself: it may hold an address
+      status: response.status,
+      key_id: exchange.key?.id,
+      duration_ms: clock.now() - startedAt,
+    })
+    return response
+  }
+
+  async function flow(request: Request, params: Params, route: Route, exchange: Exchange, now: number) {
+    if (!route.guarded) return answerPage(request, params, route, exchange)
+    if (isStopping) throw stopping()
+
+    const key = auth.authenticate(request.headers.get('authorization'), now)
+    exchange.key = key
+    await spendRate(key, exchange, now)
+    const operation = requireMethod(route, route.operations.get(request.method))
+    exchange.operation = operation
+    requirePermission(key, operation)
+
+    const call = createCall(request, params, key, exchange.requestId, now)
+    const bytes = operation.body === undefined ? NO_BYTES : await readBytes(request, limits.bodyBytes, clock)
+    const work = async (remember: MakeRemember) => {
+      const resource = operation.load === undefined ? undefined : await operation.load(call)
+      const query = parseQuery(operation, request.url)
+      const body = parseBody(operation, request, bytes)
+      return operation.handle(Object.assign(call, { resource, query, body, remember }))
+    }
+    const idempotencyKey = operation.idempotent ? request.headers.get('idempotency-key') : null
+    if (idempotencyKey === null) return send(render(await work(rememberNothing)), exchange)
+    const { rendered, replayed } = await idempotency.run({ operation, call, idempotencyKey, body: bytes }, work)
+    if (replayed) exchange.headers['idempotent-replayed'] = 'true'
+    return send(rendered, exchange)
+  }
+
+  async function answerPage(request: Request, params: Params, route: Route, exchange: Exchange) {
+    const page = requireMethod(route, route.pages.get(request.method))
+    if (isStopping && !page.whileStopping) throw stopping()
+    const response = await page.handle(request, params)
+    response.headers.set('x-request-id', exchange.requestId)
+    return response
+  }
+
+  async function spendRate(key: ApiKey, exchange: Exchange, now: number): Promise<void> {
+    const taken = rateLimit.take(key, now)
+    const rate = taken instanceof Promise ? await taken : taken
+    writeRateHeaders(exchange.headers, rate)
+    if (rate.allowed) return
+    throw new Refusal('rate_limited', `more than ${rate.limit} requests a minute`, {
+      retryAfterSeconds: rate.resetSeconds,
+    })
+  }
+
+  function refuse(thrown: unknown, route: Route | null, exchange: Exchange): Response {
+    const refusal = toRefusal(thrown)
+    if (refusal !== thrown) {
+      const operation = exchange.operation?.id ?? route?.path
+      log.error('request failed', { request_id: exchange.requestId, operation, error: thrown })
+    }
+    const headers = headersOf(refusal)
+    if (refusal.reason === 'method_not_allowed' && route !== null) headers.allow = route.allow
+    const body = JSON.stringify(toBody(refusal, exchange.requestId))
+    return send({ status: STATUS_OF[refusal.reason], body, contentType: JSON_TYPE, headers }, exchange)
+  }
+
+  /** The client's own request id if it is sane, so that its logs and ours meet; else a new one. */
+  function openExchange(request: Request): Exchange {
+    const given = request.headers.get('x-request-id')
+    const requestId = given !== null && SANE_REQUEST_ID.test(given) ? given : options.mintId('req')
+    return { requestId, operation: null, key: null, headers: { 'x-request-id': requestId } }
+  }
+
+  const app = new Elysia({
+    systemRouter: false, // one router for sockets and for fetch()
+    serve: {
+      // Bun's own 413 has no body; ours comes first for everything up to four times the limit.
+      maxRequestBodySize: limits.bodyBytes * 4 + 1_048_576,
+      idleTimeout: 60, // slow uploads, and `Prefer: wait` of up to 30 s
+    },
+  })
+  // The last net, for what Elysia itself could not do with a request.
+  app.onError(({ error, request }) => refuse(error, null, openExchange(request)))
+  const health = healthPages({ store, isReady: options.isReady, isStopping: () => isStopping })
+  for (const route of createRoutes(options.operations, [...health, ...(options.pages ?? [])])) {
+    app.all(route.path, ({ request, params }) => serve(request, params ?? {}, route), { parse: 'none' })
+  }
+
+  return {
+    async listen({ host, port }) {
+      app.listen({ hostname: host, port })
+      return { host: app.server!.hostname ?? host, port: app.server!.port ?? port }
+    },
+    fetch: async (request) => app.handle(request),
+    flushUses: () => auth.flushUses(),
+    async stop() {
+      isStopping = true
+      const closed = app.server?.stop(false)
+      const idle = new Promise<void>((resolve) => {
+        onIdle = resolve
+        if (underWay === 0) resolve()
+      })
+      const nap = new AbortController()
+      await Promise.race([Promise.all([idle, closed]), clock.sleep(LONGEST_FINISH_MS, nap.signal)])
+      nap.abort()
+      await app.server?.stop(true)
+      await auth.flushUses()
+    },
+  }
+}
+
+type Params = Record<string, string>
+
+/** One request and what became known of it, for the log and for every answer. */
+interface Exchange {
+  requestId: string
+  operation: Operation | null
+  key: ApiKey | null
+  headers: Record<string, string>
+}
+
+const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
+const LONGEST_FINISH_MS = 30_000 // contract §6, Signals
+const NO_BYTES = new Uint8Array(0)
+const rememberNothing: MakeRemember = () => undefined
+
+function stopping(): Refusal {
+  return unavailable('this server is shutting down')
+}
+
+/** What stands for the request's method; 404 where there is nothing at all, 405 where there is something else. */
+function requireMethod<T>(route: Route, found: T | undefined): T {
+  if (found !== undefined) return found
+  if (route.allow === '') throw new Refusal('not_found', 'there is nothing at this path')
+  throw new Refusal('method_not_allowed', `this path takes ${route.allow}`)
+}
+
+function requirePermission(key: ApiKey, operation: Operation): void {
+  if (allows(key.permissions, operation.permission)) return
+  throw new Refusal('forbidden', `this key lacks the permission ${operation.permission}`, {
+    details: { required: operation.permission, held: key.permissions },
+  })
+}
+
+function createCall(request: Request, params: Params, key: ApiKey, requestId: string, now: number): Call {
+  // A segment that is not decodable comes as null; it names nothing.
+  for (const name in params) params[name] ??= ''
+  return {
+    key,
+    organizationId: key.organizationId,
+    requestId,
+    now,
+    params,
+    headers: request.headers,
+    get signal() {
+      return request.signal
+    },
+  }
+}
+
+function send(rendered: Rendered, exchange: Exchange): Response {
+  const { headers } = exchange
+  headers['content-type'] = rendered.contentType
+  if (exchange.operation?.secretAnswer) headers['cache-control'] = 'no-store'
+  for (const name in rendered.headers) headers[name.toLowerCase()] = rendered.headers[name]!
+  return new Response(rendered.body, { status: rendered.status, headers })
+}

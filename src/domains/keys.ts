@@ -1,0 +1,72 @@
+import { generateKeyPair } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { DkimKeyRecord, DkimState, Domain } from '../model/domain.ts'
+import { base32 } from '../platform/ids.ts'
+import type { Random } from '../platform/random.ts'
+
+/** Makes the two keys of a domain, RSA-2048 first, then Ed25519 (RFC 8301 §3.2, RFC 8463). They share a random part:
+ *  `pr2611k3x9r` and `pr2611k3x9e`. The keys are made on another thread: RSA takes some hundred milliseconds. */
+export async function mintDkimKeys(state: DkimState, now: number, random: Random): Promise<DkimKeyRecord[]> {
+  const stem = `pr${new Date(now).toISOString().slice(2, 7).replace('-', '')}${base32(random.bytes(5)).slice(0, 6)}`
+  const [rsa, ed25519] = await Promise.all([
+    generate('rsa', { modulusLength: 2048, ...ENCODING }),
+    generate('ed25519', ENCODING),
+  ])
+  return [
+    {
+      selector: `${stem}r`,
+      algorithm: 'rsa-sha256',
+      state,
+      publicKey: rsa.publicKey.toString('base64'),
+      privateKeyPem: rsa.privateKey,
+      createdAt: now,
+    },
+    {
+      selector: `${stem}e`,
+      algorithm: 'ed25519-sha256',
+      state,
+      publicKey: ed25519.publicKey.subarray(-32).toString('base64'), // the raw key without its SPKI head
+      privateKeyPem: ed25519.privateKey,
+      createdAt: now,
+    },
+  ]
+}
+
+/** A new domain with keys of its own (mintDkimKeys). They are `active` from the start: sandbox mail is signed at once,
+ *  live mail waits for `verified` unless the config says otherwise. `name` as checkDomainName gave it. */
+export function newDomain(
+  facts: { id: string; organizationId: string; name: string },
+  now: number,
+  dkim: DkimKeyRecord[],
+): Domain {
+  return {
+    ...facts,
+    status: 'pending',
+    createdAt: now,
+    verifiedAt: null,
+    lastCheckedAt: null,
+    dkim,
+    returnPathHost: `${RETURN_PATH_LABEL}.${facts.name}`,
+    tracking: { opens: false, clicks: false, unsubscribe: false, host: null },
+    findings: [],
+  }
+}
+
+/** Keys that retired so long ago that no mail signed by them is still on its way: seven days after the present keys
+ *  were first seen, which is when `verifiedAt` was set. Their selectors; none while that is unknown. */
+export function endedSelectors(domain: Domain, now: number): string[] {
+  if (domain.verifiedAt === null || now - domain.verifiedAt < RETIREMENT_MS) return []
+  return domain.dkim.filter((key) => key.state === 'retiring').map((key) => key.selector)
+}
+
+const RETURN_PATH_LABEL = 'bounces'
+const RETIREMENT_MS = 7 * 86_400_000 // longer than any retry schedule is expected to be
+const ENCODING = {
+  publicKeyEncoding: { type: 'spki', format: 'der' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+} as const
+
+const generate = promisify(generateKeyPair) as unknown as (
+  type: 'rsa' | 'ed25519',
+  options: object,
+) => Promise<{ publicKey: Buffer; privateKey: string }>

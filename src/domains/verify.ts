@@ -1,0 +1,195 @@
+import type { DkimKeyRecord, DnsRecord, Domain, DomainStatus, Finding, RecordStatus } from '../model/domain.ts'
+import type { Lookup, Resolver } from '../platform/resolver.ts'
+import type { Domains } from '../storage/store.ts'
+import { registrableDomain } from './name.ts'
+import { dnsRecords, findingOf } from './records.ts'
+import { isSpf, type Sender, sameHost, sharesAddress, spfAllows } from './spf.ts'
+
+/** What a look at DNS means for a domain. */
+export interface Check {
+  status: DomainStatus
+  verifiedAt: number | null
+  checkedAt: number
+  findings: Finding[]
+  /** Selectors that begin to sign, and that stop. */
+  activate: string[]
+  retire: string[]
+}
+
+/** Asks DNS for every record of the domain and writes down what it means; answers the domain as it is then. Keys that
+ *  wait begin to sign before older ones stop, so that a crash in between leaves a domain that signs. */
+export async function verifyDomain(
+  domain: Domain,
+  deps: { domains: Domains; resolver: Resolver; hostname: string; now: number },
+): Promise<Domain> {
+  const { domains } = deps
+  const check = await checkDomain(domain, deps)
+  for (const selector of check.activate) await domains.setDkimState(domain.id, selector, 'active')
+  const { status, verifiedAt, checkedAt, findings } = check
+  await domains.recordCheck(domain.id, { status, verifiedAt, checkedAt, findings })
+  for (const selector of check.retire) await domains.setDkimState(domain.id, selector, 'retiring')
+  return (await domains.get(domain.id)) ?? domain
+}
+
+/** Domain → what DNS says of it now.
+ *
+ *  `verified`: every DKIM key that should sign is published as it is. `failed`: one of them is there but says something
+ *  else, or a domain that was verified once has lost one. `pending`: one is not there yet. When DNS gave no answer about
+ *  one of them, the status stays. Other records never decide. Pending keys begin to sign once all of them are seen.
+ *  `verifiedAt` is when the keys that sign were first all seen. Never throws. */
+export async function checkDomain(
+  domain: Domain,
+  { resolver, hostname, now }: { resolver: Resolver; hostname: string; now: number },
+): Promise<Check> {
+  const looks = await lookAtAll(domain, hostname, resolver)
+  const findings = looks.map(({ record, seen }) => ({
+    type: record.type,
+    name: record.name,
+    purpose: record.purpose,
+    ...(seen ?? findingOf(domain, record) ?? { status: 'pending' as const, found: [] }),
+  }))
+  const statusOf = (key: DkimKeyRecord): RecordStatus | null => {
+    const look = looks.find(({ record }) => record.name === dkimName(key, domain))
+    return look?.seen?.status ?? null
+  }
+
+  const pending = domain.dkim.filter((key) => key.state === 'pending')
+  const activate = pending.length > 0 && pending.every((key) => statusOf(key) === 'valid') ? pending : []
+  const active = [...domain.dkim.filter((key) => key.state === 'active'), ...activate]
+  const newest = Math.max(...active.map((key) => key.createdAt))
+  const signing = active.filter((key) => key.createdAt === newest)
+  const status = statusFrom(signing.map(statusOf), domain)
+  const isNew = status === 'verified' && (domain.status !== 'verified' || activate.length > 0)
+  return {
+    status,
+    verifiedAt: isNew ? now : domain.verifiedAt,
+    checkedAt: now,
+    findings,
+    activate: activate.map((key) => key.selector),
+    retire: active.filter((key) => key.createdAt < newest).map((key) => key.selector),
+  }
+}
+
+/** Null = DNS gave no answer. */
+type Seen = { status: RecordStatus; found: string[] } | null
+
+function statusFrom(statuses: (RecordStatus | null)[], domain: Domain): DomainStatus {
+  if (statuses.length === 0) return 'pending'
+  if (statuses.includes(null)) return domain.status
+  if (statuses.every((status) => status === 'valid')) return 'verified'
+  return statuses.includes('mismatch') || domain.verifiedAt !== null ? 'failed' : 'pending'
+}
+
+async function lookAtAll(domain: Domain, hostname: string, resolver: Resolver) {
+  const [a, aaaa] = await Promise.all([resolver.a(hostname), resolver.aaaa(hostname)])
+  const isUncertain = a.kind === 'temporary' || aaaa.kind === 'temporary'
+  const sender = { hostname, addresses: isUncertain ? null : [...recordsOf(a), ...recordsOf(aaaa)] }
+  const records = dnsRecords(domain, hostname)
+  return Promise.all(records.map(async (record) => ({ record, seen: await look(record, domain, sender, resolver) })))
+}
+
+function look(record: DnsRecord, domain: Domain, sender: Sender, resolver: Resolver): Promise<Seen> {
+  switch (record.purpose) {
+    case 'dkim':
+      return lookAtDkim(record, resolver)
+    case 'spf':
+      return lookAtSpf(record, sender, resolver)
+    case 'dmarc':
+      return lookAtDmarc(record, domain, resolver)
+    case 'return_path':
+    case 'mx':
+      return lookAtMx(record, resolver)
+    case 'tracking':
+      return lookAtCname(record, sender, resolver)
+  }
+}
+
+/** The key must be there, white space aside; another key beside it makes it a gamble which one receivers take. */
+async function lookAtDkim(record: DnsRecord, resolver: Resolver): Promise<Seen> {
+  const lookup = await resolver.txt(record.name)
+  if (lookup.kind === 'temporary') return null
+  const found = recordsOf(lookup)
+  const wanted = tagsOf(record.value)
+  const keys = found.map(tagsOf).filter((tags) => tags.has('p'))
+  const isOurs = (tags: Map<string, string>) =>
+    tags.get('p') === wanted.get('p') &&
+    (tags.get('k') ?? 'rsa') === wanted.get('k') &&
+    (tags.get('v') ?? 'DKIM1') === 'DKIM1'
+  return seen(found, keys.length > 0 && keys.every(isOurs))
+}
+
+/** Ours as it stands, or another that lets us pass. Two records are an error to receivers (RFC 7208 §4.5). */
+async function lookAtSpf(record: DnsRecord, sender: Sender, resolver: Resolver): Promise<Seen> {
+  const lookup = await resolver.txt(record.name)
+  if (lookup.kind === 'temporary') return null
+  const found = recordsOf(lookup).filter(isSpf)
+  if (found.length !== 1) return seen(found, false)
+  const verdict = await spfAllows(found[0]!, record.name, sender, resolver)
+  return verdict === 'unknown' ? null : seen(found, verdict === 'yes')
+}
+
+/** Any policy will do, also the one of the domain above (RFC 7489 §6.6.3). */
+async function lookAtDmarc(record: DnsRecord, domain: Domain, resolver: Resolver): Promise<Seen> {
+  const names = new Set([record.name, `_dmarc.${registrableDomain(domain.name)}`])
+  for (const name of names) {
+    const lookup = await resolver.txt(name)
+    if (lookup.kind === 'temporary') return null
+    const found = recordsOf(lookup).filter((text) => /^v=DMARC1\s*(?:;|$)/i.test(text))
+    if (found.length > 0)
+      return seen(found, found.length === 1 && POLICIES.has((tagsOf(found[0]!).get('p') ?? '').toLowerCase()))
+  }
+  return seen([], false)
+}
+
+async function lookAtMx(record: DnsRecord, resolver: Resolver): Promise<Seen> {
+  const lookup = await resolver.mx(record.name)
+  if (lookup.kind === 'temporary') return null
+  const records = recordsOf(lookup)
+  const found = records.map(({ preference, exchange }) => `${preference} ${exchange}`)
+  return seen(
+    found,
+    records.some(({ exchange }) => sameHost(exchange, record.value)),
+  )
+}
+
+/** A CNAME to us, or addresses of ours: some DNS servers flatten a CNAME. */
+async function lookAtCname(record: DnsRecord, sender: Sender, resolver: Resolver): Promise<Seen> {
+  const cname = await resolver.cname(record.name)
+  if (cname.kind === 'temporary') return null
+  if (cname.kind === 'records') {
+    return seen(
+      cname.records,
+      cname.records.some((host) => sameHost(host, record.value)),
+    )
+  }
+  const addresses = await resolver.a(record.name)
+  const verdict = sharesAddress(addresses, sender)
+  return verdict === 'unknown' ? null : seen(recordsOf(addresses), verdict === 'yes')
+}
+
+const POLICIES = new Set(['none', 'quarantine', 'reject'])
+const MOST_FOUND = 10
+const LONGEST_FOUND = 1000
+
+function seen(found: string[], isRight: boolean): Seen {
+  const status = isRight ? 'valid' : found.length === 0 ? 'missing' : 'mismatch'
+  return { status, found: found.slice(0, MOST_FOUND).map((text) => text.slice(0, LONGEST_FOUND)) }
+}
+
+function recordsOf<T>(lookup: Lookup<T>): T[] {
+  return lookup.kind === 'records' ? lookup.records : []
+}
+
+/** `a=1; b=2` → its tags, names and values without white space (RFC 6376 §3.2). */
+function tagsOf(text: string): Map<string, string> {
+  const tags = new Map<string, string>()
+  for (const part of text.split(';')) {
+    const equals = part.indexOf('=')
+    if (equals > 0) tags.set(part.slice(0, equals).trim(), part.slice(equals + 1).replace(/\s+/g, ''))
+  }
+  return tags
+}
+
+function dkimName(key: DkimKeyRecord, domain: Domain): string {
+  return `${key.selector}._domainkey.${domain.name}`
+}

@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import {
+  bodyFault,
+  contentIdFault,
+  contentTypeFault,
+  decodeBase64,
+  filenameFault,
+  headerNameFault,
+  headerValueFault,
+  metadataFault,
+  subjectFault,
+  tagFault,
+} from './checks.ts'
+
+const LINE_CHECKS = {
+  subjectFault,
+  headerNameFault,
+  headerValueFault,
+  filenameFault,
+  contentTypeFault,
+  contentIdFault,
+  tagFault,
+}
+
+describe('line ends and NUL', () => {
+  for (const [name, check] of Object.entries(LINE_CHECKS)) {
+    test(`${name} refuses text that holds one, wherever it stands`, () => {
+      const place = fc.tuple(fc.string(), fc.constantFrom('\r', '\n', '\0', '\r\n'), fc.string())
+      fc.assert(fc.property(place, ([before, end, after]) => check(before + end + after) !== null))
+    })
+  }
+})
+
+describe('headers', () => {
+  test.each([
+    'X-Foo',
+    'In-Reply-To',
+    'References',
+    'Auto-Submitted',
+    'Precedence',
+    'Importance',
+    'List-Id',
+    'Feedback-ID',
+    'X-Entity-Ref-ID',
+    "x!#$%&'*+-.^_`|~",
+  ])('%s may be given', (name) => expect(headerNameFault(name)).toBeNull())
+
+  test.each([
+    'From',
+    'TO',
+    'cc',
+    'Bcc',
+    'Sender',
+    'Subject',
+    'Date',
+    'Message-ID',
+    'Reply-To',
+    'DKIM-Signature',
+    'Received',
+    'Return-Path',
+    'List-Unsubscribe',
+    'List-Unsubscribe-Post',
+    'MIME-Version',
+    'Content-Type',
+    'Content-Transfer-Encoding',
+    'content-anything',
+    'Authentication-Results',
+    'ARC-Seal',
+    'Resent-From',
+    'Resent-Bcc',
+    'X-Service-Signature',
+    'Delivered-To',
+  ])('%s belongs to the service', (name) => expect(headerNameFault(name)).toContain('set by the service'))
+
+  test.each(['', 'X Foo', 'X-Foo:', 'X-Fö', 'X-Foo\r\nBcc', 'X\tY', 'X\x7f', 'a'.repeat(77)])(
+    '%p is no header name',
+    (name) => expect(headerNameFault(name)).not.toBeNull(),
+  )
+
+  test('a value may be empty, have tabs and any script, and 998 bytes', () => {
+    for (const value of ['', 'a\tb', 'Grüße 日本', 'x'.repeat(998)]) expect(headerValueFault(value)).toBeNull()
+    for (const value of ['x'.repeat(999), 'ü'.repeat(500), 'a\x01', 'a\x7f', '\ud800']) {
+      expect(headerValueFault(value)).not.toBeNull()
+    }
+  })
+})
+
+test('a subject has 1 to 998 bytes', () => {
+  for (const subject of ['x', 'x'.repeat(998), 'ü'.repeat(499)]) expect(subjectFault(subject)).toBeNull()
+  for (const subject of ['', '  ', 'x'.repeat(999), 'ü'.repeat(500), '\udc00'])
+    expect(subjectFault(subject)).not.toBeNull()
+})
+
+test('a body may be any sloppy text but not blank, NUL or half a character', () => {
+  for (const body of ['<p>hi', '<b><i></b>', 'plain', '<img src=x>']) expect(bodyFault(body)).toBeNull()
+  for (const body of ['', ' \r\n\t', '<p>a\0b</p>', '<p>\ud83d</p>']) expect(bodyFault(body)).not.toBeNull()
+})
+
+test('a file name names a file and no folder', () => {
+  for (const name of ['a.pdf', 'Rechnung März.pdf', '..a', 'a b', '請求書.pdf']) expect(filenameFault(name)).toBeNull()
+  for (const name of ['', '.', '..', 'a/b', '..\\a', '/etc/passwd', 'a\u2028b', 'a\tb', 'ü'.repeat(128)]) {
+    expect(filenameFault(name)).not.toBeNull()
+  }
+})
+
+test('a content type is type/subtype with parameters', () => {
+  for (const type of [
+    'application/pdf',
+    'text/plain; charset=utf-8',
+    'text/calendar;method="REQUEST"; charset=UTF-8',
+  ]) {
+    expect(contentTypeFault(type)).toBeNull()
+  }
+  for (const type of [
+    '',
+    'pdf',
+    'a/b/c',
+    'text/',
+    'text/plain;',
+    'text/plain; charset',
+    'téxt/plain',
+    `a/${'b'.repeat(254)}`,
+  ]) {
+    expect(contentTypeFault(type)).not.toBeNull()
+  }
+})
+
+test('a content id is printable and without brackets', () => {
+  for (const id of ['logo', 'logo@example.com', 'a%20b']) expect(contentIdFault(id)).toBeNull()
+  for (const id of ['', 'a b', '<logo>', 'ä', 'a'.repeat(256)]) expect(contentIdFault(id)).not.toBeNull()
+})
+
+test('a tag has 1 to 64 characters, however many bytes', () => {
+  for (const tag of ['a', '👍'.repeat(64), 'two words']) expect(tagFault(tag)).toBeNull()
+  for (const tag of ['', ' ', 'a'.repeat(65), '👍'.repeat(65), 'a\x1b[0m']) expect(tagFault(tag)).not.toBeNull()
+})
+
+test('metadata has at most 50 keys and 4096 bytes', () => {
+  const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i]))
+  expect(metadataFault(keys(50))).toBeNull()
+  expect(metadataFault(keys(51))).not.toBeNull()
+  expect(metadataFault({ a: 'x'.repeat(4096 - 8) })).toBeNull()
+  expect(metadataFault({ a: 'x'.repeat(4096 - 7) })).not.toBeNull()
+})
+
+describe('base64', () => {
+  test('what an encoder writes is read, with and without line breaks', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        const text = Buffer.from(bytes).toString('base64')
+        const lines = text.replace(/.{76}/g, '$&\r\n')
+        expect([...decodeBase64(text)!]).toEqual([...bytes])
+        expect([...decodeBase64(lines)!]).toEqual([...bytes])
+      }),
+    )
+  })
+
+  test('any text is read exactly as the strict decoder reads it', () => {
+    const alphabet = fc.string({ unit: fc.constantFrom(...'ABab09+/=-_ \n!é'), maxLength: 12 })
+    fc.assert(
+      fc.property(alphabet, (text) => {
+        let strict: number[] | null = null
+        try {
+          strict = [...Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' })]
+        } catch {}
+        const ours = decodeBase64(text)
+        expect(ours === null ? null : [...ours]).toEqual(strict as never)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test.each(['A', 'AA', 'AAA', 'AA=', 'AAAA=', 'AB==', 'AA==AA==', 'a-b_', 'AAA!', '====', 'é'.repeat(4)])(
+    '%p is refused',
+    (text) => expect(decodeBase64(text)).toBeNull(),
+  )
+})

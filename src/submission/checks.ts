@@ -1,0 +1,109 @@
+import { isComposedHeader } from '../mail/compose.ts'
+
+/** What may stand in each field of a submission, for every door. A check answers what is wrong, as a predicate that
+ *  follows the field's name (`must be …`), or null when all is well; none throws. Sizes are UTF-8 bytes. Numbers are the contract's (§3) unless said otherwise. */
+
+export const MAX_ATTACHMENTS = 100 // ours: each costs a MIME part; no mail client shows more
+export const MAX_HEADERS = 50 // ours
+export const MAX_TAGS = 10
+export const MAX_EXPIRES_SECONDS = 366 * 86_400 // ours: longer than any schedule of attempts, and a date that exists
+export const MAX_SCHEDULE_AHEAD_MS = 30 * 24 * 3_600_000
+
+export function subjectFault(subject: string): string | null {
+  if (subject.trim() === '') return 'must not be empty'
+  return lineFault(subject) ?? (bytesOf(subject) > 998 ? 'must be at most 998 bytes' : null)
+}
+
+/** For `html` and `text`. Sloppy HTML is mail's daily bread and passes; what no client could show does not. */
+export function bodyFault(body: string): string | null {
+  if (!/\S/.test(body)) return 'must not be empty'
+  if (body.includes('\0')) return 'must not contain NUL'
+  return body.isWellFormed() ? null : MALFORMED
+}
+
+/** The name of an extra header: RFC 5322 §3.6.8 ftext, and none that the service writes itself. */
+export function headerNameFault(name: string): string | null {
+  if (!/^[!-9;-~]{1,76}$/.test(name)) {
+    return 'must have a name of 1 to 76 printable ASCII characters without space and colon'
+  }
+  const isOurs = isComposedHeader(name) || OWN_HEADER.test(name)
+  return isOurs ? 'is set by the service and cannot be given' : null
+}
+
+export function headerValueFault(value: string): string | null {
+  const fault = lineFault(value)
+  if (fault !== null) return fault
+  if (/[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]/.test(value)) return 'must not contain control characters'
+  return bytesOf(value) > 998 ? 'must be at most 998 bytes' : null // RFC 5322 §2.1.1
+}
+
+/** A file name is what a mail client offers for saving, so it must not choose a folder. */
+export function filenameFault(filename: string): string | null {
+  if (filename === '' || bytesOf(filename) > 255) return 'must be 1 to 255 bytes' // NAME_MAX of file systems
+  if (CONTROL.test(filename)) return 'must not contain line ends, NUL or other control characters'
+  if (!filename.isWellFormed()) return MALFORMED
+  return /[/\\]/.test(filename) || filename === '.' || filename === '..' ? 'must not contain a path' : null
+}
+
+/** `type/subtype` and parameters, RFC 2045 §5.1. */
+export function contentTypeFault(contentType: string): string | null {
+  const fault = lineFault(contentType)
+  if (fault !== null) return fault
+  if (contentType.length <= 255 && CONTENT_TYPE.test(contentType)) return null
+  return 'must be a media type such as application/pdf'
+}
+
+/** What html refers to as `cid:…`; angle brackets around it are not part of it. */
+export function contentIdFault(contentId: string): string | null {
+  const fault = lineFault(contentId)
+  if (fault !== null) return fault
+  if (/^[!-;=?-~]{1,255}$/.test(contentId)) return null
+  return 'must be 1 to 255 printable ASCII characters without spaces and angle brackets'
+}
+
+export function tagFault(tag: string): string | null {
+  if (tag.trim() === '' || [...tag].length > 64) return 'must be 1 to 64 characters'
+  if (CONTROL.test(tag)) return 'must not contain line ends, NUL or other control characters'
+  return tag.isWellFormed() ? null : MALFORMED
+}
+
+/** Metadata whose values are known to be strings, numbers and booleans. */
+export function metadataFault(metadata: Record<string, unknown>): string | null {
+  if (Object.keys(metadata).length > 50) return 'must have at most 50 keys'
+  const json = JSON.stringify(metadata)
+  if (!json.isWellFormed()) return MALFORMED
+  return bytesOf(json) > 4096 ? 'must be at most 4096 bytes of JSON' : null
+}
+
+/** Base64 text → bytes; null unless it is RFC 4648 §4 with its padding and nothing else. Line breaks within, as
+ *  RFC 2045 encoders make them, are understood. */
+export function decodeBase64(text: string): Uint8Array | null {
+  // The runtime's lenient decoder is eight times as fast as its strict one (measured: 35 MB in 5 ms against 43 ms).
+  const lenient = Buffer.from(text, 'base64')
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
+  const isWhole = text.length % 4 === 0 && lenient.length === (text.length / 4) * 3 - padding
+  const tail = lenient.subarray(Math.floor((lenient.length - 1) / 3) * 3).toString('base64')
+  if (isWhole && text.endsWith(tail) && !text.includes('-') && !text.includes('_')) return lenient
+  try {
+    return Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' })
+  } catch {
+    return null
+  }
+}
+
+// Trace and authentication fields are what others say about a mail, the rest is ours to decide.
+const OWN_HEADER =
+  /^(?:sender|dkim-signature|domainkey-signature|received|received-spf|return-path|delivered-to|list-unsubscribe|list-unsubscribe-post|authentication-results|arc-.*|resent-.*|x-service-.*|x-postrider-.*)$/i
+const MALFORMED = 'must be well-formed Unicode'
+const CONTROL = /[\x00-\x1f\x7f\u2028\u2029]/
+const TOKEN = '[A-Za-z0-9!#$&^_.+-]+'
+const CONTENT_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?:[ \\t]*;[ \\t]*${TOKEN}=(?:${TOKEN}|"[ !#-\\[\\]-~]*"))*$`)
+
+function lineFault(text: string): string | null {
+  if (/[\r\n\0]/.test(text)) return 'must not contain CR, LF or NUL'
+  return text.isWellFormed() ? null : MALFORMED
+}
+
+function bytesOf(text: string): number {
+  return Buffer.byteLength(text)
+}

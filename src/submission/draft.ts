@@ -1,0 +1,104 @@
+import type { MailContent } from '../mail/content.ts'
+import type { RecipientType } from '../model/delivery.ts'
+import type { DeliveryStatus, Message } from '../model/message.ts'
+import type { MintId } from '../platform/ids.ts'
+import type { NewDelivery } from '../storage/store.ts'
+import { MAX_EXPIRES_SECONDS } from './checks.ts'
+import type { Recipient } from './recipients.ts'
+import type { Author, SubmissionRequest } from './request.ts'
+
+/** A request that met every requirement → the records it becomes. All three are pure but for the ids. */
+
+/** Message id and request → the mail. From here on nothing is left to chance (Date, Message-ID, boundaries, derived
+ *  text): the same content gives the same bytes at every attempt. Scheduled mail is dated when it is due. */
+export function fixContent(id: string, request: SubmissionRequest, recipients: Recipient[], now: number): MailContent {
+  const ofType = (type: RecipientType) => recipients.filter((each) => each.type === type).map((each) => each.mailbox)
+  const { from, html } = request
+  return {
+    from: from.mailbox,
+    to: ofType('to'),
+    cc: ofType('cc'),
+    replyTo: request.replyTo?.mailboxes ?? [],
+    subject: request.subject,
+    dateAt: futureOf(request, now) ?? now,
+    messageId: `<${id.slice(4)}@${from.mailbox.domain}>`,
+    html,
+    text: request.text,
+    headers: request.headers,
+    attachments: request.attachments,
+    boundarySeed: id,
+  }
+}
+
+/** Author, request and its content → the message record. */
+export function describe(
+  id: string,
+  author: Author,
+  request: SubmissionRequest,
+  content: MailContent,
+  sizeBytes: number,
+  now: number,
+): Message {
+  const scheduledAt = futureOf(request, now)
+  const expiresInSeconds = request.expiresInSeconds && Math.min(request.expiresInSeconds, MAX_EXPIRES_SECONDS)
+  return {
+    id,
+    organizationId: author.key.organizationId,
+    domainId: author.key.domainId,
+    keyId: author.key.id,
+    mode: author.key.mode,
+    source: author.source,
+    status: scheduledAt === null ? 'queued' : 'scheduled',
+    from: request.from.asSent,
+    to: request.to.asSent,
+    cc: request.cc?.asSent ?? null,
+    bcc: request.bcc?.asSent ?? null,
+    replyTo: request.replyTo?.asSent ?? null,
+    subject: request.subject,
+    tags: request.tags,
+    metadata: request.metadata,
+    templateId: null,
+    sizeBytes,
+    messageIdHeader: content.messageId,
+    createdAt: now,
+    scheduledAt,
+    expiresAt: expiresInSeconds === null ? null : (scheduledAt ?? now) + expiresInSeconds * 1000,
+    requireTls: request.requireTls,
+  }
+}
+
+/** Message and recipients → one delivery each, in order, due when the message is; the suppressed ones never. */
+export function plannedDeliveries(
+  message: Message,
+  recipients: readonly Recipient[],
+  suppressed: ReadonlySet<string>,
+  mintId: MintId,
+): NewDelivery[] {
+  const dueAt = message.scheduledAt ?? message.createdAt
+  const open: DeliveryStatus = message.scheduledAt === null ? 'queued' : 'scheduled'
+  return recipients.map(({ mailbox, type, folded }, position): NewDelivery => {
+    const isSuppressed = suppressed.has(folded)
+    return {
+      id: mintId('dlv'),
+      position,
+      email: mailbox.address,
+      type,
+      destination: mailbox.domain,
+      status: isSuppressed ? 'suppressed' : open,
+      nextAttemptAt: isSuppressed ? null : dueAt,
+      attempts: 0,
+      lastAttemptAt: null,
+      deliveredAt: null,
+      smtpResponse: null,
+      bounceType: null,
+      bounceCode: null,
+      opens: 0,
+      clicks: 0,
+    }
+  })
+}
+
+/** The time the message waits for, when there is one. */
+function futureOf({ scheduledAt }: SubmissionRequest, now: number): number | null {
+  return scheduledAt !== null && scheduledAt > now ? scheduledAt : null
+}

@@ -1,0 +1,38 @@
+import type { Mailbox } from '../mail/address.ts'
+import type { Attachment } from '../mail/content.ts'
+import type { ApiKey } from '../model/api-key.ts'
+import type { MessageSource, Metadata } from '../model/message.ts'
+
+/** What an author hands in, understood and checked by the door it came through (checks.ts): every address is
+ *  parsed, every header-bound text is free of line ends. What is refused later depends on stored state. */
+export interface SubmissionRequest {
+  from: { asSent: string; mailbox: Mailbox }
+  to: Addresses
+  cc: Addresses | null
+  bcc: Addresses | null
+  replyTo: Addresses | null
+  subject: string
+  /** At least one of the two is there. */
+  html: string | null
+  text: string | null
+  headers: [name: string, value: string][]
+  attachments: Attachment[]
+  metadata: Metadata
+  tags: string[]
+  /** Milliseconds UTC; null or past = now. */
+  scheduledAt: number | null
+  expiresInSeconds: number | null
+  requireTls: boolean
+}
+
+/** Addresses in the form they were sent in, and what they mean. */
+export interface Addresses {
+  asSent: string | string[]
+  mailboxes: Mailbox[]
+}
+
+/** Who submits, and through which door. */
+export interface Author {
+  key: Pick<ApiKey, 'id' | 'organizationId' | 'domainId' | 'mode'>
+  source: MessageSource
+}

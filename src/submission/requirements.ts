@@ -1,0 +1,53 @@
+import { composedSizeBytes, submittedSizeBytes } from '../mail/compose.ts'
+import type { MailContent } from '../mail/content.ts'
+import type { Domain } from '../model/domain.ts'
+import { invalid, Refusal } from '../model/refusal.ts'
+import { collapseRecipients, MAX_RECIPIENTS, type Recipient } from './recipients.ts'
+import type { Author, SubmissionRequest } from './request.ts'
+
+/** What a submission must meet before it is accepted, in the contract's order (§1): 400, 403, 422. Each takes what it
+ *  looks at, answers what it made sure of, and refuses otherwise. */
+
+/** Request → whom it goes to, each once; `validation_error` for nobody or more than 50. */
+export function requireRecipients(request: SubmissionRequest): Recipient[] {
+  const recipients = collapseRecipients(request)
+  if (recipients.length >= 1 && recipients.length <= MAX_RECIPIENTS) return recipients
+  throw invalid([{ field: 'to', message: `to, cc and bcc must name 1 to ${MAX_RECIPIENTS} recipients` }])
+}
+
+/** The key's domain, when `from` is at it; `forbidden` otherwise, and when the domain is gone.
+ *  Both sides are lower-case A-labels, so letter case and IDNA form do not matter; a subdomain is another domain. */
+export function requireOwnDomain(request: SubmissionRequest, domain: Domain | null): Domain {
+  if (domain !== null && request.from.mailbox.domain === domain.name) return domain
+  throw new Refusal('forbidden', 'from is not an address at the domain of this key', {
+    field: 'from',
+    details: { given: request.from.mailbox.domain, expected: domain?.name ?? null },
+  })
+}
+
+/** Live mail needs a domain that is set up; `domain_not_verified` otherwise. */
+export function requireVerified(author: Author, domain: Domain, settings: { requireVerifiedDomain: boolean }): void {
+  if (author.key.mode === 'test' || domain.status === 'verified' || !settings.requireVerifiedDomain) return
+  throw new Refusal('domain_not_verified', `${domain.name} is not verified yet: publish its DNS records first`, {
+    field: 'from',
+    details: { domain_id: domain.id, domain: domain.name, status: domain.status },
+  })
+}
+
+/** Content → its size as handed in; `payload_too_large` when the composed mail is past the limit. Composing only to
+ *  measure costs as much as all the rest of accepting, so it is done only where the limit could be near. */
+export function requireSize(content: MailContent, { messageBytes }: { messageBytes: number }): number {
+  const submittedBytes = submittedSizeBytes(content)
+  if (submittedBytes * COMPOSED_FACTOR + HEADER_BYTES <= messageBytes) return submittedBytes
+  const sizeBytes = composedSizeBytes(content)
+  if (sizeBytes <= messageBytes) return submittedBytes
+  throw new Refusal('payload_too_large', `the whole mail would have ${sizeBytes} bytes, ${messageBytes} are allowed`, {
+    field: content.attachments.length > 0 ? 'attachments' : content.html !== null ? 'html' : 'text',
+    details: { size_bytes: sizeBytes, limit_bytes: messageBytes },
+  })
+}
+
+/** Quoted-printable at its worst makes three bytes of one; a text part derived from html is no longer than it. */
+const COMPOSED_FACTOR = 6
+/** 50 recipients and 50 headers of 998 bytes each, encoded. */
+const HEADER_BYTES = 400_000

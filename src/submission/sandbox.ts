@@ -1,0 +1,147 @@
+import { formatReply } from '../mail/reply.ts'
+import type { Attempt, Outcome } from '../model/delivery.ts'
+import { type Event, type EventType, iso, messageEvent, outcomeEvents } from '../model/event.ts'
+import type { DeliveryStatus, Message } from '../model/message.ts'
+import type { MintId } from '../platform/ids.ts'
+import type { AcceptedMessage, NewDelivery } from '../storage/store.ts'
+import type { Recipient } from './recipients.ts'
+
+/** Address → all that happens to test mail for it: one outcome an attempt, then what the recipient does. */
+export type Simulate = (email: string) => { outcomes: Outcome[]; then: Reaction[]; suppressed: boolean }
+export type Reaction = 'complained' | 'opened' | 'clicked' | 'unsubscribed'
+
+export type Outcomes = Pick<AcceptedMessage, 'deliveries' | 'attempts' | 'events'>
+
+/** Accepted test mail → deliveries that are over, the attempts that were made believe, and every event a live message
+ *  of that fate would tell, in order. All of it happens at the message's `createdAt`. Suppressions are not made: an
+ *  address that bounced in a rehearsal still gets live mail. Never throws. */
+export function playOut(
+  message: Message,
+  html: string | null,
+  recipients: readonly Recipient[],
+  suppressed: ReadonlySet<string>,
+  { simulate, mintId }: { simulate: Simulate; mintId: MintId },
+): Outcomes {
+  const at = message.createdAt
+  const played: Outcomes = { deliveries: [], attempts: [], events: [] }
+  const told: { type: EventType; to: string; fields: Record<string, unknown> }[] = []
+
+  for (const [position, { mailbox, type, folded }] of recipients.entries()) {
+    const { outcomes, then, suppressed: asSuppressed } = simulate(mailbox.address)
+    const tried = asSuppressed || suppressed.has(folded) ? [] : outcomes
+    const delivery: NewDelivery = {
+      id: mintId('dlv'),
+      position,
+      email: mailbox.address,
+      type,
+      destination: mailbox.domain,
+      nextAttemptAt: null,
+      ...finalState(tried, at),
+    }
+    played.deliveries.push(delivery)
+    for (const [index, outcome] of tried.entries()) {
+      const attempt = index + 1
+      const facts = {
+        at,
+        attempt,
+        nextAttemptAt: attempt < tried.length ? at : null,
+        response: responseOf(outcome),
+        bounceNow: outcome.kind === 'deferred' && outcome.aboutRecipient && index === 0,
+      }
+      played.attempts.push({ deliveryId: delivery.id, attempt: madeBelieve(outcome, attempt, at, delivery.email) })
+      told.push(...outcomeEvents(outcome, facts).map((event) => ({ ...event, to: delivery.email })))
+    }
+    if (delivery.status !== 'delivered') continue
+    delivery.opens = then.filter((reaction) => reaction === 'opened').length
+    delivery.clicks = then.filter((reaction) => reaction === 'clicked').length
+    told.push(...then.map((reaction) => ({ ...reactionEvent(reaction, at, html), to: delivery.email })))
+  }
+
+  // Ids of one millisecond are in no order; events are, for whoever sorts by id.
+  const ids = told.map(() => mintId('evt')).sort()
+  played.events = told.map(({ type, to, fields }, i): Event => messageEvent(ids[i]!, type, message, to, at, fields))
+  return played
+}
+
+type FinalState = Omit<NewDelivery, 'id' | 'position' | 'email' | 'type' | 'destination' | 'nextAttemptAt'>
+
+function finalState(outcomes: readonly Outcome[], at: number): FinalState {
+  const last = outcomes.at(-1)
+  if (last === undefined) return { ...UNTRIED, status: 'suppressed' }
+  const bounce = last.kind === 'bounced' ? last : null
+  const status: DeliveryStatus = bounce === null ? 'delivered' : 'bounced'
+  return {
+    status,
+    attempts: outcomes.length,
+    lastAttemptAt: at,
+    deliveredAt: status === 'delivered' ? at : null,
+    smtpResponse: responseOf(last),
+    bounceType: bounce?.bounceType ?? null,
+    bounceCode: bounce?.code ?? null,
+    opens: 0,
+    clicks: 0,
+  }
+}
+
+const UNTRIED = {
+  attempts: 0,
+  lastAttemptAt: null,
+  deliveredAt: null,
+  smtpResponse: null,
+  bounceType: null,
+  bounceCode: null,
+  opens: 0,
+  clicks: 0,
+}
+
+function madeBelieve(outcome: Outcome, number: number, at: number, email: string): Attempt {
+  const response = responseOf(outcome)
+  return {
+    number,
+    startedAt: at,
+    durationMs: 0,
+    outcome: outcome.kind,
+    mxHost: null,
+    mxAddress: null,
+    sourceAddress: null,
+    tlsVersion: null,
+    tlsCipher: null,
+    tlsVerified: false,
+    reply: response,
+    enhancedCode: outcome.kind === 'delivered' ? outcome.reply.enhanced : outcome.code,
+    cause: outcome.kind === 'delivered' ? null : outcome.cause,
+    transcript: `0 -- simulated for a test key: nothing left the house\n0 C: RCPT TO:<${email}>\n0 S: ${response}`,
+  }
+}
+
+function responseOf(outcome: Outcome): string {
+  return outcome.kind === 'delivered' ? formatReply(outcome.reply) : outcome.message
+}
+
+function reactionEvent(reaction: Reaction, at: number, html: string | null) {
+  const time = iso(at)
+  const browser = { user_agent: USER_AGENT, ip_address: IP_ADDRESS }
+  switch (reaction) {
+    case 'complained':
+      return event('message.complained', { complained_at: time, feedback_type: 'abuse' })
+    case 'opened':
+      return event('message.opened', { opened_at: time, ...browser, machine: false })
+    case 'clicked':
+      return event('message.clicked', { clicked_at: time, url: firstLink(html), ...browser, machine: false })
+    case 'unsubscribed':
+      return event('message.unsubscribed', { unsubscribed_at: time, method: 'one_click', ...browser })
+  }
+}
+
+function event(type: EventType, fields: Record<string, unknown>) {
+  return { type, fields }
+}
+
+/** The link that a recipient would click, or a stand-in when the mail has none. */
+function firstLink(html: string | null): string {
+  const href = /\bhref\s*=\s*["']?(https?:\/\/[^\s"'<>]+)/i.exec(html ?? '')?.[1]
+  return href?.replaceAll('&amp;', '&') ?? 'https://example.com/'
+}
+
+const USER_AGENT = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36'
+const IP_ADDRESS = '192.0.2.1' // RFC 5737: documentation

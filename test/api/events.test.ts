@@ -1,0 +1,91 @@
+import { afterEach, expect, test } from 'bun:test'
+import { createEvent, type EventType } from '../../src/model/event.ts'
+import { createTestApi, type Tenant, type TestApi } from '../support/api.ts'
+
+let made: TestApi | null = null
+
+afterEach(async () => {
+  await made?.close()
+  made = null
+})
+
+const start = async () => {
+  made = await createTestApi()
+  return made
+}
+
+/** Writes an event of the tenant and answers with its id. */
+async function tell(api: TestApi, tenant: Tenant, type: EventType, messageId: string | null = null) {
+  const event = createEvent(
+    {
+      id: api.mintId('evt'),
+      type,
+      organizationId: tenant.organization.id,
+      domainId: tenant.domain.id,
+      messageId,
+      mode: 'live',
+      createdAt: api.clock.now(),
+    },
+    { message_id: messageId },
+  )
+  await api.store.events.append([event])
+  await api.clock.advance(1_000)
+  return event.id
+}
+
+const idsOf = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map(({ id }) => id)
+
+test('events are listed newest first in their envelopes, by type, message and time', async () => {
+  const api = await start()
+  const key = api.own.keys.read
+  const a = await tell(api, api.own, 'message.delivered', 'msg_a')
+  const b = await tell(api, api.own, 'message.bounced', 'msg_b')
+  const c = await tell(api, api.own, 'message.opened', 'msg_a')
+  await tell(api, api.other, 'message.delivered', 'msg_c')
+  const list = async (query: string) => idsOf(await api.ask('GET', `/v1/events${query}`, { key }))
+  expect(await list('')).toEqual([c, b, a])
+  expect(await list('?type=message.bounced')).toEqual([b])
+  expect(await list('?message_id=msg_a')).toEqual([c, a])
+  expect(await list(`?domain_id=${api.own.domain.id}&mode=live`)).toEqual([c, b, a])
+  expect(await list('?mode=test')).toEqual([])
+  expect(await list('?created_after=2026-11-21T12:00:01Z&created_before=2026-11-21T12:00:02Z')).toEqual([b])
+  const one = await api.ask('GET', `/v1/events/${a}`, { key })
+  expect([one.status, one.body]).toEqual([
+    200,
+    { id: a, type: 'message.delivered', timestamp: '2026-11-21T12:00:00.000Z', data: { message_id: 'msg_a' } },
+  ])
+})
+
+test('with after the list runs oldest first to its end, by cursor or by the last id', async () => {
+  const api = await start()
+  const key = api.own.keys.read
+  const ids: string[] = []
+  for (let n = 0; n < 5; n++) ids.push(await tell(api, api.own, 'message.delivered'))
+  const first = await api.ask('GET', '/v1/events?after=&limit=2', { key })
+  expect([idsOf(first), first.body.has_more]).toEqual([ids.slice(0, 2), true])
+  const second = await api.ask('GET', `/v1/events?limit=2&after=&cursor=${first.body.next_cursor}`, { key })
+  expect(idsOf(second)).toEqual(ids.slice(2, 4))
+  const third = await api.ask('GET', `/v1/events?after=${ids[3]}`, { key })
+  expect(third.body).toMatchObject({ data: [{ id: ids[4] }], has_more: false, next_cursor: null })
+  expect(idsOf(await api.ask('GET', `/v1/events?after=${ids[4]}`, { key }))).toEqual([])
+  ids.push(await tell(api, api.own, 'message.delivered'))
+  expect(idsOf(await api.ask('GET', `/v1/events?after=${ids[4]}`, { key }))).toEqual([ids[5]!])
+})
+
+test('an after that names nothing, or a cursor of the other direction, is 400', async () => {
+  const api = await start()
+  const key = api.own.keys.read
+  for (let n = 0; n < 3; n++) await tell(api, api.own, 'message.delivered')
+  const unknown = await api.ask('GET', '/v1/events?after=evt_00000000000000000000000000', { key })
+  expect([unknown.status, unknown.body.error.field]).toEqual([400, 'after'])
+  const { body } = await api.ask('GET', '/v1/events?limit=1', { key })
+  const mixed = await api.ask('GET', `/v1/events?after=&cursor=${body.next_cursor}`, { key })
+  expect([mixed.status, mixed.body.error.field]).toEqual([400, 'cursor'])
+})
+
+test('an unknown type is 400, an unknown event 404', async () => {
+  const { ask, own } = await start()
+  const key = own.keys.read
+  expect((await ask('GET', '/v1/events?type=message.lost', { key })).body.error.field).toBe('type')
+  expect((await ask('GET', '/v1/events/evt_x', { key })).status).toBe(404)
+})

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { MAIL, openMessageHouse } from './messages-house.ts'
+
+let house: Awaited<ReturnType<typeof openMessageHouse>>
+beforeAll(async () => {
+  house = await openMessageHouse()
+})
+afterAll(() => house.close())
+
+const batch = (messages: unknown, more = {}) => house.ask('POST', '/v1/messages/batch', { messages }, more)
+
+test('each message gets its own result in order, and bad ones stop nobody', async () => {
+  const answer = await batch([
+    MAIL,
+    { ...MAIL, to: 'bad', subject: '' },
+    { ...MAIL, from: 'a@other.example' },
+    'no message',
+    null,
+    { ...MAIL, subject: 'last', scheduled_at: '2026-11-22T00:00:00Z' },
+  ])
+  expect(answer.status).toBe(202)
+  const { data } = answer.body
+  expect(data.map((each: { error?: { code: string }; status?: string }) => each.error?.code ?? each.status)).toEqual([
+    'queued',
+    'validation_error',
+    'forbidden',
+    'validation_error',
+    'validation_error',
+    'scheduled',
+  ])
+  expect(data[1].error.errors.map((each: { field: string }) => each.field)).toEqual(['to', 'subject'])
+  expect(data[1].error.details.request_id).toBe(answer.headers.get('x-request-id'))
+  expect(data[2].error.field).toBe('from')
+  expect(data[3].error.field).toBe('message')
+  expect(data[5].scheduled_at).toBe('2026-11-22T00:00:00.000Z')
+  const { body } = await house.ask('GET', '/v1/messages')
+  expect(body.data.length).toBe(2)
+})
+
+test('500 messages are accepted in one call and wake the outbound room once', async () => {
+  const before = house.woken.outbound
+  const answer = await batch(Array.from({ length: 500 }, (_, i) => ({ ...MAIL, subject: `no ${i}` })))
+  expect(answer.status).toBe(202)
+  expect(new Set(answer.body.data.map((each: { id: string }) => each.id)).size).toBe(500)
+  expect(house.woken.outbound).toBe(before + 1)
+})
+
+test.each([
+  [[], 'messages'],
+  [Array(501).fill(MAIL), 'messages'],
+  [{}, 'messages'],
+  [undefined, 'messages'],
+])('a batch that is none is 400', async (messages, field) => {
+  const answer = await batch(messages)
+  expect([answer.status, answer.body.error.field]).toEqual([400, field])
+})
+
+test('an unknown field beside messages is 400', async () => {
+  const answer = await house.ask('POST', '/v1/messages/batch', { messages: [MAIL], from: 'x' })
+  expect([answer.status, answer.body.error.field]).toEqual([400, 'from'])
+})
+
+test('when the month does not hold all, the first that fit go', async () => {
+  const tight = await openMessageHouse({ plan: { messagesPerMonth: 5 } })
+  await tight.send(MAIL)
+  const to = (count: number) => ({ ...MAIL, to: Array.from({ length: count }, (_, i) => `r${i}@remote.example`) })
+  const fates = async (...sizes: number[]) => {
+    const { status, body } = await tight.ask('POST', '/v1/messages/batch', { messages: sizes.map(to) })
+    expect(status).toBe(202)
+    return body.data.map((each: { error?: { code: string }; status?: string }) => each.error?.code ?? each.status)
+  }
+  expect(await fates(9)).toEqual(['quota_exceeded'])
+  expect(await fates(2, 3, 1)).toEqual(['queued', 'quota_exceeded', 'queued'])
+  expect(await fates(2, 1, 1)).toEqual(['quota_exceeded', 'queued', 'quota_exceeded'])
+  expect(await fates(1)).toEqual(['quota_exceeded'])
+  const last = await tight.ask('POST', '/v1/messages/batch', { messages: [to(50)] })
+  expect(last.body.data[0].error.details).toMatchObject({ limit: 5, used: 5, resets_at: '2026-12-01T00:00:00.000Z' })
+  await tight.close()
+})
+
+test('a batch with a test key plays out each message', async () => {
+  const messages = ['ann', 'bounce', 'suppressed'].map((name) => ({ ...MAIL, to: `${name}@remote.example` }))
+  const { body } = await batch(messages, { key: house.keys.test })
+  expect(body.data.map((each: { status: string }) => each.status)).toEqual(['delivered', 'bounced', 'suppressed'])
+})

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { MAIL, openMessageHouse } from './messages-house.ts'
+
+let house: Awaited<ReturnType<typeof openMessageHouse>>
+beforeAll(async () => {
+  house = await openMessageHouse()
+})
+afterAll(() => house.close())
+
+describe('from', () => {
+  const OWN = ['a@example.com', 'A@EXAMPLE.COM', 'Example <x+y@Example.Com>', '"a b"@example.com', 'x@ｅxample.com']
+  test.each(OWN)('%s is at the key’s domain', async (from) => {
+    expect((await house.send({ ...MAIL, from })).status).toBe(202)
+  })
+
+  const FOREIGN = [
+    'a@other.example',
+    'a@new.example',
+    'a@sub.example.com',
+    'a@www.example.com',
+    'a@example.org',
+    'a@example.co',
+    'a@example.com.evil.example',
+    'a@evilexample.com',
+    'a@example-com.example',
+    'a@exаmple.com', // Cyrillic а
+    'a@еxample.com', // Cyrillic е
+    'a@examp1e.com',
+    'a@exarnple.com',
+    'a@examplе.com',
+    'a@xn--exmple-cua.com',
+    'a@exämple.com',
+    'example.com <a@other.example>',
+    '"a@example.com" <a@other.example>',
+    '"example.com" <example.com@other.example>',
+    '"a@example.com"@other.example',
+    'a%example.com@other.example',
+    'example.com!a@other.example',
+    '"<a@example.com>" <a@other.example>',
+    'a@com',
+    'a@xn--.com',
+    'a@example.com@other.example',
+    'a@other.example,a@example.com',
+    'a@example.com, a@other.example',
+    '<a@example.com> <a@other.example>',
+    'a@example.com.',
+    'a@[example.com]',
+    '@other.example:a@example.com',
+    'a@example。com.example',
+    'a@example.com (a@other.example)',
+    'team: a@example.com;',
+  ]
+  test.each(FOREIGN)('%s is refused', async (from) => {
+    const answer = await house.send({ ...MAIL, from })
+    const { code, field } = answer.body.error
+    expect([
+      [403, 'forbidden', 'from'],
+      [400, 'validation_error', 'from'],
+    ]).toContainEqual([answer.status, code, field])
+  })
+
+  test('outside the domain is 403 and says what was expected', async () => {
+    const answer = await house.send({ ...MAIL, from: 'a@sub.example.com' })
+    expect(answer.status).toBe(403)
+    expect(answer.body.error).toMatchObject({
+      code: 'forbidden',
+      field: 'from',
+      details: { given: 'sub.example.com', expected: 'example.com' },
+    })
+  })
+
+  test('outside the domain is told after a bad body and before an unverified domain', async () => {
+    const bad = await house.send({ ...MAIL, from: 'a@other.example', subject: '' })
+    expect([bad.status, bad.body.error.field]).toEqual([400, 'subject'])
+    const foreign = await house.send({ ...MAIL, from: 'a@other.example' }, { key: house.keys.unverified })
+    expect(foreign.status).toBe(403)
+  })
+})

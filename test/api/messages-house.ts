@@ -1,0 +1,170 @@
+import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/auth.ts'
+import { messageOperations } from '../../src/api/routes/messages.ts'
+import { createApi } from '../../src/api/server.ts'
+import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
+import type { ApiKey, Permission } from '../../src/model/api-key.ts'
+import type { DkimKeyRecord } from '../../src/model/domain.ts'
+import type { Mode } from '../../src/model/message.ts'
+import type { Plan } from '../../src/model/organization.ts'
+import { createPreparer } from '../../src/outbound/prepare.ts'
+import { simulate } from '../../src/outbound/sandbox.ts'
+import { createBells } from '../../src/platform/bells.ts'
+import { createMintId } from '../../src/platform/ids.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { systemRandom } from '../../src/platform/random.ts'
+import { openStore } from '../../src/storage/sqlite/open.ts'
+import { createSubmission } from '../../src/submission/accept.ts'
+import type { Compose } from '../../src/submission/signing.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+
+export const START = Date.UTC(2026, 10, 21, 12)
+
+/** Two RSA keys a test file would cost more than all its tests. */
+let dkim: Promise<DkimKeyRecord[]> | null = null
+
+export interface Asked {
+  status: number
+  headers: Headers
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the API answers
+  body: any
+}
+
+/** The rooms behind the message routes, real but for time: a store in memory or in `dataDir`, composing and signing, and
+ *  the HTTP flow without a socket. Organization `ours` has the verified `example.com` and the new `new.example`;
+ *  `other` has `other.example`. */
+export async function openMessageHouse(
+  options: { dataDir?: string; plan?: Partial<Plan>; messageBytes?: number; requireVerifiedDomain?: boolean } = {},
+) {
+  const clock = createFakeClock(START)
+  const mintId = createMintId(clock, systemRandom)
+  const store = await openStore({ dataDir: options.dataDir ?? ':memory:', now: START })
+  const plan = { requestsPerMinute: -1, messagesPerMonth: -1, domains: -1, retentionDays: 90, ...options.plan }
+  const preparer = createPreparer()
+  const bells = createBells(clock.sleep)
+  const woken = { outbound: 0, webhooks: 0 }
+  const compose: Compose = async (content, signingKeys, signedAt) =>
+    Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt }))
+  const wakes = { wakeOutbound: () => void woken.outbound++, wakeWebhooks: () => void woken.webhooks++ }
+
+  const submission = createSubmission({
+    store,
+    clock,
+    mintId,
+    settings: {
+      requireVerifiedDomain: options.requireVerifiedDomain ?? true,
+      messageBytes: options.messageBytes ?? 25 * 1024 * 1024,
+    },
+    planOf: () => plan,
+    compose,
+    simulate,
+    ...wakes,
+  })
+  const api = createApi({
+    operations: messageOperations({ store, clock, submission, compose, watch: bells.wait, ...wakes }),
+    store,
+    clock,
+    random: systemRandom,
+    mintId,
+    plans: () => plan,
+    limits: { bodyBytes: 40 * 1024 * 1024 },
+    log: createLog({ clock, level: 'error', format: 'json' }),
+    isReady: () => null,
+  })
+
+  const found = await Promise.all(['ours', 'other'].map((name) => store.organizations.find(name)))
+  const ids = new Map<string, string>()
+  for (const [i, name] of ['ours', 'other'].entries()) {
+    const id = found[i]?.id ?? mintId('org')
+    if (!found[i]) await store.organizations.create({ id, name, plan: 'enterprise', createdAt: START })
+    ids.set(name, id)
+  }
+  const domains = new Map<string, string>()
+  for (const [name, owner] of [
+    ['example.com', 'ours'],
+    ['new.example', 'ours'],
+    ['other.example', 'other'],
+  ] as const) {
+    const known = await store.domains.findByName(name)
+    domains.set(name, known?.id ?? mintId('dom'))
+    if (known) continue
+    const facts = { id: domains.get(name)!, organizationId: ids.get(owner)!, name }
+    dkim ??= mintDkimKeys('active', START, systemRandom)
+    await store.domains.create(newDomain(facts, START, await dkim), -1)
+    if (name === 'new.example') continue
+    const check = { status: 'verified' as const, verifiedAt: START, checkedAt: START, findings: [] }
+    await store.domains.recordCheck(facts.id, check)
+  }
+
+  /** Makes a key and answers its value. */
+  const mintKey = async (domain: string, mode: Mode, permissions: Permission[]) => {
+    const value = mintKeyValue(mode, systemRandom)
+    const organizationId = ids.get(domain === 'other.example' ? 'other' : 'ours')!
+    const key: ApiKey = {
+      id: mintId('key'),
+      organizationId,
+      domainId: domains.get(domain)!,
+      name: 'test',
+      mode,
+      permissions,
+      prefix: keyPrefix(value),
+      createdAt: START,
+      lastUsedAt: null,
+      expiresAt: null,
+      revokedAt: null,
+      rotatedTo: null,
+    }
+    await store.apiKeys.create(key, hashKeyValue(value))
+    return value
+  }
+  const keys = {
+    live: await mintKey('example.com', 'live', ['send', 'read']),
+    test: await mintKey('example.com', 'test', ['send', 'read']),
+    unverified: await mintKey('new.example', 'live', ['send', 'read']),
+    other: await mintKey('other.example', 'live', ['send', 'read']),
+  }
+
+  const ask = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    more: { key?: string; headers?: Record<string, string>; raw?: string } = {},
+  ): Promise<Asked> => {
+    const headers = new Headers({ authorization: `Bearer ${more.key ?? keys.live}`, ...more.headers })
+    const text = more.raw ?? (body === undefined ? undefined : JSON.stringify(body))
+    if (text !== undefined) headers.set('content-type', 'application/json')
+    const response = await api.fetch(new Request(`http://house${path}`, { method, headers, body: text }))
+    const answer = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
+    return {
+      status: response.status,
+      headers: response.headers,
+      text: answer,
+      body: isJson ? JSON.parse(answer) : null,
+    }
+  }
+  const send = (body: unknown, more: Parameters<typeof ask>[3] = {}) => ask('POST', '/v1/messages/send', body, more)
+
+  return {
+    ask,
+    send,
+    store,
+    clock,
+    keys,
+    mintKey,
+    mintId,
+    bells,
+    woken,
+    submission,
+    organizationId: ids.get('ours')!,
+    domainId: domains.get('example.com')!,
+    close: () => store.close(),
+  }
+}
+
+export const MAIL = {
+  from: 'Shop <shop@example.com>',
+  to: 'ann@remote.example',
+  subject: 'Hello',
+  html: '<p>Hi Ann</p>',
+}

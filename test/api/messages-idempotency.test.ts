@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MAIL, openMessageHouse, START } from './messages-house.ts'
+
+let house: Awaited<ReturnType<typeof openMessageHouse>>
+beforeAll(async () => {
+  house = await openMessageHouse()
+})
+afterAll(() => house.close())
+
+let keys = 0
+const fresh = () => ({ headers: { 'idempotency-key': `key-${keys++}` } })
+const count = async () => (await house.store.messages.list(everything(), { limit: 100, after: null })).records.length
+
+describe('the same request with the same Idempotency-Key', () => {
+  test('gets the first answer byte for byte, and there is one message', async () => {
+    const before = await count()
+    const more = fresh()
+    const first = await house.send(MAIL, more)
+    await house.clock.advance(5000)
+    const second = await house.send(MAIL, more)
+    expect([first.status, second.status, second.text]).toEqual([202, 202, first.text])
+    expect([first.headers.get('idempotent-replayed'), second.headers.get('idempotent-replayed')]).toEqual([
+      null,
+      'true',
+    ])
+    expect(await count()).toBe(before + 1)
+  })
+
+  test('is the same at /v1/send as at /v1/messages/send', async () => {
+    const more = fresh()
+    const first = await house.send(MAIL, more)
+    expect((await house.ask('POST', '/v1/send', MAIL, more)).text).toBe(first.text)
+  })
+
+  test('waits for the first when they race', async () => {
+    const before = await count()
+    const more = fresh()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => house.send(MAIL, more)))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(answers.every(({ status }) => status === 202)).toBe(true)
+    expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length).toBe(19)
+    expect(await count()).toBe(before + 1)
+  })
+
+  test('gets it after a restart too', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'postrider-'))
+    const first = await openMessageHouse({ dataDir })
+    const more = { ...fresh(), key: first.keys.live }
+    const answer = await first.send(MAIL, more)
+    await first.close()
+    const second = await openMessageHouse({ dataDir })
+    const again = await second.send(MAIL, more)
+    expect([again.status, again.text]).toEqual([202, answer.text])
+    expect((await second.ask('GET', '/v1/messages')).body.data.length).toBe(1)
+    await second.close()
+    rmSync(dataDir, { recursive: true })
+  })
+
+  test('does not count against the month twice', async () => {
+    const tight = await openMessageHouse({ plan: { messagesPerMonth: 1 } })
+    const more = fresh()
+    await tight.send(MAIL, more)
+    expect((await tight.send(MAIL, more)).status).toBe(202)
+    expect((await tight.send(MAIL)).status).toBe(422)
+    await tight.close()
+  })
+})
+
+test('the same Idempotency-Key with another body is a conflict', async () => {
+  const more = fresh()
+  await house.send(MAIL, more)
+  const other = await house.send({ ...MAIL, subject: 'Other' }, more)
+  expect([other.status, other.body.error.code, other.body.error.details.reason]).toEqual([
+    409,
+    'conflict',
+    'idempotency_key_reused',
+  ])
+})
+
+test('a refused request is not remembered', async () => {
+  const more = fresh()
+  expect((await house.send({ ...MAIL, from: 'a@other.example' }, more)).status).toBe(403)
+  expect((await house.send({ ...MAIL, subject: '' }, more)).status).toBe(400)
+  expect((await house.send(MAIL, more)).status).toBe(202)
+})
+
+test('two organizations may use the same key', async () => {
+  const more = fresh()
+  const ours = await house.send(MAIL, more)
+  const theirs = await house.send({ ...MAIL, from: 'a@other.example' }, { ...more, key: house.keys.other })
+  expect([ours.status, theirs.status]).toEqual([202, 202])
+})
+
+describe('with Prefer: wait', () => {
+  const waiting = () => ({ headers: { 'idempotency-key': `key-${keys++}`, prefer: 'wait=5' } })
+
+  test('a repetition gets what the first call got in the end', async () => {
+    const more = waiting()
+    const pending = house.send(MAIL, more)
+    await house.clock.untilNapping()
+    await house.clock.advance(5000)
+    const first = await pending
+    const second = await house.send(MAIL, more)
+    expect([first.status, second.status, second.text]).toEqual([200, 200, first.text])
+  })
+
+  test('a racing repetition waits as well', async () => {
+    const more = waiting()
+    const both = [house.send(MAIL, more), house.send(MAIL, more)]
+    await house.clock.untilNapping(2)
+    await house.clock.advance(5000)
+    const [first, second] = await Promise.all(both)
+    expect([first!.status, second!.status, second!.text]).toEqual([200, 200, first!.text])
+  })
+
+  test('sandbox mail is remembered as the 200 it was', async () => {
+    const more = { ...waiting(), key: house.keys.test }
+    const first = await house.send(MAIL, more)
+    const second = await house.send(MAIL, more)
+    expect([first.status, first.body.status, second.status, second.text]).toEqual([200, 'delivered', 200, first.text])
+  })
+})
+
+test('a batch is remembered as a whole, refused messages included', async () => {
+  const more = fresh()
+  const messages = [MAIL, { ...MAIL, to: 'bad' }, MAIL]
+  const before = await count()
+  const first = await house.ask('POST', '/v1/messages/batch', { messages }, more)
+  const second = await house.ask('POST', '/v1/messages/batch', { messages }, more)
+  expect([first.status, second.status, second.text]).toEqual([202, 202, first.text])
+  expect(await count()).toBe(before + 2)
+})
+
+test('sending again is remembered', async () => {
+  const { body } = await house.send(MAIL)
+  const more = fresh()
+  const before = await count()
+  const first = await house.ask('POST', `/v1/messages/${body.id}/resend`, undefined, more)
+  const second = await house.ask('POST', `/v1/messages/${body.id}/resend`, undefined, more)
+  expect([first.status, second.text]).toEqual([202, first.text])
+  expect(await count()).toBe(before + 1)
+})
+
+test('a record that cannot be written takes the message with it', async () => {
+  const { store, submission } = house
+  const key = { id: 'key_x', organizationId: house.organizationId, domainId: house.domainId, mode: 'live' as const }
+  const before = await count()
+  const mailbox = { name: null, local: 'a', domain: 'example.com', address: 'a@example.com' }
+  const request = {
+    from: { asSent: 'a@example.com', mailbox },
+    to: { asSent: 'a@example.com', mailboxes: [mailbox] },
+    cc: null,
+    bcc: null,
+    replyTo: null,
+    subject: 'x',
+    html: null,
+    text: 'x',
+    headers: [],
+    attachments: [],
+    metadata: {},
+    tags: [],
+    scheduledAt: null,
+    expiresInSeconds: null,
+    requireTls: false,
+  }
+  const broken = { organizationId: house.organizationId, keyHash: null as never, requestHash: new Uint8Array(32) }
+  const sending = submission.submit({ key, source: 'api' }, request, () => {
+    return { ...broken, status: 202, body: new Uint8Array(), createdAt: START }
+  })
+  await expect(sending).rejects.toThrow()
+  expect(await count()).toBe(before)
+  await store.checkWritable()
+})
+
+function everything() {
+  return {
+    organizationId: house.organizationId,
+    status: null,
+    to: null,
+    from: null,
+    subject: null,
+    tag: null,
+    metadata: [],
+    templateId: null,
+    domainId: null,
+    mode: null,
+    text: null,
+    createdAfter: null,
+    createdBefore: null,
+  }
+}

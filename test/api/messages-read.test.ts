@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { MAIL, openMessageHouse, START } from './messages-house.ts'
+
+let house: Awaited<ReturnType<typeof openMessageHouse>>
+const ids: string[] = []
+beforeAll(async () => {
+  house = await openMessageHouse()
+  const mails = [
+    { ...MAIL, to: 'ann@remote.example', subject: 'Your receipt', tags: ['receipt'], metadata: { plan: 'pro', no: 1 } },
+    { ...MAIL, to: 'Bob <Bob@remote.example>', subject: 'Welcome aboard', metadata: { plan: 'free' } },
+    {
+      ...MAIL,
+      from: 'news@example.com',
+      cc: 'ann@remote.example',
+      subject: '100% off',
+      scheduled_at: '2026-11-25T00:00:00Z',
+    },
+  ]
+  for (const mail of mails) {
+    ids.push((await house.send(mail)).body.id)
+    await house.clock.advance(1000)
+  }
+  ids.push((await house.send({ ...MAIL, to: 'bounce@remote.example' }, { key: house.keys.test })).body.id)
+  await house.send({ ...MAIL, from: 'a@other.example' }, { key: house.keys.other })
+  while (await house.store.indexForSearch()) {}
+})
+afterAll(() => house.close())
+
+describe('GET /v1/messages', () => {
+  const CASES: [string, number[]][] = [
+    ['', [3, 2, 1, 0]],
+    ['status=queued', [1, 0]],
+    ['status=scheduled', [2]],
+    ['status=bounced', [3]],
+    ['status=partial', []],
+    ['to=ann@remote.example', [2, 0]],
+    ['to=BOB@REMOTE.example', [1]],
+    ['to=nobody@remote.example', []],
+    ['from=news@example.com', [2]],
+    ['from=SHOP@example.com', [3, 1, 0]],
+    ['subject=RECEIPT', [0]],
+    ['subject=100%25', [2]],
+    ['tag=receipt', [0]],
+    ['metadata[plan]=pro', [0]],
+    ['metadata[plan]=pro&metadata[no]=1', [0]],
+    ['metadata[plan]=pro&metadata[no]=2', []],
+    ['metadata%5Bplan%5D=free', [1]],
+    ['mode=test', [3]],
+    ['mode=live', [2, 1, 0]],
+    ['template_id=tpl_x', []],
+    ['q=welcome', [1]],
+    ['q=bob', [1]],
+    ['q=', [3, 2, 1, 0]],
+    ['created_after=2026-11-21T12:00:01Z', [3, 2, 1]],
+    ['created_before=2026-11-21T12:00:01Z', [0]],
+    ['to=ann@remote.example&status=queued', [0]],
+    ['limit=2', [3, 2]],
+  ]
+  test.each(CASES)('?%s', async (query, expected) => {
+    const { status, body } = await house.ask('GET', `/v1/messages?${query}`)
+    expect(status).toBe(200)
+    expect(body.data.map((each: { id: string }) => ids.indexOf(each.id))).toEqual(expected)
+  })
+
+  test('filters by domain, which must be the caller’s', async () => {
+    const { body } = await house.ask('GET', `/v1/messages?domain_id=${house.domainId}`)
+    expect(body.data.length).toBe(4)
+    const theirs = await house.store.domains.findByName('other.example')
+    expect((await house.ask('GET', `/v1/messages?domain_id=${theirs!.id}`)).status).toBe(403)
+    expect((await house.ask('GET', '/v1/messages?domain_id=dom_x')).status).toBe(404)
+  })
+
+  test('gives the same records as reading one, page after page', async () => {
+    const first = await house.ask('GET', '/v1/messages?limit=3')
+    expect(first.body.has_more).toBe(true)
+    const second = await house.ask('GET', `/v1/messages?limit=3&cursor=${first.body.next_cursor}`)
+    expect([second.body.data.length, second.body.has_more, second.body.next_cursor]).toEqual([1, false, null])
+    for (const record of [...first.body.data, ...second.body.data]) {
+      expect((await house.ask('GET', `/v1/messages/${record.id}`)).body).toEqual(record)
+    }
+  })
+
+  test.each([
+    ['state=queued', 'state'],
+    ['status=sent', 'status'],
+    ['to=x', 'to'],
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['cursor=x', 'cursor'],
+    ['mode=all', 'mode'],
+    ['metadata=pro', 'metadata'],
+    ['metadata[]=pro', 'metadata[]'],
+    ['created_after=yesterday', 'created_after'],
+    ['to=a@b.example&to=c@d.example', 'to'],
+  ])('?%s is 400', async (query, field) => {
+    const answer = await house.ask('GET', `/v1/messages?${query}`)
+    expect([answer.status, answer.body.error.field]).toEqual([400, field])
+  })
+})
+
+describe('who may read', () => {
+  const PATHS = ['', '/content', '/events', '/attempts']
+  test.each(PATHS)('%s of another organization is 403, of nobody 404', async (path) => {
+    const foreign = await house.ask('GET', `/v1/messages/${ids[0]}${path}`, undefined, { key: house.keys.other })
+    expect([foreign.status, foreign.body.error.code]).toEqual([403, 'forbidden'])
+    const unknown = await house.ask('GET', `/v1/messages/${house.mintId('msg')}${path}`)
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found'])
+  })
+
+  test.each(PATHS)('%s needs the permission read', async (path) => {
+    const key = await house.mintKey('example.com', 'live', ['send', 'manage'])
+    expect((await house.ask('GET', `/v1/messages/${ids[0]}${path}`, undefined, { key })).status).toBe(403)
+  })
+
+  test('a key of another domain of the organization sees all of it', async () => {
+    const answer = await house.ask('GET', '/v1/messages', undefined, { key: house.keys.unverified })
+    expect(answer.body.data.length).toBe(4)
+  })
+
+  test('a key with read alone may not send, nor one with send alone read', async () => {
+    const reader = await house.mintKey('example.com', 'live', ['read'])
+    const sender = await house.mintKey('example.com', 'live', ['send'])
+    expect((await house.send(MAIL, { key: reader })).status).toBe(403)
+    expect((await house.ask('POST', '/v1/messages/batch', {}, { key: reader })).status).toBe(403)
+    expect((await house.ask('POST', `/v1/messages/${ids[0]}/cancel`, {}, { key: reader })).status).toBe(403)
+    expect((await house.ask('GET', '/v1/messages', undefined, { key: sender })).status).toBe(403)
+  })
+})
+
+describe('content', () => {
+  test('comes as JSON, with attachments by name and size', async () => {
+    const mail = {
+      ...MAIL,
+      headers: { 'X-A': 'b' },
+      attachments: [{ filename: 'a.txt', content: 'aGVsbG8=', content_id: 'c' }],
+    }
+    const { body } = await house.send(mail)
+    expect((await house.ask('GET', `/v1/messages/${body.id}/content`)).body).toEqual({
+      id: body.id,
+      subject: 'Hello',
+      html: '<p>Hi Ann</p>',
+      text: 'Hi Ann',
+      headers: { 'X-A': 'b' },
+      attachments: [{ filename: 'a.txt', content_type: 'application/octet-stream', content_id: 'c', size_bytes: 5 }],
+    })
+  })
+
+  test('html comes as it is, and may neither run nor load nor be sniffed', async () => {
+    const html = '<script>alert(1)</script><p>Hi</p>'
+    const { body } = await house.send({ ...MAIL, html })
+    const answer = await house.ask('GET', `/v1/messages/${body.id}/content?part=html`)
+    expect([answer.status, answer.text, answer.headers.get('content-type')]).toEqual([
+      200,
+      html,
+      'text/html; charset=utf-8',
+    ])
+    expect(answer.headers.get('content-security-policy')).toMatch(/^sandbox; default-src 'none'/)
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  test('text comes as plain text, and is 404 where there is none', async () => {
+    const { body } = await house.send({ ...MAIL, html: undefined, text: 'Grüße' })
+    const answer = await house.ask('GET', `/v1/messages/${body.id}/content?part=text`)
+    expect([answer.text, answer.headers.get('content-type')]).toEqual(['Grüße', 'text/plain; charset=utf-8'])
+    expect((await house.ask('GET', `/v1/messages/${body.id}/content?part=html`)).status).toBe(404)
+  })
+
+  test('raw is the signed mail, the same bytes each time, without bcc', async () => {
+    const { body } = await house.send({ ...MAIL, bcc: 'secret@remote.example' })
+    const once = await house.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
+    await house.clock.advance(60_000)
+    const twice = await house.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
+    expect([once.status, once.headers.get('content-type')]).toEqual([200, 'message/rfc822'])
+    expect(twice.text).toBe(once.text)
+    expect(once.text).toContain(`Message-ID: <${body.id.slice(4)}@example.com>\r\n`)
+    expect(once.text).not.toContain('secret@')
+    const { size_bytes } = (await house.ask('GET', `/v1/messages/${body.id}`)).body
+    const unsigned = once.text.slice(once.text.search(/^From: /m))
+    expect(unsigned.length).toBe(size_bytes)
+  })
+
+  test('an unknown part is 400', async () => {
+    const answer = await house.ask('GET', `/v1/messages/${ids[0]}/content?part=body`)
+    expect([answer.status, answer.body.error.field]).toEqual([400, 'part'])
+  })
+})
+
+test('events are listed newest first, by kind and page by page', async () => {
+  const { body } = await house.send({ ...MAIL, to: 'click@remote.example' }, { key: house.keys.test })
+  const path = `/v1/messages/${body.id}/events`
+  const first = (await house.ask('GET', `${path}?limit=2`)).body
+  const second = (await house.ask('GET', `${path}?limit=2&cursor=${first.next_cursor}`)).body
+  const types = [...first.data, ...second.data].map((event: { type: string }) => event.type)
+  expect(types).toEqual(['message.clicked', 'message.opened', 'message.delivered'])
+  expect(Object.keys(first.data[0])).toEqual(['id', 'type', 'timestamp', 'data'])
+  expect((await house.ask('GET', `${path}?type=message.opened`)).body.data.length).toBe(1)
+  expect((await house.ask('GET', `${path}?type=opened`)).status).toBe(400)
+})
+
+test('attempts tell whom, when and every word', async () => {
+  const { body } = await house.ask('GET', `/v1/messages/${ids[3]}/attempts`)
+  expect(body).toEqual({
+    data: [
+      {
+        recipient: 'bounce@remote.example',
+        number: 1,
+        started_at: new Date(START + 3000).toISOString(),
+        duration_ms: 0,
+        outcome: 'bounced',
+        mx_host: null,
+        mx_ip: null,
+        source_ip: null,
+        tls_version: null,
+        tls_cipher: null,
+        tls_verified: false,
+        smtp_response: expect.stringContaining('550 5.1.1'),
+        enhanced_code: '5.1.1',
+        cause: { class: 'sandbox', rule: expect.any(String) },
+        transcript: expect.stringContaining('nothing left the house'),
+      },
+    ],
+    has_more: false,
+    next_cursor: null,
+  })
+  expect((await house.ask('GET', `/v1/messages/${ids[0]}/attempts`)).body.data).toEqual([])
+})

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { suppressionKey } from '../../src/model/suppression.ts'
+import { MAIL, openMessageHouse, START } from './messages-house.ts'
+
+let house: Awaited<ReturnType<typeof openMessageHouse>>
+beforeAll(async () => {
+  house = await openMessageHouse()
+})
+afterAll(() => house.close())
+
+const LONG_ADDRESS_LIST = Array.from({ length: 51 }, (_, i) => `r${i}@remote.example`)
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+describe('an accepted message', () => {
+  test('is answered with 202 and one entry a recipient', async () => {
+    const mail = {
+      ...MAIL,
+      to: ['Ann <ann@Remote.Example>', 'bob@remote.example'],
+      cc: 'ANN@remote.example',
+      bcc: ['eve@b.example'],
+    }
+    const answer = await house.send(mail)
+    expect(answer.status).toBe(202)
+    expect(answer.body).toEqual({
+      id: expect.stringMatching(/^msg_[0-9a-z]{26}$/),
+      message_id: answer.body.id,
+      status: 'queued',
+      created_at: '2026-11-21T12:00:00.000Z',
+      recipients: [
+        { email: 'ann@remote.example', type: 'to', status: 'queued' },
+        { email: 'bob@remote.example', type: 'to', status: 'queued' },
+        { email: 'eve@b.example', type: 'bcc', status: 'queued' },
+      ],
+    })
+    const deliveries = await house.store.messages.deliveries(answer.body.id)
+    expect(deliveries.map(({ destination, nextAttemptAt }) => [destination, nextAttemptAt])).toEqual([
+      ['remote.example', START],
+      ['remote.example', START],
+      ['b.example', START],
+    ])
+  })
+
+  test('is durable before the outbound room is woken, and nobody else is', async () => {
+    const before = { ...house.woken }
+    await house.send(MAIL)
+    expect(house.woken).toEqual({ outbound: before.outbound + 1, webhooks: before.webhooks })
+  })
+
+  test('keeps every field in the record, in the form it was sent in', async () => {
+    const mail = {
+      from: 'Shop <shop@EXAMPLE.com>',
+      to: 'Ann <ann@remote.example>',
+      cc: [],
+      bcc: ['Bob <bob@remote.example>'],
+      reply_to: ['help@example.com', 'x@elsewhere.example'],
+      subject: 'Grüße',
+      html: '<p>Hi</p>',
+      text: 'Hi',
+      headers: { 'X-Order': '42', References: '<a@b>' },
+      attachments: [
+        { filename: 'a.txt', content: base64('hello') },
+        { filename: 'logo.png', content: base64('png'), content_type: 'image/png', content_id: '<logo>' },
+      ],
+      metadata: { order: 42, plan: 'pro', vip: true, ['__proto__']: 'kept' },
+      tags: ['receipt', 'receipt', 'a'],
+      expires_in: 600,
+      require_tls: true,
+    }
+    const { body } = await house.send(mail)
+    const { body: record } = await house.ask('GET', `/v1/messages/${body.id}`)
+    expect(record).toEqual({
+      id: body.id,
+      mode: 'live',
+      status: 'queued',
+      from: 'Shop <shop@EXAMPLE.com>',
+      to: 'Ann <ann@remote.example>',
+      cc: [],
+      bcc: ['Bob <bob@remote.example>'],
+      reply_to: ['help@example.com', 'x@elsewhere.example'],
+      subject: 'Grüße',
+      tags: ['receipt', 'a'],
+      metadata: mail.metadata,
+      template_id: null,
+      domain_id: house.domainId,
+      size_bytes: expect.any(Number),
+      message_id_header: `<${body.id.slice(4)}@example.com>`,
+      created_at: '2026-11-21T12:00:00.000Z',
+      scheduled_at: null,
+      source: 'api',
+      recipients: ['ann', 'bob'].map((name, i) => ({
+        email: `${name}@remote.example`,
+        type: i === 0 ? 'to' : 'bcc',
+        status: 'queued',
+        attempts: 0,
+        last_attempt_at: null,
+        next_attempt_at: '2026-11-21T12:00:00.000Z',
+        delivered_at: null,
+        smtp_response: null,
+        bounce_type: null,
+        bounce_code: null,
+        mx_host: null,
+        tls: null,
+        opens: 0,
+        clicks: 0,
+      })),
+    })
+    const message = await house.store.messages.get(body.id)
+    expect(message).toMatchObject({ expiresAt: START + 600_000, requireTls: true })
+  })
+
+  test('may leave optional fields null', async () => {
+    const nulls = { cc: null, bcc: null, reply_to: null, text: null, headers: null, attachments: null, metadata: null }
+    const answer = await house.send({
+      ...MAIL,
+      ...nulls,
+      tags: null,
+      scheduled_at: null,
+      expires_in: null,
+      require_tls: null,
+    })
+    expect(answer.status).toBe(202)
+  })
+
+  test('gets its text from the html, unless it has one or the html has none', async () => {
+    const textOf = async (mail: object) => {
+      const { body } = await house.send({ ...MAIL, ...mail })
+      return (await house.ask('GET', `/v1/messages/${body.id}/content`)).body.text
+    }
+    expect(await textOf({ html: '<p>Hi <b>Ann</b></p>' })).toBe('Hi Ann')
+    expect(await textOf({ html: '<p>Hi</p>', text: 'Other' })).toBe('Other')
+    expect(await textOf({ html: '<p>Hi</p>', text: '' })).toBe('Hi')
+    expect(await textOf({ html: '<img src="https://x.example/a.png">' })).toBeNull()
+  })
+
+  test('with 50 recipients goes out, duplicates not counted', async () => {
+    const fifty = LONG_ADDRESS_LIST.slice(1)
+    const answer = await house.send({ ...MAIL, to: fifty.slice(0, 25), cc: fifty.slice(25), bcc: fifty })
+    expect([answer.status, answer.body.recipients.length]).toEqual([202, 50])
+  })
+
+  test('is the same at both paths', async () => {
+    const answer = await house.ask('POST', '/v1/send', MAIL)
+    expect([answer.status, answer.body.status]).toEqual([202, 'queued'])
+  })
+})
+
+describe('state that stands against a message', () => {
+  test('a live key of an unverified domain is 422', async () => {
+    const answer = await house.send({ ...MAIL, from: 'a@new.example' }, { key: house.keys.unverified })
+    expect([answer.status, answer.body.error.code]).toEqual([422, 'domain_not_verified'])
+    expect(answer.body.error.details).toMatchObject({ domain: 'new.example', status: 'pending' })
+  })
+
+  test('unless the config relaxes it, or the key is for tests', async () => {
+    const relaxed = await openMessageHouse({ requireVerifiedDomain: false })
+    const mail = { ...MAIL, from: 'a@new.example' }
+    expect((await relaxed.send(mail, { key: relaxed.keys.unverified })).status).toBe(202)
+    await relaxed.close()
+    const testKey = await house.mintKey('new.example', 'test', ['send'])
+    expect((await house.send(mail, { key: testKey })).status).toBe(202)
+  })
+
+  test('a mail that would be too large as a whole is 413', async () => {
+    const small = await openMessageHouse({ messageBytes: 20_000 })
+    const content = Buffer.alloc(15_000).toString('base64')
+    const answer = await small.send({ ...MAIL, attachments: [{ filename: 'a', content }] })
+    expect([answer.status, answer.body.error.code, answer.body.error.field]).toEqual([
+      413,
+      'payload_too_large',
+      'attachments',
+    ])
+    expect(answer.body.error.details.limit_bytes).toBe(20_000)
+    expect(answer.body.error.details.size_bytes).toBeGreaterThan(20_000)
+    expect((await small.send(MAIL)).status).toBe(202)
+    await small.close()
+  })
+
+  test('a suppressed recipient is answered as such and never tried', async () => {
+    await suppress('Gone@remote.example')
+    const answer = await house.send({ ...MAIL, to: ['GONE@remote.example', 'ann@remote.example'] })
+    expect([answer.status, answer.body.status]).toEqual([202, 'queued'])
+    expect(answer.body.recipients.map((each: { status: string }) => each.status)).toEqual(['suppressed', 'queued'])
+    const [gone] = await house.store.messages.deliveries(answer.body.id)
+    expect(gone).toMatchObject({ status: 'suppressed', nextAttemptAt: null, attempts: 0 })
+  })
+
+  test('a message to suppressed recipients only is suppressed as a whole and wakes nobody', async () => {
+    await suppress('gone2@remote.example')
+    const before = { ...house.woken }
+    const answer = await house.send({ ...MAIL, to: 'gone2@remote.example' })
+    expect([answer.status, answer.body.status]).toEqual([202, 'suppressed'])
+    expect(house.woken).toEqual(before)
+  })
+
+  test('a month that is used up is 422 with its numbers, and nothing is written', async () => {
+    const tight = await openMessageHouse({ plan: { messagesPerMonth: 3 } })
+    expect((await tight.send({ ...MAIL, to: ['a@r.example', 'b@r.example'] })).status).toBe(202)
+    const answer = await tight.send({ ...MAIL, to: ['a@r.example', 'b@r.example'] })
+    expect([answer.status, answer.body.error.code]).toEqual([422, 'quota_exceeded'])
+    expect(answer.body.error.details).toMatchObject({ limit: 3, used: 2, resets_at: '2026-12-01T00:00:00.000Z' })
+    expect((await tight.ask('GET', '/v1/messages')).body.data.length).toBe(1)
+    expect((await tight.send(MAIL)).status).toBe(202)
+    expect((await tight.send(MAIL)).status).toBe(422)
+    expect((await tight.send(MAIL, { key: tight.keys.test })).status).toBe(202)
+    await tight.close()
+  })
+})
+
+describe('Prefer: wait', () => {
+  const wait = { headers: { prefer: 'wait=10' } }
+
+  test('answers 200 as soon as every recipient is final', async () => {
+    const pending = house.send(MAIL, wait)
+    await house.clock.untilNapping()
+    const { data } = (await house.ask('GET', '/v1/messages?limit=1')).body
+    await house.store.messages.cancel(data[0].id, START)
+    house.bells.ring(data[0].id)
+    const answer = await pending
+    expect([answer.status, answer.body.status]).toEqual([200, 'cancelled'])
+    expect(answer.body.recipients).toEqual([{ email: 'ann@remote.example', type: 'to', status: 'cancelled' }])
+    expect(answer.headers.get('preference-applied')).toBe('wait=10')
+  })
+
+  test('answers 200 with the then status when the time is over', async () => {
+    const pending = house.send(MAIL, wait)
+    await house.clock.untilNapping()
+    await house.clock.advance(10_000)
+    const answer = await pending
+    expect([answer.status, answer.body.status]).toEqual([200, 'queued'])
+  })
+
+  test('answers at once where everything is final already', async () => {
+    const answer = await house.send(MAIL, { ...wait, key: house.keys.test })
+    expect([answer.status, answer.body.status]).toEqual([200, 'delivered'])
+  })
+
+  test('is ignored when it is no number of seconds', async () => {
+    expect((await house.send(MAIL, { headers: { prefer: 'wait=soon' } })).status).toBe(202)
+  })
+})
+
+async function suppress(email: string): Promise<void> {
+  const { organizationId } = house
+  const facts = { reason: 'manual' as const, messageId: null, createdAt: START }
+  await house.store.suppressions.add({
+    id: house.mintId('sup'),
+    organizationId,
+    domainId: null,
+    email: suppressionKey(email),
+    ...facts,
+  })
+}

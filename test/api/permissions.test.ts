@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { PERMISSIONS } from '../../src/model/api-key.ts'
+import { createTestApi, type TestApi } from '../support/api.ts'
+
+let made: TestApi
+
+beforeAll(async () => {
+  made = await createTestApi()
+})
+afterAll(() => made.close())
+
+/** A path with an id of every kind that nobody has. */
+const pathOf = (path: string) => path.replace(/:\w+/g, 'none')
+
+describe('every operation', () => {
+  test('lets in the keys that hold its permission or admin, and no other', async () => {
+    const wrong: string[] = []
+    for (const { id, method, path, permission } of made.operations) {
+      for (const held of PERMISSIONS) {
+        const { status, body } = await made.ask(method, pathOf(path), { key: made.own.keys[held] })
+        const isIn = held === permission || held === 'admin'
+        const isRefused = status === 403 && body.error.details.required === permission
+        if (isRefused === isIn) wrong.push(`${id} with ${held}: ${status}`)
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(made.operations.length).toBeGreaterThan(25)
+  })
+
+  test('is 401 without a key and 404 for a resource that never was', async () => {
+    const wrong: string[] = []
+    for (const { id, method, path } of made.operations) {
+      const bare = await made.ask(method, pathOf(path), { key: null })
+      if (bare.status !== 401) wrong.push(`${id} without a key: ${bare.status}`)
+      if (!path.includes(':')) continue
+      const missing = await made.ask(method, pathOf(path), { key: made.own.keys.admin })
+      if (missing.status !== 404) wrong.push(`${id} of nothing: ${missing.status}`)
+    }
+    expect(wrong).toEqual([])
+  })
+
+  test('is 403 for a resource of another organization', async () => {
+    const { ask, other } = made
+    const key = other.keys.manage
+    const webhook = await ask('POST', '/v1/webhooks', {
+      key,
+      body: { url: 'https://hooks.example.com/x', events: ['message.bounced'] },
+    })
+    await ask('POST', `/v1/webhooks/${webhook.body.id}/test`, { key, body: { type: 'message.bounced' } })
+    const delivery = await ask('GET', `/v1/webhooks/${webhook.body.id}/deliveries`, { key })
+    const suppression = await ask('POST', '/v1/suppressions', { key, body: { email: 'x@elsewhere.example' } })
+    const event = await ask('GET', '/v1/events', { key: other.keys.read })
+    const ids: Record<string, string> = {
+      key_id: other.keys.send.record.id,
+      domain_id: other.domain.id,
+      webhook_id: webhook.body.id,
+      delivery_id: delivery.body.data[0].id,
+      id_or_email: suppression.body.id,
+      event_id: event.body.data[0].id,
+    }
+    const wrong: string[] = []
+    for (const { id, method, path } of made.operations) {
+      if (!path.includes(':')) continue
+      const filled = path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? 'unknown-parameter')
+      const answer = await ask(method, filled, { key: made.own.keys.admin })
+      if (answer.status !== 403 || answer.text.includes('elsewhere')) wrong.push(`${id}: ${answer.status}`)
+    }
+    expect(wrong).toEqual([])
+    expect((await ask('GET', '/v1/suppressions/x@elsewhere.example', { key: made.own.keys.admin })).status).toBe(404)
+  })
+
+  test('has a name, a summary and a place of its own', () => {
+    const { operations } = made
+    expect(new Set(operations.map(({ method, path }) => `${method} ${path}`)).size).toBe(operations.length)
+    for (const { id, summary, path } of operations) {
+      expect(id).toMatch(/^[a-z]+(_[a-z]+)+$/)
+      expect(path).toMatch(/^\/v1(\/:?[a-z_-]+)+$/)
+      expect(summary).not.toBe('')
+    }
+  })
+})

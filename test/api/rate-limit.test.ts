@@ -1,0 +1,93 @@
+import { afterEach, expect, test } from 'bun:test'
+import { createTestApi, type TestApi } from '../support/api.ts'
+
+let made: TestApi | null = null
+
+afterEach(async () => {
+  await made?.close()
+  made = null
+})
+
+const start = async (plan = 'free') => {
+  made = await createTestApi({ plan })
+  return made
+}
+const rates = ({ headers }: { headers: Headers }) =>
+  ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`ratelimit-${name}`)))
+
+test('the 61st request of a minute is 429, and Retry-After says when the window ends', async () => {
+  const { ask, clock } = await start()
+  expect(rates(await ask('GET', '/v1/webhooks'))).toEqual([60, 59, 60])
+  await clock.advance(10_500)
+  for (let n = 2; n <= 60; n++) expect((await ask('GET', '/v1/webhooks')).status).toBe(200)
+  const over = await ask('GET', '/v1/webhooks', { headers: { 'x-request-id': 'r' } })
+  expect(over.status).toBe(429)
+  expect(over.body).toEqual({
+    error: {
+      code: 'rate_limited',
+      message: 'more than 60 requests a minute',
+      details: { request_id: 'r' },
+      retry_after: 50,
+    },
+  })
+  expect(over.headers.get('retry-after')).toBe('50')
+  expect(rates(over)).toEqual([60, 0, 50])
+  await clock.advance(49_499)
+  expect((await ask('GET', '/v1/webhooks')).status).toBe(429)
+  await clock.advance(1)
+  expect(rates(await ask('GET', '/v1/webhooks'))).toEqual([60, 59, 60])
+})
+
+test('parallel requests, refused ones and unknown paths all count, and never more than the limit pass', async () => {
+  const { ask } = await start()
+  const paths = ['/v1/webhooks', '/v1/nowhere', '/v1/events', '/v1/webhooks/whk_x']
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => ask(n % 2 ? 'GET' : 'HEAD', paths[n % 4]!)))
+  expect(answers.filter(({ status }) => status !== 429)).toHaveLength(60)
+})
+
+test('every key has a window of its own, and a request without a key spends from none', async () => {
+  const { ask, own } = await start()
+  for (let n = 0; n < 61; n++) await ask('GET', '/v1/events', { key: own.keys.read })
+  expect((await ask('GET', '/v1/events', { key: own.keys.read })).status).toBe(429)
+  expect((await ask('GET', '/v1/webhooks', { key: own.keys.manage })).status).toBe(200)
+  expect((await ask('GET', '/v1/webhooks', { key: null })).status).toBe(401)
+})
+
+test('a rotated key and its successors share one window', async () => {
+  const { ask, own } = await start()
+  const admin = own.keys.admin
+  const use = async (key: string, times: number) => {
+    let passed = 0
+    for (let n = 0; n < times; n++) if ((await ask('GET', '/v1/webhooks', { key })).status === 200) passed++
+    return passed
+  }
+  expect(await use(own.keys.manage.value, 20)).toBe(20)
+  const second = await ask('POST', `/v1/api-keys/${own.keys.manage.record.id}/rotate`, { key: admin })
+  expect(await use(own.keys.manage.value, 10)).toBe(10)
+  expect(await use(second.body.key, 10)).toBe(10)
+  const third = await ask('POST', `/v1/api-keys/${second.body.id}/rotate`, { key: admin })
+  const passed =
+    (await use(second.body.key, 10)) + (await use(third.body.key, 30)) + (await use(own.keys.manage.value, 10))
+  expect(passed).toBe(20)
+})
+
+test('an unlimited plan says a limit that nobody reaches; a plan that is gone from the config is the smallest', async () => {
+  const { ask, store, own, clock } = await start('enterprise')
+  expect(rates(await ask('GET', '/v1/webhooks'))).toEqual([1e9, 1e9, 60])
+  await store.organizations.setPlan(own.organization.id, 'no-such-plan')
+  await clock.advance(5_000)
+  expect(rates(await ask('GET', '/v1/webhooks'))).toEqual([60, 59, 60])
+})
+
+test('a clock that is set back does not lengthen a window', async () => {
+  const { createRateLimit } = await import('../../src/api/rate-limit.ts')
+  const { store, own } = await start()
+  const limiter = createRateLimit({
+    organizations: store.organizations,
+    plans: () => ({ requestsPerMinute: 1, messagesPerMonth: 1, domains: 1, retentionDays: 1 }),
+  })
+  const key = own.keys.read.record
+  expect((await limiter.take(key, 10_000_000)).allowed).toBe(true)
+  expect((await limiter.take(key, 10_000_001)).allowed).toBe(false)
+  expect(await limiter.take(key, 1_000_000)).toEqual({ allowed: true, limit: 1, remaining: 0, resetSeconds: 60 })
+})

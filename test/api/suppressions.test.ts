@@ -1,0 +1,100 @@
+import { afterEach, expect, test } from 'bun:test'
+import { createTestApi, type TestApi } from '../support/api.ts'
+
+let made: TestApi | null = null
+
+afterEach(async () => {
+  await made?.close()
+  made = null
+})
+
+const start = async () => {
+  made = await createTestApi()
+  return made
+}
+
+test('an address is suppressed, found by id and by address, and let go again', async () => {
+  const { ask, own } = await start()
+  const answer = await ask('POST', '/v1/suppressions', { body: { email: 'Ann+News@Example.ORG' } })
+  const record = {
+    id: answer.body.id,
+    email: 'ann+news@example.org',
+    reason: 'manual',
+    domain_id: null,
+    message_id: null,
+    created_at: '2026-11-21T12:00:00.000Z',
+  }
+  expect([answer.status, answer.body]).toEqual([201, record])
+  expect(record.id).toMatch(/^sup_[0-9a-z]{26}$/)
+  const key = own.keys.read
+  for (const name of [record.id, 'ann+news@example.org', 'ANN%2Bnews%40example.org']) {
+    expect((await ask('GET', `/v1/suppressions/${name}`, { key })).body).toEqual(record)
+  }
+  const gone = await ask('DELETE', '/v1/suppressions/ann+news@example.org')
+  expect([gone.status, gone.body]).toEqual([200, { id: record.id, deleted: true }])
+  expect((await ask('DELETE', `/v1/suppressions/${record.id}`)).status).toBe(404)
+  expect((await ask('GET', '/v1/suppressions', { key })).body).toEqual({ data: [], has_more: false, next_cursor: null })
+})
+
+test('an address that is suppressed already is 409 and says by which', async () => {
+  const { ask, own } = await start()
+  const first = await ask('POST', '/v1/suppressions', { body: { email: 'a@b.example', reason: 'complaint' } })
+  const again = await ask('POST', '/v1/suppressions', { body: { email: 'A@b.example' } })
+  expect([again.status, again.body.error.code]).toEqual([409, 'conflict'])
+  expect(again.body.error.details).toMatchObject({ suppression_id: first.body.id, reason: 'complaint' })
+  const body = { email: 'a@b.example', domain_id: own.domain.id }
+  expect((await ask('POST', '/v1/suppressions', { body })).status).toBe(201)
+})
+
+test('by address the widest is shown, and all are removed', async () => {
+  const { ask, own } = await start()
+  await ask('POST', '/v1/suppressions', { body: { email: 'a@b.example', domain_id: own.domain.id } })
+  const wide = await ask('POST', '/v1/suppressions', { body: { email: 'a@b.example' } })
+  expect((await ask('GET', '/v1/suppressions/a@b.example', { key: own.keys.read })).body.id).toBe(wide.body.id)
+  expect((await ask('DELETE', '/v1/suppressions/a@b.example')).body.id).toBe(wide.body.id)
+  expect((await ask('GET', '/v1/suppressions/a@b.example', { key: own.keys.read })).status).toBe(404)
+})
+
+const bad: [Record<string, unknown>, string][] = [
+  [{}, 'email'],
+  [{ email: 'Ann <a@b.example>' }, 'email'],
+  [{ email: 'a@b.example, c@d.example' }, 'email'],
+  [{ email: 'a@b.example\r\nX: y' }, 'email'],
+  [{ email: 'a@b.example', reason: 'spite' }, 'reason'],
+  [{ email: 'a@b.example', domain_id: 'dom_x' }, 'domain_id'],
+  [{ email: 'a@b.example', mail: 1 }, 'mail'],
+]
+test.each(bad)('%p is 400', async (body, field) => {
+  const { ask } = await start()
+  const answer = await ask('POST', '/v1/suppressions', { body })
+  expect([answer.status, answer.body.error.field]).toEqual([400, field])
+})
+
+test('for a domain of another organization is 403', async () => {
+  const { ask, other } = await start()
+  const body = { email: 'a@b.example', domain_id: other.domain.id }
+  expect((await ask('POST', '/v1/suppressions', { body })).status).toBe(403)
+})
+
+test('the list filters by address, reason and time', async () => {
+  const { ask, own, clock } = await start()
+  for (const [email, reason] of [
+    ['a@b.example', 'complaint'],
+    ['c@b.example', 'manual'],
+    ['d@b.example', 'complaint'],
+  ]) {
+    await ask('POST', '/v1/suppressions', { body: { email, reason } })
+    await clock.advance(1_000)
+  }
+  const emails = async (query: string) =>
+    (await ask('GET', `/v1/suppressions?${query}`, { key: own.keys.read })).body.data.map(
+      ({ email }: { email: string }) => email,
+    )
+  expect(await emails('')).toEqual(['d@b.example', 'c@b.example', 'a@b.example'])
+  expect(await emails('reason=complaint')).toEqual(['d@b.example', 'a@b.example'])
+  expect(await emails('email=C@B.example')).toEqual(['c@b.example'])
+  expect(await emails('created_after=2026-11-21T12:00:01Z')).toEqual(['d@b.example', 'c@b.example'])
+  expect(await emails('created_before=2026-11-21T12:00:01Z')).toEqual(['a@b.example'])
+  const wrong = await ask('GET', '/v1/suppressions?created_before=yesterday&reason=x', { key: own.keys.read })
+  expect(wrong.body.error.errors.map(({ field }: { field: string }) => field)).toEqual(['created_before', 'reason'])
+})

@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto'
+import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/auth.ts'
+import type { Operation } from '../../src/api/operation.ts'
+import type { Page } from '../../src/api/route-table.ts'
+import { apiKeyOperations } from '../../src/api/routes/api-keys.ts'
+import { domainOperations } from '../../src/api/routes/domains.ts'
+import { eventOperations } from '../../src/api/routes/events.ts'
+import { suppressionOperations } from '../../src/api/routes/suppressions.ts'
+import { webhookOperations } from '../../src/api/routes/webhooks.ts'
+import { type Api, createApi } from '../../src/api/server.ts'
+import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
+import type { ApiKey, Permission } from '../../src/model/api-key.ts'
+import type { Domain } from '../../src/model/domain.ts'
+import type { Organization, Plan } from '../../src/model/organization.ts'
+import { checkWebhookUrl } from '../../src/platform/fetch-public.ts'
+import { createMintId, type MintId } from '../../src/platform/ids.ts'
+import { isPublicUnicast } from '../../src/platform/ip.ts'
+import { type Log, silentLog } from '../../src/platform/log.ts'
+import type { Random } from '../../src/platform/random.ts'
+import type { Resolver } from '../../src/platform/resolver.ts'
+import { openStore } from '../../src/storage/sqlite/open.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { createFakeClock, type FakeClock } from './fake-clock.ts'
+
+/** 2026-11-21T12:00:00.000Z */
+export const START = 1_795_262_400_000
+
+/** A key with its value, as a client has it. */
+export interface HeldKey {
+  record: ApiKey
+  value: string
+}
+
+/** A tenant with one domain and a key for each permission. */
+export interface Tenant {
+  organization: Organization
+  domain: Domain
+  keys: Record<Permission, HeldKey>
+}
+
+export interface TestApi {
+  api: Api
+  store: Store
+  clock: FakeClock
+  random: Random
+  mintId: MintId
+  operations: Operation[]
+  /** Whose keys `ask` uses, and another organization. */
+  own: Tenant
+  other: Tenant
+  /** How often the webhook scheduler was woken. */
+  wakes(): number
+  /** Asks without a socket. The key is `own`'s with `manage` unless said; null = none. */
+  ask(method: string, path: string, options?: AskOptions): Promise<Answered>
+  addKey(tenant: Tenant, change?: Partial<ApiKey>): Promise<HeldKey>
+  close(): Promise<void>
+}
+
+export interface AskOptions {
+  key?: HeldKey | string | null
+  /** A string or bytes go as they are, anything else as JSON. */
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+export interface Answered {
+  status: number
+  headers: Headers
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  body: any
+}
+
+export const TEST_PLANS: Record<string, Plan> = {
+  enterprise: { requestsPerMinute: -1, messagesPerMonth: -1, domains: -1, retentionDays: 90 },
+  free: { requestsPerMinute: 60, messagesPerMonth: 1000, domains: 1, retentionDays: 7 },
+}
+
+/** The API over a real store in memory, with two organizations. DNS says nothing unless a resolver is given. */
+export async function createTestApi(
+  options: {
+    operations?: (parts: { store: Store; clock: FakeClock; mintId: MintId }) => Operation[]
+    pages?: Page[]
+    resolver?: Resolver
+    bodyBytes?: number
+    log?: Log
+    isReady?: () => string | null
+    wrapStore?: (store: Store) => Store
+    plan?: string
+  } = {},
+): Promise<TestApi> {
+  const clock = createFakeClock(START)
+  const random = createTestRandom()
+  const mintId = createMintId(clock, random)
+  const store = await openStore({ dataDir: ':memory:', now: START })
+  const seen = options.wrapStore?.(store) ?? store
+  const plans = (name: string) => TEST_PLANS[name]
+  let wakes = 0
+  const operations = options.operations?.({ store: seen, clock, mintId }) ?? [
+    ...apiKeyOperations({ store: seen, random, mintId }),
+    ...domainOperations({
+      store: seen,
+      random,
+      mintId,
+      plans,
+      resolver: options.resolver ?? silentResolver,
+      hostname: 'mail.postrider.test',
+    }),
+    ...eventOperations({ store: seen }),
+    ...suppressionOperations({ store: seen, mintId }),
+    ...webhookOperations({
+      store: seen,
+      random,
+      mintId,
+      checkUrl: (url) => checkWebhookUrl(url, isPublicUnicast),
+      wakeWebhooks: () => {
+        wakes++
+      },
+    }),
+  ]
+  const api = createApi({
+    operations,
+    pages: options.pages,
+    store: seen,
+    clock,
+    random,
+    mintId,
+    plans,
+    limits: { bodyBytes: options.bodyBytes ?? 65_536 },
+    log: options.log ?? silentLog,
+    isReady: options.isReady ?? (() => null),
+  })
+
+  const addKey = async (tenant: Pick<Tenant, 'organization' | 'domain'>, change: Partial<ApiKey> = {}) => {
+    const value = mintKeyValue(change.mode ?? 'live', random)
+    const record: ApiKey = {
+      id: mintId('key'),
+      organizationId: tenant.organization.id,
+      domainId: tenant.domain.id,
+      name: 'test',
+      mode: 'live',
+      permissions: ['manage'],
+      prefix: keyPrefix(value),
+      createdAt: clock.now(),
+      lastUsedAt: null,
+      expiresAt: null,
+      revokedAt: null,
+      rotatedTo: null,
+      ...change,
+    }
+    await store.apiKeys.create(record, hashKeyValue(value))
+    return { record, value }
+  }
+  const addTenant = async (name: string, plan: string): Promise<Tenant> => {
+    const organization = { id: mintId('org'), name, plan, createdAt: START }
+    await store.organizations.create(organization)
+    const domain = await testDomain(mintId('dom'), organization.id, `${name}.example`, random)
+    await store.domains.create(domain, -1)
+    const tenant = { organization, domain }
+    const key = (permission: Permission) => addKey(tenant, { name: permission, permissions: [permission] })
+    const keys = { send: await key('send'), read: await key('read'), manage: await key('manage') }
+    return { ...tenant, keys: { ...keys, admin: await key('admin') } }
+  }
+  const own = await addTenant('own', options.plan ?? 'enterprise')
+  const other = await addTenant('other', 'enterprise')
+
+  return {
+    api,
+    store,
+    clock,
+    random,
+    mintId,
+    operations,
+    own,
+    other,
+    wakes: () => wakes,
+    addKey,
+    async ask(method, path, { key = own.keys.manage, body, headers = {} } = {}) {
+      const all = new Headers(headers)
+      if (key !== null) all.set('authorization', `Bearer ${typeof key === 'string' ? key : key.value}`)
+      if (body !== undefined && !all.has('content-type')) all.set('content-type', 'application/json')
+      const isRaw = typeof body === 'string' || body instanceof Uint8Array || body === undefined
+      const sent = isRaw ? (body as string | Uint8Array<ArrayBuffer> | undefined) : JSON.stringify(body)
+      const response = await api.fetch(new Request(`http://localhost${path}`, { method, headers: all, body: sent }))
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, text, body: parsed(text) }
+    },
+    async close() {
+      await api.stop()
+      await store.close()
+    },
+  }
+}
+
+/** Random that is the same at every run: SHA-256 of a counter. */
+export function createTestRandom(): Random {
+  let counter = 0
+  return {
+    bytes: (size) => {
+      const blocks = Array.from({ length: Math.ceil(size / 32) }, () =>
+        createHash('sha256').update(`test ${counter++}`).digest(),
+      )
+      return new Uint8Array(Buffer.concat(blocks).subarray(0, size))
+    },
+    fraction: () => 0.5,
+  }
+}
+
+/** A resolver for tests without DNS: no question is ever answered. */
+export const silentResolver: Resolver = (() => {
+  const temporary = async () => ({ kind: 'temporary' as const, reason: 'no DNS in this test' })
+  return {
+    mx: temporary,
+    a: temporary,
+    aaaa: temporary,
+    txt: temporary,
+    txtStrings: temporary,
+    cname: temporary,
+    ns: temporary,
+    ptr: temporary,
+    tlsa: temporary,
+    close: () => {},
+  }
+})()
+
+let madeKeys: ReturnType<typeof mintDkimKeys> | null = null
+
+/** A domain whose keys are made once for all tests of a process: RSA takes its time. */
+async function testDomain(id: string, organizationId: string, name: string, random: Random): Promise<Domain> {
+  madeKeys ??= mintDkimKeys('active', START, random)
+  return newDomain({ id, organizationId, name }, START, await madeKeys)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
