@@ -143,6 +143,7 @@ export function createApi(options: ApiOptions): Api {
   const app = new Elysia({
     systemRouter: false, // one router for sockets and for fetch()
     serve: {
+      reusePort: false,
       // Bun's own 413 has no body; ours comes first for everything up to four times the limit.
       maxRequestBodySize: limits.bodyBytes * 4 + 1_048_576,
       idleTimeout: 60, // slow uploads, and `Prefer: wait` of up to 30 s

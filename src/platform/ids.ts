@@ -26,7 +26,16 @@ export type MintId = (prefix: IdPrefix) => string
  *  and tell nothing about volume). Lower case throughout, because some mail servers fold the case
  *  of a return path. Never throws. */
 export function createMintId(clock: Clock, random: Random): MintId {
-  return (prefix) => `${prefix}_${base32Time(clock.now())}${base32(random.bytes(10))}`
+  let lastMs = -1
+  let lastTime = ''
+  return (prefix) => {
+    const now = clock.now()
+    if (now !== lastMs) {
+      lastMs = now
+      lastTime = base32Time(now)
+    }
+    return `${prefix}_${lastTime}${base32(random.bytes(10))}`
+  }
 }
 
 /** The id a record gets when its existence follows from two others: same inputs, same id, so that

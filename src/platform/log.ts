@@ -69,11 +69,23 @@ const textLine = (time: string, level: LogLevel, message: string, fields: LogFie
 const plain = (value: unknown) =>
   typeof value === 'string' && /^[\w@.:/+-]+$/.test(value) ? value : JSON.stringify(value)
 
+/** Field names are few and come with every line. */
+const secretFields = new Map<string, boolean>()
+
+function isSecret(field: string): boolean {
+  let known = secretFields.get(field)
+  if (known === undefined) {
+    known = SECRET_FIELD.test(field)
+    if (secretFields.size < 1_000) secretFields.set(field, known)
+  }
+  return known
+}
+
 function redact(fields: LogFields): LogFields {
   const clean: LogFields = {}
   for (const [key, value] of Object.entries(fields)) {
     if (value === undefined) continue
-    if (SECRET_FIELD.test(key)) clean[key] = '[redacted]'
+    if (isSecret(key)) clean[key] = '[redacted]'
     else if (value instanceof Error) clean[key] = { name: value.name, message: value.message, stack: value.stack }
     else clean[key] = value
   }

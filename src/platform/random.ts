@@ -9,6 +9,21 @@ export interface Random {
 }
 
 export const systemRandom: Random = {
-  bytes: (size) => randomBytes(size),
+  bytes: (size) => (size <= SMALL_BYTES ? fromPool(size) : randomBytes(size)),
   fraction: () => Math.random(),
+}
+
+/** Asking the system for ten bytes costs as much as for four thousand, and each request asks several times. */
+const SMALL_BYTES = 64
+let pool = randomBytes(0)
+let used = 0
+
+function fromPool(size: number): Uint8Array {
+  if (used + size > pool.length) {
+    pool = randomBytes(4096)
+    used = 0
+  }
+  const bytes = pool.subarray(used, used + size)
+  used += size
+  return bytes
 }

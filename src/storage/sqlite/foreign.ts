@@ -1,4 +1,5 @@
 import type { Connection } from './driver.ts'
+import type { Reading } from './reading.ts'
 
 /** Notices that another process changed the file (the command line beside a running server), so that what is
  *  remembered here can be forgotten. SQLite counts such changes for us (sqlite.org/pragma.html#pragma_data_version). */
@@ -11,7 +12,7 @@ export interface ForeignChanges {
   onChange(listener: () => void): void
 }
 
-export function watchForeignChanges(db: Connection): ForeignChanges {
+export function watchForeignChanges(db: Connection, reading: Reading): ForeignChanges {
   const version = db.prepare('pragma data_version').pluck()
   const listeners: (() => void)[] = []
   let seen = version.get()
@@ -30,6 +31,7 @@ export function watchForeignChanges(db: Connection): ForeignChanges {
       setImmediate(() => {
         hasLooked = false
       })
+      reading.begin()
       check()
     },
     onChange: (listener) => {

@@ -74,6 +74,8 @@ export function sqliteMessages(
   const setScheduledAt = db.prepare(SET_SCHEDULED_AT)
   const setStatus = db.prepare(SET_STATUS)
 
+  const usedVolume = (organizationId: string, month: string) =>
+    (volume.get(organizationId, month) as number | undefined) ?? 0
   const deliveryRows = (id: string) => deliveries.all(id) as DeliveryRow[]
 
   const add = ({ message, content: packed, deliveries: parts, ...told }: AcceptedMessage) => {
@@ -134,7 +136,7 @@ export function sqliteMessages(
     accept: (accepted, { organizationId, month, count, limit }, record) =>
       writer.write(() => {
         if (count > 0) {
-          const used = (volume.get(organizationId, month) as number | undefined) ?? 0
+          const used = limit === UNLIMITED ? 0 : usedVolume(organizationId, month)
           if (limit !== UNLIMITED && used + count > limit) return { kind: 'volume_exceeded' as const, used }
           addVolume.run(organizationId, month, count)
         }
@@ -142,7 +144,7 @@ export function sqliteMessages(
         inside.remember(record)
         return { kind: 'accepted' as const }
       }),
-    volume: async (organizationId, month) => (volume.get(organizationId, month) as number | undefined) ?? 0,
+    volume: async (organizationId, month) => usedVolume(organizationId, month),
     get: async (id) => {
       const row = get.get(id) as MessageRow | undefined
       return row === undefined ? null : toMessage(row)

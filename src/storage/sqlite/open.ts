@@ -15,6 +15,7 @@ import { sqliteMessageList } from './message-list.ts'
 import { sqliteMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
 import { sqliteOrganizations } from './organizations.ts'
+import { shareReads } from './reading.ts'
 import { searchIndex } from './search.ts'
 import { sqliteSuppressions, suppressInside } from './suppressions.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
@@ -41,11 +42,13 @@ export async function openStore(options: { dataDir: string; now: number }): Prom
 
 /** A connection with this binary's schema → its Store, which closes it. */
 export function storeOn(db: Connection): Store {
-  const foreign = watchForeignChanges(db)
+  const reading = shareReads(db)
+  const foreign = watchForeignChanges(db, reading)
   const keys = keyCache(foreign)
   const domains = domainCache(db, foreign)
   const webhooks = webhookCache(db, foreign)
   const writer = createWriter(db, {
+    beginning: reading.end,
     begun: foreign.check,
     undone: () => {
       domains.forget()
@@ -81,7 +84,7 @@ export function storeOn(db: Connection): Store {
       suppress,
     }),
     events: sqliteEvents(db, writer, append),
-    suppressions: sqliteSuppressions(db, writer, suppress, remember),
+    suppressions: sqliteSuppressions(db, writer, reading, suppress, remember),
     webhooks: sqliteWebhooks(db, writer, webhooks, remember),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookAgenda, foreign),
     idempotency: sqliteIdempotency(db, writer),

@@ -3,6 +3,7 @@ import type { Suppressions } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
 import { idBefore, toPage, when } from './page.ts'
+import type { Reading } from './reading.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, nullif(domain_id, '') as domainId, email, reason,
@@ -27,6 +28,7 @@ export function suppressInside(db: Connection): SuppressInside {
 export function sqliteSuppressions(
   db: Connection,
   writer: Writer,
+  reading: Reading,
   suppress: SuppressInside,
   remember: RememberInside,
 ): Suppressions {
@@ -47,8 +49,10 @@ export function sqliteSuppressions(
         return { kind: 'exists' as const, suppression: found }
       }),
     get: async (id) => (get.get(id) as Suppression | undefined) ?? null,
-    among: (organizationId, domainId, emails) =>
-      new Set(emails.filter((email) => isSuppressed.get(organizationId, email, domainId) !== undefined)),
+    among: (organizationId, domainId, emails) => {
+      reading.begin()
+      return new Set(emails.filter((email) => isSuppressed.get(organizationId, email, domainId) !== undefined))
+    },
     find: async (organizationId, email) => find.all(organizationId, email) as Suppression[],
     list: async (filter, page) => {
       const conditions = [

@@ -10,7 +10,7 @@ beforeEach(() => {
   db = connect(':memory:', { busyTimeoutMs: 0 })
   db.exec('create table t (n integer primary key, filling blob) strict')
   told = []
-  writer = createWriter(db, { begun: () => told.push('begun'), undone: () => told.push('undone') })
+  writer = createWriter(db, { beginning: () => {}, begun: () => told.push('begun'), undone: () => told.push('undone') })
 })
 afterEach(async () => {
   await writer.idle()
@@ -122,7 +122,7 @@ test('a lock that others hold makes a group unavailable, none of its changes is 
     },
   }
   Object.defineProperty(locked, 'inTransaction', { get: () => db.inTransaction })
-  const blocked = createWriter(locked as never, { begun: () => {}, undone: () => {} })
+  const blocked = createWriter(locked as never, { beginning: () => {}, begun: () => {}, undone: () => {} })
   let tries = 0
   const change = () => blocked.write(() => ++tries)
   const outcomes = await Promise.allSettled([change(), change()])
@@ -138,6 +138,7 @@ test('a lock that others hold makes a group unavailable, none of its changes is 
 test('whoever cannot catch up with other processes writes nothing', async () => {
   let isBlind = true
   const blind = createWriter(db, {
+    beginning: () => {},
     begun: () => {
       if (isBlind) throw new Error('cannot read')
     },

@@ -23,6 +23,8 @@ interface Pending {
 
 /** What is remembered beside the database of what is in it (caches, agendas). */
 export interface Memory {
+  /** A group is about to begin: let go of what reading holds. */
+  beginning(): void
   /** The write lock is ours: catch up with what other processes wrote. Nobody else writes before the commit. */
   begun(): void
   /** What changes of this group wrote was taken back: forget what was read of it. */
@@ -41,6 +43,7 @@ export function createWriter(db: Connection, memory: Memory): Writer {
   let armed = false
 
   const transact = (changes: Pending[]): unknown[] => {
+    memory.beginning()
     begin.run()
     try {
       memory.begun()

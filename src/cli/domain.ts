@@ -1,0 +1,71 @@
+import type { Domain } from '../model/domain.ts'
+import type { Store } from '../storage/store.ts'
+import { dnsTable, type PublishedRecord } from './dns-table.ts'
+import { CommandFailure, EXIT, type ExitCode } from './failure.ts'
+import { inOffice } from './office.ts'
+import { requireOrganization } from './org.ts'
+import { print, printJson, table } from './print.ts'
+
+interface Options {
+  config: string
+  json?: true
+}
+
+/** Adds a domain to an organization and prints it with the DNS records to publish. */
+export async function addDomain(name: string, options: Options & { org?: string }): Promise<void> {
+  await inOffice(options.config, async ({ store, operator }) => {
+    const { id: organizationId } = await requireOrganization(options.org, store)
+    show(await operator.run('domains_create', { organizationId, body: { name } }), options)
+  })
+}
+
+/** Prints the domains of one organization, or of all. */
+export async function listDomains(options: Options & { org?: string }): Promise<void> {
+  await inOffice(options.config, async ({ store, operator }) => {
+    const organizations =
+      options.org === undefined ? await store.organizations.list() : [await requireOrganization(options.org, store)]
+    const lists = await Promise.all(organizations.map(({ id }) => operator.listAll('domains_list', id)))
+    const domains = lists.flat()
+    if (options.json) return printJson({ data: domains })
+    const rows = domains.map(({ id, name, status, verified_at }) => [id, name, status, verified_at ?? '-'].map(String))
+    print(table(['id', 'name', 'status', 'verified'], rows) || 'no domains yet')
+  })
+}
+
+/** Prints one domain. */
+export async function showDomain(name: string, options: Options): Promise<void> {
+  show(await runForDomain('domains_get', name, options), options)
+}
+
+/** Asks DNS, prints what it said; 0 only when the domain is verified now. */
+export async function verify(name: string, options: Options): Promise<ExitCode> {
+  const domain = await runForDomain('domains_verify', name, options)
+  show(domain, options)
+  return domain.status === 'verified' ? EXIT.done : EXIT.failed
+}
+
+/** Makes new DKIM keys and prints the records to publish. */
+export async function rotateDkim(name: string, options: Options): Promise<void> {
+  show(await runForDomain('domains_rotate_dkim', name, options), options)
+}
+
+/** Name or id → the domain; a failure that says what to do when there is none. */
+export async function requireDomain(nameOrId: string, store: Store): Promise<Domain> {
+  const name = nameOrId.trim().toLowerCase().replace(/\.$/, '')
+  const domain = (await store.domains.findByName(name)) ?? (await store.domains.get(nameOrId))
+  if (domain !== null) return domain
+  throw new CommandFailure(`domain: there is no domain ${nameOrId}; postrider domain list shows all`)
+}
+
+function runForDomain(operation: string, name: string, options: Options): Promise<Record<string, unknown>> {
+  return inOffice(options.config, async ({ store, operator }) => {
+    const { id, organizationId } = await requireDomain(name, store)
+    return operator.run(operation, { organizationId, params: { domain_id: id } })
+  })
+}
+
+function show(domain: Record<string, unknown>, { json }: Options): void {
+  const { name, status, id, dns_records } = domain
+  if (json) printJson(domain)
+  else print(`${name} is ${status}   ${id}\n\n${dnsTable(dns_records as PublishedRecord[])}`)
+}

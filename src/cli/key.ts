@@ -1,0 +1,70 @@
+import type { Store } from '../storage/store.ts'
+import { requireDomain } from './domain.ts'
+import { CommandFailure } from './failure.ts'
+import { inOffice } from './office.ts'
+import { print, printJson, table } from './print.ts'
+
+interface Options {
+  config: string
+  json?: true
+}
+
+/** Creates a key and prints its record with the value, this once. */
+export async function createKey(
+  options: Options & { domain: string; permission: string[]; mode: string; name: string; expires?: string },
+): Promise<void> {
+  await inOffice(options.config, async ({ store, operator }) => {
+    const { id: domain_id, organizationId } = await requireDomain(options.domain, store)
+    const { name, mode, permission: permissions, expires: expires_at } = options
+    const body = { name, domain_id, permissions, mode, expires_at }
+    const key = await operator.run('api_keys_create', { organizationId, body })
+    if (options.json) return printJson(key)
+    print(`${key.key}\n\nThis is shown once. ${describe(key)}`)
+  })
+}
+
+/** Prints all keys, or those of a domain. */
+export async function listKeys(options: Options & { domain?: string }): Promise<void> {
+  await inOffice(options.config, async ({ store, operator }) => {
+    const domain = options.domain === undefined ? null : await requireDomain(options.domain, store)
+    const owners = domain === null ? (await store.organizations.list()).map((each) => each.id) : [domain.organizationId]
+    const lists = await Promise.all(owners.map((id) => operator.listAll('api_keys_list', id)))
+    const keys = lists.flat().filter((key) => domain === null || key.domain_id === domain.id)
+    if (options.json) return printJson({ data: keys })
+    const rows = keys.map((key) => [
+      String(key.id),
+      `${key.prefix}…`,
+      String(key.domain),
+      (key.permissions as string[]).join(','),
+      stateOf(key),
+      String(key.name),
+    ])
+    print(table(['id', 'key', 'domain', 'permissions', 'state', 'name'], rows) || 'no keys yet')
+  })
+}
+
+/** Revokes a key; again is harmless. */
+export async function revokeKey(id: string, options: Options): Promise<void> {
+  await inOffice(options.config, async ({ store, operator }) => {
+    const organizationId = await ownerOf(id, store)
+    const answer = await operator.run('api_keys_revoke', { organizationId, params: { key_id: id } })
+    if (options.json) printJson(answer)
+    else print(`${id} is revoked`)
+  })
+}
+
+async function ownerOf(id: string, store: Store): Promise<string> {
+  const key = await store.apiKeys.get(id)
+  if (key !== null) return key.organizationId
+  throw new CommandFailure(`key: there is no key ${id}; postrider key list shows all`)
+}
+
+function describe(key: Record<string, unknown>): string {
+  const until = key.expires_at === null ? '' : `, until ${key.expires_at}`
+  return `${key.id}: ${(key.permissions as string[]).join(', ')} for ${key.domain}${until}.`
+}
+
+function stateOf(key: Record<string, unknown>): string {
+  if (key.revoked_at !== null) return 'revoked'
+  return key.expires_at === null ? 'valid' : `until ${key.expires_at}`
+}

@@ -1,0 +1,155 @@
+import type { Answer, Call, Operation } from '../api/operation.ts'
+import { apiKeyOperations } from '../api/routes/api-keys.ts'
+import { domainOperations } from '../api/routes/domains.ts'
+import { sendOperations } from '../api/routes/messages-send.ts'
+import { webhookOperations } from '../api/routes/webhooks.ts'
+import { check } from '../api/schema.ts'
+import type { Config } from '../config.ts'
+import type { ApiKey } from '../model/api-key.ts'
+import type { Mode } from '../model/message.ts'
+import { invalid } from '../model/refusal.ts'
+import { createPreparer } from '../outbound/prepare.ts'
+import { simulate } from '../outbound/sandbox.ts'
+import type { Clock } from '../platform/clock.ts'
+import { createMintId, type MintId } from '../platform/ids.ts'
+import { createAddressGuard } from '../platform/ip.ts'
+import type { Random } from '../platform/random.ts'
+import { createResolver, systemServers } from '../platform/resolver.ts'
+import { checkWebhookUrl } from '../platform/webhook-url.ts'
+import type { Store } from '../storage/store.ts'
+import { createSubmission } from '../submission/accept.ts'
+
+/** The operator of the appliance at the command line: does what the HTTP API does, by the same operations, without a
+ *  key and for any organization. So a record made here is checked, written and shown as one made by a customer. */
+export interface Operator {
+  mintId: MintId
+  /** Runs an operation of the API; answers its body. Throws the same refusals. */
+  run(operationId: string, request: OperatorRequest): Promise<Record<string, unknown>>
+  /** Every record of a list, page by page, newest first. */
+  listAll(operationId: string, organizationId: string): Promise<Record<string, unknown>[]>
+  close(): void
+}
+
+export interface OperatorRequest {
+  organizationId: string
+  /** The domain to send from. */
+  domainId?: string
+  mode?: Mode
+  params?: Record<string, string>
+  query?: Record<string, string>
+  body?: unknown
+}
+
+/** An open store and the config → its Operator. A server beside it notices what is queued by itself; `onQueued` is for
+ *  one in the same process. DNS is asked anew each time. */
+export function createOperator(deps: {
+  config: Config
+  store: Store
+  clock: Clock
+  random: Random
+  onQueued?: () => void
+}): Operator {
+  const { config, store, clock, random, onQueued = () => {} } = deps
+  const mintId = createMintId(clock, random)
+  const servers = config.dns.servers.length > 0 ? [...config.dns.servers] : systemServers()
+  const resolver = createResolver({ servers, clock, random, maxCacheEntries: 0 })
+  const operations = operationsOf({ config, store, clock, random, mintId, resolver, onQueued })
+
+  const run: Operator['run'] = async (operationId, request) => {
+    const operation = operations.find(({ id }) => id === operationId)
+    if (operation === undefined) throw new Error(`there is no operation ${operationId}`)
+    const call = callOf(request, mintId, clock.now())
+    const resource = await operation.load?.(call)
+    const query = operation.query && checked(operation.query, request.query ?? {})
+    const body = operation.body && checked(operation.body, request.body ?? {})
+    const answer: Answer = await operation.handle({ ...call, query, body, resource, remember: () => undefined })
+    return answer.body as Record<string, unknown>
+  }
+
+  return {
+    mintId,
+    run,
+    async listAll(operationId, organizationId) {
+      const records: Record<string, unknown>[] = []
+      for (let query: Record<string, string> = { limit: '100' }; ; ) {
+        const page = await run(operationId, { organizationId, query })
+        records.push(...(page.data as Record<string, unknown>[]))
+        if (typeof page.next_cursor !== 'string') return records
+        query = { limit: '100', cursor: page.next_cursor }
+      }
+    },
+    close: resolver.close,
+  }
+}
+
+function operationsOf(deps: {
+  config: Config
+  store: Store
+  clock: Clock
+  random: Random
+  mintId: MintId
+  resolver: ReturnType<typeof createResolver>
+  onQueued: () => void
+}): Operation[] {
+  const { config, store, clock, mintId, onQueued } = deps
+  const plans = (name: string) => config.plans[name]
+  const mayConnect = createAddressGuard([...config.webhooks.allowedPrivateNetworks])
+  const preparer = createPreparer()
+  const submission = createSubmission({
+    store,
+    clock,
+    mintId,
+    settings: {
+      requireVerifiedDomain: config.sending.requireVerifiedDomain,
+      messageBytes: config.limits.messageBytes,
+    },
+    planOf: async (organizationId) => {
+      const organization = await store.organizations.get(organizationId)
+      return plans(organization?.plan ?? '') ?? plans('free')!
+    },
+    compose: async (content, signingKeys, signedAt) =>
+      Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt })),
+    simulate,
+    wakeOutbound: onQueued,
+    wakeWebhooks: onQueued,
+  })
+  return [
+    ...apiKeyOperations(deps),
+    ...domainOperations({ ...deps, plans, hostname: config.hostname }),
+    ...sendOperations({ store, clock, submission, watch: async () => {} }),
+    ...webhookOperations({ ...deps, checkUrl: (url) => checkWebhookUrl(url, mayConnect), wakeWebhooks: onQueued }),
+  ]
+}
+
+function callOf(request: OperatorRequest, mintId: MintId, now: number): Call {
+  const { organizationId, domainId = '', mode = 'live', params = {} } = request
+  const key: ApiKey = {
+    id: 'operator',
+    organizationId,
+    domainId,
+    name: 'operator',
+    mode,
+    permissions: ['admin'],
+    prefix: '',
+    createdAt: now,
+    lastUsedAt: null,
+    expiresAt: null,
+    revokedAt: null,
+    rotatedTo: null,
+  }
+  return {
+    key,
+    organizationId,
+    requestId: mintId('req'),
+    now,
+    params,
+    headers: new Headers(),
+    signal: new AbortController().signal,
+  }
+}
+
+function checked(schema: NonNullable<Operation['body']>, value: unknown): unknown {
+  const { value: parsed, faults } = check(schema, value, 'arguments')
+  if (faults !== null) throw invalid(faults)
+  return parsed
+}

@@ -1,0 +1,59 @@
+import { writeSync } from 'node:fs'
+
+/** Text → standard output, whole, before this returns: the process may end right after. A reader that went away
+ *  (`| head`) is no failure of ours. */
+export function print(text: string): void {
+  write(1, `${text}\n`)
+}
+
+/** Text → standard error. */
+export function complain(text: string): void {
+  write(2, `${text}\n`)
+}
+
+/** A record → one line of JSON, for machines. */
+export function printJson(record: unknown): void {
+  print(JSON.stringify(record))
+}
+
+/** Rows → columns of equal width, two spaces between; `heads` on top. No rows give ''. */
+export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return ''
+  const all = [heads.map((head) => head.toUpperCase()), ...rows]
+  const widths = heads.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
+  return all
+    .map((row) =>
+      row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column]!))).join('  '),
+    )
+    .join('\n')
+}
+
+/** Colours for people at a terminal. */
+export interface Paint {
+  bold(text: string): string
+  dim(text: string): string
+  good(text: string): string
+  bad(text: string): string
+  accent(text: string): string
+}
+
+/** Environment and whether somebody looks at a terminal → colours, or none (no-color.org; TERM=dumb). */
+export function paintFor(env: Record<string, string | undefined>, isTerminal: boolean): Paint {
+  const isPlain = !isTerminal || Boolean(env.NO_COLOR) || env.TERM === 'dumb'
+  const paint = (code: number) => (text: string) =>
+    isPlain ? text : `\x1b[${code}m${text}\x1b[${code === 1 || code === 2 ? 22 : 39}m`
+  return { bold: paint(1), dim: paint(2), good: paint(32), bad: paint(31), accent: paint(36) }
+}
+
+function write(to: 1 | 2, text: string): void {
+  let rest = Buffer.from(text)
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(to, rest))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') continue // a full pipe that does not block
+      if ((error as NodeJS.ErrnoException).code === 'EPIPE') return
+      throw error
+    }
+  }
+}

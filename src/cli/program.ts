@@ -1,0 +1,176 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { VERSION } from '../version.ts'
+import { EXIT, toFailure } from './failure.ts'
+import { complain } from './print.ts'
+
+/** Arguments (without program and script) → what the process ends with. Prints what is to be said; never rejects.
+ *  A command's file is loaded when it is called for: `version` should not wait for the SMTP server of `try`. */
+export async function runCommand(args: readonly string[]): Promise<number> {
+  let code: number = EXIT.done
+  const program = createProgram((result) => {
+    code = result
+  })
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return code
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.done : EXIT.usage
+    const failure = toFailure(thrown)
+    complain(failure?.message ?? `postrider: this is a bug: ${thrown instanceof Error ? thrown.stack : String(thrown)}`)
+    return failure?.code ?? EXIT.failed
+  }
+}
+
+/** The whole command line. `end` is told what the process should end with, by commands that end otherwise than well. */
+function createProgram(end: (code: number) => void): Command {
+  const program = new Command('postrider')
+    .description('Transactional email you own: HTTP in, signed mail out, signed webhooks back.')
+    .version(VERSION, '-V, --version')
+    .exitOverride()
+    .showSuggestionAfterError()
+    .addHelpText('after', '\nLook at it without installing anything: postrider try\nOn a server: postrider init --help')
+
+  program
+    .command('try')
+    .description('run everything on loopback in a throw-away folder; nothing leaves this machine')
+    .option('--once', 'send one message, tell each stage, exit 0 when mail and event arrived with valid signatures')
+    .option('--json', 'print one JSON object')
+    .option('--port <number>', 'port of the API on 127.0.0.1 (8025, or another when that is taken)', port)
+    .action(async (options) => end(await (await import('./try/try.ts')).tryOut(options)))
+
+  withConfig(program.command('serve'))
+    .description('run the appliance until SIGTERM or SIGINT; SIGHUP reads the log level again')
+    .action(async (options) => end(await (await import('./serve.ts')).serve(options)))
+
+  withConfig(program.command('init'))
+    .description('write a config where none is; make store, organization, domain and an admin key')
+    .requiredOption('--domain <name>', 'the domain to send from')
+    .option('--org <name>', 'name of the organization (default: the domain)')
+    .option('--hostname <name>', 'public name of this machine (default: mail.<domain>)')
+    .option('--data-dir <folder>', 'where the data are kept (default: /var/lib/postrider)')
+    .option('--json', 'print one JSON object')
+    .action(async (options) => (await import('./init.ts')).init(options))
+
+  const config = program.command('config').description('the config file')
+  withConfig(config.command('check'))
+    .description('tell everything that is wrong with it; exit code 2 if anything is')
+    .action(async (options) => (await import('./config.ts')).checkConfig(options))
+  config
+    .command('example')
+    .description('print a config file with every key, its meaning and its default')
+    .action(async () => (await import('./config.ts')).printExample())
+
+  addOrganizations(program)
+  addDomains(program, end)
+  addKeys(program)
+
+  withRecords(program.command('send'))
+    .description('hand in one message; it waits for the server if none runs')
+    .requiredOption('--from <address>', 'a@d or "Name <a@d>"')
+    .requiredOption('--to <address>', 'can be given more than once', gather)
+    .requiredOption('--subject <text>', 'subject')
+    .option('--text <text>', 'plain text body')
+    .addOption(new Option('--html <html>', 'HTML body').conflicts('htmlFile'))
+    .option('--html-file <file>', 'HTML body from a file')
+    .addOption(
+      new Option('--mode <mode>', 'test: an outcome is made up, nothing leaves').choices(MODES).default('live'),
+    )
+    .option('--wait <seconds>', 'wait so long for the outcome', seconds)
+    .action(async (options) => end(await (await import('./send.ts')).send(options)))
+
+  program
+    .command('version')
+    .description('version, commit and runtime')
+    .option('--json', 'print one JSON object')
+    .action(async (options) => (await import('./version.ts')).version(options))
+  return program
+}
+
+function addOrganizations(program: Command): void {
+  const org = program.command('org').description('organizations: who owns domains, keys and messages')
+  withRecords(org.command('create <name>'))
+    .description('create an organization')
+    .option('--plan <plan>', 'one of the plans in the config', 'free')
+    .action(async (name, options) => (await import('./org.ts')).createOrganization(name, options))
+  withRecords(org.command('list'))
+    .description('list organizations')
+    .action(async (options) => (await import('./org.ts')).listOrganizations(options))
+  withRecords(org.command('set-plan <org> <plan>'))
+    .description('give an organization (id or name) another plan')
+    .action(async (name, plan, options) => (await import('./org.ts')).setPlan(name, plan, options))
+}
+
+function addDomains(program: Command, end: (code: number) => void): void {
+  const domain = program.command('domain').description('sending domains, and what to publish for them in DNS')
+  withRecords(domain.command('add <name>'))
+    .description('add a sending domain with two DKIM keys')
+    .option('--org <org>', 'id or name of its organization (needed when there are several)')
+    .action(async (name, options) => (await import('./domain.ts')).addDomain(name, options))
+  withRecords(domain.command('list'))
+    .description('list sending domains')
+    .option('--org <org>', 'only those of this organization')
+    .action(async (options) => (await import('./domain.ts')).listDomains(options))
+  withRecords(domain.command('show <name>'))
+    .description('one domain, its DNS records and what DNS last said of them')
+    .action(async (name, options) => (await import('./domain.ts')).showDomain(name, options))
+  withRecords(domain.command('verify <name>'))
+    .description('ask DNS now; exit code 0 only when the domain is verified')
+    .action(async (name, options) => end(await (await import('./domain.ts')).verify(name, options)))
+  withRecords(domain.command('rotate-dkim <name>'))
+    .description('make new DKIM keys; they sign once their records are seen')
+    .action(async (name, options) => (await import('./domain.ts')).rotateDkim(name, options))
+}
+
+function addKeys(program: Command): void {
+  const key = program.command('key').description('API keys')
+  withRecords(key.command('create'))
+    .description('create a key; its value is shown this once')
+    .requiredOption('--domain <name>', 'the domain it is bound to')
+    .addOption(
+      new Option('--permission <permission>', 'send, read, manage or admin; can be given more than once')
+        .argParser(gather)
+        .makeOptionMandatory(),
+    )
+    .addOption(new Option('--mode <mode>', 'live sends, test pretends').choices(MODES).default('live'))
+    .option('--name <label>', 'what it is for', 'made at the command line')
+    .option('--expires <time>', 'ISO 8601 time after which it is refused')
+    .action(async (options) => (await import('./key.ts')).createKey(options))
+  withRecords(key.command('list'))
+    .description('list keys, without their values')
+    .option('--domain <name>', 'only those of this domain')
+    .action(async (options) => (await import('./key.ts')).listKeys(options))
+  withRecords(key.command('revoke <id>'))
+    .description('refuse a key from now on')
+    .action(async (id, options) => (await import('./key.ts')).revokeKey(id, options))
+}
+
+const DEFAULT_CONFIG_FILE = '/etc/postrider/config.toml'
+const MODES = ['live', 'test']
+
+function withConfig(command: Command): Command {
+  return command.addOption(
+    new Option('--config <file>', 'config file').env('POSTRIDER_CONFIG').default(DEFAULT_CONFIG_FILE),
+  )
+}
+
+function withRecords(command: Command): Command {
+  return withConfig(command).option('--json', 'print JSON')
+}
+
+function gather(value: string, before: string[] = []): string[] {
+  return [...before, value]
+}
+
+function port(text: string): number {
+  return whole(text, 0, 65_535, 'port')
+}
+
+function seconds(text: string): number {
+  return whole(text, 0, 86_400, 'number of seconds')
+}
+
+function whole(text: string, from: number, to: number, what: string): number {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= from && value <= to) return value
+  throw new InvalidArgumentError(`Expected a ${what} from ${from} to ${to}.`)
+}

@@ -1,0 +1,114 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { dkimVerify } from 'mailauth/lib/dkim/verify'
+import { simpleParser } from 'mailparser'
+import { SMTPServer } from 'smtp-server'
+import type { Certificate } from '../../platform/certificate.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { mailauthResolver, type Resolver } from '../../platform/resolver.ts'
+
+/** A mail as the local server took it, read and checked. */
+export interface ArrivedMail {
+  /** When the last byte had come, ms UTC. */
+  at: number
+  /** Envelope. */
+  returnPath: string
+  recipients: string[]
+  /** Header fields, for people. */
+  from: string
+  subject: string
+  messageId: string
+  sizeBytes: number
+  /** `TLSv1.3`; null in clear. */
+  tls: string | null
+  dkim: { selector: string; algorithm: string; result: string; comment: string | null }[]
+}
+
+export interface LocalMailServer {
+  port: number
+  stop(): Promise<void>
+}
+
+/** The recipient of the try-out: a mail server on loopback with STARTTLS that takes mail for anybody, checks each DKIM
+ *  signature by the DNS it is given, and hands the mail to `onMail`. Two names do otherwise, as they do with a sandbox
+ *  key: `bounce@` does not exist, `defer@` is to come again the first time. */
+export async function startMailServer(options: {
+  certificate: Certificate
+  hostname: string
+  resolver: Resolver
+  clock: Clock
+  onMail: (mail: ArrivedMail) => void
+}): Promise<LocalMailServer> {
+  const { certificate, hostname, resolver, clock, onMail } = options
+  const deferred = new Set<string>()
+  const server = new SMTPServer({
+    name: hostname,
+    key: certificate.keyPem,
+    cert: certificate.certificatePem,
+    authOptional: true,
+    disabledCommands: ['AUTH'],
+    disableReverseLookup: true,
+    closeTimeout: 200,
+    onRcptTo: ({ address }, _session, done) => {
+      const name = address.toLowerCase().split(/[@+]/, 1)[0]
+      if (name === 'bounce') return done(reply(550, `5.1.1 <${address}>: no such user here`))
+      if (name !== 'defer' || deferred.has(address)) return done()
+      deferred.add(address)
+      done(reply(451, '4.7.1 please come again later'))
+    },
+    onData: (stream, session, done) => {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        const { mailFrom, rcptTo } = session.envelope
+        const envelope = {
+          at: clock.now(),
+          returnPath: mailFrom === false ? '' : mailFrom.address,
+          recipients: rcptTo.map(({ address }) => address),
+          tls: session.secure ? tlsVersion(session) : null,
+        }
+        // Told before it is taken, so that the mail is seen before the event that speaks of it.
+        void read(Buffer.concat(chunks), resolver).then((mail) => {
+          onMail({ ...envelope, ...mail })
+          done(null, '2.0.0 Ok: taken')
+        }, done)
+      })
+    },
+  })
+  server.on('error', () => {}) // a connection that broke; the sender knows
+  server.listen(0, '127.0.0.1')
+  await once(server.server, 'listening')
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
+
+function reply(code: number, text: string): Error {
+  return Object.assign(new Error(text), { responseCode: code })
+}
+
+/** The runtime does not always tell the version. */
+function tlsVersion(session: object): string {
+  const { tlsOptions } = session as { tlsOptions?: { version?: string } }
+  return tlsOptions?.version ?? 'TLS'
+}
+
+async function read(raw: Buffer, resolver: Resolver) {
+  const [parsed, verified] = await Promise.all([
+    simpleParser(raw, { skipHtmlToText: true, skipTextToHtml: true }),
+    dkimVerify(raw, { resolver: mailauthResolver(resolver) as never }),
+  ])
+  return {
+    from: parsed.from?.text ?? '',
+    subject: parsed.subject ?? '',
+    messageId: parsed.messageId ?? '',
+    sizeBytes: raw.byteLength,
+    dkim: verified.results.map(({ selector, algo, status }) => ({
+      selector: selector ?? '-',
+      algorithm: algo ?? '-',
+      result: status.result,
+      comment: status.comment || null,
+    })),
+  }
+}

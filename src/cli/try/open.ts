@@ -1,0 +1,163 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { makeConfig } from '../../config.ts'
+import { openHouse } from '../../house.ts'
+import { EVENT_TYPES } from '../../model/event.ts'
+import { selfSignedCertificate } from '../../platform/certificate.ts'
+import { type Clock, systemClock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import { systemRandom } from '../../platform/random.ts'
+import { createResolver } from '../../platform/resolver.ts'
+import { startZone, type Zone } from '../../platform/zone-server.ts'
+import type { PublishedRecord } from '../dns-table.ts'
+import { CommandFailure } from '../failure.ts'
+import { createOperator, type Operator } from '../operator.ts'
+import { type ArrivedMail, startMailServer } from './mail-server.ts'
+import { type ArrivedCall, startWebhookReceiver } from './webhook-receiver.ts'
+
+export const DOMAIN = 'postrider.example'
+export const RECIPIENT = 'ann@customer.example'
+const HOSTNAME = `mail.${DOMAIN}`
+const MX_HOST = 'mx.recipients.example'
+
+/** The whole appliance with a small world around it, all on loopback, in a folder that goes when it stops. */
+export interface TryOut {
+  /** `127.0.0.1:port` of the API. */
+  http: string
+  baseUrl: string
+  dataDir: string
+  mailServer: string
+  liveKey: string
+  testKey: string
+  webhook: { id: string; url: string; secret: string }
+  stop(): Promise<void>
+}
+
+/** Opens it: DNS, a mail server that is the MX of every domain, and a webhook endpoint outside; inside the house with an
+ *  organization, a domain whose records are published and were seen, a sandbox and a live key, and a webhook for every
+ *  event. Nothing is short-cut: MX, DKIM and verification go by DNS. Rejects when the port is taken; what was opened is
+ *  closed again then. */
+export async function openTryOut(options: {
+  port: number
+  log: Log
+  onMail: (mail: ArrivedMail) => void
+  onCall: (call: ArrivedCall) => void
+}): Promise<TryOut> {
+  const undo: (() => unknown)[] = []
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  try {
+    return { ...(await build(options, undo)), stop }
+  } catch (error) {
+    await stop()
+    throw portFailure(error, options.port)
+  }
+}
+
+async function build(
+  { port, log, onMail, onCall }: Parameters<typeof openTryOut>[0],
+  undo: (() => unknown)[],
+): Promise<Omit<TryOut, 'stop'>> {
+  const clock: Clock = systemClock
+  const folder = mkdtempSync(join(tmpdir(), 'postrider-try-'))
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', removeFolder) // a second Ctrl-C does not wait for stop
+  undo.push(removeFolder)
+
+  const certificate = await selfSignedCertificate({ names: ['127.0.0.1', 'localhost', MX_HOST], now: clock.now() })
+  writeFileSync(join(folder, 'ca.pem'), certificate.certificatePem)
+  const zone = await startZone(WORLD)
+  undo.push(() => zone.stop())
+  const resolver = createResolver({ servers: [zone.address], clock, random: systemRandom })
+  undo.push(() => resolver.close())
+  const mailServer = await startMailServer({ certificate, hostname: MX_HOST, resolver, clock, onMail })
+  undo.push(() => mailServer.stop())
+  const receiver = startWebhookReceiver({ certificate, clock, onCall })
+  undo.push(() => receiver.stop())
+
+  const config = makeConfig({
+    hostname: HOSTNAME,
+    data_dir: join(folder, 'data'),
+    http: { listen: `127.0.0.1:${port}` },
+    smtp: { inbound: { listen: 'off' } },
+    delivery: { port: mailServer.port, allow_private_destinations: true, retry_schedule_seconds: [2, 5, 15, 60] },
+    dns: { servers: [zone.address] },
+    webhooks: {
+      allowed_private_networks: ['127.0.0.0/8', '::1/128'],
+      ca_file: join(folder, 'ca.pem'),
+      retry_schedule_seconds: [1, 2, 5, 10],
+    },
+  })
+  const house = await openHouse(config, { log })
+  undo.push(() => house.stop())
+  const operator = createOperator({ config, store: house.store, clock, random: systemRandom })
+  undo.push(() => operator.close())
+
+  const organizationId = operator.mintId('org')
+  await house.store.organizations.create({
+    id: organizationId,
+    name: 'Try-out',
+    plan: 'enterprise',
+    createdAt: clock.now(),
+  })
+  const domainId = await addVerifiedDomain(organizationId, operator, zone)
+  const [liveKey, testKey] = await Promise.all([
+    makeKey(organizationId, domainId, 'live', operator),
+    makeKey(organizationId, domainId, 'test', operator),
+  ])
+  const webhook = await operator.run('webhooks_create', {
+    organizationId,
+    body: { url: receiver.url, events: [...EVENT_TYPES], description: 'the terminal' },
+  })
+  receiver.trust(String(webhook.secret))
+
+  return {
+    http: house.listening.http!,
+    baseUrl: house.publicUrl,
+    dataDir: config.dataDir,
+    mailServer: `127.0.0.1:${mailServer.port}`,
+    liveKey,
+    testKey,
+    webhook: { id: String(webhook.id), url: receiver.url, secret: String(webhook.secret) },
+  }
+}
+
+/** Every domain there is receives its mail at the local server; `.invalid` does not exist (RFC 6761 §6.4). A wildcard
+ *  does not reach below a name that is there (RFC 4592 §2.2.2), so `example` has one of its own. */
+const WORLD: Parameters<typeof startZone>[0] = [
+  ...['*', '*.example', 'recipients.example', `*.${DOMAIN}`].map((name) => ({
+    name,
+    type: 'MX' as const,
+    data: { preference: 10, exchange: MX_HOST },
+  })),
+  { name: MX_HOST, type: 'A', data: '127.0.0.1' },
+  { name: HOSTNAME, type: 'A', data: '127.0.0.1' },
+  { name: 'invalid', type: 'TXT', data: 'reserved' },
+]
+
+/** As a customer does it: add the domain, publish what it asks for, have it looked at. Answers the domain's id. */
+async function addVerifiedDomain(organizationId: string, operator: Operator, zone: Zone): Promise<string> {
+  const domain = await operator.run('domains_create', { organizationId, body: { name: DOMAIN } })
+  for (const { type, name, value, priority } of domain.dns_records as PublishedRecord[]) {
+    zone.set(name, type, [priority === null ? value : { preference: priority, exchange: value }])
+  }
+  const params = { domain_id: String(domain.id) }
+  const { status } = await operator.run('domains_verify', { organizationId, params })
+  if (status !== 'verified') throw new Error(`the domain of the try-out is ${status}`)
+  return params.domain_id
+}
+
+async function makeKey(organizationId: string, domainId: string, mode: 'live' | 'test', operator: Operator) {
+  const body = { name: `try ${mode}`, domain_id: domainId, permissions: ['admin'], mode }
+  const key = await operator.run('api_keys_create', { organizationId, body })
+  return String(key.key)
+}
+
+function portFailure(thrown: unknown, port: number): unknown {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : ''
+  if (code === 'EADDRINUSE') return new CommandFailure(`port: 127.0.0.1:${port} is in use by another program`)
+  if (code === 'EACCES') return new CommandFailure(`port: no permission to listen on 127.0.0.1:${port}`)
+  return thrown
+}

@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { apiKeyOperations } from './api/routes/api-keys.ts'
+import { domainOperations } from './api/routes/domains.ts'
+import { eventOperations } from './api/routes/events.ts'
+import { messageOperations } from './api/routes/messages.ts'
+import { suppressionOperations } from './api/routes/suppressions.ts'
+import { webhookOperations } from './api/routes/webhooks.ts'
+import { createApi } from './api/server.ts'
+import { type Config, formatEndpoint, publicUrlAt } from './config.ts'
+import { createVerp } from './mail/verp.ts'
+import { createMaintenance } from './maintenance/loop.ts'
+import { createAttempts } from './outbound/attempts.ts'
+import { createOutboundLoop } from './outbound/loop.ts'
+import { simulate } from './outbound/sandbox.ts'
+import { createWorkers } from './outbound/workers.ts'
+import { createBells } from './platform/bells.ts'
+import { type Clock, systemClock } from './platform/clock.ts'
+import { checkWebhookUrl, createPost } from './platform/fetch-public.ts'
+import { createMintId } from './platform/ids.ts'
+import { createAddressGuard } from './platform/ip.ts'
+import type { Log } from './platform/log.ts'
+import { createMailLog } from './platform/maillog.ts'
+import { type Random, systemRandom } from './platform/random.ts'
+import { createResolver, systemServers } from './platform/resolver.ts'
+import { lockDataDir } from './storage/sqlite/lock.ts'
+import { openStore } from './storage/sqlite/open.ts'
+import type { Store } from './storage/store.ts'
+import { createSubmission } from './submission/accept.ts'
+import { VERSION } from './version.ts'
+import { createWebhookLoop } from './webhooks/loop.ts'
+
+/** The running appliance. */
+export interface House {
+  store: Store
+  /** What was bound; null = off. */
+  listening: { http: string | null; smtpInbound: string | null; smtpSubmission: string | null }
+  publicUrl: string
+  /** Stops accepting, finishes what is in flight (at most 30 s in all), writes what is to be written. */
+  stop(): Promise<void>
+}
+
+/** Another process serves this data directory (exit code 3, contract §6). */
+export class DataDirInUse extends Error {}
+
+const STOP_MS = 30_000
+/** Of which at the end, for workers to say QUIT and for the last records. */
+const STOP_WORKERS_MS = 3_000
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+/** contract §3: an Idempotency-Key is kept 24 h. */
+const IDEMPOTENCY_MS = DAY_MS
+
+/** Config → a house with its engines running and its listeners bound. Rejects with DataDirInUse, with what the store
+ *  throws, or with what binding throws; nothing is left running then. */
+export async function openHouse(
+  config: Config,
+  { log, clock = systemClock, random = systemRandom }: { log: Log; clock?: Clock; random?: Random },
+): Promise<House> {
+  const lock = lockDataDir(config.dataDir)
+  if (lock === null) throw new DataDirInUse(`another Postrider serves ${config.dataDir}`)
+  const undo: (() => unknown)[] = [lock.release]
+  try {
+    return await furnish(config, { log, clock, random }, undo)
+  } catch (error) {
+    for (const step of undo.reverse()) await step()
+    throw error
+  }
+}
+
+async function furnish(
+  config: Config,
+  { log, clock, random }: { log: Log; clock: Clock; random: Random },
+  undo: (() => unknown)[],
+): Promise<House> {
+  const mintId = createMintId(clock, random)
+  const mailLog = createMailLog(log)
+  const workerId = randomUUID()
+  const userAgent = `Postrider/${VERSION}`
+
+  const store = await openStore({ dataDir: config.dataDir, now: clock.now() })
+  undo.push(() => store.close())
+  await store.deliveries.endForeignLeases(workerId, clock.now())
+  await store.webhookDeliveries.endForeignLeases(workerId, clock.now())
+  const verp = createVerp(await store.secret('verp', random.bytes(32)))
+
+  const dnsServers = config.dns.servers.length > 0 ? [...config.dns.servers] : systemServers()
+  const resolver = createResolver({ servers: dnsServers, clock, random })
+  // Whoever asks to look again has just changed something; the shared cache would show what was there before.
+  const freshResolver = createResolver({ servers: dnsServers, clock, random, maxCacheEntries: 0 })
+  undo.push(() => {
+    resolver.close()
+    freshResolver.close()
+  })
+  const mayConnect = createAddressGuard([...config.webhooks.allowedPrivateNetworks])
+  const ca = config.webhooks.caFile === null ? undefined : readFileSync(config.webhooks.caFile, 'utf8')
+  const post = createPost({ resolver, mayConnect, ca, clock, userAgent })
+
+  const workers = createWorkers({
+    // Here, beside main.ts, because a compiled binary finds its workers from the folder of its entry.
+    spawn: () => new Worker(new URL('./outbound/worker.ts', import.meta.url).href),
+    count: config.delivery.workers,
+    settings: {
+      hostname: config.hostname,
+      dnsServers,
+      deliveryPort: config.delivery.port,
+      smarthost: config.delivery.smarthost,
+      allowPrivateDestinations: config.delivery.allowPrivateDestinations,
+      maxConnectionsPerDestination: Math.ceil(config.delivery.maxPerDestination / config.delivery.workers),
+      sourceAddress: config.delivery.sourceAddress || null,
+    },
+    clock,
+    log,
+    onResults: (results) => attempts.onResults(results),
+    onLost: (deliveryIds) => attempts.onLost(deliveryIds),
+  })
+  const attempts = createAttempts({ submit: workers.submit, clock })
+  undo.push(() => workers.stop(0))
+  await workers.ready
+
+  const bells = createBells(clock.sleep)
+  const webhooks = createWebhookLoop({
+    store,
+    post,
+    clock,
+    random,
+    log,
+    settings: {
+      ladderSeconds: config.webhooks.retryScheduleSeconds,
+      timeoutMs: config.webhooks.timeoutSeconds * 1000,
+      maxInFlight: config.webhooks.maxInFlight,
+      maxPerWebhook: config.webhooks.maxPerWebhook,
+    },
+    workerId,
+    userAgent,
+  })
+  const outbound = createOutboundLoop({
+    store,
+    attempt: attempts.attempt,
+    clock,
+    random,
+    mintId,
+    verp,
+    workerId,
+    settings: {
+      retryScheduleSeconds: config.delivery.retryScheduleSeconds,
+      maxAgeSeconds: config.delivery.maxAgeSeconds,
+      maxInFlight: config.delivery.maxInFlight,
+      maxPerDestination: config.delivery.maxPerDestination,
+    },
+    wakeWebhooks: webhooks.wake,
+    onChange: bells.ring,
+    log,
+    mailLog,
+  })
+  const wake = { wakeOutbound: outbound.wake, wakeWebhooks: webhooks.wake }
+
+  const planOf = async (organizationId: string) => {
+    const organization = await store.organizations.get(organizationId)
+    return config.plans[organization?.plan ?? ''] ?? config.plans.free!
+  }
+  const submission = createSubmission({
+    store,
+    clock,
+    mintId,
+    settings: {
+      requireVerifiedDomain: config.sending.requireVerifiedDomain,
+      messageBytes: config.limits.messageBytes,
+    },
+    planOf,
+    compose: workers.compose,
+    simulate,
+    ...wake,
+  })
+
+  const plans = (name: string) => config.plans[name]
+  const common = { store, clock, random, mintId, plans, ...wake }
+  const api = createApi({
+    operations: [
+      ...messageOperations({ ...common, submission, compose: workers.compose, watch: bells.wait }),
+      ...apiKeyOperations(common),
+      ...domainOperations({ ...common, resolver: freshResolver, hostname: config.hostname }),
+      ...eventOperations(common),
+      ...suppressionOperations(common),
+      ...webhookOperations({ ...common, checkUrl: (url) => checkWebhookUrl(url, mayConnect) }),
+    ],
+    store,
+    clock,
+    random,
+    mintId,
+    plans,
+    // A body of base64 attachments is a third larger than the mail it becomes.
+    limits: { bodyBytes: Math.ceil(config.limits.messageBytes * 1.5) },
+    log,
+    isReady: () => null,
+  })
+
+  const maintenance = createMaintenance({
+    clock,
+    log,
+    tasks: [
+      { name: 'key uses', everyMs: 10_000, run: () => api.flushUses().then(() => false) },
+      { name: 'search index', everyMs: 1_000, run: () => store.indexForSearch() },
+      {
+        name: 'idempotency keys',
+        everyMs: MINUTE_MS,
+        run: async (now) => (await store.idempotency.prune(now - IDEMPOTENCY_MS, 200)) === 200,
+      },
+    ],
+  })
+
+  undo.push(() => api.stop())
+  const http = config.http.listen === null ? null : await api.listen(config.http.listen)
+  outbound.start()
+  webhooks.start()
+  maintenance.start()
+
+  return {
+    store,
+    listening: { http: http === null ? null : formatEndpoint(http), smtpInbound: null, smtpSubmission: null },
+    publicUrl: publicUrlAt(config, http),
+    stop: async () => {
+      const endsAt = clock.now() + STOP_MS - STOP_WORKERS_MS
+      const left = () => Math.max(0, endsAt - clock.now())
+      await api.stop()
+      await maintenance.stop()
+      await outbound.stop(left())
+      await webhooks.stop(left())
+      await workers.stop(STOP_WORKERS_MS)
+      await api.flushUses()
+      resolver.close()
+      freshResolver.close()
+      await store.close()
+      undo[0]!() // the lock on the data directory, last
+    },
+  }
+}

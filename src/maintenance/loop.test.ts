@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { silentLog } from '../platform/log.ts'
+import { createMaintenance } from './loop.ts'
+
+test('each task runs at its own pace, and one that fails stops none of the others', async () => {
+  const clock = createFakeClock(0)
+  const ran: string[] = []
+  const loop = createMaintenance({
+    clock,
+    log: silentLog,
+    tasks: [
+      {
+        name: 'broken',
+        everyMs: 1_000,
+        run: async (now) => {
+          ran.push(`broken ${now}`)
+          throw new Error('no')
+        },
+      },
+      {
+        name: 'sweep',
+        everyMs: 2_500,
+        run: async (now) => {
+          ran.push(`sweep ${now}`)
+          return false
+        },
+      },
+    ],
+  })
+  loop.start()
+  await clock.advance(5_000)
+  await loop.stop()
+  expect(ran).toEqual([
+    'broken 1000',
+    'broken 2000',
+    'sweep 2500',
+    'broken 3000',
+    'broken 4000',
+    'broken 5000',
+    'sweep 5000',
+  ])
+})
+
+test('a task with more to do comes back at once', async () => {
+  const clock = createFakeClock(0)
+  let left = 3
+  const loop = createMaintenance({
+    clock,
+    log: silentLog,
+    tasks: [{ name: 'sweep', everyMs: 1_000, run: async () => --left > 0 }],
+  })
+  loop.start()
+  await clock.advance(1_000)
+  await loop.stop()
+  expect(left).toBe(0)
+})

@@ -1,0 +1,36 @@
+import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
+import { createLoop, type Loop } from '../platform/loop.ts'
+
+/** Work that keeps the house in order and that nobody waits for. */
+export interface Task {
+  name: string
+  everyMs: number
+  /** True: there is more of it, come back at once. */
+  run: (now: number) => Promise<boolean>
+}
+
+/** Tasks → a loop that runs each when its time has come, one after another. A task that fails is logged and tried
+ *  again at its next turn; it stops none of the others. Missed turns are not made up for. */
+export function createMaintenance(options: { clock: Clock; tasks: Task[]; log: Log }): Loop {
+  const { clock, tasks, log } = options
+  const dueAt = new Map(tasks.map((task) => [task, clock.now() + task.everyMs]))
+
+  const turn = async (task: Task): Promise<void> => {
+    const hasMore = await task.run(clock.now()).catch((error) => {
+      log.error('maintenance task failed', { task: task.name, error })
+      return false
+    })
+    dueAt.set(task, clock.now() + (hasMore ? 0 : task.everyMs))
+  }
+
+  return createLoop({
+    clock,
+    idleMs: Math.min(...tasks.map((task) => task.everyMs)),
+    tick: async () => {
+      for (const task of tasks) if (dueAt.get(task)! <= clock.now()) await turn(task)
+      return Math.min(...dueAt.values())
+    },
+    onError: (error) => log.error('maintenance turn failed', { error }),
+  })
+}

@@ -1,0 +1,57 @@
+import { dlopen, FFIType, ptr } from 'bun:ffi'
+
+/** Tells systemd how this service is (`READY=1`, `STOPPING=1`) when it asked to be told; does nothing otherwise. One
+ *  datagram to the socket it named (sd_notify(3)): the runtime has no unix datagrams, so the C library sends it. Never
+ *  throws: a service must not end because nobody listens. Answers whether it was sent. */
+export function notifySystemd(state: string, socketPath: string | undefined = process.env.NOTIFY_SOCKET): boolean {
+  if (!socketPath) return false
+  try {
+    return sendDatagram(Buffer.from(state), addressOf(socketPath))
+  } catch {
+    return false
+  }
+}
+
+const AF_UNIX = 1
+const SOCK_DGRAM = 2
+const LONGEST_PATH = 107 // sockaddr_un, unix(7)
+const SYMBOLS = {
+  socket: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+  sendto: {
+    args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i32, FFIType.ptr, FFIType.u32],
+    returns: FFIType.i64,
+  },
+  close: { args: [FFIType.i32], returns: FFIType.i32 },
+} as const
+
+/** `/path` or `@abstract` → struct sockaddr_un; a NUL stands for the `@`. */
+function addressOf(path: string): Buffer {
+  const name = Buffer.from(path.startsWith('@') ? `\0${path.slice(1)}` : path)
+  if (name.length > LONGEST_PATH) throw new Error('the path of the socket is too long')
+  const family = Buffer.from(new Uint16Array([AF_UNIX]).buffer)
+  return Buffer.concat([family, name, Buffer.alloc(path.startsWith('@') ? 0 : 1)])
+}
+
+function sendDatagram(bytes: Buffer, address: Buffer): boolean {
+  const libc = openLibc()
+  try {
+    const socket = libc.symbols.socket(AF_UNIX, SOCK_DGRAM, 0)
+    if (socket < 0) return false
+    const sent = libc.symbols.sendto(socket, ptr(bytes), bytes.length, 0, ptr(address), address.length)
+    libc.symbols.close(socket)
+    return Number(sent) === bytes.length
+  } finally {
+    libc.close()
+  }
+}
+
+/** glibc has a name of its own; musl's is that of its loader, by processor. */
+function openLibc() {
+  const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
+  for (const name of ['libc.so.6', `libc.musl-${machine}.so.1`]) {
+    try {
+      return dlopen(name, SYMBOLS)
+    } catch {}
+  }
+  throw new Error('no C library found')
+}

@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** The command line as people call it: a process of its own. */
+
+export interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+const MAIN = join(import.meta.dir, '../../src/main.ts')
+/** A process of its own on a busy machine. */
+export const LIMIT_MS = 60_000
+
+/** Runs a command to its end. */
+export async function postrider(...args: string[]): Promise<Ended> {
+  return (await start(...args)).ended
+}
+
+/** Starts a command; `line` resolves with its first line on standard output, or with '' when it ends without one. */
+export async function start(...args: string[]) {
+  return startWith({}, ...args)
+}
+
+/** The same with variables in the environment. */
+export async function startWith(env: Record<string, string>, ...args: string[]) {
+  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+    env: { ...plainEnvironment(), ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: LIMIT_MS,
+    killSignal: 'SIGKILL',
+  })
+  const first = Promise.withResolvers<string>()
+  const stdout = textOf(child.stdout, (text) => text.includes('\n') && first.resolve(text.slice(0, text.indexOf('\n'))))
+  const stderr = textOf(child.stderr)
+  const ended = Promise.all([child.exited, stdout, stderr]).then(([, out, err]): Ended => {
+    first.resolve('')
+    return { code: child.exitCode, stdout: out, stderr: err }
+  })
+  return { line: first.promise, ended, kill: (signal: NodeJS.Signals) => child.kill(signal) }
+}
+
+/** A folder of its own, and a config in it. */
+export function workplace(extra = '') {
+  const folder = mkdtempSync(join(tmpdir(), 'postrider-cli-test-'))
+  const file = join(folder, 'config.toml')
+  return {
+    folder,
+    file,
+    dataDir: join(folder, 'data'),
+    /** Loopback, any port, no inbound mail. */
+    writeConfig(listen = '127.0.0.1:0', more = extra) {
+      const text = `hostname = "mail.example.com"\ndata_dir = "data"\n[http]\nlisten = "${listen}"\n`
+      writeFileSync(file, `${text}[smtp.inbound]\nlisten = "off"\n${more}`)
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+function plainEnvironment(): Record<string, string> {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('POSTRIDER_') && name !== 'NOTIFY_SOCKET',
+  )
+  return Object.fromEntries(kept.map(([name, value]) => [name, value ?? '']))
+}
+
+async function textOf(stream: ReadableStream<Uint8Array>, onText: (text: string) => void = () => {}): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const part of stream) {
+    text += decoder.decode(part, { stream: true })
+    onText(text)
+  }
+  return text
+}

@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { startZone } from '../../src/platform/zone-server.ts'
+import { connect } from '../../src/storage/sqlite/driver.ts'
+import { startRemoteMx } from '../support/remote-mx.ts'
+import { LIMIT_MS, postrider, start, workplace } from './command.ts'
+
+describe('serve', () => {
+  let place: ReturnType<typeof workplace>
+  const undo: (() => unknown)[] = []
+  beforeEach(() => {
+    place = workplace()
+    place.writeConfig()
+  })
+  afterEach(async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+    place.remove()
+  })
+
+  const serve = async () => {
+    const server = await start('serve', '--config', place.file)
+    undo.push(() => server.kill('SIGKILL'))
+    return server
+  }
+
+  test(
+    'says once where it listens, answers there, and ends with 0 at SIGTERM and at SIGINT',
+    async () => {
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+        const server = await serve()
+        const ready = JSON.parse(await server.line)
+        expect(ready).toEqual({
+          event: 'ready',
+          http: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+          smtp_inbound: null,
+          smtp_submission: null,
+        })
+        expect((await fetch(`http://${ready.http}/healthz`)).status).toBe(200)
+        server.kill('SIGHUP')
+        server.kill(signal)
+        const { code, stdout } = await server.ended
+        expect(code).toBe(0)
+        expect(stdout.trim().split('\n')).toHaveLength(1)
+      }
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'a second server on the same data directory ends with 3, and the first goes on',
+    async () => {
+      const first = await serve()
+      const { http } = JSON.parse(await first.line)
+      const second = await postrider('serve', '--config', place.file)
+      expect(second).toMatchObject({ code: 3, stdout: '' })
+      expect(second.stderr.trim()).toBe(`another Postrider serves ${place.dataDir}`)
+      expect((await fetch(`http://${http}/healthz`)).status).toBe(200)
+      first.kill('SIGTERM')
+      expect((await first.ended).code).toBe(0)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'a port that is taken is one line and exit code 1',
+    async () => {
+      const occupant = createServer().listen(0, '127.0.0.1')
+      await once(occupant, 'listening')
+      undo.push(() => occupant.close())
+      const { port } = occupant.address() as AddressInfo
+      place.writeConfig(`127.0.0.1:${port}`)
+      const refused = await postrider('serve', '--config', place.file)
+      expect(refused).toMatchObject({ code: 1, stdout: '' })
+      expect(refused.stderr.trim()).toBe(`http.listen: 127.0.0.1:${port} is in use by another program`)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'a store that is none is one line and exit code 1',
+    async () => {
+      await postrider('org', 'create', 'First', '--config', place.file)
+      writeFileSync(join(place.dataDir, 'postrider.db'), Buffer.alloc(8192, 'no database '))
+      const refused = await postrider('serve', '--config', place.file)
+      expect(refused).toMatchObject({ code: 1, stdout: '' })
+      expect(refused.stderr.trim().split('\n')).toHaveLength(1)
+      expect(refused.stderr).toContain(`data_dir ${place.dataDir}: `)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'a store that a newer version wrote is one line and exit code 1',
+    async () => {
+      await postrider('org', 'create', 'First', '--config', place.file)
+      const db = connect(join(place.dataDir, 'postrider.db'), { busyTimeoutMs: 1000 })
+      db.exec("insert into migrations (number, name, checksum, applied_at) values (999, '0999_later', 'x', 0)")
+      db.close()
+      for (const args of [['serve'], ['org', 'list']]) {
+        const refused = await postrider(...args, '--config', place.file)
+        expect(refused).toMatchObject({ code: 1, stdout: '' })
+        expect(refused.stderr.trim().split('\n')).toHaveLength(1)
+        expect(refused.stderr).toContain('was written by a newer Postrider')
+      }
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'a message handed in while no server runs waits for it, and one beside a running server is noticed',
+    async () => {
+      const mx = await startRemoteMx()
+      undo.push(() => mx.stop())
+      const zone = await startZone([
+        { name: 'example.net', type: 'MX', data: { preference: 10, exchange: 'mx.example.net' } },
+        { name: 'mx.example.net', type: 'A', data: '127.0.0.1' },
+      ])
+      undo.push(() => zone.stop())
+      const delivery = `[delivery]\nport = ${mx.port}\nallow_private_destinations = true`
+      place.writeConfig('127.0.0.1:0', `${delivery}\n[dns]\nservers = ["${zone.address}"]\n`)
+      const command = (...args: string[]) => postrider(...args, '--config', place.file, '--json')
+
+      const made = JSON.parse((await command('init', '--domain', 'example.com')).stdout)
+      expect((await command('domain', 'verify', 'example.com')).code).toBe(1)
+      for (const { type, name, value, priority } of made.dns_records) {
+        zone.set(name, type, [priority === null ? value : { preference: priority, exchange: value }])
+      }
+      const verified = await command('domain', 'verify', 'example.com')
+      expect(JSON.parse(verified.stdout).status).toBe('verified')
+      expect(verified.code).toBe(0)
+
+      const send = (subject: string, ...more: string[]) =>
+        command(
+          'send',
+          '--from',
+          'a@example.com',
+          '--to',
+          'b@example.net',
+          '--subject',
+          subject,
+          '--text',
+          'x',
+          ...more,
+        )
+      const waiting = await send('first', '--wait', '5')
+      expect(JSON.parse(waiting.stdout).status).toBe('queued')
+      expect(waiting.stderr).toContain('no server runs on this data directory')
+      expect(waiting.code).toBe(1)
+
+      const server = await serve()
+      await server.line
+      expect((await mx.received(1))[0]!.raw.toString()).toContain('Subject: first')
+      const beside = await send('second', '--wait', '30')
+      expect(beside).toMatchObject({ code: 0, stderr: '' })
+      const answer = JSON.parse(beside.stdout)
+      expect(answer.status).toBe('delivered')
+      expect(answer.recipients[0].smtp_response).toStartWith('250 ')
+      expect(mx.mails).toHaveLength(2)
+
+      // The key that init made opens the API of a server that started later.
+      const { http } = JSON.parse(await server.line)
+      const read = await fetch(`http://${http}/v1/messages/${answer.id}`, {
+        headers: { authorization: `Bearer ${made.api_key}` },
+      })
+      expect(await read.json()).toMatchObject({ subject: 'second', status: 'delivered' })
+      server.kill('SIGTERM')
+      expect((await server.ended).code).toBe(0)
+    },
+    LIMIT_MS,
+  )
+})

@@ -1,0 +1,120 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { dirname } from 'node:path'
+import { LIMIT_MS, postrider, start } from './command.ts'
+
+describe('try', () => {
+  const undo: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  })
+
+  const startJson = async () => {
+    const running = await start('try', '--json', '--port', '0')
+    undo.push(() => running.kill('SIGKILL'))
+    return { ...running, record: running.line.then(JSON.parse) }
+  }
+
+  test(
+    '--once walks one message to the mail server and its event to the webhook, all signatures valid',
+    async () => {
+      const walked = await postrider('try', '--once')
+      expect(walked.stderr).toBe('')
+      expect(walked.code).toBe(0)
+      const stages = walked.stdout.split('\n').filter((line) => line.startsWith('  ✓ '))
+      const names = stages.map((line) => line.slice(4).split(' ')[0])
+      expect(names).toEqual(['ready', 'accepted', 'MX', 'delivered', 'mail', 'signatures', 'webhook'])
+      expect(walked.stdout).toMatch(/rsa-sha256 \S+r pass, ed25519-sha256 \S+e pass/)
+      expect(walked.stdout).toContain('X-Service-Signature valid, webhook-signature valid')
+      expect(walked.stdout).not.toContain('\x1b') // no terminal, no colours
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    '--once --json is one object',
+    async () => {
+      const walked = await postrider('try', '--once', '--json')
+      expect(walked.code).toBe(0)
+      const { ok, stages } = JSON.parse(walked.stdout)
+      expect(ok).toBe(true)
+      expect(stages.every((stage: { ok: boolean }) => stage.ok)).toBe(true)
+    },
+    LIMIT_MS,
+  )
+
+  test.skipIf(Bun.which('curl') === null)(
+    '--json prints one object whose curl lines work, and then nothing more until SIGTERM ends it with 0',
+    async () => {
+      const running = await startJson()
+      const record = await running.record
+      expect(record).toMatchObject({ dashboard: null, smtp: null, domain: 'postrider.example' })
+      expect(record.api_key).toStartWith('svc_test_')
+      expect(record.live_key).toStartWith('svc_live_')
+      expect(existsSync(record.data_dir)).toBe(true)
+      for (const [line, status] of [
+        [record.curl, 'delivered'],
+        [record.curl_live, 'queued'],
+      ]) {
+        const curl = Bun.spawnSync(['sh', '-c', line])
+        expect(JSON.parse(curl.stdout.toString())).toMatchObject({ status })
+      }
+      running.kill('SIGTERM')
+      const { code, stdout, stderr } = await running.ended
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(stdout.trim().split('\n')).toHaveLength(1)
+      expect(existsSync(dirname(record.data_dir))).toBe(false)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'live mail meets real answers: a domain that does not exist bounces, a mailbox that does not exist too',
+    async () => {
+      const running = await startJson()
+      const { base_url, live_key } = await running.record
+      const send = async (to: string) => {
+        const answer = await fetch(`${base_url}/v1/messages/send`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${live_key}`, 'content-type': 'application/json', prefer: 'wait=20' },
+          body: JSON.stringify({ from: 'a@postrider.example', to, subject: 'Hello', text: 'Hello' }),
+        })
+        return ((await answer.json()) as { status: string }).status
+      }
+      const addresses = ['ann@gmail.com', 'bob@shop.example', 'ann@nowhere.invalid', 'bounce@shop.example']
+      expect(await Promise.all(addresses.map(send))).toEqual(['delivered', 'delivered', 'bounced', 'bounced'])
+      running.kill('SIGTERM')
+      expect((await running.ended).code).toBe(0)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'Ctrl-C ends it with 130',
+    async () => {
+      const running = await startJson()
+      await running.line
+      running.kill('SIGINT')
+      expect((await running.ended).code).toBe(130)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'a port that was asked for and is taken is one line and exit code 1',
+    async () => {
+      const occupant = createServer().listen(0, '127.0.0.1')
+      await once(occupant, 'listening')
+      undo.push(() => occupant.close())
+      const { port } = occupant.address() as AddressInfo
+      for (const more of [[], ['--once']]) {
+        const refused = await postrider('try', '--port', String(port), ...more)
+        expect(refused.code).toBe(1)
+        expect(refused.stderr.trim()).toBe(`port: 127.0.0.1:${port} is in use by another program`)
+      }
+    },
+    LIMIT_MS,
+  )
+})
