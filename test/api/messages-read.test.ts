@@ -176,7 +176,8 @@ describe('content', () => {
     expect(once.text).not.toContain('secret@')
     const { size_bytes } = (await house.ask('GET', `/v1/messages/${body.id}`)).body
     const unsigned = once.text.slice(once.text.search(/^From: /m))
-    expect(unsigned.length).toBe(size_bytes)
+    expect(unsigned).toContain('MIME-Version: 1.0')
+    expect(size_bytes).toBe('Hello'.length + '<p>Hi</p>'.length)
   })
 
   test('an unknown part is 400', async () => {

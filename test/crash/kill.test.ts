@@ -78,7 +78,8 @@ test(
   `${KILLS} times kill -9 under load: nothing acknowledged is lost, everything is told, few arrive twice`,
   async () => {
     let house = await serve()
-    await api('POST', '/v1/webhooks', { url: receiver.url, events: ['message.delivered', 'message.bounced'] })
+    const subscription = { url: receiver.url, events: ['message.delivered', 'message.bounced'] }
+    expect((await api('POST', '/v1/webhooks', subscription)).status).toBe(201)
 
     const acknowledged = new Set<string>()
     let isSending = true
@@ -93,7 +94,9 @@ test(
     isSending = false
     await Promise.all(clients)
     await until('every acknowledged mail to arrive', () => [...acknowledged].every((token) => sink.mails.has(token)))
-    await until('every delivery to be told', async () => (await untold(acknowledged)).length === 0)
+    await until('every delivery to be told', () => untold(acknowledged).length === 0).catch(async (error) => {
+      throw new Error(`${error.message}: ${await whyUntold(untold(acknowledged))}`)
+    })
 
     const copies = [...sink.mails.values()]
     const twice = copies.filter((messageIds) => messageIds.length > 1)
@@ -152,16 +155,27 @@ async function sendUntilAcknowledged(token: string, acknowledged: Set<string>): 
 }
 
 /** Tokens of which no webhook request spoke. */
-async function untold(acknowledged: Set<string>): Promise<string[]> {
+function untold(acknowledged: Set<string>): string[] {
   const told = new Set(receiver.requests.map((request) => JSON.parse(request.body).data.to.split('@')[0]))
   return [...acknowledged].filter((token) => !told.has(token))
 }
 
-function api(method: string, path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
+/** What the house itself says of the first of them. */
+async function whyUntold(tokens: string[]): Promise<string> {
+  const read = async (path: string) => (await (await api('GET', path)).json()) as { data: { id: string }[] }
+  const { data: messages } = await read(`/v1/messages?to=${tokens[0]}@example.org`)
+  const { data: webhooks } = await read('/v1/webhooks')
+  const { data: events } = await read(`/v1/messages/${messages[0]?.id}/events`)
+  const { data: pending } = await read(`/v1/webhooks/${webhooks[0]?.id}/deliveries?status=pending&limit=3`)
+  const { data: failed } = await read(`/v1/webhooks/${webhooks[0]?.id}/deliveries?status=failed&limit=3`)
+  return JSON.stringify({ tokens: tokens.length, message: messages[0], events, webhooks, pending, failed }, null, 1)
+}
+
+function api(method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`http://${base}${path}`, {
     method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
+    body: body === undefined ? null : JSON.stringify(body),
     signal: AbortSignal.timeout(5_000),
   })
 }

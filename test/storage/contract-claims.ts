@@ -181,7 +181,7 @@ export function claimPromises(holds: Holds): void {
         await store.deliveries.endForeignLeases(worker, START)
       }
       const waiting = (await store.messages.deliveries(mail.message.id))[0]!
-      expect(waiting.nextAttemptAt).toBeGreaterThan(START + 60_000)
+      expect(waiting.nextAttemptAt).toBe(START + 5_000)
       expect((await claim(store)).map(({ delivery }) => delivery.email)).toEqual(['patient@dest.example'])
       const [later] = await claim(store, { now: waiting.nextAttemptAt! })
       expect(later!.delivery).toMatchObject({ email: 'kills@dest.example', attempts: 4 })
