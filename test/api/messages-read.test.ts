@@ -177,7 +177,7 @@ describe('content', () => {
     const { size_bytes } = (await house.ask('GET', `/v1/messages/${body.id}`)).body
     const unsigned = once.text.slice(once.text.search(/^From: /m))
     expect(unsigned).toContain('MIME-Version: 1.0')
-    expect(size_bytes).toBe('Hello'.length + '<p>Hi</p>'.length)
+    expect(size_bytes).toBe(MAIL.subject.length + MAIL.html.length)
   })
 
   test('an unknown part is 400', async () => {
