@@ -9,6 +9,7 @@ import { webhookOperations } from './api/routes/webhooks.ts'
 import { createApi } from './api/server.ts'
 import { type Config, formatEndpoint, publicUrlAt } from './config.ts'
 import { createVerp } from './mail/verp.ts'
+import { tendDomains } from './maintenance/domains.ts'
 import { createMaintenance } from './maintenance/loop.ts'
 import { createAttempts } from './outbound/attempts.ts'
 import { createOutboundLoop } from './outbound/loop.ts'
@@ -170,6 +171,7 @@ async function furnish(
     planOf,
     compose: workers.compose,
     simulate,
+    mailLog,
     ...wake,
   })
 
@@ -200,6 +202,14 @@ async function furnish(
     log,
     tasks: [
       { name: 'key uses', everyMs: 10_000, run: () => api.flushUses().then(() => false) },
+      {
+        name: 'domains',
+        everyMs: 5 * MINUTE_MS,
+        run: async (now) => {
+          await tendDomains(now, { store, resolver: freshResolver, hostname: config.hostname })
+          return false
+        },
+      },
       { name: 'search index', everyMs: 1_000, run: () => store.indexForSearch() },
       {
         name: 'idempotency keys',

@@ -1,0 +1,88 @@
+import { afterEach, expect, test } from 'bun:test'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { mintDkimKeys, newDomain } from '../domains/keys.ts'
+import { dnsRecords } from '../domains/records.ts'
+import type { Domain } from '../model/domain.ts'
+import { createMintId } from '../platform/ids.ts'
+import { systemRandom } from '../platform/random.ts'
+import { createResolver } from '../platform/resolver.ts'
+import { startZone, type Zone } from '../platform/zone-server.ts'
+import { openStore } from '../storage/sqlite/open.ts'
+import { tendDomains } from './domains.ts'
+
+const START = Date.UTC(2026, 10, 21)
+const DAY = 86_400_000
+const HOSTNAME = 'mail.example.net'
+
+const undo: (() => unknown)[] = []
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step()
+})
+
+async function world() {
+  const zone = await startZone()
+  undo.push(() => zone.stop())
+  const clock = createFakeClock(START)
+  const resolver = createResolver({ servers: [zone.address], clock, random: systemRandom, maxCacheEntries: 0 })
+  undo.push(() => resolver.close())
+  const store = await openStore({ dataDir: ':memory:', now: START })
+  undo.push(() => store.close())
+  const mintId = createMintId(clock, systemRandom)
+  await store.organizations.create({ id: 'org_1', name: 'Acme', plan: 'free', createdAt: START })
+  const keys = await mintDkimKeys('active', START, systemRandom)
+  const facts = { id: mintId('dom'), organizationId: 'org_1', name: 'acme.example' }
+  const domain = newDomain(facts, START, keys)
+  await store.domains.create(domain, -1)
+  const read = async () => (await store.domains.get(domain.id))!
+  return { zone, store, read, tend: (now: number) => tendDomains(now, { store, resolver, hostname: HOSTNAME }) }
+}
+
+function publish(zone: Zone, domain: Domain): void {
+  for (const record of dnsRecords(domain, HOSTNAME)) {
+    if (record.purpose === 'dkim') zone.set(record.name, 'TXT', [record.value])
+  }
+}
+
+test('a domain whose records appear is verified without anybody asking', async () => {
+  const { zone, read, tend } = await world()
+  await tend(START + 60_000)
+  expect((await read()).status).toBe('pending')
+  publish(zone, await read())
+  await tend(START + 120_000)
+  expect(await read()).toMatchObject({ status: 'verified', verifiedAt: START + 120_000 })
+})
+
+test('a verified domain is not looked at again, so that one bad answer cannot stop its mail', async () => {
+  const { zone, read, tend } = await world()
+  publish(zone, await read())
+  await tend(START)
+  for (const { selector } of (await read()).dkim) zone.remove(`${selector}._domainkey.acme.example`)
+  zone.queries.length = 0
+  await tend(START + DAY)
+  expect([(await read()).status, zone.queries.length]).toEqual(['verified', 0])
+})
+
+test('a domain that was never set up is left alone after a week', async () => {
+  const { zone, read, tend } = await world()
+  publish(zone, await read())
+  await tend(START + 8 * DAY)
+  expect([(await read()).status, zone.queries.length]).toEqual(['pending', 0])
+})
+
+test('after a rotation the new keys sign once they are seen, and the old ones go a week later', async () => {
+  const { zone, store, read, tend } = await world()
+  publish(zone, await read())
+  await tend(START)
+  const old = (await read()).dkim.map((key) => key.selector)
+  await store.domains.addDkimKeys((await read()).id, await mintDkimKeys('pending', START + DAY, systemRandom))
+  await tend(START + DAY)
+  expect((await read()).dkim.map((key) => key.state)).toEqual(['active', 'active', 'pending', 'pending'])
+  publish(zone, await read())
+  await tend(START + 2 * DAY)
+  expect((await read()).dkim.map((key) => key.state)).toEqual(['retiring', 'retiring', 'active', 'active'])
+  await tend(START + 8 * DAY)
+  expect((await read()).dkim).toHaveLength(4)
+  await tend(START + 9 * DAY)
+  const left = (await read()).dkim.map((key) => key.selector)
+  expect([left.length, left.some((selector) => old.includes(selector))]).toEqual([2, false])
+})
