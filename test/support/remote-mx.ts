@@ -15,8 +15,9 @@ export interface ReceivedMail {
 export interface RemoteMx {
   port: number
   mails: ReceivedMail[]
-  /** Connections so far. */
+  /** Connections so far, and those still there. */
   connections(): number
+  open(): number
   /** Resolves when `count` mails have come. */
   received(count: number): Promise<ReceivedMail[]>
   stop(): Promise<void>
@@ -36,6 +37,8 @@ export async function startRemoteMx(
     script?: RemoteScript
     tls?: { keyPem: string; certificatePem: string }
     login?: { user: string; password: string }
+    /** 127.0.0.1 unless told; all of 127.0.0.0/8 is this machine, so two hosts may share a port. */
+    host?: string
     port?: number
   } = {},
 ): Promise<RemoteMx> {
@@ -84,12 +87,13 @@ export async function startRemoteMx(
   })
   server.on('error', () => {})
   const listening = Promise.withResolvers<void>()
-  server.listen(options.port ?? 0, '127.0.0.1', () => listening.resolve())
+  server.listen(options.port ?? 0, options.host ?? '127.0.0.1', () => listening.resolve())
   await listening.promise
   return {
     port: (server.server.address() as AddressInfo).port,
     mails,
     connections: () => connections,
+    open: () => server.connections.size,
     received: (count) =>
       mails.length >= count ? Promise.resolve(mails) : new Promise((resolve) => waiting.push({ count, resolve })),
     stop: () => new Promise((resolve) => server.close(() => resolve())),
@@ -119,6 +123,7 @@ export interface RawMx {
   heard: string[]
   mails: Buffer[]
   connections(): number
+  open(): number
   /** Resolves when `heard` holds the line. */
   hears(line: string): Promise<void>
   stop(): Promise<void>
@@ -133,6 +138,9 @@ export async function startRawMx(
     tls?: { keyPem: string; certificatePem: string }
     /** TLS from the first byte. */
     implicitTls?: boolean
+    /** As for startRemoteMx. */
+    host?: string
+    port?: number
   } = {},
 ): Promise<RawMx> {
   const { script = () => null, extensions = ['PIPELINING', '8BITMIME', 'SIZE 0'], tls } = options
@@ -253,12 +261,13 @@ export async function startRawMx(
 
   const server: Server = createServer(serve)
   server.on('error', () => {})
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, options.host ?? '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
     heard,
     mails,
     connections: () => connections,
+    open: () => sockets.size,
     hears: (line) =>
       new Promise((resolve) => {
         const look = () => {

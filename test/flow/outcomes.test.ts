@@ -1,0 +1,142 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { ZoneRecord } from '../../src/platform/zone-server.ts'
+import { type Json, startHouse, type TestHouse } from '../support/house.ts'
+import { type Cue, type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
+
+/** What the world says to the first attempt, and what is told of it (contract §4 a–d). */
+
+interface Case {
+  says: string
+  /** Reply to a command of the dialogue; the rest of it goes well. */
+  at?: Cue
+  reply?: Move
+  to?: string
+  records?: ZoneRecord[]
+  fails?: string
+  /** Event kind, bounce type, bounce code, will retry. */
+  told: string[]
+  suppressed?: boolean
+}
+
+const mx = (name: string, exchange: string, preference = 10): ZoneRecord => ({
+  name,
+  type: 'MX',
+  data: { preference, exchange },
+})
+
+const CASES: Case[] = [
+  { says: 'no such user', at: 'RCPT', reply: '550 5.1.1 no such user', told: ['bounced hard 5.1.1'], suppressed: true },
+  {
+    says: 'no such user, after the mail',
+    at: 'DOT',
+    reply: '550 5.1.1 no',
+    told: ['bounced hard 5.1.1'],
+    suppressed: true,
+  },
+  { says: 'policy', at: 'RCPT', reply: '550 5.7.1 not allowed', told: ['bounced soft 5.7.1'] },
+  { says: 'spam, after the mail', at: 'DOT', reply: '554 5.7.1 looks like spam', told: ['bounced soft 5.7.1'] },
+  { says: 'content refused', at: 'DOT', reply: '554 5.6.0 broken', told: ['bounced soft 5.6.0'] },
+  { says: 'too large', at: 'MAIL', reply: '552 5.3.4 too large', told: ['bounced soft 5.3.4'] },
+  {
+    says: 'mailbox full for now',
+    at: 'RCPT',
+    reply: '452 4.2.2 full',
+    told: ['deferred', 'bounced soft 4.2.2 will retry'],
+  },
+  {
+    says: 'mailbox moved for now',
+    at: 'RCPT',
+    reply: '450 4.1.1 hold',
+    told: ['deferred', 'bounced soft 4.1.1 will retry'],
+  },
+  { says: 'greylisted', at: 'RCPT', reply: '451 4.7.1 greylisted, try later', told: ['deferred'] },
+  { says: 'busy, without an enhanced code', at: 'RCPT', reply: '451 busy', told: ['deferred'] },
+  { says: 'busy at the greeting', at: 'CONNECT', reply: '421 4.3.2 busy', told: ['deferred'] },
+  { says: 'hangs up at once', at: 'CONNECT', reply: { do: 'drop' }, told: ['deferred'] },
+  { says: 'hangs up at DATA', at: 'DATA', reply: { do: 'reset' }, told: ['deferred'] },
+  { says: 'talks no SMTP', at: 'CONNECT', reply: 'HTTP/1.1 400 Bad Request', told: ['deferred'] },
+  { says: 'lost after the final dot', at: 'DOT', reply: { do: 'drop' }, told: ['deferred'] },
+  { says: 'domain does not exist', to: 'ann@nowhere.invalid', told: ['bounced hard 5.1.2'], suppressed: true },
+  {
+    says: 'null MX',
+    to: 'ann@null.example',
+    records: [mx('null.example', '.', 0)],
+    told: ['bounced hard 5.1.10'],
+    suppressed: true,
+  },
+  { says: 'DNS fails', to: 'ann@one.broken.example', fails: 'one.broken.example', told: ['deferred'] },
+  {
+    says: 'DNS of the mail host fails',
+    to: 'ann@two.broken.example',
+    records: [mx('two.broken.example', 'mx.two.broken.example')],
+    fails: 'mx.two.broken.example',
+    told: ['deferred'],
+  },
+  {
+    says: 'nobody listens there',
+    to: 'ann@shut.example',
+    records: [mx('shut.example', 'mx.shut.example'), { name: 'mx.shut.example', type: 'A', data: '127.0.0.9' }],
+    told: ['deferred'],
+  },
+]
+
+let remote: RawMx
+let house: TestHouse
+let misbehaviour: { at: Cue; reply: Move } | null = null
+
+beforeAll(async () => {
+  remote = await startRawMx({ script: (cue) => (cue === misbehaviour?.at ? misbehaviour.reply : null) })
+  house = await startHouse({ remote })
+})
+afterEach(() => {
+  misbehaviour = null
+})
+afterAll(async () => {
+  await house.close()
+  await remote.stop()
+})
+
+describe('the first attempt', () => {
+  for (const [n, { says, at, reply, to, records, fails, told, suppressed = false }] of CASES.entries()) {
+    test(`${says}: ${told.join(', ')}`, async () => {
+      // A mail host of its own: connections are kept by host.
+      const email = to ?? `ann@case${n}.example`
+      house.zone.set(`mx${n}.example`, 'A', ['127.0.0.1'])
+      house.zone.set(`case${n}.example`, 'MX', [{ preference: 10, exchange: `mx${n}.example` }])
+      for (const { name, type, data } of records ?? []) house.zone.set(name, type, [data])
+      if (fails !== undefined) house.zone.fail(fails, 'SERVFAIL')
+      if (at !== undefined) misbehaviour = { at, reply: reply! }
+
+      const { body } = await house.send({ to: email })
+      const message = await house.tried(body.id, 1)
+      const events = await house.told(body.id)
+      expect(events.map(inShort)).toEqual(told)
+      const last = events.at(-1)!
+      expect(message.status).toBe(told[0] === 'deferred' ? 'deferred' : 'bounced')
+      const again = await house.send({ to: email.toUpperCase() })
+      expect(again.body.status).toBe(suppressed ? 'suppressed' : 'queued')
+      expect((await house.store().suppressions.find(house.organizationId, email)).length).toBe(suppressed ? 1 : 0)
+
+      if (suppressed) {
+        const { data } = await house.read(`/v1/suppressions?email=${encodeURIComponent(email)}`)
+        expect(data).toMatchObject([{ reason: 'hard_bounce', message_id: body.id, domain_id: null }])
+        expect(last.data.bounce_message).not.toBe('')
+      }
+      await house.ask('POST', `/v1/messages/${body.id}/cancel`)
+    })
+  }
+
+  test('every event of all of them reached the webhook, once', async () => {
+    const { data } = await house.read('/v1/events?limit=100')
+    await house.receiver.received(data.length)
+    const posted = house.receiver.requests.map(({ headers }) => headers['webhook-id'])
+    expect([...new Set(posted)].sort()).toEqual(data.map(({ id }: Json) => id).sort())
+    expect(posted).toHaveLength(data.length)
+  })
+})
+
+function inShort({ type, data }: Json): string {
+  const kind = type.replace('message.', '')
+  if (kind === 'deferred') return kind
+  return `${kind} ${data.bounce_type} ${data.bounce_code}${data.will_retry ? ' will retry' : ''}`
+}

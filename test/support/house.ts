@@ -1,0 +1,338 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/auth.ts'
+import { type ConfigValues, makeConfig } from '../../src/config.ts'
+import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
+import { dnsRecords } from '../../src/domains/records.ts'
+import { type House, openHouse } from '../../src/house.ts'
+import type { DkimKeyRecord } from '../../src/model/domain.ts'
+import { EVENT_TYPES } from '../../src/model/event.ts'
+import type { Mode } from '../../src/model/message.ts'
+import { createMintId } from '../../src/platform/ids.ts'
+import { silentLog } from '../../src/platform/log.ts'
+import { type Random, systemRandom } from '../../src/platform/random.ts'
+import { startZone, type Zone } from '../../src/platform/zone-server.ts'
+import { connect } from '../../src/storage/sqlite/driver.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { createFakeClock, type FakeClock } from './fake-clock.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+
+/** 2026-11-21T12:00:00.000Z */
+export const START = 1_795_262_400_000
+export const DOMAIN = 'sender.example'
+const HOSTNAME = `mail.${DOMAIN}`
+
+/** The whole house on real parts: HTTP, SQLite in a folder, delivery threads, DNS over UDP, an HTTPS receiver of every
+ *  event. Only its clock is ours; sockets and delivery threads live in real time. */
+export interface TestHouse {
+  /** The one that runs now; another after `reopen`. */
+  house(): House
+  store(): Store
+  clock: FakeClock
+  zone: Zone
+  receiver: Receiver
+  webhook: { id: string; secret: string }
+  /** Admin keys of the domain. */
+  keys: Record<Mode, string>
+  organizationId: string
+  /** Delivery threads that run now. */
+  threads(): Worker[]
+  /** Over the socket, as a client does. */
+  ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>
+  send(change?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answered>
+  /** A 2xx answer's body; throws on any other. */
+  read(path: string): Promise<Json>
+  /** The message once all its recipients are final. */
+  ended(messageId: string): Promise<Json>
+  /** The message once every recipient has been tried `count` times and all records are written. */
+  tried(messageId: string, count: number): Promise<Json>
+  /** Event envelopes that tell of the message, oldest first. */
+  told(messageId: string): Promise<Json[]>
+  /** Moves the clock to when the message is tried next. */
+  toNextAttempt(messageId: string): Promise<void>
+  /** Stops the house; time goes on while it does. */
+  stop(): Promise<void>
+  /** Opens it again on the same folder. */
+  reopen(): Promise<void>
+  /** Stops everything; throws when something of the house outlived it (leak check). */
+  close(): Promise<void>
+}
+
+export interface Answered {
+  status: number
+  headers: Headers
+  text: string
+  bytes: Uint8Array
+  body: Json
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+export type Json = any
+
+/** Where mail for the recipients' domains goes. */
+export interface Remote {
+  port: number
+  open(): number
+}
+
+/** Opens it with one organization, one verified domain and a webhook for every event. `*.remote.example` has its mail
+ *  at `remote`; further names are for the test to set in `zone`. */
+export async function startHouse(options: { remote: Remote; config?: ConfigValues }): Promise<TestHouse> {
+  const { remote } = options
+  const clock = createFakeClock(START)
+  const folder = mkdtempSync(join(tmpdir(), 'postrider-house-'))
+  const [zone, receiver, dkim] = await Promise.all([startZone(WORLD), startReceiver(), sharedDkimKeys()])
+  writeFileSync(join(folder, 'ca.pem'), receiver.ca)
+  const { delivery, ...rest } = options.config ?? {}
+  const config = makeConfig({
+    hostname: HOSTNAME,
+    data_dir: join(folder, 'data'),
+    http: { listen: '127.0.0.1:0' },
+    smtp: { inbound: { listen: 'off' } },
+    delivery: { port: remote.port, allow_private_destinations: true, workers: 1, ...delivery },
+    dns: { servers: [zone.address] },
+    webhooks: { allowed_private_networks: ['127.0.0.0/8'], ca_file: join(folder, 'ca.pem') },
+    ...rest,
+  })
+
+  const threads = watchThreads()
+  let house = await openHouse(config, { log: silentLog, clock, random })
+  let isOpen = true
+  const made = await furnish(house.store, zone, dkim)
+  const keys = made.keys
+
+  const ask: TestHouse['ask'] = async (method, path, body, headers = {}) => {
+    const response = await fetch(`http://${house.listening.http}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${keys.live}`, ...JSON_TYPE, connection: 'close', ...headers },
+      body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    const text = Buffer.from(bytes).toString('utf8')
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
+    return { status: response.status, headers: response.headers, text, bytes, body: isJson ? JSON.parse(text) : null }
+  }
+  const read: TestHouse['read'] = async (path) => {
+    const { status, body, text } = await ask('GET', path)
+    if (status > 299) throw new Error(`GET ${path}: ${status} ${text}`)
+    return body
+  }
+  const messageWhen = async (messageId: string, what: string, holds: (recipient: Json) => boolean) => {
+    let message: Json
+    await until(`message to be ${what}`, async () => {
+      message = await read(`/v1/messages/${messageId}`)
+      return message.recipients.every(holds)
+    }).catch((error) => {
+      throw new Error(`${error.message}: ${JSON.stringify(message, null, 1)}`)
+    })
+    return message
+  }
+
+  const stop = async () => {
+    if (!isOpen) return
+    isOpen = false
+    await whileTimePasses(clock, house.stop())
+  }
+
+  const { body } = await ask('POST', '/v1/webhooks', { url: receiver.url, events: [...EVENT_TYPES] })
+  return {
+    house: () => house,
+    store: () => house.store,
+    clock,
+    zone,
+    receiver,
+    webhook: { id: body.id, secret: body.secret },
+    keys,
+    organizationId: made.organizationId,
+    threads: threads.running,
+    ask,
+    send: (change = {}, headers = {}) => ask('POST', '/v1/messages/send', { ...MAIL, ...change }, headers),
+    read,
+    ended: (id) => messageWhen(id, 'over', ({ status }) => !OPEN.has(status)),
+    tried: async (id, count) => {
+      const isRecorded = async () => {
+        const recorded = Map.groupBy(await house.store.messages.attempts(id), ({ email }) => email)
+        const tried = await house.store.messages.deliveries(id)
+        return tried.every(({ email }) => recorded.get(email)?.length === count)
+      }
+      await until(`attempt ${count} of every recipient`, isRecorded)
+      return read(`/v1/messages/${id}`)
+    },
+    told: async (id) => (await read(`/v1/messages/${id}/events?limit=100`)).data.reverse(),
+    toNextAttempt: async (id) => {
+      const { recipients } = await read(`/v1/messages/${id}`)
+      const times = recipients.flatMap(({ next_attempt_at }: Json) => next_attempt_at ?? [])
+      if (times.length === 0) throw new Error(`nothing waits: ${JSON.stringify(recipients)}`)
+      await clock.advance(Math.max(0, Date.parse(times.sort()[0]) - clock.now()))
+    },
+    stop,
+    reopen: async () => {
+      house = await openHouse(config, { log: silentLog, clock, random })
+      isOpen = true
+    },
+    close: async () => {
+      const address = house.listening.http!
+      await stop()
+      const leaks = [
+        ...(await threads.leaks()),
+        ...(await listens(address)),
+        ...(await openSockets(remote)),
+        ...leases(config.dataDir),
+      ]
+      threads.forget()
+      await receiver.stop()
+      await zone.stop()
+      rmSync(folder, { recursive: true, force: true })
+      if (leaks.length > 0) throw new Error(`the house left behind: ${leaks.join(', ')}`)
+    },
+  }
+}
+
+export const MAIL = {
+  from: `Shop <shop@${DOMAIN}>`,
+  to: 'ann@one.remote.example',
+  subject: 'Hello',
+  html: '<p>Hi Ann</p>',
+  metadata: { order: 'o-17', total: 12.5, gift: true },
+  tags: ['receipt'],
+}
+
+/** Asks every 2 ms until it holds; throws after five seconds, which nothing here takes. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const endsAt = performance.now() + 5_000
+  while (!(await holds())) {
+    if (performance.now() > endsAt) throw new Error(`waited in vain for ${what}`)
+    await Bun.sleep(2)
+  }
+}
+
+/** The same while the fake clock goes on a second at a time: for what naps before it tries again. */
+export async function untilInTime(
+  clock: FakeClock,
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+): Promise<void> {
+  await until(what, async () => {
+    if (await holds()) return true
+    await clock.advance(1_000)
+    return false
+  })
+}
+
+/** No jitter, so that schedules are exact. */
+const random: Random = { bytes: systemRandom.bytes, fraction: () => 0.5 }
+const JSON_TYPE = { 'content-type': 'application/json' }
+const OPEN = new Set(['scheduled', 'queued', 'deferred'])
+const WORLD: Parameters<typeof startZone>[0] = [
+  { name: '*.remote.example', type: 'MX', data: { preference: 10, exchange: 'mx.hosts.example' } },
+  { name: 'mx.hosts.example', type: 'A', data: '127.0.0.1' },
+  { name: 'example', type: 'SOA', data: { mname: 'ns.example', rname: 'hostmaster.example', minimum: 1 } as never },
+]
+
+/** RSA keys take some hundred milliseconds: one pair for all houses of a test run. */
+let dkimKeys: Promise<DkimKeyRecord[]> | undefined
+function sharedDkimKeys(): Promise<DkimKeyRecord[]> {
+  dkimKeys ??= mintDkimKeys('active', START, systemRandom)
+  return dkimKeys
+}
+
+/** Organization, domain with its records published, a key for each mode. */
+async function furnish(store: Store, zone: Zone, dkim: DkimKeyRecord[]) {
+  const mintId = createMintId({ now: () => START, sleep: async () => {} }, systemRandom)
+  const organizationId = mintId('org')
+  await store.organizations.create({ id: organizationId, name: 'Shop', plan: 'enterprise', createdAt: START })
+  const domain = newDomain({ id: mintId('dom'), organizationId, name: DOMAIN }, START, dkim)
+  for (const { type, name, value, priority } of dnsRecords(domain, HOSTNAME)) {
+    zone.set(name, type, [priority === null ? value : { preference: priority, exchange: value }])
+  }
+  await store.domains.create(domain, -1)
+  const check = { status: 'verified' as const, verifiedAt: START, checkedAt: START, findings: [] }
+  await store.domains.recordCheck(domain.id, check)
+  const mintKey = async (mode: Mode) => {
+    const value = mintKeyValue(mode, systemRandom)
+    await store.apiKeys.create(
+      {
+        id: mintId('key'),
+        organizationId,
+        domainId: domain.id,
+        name: mode,
+        mode,
+        permissions: ['admin'],
+        prefix: keyPrefix(value),
+        createdAt: START,
+        lastUsedAt: null,
+        expiresAt: null,
+        revokedAt: null,
+        rotatedTo: null,
+      },
+      hashKeyValue(value),
+    )
+    return value
+  }
+  return { organizationId, keys: { live: await mintKey('live'), test: await mintKey('test') } }
+}
+
+/** Every thread that is started from now on. The house makes them itself, so this looks over its shoulder. */
+function watchThreads() {
+  const RealWorker = globalThis.Worker
+  const running = new Set<Worker>()
+  globalThis.Worker = class extends RealWorker {
+    constructor(...given: ConstructorParameters<typeof RealWorker>) {
+      super(...given)
+      running.add(this)
+      this.addEventListener('close', () => running.delete(this))
+    }
+  }
+  return {
+    running: () => [...running],
+    leaks: () => unless('delivery threads', () => running.size === 0),
+    forget: () => {
+      globalThis.Worker = RealWorker
+    },
+  }
+}
+
+/** Some steps of a shutdown wait by the clock of the house. */
+async function whileTimePasses(clock: FakeClock, work: Promise<void>): Promise<void> {
+  let isOver = false
+  const over = work.finally(() => {
+    isOver = true
+  })
+  for (let turn = 0; !isOver; turn++) {
+    await Bun.sleep(1)
+    if (turn > STILL_TURNS) await clock.advance(100)
+  }
+  await over
+}
+
+/** What is under way gets so many milliseconds before time begins to run. */
+const STILL_TURNS = 250
+
+async function unless(what: string, holds: () => boolean | Promise<boolean>): Promise<string[]> {
+  return until(what, holds).then(
+    () => [],
+    () => [what],
+  )
+}
+
+const openSockets = (remote: Remote) => unless('connections to the remote', () => remote.open() === 0)
+
+async function listens(address: string): Promise<string[]> {
+  const isThere = await fetch(`http://${address}/healthz`).then(
+    () => true,
+    () => false,
+  )
+  return isThere ? ['its listener'] : []
+}
+
+/** Rows that a worker still holds. The file is nobody's now, so it may be opened. */
+function leases(dataDir: string): string[] {
+  const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0, readonly: true })
+  const held = ['deliveries', 'webhook_deliveries'].flatMap((table) => {
+    const count = db.prepare(`select count(*) from ${table} where worker is not null`).pluck().get() as number
+    return count > 0 ? [`${count} leases of ${table}`] : []
+  })
+  db.close()
+  return held
+}
