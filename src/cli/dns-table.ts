@@ -5,8 +5,10 @@ import { table } from './print.ts'
 export type PublishedRecord = DnsRecord & { status: RecordStatus; found: string[] }
 
 /** Records → a table to copy from, with what DNS last said of each. Values stand whole and last, as long as they are:
- *  a shortened key cannot be pasted. */
-export function dnsTable(records: readonly PublishedRecord[]): string {
+ *  a shortened key cannot be pasted. The MX record of the domain itself is left out as long as nothing here receives
+ *  mail: whoever copied it would receive none. */
+export function dnsTable(all: readonly PublishedRecord[]): string {
+  const records = all.filter(({ purpose }) => purpose !== 'mx')
   const rows = records.map((record) => [
     record.required ? 'yes' : 'advised',
     STATUS[record.status],

@@ -1,9 +1,10 @@
+import { existsSync, statSync } from 'node:fs'
 import { type Config, loadConfigFile } from '../config.ts'
 import { systemClock } from '../platform/clock.ts'
 import { systemRandom } from '../platform/random.ts'
 import { openStore } from '../storage/sqlite/open.ts'
 import type { Store } from '../storage/store.ts'
-import { CommandFailure, configFailure, toFailure } from './failure.ts'
+import { CommandFailure, configFailure, toFailure, usageFault } from './failure.ts'
 import { createOperator, type Operator } from './operator.ts'
 
 /** What most commands work with: the config, the store beside a running server or none, and the operator. */
@@ -15,6 +16,7 @@ export interface Office {
 
 /** Config file → Config; throws what is wrong with it, all of it (exit code 2). */
 export function requireConfig(file: string): Config {
+  if (!existsSync(file)) throw usageFault(`${file}: there is no such file; postrider init makes one`)
   const result = loadConfigFile(file, process.env)
   if (result.config) return result.config
   throw configFailure(result.faults)
@@ -27,6 +29,7 @@ export async function inOffice<T>(file: string, work: (office: Office) => Promis
 
 /** The same for a config that is read already. A store that cannot be opened is one line that names its folder. */
 export async function withStore<T>(config: Config, work: (office: Office) => Promise<T>): Promise<T> {
+  becomeOwnerOf(config.dataDir)
   const store = await openStore({ dataDir: config.dataDir, now: systemClock.now() }).catch((thrown: unknown) => {
     const failure = toFailure(thrown)
     throw failure === null ? thrown : new CommandFailure(`data_dir ${config.dataDir}: ${failure.message}`)
@@ -38,4 +41,16 @@ export async function withStore<T>(config: Config, work: (office: Office) => Pro
     operator.close()
     await store.close()
   }
+}
+
+/** Root works in the data directory as the one whom it belongs to, for the rest of the process: a file of root's left
+ *  there would keep the server, which is not root, from starting. Does nothing for anybody else, and where there is no
+ *  directory yet. */
+function becomeOwnerOf(dataDir: string): void {
+  const { getuid, setgroups, setgid, setuid } = process
+  const owner = statSync(dataDir, { throwIfNoEntry: false })
+  if (owner === undefined || owner.uid === 0 || getuid?.() !== 0) return
+  setgroups?.([owner.gid])
+  setgid?.(owner.gid)
+  setuid?.(owner.uid)
 }

@@ -36,6 +36,11 @@ function createProgram(end: (code: number) => void): Command {
     .option('--once', 'send one message, tell each stage, exit 0 when mail and event arrived with valid signatures')
     .option('--json', 'print one JSON object')
     .option('--port <number>', 'port of the API on 127.0.0.1 (8025, or another when that is taken)', port)
+    .addOption(
+      new Option('--forward-to <url>', 'hand each webhook call on to a server of yours, and give back its answer')
+        .argParser(localUrl)
+        .conflicts('once'),
+    )
     .action(async (options) => end(await (await import('./try/try.ts')).tryOut(options)))
 
   withConfig(program.command('serve'))
@@ -164,6 +169,15 @@ function gather(value: string, before: string[] = []): string[] {
 function port(text: string): number {
   return whole(text, 0, 65_535, 'port')
 }
+
+/** What the try-out may reach: this machine, in clear. */
+function localUrl(text: string): URL {
+  const url = URL.parse(text)
+  if (url?.protocol === 'http:' && LOOPBACK.test(url.hostname)) return url
+  throw new InvalidArgumentError('Expected an address on this machine, such as http://localhost:3000/webhooks.')
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
 function seconds(text: string): number {
   return whole(text, 0, 86_400, 'number of seconds')

@@ -77,7 +77,7 @@ function reload(file: string, log: Log): void {
   const { config, faults } = loadConfigFile(file, process.env)
   if (config) {
     log.setLevel(config.log.level)
-    log.info('config read again', { level: config.log.level })
+    log.info(`config read again, log level ${config.log.level}`)
   } else log.warn('config not read again: it has faults', { faults })
 }
 

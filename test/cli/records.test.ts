@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LIMIT_MS, postrider, startWith, workplace } from './command.ts'
 
@@ -52,6 +52,8 @@ describe('the commands that keep records', () => {
       const words = (await records('domain', 'show', 'example.com')).stdout
       expect(words).toContain('example.com is pending')
       expect(words).toContain('v=DKIM1; k=rsa; p=')
+      expect(words).toMatch(/MX {4}bounces\.example\.com/)
+      expect(words).not.toMatch(/MX +example\.com/) // whoever published it would get no mail any more
       expect(await json('domain', 'show', 'example.com')).toEqual(made)
       expect((await json('domain', 'list')).data).toEqual([made])
       expect((await json('domain', 'list', '--org', 'First')).data).toEqual([made])
@@ -191,6 +193,43 @@ describe('the commands that keep records', () => {
         expect(stderr).toContain(`${bad}: hostname: `)
       }
       expect(await postrider('serve', '--config', join(place.folder, 'none.toml'))).toMatchObject({ code: 2 })
+    },
+    LIMIT_MS,
+  )
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "what root does in the data directory of another user leaves no file that is not that one's",
+    async () => {
+      const SOMEBODY = 12_345
+      const files = () => [place.dataDir, ...readdirSync(place.dataDir).map((name) => join(place.dataDir, name))]
+      for (const file of files()) chownSync(file, SOMEBODY, SOMEBODY)
+      chmodSync(place.folder, 0o755)
+      await json('domain', 'add', 'owned.example', '--org', organizationId)
+      await json(
+        'send',
+        '--from',
+        'a@owned.example',
+        '--to',
+        'b@c.example',
+        '--subject',
+        'S',
+        '--text',
+        'T',
+        '--mode',
+        'test',
+      )
+      expect(new Set(files().map((file) => statSync(file).uid))).toEqual(new Set([SOMEBODY]))
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'a config that is not there is one line that says how to make one',
+    async () => {
+      const missing = join(place.folder, 'missing.toml')
+      const refused = await postrider('serve', '--config', missing)
+      const line = `${missing}: there is no such file; postrider init makes one\n`
+      expect(refused).toEqual({ code: 2, stdout: '', stderr: line })
     },
     LIMIT_MS,
   )

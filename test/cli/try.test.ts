@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { dirname } from 'node:path'
+import { verifySignature } from '../../src/webhooks/sign.ts'
 import { LIMIT_MS, postrider, start } from './command.ts'
 
 describe('try', () => {
@@ -87,6 +88,51 @@ describe('try', () => {
       expect(await Promise.all(addresses.map(send))).toEqual(['delivered', 'delivered', 'bounced', 'bounced'])
       running.kill('SIGTERM')
       expect((await running.ended).code).toBe(0)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'webhook calls are handed on as they are, and a server that does not answer them is called again',
+    async () => {
+      const calls: { header: string; attempt: string; body: string }[] = []
+      const second = Promise.withResolvers<void>()
+      const server = Bun.serve({
+        hostname: '127.0.0.1',
+        port: 0,
+        fetch: async (request) => {
+          const header = request.headers.get('x-service-signature') ?? ''
+          const attempt = request.headers.get('x-service-delivery-attempt') ?? ''
+          calls.push({ header, attempt, body: await request.text() })
+          if (calls.length === 2) second.resolve()
+          return new Response(null, { status: calls.length === 1 ? 500 : 200 })
+        },
+      })
+      undo.push(() => server.stop(true))
+      const running = await start('try', '--json', '--port', '0', '--forward-to', `http://127.0.0.1:${server.port}/x`)
+      undo.push(() => running.kill('SIGKILL'))
+      const { base_url, api_key, webhook } = JSON.parse(await running.line)
+      await fetch(`${base_url}/v1/send`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${api_key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ from: 'a@postrider.example', to: 'b@c.example', subject: 'Hello', text: 'Hello' }),
+      })
+      await second.promise
+      expect(calls.map(({ attempt }) => attempt)).toEqual(['1', '2'])
+      expect(calls[0]!.body).toBe(calls[1]!.body)
+      for (const { header, body } of calls) {
+        expect(verifySignature(header, body, webhook.secret, Date.now())).toBe('valid')
+      }
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'webhook calls are handed on only to this machine',
+    async () => {
+      for (const url of ['https://localhost:1', 'http://192.0.2.1/', 'http://localhost.example/', 'nonsense']) {
+        expect(await postrider('try', '--forward-to', url)).toMatchObject({ code: 2, stdout: '' })
+      }
     },
     LIMIT_MS,
   )

@@ -41,6 +41,8 @@ export interface TryOut {
 export async function openTryOut(options: {
   port: number
   log: Log
+  /** Who gets each webhook call after the receiver; undefined = nobody. */
+  forwardTo?: URL | undefined
   onMail: (mail: ArrivedMail) => void
   onCall: (call: ArrivedCall) => void
 }): Promise<TryOut> {
@@ -57,7 +59,7 @@ export async function openTryOut(options: {
 }
 
 async function build(
-  { port, log, onMail, onCall }: Parameters<typeof openTryOut>[0],
+  { port, log, forwardTo, onMail, onCall }: Parameters<typeof openTryOut>[0],
   undo: (() => unknown)[],
 ): Promise<Omit<TryOut, 'stop'>> {
   const clock: Clock = systemClock
@@ -74,7 +76,7 @@ async function build(
   undo.push(() => resolver.close())
   const mailServer = await startMailServer({ certificate, hostname: MX_HOST, resolver, clock, onMail })
   undo.push(() => mailServer.stop())
-  const receiver = startWebhookReceiver({ certificate, clock, onCall })
+  const receiver = startWebhookReceiver({ certificate, clock, forwardTo, onCall })
   undo.push(() => receiver.stop())
 
   const config = makeConfig({

@@ -24,6 +24,7 @@ export function describeTryOut(tryOut: TryOut, tookMs: number, paint: Paint): st
       tryOut.webhook.url,
       `${tryOut.webhook.id}, all ${EVENT_TYPES.length} events, shown here as they arrive`,
     ),
+    row('Secret', paint.accent(tryOut.webhook.secret), 'signs the webhook calls'),
     row('Dashboard', paint.dim('not there yet')),
     row('SMTP', paint.dim('not there yet')),
     '',
@@ -94,13 +95,14 @@ export function tellDkim({ dkim }: Pick<ArrivedMail, 'dkim'>, paint: Paint): str
 export function tellCall(call: ArrivedCall, paint: Paint): string {
   const to = typeof call.data.to === 'string' ? ` for ${call.data.to}` : ''
   const again = call.attempt === '1' ? '' : `, attempt ${call.attempt}`
+  const answer = call.forwarded === null ? '' : `, your server answered ${call.forwarded}`
   const { bounce_type, bounce_code, smtp_response } = call.data
   const why = [bounce_type, bounce_code, bounce_type === undefined ? smtp_response : undefined]
     .filter(Boolean)
     .join(' ')
   return [
     `${paint.dim(timeOfDay(call.at))} ${paint.accent('webhook')} ${paint.bold(call.type)}${to}${again}${why && paint.dim(`  ${why}`)}`,
-    `${INDENT}${paint.dim(call.eventId)} ${tellSignatures(call, paint)}`,
+    `${INDENT}${paint.dim(call.eventId)} ${tellSignatures(call, paint)}${answer}`,
   ].join('\n')
 }
 

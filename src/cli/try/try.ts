@@ -11,6 +11,7 @@ interface Options {
   once?: true
   json?: true
   port?: number
+  forwardTo?: URL
 }
 
 /** `postrider try`: the whole appliance on loopback until Ctrl-C (130) or SIGTERM (0). `--once` walks one message
@@ -28,6 +29,7 @@ export async function tryOut(options: Options): Promise<number> {
   const running = await openTryOut({
     port: options.port ?? (await freePort()),
     log,
+    forwardTo: options.forwardTo,
     onMail: (mail) => say(tellMail(mail, paint)),
     onCall: (call) => say(tellCall(call, paint)),
   })

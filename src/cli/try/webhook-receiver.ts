@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { request as httpRequest } from 'node:http'
 import type { Certificate } from '../../platform/certificate.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { TOLERANCE_SECONDS, verifySignature } from '../../webhooks/sign.ts'
@@ -15,6 +16,8 @@ export interface ArrivedCall {
   serviceSignature: string
   /** `webhook-signature`, Standard Webhooks. */
   standardSignature: string
+  /** What the server it was handed on to answered, 502 for nothing; null when it was not handed on. */
+  forwarded: number | null
 }
 
 export interface WebhookReceiver {
@@ -24,13 +27,15 @@ export interface WebhookReceiver {
   stop(): Promise<void>
 }
 
-/** The endpoint of the try-out: HTTPS on loopback, answers every call with 204 and hands it to `onCall`. */
+/** The endpoint of the try-out: HTTPS on loopback, hands every call to `onCall` and answers 204; or, with `forwardTo`,
+ *  what that server answered to the same headers and bytes, 502 when it did not. */
 export function startWebhookReceiver(options: {
   certificate: Certificate
   clock: Clock
+  forwardTo?: URL | undefined
   onCall: (call: ArrivedCall) => void
 }): WebhookReceiver {
-  const { certificate, clock, onCall } = options
+  const { certificate, clock, forwardTo, onCall } = options
   let secret = ''
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -40,8 +45,9 @@ export function startWebhookReceiver(options: {
       const body = await request.text()
       const call = readCall(request.headers, body, secret, clock.now())
       if (call === null) return new Response(null, { status: 400 })
-      onCall(call)
-      return new Response(null, { status: 204 })
+      const status = forwardTo === undefined ? 204 : await forward(forwardTo, request.headers, body)
+      onCall({ ...call, forwarded: forwardTo === undefined ? null : status })
+      return new Response(null, { status })
     },
   })
   return {
@@ -69,8 +75,24 @@ export function readCall(headers: Headers, body: string, secret: string, now: nu
     attempt: headers.get('x-service-delivery-attempt') ?? '',
     serviceSignature: verifySignature(headers.get('x-service-signature') ?? '', body, secret, now),
     standardSignature: verifyStandard(headers, body, secret, now),
+    forwarded: null,
   }
 }
+
+/** A call → the status the other server answered. node:http, because it takes no notice of proxies in the environment. */
+function forward(to: URL, headers: Headers, body: string): Promise<number> {
+  const kept = [...headers].filter(([name]) => !OF_THIS_CONNECTION.has(name))
+  return new Promise((resolve) => {
+    const asked = httpRequest(to, { method: 'POST', headers: Object.fromEntries(kept), agent: false }, (answer) => {
+      answer.resume()
+      answer.on('close', () => resolve(answer.statusCode ?? 502))
+    })
+    asked.on('error', () => resolve(502))
+    asked.end(body)
+  })
+}
+
+const OF_THIS_CONNECTION = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding'])
 
 /** Written out once more, apart from the signer: this is what a customer's library does (Standard Webhooks,
  *  "Verifying webhooks"). */
