@@ -210,7 +210,12 @@ async function furnish(
           return false
         },
       },
-      { name: 'search index', everyMs: 1_000, run: () => store.indexForSearch() },
+      {
+        name: 'search index',
+        everyMs: 1_000,
+        // A batch a second while there is other work, all that waits when there is none.
+        run: async () => (await store.indexForSearch()) && api.underWay() === 0 && outbound.underWay() === 0,
+      },
       {
         name: 'idempotency keys',
         everyMs: MINUTE_MS,

@@ -37,6 +37,8 @@ export interface Api {
   listen(address: { host: string; port: number }): Promise<{ host: string; port: number }>
   /** The same requests without a socket. The host of the URL needs at least four characters. */
   fetch(request: Request): Promise<Response>
+  /** Requests not answered yet. */
+  underWay(): number
   /** Writes down when keys were last used; to be called every ten seconds or so. */
   flushUses(): Promise<void>
   /** Refuses new requests with 503, lets those under way finish (at most 30 s), then closes every connection. */
@@ -162,6 +164,7 @@ export function createApi(options: ApiOptions): Api {
       return { host: app.server!.hostname ?? host, port: app.server!.port ?? port }
     },
     fetch: async (request) => app.handle(request),
+    underWay: () => underWay,
     flushUses: () => auth.flushUses(),
     async stop() {
       isStopping = true

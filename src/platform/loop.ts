@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts'
 /** A loop that turns when something is due: nap until then, until woken, or at most `idleMs`. */
 export interface Loop {
   start(): void
-  /** Turn soon; a wake that arrives during a turn causes one more. */
+  /** Turn soon, once for all wakes of one turn of the event loop; a wake that arrives during a turn causes one more. */
   wake(): void
   /** No further turns; resolves when the running one has ended. */
   stop(): Promise<void>
@@ -21,6 +21,7 @@ export function createLoop(options: {
   let stopped = false
   let woken = false
   let nap: AbortController | null = null
+  let isCalled = false
   let running: Promise<void> | null = null
 
   const turn = async () => {
@@ -44,7 +45,12 @@ export function createLoop(options: {
     },
     wake: () => {
       woken = true
-      nap?.abort()
+      if (nap === null || isCalled) return
+      isCalled = true
+      setImmediate(() => {
+        isCalled = false
+        nap?.abort()
+      })
     },
     stop: async () => {
       stopped = true

@@ -1,7 +1,7 @@
 import { packContent } from '../mail/content.ts'
 import type { RecipientType } from '../model/delivery.ts'
 import type { Domain } from '../model/domain.ts'
-import { type DeliveryStatus, isFinal, type Message, messageStatus } from '../model/message.ts'
+import { type DeliveryStatus, type Message, messageStatus } from '../model/message.ts'
 import type { Plan } from '../model/organization.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -88,7 +88,10 @@ export function createSubmission(deps: SubmissionDeps): Submission {
   }
 
   const tell = (written: readonly AcceptedMessage[]) => {
-    if (written.some(({ deliveries }) => deliveries.some(({ status }) => !isFinal(status)))) deps.wakeOutbound()
+    const now = clock.now()
+    if (written.some(({ deliveries }) => deliveries.some(({ nextAttemptAt }) => isDue(nextAttemptAt, now)))) {
+      deps.wakeOutbound()
+    }
     if (written.some(({ events }) => events.length > 0)) deps.wakeWebhooks()
     for (const { message, deliveries } of written) {
       const { id, mode, sizeBytes } = message
@@ -162,4 +165,8 @@ function toAccepted({ message, deliveries }: AcceptedMessage): Accepted {
 function refusalOrThrow(thrown: unknown): Refusal {
   if (thrown instanceof Refusal) return thrown
   throw thrown
+}
+
+function isDue(nextAttemptAt: number | null, now: number): boolean {
+  return nextAttemptAt !== null && nextAttemptAt <= now
 }
