@@ -67,6 +67,7 @@ export function createOutboundLoop(house: {
     onFree: () => loop.wake(),
   })
   let isStopping = false
+  const giveUp = new AbortController()
 
   const tick = async (): Promise<number | null> => {
     const limit = Math.min(slots.free(), CLAIM_MAX)
@@ -169,7 +170,8 @@ export function createOutboundLoop(house: {
     }
   }
 
-  /** The try has happened and cannot be taken back, so its outcome must be written, however long the store refuses. */
+  /** The try has happened and cannot be taken back, so its outcome must be written, however long the store refuses;
+   *  only the end of a shutdown's grace ends it, after one last try. */
   const recordUntilWritten = async (record: DeliveryRecord): Promise<void> => {
     for (;;) {
       try {
@@ -178,8 +180,8 @@ export function createOutboundLoop(house: {
         break
       } catch (error) {
         log.error('outcome not recorded yet', { delivery: record.deliveryId, error })
-        if (isStopping) return
-        await clock.sleep(RECORD_AGAIN_MS)
+        if (giveUp.signal.aborted) return
+        await clock.sleep(RECORD_AGAIN_MS, giveUp.signal)
       }
     }
     tell(record)
@@ -210,6 +212,7 @@ export function createOutboundLoop(house: {
       await loop.stop()
       await Promise.race([slots.drained(), clock.sleep(graceMs, grace.signal)])
       grace.abort()
+      giveUp.abort()
     },
     underWay: slots.running,
   }
