@@ -84,7 +84,7 @@ export async function startHouse(options: { remote: Remote; config?: ConfigValue
   const folder = mkdtempSync(join(tmpdir(), 'postrider-house-'))
   const [zone, receiver, dkim] = await Promise.all([startZone(WORLD), startReceiver(), sharedDkimKeys()])
   writeFileSync(join(folder, 'ca.pem'), receiver.ca)
-  const { delivery, ...rest } = options.config ?? {}
+  const { delivery, webhooks, ...rest } = options.config ?? {}
   const config = makeConfig({
     hostname: HOSTNAME,
     data_dir: join(folder, 'data'),
@@ -92,7 +92,7 @@ export async function startHouse(options: { remote: Remote; config?: ConfigValue
     smtp: { inbound: { listen: 'off' } },
     delivery: { port: remote.port, allow_private_destinations: true, workers: 1, ...delivery },
     dns: { servers: [zone.address] },
-    webhooks: { allowed_private_networks: ['127.0.0.0/8'], ca_file: join(folder, 'ca.pem') },
+    webhooks: { allowed_private_networks: ['127.0.0.0/8'], ca_file: join(folder, 'ca.pem'), ...webhooks },
     ...rest,
   })
 

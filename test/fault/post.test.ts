@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { ScriptedAnswer } from '../support/receiver.ts'
+import { customerAccepts } from '../support/verify.ts'
+import { expectNothingLost, openStage, type Stage, TOLD } from './journey.ts'
+
+/** The n-th post of a round goes wrong, n = 1, 2, 3 … until a round passes untouched. */
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage.close())
+
+const FAULTS: Record<string, ScriptedAnswer> = {
+  'is refused': 500,
+  'is redirected': { status: 302, headers: { location: 'https://127.0.0.1:1/' } },
+  'is told to come later': { status: 429, headers: { 'retry-after': '1' } },
+  'is never answered': 'hang',
+}
+
+describe('whichever post', () => {
+  for (const [what, answer] of Object.entries(FAULTS)) {
+    test(`${what}, it is made once more, and no other`, async () => {
+      const { receiver, webhook, clock } = stage.house
+      for (let n = 1; n <= TOLD.length + 1; n++) {
+        const before = receiver.requests.length
+        receiver.script(...Array<ScriptedAnswer>(n - 1).fill(200), answer, 200)
+        const played = await stage.play()
+        receiver.script(200)
+        receiver.release(503)
+        expectNothingLost(played)
+        expect(played.told).toEqual(TOLD)
+        const requests = receiver.requests.slice(before)
+        expect(requests).toHaveLength(n <= TOLD.length ? TOLD.length + 1 : TOLD.length)
+        const failed = requests[n - 1]
+        const again = requests.findLast(({ headers }) => headers['webhook-id'] === failed?.headers['webhook-id'])
+        if (failed === undefined || again === undefined) continue
+        expect(again.body).toBe(failed.body)
+        expect(again.headers['x-service-delivery-attempt']).toBe('2')
+        expect(customerAccepts(again, webhook.secret, clock.now())).toBe(true)
+      }
+    }, 60_000)
+  }
+})

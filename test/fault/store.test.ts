@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Store, StoreUnavailable } from '../../src/storage/store.ts'
+import { expectNothingLost, openStage, type Stage, TOLD } from './journey.ts'
+
+/** The n-th call of the store fails, n = 1, 2, 3 … until a round passes untouched. */
+
+let stage: Stage
+let trap: Trap
+beforeAll(async () => {
+  stage = await openStage()
+  trap = layTrap(stage.house.store())
+})
+afterAll(() => stage.close())
+
+const FAULTS = {
+  'cannot write': () => new StoreUnavailable('the disk is full'),
+  'has a bug': () => new Error('a bug of the store'),
+}
+
+for (const [what, fault] of Object.entries(FAULTS)) {
+  test(
+    `whichever call finds that the store ${what}, no mail is lost or doubled and no event invented`,
+    async () => {
+      trap.set('nothing', 0, fault)
+      await round('nothing', 0)
+      const methods = trap.called()
+      expect(methods).toEqual(expect.arrayContaining(ON_THE_WAY))
+      for (const method of methods) {
+        for (let n = 1; n <= MOST_CALLS; n++) {
+          trap.set(method, n, fault)
+          await round(method, n)
+          if (!trap.hasSprung()) break
+        }
+      }
+    },
+    LIMIT_MS,
+  )
+
+  const round = async (method: string, n: number) => {
+    const played = await stage.play()
+    try {
+      expectNothingLost(played)
+      expect(played.told).toEqual(TOLD)
+      expect([played.copies.ann.length, played.copies.busy.length]).toEqual([1, 1])
+      expect(played.attempts).toHaveLength(4)
+      // An outcome whose record met a bug is posted once more, with the same id.
+      const isRepeated = method === 'webhookDeliveries.record' && what === 'has a bug'
+      const extra = played.posts.reduce((sum, posts) => sum + posts - 1, 0)
+      expect(extra).toBe(isRepeated && trap.hasSprung() ? 1 : 0)
+    } catch (error) {
+      throw new Error(`call ${n} of ${method}: ${(error as Error).message}`, { cause: error })
+    }
+  }
+}
+
+/** What a mail cannot do without. */
+const ON_THE_WAY = [
+  'apiKeys.findBySecret',
+  'messages.accept',
+  'deliveries.claimDue',
+  'deliveries.record',
+  'webhookDeliveries.claimDue',
+  'webhookDeliveries.record',
+]
+const LIMIT_MS = 60_000
+/** Loops ask some methods for ever. */
+const MOST_CALLS = 5
+
+interface Trap {
+  /** From now on the `n`-th call of the method fails with what `fault` makes; 1 = the next. Forgets what was called. */
+  set(method: string, n: number, fault: () => Error): void
+  hasSprung(): boolean
+  /** Methods called since it was set, sorted. */
+  called(): string[]
+}
+
+const SYNCHRONOUS = /^(apiKeys\.findBySecret|suppressions\.among|.*\.nextDueAt)$/
+
+/** Puts itself before every method of the store. */
+function layTrap(store: Store): Trap {
+  let victim = ''
+  let left = 0
+  let fault: () => Error = () => new Error('not set')
+  const called = new Set<string>()
+  const guard = (owner: Record<string, unknown>, name: string, path: string) => {
+    const real = owner[name] as (...given: unknown[]) => unknown
+    owner[name] = (...given: unknown[]) => {
+      called.add(path)
+      if (path !== victim || --left !== 0) return real(...given)
+      if (SYNCHRONOUS.test(path)) throw fault()
+      return Promise.reject(fault())
+    }
+  }
+  for (const [role, methods] of Object.entries(store)) {
+    if (typeof methods === 'object') {
+      for (const name of Object.keys(methods)) guard(methods as never, name, `${role}.${name}`)
+    } else if (role !== 'close') guard(store as never, role, role)
+  }
+  return {
+    set: (method, n, make) => {
+      victim = method
+      left = n
+      fault = make
+      called.clear()
+    },
+    hasSprung: () => left <= 0 && victim !== 'nothing',
+    called: () => [...called].sort(),
+  }
+}

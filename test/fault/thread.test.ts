@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expectNothingLost, openStage, type Stage } from './journey.ts'
+
+/** The delivery thread is killed at the n-th word of its dialogue, n = 1, 2, 3 … until a round passes untouched. */
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage.close())
+
+test('killed wherever it stands, the thread loses no mail, and another takes its place', async () => {
+  for (let n = 1, isHit = true; isHit; n++) {
+    let left = n
+    isHit = false
+    let where = ''
+    stage.onCue = (cue) => {
+      if (--left !== 0) return
+      isHit = true
+      where = cue
+      stage.house.threads()[0]!.terminate()
+    }
+    const played = await stage.play()
+    try {
+      expectNothingLost(played)
+      // Only the mail on the wire may come twice: its 250 had not been told to the main thread, or not been said.
+      const extra = played.copies.ann.length + played.copies.busy.length - 2
+      expect(extra).toBeLessThanOrEqual(isHit ? 1 : 0)
+      const isLost = played.attempts.some(({ attempt }) => attempt.cause?.rule === 'worker-lost')
+      expect(isLost).toBe(isHit)
+      const again = played.attempts.filter(({ attempt }) => /deferred|unknown/.test(attempt.outcome))
+      expect(played.told.filter((each) => each.startsWith('deferred'))).toHaveLength(again.length)
+      expect(stage.house.threads()).toHaveLength(1)
+    } catch (error) {
+      throw new Error(`cue ${n}, ${where}: ${(error as Error).message}`, { cause: error })
+    }
+    expect(n).toBeLessThan(100)
+  }
+}, 60_000)
+
+test('killed while a raw view is composed, the next request is served', async () => {
+  stage.onCue = () => {}
+  const { deliveries } = await stage.play()
+  const path = `/v1/messages/${deliveries[0]!.messageId}/content?part=raw`
+  const asking = stage.house.ask('GET', path)
+  stage.house.threads()[0]!.terminate()
+  const { status } = await asking
+  expect([200, 500, 503]).toContain(status)
+  await stage.house.clock.advance(60_000)
+  expect((await stage.house.ask('GET', path)).status).toBe(200)
+})
