@@ -4,7 +4,7 @@ import { dnsTable, type PublishedRecord } from './dns-table.ts'
 import { CommandFailure, EXIT, type ExitCode } from './failure.ts'
 import { inOffice } from './office.ts'
 import { requireOrganization } from './org.ts'
-import { print, printJson, table } from './print.ts'
+import { complain, print, printJson, table } from './print.ts'
 
 interface Options {
   config: string
@@ -37,10 +37,12 @@ export async function showDomain(name: string, options: Options): Promise<void> 
   show(await runForDomain('domains_get', name, options), options)
 }
 
-/** Asks DNS, prints what it said; 0 only when the domain is verified now. */
+/** Asks DNS, prints what it said, and when it said nothing; 0 only when the domain is verified now. */
 export async function verify(name: string, options: Options): Promise<ExitCode> {
   const domain = await runForDomain('domains_verify', name, options)
   show(domain, options)
+  const isSilent = (domain.dns_records as PublishedRecord[]).some(({ status }) => status === 'pending')
+  if (isSilent) complain('DNS gave no answer about some records: are the name servers (dns.servers) in reach?')
   return domain.status === 'verified' ? EXIT.done : EXIT.failed
 }
 

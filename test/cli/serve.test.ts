@@ -124,7 +124,10 @@ describe('serve', () => {
       const command = (...args: string[]) => postrider(...args, '--config', place.file, '--json')
 
       const made = JSON.parse((await command('init', '--domain', 'example.com')).stdout)
-      expect((await command('domain', 'verify', 'example.com')).code).toBe(1)
+      zone.fail('_dmarc.example.com', 'SERVFAIL')
+      expect((await command('domain', 'verify', 'example.com')).stderr).toContain('DNS gave no answer')
+      zone.fail('_dmarc.example.com', null)
+      expect(await command('domain', 'verify', 'example.com')).toMatchObject({ code: 1, stderr: '' })
       for (const { type, name, value, priority } of made.dns_records) {
         zone.set(name, type, [priority === null ? value : { preference: priority, exchange: value }])
       }
