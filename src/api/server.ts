@@ -35,14 +35,14 @@ export interface ApiOptions {
 export interface Api {
   /** Binds, port 0 included, and answers with what was bound. Rejects when the address is taken. */
   listen(address: { host: string; port: number }): Promise<{ host: string; port: number }>
-  /** The same requests without a socket. The host of the URL needs at least four characters. */
+  /** The same requests without a socket. */
   fetch(request: Request): Promise<Response>
   /** Requests not answered yet. */
   underWay(): number
   /** Writes down when keys were last used; to be called every ten seconds or so. */
   flushUses(): Promise<void>
-  /** Refuses new requests with 503, lets those under way finish (at most 30 s), then closes every connection. */
-  stop(): Promise<void>
+  /** Refuses new requests with 503, lets those under way finish for at most `withinMs`, then closes every connection. */
+  stop(withinMs: number): Promise<void>
 }
 
 /** The HTTP API: THE FLOW of every request, in the contract's order of checks (§1).
@@ -144,6 +144,8 @@ export function createApi(options: ApiOptions): Api {
 
   const app = new Elysia({
     systemRouter: false, // one router for sockets and for fetch()
+    // Or every path is unknown to callers whose Host has fewer than four characters, like `api` in a closed network.
+    handler: { standardHostname: false },
     serve: {
       reusePort: false,
       // Bun's own 413 has no body; ours comes first for everything up to four times the limit.
@@ -166,7 +168,7 @@ export function createApi(options: ApiOptions): Api {
     fetch: async (request) => app.handle(request),
     underWay: () => underWay,
     flushUses: () => auth.flushUses(),
-    async stop() {
+    async stop(withinMs) {
       isStopping = true
       const closed = app.server?.stop(false)
       const idle = new Promise<void>((resolve) => {
@@ -174,7 +176,7 @@ export function createApi(options: ApiOptions): Api {
         if (underWay === 0) resolve()
       })
       const nap = new AbortController()
-      await Promise.race([Promise.all([idle, closed]), clock.sleep(LONGEST_FINISH_MS, nap.signal)])
+      await Promise.race([Promise.all([idle, closed]), clock.sleep(withinMs, nap.signal)])
       nap.abort()
       await app.server?.stop(true)
       await auth.flushUses()
@@ -193,7 +195,6 @@ interface Exchange {
 }
 
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
-const LONGEST_FINISH_MS = 30_000 // contract §6, Signals
 const NO_BYTES = new Uint8Array(0)
 const rememberNothing: MakeRemember = () => undefined
 

@@ -417,6 +417,15 @@ describe('health', () => {
 })
 
 describe('on a socket', () => {
+  test('a host of one letter finds the same paths as any other', async () => {
+    const { api } = await start()
+    const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
+    for (const host of ['x', 'api', 'api:8025', 'mail.example.com']) {
+      const answer = await talk(port, [`GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`])
+      expect([host, answer.split('\r\n')[0]]).toEqual([host, 'HTTP/1.1 200 OK'])
+    }
+  })
+
   test('a body over the limit gets our JSON, also when it is twice the limit or chunked', async () => {
     const { api, own } = await start({ bodyBytes: 20_000 })
     const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
