@@ -89,3 +89,13 @@ test('an unknown type is 400, an unknown event 404', async () => {
   expect((await ask('GET', '/v1/events?type=message.lost', { key })).body.error.field).toBe('type')
   expect((await ask('GET', '/v1/events/evt_x', { key })).status).toBe(404)
 })
+
+test('a filter or an after that names something of another organization is 403', async () => {
+  const api = await start()
+  const key = api.own.keys.read
+  const theirs = await tell(api, api.other, 'message.delivered', 'msg_a')
+  for (const query of [`after=${theirs}`, `domain_id=${api.other.domain.id}`]) {
+    const { status, body } = await api.ask('GET', `/v1/events?${query}`, { key })
+    expect([query, status, body.error?.code]).toEqual([query, 403, 'forbidden'])
+  }
+})

@@ -19,8 +19,23 @@ const listQuery = z.strictObject({
 })
 
 /** `/v1/events`: everything that was told to webhooks, in the same envelopes (contract §4). */
-export function eventOperations(deps: { store: Pick<Store, 'events'> }): Operation[] {
-  const { events } = deps.store
+export function eventOperations(deps: { store: Pick<Store, 'events' | 'messages' | 'domains'> }): Operation[] {
+  const { events, messages, domains } = deps.store
+
+  /** 403 when the query names something of another organization (interface.md, Authentication 7). What is not there,
+   *  or no longer, simply has no events to show. */
+  const requireOwn = async (query: z.infer<typeof listQuery>, organizationId: string) => {
+    const { message_id: messageId, domain_id: domainId, after } = query
+    const [message, domain, event] = await Promise.all([
+      messageId === undefined ? null : messages.get(messageId),
+      domainId === undefined ? null : domains.get(domainId),
+      after === undefined || after === '' ? null : events.get(after),
+    ])
+    if (message !== null) requireOwned(message, organizationId, 'message')
+    if (domain !== null) requireOwned(domain, organizationId, 'domain')
+    if (event !== null) requireOwned(event, organizationId, 'event')
+  }
+
   return [
     operation({
       id: 'events_list',
@@ -30,6 +45,7 @@ export function eventOperations(deps: { store: Pick<Store, 'events'> }): Operati
       summary: 'List events, newest first; with `after` oldest first and without gaps',
       query: listQuery,
       async handle({ organizationId, query }) {
+        await requireOwn(query, organizationId)
         const filter = {
           organizationId,
           type: query.type ?? null,
