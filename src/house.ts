@@ -44,8 +44,11 @@ export interface House {
 /** Another process serves this data directory (exit code 3, contract §6). */
 export class DataDirInUse extends Error {}
 
+/** contract §6, Signals: what is in flight may take 30 s to finish. */
 const STOP_MS = 30_000
-/** Of which at the end, for workers to say QUIT and for the last records. */
+/** Of which for requests; mail and webhooks go on meanwhile. */
+const STOP_API_MS = 20_000
+/** And at the end, for workers to say QUIT and for the last records. */
 const STOP_WORKERS_MS = 3_000
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
@@ -99,7 +102,7 @@ async function furnish(
 
   const workers = createWorkers({
     // Here, beside main.ts, because a compiled binary finds its workers from the folder of its entry.
-    spawn: () => new Worker(new URL('./outbound/worker.ts', import.meta.url).href),
+    spawn: () => new Worker(new URL('./outbound/worker.ts', import.meta.url).href, { smol: true }),
     count: config.delivery.workers,
     settings: {
       hostname: config.hostname,
@@ -224,7 +227,7 @@ async function furnish(
     ],
   })
 
-  undo.push(() => api.stop())
+  undo.push(() => api.stop(0))
   const http = config.http.listen === null ? null : await api.listen(config.http.listen)
   outbound.start()
   webhooks.start()
@@ -237,7 +240,7 @@ async function furnish(
     stop: async () => {
       const endsAt = clock.now() + STOP_MS - STOP_WORKERS_MS
       const left = () => Math.max(0, endsAt - clock.now())
-      await api.stop()
+      await api.stop(STOP_API_MS)
       await maintenance.stop()
       await outbound.stop(left())
       await webhooks.stop(left())

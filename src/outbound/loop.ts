@@ -176,10 +176,10 @@ export function createOutboundLoop(house: {
     for (;;) {
       try {
         const state = await store.deliveries.record(record)
-        if (state === 'lease_lost') return log.warn('outcome came after its lease', { delivery: record.deliveryId })
+        if (state === 'lease_lost') return log.warn('outcome came after its lease', { delivery_id: record.deliveryId })
         break
       } catch (error) {
-        log.error('outcome not recorded yet', { delivery: record.deliveryId, error })
+        log.error('outcome not recorded yet', { delivery_id: record.deliveryId, error })
         if (giveUp.signal.aborted) return
         await clock.sleep(RECORD_AGAIN_MS, giveUp.signal)
       }

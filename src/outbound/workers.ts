@@ -75,8 +75,8 @@ export function createWorkers(options: {
         return settle(composing, message)
       case 'bug':
         return log.error('an attempt failed inside', {
-          delivery: message.deliveryId,
-          message: message.messageId,
+          delivery_id: message.deliveryId,
+          message_id: message.messageId,
           error: message.error,
         })
       case 'stopped':

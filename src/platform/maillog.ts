@@ -6,8 +6,6 @@ export interface MailLog {
   delivered(fact: Attempted): void
   deferred(fact: Attempted & { nextAttemptAt: number | null }): void
   bounced(fact: Attempted & { type: string }): void
-  webhookFailed(fact: { webhook: string; delivery: string; attempt: number; error: string }): void
-  webhookPaused(fact: { webhook: string; reason: string }): void
   suppressed(fact: { message: string; recipients: number }): void
 }
 
@@ -21,14 +19,22 @@ interface Attempted {
 }
 
 export function createMailLog(log: Log): MailLog {
+  const attempted = ({ message, delivery, durationMs, ...rest }: Attempted) => ({
+    message_id: message,
+    delivery_id: delivery,
+    ...rest,
+    duration_ms: durationMs,
+  })
   return {
-    accepted: (fact) => log.info('accepted', { ...fact }),
-    delivered: (fact) => log.info('delivered', { ...fact }),
+    accepted: ({ message, mode, recipients, sizeBytes }) =>
+      log.info('accepted', { message_id: message, mode, recipients, size_bytes: sizeBytes }),
+    delivered: (fact) => log.info('delivered', attempted(fact)),
     deferred: ({ nextAttemptAt, ...fact }) =>
-      log.info('deferred', { ...fact, next: nextAttemptAt === null ? null : new Date(nextAttemptAt).toISOString() }),
-    bounced: (fact) => log.info('bounced', { ...fact }),
-    webhookFailed: (fact) => log.warn('webhook failed', { ...fact }),
-    webhookPaused: (fact) => log.warn('webhook paused', { ...fact }),
-    suppressed: (fact) => log.info('suppressed', { ...fact }),
+      log.info('deferred', {
+        ...attempted(fact),
+        next_attempt_at: nextAttemptAt && new Date(nextAttemptAt).toISOString(),
+      }),
+    bounced: ({ type, ...fact }) => log.info('bounced', { ...attempted(fact), bounce_type: type }),
+    suppressed: ({ message, recipients }) => log.info('suppressed', { message_id: message, recipients }),
   }
 }

@@ -486,7 +486,7 @@ describe('on a socket', () => {
     const headers = { authorization: `Bearer ${own.keys.read.value}`, 'content-type': 'application/json' }
     const waiting = fetch(`http://127.0.0.1:${port}/v1/fail`, { method: 'POST', headers, body: '{"how":"wait"}' })
     await untilUnderWay(ask)
-    const stopped = api.stop()
+    const stopped = api.stop(30_000)
     const refused = await ask('GET', '/v1/things', { key: own.keys.read })
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
     expect((await ask('GET', '/readyz', { key: null })).status).toBe(503)

@@ -186,7 +186,7 @@ export async function createTestApi(
       return { status: response.status, headers: response.headers, text, body: parsed(text) }
     },
     async close() {
-      await api.stop()
+      await api.stop(0)
       await store.close()
     },
   }
