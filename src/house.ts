@@ -1,23 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { apiKeyOperations } from './api/routes/api-keys.ts'
-import { domainOperations } from './api/routes/domains.ts'
-import { eventOperations } from './api/routes/events.ts'
-import { messageOperations } from './api/routes/messages.ts'
-import { suppressionOperations } from './api/routes/suppressions.ts'
-import { webhookOperations } from './api/routes/webhooks.ts'
 import { createApi } from './api/server.ts'
 import { type Config, formatEndpoint, publicUrlAt } from './config.ts'
 import { createVerp } from './mail/verp.ts'
 import { tendDomains } from './maintenance/domains.ts'
 import { createMaintenance } from './maintenance/loop.ts'
+import { createOperations } from './operations.ts'
 import { createAttempts } from './outbound/attempts.ts'
 import { createOutboundLoop } from './outbound/loop.ts'
-import { simulate } from './outbound/sandbox.ts'
 import { createWorkers } from './outbound/workers.ts'
 import { createBells } from './platform/bells.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
-import { checkWebhookUrl, createPost } from './platform/fetch-public.ts'
+import { createPost } from './platform/fetch-public.ts'
 import { createMintId } from './platform/ids.ts'
 import { createAddressGuard } from './platform/ip.ts'
 import type { Log } from './platform/log.ts'
@@ -27,7 +21,6 @@ import { createResolver, systemServers } from './platform/resolver.ts'
 import { lockDataDir } from './storage/sqlite/lock.ts'
 import { openStore } from './storage/sqlite/open.ts'
 import type { Store } from './storage/store.ts'
-import { createSubmission } from './submission/accept.ts'
 import { VERSION } from './version.ts'
 import { createWebhookLoop } from './webhooks/loop.ts'
 
@@ -157,43 +150,25 @@ async function furnish(
     log,
     mailLog,
   })
-  const wake = { wakeOutbound: outbound.wake, wakeWebhooks: webhooks.wake }
-
-  const planOf = async (organizationId: string) => {
-    const organization = await store.organizations.get(organizationId)
-    return config.plans[organization?.plan ?? ''] ?? config.plans.free!
-  }
-  const submission = createSubmission({
-    store,
-    clock,
-    mintId,
-    settings: {
-      requireVerifiedDomain: config.sending.requireVerifiedDomain,
-      messageBytes: config.limits.messageBytes,
-    },
-    planOf,
-    compose: workers.compose,
-    simulate,
-    mailLog,
-    ...wake,
-  })
-
-  const plans = (name: string) => config.plans[name]
-  const common = { store, clock, random, mintId, plans, ...wake }
   const api = createApi({
-    operations: [
-      ...messageOperations({ ...common, submission, compose: workers.compose, watch: bells.wait }),
-      ...apiKeyOperations(common),
-      ...domainOperations({ ...common, resolver: freshResolver, hostname: config.hostname }),
-      ...eventOperations(common),
-      ...suppressionOperations(common),
-      ...webhookOperations({ ...common, checkUrl: (url) => checkWebhookUrl(url, mayConnect) }),
-    ],
+    operations: createOperations({
+      config,
+      store,
+      clock,
+      random,
+      mintId,
+      freshResolver,
+      compose: workers.compose,
+      watch: bells.wait,
+      wakeOutbound: outbound.wake,
+      wakeWebhooks: webhooks.wake,
+      mailLog,
+    }),
     store,
     clock,
     random,
     mintId,
-    plans,
+    plans: (name) => config.plans[name],
     // A body of base64 attachments is a third larger than the mail it becomes.
     limits: { bodyBytes: Math.ceil(config.limits.messageBytes * 1.5) },
     log,

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { UNTRIED } from '../../src/model/delivery.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { AcceptedMessage, Store } from '../../src/storage/store.ts'
 
@@ -81,14 +82,7 @@ function message(number: number, destination: string, recipients: number): Accep
       destination,
       status: 'queued',
       nextAttemptAt: NOW,
-      attempts: 0,
-      lastAttemptAt: null,
-      deliveredAt: null,
-      smtpResponse: null,
-      bounceType: null,
-      bounceCode: null,
-      opens: 0,
-      clicks: 0,
+      ...UNTRIED,
     })),
     attempts: [],
     events: [],

@@ -1,23 +1,16 @@
 import type { Answer, Call, Operation } from '../api/operation.ts'
-import { apiKeyOperations } from '../api/routes/api-keys.ts'
-import { domainOperations } from '../api/routes/domains.ts'
-import { sendOperations } from '../api/routes/messages-send.ts'
-import { webhookOperations } from '../api/routes/webhooks.ts'
 import { check } from '../api/schema.ts'
 import type { Config } from '../config.ts'
 import type { ApiKey } from '../model/api-key.ts'
 import type { Mode } from '../model/message.ts'
 import { invalid } from '../model/refusal.ts'
+import { createOperations } from '../operations.ts'
 import { createPreparer } from '../outbound/prepare.ts'
-import { simulate } from '../outbound/sandbox.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createMintId, type MintId } from '../platform/ids.ts'
-import { createAddressGuard } from '../platform/ip.ts'
 import type { Random } from '../platform/random.ts'
 import { createResolver, systemServers } from '../platform/resolver.ts'
-import { checkWebhookUrl } from '../platform/webhook-url.ts'
 import type { Store } from '../storage/store.ts'
-import { createSubmission } from '../submission/accept.ts'
 
 /** The operator of the appliance at the command line: does what the HTTP API does, by the same operations, without a
  *  key and for any organization. So a record made here is checked, written and shown as one made by a customer. */
@@ -53,7 +46,20 @@ export function createOperator(deps: {
   const mintId = createMintId(clock, random)
   const servers = config.dns.servers.length > 0 ? [...config.dns.servers] : systemServers()
   const resolver = createResolver({ servers, clock, random, maxCacheEntries: 0 })
-  const operations = operationsOf({ config, store, clock, random, mintId, resolver, onQueued })
+  const preparer = createPreparer()
+  const operations = createOperations({
+    config,
+    store,
+    clock,
+    random,
+    mintId,
+    freshResolver: resolver,
+    compose: async (content, signingKeys, signedAt) =>
+      Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt })),
+    watch: async () => {},
+    wakeOutbound: onQueued,
+    wakeWebhooks: onQueued,
+  })
 
   const run: Operator['run'] = async (operationId, request) => {
     const operation = operations.find(({ id }) => id === operationId)
@@ -80,45 +86,6 @@ export function createOperator(deps: {
     },
     close: resolver.close,
   }
-}
-
-function operationsOf(deps: {
-  config: Config
-  store: Store
-  clock: Clock
-  random: Random
-  mintId: MintId
-  resolver: ReturnType<typeof createResolver>
-  onQueued: () => void
-}): Operation[] {
-  const { config, store, clock, mintId, onQueued } = deps
-  const plans = (name: string) => config.plans[name]
-  const mayConnect = createAddressGuard([...config.webhooks.allowedPrivateNetworks])
-  const preparer = createPreparer()
-  const submission = createSubmission({
-    store,
-    clock,
-    mintId,
-    settings: {
-      requireVerifiedDomain: config.sending.requireVerifiedDomain,
-      messageBytes: config.limits.messageBytes,
-    },
-    planOf: async (organizationId) => {
-      const organization = await store.organizations.get(organizationId)
-      return plans(organization?.plan ?? '') ?? plans('free')!
-    },
-    compose: async (content, signingKeys, signedAt) =>
-      Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt })),
-    simulate,
-    wakeOutbound: onQueued,
-    wakeWebhooks: onQueued,
-  })
-  return [
-    ...apiKeyOperations(deps),
-    ...domainOperations({ ...deps, plans, hostname: config.hostname }),
-    ...sendOperations({ store, clock, submission, watch: async () => {} }),
-    ...webhookOperations({ ...deps, checkUrl: (url) => checkWebhookUrl(url, mayConnect), wakeWebhooks: onQueued }),
-  ]
 }
 
 function callOf(request: OperatorRequest, mintId: MintId, now: number): Call {

@@ -29,6 +29,18 @@ export interface Delivery {
   softBounceTold: boolean
 }
 
+/** What is known of a delivery before its first attempt. */
+export const UNTRIED = {
+  attempts: 0,
+  lastAttemptAt: null,
+  deliveredAt: null,
+  smtpResponse: null,
+  bounceType: null,
+  bounceCode: null,
+  opens: 0,
+  clicks: 0,
+}
+
 export type RecipientType = 'to' | 'cc' | 'bcc'
 export type BounceType = 'hard' | 'soft'
 

@@ -81,7 +81,9 @@ export function decodeBase64(text: string): Uint8Array | null {
   // The runtime's lenient decoder is eight times as fast as its strict one (measured: 35 MB in 5 ms against 43 ms).
   const lenient = Buffer.from(text, 'base64')
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
-  const isWhole = text.length % 4 === 0 && lenient.length === (text.length / 4) * 3 - padding
+  // It sees only the low byte of each character, so one beyond ASCII could pass for a letter of base64.
+  const isAscii = bytesOf(text) === text.length
+  const isWhole = isAscii && text.length % 4 === 0 && lenient.length === (text.length / 4) * 3 - padding
   const tail = lenient.subarray(Math.floor((lenient.length - 1) / 3) * 3).toString('base64')
   if (isWhole && text.endsWith(tail) && !text.includes('-') && !text.includes('_')) return lenient
   try {

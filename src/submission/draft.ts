@@ -1,5 +1,5 @@
 import type { MailContent } from '../mail/content.ts'
-import type { RecipientType } from '../model/delivery.ts'
+import { type RecipientType, UNTRIED } from '../model/delivery.ts'
 import type { DeliveryStatus, Message } from '../model/message.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { NewDelivery } from '../storage/store.ts'
@@ -79,6 +79,7 @@ export function plannedDeliveries(
   return recipients.map(({ mailbox, type, folded }, position): NewDelivery => {
     const isSuppressed = suppressed.has(folded)
     return {
+      ...UNTRIED,
       id: mintId('dlv'),
       position,
       email: mailbox.address,
@@ -86,14 +87,6 @@ export function plannedDeliveries(
       destination: mailbox.domain,
       status: isSuppressed ? 'suppressed' : open,
       nextAttemptAt: isSuppressed ? null : dueAt,
-      attempts: 0,
-      lastAttemptAt: null,
-      deliveredAt: null,
-      smtpResponse: null,
-      bounceType: null,
-      bounceCode: null,
-      opens: 0,
-      clicks: 0,
     }
   })
 }

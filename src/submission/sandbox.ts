@@ -1,5 +1,5 @@
 import { formatReply } from '../mail/reply.ts'
-import type { Attempt, Outcome } from '../model/delivery.ts'
+import { type Attempt, type Outcome, UNTRIED } from '../model/delivery.ts'
 import { type Event, type EventType, iso, messageEvent, outcomeEvents } from '../model/event.ts'
 import type { DeliveryStatus, Message } from '../model/message.ts'
 import type { MintId } from '../platform/ids.ts'
@@ -81,17 +81,6 @@ function finalState(outcomes: readonly Outcome[], at: number): FinalState {
     opens: 0,
     clicks: 0,
   }
-}
-
-const UNTRIED = {
-  attempts: 0,
-  lastAttemptAt: null,
-  deliveredAt: null,
-  smtpResponse: null,
-  bounceType: null,
-  bounceCode: null,
-  opens: 0,
-  clicks: 0,
 }
 
 function madeBelieve(outcome: Outcome, number: number, at: number, email: string): Attempt {

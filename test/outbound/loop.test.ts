@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createVerp } from '../../src/mail/verp.ts'
-import type { Outcome } from '../../src/model/delivery.ts'
+import { type Outcome, UNTRIED } from '../../src/model/delivery.ts'
 import type { Message } from '../../src/model/message.ts'
 import type { AttemptJob, AttemptResult } from '../../src/outbound/job.ts'
 import { createOutboundLoop, type OutboundLoop } from '../../src/outbound/loop.ts'
@@ -103,14 +103,7 @@ async function world(
               destination: email.split('@')[1]!,
               status: 'queued' as const,
               nextAttemptAt: clock.now(),
-              attempts: 0,
-              lastAttemptAt: null,
-              deliveredAt: null,
-              smtpResponse: null,
-              bounceType: null,
-              bounceCode: null,
-              opens: 0,
-              clicks: 0,
+              ...UNTRIED,
             })),
             attempts: [],
             events: [],
