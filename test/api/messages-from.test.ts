@@ -76,3 +76,15 @@ describe('from', () => {
     expect(foreign.status).toBe(403)
   })
 })
+
+test.each([
+  ['written with spaces around', '  padded@example.com\t', 'padded@example.com'],
+  ['with a bracket in its quoted local part', '"<"@example.com', '"<"@example.com'],
+  ['in other letters of the same domain', 'Wide <wide@ｅxample.com>', 'wide@example.com'],
+  ['with a name', 'Some Name <named@Example.COM>', 'named@example.com'],
+])('a sender %s is found by its address', async (_how, from, address) => {
+  const { status, body } = await house.send({ ...MAIL, from })
+  expect(status).toBe(202)
+  const { body: list } = await house.ask('GET', `/v1/messages?from=${encodeURIComponent(address)}`)
+  expect(list.data.map(({ id }: { id: string }) => id)).toEqual([body.id])
+})

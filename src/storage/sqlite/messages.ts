@@ -1,3 +1,4 @@
+import { parseMailbox } from '../../mail/address.ts'
 import type { Attempt, Delivery } from '../../model/delivery.ts'
 import { isFinal, messageStatus } from '../../model/message.ts'
 import { UNLIMITED } from '../../model/organization.ts'
@@ -184,8 +185,7 @@ export function sqliteMessages(
   }
 }
 
-/** `Name <a@d>` or `a@d` → `a@d`. */
+/** A sender as it was sent in → the address it means, as the list is asked for it; itself when it is none. */
 function addressOf(from: string): string {
-  const open = from.lastIndexOf('<')
-  return open < 0 ? from : from.slice(open + 1, from.lastIndexOf('>'))
+  return parseMailbox(from)?.address ?? from
 }
