@@ -17,6 +17,8 @@ const FAULTS = {
   'has a bug': () => new Error('a bug of the store'),
 }
 
+const LIMIT_MS = 60_000
+
 for (const [what, fault] of Object.entries(FAULTS)) {
   test(
     `whichever call finds that the store ${what}, no mail is lost or doubled and no event invented`,
@@ -62,7 +64,6 @@ const ON_THE_WAY = [
   'webhookDeliveries.claimDue',
   'webhookDeliveries.record',
 ]
-const LIMIT_MS = 60_000
 /** Loops ask some methods for ever. */
 const MOST_CALLS = 5
 
