@@ -1,5 +1,6 @@
 import { invalid, Refusal } from '../model/refusal.ts'
 import type { Clock } from '../platform/clock.ts'
+import { shapeFault } from './json-shape.ts'
 import type { Operation } from './operation.ts'
 import { check } from './schema.ts'
 
@@ -36,7 +37,7 @@ export async function readBytes(request: Request, limit: number, clock: Clock): 
 }
 
 /** Bytes and headers → the body as the operation's schema wants it, or 400 with every fault. The content type must be
- *  `application/json`, the bytes well-formed UTF-8, the nesting at most 64 deep. */
+ *  `application/json`, the bytes well-formed UTF-8, the nesting at most 64 deep, the values at most 500,000. */
 export function parseBody(operation: Operation, request: Request, bytes: Uint8Array): unknown {
   if (operation.body === undefined) return undefined
   if (bytes.byteLength === 0) {
@@ -78,9 +79,14 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const SMALL_BYTES = 256 * 1024
 const LONGEST_UPLOAD_MS = 300_000 // 25 MiB at 90 KB/s
 const DEEPEST = 64
+const MOST_VALUES = 500_000 // a batch of 500 messages with everything in them has a fifth of that
 const MOST_FAULTS = 100
 
 function parseJson(bytes: Uint8Array): unknown {
+  // What is small the parser may find out: it takes milliseconds at worst.
+  const fault = bytes.byteLength > SMALL_BYTES ? shapeFault(bytes, { levels: DEEPEST, values: MOST_VALUES }) : null
+  if (fault === 'deep') throw tooDeep()
+  if (fault === 'many') throw notABody(`the body has more than ${MOST_VALUES} values`)
   let text: string
   try {
     text = UTF8.decode(bytes)
@@ -93,7 +99,7 @@ function parseJson(bytes: Uint8Array): unknown {
   } catch {
     throw notABody('the body is not valid JSON') // malformed, or nested past what the parser takes
   }
-  if (isDeeperThan(value, DEEPEST)) throw notABody(`the body is nested more than ${DEEPEST} levels deep`)
+  if (isDeeperThan(value, DEEPEST)) throw tooDeep()
   return value
 }
 
@@ -117,6 +123,10 @@ function endedEarly(): Refusal {
 
 function notABody(message: string, field = 'body'): Refusal {
   return invalid([{ field, message }])
+}
+
+function tooDeep(): Refusal {
+  return notABody(`the body is nested more than ${DEEPEST} levels deep`)
 }
 
 function tooSlow(): Refusal {

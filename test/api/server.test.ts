@@ -199,6 +199,20 @@ describe('the body', () => {
     expect(answer.body.error).toMatchObject({ code: 'validation_error', field, errors: [{ field }] })
   })
 
+  test('that is megabytes of brackets or of nothings is 400 before it is parsed', async () => {
+    const { ask, own } = await start({ bodyBytes: 10_000_000 })
+    for (const [body, word] of [
+      ['['.repeat(9_000_000), 'nested'],
+      [`[${'0,'.repeat(600_000)}0]`, '500000 values'],
+    ] as const) {
+      const { status, body: answer } = await ask('POST', '/v1/things', { key: own.keys.send, body })
+      expect([status, answer.error.field]).toEqual([400, 'body'])
+      expect(answer.error.message).toContain(word)
+    }
+    const large = JSON.stringify({ name: 'x'.repeat(9_000_000) })
+    expect((await ask('POST', '/v1/things', { key: own.keys.send, body: large })).status).toBe(201)
+  })
+
   test('may have parameters in its content type, and be 64 deep', async () => {
     const { ask, own } = await start()
     const headers = { 'content-type': 'Application/JSON; charset=utf-8' }
