@@ -1,7 +1,9 @@
+import { unpackContent } from '../mail/content.ts'
 import { formatReply } from '../mail/reply.ts'
 import type { Verp } from '../mail/verp.ts'
 import type { Attempt, Outcome } from '../model/delivery.ts'
 import { messageEvent, outcomeEvents } from '../model/event.ts'
+import { type Reaction, reactionEvent } from '../model/reaction.ts'
 import { type Suppression, suppressionKey } from '../model/suppression.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { MintId } from '../platform/ids.ts'
@@ -13,6 +15,7 @@ import { createSlots } from '../platform/slots.ts'
 import type { ClaimedDelivery, DeliveryRecord, Store } from '../storage/store.ts'
 import { createAllowance } from './allowance.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
+import { simulate } from './sandbox.ts'
 import { nextAttempt } from './schedule.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
 
@@ -142,7 +145,8 @@ export function createOutboundLoop(house: {
     return verdictOf(outcome, delivery.softBounceTold, next)
   }
 
-  const toRecord = ({ delivery, message }: ClaimedDelivery, attempt: Attempt, verdict: Verdict): DeliveryRecord => {
+  const toRecord = (claim: ClaimedDelivery, attempt: Attempt, verdict: Verdict): DeliveryRecord => {
+    const { delivery, message } = claim
     const now = clock.now()
     const response = responseOf(verdict.told)
     const told = outcomeEvents(verdict.told, {
@@ -152,6 +156,10 @@ export function createOutboundLoop(house: {
       response,
       bounceNow: verdict.bounceNow,
     })
+    const reactions = message.mode === 'test' && verdict.status === 'delivered' ? reactionsTo(claim) : []
+    const events = [...told, ...reactions.map(({ reaction, html }) => reactionEvent(reaction, now, html))]
+    // Ids of one millisecond are in no order; events are, for whoever sorts by id.
+    const ids = events.map(() => house.mintId('evt')).sort()
     return {
       deliveryId: delivery.id,
       messageId: message.id,
@@ -162,10 +170,14 @@ export function createOutboundLoop(house: {
       nextAttemptAt: verdict.nextAttemptAt,
       smtpResponse: response,
       softBounceTold: verdict.bounceNow,
-      events: told.map(({ type, fields }) =>
-        messageEvent(house.mintId('evt'), type, message, delivery.email, now, fields),
-      ),
-      suppression: verdict.suppresses ? hardBounce(house.mintId('sup'), message, delivery.email, now) : null,
+      opens: reactions.filter(({ reaction }) => reaction === 'opened').length,
+      clicks: reactions.filter(({ reaction }) => reaction === 'clicked').length,
+      events: events.map(({ type, fields }, i) => messageEvent(ids[i]!, type, message, delivery.email, now, fields)),
+      // An address that bounced in a rehearsal still gets live mail.
+      suppression:
+        verdict.suppresses && message.mode === 'live'
+          ? hardBounce(house.mintId('sup'), message, delivery.email, now)
+          : null,
       now,
     }
   }
@@ -246,6 +258,14 @@ function expired({ delivery }: ClaimedDelivery, now: number): { outcome: Outcome
       transcript: '',
     },
   }
+}
+
+/** What the recipient of delivered test mail does next, with the HTML it does it to. */
+function reactionsTo({ delivery, content }: ClaimedDelivery): { reaction: Reaction; html: string | null }[] {
+  const reactions = simulate(delivery.email).then
+  if (reactions.length === 0) return []
+  const { html } = unpackContent(content)
+  return reactions.map((reaction) => ({ reaction, html }))
 }
 
 function hardBounce(

@@ -1,8 +1,6 @@
 import type { Reply } from '../mail/reply.ts'
 import type { Outcome } from '../model/delivery.ts'
-
-/** What a recipient does after the mail came; each becomes an event. */
-export type Reaction = 'complained' | 'opened' | 'clicked' | 'unsubscribed'
+import type { Reaction } from '../model/reaction.ts'
 
 /** What happens to `svc_test_` mail for one recipient, all of it known beforehand. */
 export interface Simulation {

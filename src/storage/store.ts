@@ -257,6 +257,9 @@ export interface DeliveryRecord {
   smtpResponse: string | null
   /** This record also tells the first soft bounce of a delivery that goes on. */
   softBounceTold: boolean
+  /** Opens and clicks that came with it: those of test mail. None when left out. */
+  opens?: number
+  clicks?: number
   events: Event[]
   suppression: Suppression | null
   now: number

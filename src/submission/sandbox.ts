@@ -1,14 +1,14 @@
 import { formatReply } from '../mail/reply.ts'
 import { type Attempt, type Outcome, UNTRIED } from '../model/delivery.ts'
-import { type Event, type EventType, iso, messageEvent, outcomeEvents } from '../model/event.ts'
+import { type Event, type EventType, messageEvent, outcomeEvents } from '../model/event.ts'
 import type { DeliveryStatus, Message } from '../model/message.ts'
+import { type Reaction, reactionEvent } from '../model/reaction.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { AcceptedMessage, NewDelivery } from '../storage/store.ts'
 import type { Recipient } from './recipients.ts'
 
 /** Address → all that happens to test mail for it: one outcome an attempt, then what the recipient does. */
 export type Simulate = (email: string) => { outcomes: Outcome[]; then: Reaction[]; suppressed: boolean }
-export type Reaction = 'complained' | 'opened' | 'clicked' | 'unsubscribed'
 
 export type Outcomes = Pick<AcceptedMessage, 'deliveries' | 'attempts' | 'events'>
 
@@ -106,31 +106,3 @@ function madeBelieve(outcome: Outcome, number: number, at: number, email: string
 function responseOf(outcome: Outcome): string {
   return outcome.kind === 'delivered' ? formatReply(outcome.reply) : outcome.message
 }
-
-function reactionEvent(reaction: Reaction, at: number, html: string | null) {
-  const time = iso(at)
-  const browser = { user_agent: USER_AGENT, ip_address: IP_ADDRESS }
-  switch (reaction) {
-    case 'complained':
-      return event('message.complained', { complained_at: time, feedback_type: 'abuse' })
-    case 'opened':
-      return event('message.opened', { opened_at: time, ...browser, machine: false })
-    case 'clicked':
-      return event('message.clicked', { clicked_at: time, url: firstLink(html), ...browser, machine: false })
-    case 'unsubscribed':
-      return event('message.unsubscribed', { unsubscribed_at: time, method: 'one_click', ...browser })
-  }
-}
-
-function event(type: EventType, fields: Record<string, unknown>) {
-  return { type, fields }
-}
-
-/** The link that a recipient would click, or a stand-in when the mail has none. */
-function firstLink(html: string | null): string {
-  const href = /\bhref\s*=\s*["']?(https?:\/\/[^\s"'<>]+)/i.exec(html ?? '')?.[1]
-  return href?.replaceAll('&amp;', '&') ?? 'https://example.com/'
-}
-
-const USER_AGENT = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36'
-const IP_ADDRESS = '192.0.2.1' // RFC 5737: documentation

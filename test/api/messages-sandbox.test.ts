@@ -130,3 +130,9 @@ test('scheduled test mail waits like live mail, and can be cancelled', async () 
   expect([answer.body.status, answer.body.recipients[0].status]).toEqual(['scheduled', 'scheduled'])
   expect((await house.ask('POST', `/v1/messages/${answer.body.id}/cancel`)).body.status).toBe('cancelled')
 })
+
+test('suppressed@ is suppressed at once, also for scheduled test mail', async () => {
+  const to = ['suppressed@remote.example', 'ann@remote.example']
+  const { body } = await send({ to, scheduled_at: '2026-11-22T12:00:00Z' })
+  expect(body.recipients.map((each: { status: string }) => each.status)).toEqual(['suppressed', 'scheduled'])
+})

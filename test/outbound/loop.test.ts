@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { packContent } from '../../src/mail/content.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import { type Outcome, UNTRIED } from '../../src/model/delivery.ts'
 import type { Message } from '../../src/model/message.ts'
@@ -24,6 +25,21 @@ const BUSY: Outcome = {
 }
 const FULL: Outcome = { kind: 'deferred', code: '4.2.2', message: '452 4.2.2 full', aboutRecipient: true, cause: CAUSE }
 const GONE: Outcome = { kind: 'bounced', bounceType: 'hard', code: '5.1.1', message: '550 5.1.1 no', cause: CAUSE }
+
+const CONTENT = packContent({
+  from: { name: null, local: 'us', domain: 'acme.example', address: 'us@acme.example' },
+  to: [],
+  cc: [],
+  replyTo: [],
+  subject: 'Hello',
+  dateAt: START,
+  messageId: '<1@acme.example>',
+  html: '<a href="https://acme.example/go">go</a>',
+  text: null,
+  headers: [],
+  attachments: [],
+  boundarySeed: 'seed',
+})
 
 interface World {
   store: Store
@@ -94,7 +110,7 @@ async function world(
         [
           {
             message,
-            content: new Uint8Array([1]),
+            content: CONTENT,
             deliveries: to.map((email, position) => ({
               id: mintId('dlv'),
               position,
@@ -215,6 +231,35 @@ describe('a delivery', () => {
     await clock.advance(0)
     expect((await told(message)).sort()).toEqual(['0 message.bounced hard', '0 message.delivered'])
     expect((await store.messages.get(message.id))!.status).toBe('partial')
+  })
+})
+
+describe('scheduled test mail', () => {
+  test('that bounces hard suppresses nobody', async () => {
+    const { clock, queue, told, store } = await world(() => GONE)
+    const message = await queue(['bounce@example.com'], { mode: 'test' })
+    await clock.advance(0)
+    expect(await told(message)).toEqual(['0 message.bounced hard'])
+    expect(store.suppressions.among('org_1', 'dom_1', ['bounce@example.com'])).toEqual(new Set())
+  })
+
+  test('is opened, clicked, complained of and unsubscribed from as test mail that goes at once', async () => {
+    const { clock, queue, told, store } = await world(() => OK)
+    const expected: [string, string[], number, number][] = [
+      ['click', ['opened', 'clicked'], 1, 1],
+      ['open', ['opened'], 1, 0],
+      ['complain', ['complained'], 0, 0],
+      ['unsubscribe', ['unsubscribed'], 0, 0],
+    ]
+    for (const [name, reactions, opens, clicks] of expected) {
+      const message = await queue([`${name}@example.com`], { mode: 'test' })
+      await clock.advance(0)
+      expect(await told(message)).toEqual(['delivered', ...reactions].map((type) => `0 message.${type}`))
+      expect((await store.messages.deliveries(message.id))[0]).toMatchObject({ status: 'delivered', opens, clicks })
+    }
+    const live = await queue(['click@example.com'])
+    await clock.advance(0)
+    expect(await told(live)).toEqual(['0 message.delivered'])
   })
 })
 

@@ -38,7 +38,8 @@ const CONTENT = 'select content from message_contents where message_number = ?'
 const HELD = `select number, message_number as messageNumber, destination from deliveries
   where id = ? and worker = ? and attempts = ?`
 const SETTLE = `update deliveries set status = ?, worker = null, next_attempt_at = ?, delivered_at = ?, smtp_response = ?,
-    bounce_type = ?, bounce_code = ?, mx_host = ?, tls = ?, soft_bounce_told = max(soft_bounce_told, ?)
+    bounce_type = ?, bounce_code = ?, mx_host = ?, tls = ?, soft_bounce_told = max(soft_bounce_told, ?),
+    opens = opens + ?, clicks = clicks + ?
   where number = ?`
 const STATUSES = 'select status from deliveries where message_number = ?'
 const SET_MESSAGE_STATUS = 'update messages set status = ? where number = ? and status <> ?'
@@ -128,6 +129,8 @@ export function sqliteDeliveries(
           attempt.mxHost,
           attempt.tlsVersion === null ? null : `${attempt.tlsVersion} ${attempt.tlsCipher ?? ''}`.trim(),
           Number(record.softBounceTold),
+          record.opens ?? 0,
+          record.clicks ?? 0,
           row.number,
         )
         inside.addAttempt(row.number, attempt)

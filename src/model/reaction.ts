@@ -1,0 +1,38 @@
+import { type EventType, iso } from './event.ts'
+
+/** What a recipient of test mail does after it came; each becomes an event. */
+export type Reaction = 'complained' | 'opened' | 'clicked' | 'unsubscribed'
+
+/** Reaction, its time (ms UTC) and the mail's HTML → the event that a real one would be, with a browser and an address
+ *  from the documentation range. Who clicks takes the first http link, or https://example.com/ where there is none. */
+export function reactionEvent(
+  reaction: Reaction,
+  at: number,
+  html: string | null,
+): { type: EventType; fields: Record<string, unknown> } {
+  const time = iso(at)
+  const browser = { user_agent: USER_AGENT, ip_address: IP_ADDRESS }
+  switch (reaction) {
+    case 'complained':
+      return event('message.complained', { complained_at: time, feedback_type: 'abuse' })
+    case 'opened':
+      return event('message.opened', { opened_at: time, ...browser, machine: false })
+    case 'clicked':
+      return event('message.clicked', { clicked_at: time, url: firstLink(html), ...browser, machine: false })
+    case 'unsubscribed':
+      return event('message.unsubscribed', { unsubscribed_at: time, method: 'one_click', ...browser })
+  }
+}
+
+function event(type: EventType, fields: Record<string, unknown>) {
+  return { type, fields }
+}
+
+/** The link that a recipient would click, or a stand-in when the mail has none. */
+function firstLink(html: string | null): string {
+  const href = /\bhref\s*=\s*["']?(https?:\/\/[^\s"'<>]+)/i.exec(html ?? '')?.[1]
+  return href?.replaceAll('&amp;', '&') ?? 'https://example.com/'
+}
+
+const USER_AGENT = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36'
+const IP_ADDRESS = '192.0.2.1' // RFC 5737: documentation
