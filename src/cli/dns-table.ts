@@ -1,5 +1,5 @@
 import type { DnsRecord, RecordStatus } from '../model/domain.ts'
-import { table } from './print.ts'
+import { harmless, table } from './print.ts'
 
 /** A DNS record as the API shows it. */
 export type PublishedRecord = DnsRecord & { status: RecordStatus; found: string[] }
@@ -17,7 +17,7 @@ export function dnsTable(all: readonly PublishedRecord[]): string {
     record.priority === null ? record.value : `${record.priority} ${record.value}`,
   ])
   const wrong = records.filter(({ status }) => status === 'mismatch')
-  const notes = wrong.map(({ name, found }) => `${name} says something else: ${found.join(' | ')}`)
+  const notes = wrong.map(({ name, found }) => `${name} says something else: ${harmless(found.join(' | '))}`)
   return [table(['needed', 'seen', 'type', 'name', 'value'], rows), ...notes].join('\n')
 }
 

@@ -28,6 +28,12 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
     .join('\n')
 }
 
+/** Text of strangers, such as a record found in DNS → the same for a terminal: control characters, which could move the
+ *  cursor or rewrite what stands above, and marks that turn the direction of writing become `?`. */
+export function harmless(text: string): string {
+  return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '?')
+}
+
 /** Colours for people at a terminal. */
 export interface Paint {
   bold(text: string): string

@@ -1,0 +1,18 @@
+import { expect, test } from 'bun:test'
+import { dnsTable, type PublishedRecord } from './dns-table.ts'
+
+const RECORD: PublishedRecord = {
+  purpose: 'dmarc',
+  type: 'TXT',
+  name: '_dmarc.acme.example',
+  value: 'v=DMARC1; p=none',
+  priority: null,
+  required: false,
+  status: 'mismatch',
+  found: ['v=DMARC1; \x1b[2J\x1b]0;title\x07', '\u202egnp.exe\n\u009b31m p=reject; ü'],
+}
+
+test('what a stranger wrote into DNS cannot write on our terminal', () => {
+  const note = dnsTable([RECORD]).split('\n').slice(2).join('\n')
+  expect(note).toBe('_dmarc.acme.example says something else: v=DMARC1; ?[2J?]0;title? | ?gnp.exe??31m p=reject; ü')
+})
