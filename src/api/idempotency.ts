@@ -22,7 +22,8 @@ export interface Idempotency {
    *  The answer is remembered by the store method that makes the change, in its transaction: what is not there after a
    *  crash did not happen. Only 2xx answers are remembered; after anything else the next one that waits has its turn.
    *  The key belongs to the organization. The same request is the same operation, path, mode and body: a live key does
-   *  not get the answer of a sandbox key. A replay asks neither for the resource in the path nor for the body's
+   *  not get the answer of a sandbox key; an answer that shows a secret is repeated only for the same permissions, or
+   *  it would hand an admin's key to whoever repeats the request that made it. A replay asks neither for the resource in the path nor for the body's
    *  validity. Throws 400 for a bad key, 409 for another request with it, 409 after waiting 20 s. */
   run(
     request: KeyedRequest,
@@ -117,9 +118,12 @@ function takeTurn(requestHash: Buffer): InFlight {
   return { requestHash, ended: promise, end: resolve }
 }
 
-/** Operation, resource in the path, mode and body → one hash; lengths cannot shift from one part into the next. */
+/** Operation, resource in the path, mode, body and where it matters permissions → one hash; lengths cannot shift from
+ *  one part into the next. */
 function hashOf({ operation, call, body }: KeyedRequest): Buffer {
-  const head = JSON.stringify([operation.id, call.key.mode, Object.entries(call.params).sort()])
+  const { mode, permissions } = call.key
+  const parts = [operation.id, mode, Object.entries(call.params).sort()]
+  const head = JSON.stringify(operation.secretAnswer ? [...parts, [...permissions].sort()] : parts)
   return createHash('sha256').update(sha256(head)).update(body).digest()
 }
 

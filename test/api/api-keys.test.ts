@@ -111,6 +111,18 @@ describe('creating a key', () => {
   })
 })
 
+test('a repeated creation does not hand an admin key to a key that may not grant it', async () => {
+  const { ask, own, addKey } = await start()
+  const body = { name: 'ops', domain_id: own.domain.id, permissions: ['admin'] }
+  const headers = { 'idempotency-key': 'deploy-1' }
+  const first = await ask('POST', '/v1/api-keys', { key: own.keys.admin, body, headers })
+  expect(first.status).toBe(201)
+  const lesser = await ask('POST', '/v1/api-keys', { key: own.keys.manage, body, headers })
+  expect([lesser.status, lesser.body.error.details.reason]).toEqual([409, 'idempotency_key_reused'])
+  const peer = await addKey(own, { permissions: ['admin'] })
+  expect((await ask('POST', '/v1/api-keys', { key: peer, body, headers })).text).toBe(first.text)
+})
+
 test('the list is newest first, page by page, and only of the organization', async () => {
   const { ask, addKey, own, clock } = await start()
   const ids = Object.values(own.keys).map(({ record }) => record.id)
