@@ -3,6 +3,7 @@ import { compose } from '../mail/compose.ts'
 import { unpackContent } from '../mail/content.ts'
 import { signDkim } from '../mail/dkim.ts'
 import type { SigningKey } from './job.ts'
+import type { SignRsa } from './system-rsa.ts'
 
 /** What a mail is made of; the same three give the same bytes, at every attempt and for the raw view. */
 export interface Unprepared {
@@ -21,6 +22,8 @@ export interface Preparer {
   prepare(job: Unprepared): Promise<Prepared>
   /** The same, at once. */
   prepareNow(job: Unprepared): Prepared
+  /** From now on RSA signatures are made so; they must be the same ones. */
+  signRsaWith(signRsa: SignRsa): void
 }
 
 /** Makes a Preparer. Private keys are parsed once and kept; parsing costs a sixth of a signature. */
@@ -28,6 +31,7 @@ export function createPreparer(): Preparer {
   const keys = new Map<string, KeyObject>()
   const waiting: (() => void)[] = []
   let isTurning = false
+  let signRsa: Parameters<typeof signDkim>[3]
 
   const keyOf = (pem: string) => {
     const known = keys.get(pem)
@@ -43,7 +47,7 @@ export function createPreparer(): Preparer {
       ...key,
       privateKey: keyOf(privateKeyPem),
     }))
-    return [signDkim(mail, signingKeys, job.signedAt), mail]
+    return [signDkim(mail, signingKeys, job.signedAt, signRsa), mail]
   }
   const turn = () => {
     waiting.shift()?.()
@@ -52,6 +56,9 @@ export function createPreparer(): Preparer {
   }
   return {
     prepareNow,
+    signRsaWith: (given) => {
+      signRsa = (input, { privateKey }) => given(input, privateKey)
+    },
     prepare: (job) =>
       new Promise((resolve, reject) => {
         waiting.push(() => {
