@@ -37,6 +37,8 @@ const CASES: [stage: Stage, said: string, outcome: string][] = [
   ['mail', '421 4.7.0 [TSS04] Messages from 192.0.2.9 temporarily deferred', 'deferred 4.7.0'],
   ['mail', '451 4.1.8 Domain of sender address does not resolve', 'deferred 4.1.8'],
   ['ehlo', '450 4.2.2 odd', 'deferred 4.2.2'],
+  ['mail', '530 5.7.0 Authentication required', 'deferred 5.7.0'],
+  ['mail', '530 Must issue a STARTTLS command first', 'deferred 530'],
 
   // Temporary, about this mailbox.
   ['rcpt', '452 4.2.2 The email account that you tried to reach is over quota. - gsmtp', 'deferred, recipient 4.2.2'],

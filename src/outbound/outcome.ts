@@ -6,7 +6,7 @@ import type { Answer, Fault, Stage } from './answer.ts'
 /** Answer of the server → what happened to the delivery (contract §4 a–d). `peerName` goes into messages. Never throws.
  *
  *  delivered  2yz to the final dot, and nothing else.
- *  deferred   4yz anywhere (421 included), and network, time-out, TLS, login and protocol trouble. About the recipient
+ *  deferred   4yz anywhere (421 included), 530 (the operator can mend it), and network, time-out, TLS, login and protocol trouble. About the recipient
  *             when x.1.z or x.2.z, or the words, say that this mailbox is the matter.
  *  bounced    hard: 5yz to RCPT, DATA or the mail that says the address or its domain does not exist or takes no mail.
  *             soft: every other 5yz. The address is fine, or at least nobody said otherwise: only hard suppresses,
@@ -51,6 +51,8 @@ export function internalFault(error: unknown): Outcome {
   return { kind: 'deferred', code: '4.3.0', message, aboutRecipient: false, cause }
 }
 
+/** RFC 4954 §4, RFC 3207 §4. */
+const LOGIN_OR_TLS_NEEDED = 530
 const isBeforeMail = (stage: Stage) => stage === 'greeting' || stage === 'ehlo'
 const isAboutUs = (stage: Stage) => stage !== 'rcpt' && stage !== 'data' && stage !== 'content'
 
@@ -59,7 +61,7 @@ function outcomeOfReply(stage: Stage, reply: Reply): Outcome {
   const cause: Cause = classifyReply(reply)
   const code = reply.enhanced ?? String(reply.code)
   const message = formatReply(reply)
-  if (reply.code < 500) {
+  if (reply.code < 500 || reply.code === LOGIN_OR_TLS_NEEDED) {
     const aboutRecipient = reply.code !== 421 && !isAboutUs(stage) && isAboutRecipient(reply, cause)
     return { kind: 'deferred', code, message, aboutRecipient, cause }
   }

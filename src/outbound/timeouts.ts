@@ -9,6 +9,8 @@ export interface Timeouts {
   /** One block of the mail. */
   blockMs: number
   finalDotMs: number
+  /** What comes after a refusal, when the outcome is known already. */
+  windUpMs: number
   /** Everything before the mail itself, all hosts of one attempt together. */
   attemptMs: number
   /** The mail itself, until the final dot is written. */
@@ -25,6 +27,7 @@ export const TIMEOUTS: Timeouts = {
   dataMs: 120_000,
   blockMs: 180_000,
   finalDotMs: 600_000,
+  windUpMs: 30_000, // ours: all it saves is the connection
   attemptMs: 600_000,
   uploadMs: 600_000,
 }

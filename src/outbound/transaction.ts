@@ -117,11 +117,11 @@ async function pipelined(
  *  none. RFC 2920 §3.1. */
 async function closeGroup(session: Session, timeouts: Timeouts, isOpen: boolean): Promise<void> {
   if (!isOpen) return session.dialogue.close()
-  const reply = await session.dialogue.reply(timeouts.dataMs)
+  const reply = await session.dialogue.reply(timeouts.windUpMs)
   if (isFault(reply) || reply.code === 421) return session.dialogue.close()
   if (reply.code !== 354) return
   session.dialogue.say('.\r\n', '.')
-  const end = await session.dialogue.reply(timeouts.finalDotMs)
+  const end = await session.dialogue.reply(timeouts.windUpMs)
   if (isFault(end)) session.dialogue.close()
 }
 

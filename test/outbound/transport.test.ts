@@ -292,6 +292,16 @@ test('a line end in an address never reaches the wire', async () => {
   expect(mx.heard.some((line) => line.startsWith('MAIL'))).toBe(false)
 })
 
+test('a server that refuses the recipient, opens its ears all the same and then says nothing holds nobody up', async () => {
+  const script = (cue: Cue): Move | null => {
+    if (cue === 'RCPT') return '550 5.1.1 no such user'
+    return cue === 'DOT' ? { do: 'hang' } : null
+  }
+  const mx = await raw({ script })
+  const { answer } = await offer(transport({ timeouts: { ...TIMEOUTS, windUpMs: 50 } }), peer(mx))
+  expect(answer).toMatchObject({ kind: 'reply', stage: 'rcpt', reply: { code: 550, enhanced: '5.1.1' } })
+})
+
 test('a server that stops reading within a big mail has not taken it', async () => {
   const mx = await raw({ script: at('DATA', { do: 'stop_reading', text: '354 go ahead\r\n' }) })
   const big = toWire([Buffer.alloc(8_000_000, 'x')])
