@@ -51,6 +51,7 @@ try {
       if (parts.includes('send')) await benchSend(binary, false)
       if (parts.includes('send')) await benchSend(binary, true)
     }
+    if (parts.includes('accept')) await benchReference()
     if (parts.includes('claim')) note('this: claim behind 200,000 due of one dead domain, ms', await measureClaim())
   }
 } finally {
@@ -81,6 +82,18 @@ async function benchAccept(binary: Binary): Promise<void> {
   note(`${binary.name}: accepted/s in batches of 500`, batches.perSecond * 500)
   note(`${binary.name}: resident after accepting, MB`, house.residentMb())
   await house.stop()
+}
+
+/** The same load on a server that does nothing but store: how fast this machine is today. */
+async function benchReference(): Promise<void> {
+  const reference = await start('bun', [join(ROOT, 'scripts/bench/reference.ts')])
+  const house = { http: reference.first.http as unknown as string, key: 'none' }
+  await load(house, 50, 20_000, heldFile)
+  const { perSecond } = await load(house, 50, messages * 2, heldFile)
+  note('a bare server that only stores the body: accepted/s at 50 connections', perSecond)
+  const own = figures.get('this: accepted/s at 50 connections')?.at(-1) ?? Number.NaN
+  note('this: accepting at 50 connections, share of the bare server', own / perSecond)
+  await reference.terminate()
 }
 
 async function benchSend(binary: Binary, withWebhook: boolean): Promise<void> {
@@ -199,7 +212,13 @@ interface LoadResult {
   failed: number
 }
 
-async function load(house: House, connections: number, count: number, file: string, extra = ''): Promise<LoadResult> {
+async function load(
+  house: Pick<House, 'http' | 'key'>,
+  connections: number,
+  count: number,
+  file: string,
+  extra = '',
+): Promise<LoadResult> {
   const script = join(ROOT, 'scripts/bench/load.ts')
   const printed = await run('bun', [script, house.http, house.key, String(connections), String(count), file, extra])
   const result = JSON.parse(printed) as LoadResult

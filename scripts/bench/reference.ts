@@ -1,0 +1,27 @@
+/** What this machine can do at most: a bare server that takes the same requests and commits each body as one row, all
+ *  that came in one turn together, with nothing checked, packed, indexed or logged. Prints `{"http": "host:port"}`. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Elysia } from 'elysia'
+import { connect } from '../../src/storage/sqlite/driver.ts'
+import { createWriter } from '../../src/storage/sqlite/writer.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'postrider-reference-'))
+const db = connect(join(folder, 'reference.db'), { busyTimeoutMs: 0 })
+db.exec('create table bodies (number integer primary key, body text not null) strict')
+const insert = db.prepare('insert into bodies (body) values (?)')
+const writer = createWriter(db, { beginning: () => {}, begun: () => {}, undone: () => {} })
+
+const app = new Elysia({ serve: { reusePort: false } }).post('/v1/messages/send', async ({ body, set }) => {
+  await writer.write(() => insert.run(JSON.stringify(body)))
+  set.status = 202
+  return { status: 'queued' }
+})
+app.listen({ hostname: '127.0.0.1', port: 0 })
+console.log(JSON.stringify({ http: `127.0.0.1:${app.server!.port}` }))
+process.on('SIGTERM', () => {
+  db.close()
+  rmSync(folder, { recursive: true, force: true })
+  process.exit(0)
+})
