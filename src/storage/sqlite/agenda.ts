@@ -85,6 +85,18 @@ export function createAgenda(): Agenda {
   }
 }
 
+/** When a key has something due, as the due index says. */
+export interface DueTime {
+  key: string
+  at: number
+}
+
+/** Forgets everything and takes up what the due index holds. */
+export function refill(agenda: Agenda, times: readonly DueTime[]): void {
+  agenda.clear()
+  for (const { key, at } of times) agenda.offer(key, at)
+}
+
 function pushEntry(heap: Entry[], entry: Entry): void {
   let at = heap.length
   heap.push(entry)

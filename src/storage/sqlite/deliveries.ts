@@ -1,6 +1,6 @@
 import { type DeliveryStatus, messageStatus } from '../../model/message.ts'
 import type { ClaimedDelivery, Deliveries } from '../store.ts'
-import type { Agenda } from './agenda.ts'
+import { type Agenda, type DueTime, refill } from './agenda.ts'
 import type { AddAttemptInside } from './attempts.ts'
 import { claimFrom } from './claim.ts'
 import type { DomainCache } from './domains.ts'
@@ -81,9 +81,7 @@ export function sqliteDeliveries(
   const { agenda, foreign } = inside
 
   const readAgenda = () => {
-    const times = dueTimes.all() as { key: string; at: number }[]
-    agenda.clear()
-    for (const { key, at } of times) agenda.offer(key, at)
+    refill(agenda, dueTimes.all() as DueTime[])
   }
   readAgenda()
   foreign.onChange(readAgenda)

@@ -1,7 +1,7 @@
 import type { EventType } from '../../model/event.ts'
 import type { WebhookAttempt, WebhookDelivery } from '../../model/webhook.ts'
 import type { ClaimedWebhookDelivery, WebhookDeliveries } from '../store.ts'
-import type { Agenda } from './agenda.ts'
+import { type Agenda, type DueTime, refill } from './agenda.ts'
 import { claimFrom } from './claim.ts'
 import type { Connection } from './driver.ts'
 import { webhookDeliveryId } from './fan-out.ts'
@@ -92,9 +92,7 @@ export function sqliteWebhookDeliveries(
   const queueAgain = db.prepare(QUEUE_AGAIN)
 
   const readAgenda = () => {
-    const times = dueTimes.all() as { key: string; at: number }[]
-    agenda.clear()
-    for (const { key, at } of times) agenda.offer(key, at)
+    refill(agenda, dueTimes.all() as DueTime[])
   }
   readAgenda()
   foreign.onChange(readAgenda)
