@@ -1,7 +1,13 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { makeConfig } from '../config.ts'
 import type { Random } from '../platform/random.ts'
-import { MAX_AGE_SECONDS, nextAttempt, RETRY_LADDER_SECONDS } from './schedule.ts'
+import { nextAttempt } from './schedule.ts'
+
+// The schedule as it stands in the config, so that the golden table shows what a new house does.
+const { retryScheduleSeconds: RETRY_LADDER_SECONDS, maxAgeSeconds: MAX_AGE_SECONDS } = makeConfig({
+  hostname: 'mail.example.com',
+}).delivery
 
 const fraction = (value: number): Random => ({ bytes: (size) => new Uint8Array(size), fraction: () => value })
 const noJitter = fraction(0.5)

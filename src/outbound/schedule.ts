@@ -1,12 +1,6 @@
 import { backoffMs } from '../platform/backoff.ts'
 import type { Random } from '../platform/random.ts'
 
-/** Waits before attempts 2, 3, …; the last repeats until the age below is reached. */
-export const RETRY_LADDER_SECONDS: readonly number[] = [60, 300, 900, 1800, 3600, 7200, 14_400, 28_800, 43_200]
-
-/** Three days after the first attempt a delivery is given up. */
-export const MAX_AGE_SECONDS = 259_200
-
 /** A deferral → when the next attempt starts (ms UTC), or null to give up. `attempt` is the number of the attempt that
  *  was just deferred (1 = the first), `firstAttemptAt` when the first was due. Each wait strays ±10 %, so that mails
  *  deferred together do not come back together. Given up when the next attempt would start more than `maxAgeSeconds`
