@@ -6,7 +6,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['platform', 'mail', 'config', 'version'],
   ['model'],
   ['storage'],
-  ['submission', 'outbound', 'webhooks', 'feedback', 'analysis', 'domains'],
+  ['submission', 'outbound', 'webhooks', 'feedback', 'analysis', 'domains', 'smtp'],
   ['api', 'inbound', 'relay', 'tracking', 'dashboard', 'maintenance'],
   ['main', 'house', 'operations', 'cli'],
 ]

@@ -81,11 +81,26 @@ inbound mail. Its A/AAAA record and the PTR record of its address should agree. 
       fallback: '',
     }),
     key_file: key(kinds.file, { about: 'PEM private key of that certificate.', fallback: '' }),
+    max_connections: key(kinds.whole(1, 100_000), {
+      about: 'Connections at once to each listener. More are answered 421.',
+      fallback: 1000,
+    }),
+    max_connections_per_address: key(kinds.whole(1, 100_000), {
+      about: 'Of them from one address (IPv6: from one /64).',
+      fallback: 50,
+    }),
     inbound: section('Mail from the world: inbound routes, bounces and complaints.', {
       listen: key(kinds.listen, { about: 'host:port, or "off".', fallback: '0.0.0.0:25' }),
     }),
     submission: section('Mail handed in by your programs, with an API key as password.', {
-      listen: key(kinds.listen, { about: 'host:port, usually 0.0.0.0:587, or "off".', fallback: 'off' }),
+      listen: key(kinds.listen, {
+        about: 'host:port, usually 0.0.0.0:587, or "off". TLS by STARTTLS.',
+        fallback: 'off',
+      }),
+      listen_tls: key(kinds.listen, {
+        about: 'host:port, usually 0.0.0.0:465, or "off". TLS from the first byte.',
+        fallback: 'off',
+      }),
     }),
   }),
   delivery: section('Mail on its way out.', {

@@ -7,6 +7,12 @@ export interface MailLog {
   deferred(fact: Attempted & { nextAttemptAt: number | null }): void
   bounced(fact: Attempted & { type: string }): void
   suppressed(fact: { message: string; recipients: number }): void
+  /** Mail from the world was taken by a route. */
+  received(fact: { inbound: string; route: string; sizeBytes: number; spf: string; dkim: string; dmarc: string }): void
+  /** A bounce, a complaint or a plea to stop came back for a delivery. */
+  reported(fact: { message: string; delivery: string; kind: string; status: string | null }): void
+  /** Somebody was told no at an SMTP door. */
+  refused(fact: { door: string; address: string; reply: string }): void
 }
 
 interface Attempted {
@@ -36,5 +42,10 @@ export function createMailLog(log: Log): MailLog {
       }),
     bounced: ({ type, ...fact }) => log.info('bounced', { ...attempted(fact), bounce_type: type }),
     suppressed: ({ message, recipients }) => log.info('suppressed', { message_id: message, recipients }),
+    received: ({ inbound, route, sizeBytes, ...verdicts }) =>
+      log.info('received', { inbound_id: inbound, route_id: route, size_bytes: sizeBytes, ...verdicts }),
+    reported: ({ message, delivery, ...fact }) =>
+      log.info('reported', { message_id: message, delivery_id: delivery, ...fact }),
+    refused: (fact) => log.info('refused', fact),
   }
 }

@@ -2,8 +2,16 @@ import type { ApiKey } from '../model/api-key.ts'
 import type { Attempt, BounceType, Delivery, Outcome, RecipientType } from '../model/delivery.ts'
 import type { DkimKeyRecord, DkimState, Domain, DomainStatus, Finding, Tracking } from '../model/domain.ts'
 import type { Event, EventType } from '../model/event.ts'
+import type {
+  InboundAttempt,
+  InboundDelivery,
+  InboundDeliveryStatus,
+  InboundMessage,
+} from '../model/inbound-message.ts'
+import type { InboundRoute } from '../model/inbound-route.ts'
 import type { DeliveryStatus, Message, MessageStatus, Mode } from '../model/message.ts'
 import type { Organization } from '../model/organization.ts'
+import type { Report } from '../model/report.ts'
 import type { Suppression, SuppressionReason } from '../model/suppression.ts'
 import type {
   Webhook,
@@ -35,6 +43,9 @@ export interface Store {
   suppressions: Suppressions
   webhooks: Webhooks
   webhookDeliveries: WebhookDeliveries
+  inboundRoutes: InboundRoutes
+  inbound: Inbound
+  inboundDeliveries: InboundDeliveries
   idempotency: IdempotencyRecords
   /** A named secret of this installation, made from `fresh` the first time it is asked for. */
   secret(name: string, fresh: Uint8Array): Promise<Uint8Array>
@@ -244,6 +255,29 @@ export interface Deliveries {
   /** At start: leases of other workers end now. Their attempts stay counted; a delivery that saw its process
    *  die more than twice waits for its turn instead. Answers how many. */
   endForeignLeases(worker: string, now: number): Promise<number>
+  /** With its message; null when retention has dropped it or it never was. */
+  get(id: string): Promise<{ delivery: Delivery; message: Message } | null>
+  /** What came to be known after the fact. `duplicate` when that very report (its digest) is already there, `changed`
+   *  when the delivery is no longer in `expected`, so that the decision must be made anew: nothing is written then. */
+  recordLate(record: LateRecord): Promise<'recorded' | 'duplicate' | 'changed' | 'unknown'>
+  /** Of all recipients of a message, oldest first. */
+  reports(messageId: string): Promise<{ email: string; report: Report }[]>
+}
+
+export interface LateRecord {
+  deliveryId: string
+  report: Report
+  expected: DeliveryStatus
+  /** Null = the report is kept and the delivery stays what it is. An open delivery that becomes final is not tried again. */
+  change: {
+    status: DeliveryStatus
+    smtpResponse: string | null
+    bounceType: BounceType | null
+    bounceCode: string | null
+  } | null
+  events: Event[]
+  suppression: Suppression | null
+  now: number
 }
 
 export interface DeliveryRecord {
@@ -369,4 +403,90 @@ export interface WebhookDeliveries {
     limit: number,
     now: number,
   ): Promise<{ queued: number; more: string | null }>
+}
+
+export interface InboundRoutes {
+  create(route: InboundRoute, secret: string, remember?: Remember): Promise<void>
+  get(id: string): Promise<InboundRoute | null>
+  list(organizationId: string, page: PageRequest): Promise<Page<InboundRoute>>
+  update(
+    id: string,
+    change: Partial<Pick<InboundRoute, 'name' | 'match' | 'action' | 'authentication' | 'enabled' | 'priority'>>,
+  ): Promise<InboundRoute | null>
+  /** Its open deliveries end as failed; messages stay. */
+  remove(id: string): Promise<void>
+  /** Enabled routes of an organization in no order. Synchronous and from memory: asked for at every RCPT. */
+  enabledOf(organizationId: string): InboundRoute[]
+  /** The domain by its name, whoever owns it. Synchronous and from memory. */
+  domainByName(name: string): Domain | null
+  /** The domain whose return path host that is. Synchronous and from memory. */
+  domainByReturnPathHost(host: string): Domain | null
+}
+
+/** One mail from the world with everything that becomes true when it is taken. */
+export interface AcceptedInbound {
+  /** As inbound/pack.ts makes them; stored once for all messages. */
+  raw: Uint8Array
+  parsed: Uint8Array
+  taken: {
+    message: InboundMessage
+    /** Id of the webhook delivery that is owed, due at once; null for other actions. */
+    deliveryId: string | null
+    /** The outbound message it becomes. Not counted against the month's volume: anybody may write to a route. */
+    forward: AcceptedMessage | null
+  }[]
+}
+
+export interface InboundFilter extends TimeRange {
+  organizationId: string
+  routeId: string | null
+  domainId: string | null
+  /** Addresses, compared without case. */
+  from: string | null
+  to: string | null
+  status: InboundDeliveryStatus | null
+}
+
+export interface Inbound {
+  accept(accepted: AcceptedInbound): Promise<void>
+  get(id: string): Promise<InboundMessage | null>
+  list(filter: InboundFilter, page: PageRequest): Promise<Page<InboundMessage>>
+  /** Null once retention has dropped it. */
+  raw(id: string): Promise<Uint8Array | null>
+  parsed(id: string): Promise<Uint8Array | null>
+}
+
+/** An inbound delivery whose next attempt is counted and may start. */
+export interface ClaimedInboundDelivery {
+  id: string
+  message: InboundMessage
+  /** As it is now, not as it was when the mail came. */
+  route: { id: string; url: string; includeAttachments: boolean; secret: string }
+  attempt: number
+  lease: Lease
+}
+
+export interface InboundDeliveries {
+  /** Deliveries of routes that are disabled or no longer webhooks wait. */
+  claimDue(request: {
+    now: number
+    limit: number
+    lease: Lease
+    freeFor: (routeId: string) => number
+  }): Promise<ClaimedInboundDelivery[]>
+  nextDueAt(freeFor: (routeId: string) => number): number | null
+  record(record: {
+    deliveryId: string
+    worker: string
+    attempt: InboundAttempt
+    status: InboundDeliveryStatus
+    nextAttemptAt: number | null
+    now: number
+  }): Promise<'recorded' | 'lease_lost'>
+  release(claims: { id: string; attempt: number; worker: string }[], now: number): Promise<void>
+  endForeignLeases(worker: string, now: number): Promise<number>
+  /** Newest first. */
+  ofMessage(inboundMessageId: string): Promise<InboundDelivery[]>
+  /** A new delivery of the message, five attempts, due at once; `under_way` while one is still pending. */
+  redeliver(inboundMessageId: string, deliveryId: string, now: number): Promise<'queued' | 'under_way'>
 }

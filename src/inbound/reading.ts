@@ -1,0 +1,77 @@
+import type { Verdicts } from '../model/inbound-message.ts'
+
+/** A mail to be authenticated and read; crosses to a thread, so plain data only. `raw` is transferred. */
+export interface ReadingJob {
+  jobId: number
+  raw: Uint8Array<ArrayBuffer>
+  envelope: {
+    remoteAddress: string
+    helo: string
+    /** Empty = the null return path. */
+    returnPath: string
+    /** Envelope recipients, for the Received header when there is exactly one. */
+    recipients: string[]
+    protocol: string
+    tls: string | null
+  }
+  receivedAt: number
+  /** One per forwarding route: whose key seals. */
+  seals: Seal[]
+}
+
+/** RFC 8617: who vouches for what was found when the mail came in. */
+export interface Seal {
+  domain: string
+  selector: string
+  privateKeyPem: string
+}
+
+export interface Reading {
+  jobId: number
+  verdicts: Verdicts
+  /** `p=` of the author's DMARC record: what a failure is to mean. */
+  dmarcPolicy: 'none' | 'quarantine' | 'reject'
+  /** Why it failed, in words for a refusal; null otherwise. */
+  dmarcReason: string | null
+  head: MailHead
+  /** The raw mail with Return-Path, Authentication-Results and Received in front, as mail/inbound-content.ts packs it. */
+  raw: Uint8Array<ArrayBuffer>
+  /** What the payload shows of the mail, as mail/inbound-content.ts packs it. */
+  parsed: Uint8Array<ArrayBuffer>
+  parseError: string | null
+  /** In the order of `seals`: the mail to send on, sealed, as mail/mime-content.ts packs it. */
+  forwards: Uint8Array<ArrayBuffer>[]
+}
+
+export interface MailHead {
+  /** Address of the From header; empty when there is none that can be read. */
+  from: string
+  fromHeader: string
+  subject: string
+  messageId: string
+  /** Received headers that came with it. */
+  hops: number
+  /** Value of our own loop header, if any. */
+  loop: string | null
+}
+
+/** What the thread is told once. */
+export interface ReaderSettings {
+  hostname: string
+  dnsServers: string[]
+  /** For SPF, DKIM, DMARC and ARC together. */
+  authenticationMs: number
+}
+
+export type ToReader =
+  | { kind: 'start'; settings: ReaderSettings }
+  | { kind: 'read'; job: ReadingJob }
+  /** Stored raw mail → its attachments, for `attachments_data`. */
+  | { kind: 'attachments'; jobId: number; raw: Uint8Array }
+
+export type FromReader =
+  | { kind: 'ready' }
+  | { kind: 'reading'; reading: Reading }
+  /** In the order of ParsedMail.attachments, base64. */
+  | { kind: 'attachments'; jobId: number; contents: string[] | null; error: string | null }
+  | { kind: 'bug'; jobId: number; error: string }

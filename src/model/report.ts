@@ -1,0 +1,33 @@
+import type { Cause } from './delivery.ts'
+
+/** What the world told about a delivery after it was over: a DSN, a complaint, an automatic answer, a plea to stop. */
+export interface Report {
+  kind: ReportKind
+  receivedAt: number
+  /** SHA-256 of the raw mail: the same report twice is one. */
+  digest: Uint8Array
+  /** Who reported: `Reporting-MTA`, the feedback loop's `User-Agent` or the client's address. */
+  reporter: string | null
+  /** Enhanced status code of a DSN. */
+  status: string | null
+  /** The remote server's reply or the report's own words, at most 2,000 characters. */
+  diagnostic: string | null
+  /** Class and matched rule of a failure. */
+  cause: Cause | null
+  /** RFC 5965 §3.1 `Feedback-Type`. */
+  feedbackType: string | null
+}
+
+/** `relayed`, `expanded` and `delivered` as in RFC 3464 §2.3.3; `auto_reply` RFC 3834; `other` could not be read as any. */
+export const REPORT_KINDS = [
+  'failed',
+  'delayed',
+  'delivered',
+  'relayed',
+  'expanded',
+  'complaint',
+  'unsubscribe',
+  'auto_reply',
+  'other',
+] as const
+export type ReportKind = (typeof REPORT_KINDS)[number]

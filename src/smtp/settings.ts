@@ -1,0 +1,35 @@
+import type { Certificate } from '../platform/certificate.ts'
+
+/** What an SMTP listener is told once. */
+export interface ListenerSettings {
+  /** Our name in the greeting. */
+  hostname: string
+  tls: 'starttls' | 'implicit'
+  certificate: Certificate
+  /** AUTH in clear only from these: loopback. Ignored where the door has no onLogin. */
+  loginNeedsTls: boolean
+  /** Where large mails wait until they are read. */
+  spoolDir: string
+  limits: ListenerLimits
+}
+
+export interface ListenerLimits {
+  messageBytes: number
+  recipients: number
+  connections: number
+  connectionsPerAddress: number
+  /** Between two commands, and between two pieces of a mail. */
+  idleMs: number
+  /** For one mail from DATA to its dot. */
+  dataMs: number
+  /** Mails that are in memory at once, in bytes: more wait in their files. */
+  memoryBytes: number
+}
+
+/** RFC 5321 §4.5.3.2 asks for five minutes of patience; a loaded server may have less. The rest is ours. */
+export const LIMITS = {
+  recipients: 100, // RFC 5321 §4.5.3.1.8
+  idleMs: 300_000,
+  dataMs: 900_000,
+  memoryBytes: 128 * 2 ** 20,
+}
