@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { packContent } from './content.ts'
+import { isMime, packMime, unpackMime } from './mime-content.ts'
+
+test('a finished mail comes back byte for byte, whatever its bytes', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 3000 }), (mime) => {
+      const blob = packMime(mime)
+      expect(isMime(blob)).toBe(true)
+      expect([...unpackMime(blob)]).toEqual([...mime])
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('a finished mail and a composed one are told apart', () => {
+  const from = { name: null, address: 'a@example.com', local: 'a', domain: 'example.com' }
+  const composed = packContent({
+    ...{ from, to: [], cc: [], replyTo: [], subject: 's', dateAt: 0, messageId: '<a@b>', html: null, text: 't' },
+    ...{ headers: [], attachments: [], boundarySeed: 'seed' },
+  })
+  expect(isMime(composed)).toBe(false)
+  expect(isMime(new Uint8Array(0))).toBe(false)
+  expect(() => unpackMime(composed)).toThrow('unknown form')
+})
+
+test('a blob that was cut or changed anywhere is not taken for a mail', () => {
+  const blob = packMime(Buffer.from('From: a@example.com\r\n\r\nHello, hello, hello.\r\n'))
+  for (let at = 0; at < blob.length; at++) {
+    const changed = blob.slice()
+    changed[at]! ^= 0x40
+    expect(() => unpackMime(changed)).toThrow('stored content')
+    expect(() => unpackMime(blob.slice(0, at))).toThrow('stored content')
+  }
+})
