@@ -31,3 +31,174 @@ export type RouteAction =
  *  `require_pass`: whatever is no DMARC pass is refused. */
 export const ROUTE_AUTHENTICATIONS = ['none', 'dmarc', 'require_pass'] as const
 export type RouteAuthentication = (typeof ROUTE_AUTHENTICATIONS)[number]
+
+/** A recipient as far as routes care: local part as it was spoken (quotes included), domain as lower-case A-label. */
+export interface RoutedAddress {
+  local: string
+  domain: string
+}
+
+/** The route that takes an address, and by what. */
+export interface RouteChoice {
+  route: InboundRoute
+  by: RouteMatch['type']
+  /** The route knows `a@d`; spoken was `a+tag@d`. */
+  viaBareAddress: boolean
+}
+
+/** What is to be said of one route and one address. */
+export interface WeighedRoute {
+  route: InboundRoute
+  /** It is enabled and knows the address, be it first or not. */
+  matches: boolean
+  /** It is the one that gets the mail. */
+  takes: boolean
+  by: RouteMatch['type']
+  viaBareAddress: boolean
+  /** In words for people, without a full stop. */
+  why: string
+}
+
+/** Routes of the organization whose domain it is, and an address → the route that takes it, or null. Highest priority
+ *  first; then address, pattern, domain, catch-all; then the exact address before its bare form; then the older route.
+ *  Disabled routes take nothing. Never throws. Contract §5. */
+export function chooseRoute(routes: readonly InboundRoute[], address: RoutedAddress): RouteChoice | null {
+  const forms = formsOf(address)
+  let best: RouteChoice | null = null
+  for (const route of routes) {
+    const hit = route.enabled ? fits(route.match, forms) : null
+    if (hit === null) continue
+    const choice = { route, by: route.match.type, viaBareAddress: hit === 'bare' }
+    if (best === null || precedence(choice, best) < 0) best = choice
+  }
+  return best
+}
+
+/** The same question, answered for every route: those that match in the order they would take it, then the others by
+ *  priority. Whatever chooseRoute answers is the first here, and the only one that `takes`. Empty for no routes. */
+export function weighRoutes(routes: readonly InboundRoute[], address: RoutedAddress): WeighedRoute[] {
+  const forms = formsOf(address)
+  const weighed = routes.map((route) => {
+    const hit = fits(route.match, forms)
+    return { route, by: route.match.type, viaBareAddress: hit === 'bare', hit, matches: route.enabled && hit !== null }
+  })
+  weighed.sort((a, b) => Number(b.matches) - Number(a.matches) || precedence(a, b))
+  return weighed.map(({ hit, ...each }, place) => {
+    const takes = place === 0 && each.matches
+    const why = !each.matches
+      ? whyNot(each.route, hit !== null, forms)
+      : takes
+        ? `takes it: ${hitInWords(each)}`
+        : `would take it, ${hitInWords(each)}, but ${whyBehind(each, weighed[0]!)}`
+    return { ...each, takes, why }
+  })
+}
+
+/** Local part → the form in which two are compared: without the quotes that say nothing, lower-case, NFC. A local part
+ *  belongs to its receiver (RFC 5321 §2.4), and this receiver does not tell letter case apart. */
+export function foldLocalPart(local: string): string {
+  const plain = local.startsWith('"') && local.endsWith('"') && local.length > 1 ? unquoted(local) : local
+  return plain.normalize('NFC').toLowerCase()
+}
+
+const RANK: Record<RouteMatch['type'], number> = { address: 0, pattern: 1, domain: 2, catch_all: 3 }
+const IN_WORDS: Record<RouteMatch['type'], string> = {
+  address: 'an address',
+  pattern: 'a pattern',
+  domain: 'a domain',
+  catch_all: 'a catch-all',
+}
+
+interface Forms {
+  domain: string
+  exact: string
+  /** What stands before the first `+`; null when there is none, or nothing before it. */
+  bare: string | null
+}
+
+function formsOf(address: RoutedAddress): Forms {
+  const exact = foldLocalPart(address.local)
+  const plus = exact.indexOf('+')
+  return { domain: address.domain, exact, bare: plus > 0 ? exact.slice(0, plus) : null }
+}
+
+function fits(match: RouteMatch, { domain, exact, bare }: Forms): 'exact' | 'bare' | null {
+  if (match.type === 'catch_all') return 'exact'
+  const at = match.value.lastIndexOf('@') // -1 for a domain: all of it
+  if (match.value.slice(at + 1).toLowerCase() !== domain) return null
+  if (match.type === 'domain') return 'exact'
+  const wanted = foldLocalPart(match.value.slice(0, at))
+  const knows = (local: string) => (match.type === 'address' ? wanted === local : matchesPattern(wanted, local))
+  return knows(exact) ? 'exact' : bare !== null && knows(bare) ? 'bare' : null
+}
+
+/** `*` any run, `?` one character. Only the last star is ever reconsidered, so the work is at most the product of both
+ *  lengths, whatever the pattern: a regular expression made of it could be sent into exponential time. */
+function matchesPattern(pattern: string, text: string): boolean {
+  const wanted = [...pattern]
+  const given = [...text]
+  let at = 0
+  let star = -1
+  let resume = 0
+  for (let i = 0; i < given.length; ) {
+    if (wanted[at] === '*') {
+      star = at++
+      resume = i
+    } else if (at < wanted.length && (wanted[at] === '?' || wanted[at] === given[i])) {
+      at++
+      i++
+    } else if (star >= 0) {
+      at = star + 1
+      i = ++resume
+    } else return false
+  }
+  while (wanted[at] === '*') at++
+  return at === wanted.length
+}
+
+/** Negative when `a` comes before `b`. */
+function precedence(a: RouteChoice, b: RouteChoice): number {
+  return (
+    b.route.priority - a.route.priority ||
+    RANK[a.by] - RANK[b.by] ||
+    Number(a.viaBareAddress) - Number(b.viaBareAddress) ||
+    a.route.createdAt - b.route.createdAt ||
+    (a.route.id < b.route.id ? -1 : 1)
+  )
+}
+
+function hitInWords({ route, by, viaBareAddress }: RouteChoice): string {
+  const { value } = route.match
+  const form = viaBareAddress ? 'the address without its +tag' : 'the address'
+  switch (by) {
+    case 'address':
+      return `${form} is ${value}`
+    case 'pattern':
+      return `${form} matches ${value}`
+    case 'domain':
+      return `the domain is ${value}`
+    case 'catch_all':
+      return 'it takes every address of every domain'
+  }
+}
+
+function whyBehind(behind: RouteChoice, first: RouteChoice): string {
+  const { name, priority } = first.route
+  const comes = `${JSON.stringify(name)} comes first:`
+  if (priority !== behind.route.priority) return `${comes} its priority is ${priority}, not ${behind.route.priority}`
+  if (first.by !== behind.by) return `${comes} ${IN_WORDS[first.by]} goes before ${IN_WORDS[behind.by]}`
+  if (first.viaBareAddress !== behind.viaBareAddress) return `${comes} it matches the address with its +tag`
+  return `${comes} it is the older of two that match alike`
+}
+
+function whyNot(route: InboundRoute, isKnown: boolean, { domain }: Forms): string {
+  if (isKnown) return 'would match, but it is disabled'
+  const { type, value } = route.match
+  const wanted = (value ?? '').slice((value ?? '').lastIndexOf('@') + 1).toLowerCase()
+  if (wanted !== domain) return `does not match: it is for ${wanted}`
+  return type === 'pattern' ? `does not match the pattern ${value}` : `does not match: the address is not ${value}`
+}
+
+function unquoted(local: string): string {
+  return local.slice(1, -1).replace(/\\(.)/gs, '$1')
+}
