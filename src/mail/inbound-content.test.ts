@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'bun:test'
+import { type ParsedMail, packParsed, packRaw, unpackParsed, unpackRaw } from './inbound-content.ts'
+
+const parsed: ParsedMail = {
+  textBody: 'Guten Tag\n\u2028ünïcode 😀',
+  htmlBody: '<p>Guten Tag</p>',
+  headers: { subject: 'a\nb', 'message-id': '<1@a.example>', ['__proto__']: 'odd' },
+  attachments: [{ filename: 'a.pdf', contentType: 'application/pdf', sizeBytes: 12 }],
+}
+
+describe('stored inbound mail', () => {
+  test('a raw mail comes back byte by byte, in a buffer of its own', () => {
+    const raw = Uint8Array.from({ length: 70_000 }, (_, at) => (at * 7) % 256)
+    const back = unpackRaw(packRaw(raw))
+    expect(Buffer.compare(back, raw)).toBe(0)
+    expect(back.buffer.byteLength).toBe(back.byteLength)
+  })
+
+  test('a parsed mail comes back whole, also with a header called __proto__', () => {
+    const back = unpackParsed(packParsed(parsed))
+    expect(JSON.stringify(back)).toBe(JSON.stringify(parsed))
+    expect(Object.keys(back.headers)).toContain('__proto__')
+  })
+
+  test('empty mails are mails', () => {
+    const empty: ParsedMail = { textBody: '', htmlBody: '', headers: {}, attachments: [] }
+    expect(unpackParsed(packParsed(empty))).toEqual(empty)
+    expect(unpackRaw(packRaw(new Uint8Array()))).toHaveLength(0)
+  })
+
+  test('a blob with one bit wrong, cut, empty or of the other kind is refused', () => {
+    const blob = packRaw(Buffer.from('Subject: x\r\n\r\nhello'))
+    const bent = blob.slice()
+    bent[bent.length - 1]! ^= 1
+    for (const bad of [bent, blob.slice(0, -1), blob.slice(0, 3), new Uint8Array(), packParsed(parsed)]) {
+      expect(() => unpackRaw(bad)).toThrow('stored mail')
+    }
+    expect(() => unpackParsed(blob)).toThrow('stored mail')
+  })
+})
