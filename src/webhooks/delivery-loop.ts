@@ -1,0 +1,199 @@
+import type { Clock } from '../platform/clock.ts'
+import type { Post } from '../platform/fetch-public.ts'
+import type { Log } from '../platform/log.ts'
+import { createLoop } from '../platform/loop.ts'
+import { createSlots } from '../platform/slots.ts'
+import { type Lease, StoreUnavailable } from '../storage/store.ts'
+import { createShares } from './share.ts'
+import type { Verdict } from './verdict.ts'
+
+/** THE FLOW of everything that is posted to endpoints: claim → post → record → when next. Webhook deliveries (loop.ts)
+ *  and inbound deliveries (inbound-loop.ts) are two queues of it.
+ *
+ *  A tick fills the free slots and does not wait for them; a slot that frees wakes the loop. At most `perEndpoint`
+ *  requests of one endpoint are under way, and slow endpoints share half of the slots (share.ts).
+ *
+ *  Retried       what was not answered 2xx, up to five attempts (verdict.ts, schedule.ts). An outcome that the store
+ *                cannot write is offered again every second, and nothing new is claimed meanwhile.
+ *  Twice         a process that dies between the answer and the record, or that may not write until its lease ends,
+ *                has posted what will be posted again. The attempt stays counted and the body is the same; if it was
+ *                the fifth, one more follows, because nobody knows what the endpoint said.
+ *  Never lost    a delivery is a row; what nobody records is due again when its lease ends. */
+export interface DeliveryLoop {
+  start(): void
+  /** There may be something due: call it after each write that makes a delivery due. */
+  wake(): void
+  /** Claims nothing more, waits at most `graceMs` for what is under way; what is still not recorded then is due again
+   *  when its lease ends, at the next start. */
+  stop(graceMs: number): Promise<void>
+  /** Requests under way, those whose outcome is being written included. */
+  inFlight(): number
+}
+
+/** A claim of any queue: its attempt is counted and may start. */
+export interface Claim {
+  id: string
+  attempt: number
+  lease: Lease
+}
+
+/** What a queue of the store can be asked (store.ts WebhookDeliveries, InboundDeliveries). */
+export interface DeliveryQueue<C extends Claim> {
+  claimDue(request: { now: number; limit: number; lease: Lease; freeFor: (endpointId: string) => number }): Promise<C[]>
+  nextDueAt(freeFor: (endpointId: string) => number): number | null
+  release(claims: { id: string; attempt: number; worker: string }[], now: number): Promise<void>
+}
+
+/** One kind of delivery: where its claims come from, and the three things that are its own. */
+export interface DeliveryKind<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>, R> {
+  /** Begins its log lines: `webhook`. */
+  noun: string
+  queue: DeliveryQueue<C>
+  /** Webhook or route: whose slots it takes. */
+  endpointOf: (claim: C) => string
+  /** What log lines say of a claim; neither addresses nor content. */
+  factsOf: (claim: C) => Record<string, string | number>
+  /** One POST and what follows from it. Null: it could not begin in its time and is given back uncounted.
+   *  `stopping` ends what has not begun. Rejects only with bugs and what the store throws. */
+  attempt: (claim: C, stopping: AbortSignal) => Promise<V | null>
+  /** Writes what came of a claim; asked again while the store cannot write. */
+  record: (claim: C, verdict: V) => Promise<R | 'lease_lost'>
+  /** What else follows once it is written. `written` keeps on asking while the store cannot write. */
+  recorded?: (claim: C, verdict: V, record: R, written: Written) => Promise<void>
+}
+
+/** What `write` answers, asked again every second while the store cannot write and we are not to give up. */
+export type Written = <T>(write: () => Promise<T>) => Promise<T>
+
+export interface DeliveryLoopOptions {
+  clock: Clock
+  log: Log
+  /** Names this process in leases. */
+  workerId: string
+  /** Longest time of one attempt. A lease outlasts it by the time a record may take. */
+  attemptMs: number
+  maxInFlight: number
+  perEndpoint: number
+}
+
+/** Kind and settings → a loop that has not started. `forget`: nothing known of that endpoint's speed counts any longer. */
+export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'attempt' | 'status'>, R>(
+  kind: DeliveryKind<C, V, R>,
+  options: DeliveryLoopOptions,
+): DeliveryLoop & { forget(endpointId: string): void } {
+  const { noun, queue, endpointOf, factsOf } = kind
+  const { clock, log, workerId: worker, attemptMs, maxInFlight, perEndpoint } = options
+  const shares = createShares({ total: maxInFlight, perWebhook: perEndpoint })
+  const slots = createSlots({ total: maxInFlight, perKey: shares.limitOf, onFree: () => loop.wake() })
+  const stopping = new AbortController()
+  const giveUp = new AbortController()
+  let unwritten = 0
+
+  const tick = async (): Promise<number | null> => {
+    await turnOfTheEventLoop() // what one commit recorded frees its slots one by one: claim for all of them at once
+    if (slots.free() === 0 || unwritten > 0) return null // whatever frees a slot wakes us
+    const now = clock.now()
+    const dueAt = queue.nextDueAt(slots.freeFor)
+    if (dueAt === null || dueAt > now) return dueAt
+    const claims = await queue.claimDue({
+      now,
+      limit: slots.free(),
+      lease: { worker, until: now + attemptMs + LEASE_SPARE_MS },
+      freeFor: slots.freeFor,
+    })
+    if (stopping.signal.aborted) {
+      await queue.release(claims.map(held), clock.now())
+      return null
+    }
+    for (const claim of claims) slots.start(endpointOf(claim), () => deliver(claim))
+    return queue.nextDueAt(slots.freeFor)
+  }
+
+  const loop = createLoop({
+    clock,
+    idleMs: IDLE_MS,
+    tick,
+    onError: (error) => log.error(`${noun} deliveries cannot be claimed`, { error }),
+  })
+
+  /** One claim from the POST to the written outcome. Never rejects: an error is logged, the lease ends by itself. */
+  const deliver = async (claim: C) => {
+    try {
+      const verdict = await kind.attempt(claim, stopping.signal)
+      if (verdict === null) return await queue.release([held(claim)], clock.now())
+      shares.learn(endpointOf(claim), verdict.attempt.durationMs > SLOW_MS ? 'slow' : 'quick')
+      await record(claim, verdict)
+    } catch (error) {
+      log.error(`${noun} outcome not written, the attempt will be repeated`, { ...factsOf(claim), error })
+    }
+  }
+
+  const record = async (claim: C, verdict: V) => {
+    const { attempt, status } = verdict
+    const recorded = await written(() => kind.record(claim, verdict))
+    const facts = { ...factsOf(claim), status_code: attempt.statusCode, error: attempt.error }
+    if (recorded === 'lease_lost') return log.warn(`${noun} outcome came after its lease`, facts)
+    log.debug(`${noun} delivery ${status}`, facts)
+    await kind.recorded?.(claim, verdict, recorded, written)
+  }
+
+  const written: Written = async (write) => {
+    let isWaiting = false
+    try {
+      for (;;) {
+        try {
+          return await write()
+        } catch (error) {
+          if (!(error instanceof StoreUnavailable) || giveUp.signal.aborted) throw error
+          if (unwritten === 0) log.warn(`${noun} outcomes wait for the store`, { error })
+          if (!isWaiting) unwritten++
+          isWaiting = true
+          await clock.sleep(REWRITE_MS, giveUp.signal)
+          if (giveUp.signal.aborted) throw error
+        }
+      }
+    } finally {
+      if (isWaiting) unwritten--
+    }
+  }
+
+  return {
+    start: () => loop.start(),
+    wake: () => loop.wake(),
+    stop: async (graceMs) => {
+      stopping.abort()
+      await loop.stop()
+      const patience = new AbortController()
+      void slots.drained().then(() => patience.abort())
+      await clock.sleep(graceMs, patience.signal)
+      giveUp.abort()
+    },
+    inFlight: () => slots.running(),
+    forget: shares.forget,
+  }
+}
+
+/** A `post` that throws is a bug of ours; it is logged and counts as an attempt without an answer, so that it ends
+ *  after five like any other. */
+export function answering(post: Post, noun: string, log: Log): Post {
+  return async (url, request) => {
+    try {
+      return await post(url, request)
+    } catch (error) {
+      log.error(`${noun} request could not be made`, { error })
+      return { kind: 'no_answer', error: 'internal error', durationMs: 0 }
+    }
+  }
+}
+
+const held = ({ id, attempt, lease }: Claim) => ({ id, attempt, worker: lease.worker })
+
+const turnOfTheEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** For what became due without a wake. A look that finds nothing due costs no statement. */
+const IDLE_MS = 1000
+/** A lease outlasts its attempt by the time a record may take, or two workers hold one delivery. */
+const LEASE_SPARE_MS = 60_000
+const REWRITE_MS = 1000
+/** A sixth of the 30 s that an endpoint is given. */
+const SLOW_MS = 5000

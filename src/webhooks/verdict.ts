@@ -1,0 +1,82 @@
+import type { Clock } from '../platform/clock.ts'
+import type { PostResult } from '../platform/fetch-public.ts'
+import type { Random } from '../platform/random.ts'
+import { nextWebhookAttempt } from './schedule.ts'
+
+/** One try as it is kept and shown; webhook deliveries and inbound deliveries have the same. */
+export interface PostAttempt {
+  number: number
+  at: number
+  durationMs: number
+  statusCode: number | null
+  error: string | null
+  responseExcerpt: string | null
+}
+
+/** What came of one attempt and what the delivery is now. `isGone`: the endpoint said that it is not coming back. */
+export interface Verdict {
+  attempt: PostAttempt
+  status: 'pending' | 'delivered' | 'failed'
+  nextAttemptAt: number | null
+  isGone: boolean
+}
+
+/** What a judgement needs of the world and of the settings. */
+export interface JudgeMeans {
+  clock: Clock
+  random: Random
+  /** Waits before attempts 2 to 5. */
+  ladderSeconds: readonly number[]
+}
+
+/** Number and start (ms UTC) of an attempt with what became of its POST → what follows.
+ *
+ *    2xx                  delivered
+ *    3xx, 4xx, 5xx        failed attempt; redirects are not followed
+ *    429, 503             the same, and their Retry-After is honoured
+ *    410                  the same, and `isGone`
+ *    blocked, no answer   failed attempt without a status code
+ *
+ *  A failed attempt is tried again until the fifth; the delivery is `failed` after that. Throws nothing. */
+export function judge(number: number, at: number, result: PostResult, means: JudgeMeans): Verdict {
+  const answer = result.kind === 'answered' ? result : null
+  const statusCode = answer?.status ?? null
+  const attempt: PostAttempt = {
+    number,
+    at,
+    durationMs: result.durationMs,
+    statusCode,
+    error: errorText(result),
+    responseExcerpt: answer?.excerpt || null,
+  }
+  if (statusCode !== null && isSuccess(statusCode)) {
+    return { attempt, status: 'delivered', nextAttemptAt: null, isGone: false }
+  }
+  const nextAttemptAt = nextWebhookAttempt({
+    attempt: number,
+    now: means.clock.now(),
+    ladderSeconds: means.ladderSeconds,
+    retryAfterSeconds: statusCode === 429 || statusCode === 503 ? answer!.retryAfterSeconds : null,
+    random: means.random,
+  })
+  return { attempt, status: nextAttemptAt === null ? 'failed' : 'pending', nextAttemptAt, isGone: statusCode === GONE }
+}
+
+/** The words of the delivery record; null when the attempt succeeded. */
+function errorText(result: PostResult): string | null {
+  switch (result.kind) {
+    case 'blocked':
+      return `blocked: ${result.reason}`
+    case 'no_answer':
+      return result.error
+    case 'answered':
+      if (isSuccess(result.status)) return null
+      if (result.status >= 300 && result.status < 400) return `answered ${result.status}, redirects are not followed`
+      return `answered ${result.status}`
+  }
+}
+
+const isSuccess = (status: number) => status >= 200 && status < 300
+
+/** RFC 9110 §15.5.11: the owner says that the address is not coming back. */
+const GONE = 410
