@@ -2,16 +2,18 @@
  *  loopback needs (its own DNS, private destinations, no verified domain): every mail durable before its 202, both DKIM
  *  signatures, attempts and events recorded.
  *
- *    bun scripts/bench.ts [--rounds 3] [--against FILE] [--only accept,send,claim,idle] [--messages 5000]
+ *    bun scripts/bench.ts [--rounds 3] [--against FILE] [--only accept,send,inbound,claim,idle] [--messages 5000]
  *
  *  Prints median (min–max) of the rounds. With `--against`, an earlier binary runs in turn with this one. Generator,
  *  sink and receiver are processes of their own on the same machine; compare within one run only. */
 import { spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
+import { signDkim } from '../src/mail/dkim.ts'
 import { selfSignedCertificate } from '../src/platform/certificate.ts'
 import { startZone } from '../src/platform/zone-server.ts'
 import { measureClaim } from './bench/claim.ts'
@@ -21,7 +23,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '3' },
     messages: { type: 'string', default: '5000' },
     against: { type: 'string' },
-    only: { type: 'string', default: 'idle,accept,send,claim' },
+    only: { type: 'string', default: 'idle,accept,send,inbound,claim' },
   },
 })
 const ROOT = join(import.meta.dir, '..')
@@ -51,6 +53,7 @@ try {
       if (parts.includes('accept')) await benchAccept(binary)
       if (parts.includes('send')) await benchSend(binary, false)
       if (parts.includes('send')) await benchSend(binary, true)
+      if (parts.includes('inbound')) await benchInbound(binary)
     }
     if (parts.includes('accept')) await benchReference()
     if (parts.includes('claim')) note('this: claim behind 200,000 due of one dead domain, ms', await measureClaim())
@@ -127,6 +130,85 @@ async function benchSend(binary: Binary, withWebhook: boolean): Promise<void> {
   receiver?.process.end()
 }
 
+/** Mail from the world: SPF, DKIM (RSA-2048) and DMARC asked of the local DNS, posted to a webhook; then large ones. */
+async function benchInbound(binary: Binary): Promise<void> {
+  const receiver = await startReceiver()
+  const { small, large, zone } = authorsMail()
+  const house = await openHouse(binary, { sinkPort: 1, caFile: receiver.certificateFile, inbound: zone })
+  const route = { type: 'webhook', config: { url: `https://hooks.example:${receiver.port}/` } }
+  await create(house, '/v1/inbound-routes', { name: 'all', match: { type: 'catch_all' }, action: route })
+  await deliver(house, 20, 500, small)
+  await until(async () => (await receiver.process.ask()).posts === 500)
+
+  const cpuBefore = house.cpuSeconds()
+  const startedAt = performance.now()
+  const { perSecond, p99Ms } = await deliver(house, 20, messages, small)
+  await until(async () => (await receiver.process.ask()).posts === 500 + messages)
+  const told = (performance.now() - startedAt) / 1000
+  note(`${binary.name}: inbound, taken/s`, perSecond)
+  note(`${binary.name}: inbound, p99 from MAIL to 250, ms`, p99Ms)
+  note(`${binary.name}: inbound until the last post, messages/s`, messages / told)
+  note(`${binary.name}: inbound, CPU s per 1,000`, ((house.cpuSeconds() - cpuBefore) / messages) * 1000)
+
+  let peakMb = 0
+  const watch = setInterval(() => {
+    peakMb = Math.max(peakMb, house.residentMb())
+  }, 20)
+  await deliver(house, 20, 20, large)
+  await until(async () => (await receiver.process.ask()).posts === 520 + messages)
+  clearInterval(watch)
+  note(`${binary.name}: 25 MB on 20 connections at once, peak resident MB`, peakMb)
+  await house.stop()
+  receiver.process.end()
+}
+
+/** A newsletter's 10 KB mail and one of 25 MB, signed, in files; and what DNS says of their author. */
+function authorsMail() {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const sign = (mail: Uint8Array) => {
+    const key = { domain: 'author.example', selector: 's1', algorithm: 'rsa-sha256' as const, privateKey }
+    return Buffer.concat([signDkim(mail, [key], Date.now()), mail])
+  }
+  const head = (subject: string, type: string) =>
+    `From: News <news@author.example>\r\nTo: inbox@bench.example\r\nSubject: ${subject}\r\nDate: ${new Date().toUTCString()}\r\n` +
+    `Message-ID: <1@author.example>\r\nMIME-Version: 1.0\r\nContent-Type: ${type}\r\n`
+  const small = join(scratch, 'small.eml')
+  const large = join(scratch, 'large.eml')
+  const page = html(10_240).replaceAll('\n', '\r\n')
+  writeFileSync(small, sign(Buffer.from(`${head('A receipt', 'text/html; charset=utf-8')}\r\n${page}\r\n`)))
+  const base64 = Buffer.alloc(18 * 2 ** 20, 'attachment ')
+    .toString('base64')
+    .replace(/.{76}/g, '$&\r\n')
+  const attached = `${head('A film', 'application/octet-stream')}Content-Transfer-Encoding: base64\r\n\r\n${base64}\r\n`
+  writeFileSync(large, sign(Buffer.from(attached)))
+  const p = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+  const zone = [
+    { name: 'author.example', type: 'TXT' as const, data: 'v=spf1 ip4:127.0.0.1 -all' },
+    {
+      name: 's1._domainkey.author.example',
+      type: 'TXT' as const,
+      data: [`v=DKIM1; k=rsa; p=${p.slice(0, 200)}`, p.slice(200)],
+    },
+    { name: '_dmarc.author.example', type: 'TXT' as const, data: 'v=DMARC1; p=reject' },
+  ]
+  return { small, large, zone }
+}
+
+async function deliver(house: House, connections: number, count: number, file: string): Promise<LoadResult> {
+  const script = join(ROOT, 'scripts/bench/inbound.ts')
+  const printed = await run('bun', [
+    script,
+    house.smtpInbound,
+    String(connections),
+    String(count),
+    file,
+    'inbox@bench.example',
+  ])
+  const result = JSON.parse(printed) as LoadResult
+  if (result.failed > 0) throw new Error(`${result.failed} of ${count} mails were not taken`)
+  return result
+}
+
 interface Binary {
   name: string
   file: string
@@ -134,12 +216,16 @@ interface Binary {
 type House = Awaited<ReturnType<typeof openHouse>>
 
 /** A configured server on its own data directory, with the binary under test. */
-async function openHouse(binary: Binary, settings: { sinkPort: number; caFile?: string }) {
+async function openHouse(
+  binary: Binary,
+  settings: { sinkPort: number; caFile?: string; inbound?: Parameters<typeof startZone>[0] },
+) {
   const folder = mkdtempSync(join(scratch, 'house-'))
   const zone = await startZone([
     { name: 'sink.example', type: 'MX', data: { preference: 10, exchange: 'mx.sink.example' } },
     { name: 'mx.sink.example', type: 'A', data: '127.0.0.1' },
     { name: 'hooks.example', type: 'A', data: '127.0.0.1' },
+    ...(settings.inbound ?? []),
   ])
   const config = join(folder, 'config.toml')
   writeFileSync(
@@ -150,7 +236,7 @@ async function openHouse(binary: Binary, settings: { sinkPort: number; caFile?: 
       '[http]',
       'listen = "127.0.0.1:0"',
       '[smtp.inbound]',
-      'listen = "off"',
+      `listen = "${settings.inbound === undefined ? 'off' : '127.0.0.1:0'}"`,
       '[delivery]',
       `port = ${settings.sinkPort}`,
       'allow_private_destinations = true',
@@ -173,6 +259,7 @@ async function openHouse(binary: Binary, settings: { sinkPort: number; caFile?: 
   return {
     key,
     http: child.first.http as unknown as string,
+    smtpInbound: child.first.smtp_inbound as unknown as string,
     readyMs,
     residentMb: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024,
     cpuSeconds: () => {
@@ -199,12 +286,16 @@ async function startReceiver() {
 
 async function subscribe(house: House, port: number): Promise<void> {
   const events = ['message.delivered', 'message.bounced', 'message.deferred']
-  const response = await fetch(`http://${house.http}/v1/webhooks`, {
+  await create(house, '/v1/webhooks', { url: `https://hooks.example:${port}/`, events })
+}
+
+async function create(house: House, path: string, body: object): Promise<void> {
+  const response = await fetch(`http://${house.http}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${house.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ url: `https://hooks.example:${port}/`, events }),
+    body: JSON.stringify(body),
   })
-  if (response.status !== 201) throw new Error(`no webhook: ${response.status} ${await response.text()}`)
+  if (response.status !== 201) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`)
 }
 
 interface LoadResult {

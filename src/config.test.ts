@@ -45,8 +45,10 @@ describe('a config file', () => {
     expect(config.smtp).toEqual({
       certificateFile: null,
       keyFile: null,
+      maxConnections: 1000,
+      maxConnectionsPerAddress: 50,
       inbound: { listen: { host: '0.0.0.0', port: 25 } },
-      submission: { listen: null },
+      submission: { listen: null, listenTls: null },
     })
     expect(config.delivery.retryScheduleSeconds).toEqual([60, 300, 900, 1800, 3600, 7200, 14400, 28800, 43200])
     expect(config.delivery.smarthost).toBeNull()

@@ -179,7 +179,7 @@ async function furnish(
     clock,
     log,
     tasks: [
-      { name: 'key uses', everyMs: 10_000, run: () => api.flushUses().then(() => false) },
+      { name: 'key uses', everyMs: 10_000, run: () => api.auth.flushUses().then(() => false) },
       {
         name: 'domains',
         everyMs: 5 * MINUTE_MS,
@@ -220,7 +220,7 @@ async function furnish(
       await outbound.stop(left())
       await webhooks.stop(left())
       await workers.stop(STOP_WORKERS_MS)
-      await api.flushUses()
+      await api.auth.flushUses()
       resolver.close()
       freshResolver.close()
       await store.close()

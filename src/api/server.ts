@@ -8,12 +8,12 @@ import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
 import type { Store } from '../storage/store.ts'
 import { JSON_TYPE, type Rendered, render } from './answer.ts'
-import { createAuth } from './auth.ts'
+import { type Auth, createAuth } from './auth.ts'
 import { headersOf, STATUS_OF, toBody, toRefusal, unavailable } from './errors.ts'
 import { healthPages } from './health.ts'
 import { createIdempotency } from './idempotency.ts'
 import type { Call, MakeRemember, Operation } from './operation.ts'
-import { createRateLimit, writeRateHeaders } from './rate-limit.ts'
+import { createRateLimit, type RateLimit, writeRateHeaders } from './rate-limit.ts'
 import { parseBody, parseQuery, readBytes } from './read.ts'
 import { createRoutes, type Page, type Route } from './route-table.ts'
 
@@ -39,8 +39,9 @@ export interface Api {
   fetch(request: Request): Promise<Response>
   /** Requests not answered yet. */
   underWay(): number
-  /** Writes down when keys were last used; to be called every ten seconds or so. */
-  flushUses(): Promise<void>
+  /** Who a key value belongs to, and what its plan has left: the same for whoever comes through another door. */
+  readonly auth: Auth
+  readonly rateLimit: RateLimit
   /** Refuses new requests with 503, lets those under way finish for at most `withinMs`, then closes every connection. */
   stop(withinMs: number): Promise<void>
 }
@@ -167,7 +168,8 @@ export function createApi(options: ApiOptions): Api {
     },
     fetch: async (request) => app.handle(request),
     underWay: () => underWay,
-    flushUses: () => auth.flushUses(),
+    auth,
+    rateLimit,
     async stop(withinMs) {
       isStopping = true
       const closed = app.server?.stop(false)

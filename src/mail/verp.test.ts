@@ -5,20 +5,27 @@ const verp = createVerp(Buffer.from('a secret of the house'))
 const ID = 'dlv_01jd5xk3m9q8r7t6v5w4z3y2x1'
 
 test('a delivery id comes back from its local part, in any letter case', () => {
-  const localPart = verp.encode(ID)
+  const localPart = verp.encode(ID, 'bounce')
   expect(localPart).toMatch(/^b-01jd5xk3m9q8r7t6v5w4z3y2x1-[0-9a-hjkmnp-tv-z]{12}$/)
   expect(localPart.length).toBeLessThanOrEqual(64)
-  expect(verp.decode(localPart)).toBe(ID)
-  expect(verp.decode(localPart.toUpperCase())).toBe(ID)
+  expect(verp.decode(localPart)).toEqual({ kind: 'bounce', deliveryId: ID })
+  expect(verp.decode(localPart.toUpperCase())).toEqual({ kind: 'bounce', deliveryId: ID })
+})
+
+test('a return path is no address to unsubscribe with, nor the other way round', () => {
+  const [bounce, unsubscribe] = [verp.encode(ID, 'bounce'), verp.encode(ID, 'unsubscribe')]
+  expect(verp.decode(unsubscribe)).toEqual({ kind: 'unsubscribe', deliveryId: ID })
+  expect(verp.decode(bounce.replace('b-', 'u-'))).toBeNull()
+  expect(verp.decode(unsubscribe.replace('u-', 'b-'))).toBeNull()
 })
 
 test('the tag is fixed for a secret and an id', () => {
-  expect(verp.encode(ID)).toBe(createVerp(Buffer.from('a secret of the house')).encode(ID))
-  expect(verp.encode(ID)).toBe('b-01jd5xk3m9q8r7t6v5w4z3y2x1-6g4pk4zawhxz')
+  expect(verp.encode(ID, 'bounce')).toBe(createVerp(Buffer.from('a secret of the house')).encode(ID, 'bounce'))
+  expect(verp.encode(ID, 'bounce')).toBe('b-01jd5xk3m9q8r7t6v5w4z3y2x1-ev5ygwxzv7fn')
 })
 
 test('one changed character, another secret or another form gives null', () => {
-  const localPart = verp.encode(ID)
+  const localPart = verp.encode(ID, 'bounce')
   for (let at = 0; at < localPart.length; at++) {
     const other = localPart[at] === '2' ? '3' : '2'
     expect(verp.decode(localPart.slice(0, at) + other + localPart.slice(at + 1))).toBeNull()
@@ -48,6 +55,6 @@ test('what is no delivery id is refused', () => {
     ID.replace('dlv', 'msg'),
     `${ID.slice(0, -1)}u`,
   ]) {
-    expect(() => verp.encode(id)).toThrow('not a delivery id')
+    expect(() => verp.encode(id, 'bounce')).toThrow('not a delivery id')
   }
 })

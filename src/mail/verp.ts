@@ -1,18 +1,22 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Delivery id ⇄ local part of the return path that its bounces come back to. */
+/** What a delivery's keyed address is for: its return path, or the mailto of its List-Unsubscribe header. */
+export type VerpKind = 'bounce' | 'unsubscribe'
+
+/** Delivery id ⇄ local part of an address that is its own. */
 export interface Verp {
-  encode(deliveryId: string): string
-  decode(localPart: string): string | null
+  encode(deliveryId: string, kind: VerpKind): string
+  decode(localPart: string): { kind: VerpKind; deliveryId: string } | null
 }
 
-/** Secret → the two directions. `encode` turns `dlv_` + 26 characters into `b-` + those + `-` + 12 characters of tag
- *  (60 bits of HMAC-SHA256), 41 in all, so that nobody can invent a bounce for a delivery; throws on anything that is no
- *  delivery id. `decode` takes the local part in any letter case, as some servers fold it, and gives the delivery id,
- *  or null when it is none of ours; compares in constant time. RFC 5321 §4.5.3.1.1 (64 octets); D. J. Bernstein 1997. */
+/** Secret → the two directions. `encode` turns `dlv_` + 26 characters into `b-` (bounce) or `u-` (unsubscribe) + those
+ *  + `-` + 12 characters of tag (60 bits of HMAC-SHA256 over kind and id), 41 in all, so that nobody can invent a
+ *  bounce for a delivery, nor make an unsubscribe address of a return path; throws on anything that is no delivery id.
+ *  `decode` takes the local part in any letter case, as some servers fold it, and gives what it says, or null when it
+ *  is none of ours; compares in constant time. RFC 5321 §4.5.3.1.1 (64 octets); D. J. Bernstein 1997. */
 export function createVerp(secret: Uint8Array): Verp {
-  const tagOf = (body: string) => {
-    const digest = createHmac('sha256', secret).update(`verp ${body}`).digest()
+  const tagOf = (kind: VerpKind, body: string) => {
+    const digest = createHmac('sha256', secret).update(`verp ${kind} ${body}`).digest()
     let tag = ''
     for (let bits = digest.readBigUInt64BE() >> 4n, n = 0; n < TAG_CHARS; n++, bits >>= 5n) {
       tag += ALPHABET[Number(bits & 31n)]
@@ -20,17 +24,18 @@ export function createVerp(secret: Uint8Array): Verp {
     return tag
   }
   return {
-    encode(deliveryId) {
+    encode(deliveryId, kind) {
       const body = DELIVERY_ID.exec(deliveryId)?.[1]
       if (body === undefined) throw new Error(`not a delivery id: ${JSON.stringify(deliveryId.slice(0, 40))}`)
-      return `b-${body}-${tagOf(body)}`
+      return `${kind[0]}-${body}-${tagOf(kind, body)}`
     },
     decode(localPart) {
-      const match = RETURN_PATH.exec(localPart)
+      const match = KEYED.exec(localPart)
       if (match === null) return null
-      const body = match[1]!.toLowerCase()
-      const isOurs = timingSafeEqual(Buffer.from(match[2]!.toLowerCase()), Buffer.from(tagOf(body)))
-      return isOurs ? `dlv_${body}` : null
+      const kind = match[1]!.toLowerCase() === 'b' ? 'bounce' : 'unsubscribe'
+      const body = match[2]!.toLowerCase()
+      const isOurs = timingSafeEqual(Buffer.from(match[3]!.toLowerCase()), Buffer.from(tagOf(kind, body)))
+      return isOurs ? { kind, deliveryId: `dlv_${body}` } : null
     },
   }
 }
@@ -38,4 +43,4 @@ export function createVerp(secret: Uint8Array): Verp {
 const TAG_CHARS = 12
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz' // lower-case Crockford base32, as in the ids
 const DELIVERY_ID = /^dlv_([0-9a-hjkmnp-tv-z]{26})$/
-const RETURN_PATH = /^b-([0-9a-hjkmnp-tv-z]{26})-([0-9a-hjkmnp-tv-z]{12})$/i
+const KEYED = /^([bu])-([0-9a-hjkmnp-tv-z]{26})-([0-9a-hjkmnp-tv-z]{12})$/i

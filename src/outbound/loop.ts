@@ -124,7 +124,7 @@ export function createOutboundLoop(house: {
     messageId: message.id,
     attempt: delivery.attempts,
     recipient: delivery.email,
-    returnPath: `${house.verp.encode(delivery.id)}@${returnPathHost}`,
+    returnPath: `${house.verp.encode(delivery.id, 'bounce')}@${returnPathHost}`,
     content,
     signingKeys: signingKeys.map((key) => ({ domain: domainName, ...key })),
     signedAt: message.scheduledAt ?? message.createdAt,

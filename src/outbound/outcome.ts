@@ -1,6 +1,6 @@
 import { classifyReply } from '../mail/bounce-class.ts'
 import { formatReply, type Reply } from '../mail/reply.ts'
-import type { Cause, Outcome } from '../model/delivery.ts'
+import type { BounceType, Cause, Outcome } from '../model/delivery.ts'
 import type { Answer, Fault, Stage } from './answer.ts'
 
 /** Answer of the server → what happened to the delivery (contract §4 a–d). `peerName` goes into messages. Never throws.
@@ -35,6 +35,14 @@ export function outcomeOf(answer: Answer, peerName: string): Outcome {
 export function isHostTrouble(answer: Answer, outcome: Outcome): boolean {
   if (outcome.kind === 'deferred') return !outcome.aboutRecipient
   return outcome.kind === 'bounced' && answer.kind === 'reply' && isBeforeMail(answer.stage)
+}
+
+/** What a server said to somebody who carried our mail on, as a report brings it back → the bounce it is, decided as if
+ *  it had been said to us at RCPT. Never throws. */
+export function lateBounce(reply: Reply): { bounceType: BounceType; code: string; cause: Cause } {
+  const cause: Cause = classifyReply(reply)
+  const isHard = reply.code >= 500 && takesNoMail(reply, cause)
+  return { bounceType: isHard ? 'hard' : 'soft', code: reply.enhanced ?? String(reply.code), cause }
 }
 
 /** The stored content cannot become a mail: it never will. */

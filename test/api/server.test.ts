@@ -528,10 +528,10 @@ test('the use of keys is written down when asked for, and again after a failure'
   })
   await ask('GET', '/v1/things', { key: own.keys.read })
   await clock.advance(5_000)
-  await api.flushUses()
+  await api.auth.flushUses()
   expect((await store.apiKeys.get(own.keys.read.record.id))?.lastUsedAt).toBeNull()
   fails = false
-  await api.flushUses()
+  await api.auth.flushUses()
   expect((await store.apiKeys.get(own.keys.read.record.id))?.lastUsedAt).toBe(START)
 })
 

@@ -110,7 +110,7 @@ test('the return path of each recipient names its delivery', async () => {
   const deliveries = await house.store().messages.deliveries(body.id)
   const named = remote.mails.map(({ mailFrom, rcptTo }) => {
     const [local, host] = mailFrom.split('@') as [string, string]
-    return [host, rcptTo, verp.decode(local)]
+    return [host, rcptTo, verp.decode(local)?.deliveryId ?? null]
   })
   expect(named.sort()).toEqual(deliveries.map(({ email, id }) => [`bounces.${DOMAIN}`, [email], id]).sort())
 })

@@ -1,0 +1,84 @@
+import { domainToASCII } from 'node:url'
+import type { Dsn, DsnRecipient } from '../mail/dsn.ts'
+import { parseReplyLine, type Reply } from '../mail/reply.ts'
+import type { BounceType, Cause, Delivery } from '../model/delivery.ts'
+import { iso } from '../model/event.ts'
+import { isFinal } from '../model/message.ts'
+import { type Judgement, MAX_DIAGNOSTIC, onlyKept } from './judgement.ts'
+
+/** Reply that a later server gave → the bounce it is; decided where every reply is (outbound/outcome.ts). */
+export type JudgeReply = (reply: Reply) => { bounceType: BounceType; code: string; cause: Cause }
+
+/** A DSN that came to the return path of `delivery` → what it means. Never throws.
+ *
+ *  failed     the delivery has bounced, hard or soft by status and reply, also when it counted as delivered; only one
+ *             that is final in another way than delivered stays what it is. A hard bounce suppresses.
+ *  delayed    a deferral is told; whoever has the mail goes on trying, so nothing else changes.
+ *  otherwise  kept, and nothing told: the mail was delivered, relayed or expanded, which we took for granted.
+ *
+ *  The failure of another address than ours is never hard: ours exists, it forwards. RFC 3464 §2.3. */
+export function judgeDsn(dsn: Dsn, delivery: Delivery, at: number, judge: JudgeReply): Judgement {
+  const recipient = recipientOf(dsn, delivery.email)
+  const { action, status } = recipient
+  const diagnostic = (recipient.diagnostic ?? `${action} ${status ?? ''}`).trim().slice(0, MAX_DIAGNOSTIC)
+  const reporter = recipient.remoteMta ?? dsn.reportingMta
+  const kept = onlyKept({ kind: action, reporter, status, diagnostic })
+
+  if (action === 'delayed') {
+    const attempt = { attempt: delivery.attempts, next_attempt_at: null }
+    const fields = { deferred_at: iso(at), ...attempt, smtp_response: diagnostic }
+    return delivery.status === 'bounced' ? kept : { ...kept, event: { type: 'message.deferred', fields } }
+  }
+  if (action !== 'failed') return kept
+
+  const { bounceType: said, code, cause } = judge(replyOf(recipient, diagnostic))
+  const bounceType = isOfOurs(recipient, delivery.email) ? said : 'soft'
+  const suppress = bounceType === 'hard' ? 'hard_bounce' : null
+  const failed: Judgement = { ...kept, report: { ...kept.report, cause }, suppress }
+  if (isFinal(delivery.status) && delivery.status !== 'delivered') return failed
+  return {
+    ...failed,
+    change: { status: 'bounced', smtpResponse: diagnostic, bounceType, bounceCode: code },
+    event: {
+      type: 'message.bounced',
+      fields: {
+        bounce_type: bounceType,
+        bounce_code: code,
+        bounce_message: diagnostic,
+        bounced_at: iso(at),
+        will_retry: false,
+      },
+    },
+  }
+}
+
+/** The entry about our recipient. Where none names it, a list has been expanded: failed only if all of it has. */
+function recipientOf({ recipients }: Dsn, email: string): DsnRecipient {
+  const ours = recipients.find((each) => names(each.originalRecipient, email) || names(each.finalRecipient, email))
+  return ours ?? recipients.find(({ action }) => action !== 'failed') ?? recipients[0]!
+}
+
+/** Nobody else is named, or only another mailbox at the same domain (an alias). */
+function isOfOurs({ finalRecipient, originalRecipient }: DsnRecipient, email: string): boolean {
+  if (names(originalRecipient, email) || names(finalRecipient, email)) return true
+  return finalRecipient === null || domainOf(finalRecipient) === domainOf(email)
+}
+
+const names = (address: string | null, email: string) =>
+  address !== null && localOf(address) === localOf(email) && domainOf(address) === domainOf(email)
+
+const localOf = (address: string) => address.slice(0, Math.max(0, address.lastIndexOf('@'))).toLowerCase()
+const domainOf = (address: string) => {
+  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase()
+  return domainToASCII(domain) || domain
+}
+
+/** The remote server's own words where the report has them; else the status with the report's text. */
+function replyOf({ status, action }: DsnRecipient, diagnostic: string): Reply {
+  const said = parseReplyLine(diagnostic.replace(/^(\d{3}) ?-/, '$1 ').split('\n', 1)[0]!)
+  const isSaid = said !== null && said.code >= 400
+  const code = isSaid ? said.code : status?.startsWith('4') ? 450 : action === 'failed' ? 550 : 450
+  // `5.0.0` is what reporters write who do not know; the reply beside it does.
+  const enhanced = isSaid && said.enhanced !== null ? said.enhanced : status === '5.0.0' ? null : status
+  return { code, enhanced, text: isSaid ? said.text : diagnostic }
+}
