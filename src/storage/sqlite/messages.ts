@@ -1,13 +1,11 @@
-import { parseMailbox } from '../../mail/address.ts'
 import type { Attempt, Delivery } from '../../model/delivery.ts'
 import { isFinal, messageStatus } from '../../model/message.ts'
 import { UNLIMITED } from '../../model/organization.ts'
-import { suppressionKey } from '../../model/suppression.ts'
-import type { AcceptedMessage, Messages } from '../store.ts'
+import type { Messages } from '../store.ts'
+import type { AddMessageInside } from './add-message.ts'
 import type { Agenda } from './agenda.ts'
-import { type AddAttemptInside, type AttemptRow, toAttempt } from './attempts.ts'
+import { type AttemptRow, toAttempt } from './attempts.ts'
 import type { Connection } from './driver.ts'
-import type { AppendInside } from './fan-out.ts'
 import type { RememberInside } from './idempotency.ts'
 import type { MessageList } from './message-list.ts'
 import {
@@ -15,23 +13,11 @@ import {
   type DeliveryRow,
   MESSAGE_COLUMNS,
   type MessageRow,
-  packRecipients,
   toDelivery,
   toMessage,
 } from './message-row.ts'
-import type { SuppressInside } from './suppressions.ts'
 import type { Writer } from './writer.ts'
 
-const ADD_MESSAGE = `insert into messages (id, organization_id, domain_id, key_id, mode, source, status, sender,
-    sender_address, recipients, subject, tags, metadata, template_id, size_bytes, message_id_header, created_at,
-    scheduled_at, expires_at, require_tls)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-const ADD_CONTENT = 'insert into message_contents (message_number, content) values (?, ?)'
-const ADD_TAG =
-  'insert into message_tags (organization_id, tag, message_number) values (?, ?, ?) on conflict do nothing'
-const ADD_DELIVERY = `insert into deliveries (id, message_number, position, email, address, type, destination, status,
-    attempts, last_attempt_at, next_attempt_at, delivered_at, smtp_response, bounce_type, bounce_code, opens, clicks)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const VOLUME = 'select accepted from volumes where organization_id = ? and month = ?'
 const ADD_VOLUME = `insert into volumes (organization_id, month, accepted) values (?, ?, ?)
   on conflict do update set accepted = accepted + excluded.accepted`
@@ -53,17 +39,11 @@ export function sqliteMessages(
   writer: Writer,
   inside: {
     list: MessageList
-    addAttempt: AddAttemptInside
-    append: AppendInside
-    suppress: SuppressInside
+    addMessage: AddMessageInside
     remember: RememberInside
     agenda: Agenda
   },
 ): Messages {
-  const addMessage = db.prepare(ADD_MESSAGE)
-  const addContent = db.prepare(ADD_CONTENT)
-  const addTag = db.prepare(ADD_TAG)
-  const addDelivery = db.prepare(ADD_DELIVERY)
   const volume = db.prepare(VOLUME).pluck()
   const addVolume = db.prepare(ADD_VOLUME)
   const get = db.prepare(GET)
@@ -79,60 +59,6 @@ export function sqliteMessages(
     (volume.get(organizationId, month) as number | undefined) ?? 0
   const deliveryRows = (id: string) => deliveries.all(id) as DeliveryRow[]
 
-  const add = ({ message, content: packed, deliveries: parts, ...told }: AcceptedMessage) => {
-    const { lastInsertRowid: number } = addMessage.run(
-      message.id,
-      message.organizationId,
-      message.domainId,
-      message.keyId,
-      message.mode,
-      message.source,
-      message.status,
-      message.from,
-      suppressionKey(addressOf(message.from)),
-      packRecipients(message),
-      message.subject,
-      JSON.stringify(message.tags),
-      JSON.stringify(message.metadata),
-      message.templateId,
-      message.sizeBytes,
-      message.messageIdHeader,
-      message.createdAt,
-      message.scheduledAt,
-      message.expiresAt,
-      Number(message.requireTls),
-    )
-    addContent.run(number, packed)
-    for (const tag of message.tags) addTag.run(message.organizationId, tag, number)
-    const numbers = new Map<string, number | bigint>()
-    for (const part of parts) {
-      const { lastInsertRowid } = addDelivery.run(
-        part.id,
-        number,
-        part.position,
-        part.email,
-        suppressionKey(part.email),
-        part.type,
-        part.destination,
-        part.status,
-        part.attempts,
-        part.lastAttemptAt,
-        part.nextAttemptAt,
-        part.deliveredAt,
-        part.smtpResponse,
-        part.bounceType,
-        part.bounceCode,
-        part.opens,
-        part.clicks,
-      )
-      numbers.set(part.id, lastInsertRowid)
-      if (part.nextAttemptAt !== null) inside.agenda.offer(part.destination, part.nextAttemptAt)
-    }
-    for (const { deliveryId, attempt } of told.attempts) inside.addAttempt(numbers.get(deliveryId)!, attempt)
-    for (const event of told.events) inside.append(event)
-    for (const suppression of told.suppressions) inside.suppress(suppression)
-  }
-
   return {
     accept: (accepted, { organizationId, month, count, limit }, record) =>
       writer.write(() => {
@@ -141,7 +67,7 @@ export function sqliteMessages(
           if (limit !== UNLIMITED && used + count > limit) return { kind: 'volume_exceeded' as const, used }
           addVolume.run(organizationId, month, count)
         }
-        for (const each of accepted) add(each)
+        for (const each of accepted) inside.addMessage(each)
         inside.remember(record)
         return { kind: 'accepted' as const }
       }),
@@ -183,9 +109,4 @@ export function sqliteMessages(
         return 'rescheduled'
       }),
   }
-}
-
-/** A sender as it was sent in → the address it means, as the list is asked for it; itself when it is none. */
-function addressOf(from: string): string {
-  return parseMailbox(from)?.address ?? from
 }

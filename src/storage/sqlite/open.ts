@@ -1,6 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Store } from '../store.ts'
+import { addMessageInside } from './add-message.ts'
 import { createAgenda } from './agenda.ts'
 import { keyCache, sqliteApiKeys } from './api-keys.ts'
 import { addAttemptInside } from './attempts.ts'
@@ -63,6 +64,7 @@ export function storeOn(db: Connection): Store {
   const suppress = suppressInside(db)
   const addAttempt = addAttemptInside(db)
   const append = appendInside(db, webhooks, webhookAgenda)
+  const addMessage = addMessageInside(db, { addAttempt, append, suppress, agenda: deliveryAgenda })
   const list = sqliteMessageList(db, search)
 
   const secret = db.prepare('select value from secrets where name = ?').pluck()
@@ -74,7 +76,7 @@ export function storeOn(db: Connection): Store {
     organizations: sqliteOrganizations(db, writer, foreign),
     domains: sqliteDomains(db, writer, domains, keys, remember),
     apiKeys: sqliteApiKeys(db, writer, keys, remember),
-    messages: sqliteMessages(db, writer, { list, addAttempt, append, suppress, remember, agenda: deliveryAgenda }),
+    messages: sqliteMessages(db, writer, { list, addMessage, remember, agenda: deliveryAgenda }),
     deliveries: sqliteDeliveries(db, writer, {
       domains,
       agenda: deliveryAgenda,

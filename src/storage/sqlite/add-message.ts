@@ -1,0 +1,92 @@
+import { parseMailbox } from '../../mail/address.ts'
+import { suppressionKey } from '../../model/suppression.ts'
+import type { AcceptedMessage } from '../store.ts'
+import type { Agenda } from './agenda.ts'
+import type { AddAttemptInside } from './attempts.ts'
+import type { Connection } from './driver.ts'
+import type { AppendInside } from './fan-out.ts'
+import { packRecipients } from './message-row.ts'
+import type { SuppressInside } from './suppressions.ts'
+
+const ADD_MESSAGE = `insert into messages (id, organization_id, domain_id, key_id, mode, source, status, sender,
+    sender_address, recipients, subject, tags, metadata, template_id, size_bytes, message_id_header, created_at,
+    scheduled_at, expires_at, require_tls)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const ADD_CONTENT = 'insert into message_contents (message_number, content) values (?, ?)'
+const ADD_TAG =
+  'insert into message_tags (organization_id, tag, message_number) values (?, ?, ?) on conflict do nothing'
+const ADD_DELIVERY = `insert into deliveries (id, message_number, position, email, address, type, destination, status,
+    attempts, last_attempt_at, next_attempt_at, delivered_at, smtp_response, bounce_type, bounce_code, opens, clicks)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+/** Writes an outbound message with all that is true of it from the start, inside the change that accepts it. */
+export type AddMessageInside = (accepted: AcceptedMessage) => void
+
+export function addMessageInside(
+  db: Connection,
+  inside: { addAttempt: AddAttemptInside; append: AppendInside; suppress: SuppressInside; agenda: Agenda },
+): AddMessageInside {
+  const addMessage = db.prepare(ADD_MESSAGE)
+  const addContent = db.prepare(ADD_CONTENT)
+  const addTag = db.prepare(ADD_TAG)
+  const addDelivery = db.prepare(ADD_DELIVERY)
+
+  return ({ message, content: packed, deliveries: parts, ...told }: AcceptedMessage) => {
+    const { lastInsertRowid: number } = addMessage.run(
+      message.id,
+      message.organizationId,
+      message.domainId,
+      message.keyId,
+      message.mode,
+      message.source,
+      message.status,
+      message.from,
+      suppressionKey(addressOf(message.from)),
+      packRecipients(message),
+      message.subject,
+      JSON.stringify(message.tags),
+      JSON.stringify(message.metadata),
+      message.templateId,
+      message.sizeBytes,
+      message.messageIdHeader,
+      message.createdAt,
+      message.scheduledAt,
+      message.expiresAt,
+      Number(message.requireTls),
+    )
+    addContent.run(number, packed)
+    for (const tag of message.tags) addTag.run(message.organizationId, tag, number)
+    const numbers = new Map<string, number | bigint>()
+    for (const part of parts) {
+      const { lastInsertRowid } = addDelivery.run(
+        part.id,
+        number,
+        part.position,
+        part.email,
+        suppressionKey(part.email),
+        part.type,
+        part.destination,
+        part.status,
+        part.attempts,
+        part.lastAttemptAt,
+        part.nextAttemptAt,
+        part.deliveredAt,
+        part.smtpResponse,
+        part.bounceType,
+        part.bounceCode,
+        part.opens,
+        part.clicks,
+      )
+      numbers.set(part.id, lastInsertRowid)
+      if (part.nextAttemptAt !== null) inside.agenda.offer(part.destination, part.nextAttemptAt)
+    }
+    for (const { deliveryId, attempt } of told.attempts) inside.addAttempt(numbers.get(deliveryId)!, attempt)
+    for (const event of told.events) inside.append(event)
+    for (const suppression of told.suppressions) inside.suppress(suppression)
+  }
+}
+
+/** A sender as it was sent in → the address it means, as the list is asked for it; itself when it is none. */
+function addressOf(from: string): string {
+  return parseMailbox(from)?.address ?? from
+}
