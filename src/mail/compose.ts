@@ -98,8 +98,8 @@ function headOf(content: MailContent): string {
   return head
 }
 
-/** Milliseconds UTC → RFC 5322 §3.3 date-time. */
-function dateTime(at: number): string {
+/** Milliseconds UTC → RFC 5322 §3.3 date-time. Throws past the year 9999. */
+export function dateTime(at: number): string {
   const text = new Date(at).toUTCString()
   if (!text.endsWith('GMT')) throw new Error('date is out of range')
   return text.replace('GMT', '+0000')

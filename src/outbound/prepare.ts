@@ -2,10 +2,11 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { compose } from '../mail/compose.ts'
 import { unpackContent } from '../mail/content.ts'
 import { signDkim } from '../mail/dkim.ts'
+import { isMime, unpackMime } from '../mail/mime-content.ts'
 import type { SigningKey } from './job.ts'
 import type { SignRsa } from './system-rsa.ts'
 
-/** What a mail is made of; the same three give the same bytes, at every attempt and for the raw view. */
+/** What a mail is made of, fields or finished MIME; the same three give the same bytes, at every attempt and for the raw view. */
 export interface Unprepared {
   content: Uint8Array
   signingKeys: readonly SigningKey[]
@@ -42,7 +43,7 @@ export function createPreparer(): Preparer {
     return key
   }
   const prepareNow = (job: Unprepared): Prepared => {
-    const mail = compose({ ...unpackContent(job.content), dateAt: job.signedAt })
+    const mail = mailOf(job)
     const signingKeys = job.signingKeys.map(({ privateKeyPem, ...key }) => ({
       ...key,
       privateKey: keyOf(privateKeyPem),
@@ -75,3 +76,8 @@ export function createPreparer(): Preparer {
 }
 
 const MAX_KEYS = 10_000
+
+/** A finished mail goes out as its author wrote it, Date and all; the rest is composed with the date it is signed at. */
+function mailOf({ content, signedAt }: Unprepared): Uint8Array {
+  return isMime(content) ? unpackMime(content) : compose({ ...unpackContent(content), dateAt: signedAt })
+}

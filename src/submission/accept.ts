@@ -1,4 +1,3 @@
-import { packContent } from '../mail/content.ts'
 import type { RecipientType } from '../model/delivery.ts'
 import type { Domain } from '../model/domain.ts'
 import { type DeliveryStatus, type Message, messageStatus } from '../model/message.ts'
@@ -8,10 +7,11 @@ import type { Clock } from '../platform/clock.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { MailLog } from '../platform/maillog.ts'
 import type { AcceptedMessage, Remember, Store } from '../storage/store.ts'
-import { describe, fixContent, plannedDeliveries } from './draft.ts'
+import { storedContent } from './content.ts'
+import { describe, plannedDeliveries } from './draft.ts'
 import type { Recipient } from './recipients.ts'
 import type { Author, SubmissionRequest } from './request.ts'
-import { requireOwnDomain, requireRecipients, requireSize, requireVerified } from './requirements.ts'
+import { requireOwnDomain, requireRecipients, requireVerified } from './requirements.ts'
 import { type Outcomes, playOut, type Simulate } from './sandbox.ts'
 import { type Compose, domainKeys } from './signing.ts'
 import { liveCount, monthOf, quotaExceeded, withinVolume } from './volume.ts'
@@ -75,17 +75,15 @@ export function createSubmission(deps: SubmissionDeps): Submission {
     const listed = suppressedAmong(recipients, author, store)
     const suppressed = author.key.mode === 'test' ? listed.union(pretended(recipients, deps.simulate)) : listed
     const id = deps.mintId('msg')
-    const content = fixContent(id, request, recipients, now)
-    const sizeBytes = requireSize(content, deps.settings)
-    const packed = packContent(content)
-    const message = describe(id, author, request, content, sizeBytes, now)
+    const content = storedContent(id, request, recipients, deps.settings, now)
+    const message = describe(id, author, request, content, now)
 
     if (message.mode === 'live' || message.scheduledAt !== null) {
       const deliveries = plannedDeliveries(message, recipients, suppressed, deps.mintId)
-      return accepted(message, packed, { deliveries, attempts: [], events: [] })
+      return accepted(message, content.packed, { deliveries, attempts: [], events: [] })
     }
-    await deps.compose(packed, domainKeys(sender), now)
-    return accepted(message, packed, playOut(message, content.html, recipients, suppressed, deps))
+    await deps.compose(content.packed, domainKeys(sender), now)
+    return accepted(message, content.packed, playOut(message, content.html(), recipients, suppressed, deps))
   }
 
   const tell = (written: readonly AcceptedMessage[]) => {

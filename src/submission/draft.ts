@@ -21,7 +21,7 @@ export function fixContent(id: string, request: SubmissionRequest, recipients: R
     replyTo: request.replyTo?.mailboxes ?? [],
     subject: request.subject,
     dateAt: futureOf(request, now) ?? now,
-    messageId: `<${id.slice(4)}@${from.mailbox.domain}>`,
+    messageId: messageIdOf(id, from.mailbox.domain),
     html,
     text: request.text,
     headers: request.headers,
@@ -30,13 +30,17 @@ export function fixContent(id: string, request: SubmissionRequest, recipients: R
   }
 }
 
-/** Author, request and its content → the message record. */
+/** Message id and the domain of its author → Message-ID. RFC 5322 §3.6.4. */
+export function messageIdOf(id: string, domain: string): string {
+  return `<${id.slice('msg_'.length)}@${domain}>`
+}
+
+/** Author, request and what is stored of it → the message record. */
 export function describe(
   id: string,
   author: Author,
   request: SubmissionRequest,
-  content: MailContent,
-  sizeBytes: number,
+  { messageId, sizeBytes }: { messageId: string; sizeBytes: number },
   now: number,
 ): Message {
   const scheduledAt = futureOf(request, now)
@@ -59,7 +63,7 @@ export function describe(
     metadata: request.metadata,
     templateId: null,
     sizeBytes,
-    messageIdHeader: content.messageId,
+    messageIdHeader: messageId,
     createdAt: now,
     scheduledAt,
     expiresAt: expiresInSeconds === null ? null : (scheduledAt ?? now) + expiresInSeconds * 1000,

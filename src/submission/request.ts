@@ -12,7 +12,7 @@ export interface SubmissionRequest {
   bcc: Addresses | null
   replyTo: Addresses | null
   subject: string
-  /** At least one of the two is there. */
+  /** At least one of the two is there, or `mime`. */
   html: string | null
   text: string | null
   headers: [name: string, value: string][]
@@ -23,6 +23,18 @@ export interface SubmissionRequest {
   scheduledAt: number | null
   expiresInSeconds: number | null
   requireTls: boolean
+  /** A mail that its author finished: it goes out as it is, and the fields above only say what stands in it. `html`,
+   *  `text`, `headers` and `attachments` are empty then. */
+  mime: FinishedMail | null
+}
+
+/** MIME with CRLF line ends only and without Bcc, whose header section holds nothing but fields. What RFC 5322 §3.6
+ *  asks for and is missing is put in front when the message gets its id. */
+export interface FinishedMail {
+  bytes: Uint8Array
+  /** Its Message-ID with angle brackets; null = it has none. */
+  messageId: string | null
+  hasDate: boolean
 }
 
 /** Addresses in the form they were sent in, and what they mean. */

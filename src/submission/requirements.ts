@@ -39,10 +39,16 @@ export function requireVerified(author: Author, domain: Domain, settings: { requ
 export function requireSize(content: MailContent, { messageBytes }: { messageBytes: number }): number {
   const submittedBytes = submittedSizeBytes(content)
   if (submittedBytes * COMPOSED_FACTOR + HEADER_BYTES <= messageBytes) return submittedBytes
-  const sizeBytes = composedSizeBytes(content)
-  if (sizeBytes <= messageBytes) return submittedBytes
+  const field = content.attachments.length > 0 ? 'attachments' : content.html !== null ? 'html' : 'text'
+  requireWhole(composedSizeBytes(content), { messageBytes }, field)
+  return submittedBytes
+}
+
+/** Size of the whole mail → itself; `payload_too_large` past the limit. */
+export function requireWhole(sizeBytes: number, { messageBytes }: { messageBytes: number }, field?: string): number {
+  if (sizeBytes <= messageBytes) return sizeBytes
   throw new Refusal('payload_too_large', `the whole mail would have ${sizeBytes} bytes, ${messageBytes} are allowed`, {
-    field: content.attachments.length > 0 ? 'attachments' : content.html !== null ? 'html' : 'text',
+    field,
     details: { size_bytes: sizeBytes, limit_bytes: messageBytes },
   })
 }

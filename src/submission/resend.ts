@@ -1,24 +1,23 @@
 import { type Mailbox, parseMailbox } from '../mail/address.ts'
-import type { MailContent } from '../mail/content.ts'
+import { unpackContent } from '../mail/content.ts'
+import { isMime, unpackMime } from '../mail/mime-content.ts'
+import { withoutFields } from '../mail/strip-fields.ts'
 import type { AsSent, Message } from '../model/message.ts'
 import type { Addresses, SubmissionRequest } from './request.ts'
 
 /** A message and its stored content → the request that submits the same mail to the same recipients once more, at
- *  once; Date, Message-ID and a time limit start anew. Stored addresses have been parsed before: one that cannot be is a
- *  bug and throws. */
-export function requestAgain(message: Message, content: MailContent): SubmissionRequest {
+ *  once; Date, Message-ID and a time limit start anew, or receivers would take it for a copy. Stored addresses have been
+ *  parsed before: one that cannot be is a bug and throws, as damaged content does. */
+export function requestAgain(message: Message, content: Uint8Array): SubmissionRequest {
   const startedAt = message.scheduledAt ?? message.createdAt
   return {
-    from: { asSent: message.from, mailbox: content.from },
+    from: { asSent: message.from, mailbox: mailboxOf(message.from) },
     to: addresses(message.to) ?? { asSent: [], mailboxes: [] },
     cc: addresses(message.cc),
     bcc: addresses(message.bcc),
     replyTo: addresses(message.replyTo),
-    subject: content.subject,
-    html: content.html,
-    text: content.text,
-    headers: content.headers,
-    attachments: content.attachments,
+    subject: message.subject,
+    ...contentAgain(content),
     metadata: message.metadata,
     tags: message.tags,
     scheduledAt: null,
@@ -26,6 +25,17 @@ export function requestAgain(message: Message, content: MailContent): Submission
       message.expiresAt === null ? null : Math.max(1, Math.ceil((message.expiresAt - startedAt) / 1000)),
     requireTls: message.requireTls,
   }
+}
+
+type Content = Pick<SubmissionRequest, 'html' | 'text' | 'headers' | 'attachments' | 'mime'>
+
+function contentAgain(content: Uint8Array): Content {
+  if (!isMime(content)) {
+    const { html, text, headers, attachments } = unpackContent(content)
+    return { html, text, headers, attachments, mime: null }
+  }
+  const bytes = withoutFields(unpackMime(content), ({ key }) => key === 'date' || key === 'message-id')
+  return { html: null, text: null, headers: [], attachments: [], mime: { bytes, messageId: null, hasDate: false } }
 }
 
 function addresses(asSent: AsSent): Addresses | null {

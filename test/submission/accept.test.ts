@@ -31,6 +31,7 @@ const REQUEST: SubmissionRequest = {
   scheduledAt: null,
   expiresInSeconds: null,
   requireTls: false,
+  mime: null,
 }
 
 function author(mode: Mode = 'live') {

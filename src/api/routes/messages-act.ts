@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { unpackContent } from '../../mail/content.ts'
 import type { Message } from '../../model/message.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -78,7 +77,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
       const content = await store.messages.content(message.id)
       if (content === null) throw tooLate(message, 'the content of this message is no longer kept')
       const answer = (accepted: Accepted): Answer => ({ status: 202, body: acceptedRecord(accepted) })
-      const request = requestAgain(message, unpackContent(content))
+      const request = requestAgain(message, content)
       const author = { key, source: 'api' as const }
       return answer(await submission.submit(author, request, (accepted) => remember(answer(accepted))))
     },

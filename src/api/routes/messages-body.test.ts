@@ -69,6 +69,7 @@ describe('what submission gets', () => {
       scheduledAt: null,
       expiresInSeconds: null,
       requireTls: false,
+      mime: null,
     })
   })
 

@@ -66,6 +66,7 @@ export function toSubmission(body: SendBody): SubmissionRequest {
     scheduledAt: body.scheduled_at ?? null,
     expiresInSeconds: body.expires_in ?? null,
     requireTls: body.require_tls ?? false,
+    mime: null,
   }
 }
 
