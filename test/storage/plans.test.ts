@@ -3,7 +3,7 @@ import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
-import { ALL_EVENTS, ALL_MESSAGES, ORGANIZATION } from './records.ts'
+import { ALL_EVENTS, ALL_INBOUND, ALL_MESSAGES, ORGANIZATION } from './records.ts'
 
 /** Statements that may look at every row, each for its reason. */
 const MAY_SCAN = [
@@ -18,6 +18,7 @@ const MAY_SCAN = [
 const MAY_SORT = [
   /from dkim_keys/, // keys of one domain
   /join attempts a/, // attempts of one message
+  /join reports r/, // reports of one message
   /from suppressions (indexed by suppressions_by_address )?where organization_id = \? and .*email = \?/, // one address
 ]
 
@@ -54,7 +55,7 @@ test('every exception is needed', () => {
 })
 
 const INTENDED: [statement: RegExp, plan: RegExp][] = [
-  // The claim of both queues: one destination's due rows, in the order of the index.
+  // The claim of all queues: one destination's due rows, in the order of the index.
   [
     /^select number, message_number .* from deliveries where destination/,
     /INDEX deliveries_due \(destination=\? AND next_attempt_at<\?\)/,
@@ -69,6 +70,14 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/^with recursive waiting/, /COVERING INDEX webhook_deliveries_due \(webhook_id>\?\)/],
   [/^update deliveries set worker = null.*worker is not null/, /COVERING INDEX deliveries_leased/],
   [/^update webhook_deliveries set worker = null.*worker is not null/, /COVERING INDEX webhook_deliveries_leased/],
+  [
+    /from inbound_deliveries where route_id = \? and next_attempt_at <=/,
+    /INDEX inbound_deliveries_due \(route_id=\? AND next_attempt_at<\?\)/,
+  ],
+  [/^select min\(next_attempt_at\) from inbound_deliveries/, /COVERING INDEX inbound_deliveries_due \(route_id=\?/],
+  [/^with recursive routes/, /COVERING INDEX inbound_deliveries_due \(route_id>\?\)/],
+  [/^update inbound_deliveries set worker = null.*worker is not null/, /COVERING INDEX inbound_deliveries_leased/],
+  [/^update inbound_deliveries set status = 'failed'/, /COVERING INDEX inbound_deliveries_due \(route_id=\?/],
   // A replay begins in the middle of the history.
   [
     /from events where organization_id = \? and \(created_at, number\)/,
@@ -80,6 +89,10 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/from idempotency where organization_id = \? and key_hash/, /\(organization_id=\? AND key_hash=\?\)/],
   [/^delete from idempotency/, /COVERING INDEX idempotency_by_age \(created_at<\?\)/],
   [/^select number, .* from deliveries where id = \? and worker/, /\(id=\?\)/],
+  [/^select number, .* from inbound_deliveries where id = \? and worker/, /\(id=\?\)/],
+  [/from domains where return_path_host = \?/, /INDEX domains_by_return_path_host \(return_path_host=\?\)/],
+  [/from inbound_routes where organization_id = \? and enabled/, /INDEX inbound_routes_of_organization/],
+  [/^select 1 from reports/, /COVERING INDEX sqlite_autoindex_reports_1 \(delivery_number=\? AND digest=\?\)/],
   [/^select status from deliveries/, /INDEX deliveries_of_message \(message_number=\?\)/],
   // Lists, newest first.
   [
@@ -101,6 +114,24 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /from webhook_deliveries d .* d\.status = \?/,
     /INDEX webhook_deliveries_of_webhook \(webhook_id=\? AND number<\?\)/,
   ],
+  [
+    /from inbound_messages m indexed by inbound_messages_of_organization/,
+    /INDEX inbound_messages_of_organization \(organization_id=\? AND number<\?\)/,
+  ],
+  [/from inbound_messages m indexed by inbound_messages_of_route/, /of_route \(route_id=\? AND number<\?\)/],
+  [
+    /from inbound_messages m indexed by inbound_messages_by_status/,
+    /by_status \(organization_id=\? AND delivery_status=\? AND number<\?\)/,
+  ],
+  [
+    /from inbound_addresses a/,
+    /a USING PRIMARY KEY \(organization_id=\? AND field=\? AND address=\? AND message_number<\?\)\nSEARCH m USING INTEGER PRIMARY KEY/,
+  ],
+  [
+    /exists \(select 1 from inbound_addresses o/,
+    /SEARCH o EXISTS USING COVERING INDEX \w+ \(message_number=\? AND organization_id=\? AND field=\? AND address=\?\)/,
+  ],
+  [/join inbound_deliveries d/, /INDEX inbound_deliveries_of_message \(message_number=\?\)/],
   [
     /from suppressions where organization_id = \? and id < \?/,
     /INDEX suppressions_of_organization \(organization_id=\? AND id<\?\)/,
@@ -180,5 +211,16 @@ async function everyList(store: Store): Promise<void> {
   for (const filter of [{}, ...deliveries, Object.assign({}, ...deliveries)]) {
     const all = { webhookId: 'w', status: null, type: null, createdAfter: null, createdBefore: null }
     await store.webhookDeliveries.list({ ...all, ...filter }, page)
+  }
+  const inbound = [
+    { routeId: 'r' },
+    { domainId: 'd' },
+    { from: 'a@b.example' },
+    { to: 'a@b.example' },
+    { status: 'failed' as const },
+    range,
+  ]
+  for (const filter of [{}, ...inbound, Object.assign({}, ...inbound)]) {
+    await store.inbound.list({ ...ALL_INBOUND, ...filter }, { ...page, after: 'inb_cursor' })
   }
 }

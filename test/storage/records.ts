@@ -2,16 +2,22 @@ import type { ApiKey } from '../../src/model/api-key.ts'
 import type { Attempt, Outcome } from '../../src/model/delivery.ts'
 import type { DkimKeyRecord, Domain } from '../../src/model/domain.ts'
 import type { Event, EventType } from '../../src/model/event.ts'
+import type { InboundAttempt, InboundMessage } from '../../src/model/inbound-message.ts'
+import type { InboundRoute } from '../../src/model/inbound-route.ts'
 import type { Message } from '../../src/model/message.ts'
 import type { Organization } from '../../src/model/organization.ts'
+import type { Report } from '../../src/model/report.ts'
 import type { Suppression } from '../../src/model/suppression.ts'
 import type { Webhook, WebhookAttempt } from '../../src/model/webhook.ts'
 import { createMintId } from '../../src/platform/ids.ts'
 import type {
+  AcceptedInbound,
   AcceptedMessage,
   ClaimedDelivery,
   DeliveryRecord,
   EventFilter,
+  InboundFilter,
+  LateRecord,
   MessageFilter,
   NewDelivery,
   Remember,
@@ -32,6 +38,14 @@ export interface Records {
   event(change?: Partial<Event> & { type?: EventType }): Event
   suppression(change?: Partial<Suppression>): Suppression
   webhook(change?: Partial<Webhook>): Webhook
+  /** An enabled webhook route for `in@a.example`. */
+  inboundRoute(change?: Partial<InboundRoute>): InboundRoute
+  /** As `route` took it; without one, as a route that nobody wrote. */
+  inboundMessage(change?: Partial<InboundMessage>, route?: InboundRoute): InboundMessage
+  /** One mail taken by each of the routes; those with a webhook are owed a delivery. */
+  acceptedInbound(routes: InboundRoute[], change?: Partial<InboundMessage>): AcceptedInbound
+  /** A DSN that says a delivery failed. */
+  report(change?: Partial<Report>): Report
   remember(change?: Partial<Remember>): Remember
   /** 32 bytes that no other call gives. */
   hash(): Uint8Array
@@ -49,6 +63,27 @@ export function createRecords(): Records {
     return all
   }
   const mint = createMintId(clock, { bytes, fraction: () => 0 })
+  const inboundMessage: Records['inboundMessage'] = (change, route) => ({
+    id: mint('inb'),
+    organizationId: route?.organizationId ?? ORGANIZATION,
+    domainId: DOMAIN,
+    routeId: route?.id ?? 'rte_a',
+    action: route?.action.type ?? 'webhook',
+    receivedAt: START,
+    returnPath: 'bob@out.example',
+    from: 'bob@out.example',
+    to: ['in@a.example'],
+    subject: 'Hello',
+    messageIdHeader: '<one@out.example>',
+    sizeBytes: 100,
+    senderIp: '192.0.2.9',
+    helo: 'mx.out.example',
+    tls: null,
+    verdicts: { spf: 'pass', dkim: 'pass', dmarc: 'pass', arc: 'none' },
+    parseError: null,
+    forwardedAs: null,
+    ...change,
+  })
   return {
     organization: (change) => ({ id: mint('org'), name: `Org ${count++}`, plan: 'free', createdAt: START, ...change }),
     domain: (change) => ({
@@ -183,6 +218,39 @@ export function createRecords(): Records {
       failingSince: null,
       ...change,
     }),
+    inboundRoute: (change) => ({
+      id: mint('rte'),
+      organizationId: ORGANIZATION,
+      name: 'route',
+      match: { type: 'address', value: 'in@a.example' },
+      action: { type: 'webhook', config: { url: 'https://hooks.example/mail', includeAttachments: false } },
+      authentication: 'none',
+      enabled: true,
+      priority: 0,
+      createdAt: START,
+      ...change,
+    }),
+    inboundMessage,
+    acceptedInbound: (routes, change) => ({
+      raw: new Uint8Array([1, 2, 3]),
+      parsed: new Uint8Array([4, 5]),
+      taken: routes.map((route) => ({
+        message: inboundMessage(change, route),
+        deliveryId: route.action.type === 'webhook' ? mint('whd') : null,
+        forward: null,
+      })),
+    }),
+    report: (change) => ({
+      kind: 'failed',
+      receivedAt: START,
+      digest: bytes(32),
+      reporter: 'mx.dest.example',
+      status: '5.1.1',
+      diagnostic: '550 5.1.1 unknown',
+      cause: CAUSE,
+      feedbackType: null,
+      ...change,
+    }),
     remember: (change) => ({
       organizationId: ORGANIZATION,
       keyHash: bytes(32),
@@ -286,6 +354,40 @@ export function recordOf(
 
 export function webhookAttempt(change: Partial<WebhookAttempt> = {}): WebhookAttempt {
   return { number: 1, at: START, durationMs: 30, statusCode: 200, error: null, responseExcerpt: null, ...change }
+}
+
+export function inboundAttempt(change: Partial<InboundAttempt> = {}): InboundAttempt {
+  return { number: 1, at: START, durationMs: 30, statusCode: 200, error: null, responseExcerpt: null, ...change }
+}
+
+/** What is recorded when the world tells that a delivery in state `expected` bounced after all. */
+export function lateBounce(
+  deliveryId: string,
+  report: Report,
+  expected: LateRecord['expected'],
+  change: Partial<LateRecord> = {},
+): LateRecord {
+  return {
+    deliveryId,
+    report,
+    expected,
+    change: { status: 'bounced', smtpResponse: '550 5.1.1 unknown', bounceType: 'hard', bounceCode: '5.1.1' },
+    events: [],
+    suppression: null,
+    now: START + 5000,
+    ...change,
+  }
+}
+
+export const ALL_INBOUND: InboundFilter = {
+  organizationId: ORGANIZATION,
+  routeId: null,
+  domainId: null,
+  from: null,
+  to: null,
+  status: null,
+  createdAfter: null,
+  createdBefore: null,
 }
 
 export const ALL_MESSAGES: MessageFilter = {

@@ -1,5 +1,5 @@
-import { type DeliveryStatus, messageStatus } from '../../model/message.ts'
-import type { ClaimedDelivery, Deliveries } from '../store.ts'
+import { type DeliveryStatus, isFinal, messageStatus } from '../../model/message.ts'
+import type { ClaimedDelivery, Deliveries, LateRecord } from '../store.ts'
 import { type Agenda, type DueTime, refill } from './agenda.ts'
 import type { AddAttemptInside } from './attempts.ts'
 import { claimFrom } from './claim.ts'
@@ -15,6 +15,7 @@ import {
   toDelivery,
   toMessage,
 } from './message-row.ts'
+import type { Reports } from './reports.ts'
 import type { SuppressInside } from './suppressions.ts'
 import type { Writer } from './writer.ts'
 
@@ -52,6 +53,15 @@ const FOREIGN = `update deliveries set worker = null, next_attempt_at = ? + (
     select 5000 * max(0, deliveries.attempts - count(*) - 2) * max(0, deliveries.attempts - count(*) - 2)
     from attempts a where a.delivery_number = deliveries.number)
   where worker is not null and worker <> ? returning destination, next_attempt_at as nextAttemptAt`
+const GET = `select ${DELIVERY_COLUMNS}, d.message_number as messageNumber
+  from deliveries d join messages m on m.number = d.message_number
+  where d.id = ?`
+// A worker that is just trying it loses its lease.
+const END_LATE = `update deliveries set status = ?, smtp_response = ?, bounce_type = ?, bounce_code = ?,
+    delivered_at = iif(?, coalesce(delivered_at, ?), null), worker = null, next_attempt_at = null
+  where number = ?`
+const CHANGE_LATE =
+  'update deliveries set status = ?, smtp_response = ?, bounce_type = ?, bounce_code = ? where number = ?'
 
 export function sqliteDeliveries(
   db: Connection,
@@ -63,6 +73,7 @@ export function sqliteDeliveries(
     addAttempt: AddAttemptInside
     append: AppendInside
     suppress: SuppressInside
+    reports: Reports
   },
 ): Deliveries {
   const dueTimes = db.prepare(DUE_TIMES)
@@ -78,6 +89,9 @@ export function sqliteDeliveries(
   const setMessageStatus = db.prepare(SET_MESSAGE_STATUS)
   const release = db.prepare(RELEASE)
   const endForeign = db.prepare(FOREIGN)
+  const get = db.prepare(GET)
+  const endLate = db.prepare(END_LATE)
+  const changeLate = db.prepare(CHANGE_LATE)
   const { agenda, foreign } = inside
 
   const readAgenda = () => {
@@ -85,6 +99,17 @@ export function sqliteDeliveries(
   }
   readAgenda()
   foreign.onChange(readAgenda)
+
+  const settleMessage = (messageNumber: number) => {
+    const whole = messageStatus(statuses.all(messageNumber) as DeliveryStatus[])
+    setMessageStatus.run(whole, messageNumber, whole)
+  }
+  const settleLate = (number: number, change: NonNullable<LateRecord['change']>, now: number) => {
+    const { status, smtpResponse, bounceType, bounceCode } = change
+    const isDelivered = Number(status === 'delivered')
+    if (isFinal(status)) endLate.run(status, smtpResponse, bounceType, bounceCode, isDelivered, now, number)
+    else changeLate.run(status, smtpResponse, bounceType, bounceCode, number)
+  }
 
   return {
     claimDue: (request) =>
@@ -132,8 +157,7 @@ export function sqliteDeliveries(
           row.number,
         )
         inside.addAttempt(row.number, attempt)
-        const whole = messageStatus(statuses.all(row.messageNumber) as DeliveryStatus[])
-        setMessageStatus.run(whole, row.messageNumber, whole)
+        settleMessage(row.messageNumber)
         for (const event of record.events) inside.append(event)
         if (record.suppression !== null) inside.suppress(record.suppression)
         if (record.nextAttemptAt !== null) agenda.offer(row.destination, record.nextAttemptAt)
@@ -152,6 +176,31 @@ export function sqliteDeliveries(
         for (const { destination, nextAttemptAt } of ended) agenda.offer(destination, nextAttemptAt)
         return ended.length
       }),
+    get: async (id) => {
+      const row = get.get(id) as LateRow | undefined
+      if (row === undefined) return null
+      const { messageNumber, ...delivery } = row
+      return {
+        delivery: toDelivery(delivery),
+        message: toMessage(messageOf.get(messageNumber) as MessageRow),
+      }
+    },
+    recordLate: ({ deliveryId, report, expected, change, events, suppression, now }) =>
+      writer.write(() => {
+        const row = get.get(deliveryId) as LateRow | undefined
+        if (row === undefined) return 'unknown'
+        if (inside.reports.isKnown(row.number, report.digest)) return 'duplicate'
+        if (row.status !== expected) return 'changed'
+        inside.reports.add(row.number, report)
+        if (change !== null) {
+          settleLate(row.number, change, now)
+          settleMessage(row.messageNumber)
+        }
+        for (const event of events) inside.append(event)
+        if (suppression !== null) inside.suppress(suppression)
+        return 'recorded'
+      }),
+    reports: async (messageId) => inside.reports.ofMessage(messageId),
   }
 }
 
@@ -165,3 +214,5 @@ interface HeldRow {
   messageNumber: number
   destination: string
 }
+
+type LateRow = DeliveryRow & { messageNumber: number }

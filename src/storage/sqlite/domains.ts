@@ -19,6 +19,7 @@ const TAKEN = 'select 1 from domains where name = ?'
 const COUNT = 'select count(*) as domains from domains where organization_id = ?'
 const GET = `select ${COLUMNS} from domains where id = ?`
 const FIND_BY_NAME = `select ${COLUMNS} from domains where name = ?`
+const FIND_BY_RETURN_PATH_HOST = `select ${COLUMNS} from domains where return_path_host = ? limit 1`
 const LIST = `select ${COLUMNS} from domains where organization_id = ? and id < ? order by id desc limit ?`
 const DKIM_KEYS = `select selector, algorithm, state, public_key as publicKey, private_key_pem as privateKeyPem,
     created_at as createdAt
@@ -40,18 +41,35 @@ export interface DomainCache {
   get(id: string): Domain | null
   /** The same, having looked first whether another process changed something. */
   current(id: string): Domain | null
+  /** The same by its name; names come from the world, so what is not there is not remembered. */
+  byName(name: string): Domain | null
+  /** The same by the host of its return path. */
+  byReturnPathHost(host: string): Domain | null
   forget(): void
 }
 
 export function domainCache(db: Connection, foreign: ForeignChanges): DomainCache {
   const read = domainReader(db)
   const cache = new Map<string, Domain | null>()
-  foreign.onChange(() => cache.clear())
+  const byName = new Map<string, Domain>()
+  const byReturnPathHost = new Map<string, Domain>()
+  const forget = () => {
+    cache.clear()
+    byName.clear()
+    byReturnPathHost.clear()
+  }
+  foreign.onChange(forget)
   const get = (id: string) => {
     const cached = cache.get(id)
     if (cached !== undefined) return cached
     const domain = read.get(id)
     cache.set(id, domain)
+    return domain
+  }
+  const find = (known: Map<string, Domain>, key: string, read: (key: string) => Domain | null) => {
+    foreign.glance()
+    const domain = known.get(key) ?? read(key)
+    if (domain !== null) known.set(key, domain)
     return domain
   }
   return {
@@ -60,7 +78,9 @@ export function domainCache(db: Connection, foreign: ForeignChanges): DomainCach
       foreign.glance()
       return get(id)
     },
-    forget: () => cache.clear(),
+    byName: (name) => find(byName, name, read.findByName),
+    byReturnPathHost: (host) => find(byReturnPathHost, host, read.findByReturnPathHost),
+    forget,
   }
 }
 
@@ -168,6 +188,7 @@ type Row = Omit<Domain, 'dkim' | 'tracking' | 'findings'> & {
 function domainReader(db: Connection) {
   const get = db.prepare(GET)
   const findByName = db.prepare(FIND_BY_NAME)
+  const findByReturnPathHost = db.prepare(FIND_BY_RETURN_PATH_HOST)
   const dkimKeys = db.prepare(DKIM_KEYS)
   const toDomain = (row: Row): Domain => {
     const { trackOpens, trackClicks, trackUnsubscribe, trackingHost, findings, ...rest } = row
@@ -184,5 +205,10 @@ function domainReader(db: Connection) {
     }
   }
   const one = (row: unknown) => (row === undefined ? null : toDomain(row as Row))
-  return { get: (id: string) => one(get.get(id)), findByName: (name: string) => one(findByName.get(name)), toDomain }
+  return {
+    get: (id: string) => one(get.get(id)),
+    findByName: (name: string) => one(findByName.get(name)),
+    findByReturnPathHost: (host: string) => one(findByReturnPathHost.get(host)),
+    toDomain,
+  }
 }

@@ -12,11 +12,16 @@ import { sqliteEvents } from './events.ts'
 import { appendInside } from './fan-out.ts'
 import { watchForeignChanges } from './foreign.ts'
 import { rememberInside, sqliteIdempotency } from './idempotency.ts'
+import { sqliteInbound } from './inbound.ts'
+import { sqliteInboundDeliveries } from './inbound-deliveries.ts'
+import { queueInboundInside } from './inbound-queue.ts'
+import { inboundRouteCache, sqliteInboundRoutes } from './inbound-routes.ts'
 import { sqliteMessageList } from './message-list.ts'
 import { sqliteMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
 import { sqliteOrganizations } from './organizations.ts'
 import { shareReads } from './reading.ts'
+import { sqliteReports } from './reports.ts'
 import { searchIndex } from './search.ts'
 import { sqliteSuppressions, suppressInside } from './suppressions.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
@@ -48,16 +53,19 @@ export function storeOn(db: Connection): Store {
   const keys = keyCache(foreign)
   const domains = domainCache(db, foreign)
   const webhooks = webhookCache(db, foreign)
+  const routes = inboundRouteCache(db, foreign)
   const writer = createWriter(db, {
     beginning: reading.end,
     begun: foreign.check,
     undone: () => {
       domains.forget()
       webhooks.forget()
+      routes.forget()
     },
   })
   const deliveryAgenda = createAgenda()
   const webhookAgenda = createAgenda()
+  const inboundAgenda = createAgenda()
   const search = searchIndex(db, writer)
 
   const remember = rememberInside(db)
@@ -65,6 +73,7 @@ export function storeOn(db: Connection): Store {
   const addAttempt = addAttemptInside(db)
   const append = appendInside(db, webhooks, webhookAgenda)
   const addMessage = addMessageInside(db, { addAttempt, append, suppress, agenda: deliveryAgenda })
+  const queueDelivery = queueInboundInside(db, routes, inboundAgenda)
   const list = sqliteMessageList(db, search)
 
   const secret = db.prepare('select value from secrets where name = ?').pluck()
@@ -84,11 +93,20 @@ export function storeOn(db: Connection): Store {
       addAttempt,
       append,
       suppress,
+      reports: sqliteReports(db),
     }),
     events: sqliteEvents(db, writer, append),
     suppressions: sqliteSuppressions(db, writer, reading, suppress, remember),
     webhooks: sqliteWebhooks(db, writer, webhooks, remember),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookAgenda, foreign),
+    inboundRoutes: sqliteInboundRoutes(db, writer, routes, domains, remember),
+    inbound: sqliteInbound(db, writer, { queueDelivery, addMessage }),
+    inboundDeliveries: sqliteInboundDeliveries(db, writer, {
+      routes,
+      agenda: inboundAgenda,
+      foreign,
+      queueDelivery,
+    }),
     idempotency: sqliteIdempotency(db, writer),
     secret: (name, fresh) =>
       writer.write(() => {

@@ -21,6 +21,7 @@ create table domains (
   findings text not null
 ) strict, without rowid;
 create index domains_of_organization on domains (organization_id, id);
+create index domains_by_return_path_host on domains (return_path_host);
 
 create table dkim_keys (
   domain_id text not null references domains (id) on delete cascade,
@@ -141,6 +142,21 @@ create table attempts (
   primary key (delivery_number, number)
 ) strict, without rowid;
 
+-- What the world told of a delivery after it was over.
+create table reports (
+  number integer primary key,
+  delivery_number integer not null references deliveries (number) on delete cascade,
+  digest blob not null,
+  kind text not null,
+  received_at integer not null,
+  reporter text,
+  status text,
+  diagnostic text,
+  cause text, -- {"class","rule"}
+  feedback_type text,
+  unique (delivery_number, digest)
+) strict;
+
 create table events (
   number integer primary key autoincrement,
   id text not null unique,
@@ -195,6 +211,97 @@ create index webhook_deliveries_leased on webhook_deliveries (worker) where work
 
 create table webhook_attempts (
   delivery_number integer not null references webhook_deliveries (number) on delete cascade,
+  number integer not null,
+  at integer not null,
+  duration_ms integer not null,
+  status_code integer,
+  error text,
+  response_excerpt text,
+  primary key (delivery_number, number)
+) strict, without rowid;
+
+create table inbound_routes (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  name text not null,
+  match_type text not null,
+  match_value text,
+  action text not null,
+  config text not null,
+  authentication text not null,
+  enabled integer not null,
+  priority integer not null,
+  secret text not null,
+  created_at integer not null
+) strict, without rowid;
+create index inbound_routes_of_organization on inbound_routes (organization_id, id);
+
+-- One mail from the world, whatever number of routes took it. `parsed` comes first: every attempt reads it, few `raw`.
+create table inbound_raws (
+  number integer primary key,
+  parsed blob not null,
+  raw blob not null
+) strict;
+
+-- Counts up in the order of commit, like messages.
+create table inbound_messages (
+  number integer primary key autoincrement,
+  id text not null unique,
+  organization_id text not null,
+  domain_id text not null,
+  route_id text not null, -- stays when the route goes
+  action text not null,
+  received_at integer not null,
+  return_path text not null,
+  sender text not null,
+  recipients text not null, -- the envelope's, as JSON
+  subject text not null,
+  message_id_header text not null,
+  size_bytes integer not null,
+  sender_ip text not null,
+  helo text not null,
+  tls text,
+  spf text not null,
+  dkim text not null,
+  dmarc text not null,
+  arc text not null,
+  parse_error text,
+  forwarded_as text,
+  raw_number integer references inbound_raws (number) on delete set null,
+  delivery_status text -- of its newest delivery; null = none is owed
+) strict;
+create index inbound_messages_of_organization on inbound_messages (organization_id, number);
+create index inbound_messages_of_route on inbound_messages (route_id, number);
+create index inbound_messages_by_status on inbound_messages (organization_id, delivery_status, number)
+  where delivery_status is not null;
+create index inbound_messages_of_raw on inbound_messages (raw_number);
+
+create table inbound_addresses (
+  organization_id text not null,
+  field text not null, -- 'from' or 'to'
+  address text not null, -- folded
+  message_number integer not null references inbound_messages (number) on delete cascade,
+  primary key (organization_id, field, address, message_number)
+) strict, without rowid;
+create index inbound_addresses_of_message on inbound_addresses (message_number);
+
+create table inbound_deliveries (
+  number integer primary key,
+  id text not null unique,
+  message_number integer not null references inbound_messages (number) on delete cascade,
+  route_id text not null,
+  status text not null,
+  attempts integer not null,
+  next_attempt_at integer,
+  worker text,
+  created_at integer not null
+) strict;
+create index inbound_deliveries_of_message on inbound_deliveries (message_number, number);
+create index inbound_deliveries_due on inbound_deliveries (route_id, next_attempt_at) where next_attempt_at is not null;
+create index inbound_deliveries_leased on inbound_deliveries (worker) where worker is not null;
+
+create table inbound_attempts (
+  delivery_number integer not null references inbound_deliveries (number) on delete cascade,
   number integer not null,
   at integer not null,
   duration_ms integer not null,

@@ -1,0 +1,175 @@
+import type { InboundAttempt, InboundDelivery } from '../../model/inbound-message.ts'
+import type { ClaimedInboundDelivery, InboundDeliveries } from '../store.ts'
+import { type Agenda, type DueTime, refill } from './agenda.ts'
+import { claimFrom } from './claim.ts'
+import type { Connection } from './driver.ts'
+import type { ForeignChanges } from './foreign.ts'
+import type { QueueInboundInside } from './inbound-queue.ts'
+import type { InboundRouteCache } from './inbound-routes.ts'
+import { INBOUND_COLUMNS, type InboundRow, toInboundMessage } from './inbound-row.ts'
+import type { Writer } from './writer.ts'
+
+// From route to route along the due index: its cost is their number, not what waits for them.
+const DUE_TIMES = `with recursive routes (key) as (
+    select min(route_id) from inbound_deliveries where next_attempt_at is not null
+    union all
+    select (select min(route_id) from inbound_deliveries where next_attempt_at is not null and route_id > key)
+      from routes where key is not null)
+  select key, (select min(next_attempt_at) from inbound_deliveries
+    where route_id = key and next_attempt_at is not null) as at
+  from routes where key is not null`
+const NEXT_OF = 'select min(next_attempt_at) from inbound_deliveries where route_id = ? and next_attempt_at is not null'
+const DUE = `select number, id, message_number as messageNumber, attempts from inbound_deliveries
+  where route_id = ? and next_attempt_at <= ? order by next_attempt_at limit ?`
+const MESSAGE = `select ${INBOUND_COLUMNS} from inbound_messages m where m.number = ?`
+const LEASE = 'update inbound_deliveries set attempts = attempts + 1, worker = ?, next_attempt_at = ? where number = ?'
+const HELD = `select number, message_number as messageNumber, route_id as routeId from inbound_deliveries
+  where id = ? and worker = ? and attempts = ?`
+const SETTLE = 'update inbound_deliveries set status = ?, worker = null, next_attempt_at = ? where number = ?'
+const SET_MESSAGE_STATUS = 'update inbound_messages set delivery_status = ? where number = ?'
+const ADD_ATTEMPT = `insert into inbound_attempts (delivery_number, number, at, duration_ms, status_code, error, response_excerpt)
+  values (?, ?, ?, ?, ?, ?, ?)`
+const RELEASE = `update inbound_deliveries set attempts = attempts - 1, worker = null, next_attempt_at = ?
+  where id = ? and worker = ? and attempts = ? returning route_id as routeId`
+const FOREIGN = `update inbound_deliveries set worker = null, next_attempt_at = ?
+  where worker is not null and worker <> ? returning route_id as routeId`
+// While an attempt is under way the next time is the end of its lease, which is nobody's business.
+const OF_MESSAGE = `select d.number, d.id, m.id as inboundMessageId, d.route_id as routeId, d.status,
+    iif(d.worker is null, d.next_attempt_at, null) as nextAttemptAt, d.created_at as createdAt
+  from inbound_messages m join inbound_deliveries d on d.message_number = m.number
+  where m.id = ? order by d.number desc`
+const ATTEMPTS = `select number, at, duration_ms as durationMs, status_code as statusCode, error,
+    response_excerpt as responseExcerpt
+  from inbound_attempts where delivery_number = ? order by number`
+const OWED = `select number as messageNumber, route_id as routeId, delivery_status as status
+  from inbound_messages where id = ?`
+
+export function sqliteInboundDeliveries(
+  db: Connection,
+  writer: Writer,
+  inside: {
+    routes: InboundRouteCache
+    agenda: Agenda
+    foreign: ForeignChanges
+    queueDelivery: QueueInboundInside
+  },
+): InboundDeliveries {
+  const dueTimes = db.prepare(DUE_TIMES)
+  const nextOf = db.prepare(NEXT_OF).pluck()
+  const due = db.prepare(DUE)
+  const messageOf = db.prepare(MESSAGE)
+  const lease = db.prepare(LEASE)
+  const held = db.prepare(HELD)
+  const settle = db.prepare(SETTLE)
+  const setMessageStatus = db.prepare(SET_MESSAGE_STATUS)
+  const addAttempt = db.prepare(ADD_ATTEMPT)
+  const release = db.prepare(RELEASE)
+  const endForeign = db.prepare(FOREIGN)
+  const ofMessage = db.prepare(OF_MESSAGE)
+  const attempts = db.prepare(ATTEMPTS)
+  const owed = db.prepare(OWED)
+  const { agenda, foreign } = inside
+
+  const readAgenda = () => {
+    refill(agenda, dueTimes.all() as DueTime[])
+  }
+  readAgenda()
+  foreign.onChange(readAgenda)
+
+  /** The route as a delivery needs it; null while it takes none. */
+  const targetOf = (routeId: string): ClaimedInboundDelivery['route'] | null => {
+    const route = inside.routes.get(routeId)
+    if (route === null || !route.enabled || route.action.type !== 'webhook') return null
+    return { id: routeId, ...route.action.config, secret: route.secret }
+  }
+  const isActive = (routeId: string) => targetOf(routeId) !== null
+
+  return {
+    claimDue: (request) =>
+      claimFrom(writer, agenda, request, {
+        hasRoom: isActive,
+        take: (routeId, most) => {
+          const route = targetOf(routeId)!
+          return (due.all(routeId, request.now, most) as DueRow[]).map((row): ClaimedInboundDelivery => {
+            lease.run(request.lease.worker, request.lease.until, row.number)
+            return {
+              id: row.id,
+              message: toInboundMessage(messageOf.get(row.messageNumber) as InboundRow),
+              route,
+              attempt: row.attempts + 1,
+              lease: request.lease,
+            }
+          })
+        },
+        nextAt: (routeId) => nextOf.get(routeId) as number | null,
+      }),
+    nextDueAt: (freeFor) => {
+      foreign.check()
+      return agenda.nextAt((routeId) => freeFor(routeId) > 0 && isActive(routeId))
+    },
+    record: ({ deliveryId, worker, attempt, status, nextAttemptAt }) =>
+      writer.write(() => {
+        const row = held.get(deliveryId, worker, attempt.number) as HeldRow | undefined
+        if (row === undefined) return 'lease_lost'
+        settle.run(status, nextAttemptAt, row.number)
+        // An open delivery is always the message's newest (redeliver refuses another one beside it).
+        setMessageStatus.run(status, row.messageNumber)
+        addAttempt.run(
+          row.number,
+          attempt.number,
+          attempt.at,
+          attempt.durationMs,
+          attempt.statusCode,
+          attempt.error,
+          attempt.responseExcerpt,
+        )
+        if (nextAttemptAt !== null) agenda.offer(row.routeId, nextAttemptAt)
+        return 'recorded'
+      }),
+    release: (claims, now) =>
+      writer.write(() => {
+        for (const { id, attempt, worker } of claims) {
+          const released = release.get(now, id, worker, attempt) as { routeId: string } | undefined
+          if (released !== undefined) agenda.offer(released.routeId, now)
+        }
+      }),
+    endForeignLeases: (worker, now) =>
+      writer.write(() => {
+        const ended = endForeign.all(now, worker) as { routeId: string }[]
+        for (const { routeId } of ended) agenda.offer(routeId, now)
+        return ended.length
+      }),
+    ofMessage: async (inboundMessageId) =>
+      (ofMessage.all(inboundMessageId) as Row[]).map(
+        ({ number, ...rest }): InboundDelivery => ({ ...rest, attempts: attempts.all(number) as InboundAttempt[] }),
+      ),
+    redeliver: (inboundMessageId, deliveryId, now) =>
+      writer.write(() => {
+        const { messageNumber, routeId, status } = owed.get(inboundMessageId) as OwedRow
+        if (status === 'pending') return 'under_way'
+        inside.queueDelivery({ id: deliveryId, messageNumber, routeId }, now)
+        return 'queued'
+      }),
+  }
+}
+
+interface DueRow {
+  number: number
+  id: string
+  messageNumber: number
+  attempts: number
+}
+
+interface HeldRow {
+  number: number
+  messageNumber: number
+  routeId: string
+}
+
+type Row = Omit<InboundDelivery, 'attempts'> & { number: number }
+
+interface OwedRow {
+  messageNumber: number
+  routeId: string
+  status: InboundDelivery['status'] | null
+}

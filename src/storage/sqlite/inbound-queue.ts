@@ -1,0 +1,25 @@
+import type { Agenda } from './agenda.ts'
+import type { Connection } from './driver.ts'
+import type { InboundRouteCache } from './inbound-routes.ts'
+
+const ADD = `insert into inbound_deliveries (id, message_number, route_id, status, attempts, next_attempt_at, created_at)
+  values (?, ?, ?, ?, 0, ?, ?)`
+const SET_STATUS = 'update inbound_messages set delivery_status = ? where number = ?'
+
+/** Writes the delivery a message owes to its route, due at `at`, inside the change that causes it. A route that went
+ *  meanwhile will not come back: that delivery has failed from the start. */
+export type QueueInboundInside = (
+  delivery: { id: string; messageNumber: number | bigint; routeId: string },
+  at: number,
+) => void
+
+export function queueInboundInside(db: Connection, routes: InboundRouteCache, agenda: Agenda): QueueInboundInside {
+  const add = db.prepare(ADD)
+  const setStatus = db.prepare(SET_STATUS)
+  return ({ id, messageNumber, routeId }, at) => {
+    const status = routes.get(routeId) === null ? 'failed' : 'pending'
+    add.run(id, messageNumber, routeId, status, status === 'pending' ? at : null, at)
+    setStatus.run(status, messageNumber)
+    if (status === 'pending') agenda.offer(routeId, at)
+  }
+}

@@ -1,0 +1,193 @@
+import type { InboundRoute, RouteAction, RouteAuthentication, RouteMatch } from '../../model/inbound-route.ts'
+import type { InboundRoutes } from '../store.ts'
+import type { DomainCache } from './domains.ts'
+import type { Connection } from './driver.ts'
+import type { ForeignChanges } from './foreign.ts'
+import type { RememberInside } from './idempotency.ts'
+import { idBefore, toPage } from './page.ts'
+import type { Writer } from './writer.ts'
+
+const COLUMNS = `id, organization_id as organizationId, name, match_type as matchType, match_value as matchValue, action,
+  config, authentication, enabled, priority, created_at as createdAt`
+const CREATE = `insert into inbound_routes (id, organization_id, name, match_type, match_value, action, config,
+    authentication, enabled, priority, secret, created_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const GET = `select ${COLUMNS} from inbound_routes where id = ?`
+const LIST = `select ${COLUMNS} from inbound_routes where organization_id = ? and id < ? order by id desc limit ?`
+const ENABLED_OF = `select ${COLUMNS} from inbound_routes where organization_id = ? and enabled = 1 order by id`
+const SECRET = 'select secret from inbound_routes where id = ?'
+const UPDATE = `update inbound_routes set name = ?, match_type = ?, match_value = ?, action = ?, config = ?,
+    authentication = ?, enabled = ?, priority = ?
+  where id = ?`
+const DISABLE = 'update inbound_routes set enabled = 0 where id = ?'
+const FAIL_OPEN = `update inbound_deliveries set status = 'failed', worker = null, next_attempt_at = null
+  where number in (
+    select number from inbound_deliveries where route_id = ? and next_attempt_at is not null limit ?)
+  returning message_number as messageNumber`
+const SET_DELIVERY_STATUS = `update inbound_messages set delivery_status = 'failed' where number = ?`
+const REMOVE = 'delete from inbound_routes where id = ?'
+
+/** How many open deliveries of a removed route end in one transaction: some ten milliseconds. */
+const FAIL_MAX = 500
+
+/** Routes as every RCPT and every attempt needs them, remembered until something changes. */
+export interface InboundRouteCache {
+  get(id: string): (InboundRoute & { secret: string }) | null
+  enabledOf(organizationId: string): InboundRoute[]
+  forget(): void
+}
+
+export function inboundRouteCache(db: Connection, foreign: ForeignChanges): InboundRouteCache {
+  const get = db.prepare(GET)
+  const secret = db.prepare(SECRET).pluck()
+  const enabledOf = db.prepare(ENABLED_OF)
+  const byId = new Map<string, (InboundRoute & { secret: string }) | null>()
+  const byOrganization = new Map<string, InboundRoute[]>()
+  const forget = () => {
+    byId.clear()
+    byOrganization.clear()
+  }
+  foreign.onChange(forget)
+  return {
+    get: (id) => {
+      let route = byId.get(id)
+      if (route === undefined) {
+        const row = get.get(id) as Row | undefined
+        route = row === undefined ? null : { ...toRoute(row), secret: secret.get(id) as string }
+        byId.set(id, route)
+      }
+      return route
+    },
+    enabledOf: (organizationId) => {
+      foreign.glance()
+      let routes = byOrganization.get(organizationId)
+      if (routes === undefined) {
+        routes = (enabledOf.all(organizationId) as Row[]).map(toRoute)
+        byOrganization.set(organizationId, routes)
+      }
+      return routes
+    },
+    forget,
+  }
+}
+
+export function sqliteInboundRoutes(
+  db: Connection,
+  writer: Writer,
+  cache: InboundRouteCache,
+  domains: DomainCache,
+  remember: RememberInside,
+): InboundRoutes {
+  const create = db.prepare(CREATE)
+  const get = db.prepare(GET)
+  const list = db.prepare(LIST)
+  const update = db.prepare(UPDATE)
+  const disable = db.prepare(DISABLE)
+  const failOpen = db.prepare(FAIL_OPEN)
+  const setDeliveryStatus = db.prepare(SET_DELIVERY_STATUS)
+  const remove = db.prepare(REMOVE)
+
+  /** Forgets inside the change, so that the next one of the same group reads what this one wrote. */
+  const change = <T>(write: () => T): Promise<T> =>
+    writer.write(() => {
+      const value = write()
+      cache.forget()
+      return value
+    })
+  const find = (id: string): InboundRoute | null => {
+    const row = get.get(id) as Row | undefined
+    return row === undefined ? null : toRoute(row)
+  }
+  /** Ends some open deliveries; true while there may be more. */
+  const failSome = (id: string): boolean => {
+    const failed = failOpen.all(id, FAIL_MAX) as { messageNumber: number }[]
+    for (const { messageNumber } of failed) setDeliveryStatus.run(messageNumber)
+    return failed.length === FAIL_MAX
+  }
+
+  return {
+    create: (route, secret, record) =>
+      change(() => {
+        create.run(
+          route.id,
+          route.organizationId,
+          route.name,
+          route.match.type,
+          route.match.value,
+          route.action.type,
+          JSON.stringify(route.action.config),
+          route.authentication,
+          Number(route.enabled),
+          route.priority,
+          secret,
+          route.createdAt,
+        )
+        remember(record)
+      }),
+    get: async (id) => find(id),
+    list: async (organizationId, page) =>
+      toPage(list.all(organizationId, idBefore(page), page.limit + 1) as Row[], page, toRoute),
+    update: (id, fields) =>
+      change(() => {
+        const present = find(id)
+        if (present === null) return null
+        const { name, match, action, authentication, enabled, priority } = { ...present, ...fields }
+        update.run(
+          name,
+          match.type,
+          match.value,
+          action.type,
+          JSON.stringify(action.config),
+          authentication,
+          Number(enabled),
+          priority,
+          id,
+        )
+        return find(id)
+      }),
+    // A route may have a day's mail waiting: it is switched off first and goes with the last of its deliveries. What is
+    // cut off in between is a disabled route that can be removed again.
+    remove: async (id) => {
+      await change(() => disable.run(id))
+      let isLeft = true
+      while (isLeft) {
+        isLeft = await change(() => {
+          const mayBeMore = failSome(id)
+          if (!mayBeMore) remove.run(id)
+          return mayBeMore
+        })
+      }
+    },
+    enabledOf: (organizationId) => cache.enabledOf(organizationId),
+    domainByName: (name) => domains.byName(name),
+    domainByReturnPathHost: (host) => domains.byReturnPathHost(host),
+  }
+}
+
+interface Row {
+  id: string
+  organizationId: string
+  name: string
+  matchType: RouteMatch['type']
+  matchValue: string | null
+  action: RouteAction['type']
+  config: string
+  authentication: RouteAuthentication
+  enabled: number
+  priority: number
+  createdAt: number
+}
+
+function toRoute(row: Row): InboundRoute {
+  return {
+    id: row.id,
+    organizationId: row.organizationId,
+    name: row.name,
+    match: { type: row.matchType, value: row.matchValue } as RouteMatch,
+    action: { type: row.action, config: JSON.parse(row.config) } as RouteAction,
+    authentication: row.authentication,
+    enabled: row.enabled === 1,
+    priority: row.priority,
+    createdAt: row.createdAt,
+  }
+}

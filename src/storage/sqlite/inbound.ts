@@ -1,0 +1,168 @@
+import type { InboundMessage } from '../../model/inbound-message.ts'
+import { suppressionKey } from '../../model/suppression.ts'
+import type { Inbound, InboundFilter, PageRequest } from '../store.ts'
+import type { AddMessageInside } from './add-message.ts'
+import type { Connection } from './driver.ts'
+import type { QueueInboundInside } from './inbound-queue.ts'
+import { INBOUND_COLUMNS, type InboundRow, toInboundMessage } from './inbound-row.ts'
+import { type Condition, toPage, when } from './page.ts'
+import type { Writer } from './writer.ts'
+
+const ADD_RAW = 'insert into inbound_raws (parsed, raw) values (?, ?)'
+const ADD = `insert into inbound_messages (id, organization_id, domain_id, route_id, action, received_at, return_path,
+    sender, recipients, subject, message_id_header, size_bytes, sender_ip, helo, tls, spf, dkim, dmarc, arc,
+    parse_error, forwarded_as, raw_number)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const ADD_ADDRESS = `insert into inbound_addresses (organization_id, field, address, message_number)
+  values (?, ?, ?, ?) on conflict do nothing`
+const GET = `select ${INBOUND_COLUMNS} from inbound_messages m where m.id = ?`
+const RAW = 'select r.raw from inbound_messages m join inbound_raws r on r.number = m.raw_number where m.id = ?'
+const PARSED = 'select r.parsed from inbound_messages m join inbound_raws r on r.number = m.raw_number where m.id = ?'
+const NUMBER = 'select number from inbound_messages where id = ?'
+// A cursor whose record retention has dropped: everything older than its id's time goes on.
+const NUMBER_NEAR = 'select number + 1 from inbound_messages where id < ? order by id desc limit 1'
+
+export function sqliteInbound(
+  db: Connection,
+  writer: Writer,
+  inside: { queueDelivery: QueueInboundInside; addMessage: AddMessageInside },
+): Inbound {
+  const addRaw = db.prepare(ADD_RAW)
+  const add = db.prepare(ADD)
+  const addAddress = db.prepare(ADD_ADDRESS)
+  const get = db.prepare(GET)
+  const raw = db.prepare(RAW).pluck()
+  const parsed = db.prepare(PARSED).pluck()
+  const number = db.prepare(NUMBER).pluck()
+  const numberNear = db.prepare(NUMBER_NEAR).pluck()
+
+  /** A message on its stored mail → its number. */
+  const addMessage = (message: InboundMessage, rawNumber: number | bigint): number | bigint => {
+    const { lastInsertRowid } = add.run(
+      message.id,
+      message.organizationId,
+      message.domainId,
+      message.routeId,
+      message.action,
+      message.receivedAt,
+      message.returnPath,
+      message.from,
+      JSON.stringify(message.to),
+      message.subject,
+      message.messageIdHeader,
+      message.sizeBytes,
+      message.senderIp,
+      message.helo,
+      message.tls,
+      message.verdicts.spf,
+      message.verdicts.dkim,
+      message.verdicts.dmarc,
+      message.verdicts.arc,
+      message.parseError,
+      message.forwardedAs,
+      rawNumber,
+    )
+    const addAddressOf = (field: 'from' | 'to', address: string) =>
+      addAddress.run(message.organizationId, field, suppressionKey(address), lastInsertRowid)
+    if (message.from !== '') addAddressOf('from', message.from)
+    for (const address of message.to) addAddressOf('to', address)
+    return lastInsertRowid
+  }
+
+  return {
+    accept: (accepted) =>
+      writer.write(() => {
+        const { lastInsertRowid: rawNumber } = addRaw.run(accepted.parsed, accepted.raw)
+        for (const { message, deliveryId, forward } of accepted.taken) {
+          const messageNumber = addMessage(message, rawNumber)
+          if (deliveryId !== null) {
+            inside.queueDelivery({ id: deliveryId, messageNumber, routeId: message.routeId }, message.receivedAt)
+          }
+          if (forward !== null) inside.addMessage(forward)
+        }
+      }),
+    get: async (id) => {
+      const row = get.get(id) as InboundRow | undefined
+      return row === undefined ? null : toInboundMessage(row)
+    },
+    list: async (filter, page) => {
+      const before = page.after === null ? null : (number.get(page.after) ?? numberNear.get(page.after) ?? 0)
+      const { sql, values } = listQuery(filter, before as number | null, page)
+      return toPage(db.prepare(sql).all(...values) as InboundRow[], page, toInboundMessage)
+    },
+    raw: async (id) => (raw.get(id) as Uint8Array | undefined) ?? null,
+    parsed: async (id) => (parsed.get(id) as Uint8Array | undefined) ?? null,
+  }
+}
+
+/** The query walks what is narrowest, from its newest end: one address, one route, one status or the organization.
+ *  Left to itself SQLite walks the organization, because that lies in the order of the page as well. */
+function listQuery(filter: InboundFilter, before: number | null, page: PageRequest): Condition {
+  const addresses = addressesOf(filter)
+  const { walked, number, first } = walkOf(filter, addresses)
+  const conditions = [
+    ...first,
+    ...when(before, `${number} < ?`),
+    { sql: 'm.organization_id = ?', values: [filter.organizationId] },
+    ...when(filter.routeId, 'm.route_id = ?'),
+    ...when(filter.domainId, 'm.domain_id = ?'),
+    ...when(filter.status, 'm.delivery_status = ?'),
+    ...addresses.slice(1).map(({ field, address }) => ({
+      sql: `exists (select 1 from inbound_addresses o
+        where o.organization_id = ? and o.field = ? and o.address = ? and o.message_number = m.number)`,
+      values: [filter.organizationId, field, address],
+    })),
+    ...when(filter.createdAfter, 'm.received_at >= ?'),
+    ...when(filter.createdBefore, 'm.received_at < ?'),
+  ]
+  return {
+    sql: `select ${INBOUND_COLUMNS} from ${walked}
+      where ${conditions.map((each) => each.sql).join(' and ')} order by ${number} desc limit ?`,
+    values: [...conditions.flatMap((each) => each.values), page.limit + 1],
+  }
+}
+
+interface Walk {
+  /** Of the `from` clause. */
+  walked: string
+  /** Column that counts down on it. */
+  number: string
+  /** What makes it narrow, beside what the filter says of the message. */
+  first: Condition[]
+}
+
+function walkOf(filter: InboundFilter, [narrowest]: AddressOf[]): Walk {
+  if (narrowest !== undefined) {
+    return {
+      walked: 'inbound_addresses a cross join inbound_messages m on m.number = a.message_number',
+      number: 'a.message_number',
+      first: [
+        {
+          sql: 'a.organization_id = ? and a.field = ? and a.address = ?',
+          values: [filter.organizationId, narrowest.field, narrowest.address],
+        },
+      ],
+    }
+  }
+  const index =
+    filter.routeId !== null
+      ? 'inbound_messages_of_route'
+      : filter.status !== null
+        ? 'inbound_messages_by_status'
+        : 'inbound_messages_of_organization'
+  return { walked: `inbound_messages m indexed by ${index}`, number: 'm.number', first: [] }
+}
+
+interface AddressOf {
+  field: 'from' | 'to'
+  address: string
+}
+
+/** The addresses asked for, the rarer first: many write to one address, one writes seldom. */
+function addressesOf({ from, to }: InboundFilter): AddressOf[] {
+  const asked = { from, to }
+  return (['from', 'to'] as const).flatMap((field) => {
+    const address = asked[field]
+    return address === null ? [] : [{ field, address: suppressionKey(address) }]
+  })
+}
