@@ -1,8 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto'
-import { invalid, Refusal } from '../model/refusal.ts'
-import type { Clock } from '../platform/clock.ts'
 import type { Random } from '../platform/random.ts'
-import type { IdempotencyRecords, Remember } from '../storage/store.ts'
+import type { Remember } from '../storage/store.ts'
+import type { Once, RecordHead } from '../submission/once.ts'
 import { JSON_TYPE, type Rendered, render } from './answer.ts'
 import type { Answer, Call, MakeRemember, Operation } from './operation.ts'
 
@@ -31,53 +30,29 @@ export interface Idempotency {
   ): Promise<{ rendered: Rendered; replayed: boolean }>
 }
 
-/** Store, clock and random → Idempotency. */
-export function createIdempotency(options: { records: IdempotencyRecords; clock: Clock; random: Random }): Idempotency {
-  const { records, clock, random } = options
-  const inFlight = new Map<string, InFlight>()
-
+/** What runs things once, and random → Idempotency. */
+export function createIdempotency({ once, random }: { once: Once; random: Random }): Idempotency {
   return {
     async run(request, work) {
-      checkKey(request.idempotencyKey)
-      const { organizationId, now } = request.call
-      const keyHash = sha256(request.idempotencyKey)
-      const requestHash = hashOf(request)
-      const slot = `${organizationId} ${keyHash.toString('base64')}`
-
-      const until = clock.now() + WAIT_MS
-      // No await between the last look and the turn taken, or two would have it.
-      for (let other = inFlight.get(slot); other !== undefined; other = inFlight.get(slot)) {
-        if (!other.requestHash.equals(requestHash)) throw reused()
-        await waitFor(other, until, request.call.signal)
-      }
-      const mine = takeTurn(requestHash)
-      inFlight.set(slot, mine)
-      try {
-        const known = await records.find(organizationId, keyHash, now - KEPT_MS)
-        if (known !== null) return { rendered: replay(known, requestHash, request), replayed: true }
-        return { rendered: await first(request, keyHash, requestHash, work), replayed: false }
-      } finally {
-        inFlight.delete(slot)
-        mine.end()
-      }
+      const { call, idempotencyKey } = request
+      const { organizationId, now } = call
+      const { answer, replayed } = await once.run(
+        {
+          ...{ organizationId, idempotencyKey, header: 'Idempotency-Key', requestHash: hashOf(request), now },
+          get signal() {
+            return call.signal // made only when it is asked for
+          },
+        },
+        (known) => replay(known, request),
+        (head) => first(request, head, work),
+      )
+      return { rendered: answer, replayed }
     },
-  }
-
-  /** Until the other request has ended; throws 409 at `until`, or when the client has gone away. */
-  async function waitFor(other: InFlight, until: number, signal: AbortSignal): Promise<void> {
-    const nap = new AbortController()
-    const leave = () => nap.abort()
-    signal.addEventListener('abort', leave, { once: true })
-    await Promise.race([other.ended, clock.sleep(until - clock.now(), nap.signal)])
-    signal.removeEventListener('abort', leave)
-    nap.abort()
-    if (signal.aborted || clock.now() >= until) throw inProgress()
   }
 
   async function first(
     request: KeyedRequest,
-    keyHash: Buffer,
-    requestHash: Buffer,
+    head: RecordHead,
     work: (remember: MakeRemember) => Promise<Answer>,
   ): Promise<Rendered> {
     let remembered: { answer: Answer; rendered: Rendered } | null = null
@@ -85,10 +60,9 @@ export function createIdempotency(options: { records: IdempotencyRecords; clock:
       if (answer.status < 200 || answer.status > 299) return undefined
       const rendered = render(answer)
       remembered = { answer, rendered }
-      const { organizationId, now } = request.call
       const plain = Buffer.from(rendered.body)
       const body = request.operation.secretAnswer ? seal(plain, request, random) : plain
-      return { organizationId, keyHash, requestHash, status: answer.status, body, createdAt: now }
+      return { ...head, status: answer.status, body }
     }
     const answer = await work(remember)
     const kept = remembered as { answer: Answer; rendered: Rendered } | null
@@ -96,27 +70,8 @@ export function createIdempotency(options: { records: IdempotencyRecords; clock:
   }
 }
 
-interface InFlight {
-  requestHash: Buffer
-  ended: Promise<void>
-  end: () => void
-}
-
-const KEPT_MS = 24 * 3_600_000 // contract §3
-const WAIT_MS = 20_000 // contract §3
-const PRINTABLE_ASCII = /^[\x20-\x7e]{1,255}$/
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-
-function checkKey(key: string): void {
-  if (PRINTABLE_ASCII.test(key)) return
-  throw invalid([{ field: 'Idempotency-Key', message: 'Idempotency-Key must be 1 to 255 printable ASCII characters' }])
-}
-
-function takeTurn(requestHash: Buffer): InFlight {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  return { requestHash, ended: promise, end: resolve }
-}
 
 /** Operation, resource in the path, mode, body and where it matters permissions → one hash; lengths cannot shift from
  *  one part into the next. */
@@ -127,8 +82,7 @@ function hashOf({ operation, call, body }: KeyedRequest): Buffer {
   return createHash('sha256').update(sha256(head)).update(body).digest()
 }
 
-function replay(known: Remember, requestHash: Buffer, request: KeyedRequest): Rendered {
-  if (!requestHash.equals(known.requestHash)) throw reused()
+function replay(known: Remember, request: KeyedRequest): Rendered {
   const body = request.operation.secretAnswer ? open(known.body, request) : new Uint8Array(known.body)
   return { status: known.status, body, contentType: JSON_TYPE, headers: undefined }
 }
@@ -156,18 +110,4 @@ function sealKey({ idempotencyKey, call }: KeyedRequest): Uint8Array {
 
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest()
-}
-
-function reused(): Refusal {
-  return new Refusal('conflict', 'this Idempotency-Key was used for another request', {
-    field: 'Idempotency-Key',
-    details: { reason: 'idempotency_key_reused' },
-  })
-}
-
-function inProgress(): Refusal {
-  return new Refusal('conflict', 'the first request with this Idempotency-Key is still under way, try again', {
-    field: 'Idempotency-Key',
-    details: { reason: 'request_in_progress' },
-  })
 }

@@ -7,6 +7,7 @@ import type { MintId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
 import type { Store } from '../storage/store.ts'
+import { createOnce, type Once } from '../submission/once.ts'
 import { JSON_TYPE, type Rendered, render } from './answer.ts'
 import { type Auth, createAuth } from './auth.ts'
 import { headersOf, STATUS_OF, toBody, toRefusal, unavailable } from './errors.ts'
@@ -39,9 +40,11 @@ export interface Api {
   fetch(request: Request): Promise<Response>
   /** Requests not answered yet. */
   underWay(): number
-  /** Who a key value belongs to, and what its plan has left: the same for whoever comes through another door. */
+  /** Who a key value belongs to, what its plan has left, and which idempotency keys are under way: the same for whoever
+   *  comes through another door. */
   readonly auth: Auth
   readonly rateLimit: RateLimit
+  readonly once: Once
   /** Refuses new requests with 503, lets those under way finish for at most `withinMs`, then closes every connection. */
   stop(withinMs: number): Promise<void>
 }
@@ -55,7 +58,8 @@ export function createApi(options: ApiOptions): Api {
   const { store, clock, random, log, limits } = options
   const auth = createAuth(store.apiKeys)
   const rateLimit = createRateLimit({ organizations: store.organizations, plans: options.plans })
-  const idempotency = createIdempotency({ records: store.idempotency, clock, random })
+  const once = createOnce({ records: store.idempotency, clock })
+  const idempotency = createIdempotency({ once, random })
   let isStopping = false
   let underWay = 0
   let onIdle = () => {}
@@ -170,6 +174,7 @@ export function createApi(options: ApiOptions): Api {
     underWay: () => underWay,
     auth,
     rateLimit,
+    once,
     async stop(withinMs) {
       isStopping = true
       const closed = app.server?.stop(false)

@@ -67,12 +67,31 @@ export function tagFault(tag: string): string | null {
   return tag.isWellFormed() ? null : MALFORMED
 }
 
+/** Whatever was given as metadata → its faults, each with the key it is about, null for the whole; [] when all is well,
+ *  and it is Metadata. */
+export function metadataFaults(metadata: unknown): { key: string | null; fault: string }[] {
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
+    return [{ key: null, fault: 'must be an object' }]
+  }
+  // JSON has no infinity, but 1e999 becomes one, and would become null in the next JSON.
+  const faults: { key: string | null; fault: string }[] = Object.entries(metadata)
+    .filter(([, value]) => !VALUE_TYPES.has(typeof value) || value === Infinity || value === -Infinity)
+    .map(([key]) => ({ key, fault: 'must be a string, a number or a boolean' }))
+  const fault = metadataFault(metadata as Record<string, unknown>)
+  return fault === null ? faults : [...faults, { key: null, fault }]
+}
+
 /** Metadata whose values are known to be strings, numbers and booleans. */
 export function metadataFault(metadata: Record<string, unknown>): string | null {
   if (Object.keys(metadata).length > 50) return 'must have at most 50 keys'
   const json = JSON.stringify(metadata)
   if (!json.isWellFormed()) return MALFORMED
   return bytesOf(json) > 4096 ? 'must be at most 4096 bytes of JSON' : null
+}
+
+/** Contract §3. */
+export function idempotencyKeyFault(key: string): string | null {
+  return /^[\x20-\x7e]{1,255}$/.test(key) ? null : 'must be 1 to 255 printable ASCII characters'
 }
 
 /** Base64 text → bytes; null unless it is RFC 4648 §4 with its padding and nothing else. Line breaks within, as
@@ -96,6 +115,7 @@ export function decodeBase64(text: string): Uint8Array | null {
 // Trace and authentication fields are what others say about a mail, the rest is ours to decide.
 const OWN_HEADER =
   /^(?:sender|dkim-signature|domainkey-signature|received|received-spf|return-path|delivered-to|list-unsubscribe|list-unsubscribe-post|authentication-results|arc-.*|resent-.*|x-service-.*|x-postrider-.*)$/i
+const VALUE_TYPES = new Set(['string', 'number', 'boolean'])
 const MALFORMED = 'must be well-formed Unicode'
 const CONTROL = /[\x00-\x1f\x7f\u2028\u2029]/
 const TOKEN = '[A-Za-z0-9!#$&^_.+-]+'

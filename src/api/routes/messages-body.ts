@@ -156,14 +156,7 @@ function readHeaders(headers: unknown, context: Context): [string, string][] {
 }
 
 function readMetadata(metadata: unknown, context: Context): Metadata {
-  if (!isRecord(metadata)) return refuse(context, [], 'must be an object')
-  for (const [key, value] of Object.entries(metadata)) {
-    // JSON has no infinity, but 1e999 becomes one, and would become null in the next JSON.
-    if (!VALUE_TYPES.has(typeof value) || value === Infinity || value === -Infinity)
-      refuse(context, [key], 'must be a string, a number or a boolean')
-  }
-  const fault = checks.metadataFault(metadata)
-  if (fault !== null) refuse(context, [], fault)
+  for (const { key, fault } of checks.metadataFaults(metadata)) refuse(context, key === null ? [] : [key], fault)
   return metadata as Metadata
 }
 
@@ -172,8 +165,6 @@ function readContentId(given: string, context: Context): string {
   const fault = checks.contentIdFault(contentId)
   return fault === null ? contentId : refuse(context, [], fault)
 }
-
-const VALUE_TYPES = new Set(['string', 'number', 'boolean'])
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
