@@ -1,11 +1,17 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { WebhookSecrets } from '../model/webhook.ts'
+import type { Random } from '../platform/random.ts'
 
 /** What the signature of a received request is worth. */
 export type SignatureVerdict = 'valid' | 'malformed' | 'stale' | 'mismatch'
 
 /** How far `t` may be from the receiver's clock (interface.md "Webhook signature timestamp tolerance"). */
 export const TOLERANCE_SECONDS = 300
+
+/** A new signing secret, of a webhook or an inbound route: `whsec_` + base64 of 32 random bytes (contract §4). */
+export function mintSigningSecret(random: Random): string {
+  return `${SECRET_PREFIX}${Buffer.from(random.bytes(32)).toString('base64')}`
+}
 
 /** One attempt of an enveloped event → its headers. `body` is posted as exactly these bytes; `now` (ms UTC) is the
  *  time of the attempt, not of the event. Two verifiers are served: the customer's `X-Service-Signature`, keyed with

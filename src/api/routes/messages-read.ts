@@ -11,6 +11,7 @@ import { type Answer, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
 import { emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
 import { attemptRecord, loadMessage, messageRecord } from './message-record.ts'
+import { PRIVATE, rawAnswer } from './raw-mail.ts'
 
 export interface ReadDeps {
   store: Pick<Store, 'messages' | 'domains' | 'events'>
@@ -60,7 +61,7 @@ export function readOperations({ store, compose }: ReadDeps): Operation[] {
     handle: async ({ resource: message, query }) => {
       const packed = await store.messages.content(message.id)
       if (packed === null) throw new Refusal('not_found', 'the content of this message is no longer kept')
-      if (query.part === 'raw') return rawAnswer(message, await signed(message, packed))
+      if (query.part === 'raw') return rawAnswer(message.id, await signed(message, packed))
       const mail = unpackContent(packed)
       if (query.part === undefined) return { status: 200, body: { id: message.id, ...contentRecord(mail) } }
       const body = query.part === 'text' ? textOf(mail) : mail.html
@@ -174,15 +175,4 @@ function partAnswer(part: 'html' | 'text', body: string): Answer {
   const type = part === 'html' ? 'text/html' : 'text/plain'
   const headers = { 'content-security-policy': policy, ...PRIVATE }
   return { status: 200, body, contentType: `${type}; charset=utf-8`, headers }
-}
-
-function rawAnswer(message: Message, body: Uint8Array): Answer {
-  const headers = { 'content-disposition': `attachment; filename="${message.id}.eml"`, ...PRIVATE }
-  return { status: 200, body, contentType: 'message/rfc822', headers }
-}
-
-const PRIVATE = {
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'private, no-store',
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { EVENT_TYPES, iso } from '../../model/event.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Webhook, WebhookDelivery } from '../../model/webhook.ts'
+import type { PostAttempt } from '../../webhooks/verdict.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
 import { isoTime, pageFields, timeFields, timeRange } from '../schema.ts'
@@ -110,6 +111,18 @@ function noSuchDelivery(): Refusal {
   return new Refusal('not_found', 'there is no such delivery of this webhook')
 }
 
+/** One POST to an endpoint as deliveries of every kind show it. */
+export function postAttemptRecord(attempt: PostAttempt) {
+  return {
+    number: attempt.number,
+    at: iso(attempt.at),
+    duration_ms: attempt.durationMs,
+    status_code: attempt.statusCode,
+    error: attempt.error,
+    response_excerpt: attempt.responseExcerpt,
+  }
+}
+
 function toWire(delivery: WebhookDelivery) {
   return {
     id: delivery.id,
@@ -117,14 +130,7 @@ function toWire(delivery: WebhookDelivery) {
     event_id: delivery.eventId,
     type: delivery.type,
     status: delivery.status,
-    attempts: delivery.attempts.map((attempt) => ({
-      number: attempt.number,
-      at: iso(attempt.at),
-      duration_ms: attempt.durationMs,
-      status_code: attempt.statusCode,
-      error: attempt.error,
-      response_excerpt: attempt.responseExcerpt,
-    })),
+    attempts: delivery.attempts.map(postAttemptRecord),
     next_attempt_at: delivery.nextAttemptAt === null ? null : iso(delivery.nextAttemptAt),
     created_at: iso(delivery.createdAt),
   }

@@ -6,6 +6,7 @@ import type { Webhook } from '../../model/webhook.ts'
 import type { MintId } from '../../platform/ids.ts'
 import type { Random } from '../../platform/random.ts'
 import type { Store } from '../../storage/store.ts'
+import { mintSigningSecret } from '../../webhooks/sign.ts'
 import { deleted } from '../answer.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
@@ -68,7 +69,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
           consecutiveFailures: 0,
           failingSince: null,
         }
-        const secret = mintSecret(random)
+        const secret = mintSigningSecret(random)
         const answer = { status: 201, body: { ...toWire(webhook), secret } }
         await store.webhooks.create(webhook, secret, remember(answer))
         return answer
@@ -170,7 +171,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       secretAnswer: true,
       load,
       async handle({ resource, body, now, remember }) {
-        const secret = mintSecret(random)
+        const secret = mintSigningSecret(random)
         const previousExpiresAt = now + body.grace_period_minutes * 60_000
         const record = toWire({ ...resource, updatedAt: now })
         const answer = {
@@ -183,11 +184,6 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
     }),
     ...webhookDeliveryOperations(deps, load),
   ]
-}
-
-/** `whsec_` + base64 of 32 random bytes (contract §4). */
-function mintSecret(random: Random): string {
-  return `whsec_${Buffer.from(random.bytes(32)).toString('base64')}`
 }
 
 function toWire(webhook: Webhook) {

@@ -1,0 +1,91 @@
+import type { ParsedMail } from '../../mail/inbound-content.ts'
+import { iso } from '../../model/event.ts'
+import type { InboundDelivery, InboundDeliveryStatus, InboundMessage } from '../../model/inbound-message.ts'
+import type { MessageStatus } from '../../model/message.ts'
+import type { Store } from '../../storage/store.ts'
+import { attachmentList } from '../../webhooks/inbound-payload.ts'
+import { postAttemptRecord } from './webhook-deliveries.ts'
+
+/** What became of a mail that came in. `stored`: nothing is owed to anybody. */
+export type InboundStatus = InboundDeliveryStatus | 'stored'
+
+/** Message → its status: of a webhook that of its newest delivery, of a forward that of the outbound message it became.
+ *  Some of whose recipients got it counts as failed: somebody has to look. So does one that is no longer there. */
+export async function inboundStatus(
+  message: InboundMessage,
+  store: Pick<Store, 'inboundDeliveries' | 'messages'>,
+): Promise<InboundStatus> {
+  switch (message.action) {
+    case 'store':
+      return 'stored'
+    case 'webhook':
+      return (await store.inboundDeliveries.ofMessage(message.id))[0]?.status ?? 'failed'
+    case 'forward': {
+      const outbound = message.forwardedAs === null ? null : await store.messages.get(message.forwardedAs)
+      return outbound === null ? 'failed' : FORWARD_STATUS[outbound.status]
+    }
+  }
+}
+
+const FORWARD_STATUS: Record<MessageStatus, InboundStatus> = {
+  scheduled: 'pending',
+  queued: 'pending',
+  deferred: 'pending',
+  delivered: 'delivered',
+  bounced: 'failed',
+  suppressed: 'failed',
+  cancelled: 'failed',
+  partial: 'failed',
+}
+
+/** Message → the record of every list. `from` is the header's address, `return_path` the envelope's, both empty when
+ *  there is none. */
+export function inboundRecord(message: InboundMessage, status: InboundStatus) {
+  const { verdicts } = message
+  return {
+    id: message.id,
+    route_id: message.routeId,
+    domain_id: message.domainId,
+    action: message.action,
+    status,
+    from: message.from,
+    to: message.to,
+    subject: message.subject,
+    message_id: message.messageIdHeader,
+    return_path: message.returnPath,
+    sender_ip: message.senderIp,
+    helo: message.helo,
+    tls: message.tls,
+    size_bytes: message.sizeBytes,
+    spf_result: verdicts.spf,
+    dkim_result: verdicts.dkim,
+    dmarc_result: verdicts.dmarc,
+    arc_result: verdicts.arc,
+    parse_error: message.parseError,
+    forwarded_as: message.forwardedAs,
+    created_at: iso(message.receivedAt),
+  }
+}
+
+/** What one mail shows beyond its record, in the words of the payload; all null once retention has dropped it. */
+export function inboundContent(parsed: ParsedMail | null) {
+  return {
+    text_body: parsed?.textBody ?? null,
+    html_body: parsed?.htmlBody ?? null,
+    headers: parsed?.headers ?? null,
+    attachments: parsed === null ? null : attachmentList(parsed),
+  }
+}
+
+/** One delivery to the route's endpoint with its attempts. */
+export function deliveryRecord(delivery: InboundDelivery) {
+  return {
+    id: delivery.id,
+    inbound_message_id: delivery.inboundMessageId,
+    route_id: delivery.routeId,
+    status: delivery.status,
+    attempts: delivery.attempts.map(postAttemptRecord),
+    next_attempt_at: delivery.nextAttemptAt === null ? null : iso(delivery.nextAttemptAt),
+    created_at: iso(delivery.createdAt),
+  }
+}

@@ -1,0 +1,148 @@
+import { z } from 'zod'
+import { unpackParsed, unpackRaw } from '../../mail/inbound-content.ts'
+import type { InboundMessage } from '../../model/inbound-message.ts'
+import { Refusal } from '../../model/refusal.ts'
+import type { MintId } from '../../platform/ids.ts'
+import type { InboundFilter, Store } from '../../storage/store.ts'
+import { requireOwned } from '../errors.ts'
+import { type Call, type Operation, operation } from '../operation.ts'
+import { pageAnswer, pageRequest } from '../page.ts'
+import { emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
+import { deliveryRecord, inboundContent, inboundRecord, inboundStatus } from './inbound-message-record.ts'
+import { rawAnswer } from './raw-mail.ts'
+
+export interface InboundMessageDeps {
+  store: Pick<Store, 'inbound' | 'inboundDeliveries' | 'inboundRoutes' | 'domains' | 'messages'>
+  mintId: MintId
+  /** To be called when mail may have become due to an endpoint. */
+  wakeInbound: () => void
+}
+
+/** `/v1/inbound-messages`: mail that routes took, what became of it, and posting it again (contract §5). */
+export function inboundMessageOperations({ store, mintId, wakeInbound }: InboundMessageDeps): Operation[] {
+  const load = async ({ params, organizationId }: Call) =>
+    requireOwned(await store.inbound.get(params.inbound_message_id!), organizationId, 'inbound message')
+  const record = async (message: InboundMessage) => inboundRecord(message, await inboundStatus(message, store))
+
+  return [
+    operation({
+      id: 'inbound_messages_list',
+      method: 'GET',
+      path: '/v1/inbound-messages',
+      permission: 'read',
+      summary: 'List mail that came in, newest first; `status` is that of what is owed to an endpoint',
+      query: listQuery,
+      async handle({ query, organizationId }) {
+        await requireOwnFilters(query, organizationId, store)
+        const page = await store.inbound.list(toFilter(query, organizationId), pageRequest(query))
+        const records = await Promise.all(page.records.map(record))
+        return pageAnswer({ records, hasMore: page.hasMore }, (each) => each)
+      },
+    }),
+    operation({
+      id: 'inbound_messages_get',
+      method: 'GET',
+      path: '/v1/inbound-messages/:inbound_message_id',
+      permission: 'read',
+      summary: 'Read one mail that came in, with its texts, headers and a list of its attachments',
+      load,
+      async handle({ resource }) {
+        const packed = await store.inbound.parsed(resource.id)
+        const content = inboundContent(packed === null ? null : unpackParsed(packed))
+        return { status: 200, body: { ...(await record(resource)), ...content } }
+      },
+    }),
+    operation({
+      id: 'inbound_messages_raw',
+      method: 'GET',
+      path: '/v1/inbound-messages/:inbound_message_id/raw',
+      permission: 'read',
+      summary: 'Read the raw mail as it came, with our trace headers in front',
+      load,
+      async handle({ resource }) {
+        const packed = await store.inbound.raw(resource.id)
+        if (packed === null) throw new Refusal('not_found', 'the content of this mail is no longer kept')
+        return rawAnswer(resource.id, unpackRaw(packed))
+      },
+    }),
+    operation({
+      id: 'inbound_messages_deliveries',
+      method: 'GET',
+      path: '/v1/inbound-messages/:inbound_message_id/deliveries',
+      permission: 'read',
+      summary: 'List the deliveries of a mail to its endpoint with their attempts, newest first',
+      load,
+      async handle({ resource }) {
+        const deliveries = await store.inboundDeliveries.ofMessage(resource.id)
+        // One page always: every delivery but the first was asked for by hand.
+        return { status: 200, body: { data: deliveries.map(deliveryRecord), has_more: false, next_cursor: null } }
+      },
+    }),
+    operation({
+      id: 'inbound_messages_redeliver',
+      method: 'POST',
+      path: '/v1/inbound-messages/:inbound_message_id/redeliver',
+      permission: 'manage',
+      summary: 'Post a mail to its endpoint once more: a new delivery with five attempts',
+      body: z.strictObject({}),
+      bodyOptional: true,
+      load,
+      async handle({ resource, now }) {
+        await requireRedeliverable(resource)
+        const id = mintId('whd')
+        if ((await store.inboundDeliveries.redeliver(resource.id, id, now)) === 'under_way') {
+          throw new Refusal('invalid_state', 'a delivery of this mail is still pending')
+        }
+        wakeInbound()
+        const deliveries = await store.inboundDeliveries.ofMessage(resource.id)
+        return { status: 202, body: deliveryRecord(deliveries.find((delivery) => delivery.id === id)!) }
+      },
+    }),
+  ]
+
+  /** A disabled route is no reason: the delivery waits for it, as all of them do. */
+  async function requireRedeliverable(message: InboundMessage): Promise<void> {
+    if (message.action !== 'webhook') throw new Refusal('invalid_state', 'this mail was not taken for a webhook')
+    const route = await store.inboundRoutes.get(message.routeId)
+    if (route === null) throw new Refusal('invalid_state', 'the route of this mail was removed')
+    if (route.action.type !== 'webhook')
+      throw new Refusal('invalid_state', 'the route of this mail posts to no webhook')
+    if ((await store.inbound.parsed(message.id)) === null) {
+      throw new Refusal('invalid_state', 'the content of this mail is no longer kept')
+    }
+  }
+}
+
+const listQuery = z.strictObject({
+  ...pageFields,
+  ...timeFields,
+  route_id: z.string().max(64).optional(),
+  domain_id: z.string().max(64).optional(),
+  from: emailAddress.optional(),
+  to: emailAddress.optional(),
+  status: z.enum(['pending', 'delivered', 'failed']).optional(),
+})
+type ListQuery = z.infer<typeof listQuery>
+
+/** A route that was removed may still be asked for: its mail is kept. */
+async function requireOwnFilters(
+  query: ListQuery,
+  organizationId: string,
+  store: InboundMessageDeps['store'],
+): Promise<void> {
+  if (query.domain_id !== undefined) requireOwned(await store.domains.get(query.domain_id), organizationId, 'domain')
+  const route = query.route_id === undefined ? null : await store.inboundRoutes.get(query.route_id)
+  if (route !== null) requireOwned(route, organizationId, 'inbound route')
+}
+
+function toFilter(query: ListQuery, organizationId: string): InboundFilter {
+  return {
+    organizationId,
+    routeId: query.route_id ?? null,
+    domainId: query.domain_id ?? null,
+    from: query.from ?? null,
+    to: query.to ?? null,
+    status: query.status ?? null,
+    ...timeRange(query),
+  }
+}

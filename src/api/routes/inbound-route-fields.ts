@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { parseMailbox, toALabel } from '../../mail/address.ts'
+import {
+  foldLocalPart,
+  type InboundRoute,
+  ROUTE_AUTHENTICATIONS,
+  type RouteAction,
+  type RouteMatch,
+} from '../../model/inbound-route.ts'
+import { suppressionKey } from '../../model/suppression.ts'
+import { emailAddress, label } from '../schema.ts'
+
+/** The fields of an inbound route as they come in, each parsed to what the model keeps. `checkUrl` answers why a URL is
+ *  not taken, or null. A match and an action are always given whole. */
+export function routeFields(checkUrl: (url: string) => string | null) {
+  return {
+    name: label(100),
+    match,
+    action: actionOf(checkUrl),
+    authentication: z.enum(ROUTE_AUTHENTICATIONS),
+    enabled: z.boolean(),
+    priority: z.number().int().min(-1000).max(1000),
+  }
+}
+
+/** Name of the domain a route is for, as a lower-case A-label; null for a catch-all, which is for all of them. */
+export function domainOfMatch({ value }: RouteMatch): string | null {
+  return value === null ? null : value.slice(value.lastIndexOf('@') + 1)
+}
+
+/** Action → the part of its record: only what that kind of action has. */
+export function actionRecord(action: RouteAction): InboundRouteRecord['action'] {
+  switch (action.type) {
+    case 'webhook': {
+      const { url, includeAttachments } = action.config
+      return { type: action.type, config: { url, include_attachments: includeAttachments } }
+    }
+    case 'forward':
+      return { type: action.type, config: { to: action.config.to } }
+    case 'store':
+      return { type: action.type, config: {} }
+  }
+}
+
+export interface InboundRouteRecord {
+  match: InboundRoute['match']
+  action: { type: RouteAction['type']; config: Record<string, unknown> }
+}
+
+/** Names the kinds where none of them is given. */
+const oneOf = (kinds: string) => ({
+  error: (issue: { code?: string }) => (issue.code === 'invalid_union' ? `must be one of ${kinds}` : undefined),
+})
+
+const matchAddress = z.string().transform((text, context) => {
+  const mailbox = parseMailbox(text)
+  if (mailbox === null || mailbox.name !== null) return wrong(context, 'must be an email address')
+  if (mailbox.local.includes('*')) return wrong(context, 'must not hold *, unless match.type is pattern')
+  return folded(mailbox)
+})
+
+const matchPattern = z.string().transform((text, context) => {
+  const mailbox = parseMailbox(text) // * and ? are letters like others there (RFC 5322 §3.2.3)
+  const isPattern = mailbox !== null && mailbox.name === null && !mailbox.local.startsWith('"')
+  return isPattern ? folded(mailbox) : wrong(context, 'must be a pattern such as support-*@example.com')
+})
+
+const matchDomain = z.string().transform((text, context) => {
+  return toALabel(text) ?? wrong(context, 'must be a domain name such as example.com')
+})
+
+const match = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject({ type: z.literal('address'), value: matchAddress }),
+    z.strictObject({ type: z.literal('pattern'), value: matchPattern }),
+    z.strictObject({ type: z.literal('domain'), value: matchDomain }),
+    z.strictObject({ type: z.literal('catch_all'), value: z.null().default(null) }),
+  ],
+  oneOf('address, pattern, domain, catch_all'),
+)
+
+const forwardTo = z
+  .union([emailAddress, z.array(emailAddress).min(1).max(10)])
+  .transform((to) => [...new Map([to].flat().map((address) => [suppressionKey(address), address])).values()])
+
+function actionOf(checkUrl: (url: string) => string | null) {
+  const url = z.string().superRefine((text, context) => {
+    const reason = checkUrl(text)
+    if (reason !== null) context.addIssue({ code: 'custom', message: `is not accepted: ${reason}` })
+  })
+  const webhookConfig = z
+    .strictObject({ url, include_attachments: z.boolean().default(false) })
+    .transform((config) => ({ url: config.url, includeAttachments: config.include_attachments }))
+  return z.discriminatedUnion(
+    'type',
+    [
+      z.strictObject({ type: z.literal('webhook'), config: webhookConfig }),
+      z.strictObject({ type: z.literal('forward'), config: z.strictObject({ to: forwardTo }) }),
+      z.strictObject({ type: z.literal('store'), config: z.strictObject({}).default({}) }),
+    ],
+    oneOf('webhook, forward, store'),
+  )
+}
+
+function folded({ local, domain }: { local: string; domain: string }): string {
+  const name = local.startsWith('"') ? local.toLowerCase() : foldLocalPart(local) // quotes may be needed to read it back
+  return `${name}@${domain}`
+}
+
+function wrong(context: z.core.$RefinementCtx, message: string): never {
+  context.addIssue({ code: 'custom', message })
+  return z.NEVER
+}
