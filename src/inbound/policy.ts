@@ -1,0 +1,36 @@
+import type { RouteAuthentication } from '../model/inbound-route.ts'
+import type { MailHead, Reading } from './reading.ts'
+import { cannotAuthenticate, loopDetected, notAuthenticated } from './replies.ts'
+
+/** What mail must not be, and what it must prove. Each throws SmtpReply or says nothing. */
+
+/** RFC 5321 §6.3 asks for at least 100 hops of patience; contract §5 has 50, which no honest way needs. */
+const MAX_HOPS = 50
+
+/** Refuses (554 5.4.6) mail that this installation has sent on before, and mail that has been round too often. */
+export function requireNoLoop(head: Pick<MailHead, 'hops' | 'loop'>, loopTag: string): void {
+  // Several tags when several installations have sent it on: each knows its own.
+  if (head.loop?.split(/[\s,]+/).includes(loopTag)) throw loopDetected('we have sent this mail on before')
+  if (head.hops > MAX_HOPS) throw loopDetected(`it came by ${head.hops} hosts`)
+}
+
+/** Refuses what a route's `authentication` does not let in: 550 5.7.1 with the reason; 451 4.7.0 while the DNS does not
+ *  tell, since a later attempt may be let in. RFC 7489 §6.6.2, §10.3. */
+export function requireProof(
+  authentication: RouteAuthentication,
+  reading: Pick<Reading, 'verdicts' | 'dmarcPolicy' | 'dmarcReason'>,
+): void {
+  const { dmarc } = reading.verdicts
+  if (authentication === 'none' || dmarc === 'pass') return
+  if (dmarc === 'temperror') throw cannotAuthenticate()
+  const reason = reading.dmarcReason ?? `DMARC of the author domain is ${dmarc}`
+  switch (authentication) {
+    case 'require_pass':
+      throw notAuthenticated(reason)
+    case 'dmarc':
+      if (dmarc === 'fail' && reading.dmarcPolicy === 'reject') throw notAuthenticated(reason)
+      return
+    default:
+      authentication satisfies never
+  }
+}

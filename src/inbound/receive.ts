@@ -1,0 +1,179 @@
+import type { Feedback, FeedbackAddress } from '../feedback/feedback.ts'
+import type { Domain } from '../model/domain.ts'
+import type { InboundMessage } from '../model/inbound-message.ts'
+import type { InboundRoute } from '../model/inbound-route.ts'
+import type { MintId } from '../platform/ids.ts'
+import type { MailLog } from '../platform/maillog.ts'
+import type { IncomingMail } from '../smtp/session.ts'
+import type { AcceptedInbound, Store } from '../storage/store.ts'
+import { forwardOf, isForward, LOOP_HEADER, sealOf } from './forward.ts'
+import { requireNoLoop, requireProof } from './policy.ts'
+import type { Reading, ReadingJob } from './reading.ts'
+import type { Destination } from './recipient.ts'
+import * as replies from './replies.ts'
+
+/** THE FLOW at end of DATA: mail in hand → everything that it becomes is on the disk → text behind `250 2.0.0 `.
+ *
+ *  Nothing is written before the one call of the store, and that is one transaction: raw mail, a record for each route,
+ *  what is owed to endpoints, what is sent on. Whoever is killed before it has taken nothing, and the sender, who has
+ *  had no answer, tries again; whoever is killed after it has taken all.
+ *  Refused for good (5yz): a loop, and what a route's proof policy does not let in.
+ *  Tried again by the sender (4yz): the policy cannot be decided for DNS trouble; the store cannot write, or there is a
+ *  bug (what is thrown then is the listener's to answer and to log).
+ *  Removed since RCPT: a route still takes what was promised to it; its endpoint has failed from the start.
+ *  Lost: nothing. A mail that cannot be read is kept as it came, with `parseError`.
+ *  Twice: a mail whose 250 the sender did not get, as SMTP has it (RFC 5321 §4.5.4.1, RFC 1047). Reports at a return
+ *  path are known by their digest and count once. */
+export interface ReceiveDeps {
+  store: Pick<Store, 'inbound' | 'suppressions'>
+  feedback: Pick<Feedback, 'take'>
+  /** Never rejects: what cannot be read or authenticated says so in the reading. */
+  readers: { read(job: Omit<ReadingJob, 'jobId'>): Promise<Reading> }
+  mintId: MintId
+  mailLog: Pick<MailLog, 'received' | 'accepted' | 'suppressed'>
+  /** Of this installation, in what it sends on; cannot be guessed. */
+  loopTag: string
+  /** Something is owed to a route's endpoint. */
+  wakeInbound: () => void
+  wakeOutbound: () => void
+}
+
+export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<Destination>) => Promise<string> {
+  return async (mail) => {
+    const raw = await mail.read()
+    const reported = feedbackAddresses(mail)
+    if (reported.length > 0) {
+      await deps.feedback.take({ raw, ...facts(mail), recipients: reported })
+      return replies.FEEDBACK_ACCEPTED
+    }
+    const parts = partsByRoute(mail)
+    const reading = await deps.readers.read(jobFor(mail, raw, parts, deps.loopTag))
+    requireNoLoop(reading.head, deps.loopTag)
+    for (const { route } of parts) requireProof(route.authentication, reading)
+    const taken = take(mail, parts, reading, deps)
+    await deps.store.inbound.accept({ raw: reading.raw, parsed: reading.parsed, taken })
+    tell(taken, deps)
+    return replies.accepted(taken.map(({ message }) => message.id))
+  }
+}
+
+/** What one route gets of a mail. */
+interface Part {
+  route: InboundRoute
+  /** Of its first recipient: only a catch-all can have recipients in several. */
+  domain: Domain
+  /** As spoken. */
+  to: string[]
+}
+
+type Taken = AcceptedInbound['taken'][number]
+
+function feedbackAddresses(mail: IncomingMail<Destination>): FeedbackAddress[] {
+  return mail.recipients.flatMap(({ as }) => (as.kind === 'feedback' ? [as.address] : []))
+}
+
+function facts({ session, returnPath, receivedAt }: IncomingMail<Destination>) {
+  return { returnPath: returnPath?.address ?? '', remoteAddress: session.remoteAddress, receivedAt }
+}
+
+/** Recipients → one part for each route, in the order the routes were first spoken to; each address once. */
+function partsByRoute(mail: IncomingMail<Destination>): Part[] {
+  const parts = new Map<string, Part>()
+  for (const { spoken, as } of mail.recipients) {
+    if (as.kind !== 'route') continue
+    const part = parts.get(as.route.id)
+    if (part === undefined) parts.set(as.route.id, { route: as.route, domain: as.domain, to: [spoken.address] })
+    else if (!part.to.includes(spoken.address)) part.to.push(spoken.address)
+  }
+  return [...parts.values()]
+}
+
+function jobFor(
+  mail: IncomingMail<Destination>,
+  raw: Uint8Array<ArrayBuffer>,
+  parts: readonly Part[],
+  loopTag: string,
+): Omit<ReadingJob, 'jobId'> {
+  const { returnPath, remoteAddress, receivedAt } = facts(mail)
+  const { helo, protocol, tls } = mail.session
+  const recipients = mail.recipients.map(({ spoken }) => spoken.address)
+  const seals = parts.filter(({ route }) => isForward(route)).map(({ domain }) => sealOf(domain))
+  return {
+    raw,
+    envelope: { remoteAddress, helo, returnPath, recipients, protocol, tls },
+    receivedAt,
+    seals,
+    forwardHeader: seals.length === 0 ? null : `${LOOP_HEADER}: ${loopTag}`,
+  }
+}
+
+function take(
+  mail: IncomingMail<Destination>,
+  parts: readonly Part[],
+  reading: Reading,
+  { mintId, store }: ReceiveDeps,
+): Taken[] {
+  const forwards = reading.forwards.values() // in the order of the seals: that of the forwarding parts
+  return parts.map((part) => {
+    const message = describe(mintId('inb'), mail, part, reading)
+    if (!isForward(part.route)) {
+      return { message, deliveryId: part.route.action.type === 'webhook' ? mintId('whd') : null, forward: null }
+    }
+    const forward = forwardOf(message, part.route, reading.head, sealed(forwards), { store, mintId })
+    return { message: { ...message, forwardedAs: forward.message.id }, deliveryId: null, forward }
+  })
+}
+
+function describe(id: string, mail: IncomingMail<Destination>, { route, domain, to }: Part, reading: Reading) {
+  const { returnPath, remoteAddress, receivedAt } = facts(mail)
+  const message: InboundMessage = {
+    id,
+    organizationId: route.organizationId,
+    domainId: domain.id,
+    routeId: route.id,
+    action: route.action.type,
+    receivedAt,
+    returnPath,
+    from: reading.head.from,
+    to,
+    subject: reading.head.subject,
+    messageIdHeader: reading.head.messageId,
+    sizeBytes: mail.sizeBytes,
+    senderIp: remoteAddress,
+    helo: mail.session.helo,
+    tls: mail.session.tls,
+    verdicts: reading.verdicts,
+    parseError: reading.parseError,
+    forwardedAs: null,
+  }
+  return message
+}
+
+function sealed(forwards: Iterator<Uint8Array<ArrayBuffer>, undefined>): Uint8Array<ArrayBuffer> {
+  const { value } = forwards.next()
+  if (value === undefined) throw new Error('the mail to send on was not made')
+  return value
+}
+
+/** Wakes whoever has something to do, and tells the log. */
+function tell(taken: readonly Taken[], { mailLog, wakeInbound, wakeOutbound }: ReceiveDeps): void {
+  if (taken.some(({ deliveryId }) => deliveryId !== null)) wakeInbound()
+  if (taken.some(({ forward }) => forward?.deliveries.some(isOpen))) wakeOutbound()
+  for (const { message, forward } of taken) {
+    const { id, routeId, sizeBytes, verdicts } = message
+    const { spf, dkim, dmarc } = verdicts
+    mailLog.received({ inbound: id, route: routeId, sizeBytes, spf, dkim, dmarc })
+    if (forward !== null) tellForward(forward, mailLog)
+  }
+}
+
+function tellForward({ message, deliveries }: NonNullable<Taken['forward']>, mailLog: ReceiveDeps['mailLog']): void {
+  const { id, mode, sizeBytes } = message
+  const suppressed = deliveries.filter(({ status }) => status === 'suppressed').length
+  mailLog.accepted({ message: id, mode, recipients: deliveries.length, sizeBytes })
+  if (suppressed > 0) mailLog.suppressed({ message: id, recipients: suppressed })
+}
+
+function isOpen({ nextAttemptAt }: { nextAttemptAt: number | null }): boolean {
+  return nextAttemptAt !== null
+}

@@ -1,0 +1,39 @@
+import { SmtpReply } from '../smtp/reply.ts'
+
+/** Every answer of the inbound door: code, enhanced status code (RFC 3463) and text together. A 5yz ends the mail for
+ *  good, so each says enough for its author to know why. A store that cannot write and a bug are answered by the
+ *  listener, for every door alike. */
+
+/** The domain is none of ours: we carry mail for nobody else, in whatever form the address is written. */
+export const relayDenied = (address: string) =>
+  new SmtpReply(550, '5.7.1', plain(`<${address}>: we do not relay mail for this domain`))
+
+/** The domain is ours and nobody reads mail there, or a return path that we never gave out. */
+export const noSuchRecipient = (address: string) =>
+  new SmtpReply(550, '5.1.1', plain(`<${address}>: no such recipient`))
+
+/** RFC 5321 §4.5.3.1.10: the client brings this recipient in a transaction of its own, and does so without being told. */
+export const ownTransaction = () =>
+  new SmtpReply(452, '4.5.3', 'this recipient has other rules than those before it, send its mail by itself')
+
+/** The mail has been here before, or has been round too often (RFC 5321 §6.3). */
+export const loopDetected = (why: string) => new SmtpReply(554, '5.4.6', `mail loop detected: ${why}`)
+
+/** The route asks for proof of the author's domain and there is none. `why` as authentication words it. */
+export const notAuthenticated = (why: string) => new SmtpReply(550, '5.7.1', plain(`not accepted: ${why}`))
+
+/** The DNS does not tell at present whether there is proof. */
+export const cannotAuthenticate = () =>
+  new SmtpReply(451, '4.7.0', 'the author domain cannot be authenticated at present, try again later')
+
+/** Text behind `250 2.0.0 ` for what became these inbound messages; at least one. */
+export const accepted = (ids: readonly string[]): string =>
+  ids.length === 1 ? `${ids[0]} accepted` : `${ids[0]} and ${ids.length - 1} more accepted`
+
+/** The same for what came back to a return path. */
+export const FEEDBACK_ACCEPTED = 'report accepted'
+
+/** Words from the mail or the DNS → one line of ASCII that fits a reply line (RFC 5321 §4.5.3.1.5: 512 octets). */
+function plain(text: string): string {
+  return text.replace(/[^\x20-\x7e]+/g, '?').slice(0, 400)
+}

@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { unpackMime } from '../../src/mail/mime-content.ts'
+import type { InboundRoute } from '../../src/model/inbound-route.ts'
+import { createInboundSetup, type InboundSetup, LOOP_TAG, MAIL, START } from './setup.ts'
+
+let setup: InboundSetup
+beforeEach(async () => {
+  setup = await createInboundSetup()
+})
+afterEach(() => setup.store.close())
+
+const forwardTo = (...to: string[]): Pick<InboundRoute, 'action'> => ({ action: { type: 'forward', config: { to } } })
+
+/** The inbound messages and what each became. */
+async function sentOn() {
+  const filter = { routeId: null, domainId: null, from: null, to: null, status: null }
+  const range = { createdAfter: null, createdBefore: null }
+  const all = { organizationId: setup.organization.id, ...filter, ...range }
+  const { records } = await setup.store.inbound.list(all, { limit: 100, after: null })
+  return await Promise.all(
+    records.map(async (inbound) => {
+      const id = inbound.forwardedAs ?? ''
+      const { messages } = setup.store
+      const content = await messages.content(id)
+      return {
+        inbound,
+        message: (await messages.get(id))!,
+        deliveries: await messages.deliveries(id),
+        text: content === null ? null : Buffer.from(unpackMime(content)).toString(),
+      }
+    }),
+  )
+}
+
+describe('a forwarded mail', () => {
+  test('is an outbound message of the domain, due at once, with the sealed mail as its content', async () => {
+    const match = { type: 'address', value: 'info@ours.test' } as const
+    const route = await setup.addRoute(match, forwardTo('bo@b.test', 'Cy <cy@c.test>'))
+    await setup.send(['info+x@ours.test'])
+
+    const [{ inbound, message, deliveries, text }] = (await sentOn()) as [Awaited<ReturnType<typeof sentOn>>[number]]
+    expect(message).toEqual({
+      id: message.id,
+      organizationId: setup.organization.id,
+      domainId: setup.domain.id,
+      keyId: null,
+      mode: 'live',
+      source: 'smtp',
+      status: 'queued',
+      from: 'Ann <ann@author.test>',
+      to: ['bo@b.test', 'Cy <cy@c.test>'],
+      cc: null,
+      bcc: null,
+      replyTo: null,
+      subject: 'hello',
+      tags: [],
+      metadata: { inbound_id: inbound.id, inbound_route: route.id },
+      templateId: null,
+      sizeBytes: MAIL.length,
+      messageIdHeader: '<1@author.test>',
+      createdAt: START,
+      scheduledAt: null,
+      expiresAt: null,
+      requireTls: false,
+    })
+    expect(deliveries).toMatchObject([
+      { email: 'bo@b.test', type: 'to', destination: 'b.test', status: 'queued', nextAttemptAt: START },
+      { email: 'cy@c.test', type: 'to', destination: 'c.test', status: 'queued', nextAttemptAt: START },
+    ])
+    expect(text).toBe(`X-Sealed-By: sealing-ours\r\nX-Service-Loop: ${LOOP_TAG}\r\n${MAIL}`)
+    expect(inbound).toMatchObject({ routeId: route.id, action: 'forward', to: ['info+x@ours.test'] })
+    expect(setup.told.map((line) => line.replace(/ \{.*/, ''))).toEqual(['wake outbound', 'received', 'accepted'])
+  })
+
+  test('goes out from the return path host of the domain', async () => {
+    await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('bo@b.test'))
+    await setup.send(['info@ours.test'])
+    const lease = { worker: 'w', until: START + 60_000 }
+    const claims = await setup.store.deliveries.claimDue({ now: START, limit: 10, lease, freeFor: () => 9 })
+    expect(claims).toMatchObject([
+      { returnPathHost: 'bounces.ours.test', domainName: 'ours.test', delivery: { email: 'bo@b.test' } },
+    ])
+  })
+
+  test('of the null return path is sent on like any other', async () => {
+    await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('bo@b.test'))
+    await setup.send(['info@ours.test'], MAIL, { returnPath: null })
+    expect(await sentOn()).toMatchObject([{ deliveries: [{ email: 'bo@b.test' }] }])
+  })
+
+  test('is not tried for a suppressed target; for none when all are', async () => {
+    await setup.addRoute({ type: 'address', value: 'one@ours.test' }, forwardTo('bo@b.test', 'Cy@c.test'))
+    await setup.addRoute({ type: 'address', value: 'all@ours.test' }, forwardTo('cy@c.test'))
+    const organizationId = setup.organization.id
+    await setup.store.suppressions.add(
+      setup.records.suppression({ organizationId, domainId: null, email: 'cy@c.test' }),
+    )
+    await setup.send(['one@ours.test'])
+    expect(await sentOn()).toMatchObject([
+      {
+        message: { status: 'queued' },
+        deliveries: [{ status: 'queued' }, { status: 'suppressed', nextAttemptAt: null }],
+      },
+    ])
+    expect(setup.told.map((line) => line.replace(/ \{.*/, ''))).toContain('suppressed')
+
+    setup.told.length = 0
+    await setup.send(['all@ours.test'])
+    expect((await sentOn())[0]).toMatchObject({ message: { status: 'suppressed' }, deliveries: [{ attempts: 0 }] })
+    expect(setup.told).not.toContain('wake outbound')
+  })
+
+  test('to equal targets is one delivery', async () => {
+    await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('bo@b.test', 'Bo@b.test'))
+    await setup.send(['info@ours.test'])
+    expect(await sentOn()).toMatchObject([{ deliveries: [{ email: 'bo@b.test' }] }])
+  })
+
+  test('does not count against the volume of the month', async () => {
+    await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('bo@b.test'))
+    await setup.send(['info@ours.test'])
+    expect(await setup.store.messages.volume(setup.organization.id, '2026-11')).toBe(0)
+  })
+})
+
+describe('several routes of one mail', () => {
+  test('get each what was sealed for them', async () => {
+    await setup.addDomain('second.test')
+    await setup.addRoute({ type: 'address', value: 'a@ours.test' }, forwardTo('bo@b.test'))
+    await setup.addRoute({ type: 'address', value: 'b@ours.test' })
+    await setup.addRoute({ type: 'address', value: 'c@second.test' }, forwardTo('cy@c.test'))
+    await setup.send(['a@ours.test', 'b@ours.test', 'c@second.test'])
+
+    const all = await sentOn()
+    const sealer = (to: string) => all.find(({ inbound }) => inbound.to.includes(to))!.text?.split('\r\n')[0] ?? null
+    expect([sealer('a@ours.test'), sealer('b@ours.test'), sealer('c@second.test')]).toEqual([
+      'X-Sealed-By: sealing-ours',
+      null,
+      'X-Sealed-By: sealing-second',
+    ])
+    expect(setup.jobs[0]!.seals.map(({ domain }) => domain)).toEqual(['ours.test', 'second.test'])
+  })
+})
+
+describe('a route that cannot send on', () => {
+  const cases: [string, domain: string, to: string, fault: string][] = [
+    ['because its domain has no key', 'keyless.test', 'bo@b.test', 'keyless.test has no published key'],
+    ['because its target is no address', 'ours.test', 'bo', 'not an address to forward to: "bo"'],
+  ]
+  test.each(cases)('%s takes nothing', async (_, domain, to, fault) => {
+    await setup.addDomain('keyless.test', { dkim: [] })
+    await setup.addRoute({ type: 'domain', value: domain }, forwardTo(to))
+    await expect(setup.send([`a@${domain}`])).rejects.toThrow(fault)
+    expect(await sentOn()).toEqual([])
+    expect(setup.told).toEqual([])
+  })
+})

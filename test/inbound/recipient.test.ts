@@ -1,0 +1,142 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Destination } from '../../src/inbound/recipient.ts'
+import { createInboundSetup, type InboundSetup, SESSION, spoken } from './setup.ts'
+
+const DELIVERY = 'dlv_01kams0000abcdefghjkmnpqrs'
+
+let setup: InboundSetup
+
+beforeAll(async () => {
+  setup = await createInboundSetup()
+  await setup.addRoute({ type: 'address', value: 'info@ours.test' }, { name: 'info' })
+  await setup.addRoute({ type: 'pattern', value: 'order-*@ours.test' }, { name: 'orders' })
+  await setup.addRoute({ type: 'address', value: 'off@ours.test' }, { name: 'off', enabled: false })
+  await setup.addRoute({ type: 'address', value: 'a%b@ours.test' }, { name: 'percent' })
+  await setup.addRoute(
+    { type: 'address', value: 'strict@ours.test' },
+    { name: 'strict', authentication: 'require_pass' },
+  )
+  await setup.addDomain('xn--bcher-kva.test')
+  await setup.addRoute({ type: 'domain', value: 'xn--bcher-kva.test' }, { name: 'books' })
+
+  const other = setup.records.organization()
+  await setup.store.organizations.create(other)
+  await setup.addDomain('theirs.test', { organizationId: other.id })
+  await setup.addRoute({ type: 'catch_all', value: null }, { name: 'theirs', organizationId: other.id })
+})
+
+/** Name of the route, kind of the feedback address, or the refusal. */
+async function meaning(address: string, already: Destination[] = []): Promise<string> {
+  try {
+    const destination = await setup.door.onRecipient(SESSION, spoken(address), already)
+    return destination.kind === 'route' ? destination.route.name : `feedback ${destination.address.kind}`
+  } catch (error) {
+    return String((error as Error).message)
+  }
+}
+
+async function destination(address: string): Promise<Destination> {
+  return await setup.door.onRecipient(SESSION, spoken(address), [])
+}
+
+describe('a recipient', () => {
+  const taken: [address: string, by: string][] = [
+    ['info@ours.test', 'info'],
+    ['Info@ours.test', 'info'],
+    ['info+invoices@ours.test', 'info'],
+    ['order-17@ours.test', 'orders'],
+    ['order-17+x@ours.test', 'orders'],
+    ['a%b@ours.test', 'percent'],
+    ['anybody@xn--bcher-kva.test', 'books'],
+    ['whoever@theirs.test', 'theirs'],
+    ['complaints@bounces.ours.test', 'feedback complaints'],
+    ['Postmaster@bounces.ours.test', 'feedback complaints'],
+  ]
+  test.each(taken)('%s is taken by %s', async (address, by) => {
+    expect(await meaning(address)).toBe(by)
+  })
+
+  test('that is a return path of ours is the delivery it was made for, whatever its case', async () => {
+    const address = `${setup.keyed(DELIVERY)}@bounces.ours.test`
+    expect(await meaning(address)).toBe('feedback bounce')
+    expect(await destination(address.replace(/^[^@]+/, (local) => local.toUpperCase()))).toMatchObject({
+      kind: 'feedback',
+      address: { deliveryId: DELIVERY },
+      domain: { name: 'ours.test' },
+    })
+  })
+
+  const unknown = [
+    'nobody@ours.test',
+    'off@ours.test',
+    'postmaster@ours.test',
+    'abuse@ours.test',
+    'inf@ours.test',
+    'xinfo@ours.test',
+    '"info @"@ours.test',
+    'info@bounces.ours.test',
+    'b-01kams0000abcdefghjkmnpqrs-000000000000@bounces.ours.test',
+    'user%foreign.test@ours.test',
+    'foreign.test!user@ours.test',
+    '"user@foreign.test"@ours.test',
+  ]
+  test.each(unknown)('%s is unknown', async (address) => {
+    expect(await meaning(address)).toBe(`550 5.1.1 <${address}>: no such recipient`)
+  })
+
+  const foreign = [
+    'user@foreign.test',
+    'info@sub.ours.test',
+    'info@oursxtest',
+    'info@notours.test',
+    'info@ours.test.foreign.test',
+    'info@ours.test.',
+    'info%ours.test@foreign.test',
+    'ours.test!info@foreign.test',
+    '"info@ours.test"@foreign.test',
+    'info@ours.test@foreign.test',
+    'info@[127.0.0.1]',
+    'info@[IPv6:::1]',
+    'info@',
+    'info@xn--ours-8na.test',
+    `${'b-01kams0000abcdefghjkmnpqrs-000000000000'}@foreign.test`,
+    'info@bounces.foreign.test',
+    'info@x.bounces.ours.test',
+  ]
+  test.each(foreign)('%s is not ours to carry', async (address) => {
+    expect(await meaning(address)).toBe(`550 5.7.1 <${address}>: we do not relay mail for this domain`)
+  })
+
+  test('is answered in one line of ASCII, whatever it was made of', async () => {
+    const answer = await meaning(`j\u00f6rg\r\nhaus${'x'.repeat(600)}@foreign.test`)
+    expect(answer).toMatch(/^550 5\.7\.1 <j\?rg\?hausx+$/)
+    expect(answer.length).toBeLessThan(500)
+  })
+})
+
+describe('a recipient that needs another answer at DATA', () => {
+  const OWN = '452 4.5.3 this recipient has other rules than those before it, send its mail by itself'
+
+  test('than a return path is sent to a transaction of its own', async () => {
+    expect(await meaning('info@ours.test', [await destination('complaints@bounces.ours.test')])).toBe(OWN)
+    expect(await meaning('complaints@bounces.ours.test', [await destination('info@ours.test')])).toBe(OWN)
+  })
+
+  test('because its route wants other proof is sent to a transaction of its own', async () => {
+    expect(await meaning('strict@ours.test', [await destination('info@ours.test')])).toBe(OWN)
+    expect(await meaning('info@ours.test', [await destination('strict@ours.test')])).toBe(OWN)
+  })
+
+  test('is still unknown where it is unknown', async () => {
+    expect(await meaning('nobody@ours.test', [await destination('strict@ours.test')])).toStartWith('550 5.1.1')
+    expect(await meaning('a@foreign.test', [await destination('strict@ours.test')])).toStartWith('550 5.7.1')
+  })
+
+  test('is the exception: others share a transaction', async () => {
+    const report = await destination('complaints@bounces.ours.test')
+    expect(await meaning(`${setup.keyed(DELIVERY)}@bounces.ours.test`, [report])).toBe('feedback bounce')
+    const info = await destination('info@ours.test')
+    expect(await meaning('order-1@ours.test', [info, info])).toBe('orders')
+    expect(await meaning('whoever@theirs.test', [info])).toBe('theirs')
+  })
+})

@@ -1,0 +1,209 @@
+import { recognizeAddress } from '../../src/feedback/address.ts'
+import type { ReportMail } from '../../src/feedback/feedback.ts'
+import { createInboundDoor } from '../../src/inbound/door.ts'
+import type { MailHead, Reading, ReadingJob } from '../../src/inbound/reading.ts'
+import type { Destination } from '../../src/inbound/recipient.ts'
+import { packParsed, packRaw } from '../../src/mail/inbound-content.ts'
+import { packMime } from '../../src/mail/mime-content.ts'
+import { createVerp } from '../../src/mail/verp.ts'
+import type { Domain } from '../../src/model/domain.ts'
+import type { Verdicts } from '../../src/model/inbound-message.ts'
+import type { InboundRoute, RouteMatch } from '../../src/model/inbound-route.ts'
+import type { Organization } from '../../src/model/organization.ts'
+import type { IncomingMail, SmtpDoor, SmtpSession, SpokenAddress } from '../../src/smtp/session.ts'
+import { openStore } from '../../src/storage/sqlite/open.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { createRecords, type Records, START } from '../storage/records.ts'
+
+export { START }
+
+export const LOOP_TAG = 'k3yed-t4g'
+export const PASSED: Verdicts = { spf: 'pass', dkim: 'pass', dmarc: 'pass', arc: 'none' }
+
+/** What the reading threads find out; a test changes what it is about. */
+export interface Findings {
+  verdicts: Verdicts
+  dmarcPolicy: Reading['dmarcPolicy']
+  dmarcReason: string | null
+  head: Partial<MailHead>
+  parseError: string | null
+}
+
+/** The inbound door over a real store in memory, with the domain `ours.test` of one organization. Authentication and
+ *  parsing are played: they have tests of their own. */
+export interface InboundSetup {
+  store: Store
+  records: Records
+  organization: Organization
+  domain: Domain
+  door: SmtpDoor<Destination>
+  findings: Findings
+  jobs: Omit<ReadingJob, 'jobId'>[]
+  reports: ReportMail[]
+  /** Every line of the mail log and every wake-up, in order. */
+  told: string[]
+  keyed: (deliveryId: string) => string
+  addDomain(name: string, change?: Partial<Domain>): Promise<Domain>
+  addRoute(match: RouteMatch, change?: Partial<InboundRoute>): Promise<InboundRoute>
+  /** Speaks to the door as the listener does; recipients are told no by throwing. */
+  send(to: string[], raw?: string, change?: Partial<IncomingMail<Destination>>): Promise<string>
+}
+
+export const MAIL = [
+  'From: Ann <ann@author.test>',
+  'To: info@ours.test',
+  'Subject: hello',
+  'Message-ID: <1@author.test>',
+  '',
+  'hello',
+  '',
+].join('\r\n')
+
+export async function createInboundSetup(
+  options: { wrapStore?: (store: Store) => Store; take?: (mail: ReportMail) => Promise<void> } = {},
+): Promise<InboundSetup> {
+  const store = await openStore({ dataDir: ':memory:', now: START })
+  const seen = options.wrapStore?.(store) ?? store
+  const records = createRecords()
+  const organization = records.organization()
+  await store.organizations.create(organization)
+
+  let minted = 0
+  const mintId = (prefix: string) => `${prefix}_${String(++minted).padStart(26, '0')}`
+  const verp = createVerp(new Uint8Array(32).fill(7))
+  const findings: Findings = {
+    verdicts: PASSED,
+    dmarcPolicy: 'none',
+    dmarcReason: null,
+    head: {},
+    parseError: null,
+  }
+  const jobs: Omit<ReadingJob, 'jobId'>[] = []
+  const reports: ReportMail[] = []
+  const told: string[] = []
+  const tell = (name: string) => (fact?: object) => {
+    told.push(fact === undefined ? name : `${name} ${JSON.stringify(fact)}`)
+  }
+
+  const door = createInboundDoor({
+    store: seen,
+    feedback: {
+      recognize: (local) => recognizeAddress(local, verp),
+      take: async (mail) => {
+        await options.take?.(mail)
+        reports.push(mail)
+      },
+    },
+    readers: {
+      read: async (job) => {
+        jobs.push(job)
+        return readingOf(job, findings)
+      },
+    },
+    mintId,
+    mailLog: { received: tell('received'), accepted: tell('accepted'), suppressed: tell('suppressed') },
+    loopTag: LOOP_TAG,
+    wakeInbound: tell('wake inbound'),
+    wakeOutbound: tell('wake outbound'),
+  })
+
+  const addDomain = async (name: string, change: Partial<Domain> = {}) => {
+    const dkim = [
+      records.dkimKey({ algorithm: 'ed25519-sha256', state: 'active' }),
+      records.dkimKey({ state: 'pending' }),
+      records.dkimKey({ selector: `sealing-${name.split('.')[0]}`, state: 'active' }),
+    ]
+    const given = { organizationId: organization.id, name, returnPathHost: `bounces.${name}`, dkim, ...change }
+    const domain = records.domain(given)
+    await store.domains.create(domain, -1)
+    return domain
+  }
+  let routes = 0
+  return {
+    store,
+    records,
+    organization,
+    domain: await addDomain('ours.test'),
+    door,
+    findings,
+    jobs,
+    reports,
+    told,
+    keyed: (deliveryId) => verp.encode(deliveryId, 'bounce'),
+    addDomain,
+    addRoute: async (match, change = {}) => {
+      const route: InboundRoute = {
+        id: `rte_${String(++routes).padStart(26, '0')}`,
+        organizationId: organization.id,
+        name: `route ${routes}`,
+        match,
+        action: { type: 'store', config: {} },
+        authentication: 'none',
+        enabled: true,
+        priority: 0,
+        createdAt: START + routes,
+        ...change,
+      }
+      await store.inboundRoutes.create(route, 'whsec_c2VjcmV0')
+      return route
+    },
+    send: async (to, raw = MAIL, change = {}) => {
+      const recipients: IncomingMail<Destination>['recipients'] = []
+      for (const each of to) {
+        const already = recipients.map(({ as }) => as)
+        recipients.push({ spoken: spoken(each), as: await door.onRecipient(SESSION, spoken(each), already) })
+      }
+      return await door.onMail({ ...mailOf(raw), recipients, ...change })
+    },
+  }
+}
+
+export const SESSION: SmtpSession = {
+  id: 'session',
+  remoteAddress: '192.0.2.7',
+  helo: 'mx.author.test',
+  tls: 'TLSv1.3 TLS_AES_256_GCM_SHA384',
+  protocol: 'ESMTPS',
+}
+
+/** As the listener takes an address apart. */
+export function spoken(address: string): SpokenAddress {
+  const at = address.lastIndexOf('@')
+  return { address, local: address.slice(0, at), domain: address.slice(at + 1) }
+}
+
+function mailOf(raw: string): IncomingMail<Destination> {
+  const bytes = new Uint8Array(Buffer.from(raw))
+  return {
+    session: SESSION,
+    returnPath: spoken('ann@author.test'),
+    recipients: [],
+    sizeBytes: bytes.length,
+    receivedAt: START,
+    read: async () => bytes,
+  }
+}
+
+function readingOf(job: Omit<ReadingJob, 'jobId'>, { head, ...findings }: Findings): Reading {
+  const text = Buffer.from(job.raw).toString()
+  const field = (name: string) => new RegExp(`^${name}: (.*)\r$`, 'm').exec(text)?.[1] ?? ''
+  const fromHeader = field('From')
+  return {
+    ...findings,
+    jobId: 0,
+    head: {
+      from: /<(.*)>/.exec(fromHeader)?.[1] ?? fromHeader,
+      fromHeader,
+      subject: field('Subject'),
+      messageId: field('Message-ID'),
+      hops: 0,
+      loop: null,
+      ...head,
+    },
+    raw: packRaw(job.raw),
+    parsed: packParsed({ textBody: 'hello', htmlBody: '', headers: {}, attachments: [] }),
+    forwards: job.seals.map(({ selector }) =>
+      packMime(Buffer.from(`X-Sealed-By: ${selector}\r\n${job.forwardHeader}\r\n${text}`)),
+    ),
+  }
+}
