@@ -6,8 +6,12 @@ import { claimPromises } from './contract-claims.ts'
 import { deliveryPromises } from './contract-deliveries.ts'
 import { domainPromises } from './contract-domains.ts'
 import { eventPromises } from './contract-events.ts'
+import { inboundPromises } from './contract-inbound.ts'
+import { inboundDeliveryPromises } from './contract-inbound-deliveries.ts'
+import { inboundRoutePromises } from './contract-inbound-routes.ts'
 import { messageListPromises } from './contract-message-list.ts'
 import { messagePromises } from './contract-messages.ts'
+import { reportPromises } from './contract-reports.ts'
 import { suppressionPromises } from './contract-suppressions.ts'
 import { webhookDeliveryPromises } from './contract-webhook-deliveries.ts'
 import { webhookPromises } from './contract-webhooks.ts'
@@ -41,9 +45,13 @@ export function holdAgainstContract(backend: Backend): void {
     describe('list of messages', () => messageListPromises(holds))
     describe('claims', () => claimPromises(holds))
     describe('deliveries', () => deliveryPromises(holds))
+    describe('reports', () => reportPromises(holds))
     describe('events', () => eventPromises(holds))
     describe('suppressions', () => suppressionPromises(holds))
     describe('webhooks', () => webhookPromises(holds))
     describe('webhook deliveries', () => webhookDeliveryPromises(holds))
+    describe('inbound routes', () => inboundRoutePromises(holds))
+    describe('inbound', () => inboundPromises(holds))
+    describe('inbound deliveries', () => inboundDeliveryPromises(holds))
   })
 }

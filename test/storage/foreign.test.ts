@@ -73,6 +73,45 @@ test('an event goes to the webhooks that another process has left, at the moment
   expect(counts).toEqual([2, 0, 1])
 })
 
+test('a route that another process disabled takes no more mail here, and what it owes waits', async () => {
+  const route = records.inboundRoute()
+  await store.inboundRoutes.create(route, 'secret')
+  await store.inbound.accept(records.acceptedInbound([route]))
+  expect(store.inboundRoutes.enabledOf(ORGANIZATION)).toHaveLength(1)
+  await elsewhere(`await store.inboundRoutes.update(${JSON.stringify(route.id)}, { enabled: false })`)
+  expect(store.inboundRoutes.enabledOf(ORGANIZATION)).toEqual([])
+  const request = { now: START, limit: 9, lease: LEASE, freeFor: () => 9 }
+  expect(await store.inboundDeliveries.claimDue(request)).toEqual([])
+  expect(store.inboundDeliveries.nextDueAt(() => 1)).toBeNull()
+  await elsewhere(`await store.inboundRoutes.update(${JSON.stringify(route.id)}, { enabled: true })`)
+  expect(await store.inboundDeliveries.claimDue(request)).toHaveLength(1)
+})
+
+test('mail is redelivered here when another process asks for it', async () => {
+  const route = records.inboundRoute({ enabled: false })
+  await store.inboundRoutes.create(route, 'secret')
+  const mail = records.acceptedInbound([route])
+  mail.taken[0]!.deliveryId = null
+  await store.inbound.accept(mail)
+  const id = JSON.stringify(mail.taken[0]!.message.id)
+  await elsewhere(`
+    await store.inboundRoutes.update(${JSON.stringify(route.id)}, { enabled: true })
+    await store.inboundDeliveries.redeliver(${id}, 'whd_again', ${START + 3})`)
+  expect(store.inboundDeliveries.nextDueAt(() => 1)).toBe(START + 3)
+})
+
+test('a domain that another process added or removed is known and forgotten here', async () => {
+  const { domainByName, domainByReturnPathHost } = store.inboundRoutes
+  expect(domainByName('new.example')).toBeNull()
+  const domain = records.domain({ name: 'new.example', returnPathHost: 'back.new.example' })
+  await elsewhere(`await store.domains.create(${JSON.stringify(domain)}, -1)`)
+  expect(domainByName('new.example')).toEqual(domain)
+  expect(domainByReturnPathHost('back.new.example')).toEqual(domain)
+  await elsewhere(`await store.domains.remove(${JSON.stringify(domain.id)}, 1)`)
+  expect(domainByName('new.example')).toBeNull()
+  expect(domainByReturnPathHost('back.new.example')).toBeNull()
+})
+
 test('a claim signs with the keys that another process activated', async () => {
   await accept(store, records.accepted({ deliveries: [{}, {}] }))
   expect((await claim(store, { limit: 1 }))[0]!.signingKeys).toHaveLength(1)

@@ -1,0 +1,194 @@
+import { expect } from 'bun:test'
+import type { InboundDeliveryStatus } from '../../src/model/inbound-message.ts'
+import type { InboundRoute } from '../../src/model/inbound-route.ts'
+import type { ClaimedInboundDelivery, Store } from '../../src/storage/store.ts'
+import type { Holds } from './contract.ts'
+import { ALL_INBOUND, found, inboundAttempt, LEASE, type Records, START } from './records.ts'
+
+type Change = Parameters<Store['inboundRoutes']['update']>[1]
+
+const WAITING: [what: string, change: Change, back: (route: InboundRoute) => Change][] = [
+  ['is disabled', { enabled: false }, () => ({ enabled: true })],
+  ['is no webhook any more', { action: { type: 'store', config: {} } }, ({ action }) => ({ action })],
+]
+
+export function inboundDeliveryPromises(holds: Holds): void {
+  holds('a claim brings the mail and its route as it is now', async (store, records) => {
+    const route = await routed(store, records)
+    const { message, deliveryId } = await take(store, records, route)
+    const action = { type: 'webhook' as const, config: { url: 'https://new.example/', includeAttachments: true } }
+    await store.inboundRoutes.update(route.id, { action })
+    expect(await claim(store)).toEqual([
+      {
+        id: deliveryId,
+        message,
+        route: { id: route.id, url: 'https://new.example/', includeAttachments: true, secret: 'secret' },
+        attempt: 1,
+        lease: LEASE,
+      },
+    ])
+  })
+
+  holds('a delivery reads as what happened to it', async (store, records) => {
+    const route = await routed(store, records)
+    const { message, deliveryId } = await take(store, records, route)
+    const one = { id: deliveryId, inboundMessageId: message.id, routeId: route.id, createdAt: START }
+    const read = () => store.inboundDeliveries.ofMessage(message.id)
+    expect(await read()).toEqual([{ ...one, status: 'pending', attempts: [], nextAttemptAt: START }])
+    const [claimed] = await claim(store)
+    expect(await read()).toEqual([{ ...one, status: 'pending', attempts: [], nextAttemptAt: null }])
+    const failed = inboundAttempt({ statusCode: 500, error: 'status 500', responseExcerpt: 'oops 🎉' })
+    await settle(store, claimed!, 'pending', { attempt: failed, nextAttemptAt: START + 60 })
+    expect(await read()).toEqual([{ ...one, status: 'pending', attempts: [failed], nextAttemptAt: START + 60 }])
+    expect(store.inboundDeliveries.nextDueAt(() => 1)).toBe(START + 60)
+    expect(await claim(store, { now: START + 59 })).toEqual([])
+    const [again] = await claim(store, { now: START + 60 })
+    expect(again!.attempt).toBe(2)
+    await settle(store, again!, 'delivered')
+    const attempts = [failed, inboundAttempt({ number: 2 })]
+    expect(await read()).toEqual([{ ...one, status: 'delivered', attempts, nextAttemptAt: null }])
+    expect(await claim(store, { now: START + 9e9 })).toEqual([])
+    expect(await store.inboundDeliveries.ofMessage('inb_none')).toEqual([])
+  })
+
+  holds('a claim keeps to its limit, to free slots and to what is due', async (store, records) => {
+    const [a, b] = [await routed(store, records), await add(store, records)]
+    for (const route of [a, a, a, a, b, b, b, b]) await take(store, records, route)
+    const freeFor = (id: string) => (id === a.id ? 1 : 0)
+    expect(await claim(store, { freeFor })).toMatchObject([{ route: { id: a.id } }])
+    expect(await claim(store, { freeFor: () => 0 })).toEqual([])
+    expect(store.inboundDeliveries.nextDueAt(() => 0)).toBeNull()
+    expect(await claim(store, { limit: 2 })).toHaveLength(2)
+    expect(await claim(store)).toHaveLength(5)
+    expect(await claim(store, { now: LEASE.until - 1 })).toEqual([])
+    const lease = { worker: 'w2', until: LEASE.until + 1 }
+    const again = await claim(store, { now: LEASE.until, lease })
+    expect(again.map(({ attempt }) => attempt)).toEqual(Array(8).fill(2))
+  })
+
+  for (const [what, change, back] of WAITING) {
+    holds(`deliveries of a route that ${what} wait, and go on when it is a webhook again`, async (store, records) => {
+      const route = await routed(store, records)
+      await take(store, records, route)
+      await store.inboundRoutes.update(route.id, change)
+      expect(await claim(store)).toEqual([])
+      await take(store, records, route)
+      expect(await claim(store)).toEqual([])
+      expect(store.inboundDeliveries.nextDueAt(() => 1)).toBeNull()
+      await store.inboundRoutes.update(route.id, back(route))
+      expect(store.inboundDeliveries.nextDueAt(() => 1)).toBe(START)
+      expect(await claim(store)).toHaveLength(2)
+    })
+  }
+
+  holds('a record is written once, for the attempt and the worker that hold the lease', async (store, records) => {
+    const route = await routed(store, records)
+    const { message } = await take(store, records, route)
+    const [claimed] = await claim(store)
+    expect(await settle(store, { ...claimed!, lease: { ...LEASE, worker: 'w2' } }, 'failed')).toBe('lease_lost')
+    expect(await settle(store, { ...claimed!, attempt: 2 }, 'failed')).toBe('lease_lost')
+    expect(await settle(store, { ...claimed!, id: 'whd_none' }, 'failed')).toBe('lease_lost')
+    const [taken] = await claim(store, { now: LEASE.until, lease: { worker: 'w1', until: LEASE.until + 1 } })
+    expect(await settle(store, claimed!, 'failed')).toBe('lease_lost')
+    const answers = await Promise.all([settle(store, taken!, 'failed'), settle(store, taken!, 'delivered')])
+    expect(answers).toEqual(['recorded', 'lease_lost'])
+    expect(await store.inboundDeliveries.ofMessage(message.id)).toMatchObject([
+      { status: 'failed', attempts: [{ number: 2 }] },
+    ])
+  })
+
+  holds('what is given back was never tried, and leases of other workers end', async (store, records) => {
+    const route = await routed(store, records)
+    for (const each of [route, route]) await take(store, records, each)
+    const [first, second] = await claim(store)
+    await store.inboundDeliveries.release([{ id: first!.id, attempt: 1, worker: 'w2' }], START)
+    expect(await claim(store)).toEqual([])
+    await store.inboundDeliveries.release([{ id: first!.id, attempt: 1, worker: 'w1' }], START)
+    expect(await claim(store)).toMatchObject([{ id: first!.id, attempt: 1 }])
+    expect(await store.inboundDeliveries.endForeignLeases('w1', START)).toBe(0)
+    expect(await store.inboundDeliveries.endForeignLeases('w2', START)).toBe(2)
+    expect((await claim(store)).map(({ id, attempt }) => [id, attempt]).sort()).toEqual(
+      [first!.id, second!.id].map((id) => [id, 2]).sort() as never,
+    )
+  })
+
+  holds('what waits is claimed after opening again', async (store, records, { reopen }) => {
+    const route = await routed(store, records)
+    const { deliveryId } = await take(store, records, route)
+    const again = await reopen()
+    expect(again.inboundDeliveries.nextDueAt(() => 1)).toBe(START)
+    expect(await claim(again)).toMatchObject([{ id: deliveryId }])
+  })
+
+  holds(
+    'a mail is delivered anew once what was owed is over, and lists by its newest delivery',
+    async (store, records) => {
+      const route = await routed(store, records)
+      const { message, deliveryId } = await take(store, records, route)
+      const { redeliver, ofMessage } = store.inboundDeliveries
+      const listed = async (status: InboundDeliveryStatus) =>
+        (await store.inbound.list({ ...ALL_INBOUND, status }, { limit: 9, after: null })).records.length
+      const counts = () => Promise.all([listed('pending'), listed('delivered'), listed('failed')])
+      expect(await counts()).toEqual([1, 0, 0])
+      expect(await redeliver(message.id, 'whd_two', START)).toBe('under_way')
+      const [claimed] = await claim(store)
+      expect(await redeliver(message.id, 'whd_two', START)).toBe('under_way')
+      await settle(store, claimed!, 'failed')
+      expect(await counts()).toEqual([0, 0, 1])
+      expect(await redeliver(message.id, 'whd_two', START + 7)).toBe('queued')
+      expect(await counts()).toEqual([1, 0, 0])
+      expect(await redeliver(message.id, 'whd_three', START + 8)).toBe('under_way')
+      expect(store.inboundDeliveries.nextDueAt(() => 1)).toBe(START + 7)
+      const [again] = await claim(store, { now: START + 7 })
+      expect(again).toMatchObject({ id: 'whd_two', attempt: 1, message: { id: message.id } })
+      await settle(store, again!, 'delivered')
+      expect(await counts()).toEqual([0, 1, 0])
+      expect(await ofMessage(message.id)).toMatchObject([
+        { id: 'whd_two', status: 'delivered', createdAt: START + 7 },
+        { id: deliveryId, status: 'failed', createdAt: START },
+      ])
+    },
+  )
+}
+
+async function routed(store: Store, records: Records): Promise<InboundRoute> {
+  await found(store, records)
+  return add(store, records)
+}
+
+async function add(store: Store, records: Records): Promise<InboundRoute> {
+  const route = records.inboundRoute()
+  await store.inboundRoutes.create(route, 'secret')
+  return route
+}
+
+async function take(store: Store, records: Records, route: InboundRoute) {
+  const mail = records.acceptedInbound([route])
+  await store.inbound.accept(mail)
+  const { message, deliveryId } = mail.taken[0]!
+  return { message, deliveryId: deliveryId! }
+}
+
+function claim(
+  store: Store,
+  change: Partial<Parameters<Store['inboundDeliveries']['claimDue']>[0]> = {},
+): Promise<ClaimedInboundDelivery[]> {
+  return store.inboundDeliveries.claimDue({ now: START, limit: 100, lease: LEASE, freeFor: () => 100, ...change })
+}
+
+function settle(
+  store: Store,
+  claimed: ClaimedInboundDelivery,
+  status: InboundDeliveryStatus,
+  change: Partial<Parameters<Store['inboundDeliveries']['record']>[0]> = {},
+) {
+  return store.inboundDeliveries.record({
+    deliveryId: claimed.id,
+    worker: claimed.lease.worker,
+    attempt: inboundAttempt({ number: claimed.attempt }),
+    status,
+    nextAttemptAt: null,
+    now: START,
+    ...change,
+  })
+}

@@ -1,0 +1,171 @@
+import { expect } from 'bun:test'
+import type { InboundRoute } from '../../src/model/inbound-route.ts'
+import type { Holds } from './contract.ts'
+import { ALL_INBOUND, DOMAIN, found, idsByPage, LEASE, ORGANIZATION, START } from './records.ts'
+
+const FORWARD: InboundRoute['action'] = { type: 'forward', config: { to: ['ann@out.example', 'bob@out.example'] } }
+
+export function inboundRoutePromises(holds: Holds): void {
+  holds('a route reads as it was written, whatever it matches and does', async (store, records) => {
+    await found(store, records)
+    const routes = [
+      records.inboundRoute({ authentication: 'require_pass', priority: -3 }),
+      records.inboundRoute({ match: { type: 'pattern', value: '*-in@a.example' }, action: FORWARD, enabled: false }),
+      records.inboundRoute({ match: { type: 'domain', value: 'a.example' }, action: { type: 'store', config: {} } }),
+      records.inboundRoute({ match: { type: 'catch_all', value: null }, authentication: 'dmarc' }),
+    ]
+    for (const route of routes) await store.inboundRoutes.create(route, 'secret')
+    for (const route of routes) expect(await store.inboundRoutes.get(route.id)).toEqual(route)
+    expect(await store.inboundRoutes.get('rte_none')).toBeNull()
+    const ids = routes.map(({ id }) => id).reverse()
+    expect(await idsByPage((page) => store.inboundRoutes.list(ORGANIZATION, page))).toEqual(ids)
+    expect((await store.inboundRoutes.list('org_b', { limit: 9, after: null })).records).toEqual([])
+  })
+
+  holds('a route and the answer that tells its secret are kept together', async (store, records) => {
+    await found(store, records)
+    const remember = records.remember()
+    await store.inboundRoutes.create(records.inboundRoute(), 'secret', remember)
+    expect((await store.idempotency.find(ORGANIZATION, remember.keyHash, 0))!.status).toBe(202)
+  })
+
+  holds('a change touches what it names', async (store, records) => {
+    await found(store, records)
+    const route = records.inboundRoute()
+    await store.inboundRoutes.create(route, 'secret')
+    const change = { name: 'new', action: FORWARD, enabled: false }
+    expect(await store.inboundRoutes.update(route.id, change)).toEqual({ ...route, ...change })
+    const rest = {
+      match: { type: 'catch_all', value: null },
+      authentication: 'dmarc',
+      priority: 9,
+      enabled: true,
+    } as const
+    expect(await store.inboundRoutes.update(route.id, rest)).toEqual({ ...route, ...change, ...rest })
+    expect(await store.inboundRoutes.get(route.id)).toEqual({ ...route, ...change, ...rest })
+    expect(await store.inboundRoutes.update('rte_none', change)).toBeNull()
+  })
+
+  holds('the enabled routes of an organization follow every change', async (store, records) => {
+    await found(store, records)
+    const other = records.organization()
+    await store.organizations.create(other)
+    const [route, off] = [records.inboundRoute(), records.inboundRoute({ enabled: false })]
+    const enabled = () => store.inboundRoutes.enabledOf(ORGANIZATION).map(({ id }) => id)
+    expect(enabled()).toEqual([])
+    await store.inboundRoutes.create(route, 'secret')
+    await store.inboundRoutes.create(off, 'secret')
+    await store.inboundRoutes.create(records.inboundRoute({ organizationId: other.id }), 'secret')
+    expect(store.inboundRoutes.enabledOf(ORGANIZATION)).toEqual([route])
+    await store.inboundRoutes.update(off.id, { enabled: true })
+    expect(enabled().sort()).toEqual([route.id, off.id].sort())
+    await store.inboundRoutes.update(route.id, { enabled: false })
+    expect(enabled()).toEqual([off.id])
+    await store.inboundRoutes.remove(off.id)
+    expect(enabled()).toEqual([])
+  })
+
+  holds('what a taken back change wrote is no enabled route', async (store, records) => {
+    await found(store, records)
+    const route = records.inboundRoute()
+    const outcomes = await Promise.allSettled([
+      store.inboundRoutes.create(route, 'secret'),
+      store.inboundRoutes.create(route, 'secret'),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    expect(store.inboundRoutes.enabledOf(ORGANIZATION)).toEqual([route])
+  })
+
+  holds('a domain is found by its name and by its return path host, until it goes', async (store, records) => {
+    await found(store, records)
+    const { domainByName, domainByReturnPathHost } = store.inboundRoutes
+    expect(domainByName('b.example')).toBeNull()
+    const domain = records.domain({ name: 'b.example', returnPathHost: 'back.b.example' })
+    await store.domains.create(domain, -1)
+    expect(domainByName('b.example')).toEqual(domain)
+    expect(domainByReturnPathHost('back.b.example')).toEqual(domain)
+    expect(domainByReturnPathHost('b.example')).toBeNull()
+    expect(domainByName('a.example')!.id).toBe(DOMAIN)
+    const check = { status: 'verified' as const, verifiedAt: START, checkedAt: START, findings: [] }
+    await store.domains.recordCheck(domain.id, check)
+    expect(domainByName('b.example')!.status).toBe('verified')
+    expect(domainByReturnPathHost('back.b.example')!.status).toBe('verified')
+    await store.domains.remove(domain.id, START)
+    expect(domainByName('b.example')).toBeNull()
+    expect(domainByReturnPathHost('back.b.example')).toBeNull()
+  })
+
+  holds('a removed route lets what it owed fail and leaves its mail', async (store, records) => {
+    await found(store, records)
+    const [route, stays] = [records.inboundRoute(), records.inboundRoute()]
+    for (const each of [route, stays]) await store.inboundRoutes.create(each, 'secret')
+    const mails = [0, 1, 2].map(() => records.acceptedInbound([route]))
+    for (const mail of [...mails, records.acceptedInbound([stays])]) await store.inbound.accept(mail)
+    const request = { now: START, limit: 2, lease: LEASE, freeFor: (id: string) => (id === route.id ? 9 : 0) }
+    const [done, held] = await store.inboundDeliveries.claimDue(request)
+    const attempt = { number: 1, at: START, durationMs: 1, statusCode: 200, error: null, responseExcerpt: null }
+    const record = { worker: LEASE.worker, attempt, status: 'delivered' as const, nextAttemptAt: null, now: START }
+    await store.inboundDeliveries.record({ ...record, deliveryId: done!.id })
+    await store.inboundRoutes.remove(route.id)
+
+    expect(await store.inboundRoutes.get(route.id)).toBeNull()
+    const statuses = mails.map(async ({ taken: [one] }) =>
+      (await store.inboundDeliveries.ofMessage(one!.message.id)).map(({ status, nextAttemptAt }) => [
+        status,
+        nextAttemptAt,
+      ]),
+    )
+    const delivered = mails.findIndex(({ taken: [one] }) => one!.deliveryId === done!.id)
+    const expected = mails.map((_, at) => [[at === delivered ? 'delivered' : 'failed', null]])
+    expect(await Promise.all(statuses)).toEqual(expected as never)
+    const only = async (status: 'failed' | 'delivered' | 'pending') =>
+      (await store.inbound.list({ ...ALL_INBOUND, status }, { limit: 9, after: null })).records.length
+    expect([await only('failed'), await only('delivered'), await only('pending')]).toEqual([2, 1, 1])
+    expect((await store.inbound.get(held!.message.id))!.routeId).toBe(route.id)
+    expect(await store.inboundDeliveries.record({ ...record, deliveryId: held!.id })).toBe('lease_lost')
+    const lease = { worker: 'w2', until: LEASE.until + 1 }
+    const rest = await store.inboundDeliveries.claimDue({
+      ...request,
+      now: LEASE.until,
+      lease,
+      limit: 9,
+      freeFor: () => 9,
+    })
+    expect(rest.map((claimed) => claimed.route.id)).toEqual([stays.id])
+    await store.inboundRoutes.remove(route.id)
+  })
+
+  holds('a route with a long backlog goes whole, and lets others write in between', async (store, records) => {
+    await found(store, records)
+    const route = records.inboundRoute()
+    await store.inboundRoutes.create(route, 'secret')
+    await Promise.all(Array.from({ length: 1001 }, () => store.inbound.accept(records.acceptedInbound([route]))))
+    const order: string[] = []
+    const removing = store.inboundRoutes.remove(route.id).then(() => order.push('removed'))
+    const late = records.acceptedInbound([route])
+    await store.inbound.accept(late).then(() => order.push('accepted'))
+    await removing
+    expect(order).toEqual(['accepted', 'removed'])
+    expect(await store.inboundRoutes.get(route.id)).toBeNull()
+    const pending = await store.inbound.list({ ...ALL_INBOUND, status: 'pending' }, { limit: 9, after: null })
+    expect(pending.records).toEqual([])
+    expect(await store.inboundDeliveries.ofMessage(late.taken[0]!.message.id)).toMatchObject([{ status: 'failed' }])
+  })
+
+  holds(
+    'mail that was taken for a route that has gone meanwhile is kept, and nothing waits for it',
+    async (store, records) => {
+      await found(store, records)
+      const route = records.inboundRoute()
+      await store.inboundRoutes.create(route, 'secret')
+      await store.inboundRoutes.remove(route.id)
+      const mail = records.acceptedInbound([route])
+      await store.inbound.accept(mail)
+      const { message, deliveryId } = mail.taken[0]!
+      expect(await store.inbound.get(message.id)).toEqual(message)
+      expect(await store.inboundDeliveries.ofMessage(message.id)).toMatchObject([{ id: deliveryId!, status: 'failed' }])
+      expect(await store.inboundDeliveries.redeliver(message.id, 'whd_again', START)).toBe('queued')
+      expect(store.inboundDeliveries.nextDueAt(() => 1)).toBeNull()
+    },
+  )
+}
