@@ -17,6 +17,8 @@ export interface ReadingJob {
   receivedAt: number
   /** One per forwarding route: whose key seals. */
   seals: Seal[]
+  /** One header field without its line end, to stand in front of what is sent on. */
+  forwardHeader: string | null
 }
 
 /** RFC 8617: who vouches for what was found when the mail came in. */
@@ -74,4 +76,5 @@ export type FromReader =
   | { kind: 'reading'; reading: Reading }
   /** In the order of ParsedMail.attachments, base64. */
   | { kind: 'attachments'; jobId: number; contents: string[] | null; error: string | null }
+  /** Something failed inside; the job is answered all the same. */
   | { kind: 'bug'; jobId: number; error: string }
