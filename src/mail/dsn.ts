@@ -1,3 +1,7 @@
+import { readDeliveryStatus } from './delivery-status.ts'
+import { readBounceText } from './dsn-forms.ts'
+import { contentOf, leavesOf, readParts } from './mime-parts.ts'
+
 /** What a delivery status notification says of one recipient. RFC 3464 §2.3. */
 export interface DsnRecipient {
   /** Address without its type; null when not said. */
@@ -18,3 +22,21 @@ export interface Dsn {
   /** At least one. */
   recipients: DsnRecipient[]
 }
+
+/** Raw mail → the delivery status notification it is; null when it is none, which is the answer in doubt: a mail that
+ *  quotes a report, answers one or has one attached is none. First the machine-readable part of RFC 3464 (RFC 6533 for
+ *  UTF-8 addresses), whatever the outer type says, then the forms of the table in dsn-forms.ts. At most 1,000 recipients
+ *  of the first MiB; linear, never throws. */
+export function readDsn(raw: Uint8Array): Dsn | null {
+  const mail = readParts(raw)
+  for (const leaf of leavesOf(mail)) {
+    if (!STATUS_TYPES.has(leaf.type)) continue
+    // A missing empty line makes the first fields part of the part's own header.
+    const own = leaf.fields.filter((field) => !field.key.startsWith('content-'))
+    const { reportingMta, recipients } = readDeliveryStatus(own, contentOf(leaf))
+    if (recipients.length > 0) return { form: 'rfc3464', reportingMta, recipients }
+  }
+  return readBounceText(mail)
+}
+
+const STATUS_TYPES: ReadonlySet<string> = new Set(['message/delivery-status', 'message/global-delivery-status'])

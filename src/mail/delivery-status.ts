@@ -1,0 +1,138 @@
+import type { Dsn, DsnRecipient } from './dsn.ts'
+import { firstAddress, type HeaderField, readHeaderFields } from './header-fields.ts'
+import { withoutControls } from './header-text.ts'
+import { parseReplyLine } from './reply.ts'
+
+/** Content of a message/delivery-status part → its recipients; those whose fate is not said are left out. `leading` are
+ *  fields that stood in front of it. Groups are told apart by empty lines and, where those are missing, by a
+ *  field that comes again. A general status (`5.0.0`) gives way to what the diagnostic says more exactly. Never
+ *  throws. RFC 3464 §2.1, RFC 6533 §3. */
+export function readDeliveryStatus(leading: readonly HeaderField[], content: Uint8Array): Omit<Dsn, 'form'> {
+  const groups: Map<string, string>[] = []
+  let reportingMta: string | null = null
+  for (const group of [leading, ...groupsOf(content)]) {
+    let current: Map<string, string> | null = null
+    for (const { key, value } of group) {
+      if (key === 'reporting-mta') reportingMta ??= hostOf(value)
+      if (!RECIPIENT_FIELDS.has(key)) continue
+      if (current === null || current.has(key)) {
+        if (groups.length >= MOST_RECIPIENTS) break
+        // An empty line within a recipient's fields: what follows has no address of its own.
+        const goesOn: Map<string, string> | undefined =
+          current === null && !namesRecipient(group) ? groups.at(-1) : undefined
+        current = goesOn !== undefined && !goesOn.has(key) ? goesOn : new Map()
+        if (current !== goesOn) groups.push(current)
+      }
+      current.set(key, value)
+    }
+  }
+  return { reportingMta, recipients: groups.map(readRecipient).filter((each) => each !== null) }
+}
+
+/** Words of a server → its enhanced status code; null when they have none. RFC 3463 §2. */
+export function statusIn(text: string): string | null {
+  const reply = parseReplyLine(text)
+  return reply?.enhanced ?? ANY_STATUS.exec(text)?.[1] ?? null
+}
+
+/** Words that hold a server's reply → class of it (2, 4 or 5); null when they have none. */
+export function classIn(text: string): string | null {
+  return statusIn(text)?.[0] ?? /^(?:\W*)([245])\d\d(?!\d)/.exec(text)?.[1] ?? null
+}
+
+/** White space and control characters become one space; at most 2,000 characters; null for nothing. */
+export function diagnosticText(text: string): string | null {
+  return withoutControls(text.slice(0, 8_000)).replace(/ {2,}/g, ' ').trim().slice(0, LONGEST_DIAGNOSTIC) || null
+}
+
+const MOST_RECIPIENTS = 1_000
+const LONGEST_DIAGNOSTIC = 2_000
+const RECIPIENT_FIELDS: ReadonlySet<string> = new Set([
+  'final-recipient',
+  'original-recipient',
+  'action',
+  'status',
+  'diagnostic-code',
+  'remote-mta',
+])
+const [LF, CR] = [10, 13]
+// Not within an IP address or a version number.
+const ANY_STATUS = /(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?!\.?\d)/
+
+function* groupsOf(content: Uint8Array): Generator<HeaderField[]> {
+  for (let at = 0; at < content.length; ) {
+    if (content[at] === LF || content[at] === CR) {
+      at++
+      continue
+    }
+    const { fields, bodyAt } = readHeaderFields(content.subarray(at))
+    yield fields
+    at += bodyAt
+  }
+}
+
+function namesRecipient(group: readonly HeaderField[]): boolean {
+  return group.some((field) => field.key === 'final-recipient' || field.key === 'original-recipient')
+}
+
+function readRecipient(group: ReadonlyMap<string, string>): DsnRecipient | null {
+  const value = (key: string) => group.get(key) ?? ''
+  // The type is an atom: `smtp`, `X-Postfix`, `x-unix`.
+  const diagnostic = diagnosticText(value('diagnostic-code').replace(/^\s*[a-z][\w-]*\s*;/i, ''))
+  const said = ANY_STATUS.exec(value('status'))?.[1] ?? null
+  const status = said === null || said.endsWith('.0.0') ? (sameClass(statusIn(diagnostic ?? ''), said) ?? said) : said
+  const action = actionOf(value('action'), status?.[0] ?? classIn(diagnostic ?? ''))
+  if (action === null) return null
+  return {
+    finalRecipient: recipientOf(value('final-recipient')),
+    originalRecipient: recipientOf(value('original-recipient')),
+    action,
+    status,
+    diagnostic,
+    remoteMta: hostOf(value('remote-mta')),
+  }
+}
+
+function sameClass(status: string | null, said: string | null): string | null {
+  return said === null || status?.[0] === said[0] ? status : null
+}
+
+/** Action field, else what the class of the status means. RFC 3464 §2.3.3. */
+function actionOf(value: string, statusClass: string | null): DsnRecipient['action'] | null {
+  const word = /^[a-z]+/.exec(value.toLowerCase())?.[0] ?? ''
+  if (word in ACTIONS) return ACTIONS[word as keyof typeof ACTIONS]
+  if (statusClass === '5') return 'failed'
+  if (statusClass === '4') return 'delayed'
+  return statusClass === '2' ? 'delivered' : null
+}
+
+const ACTIONS = Object.freeze({
+  __proto__: null,
+  failed: 'failed',
+  failure: 'failed',
+  fail: 'failed',
+  delayed: 'delayed',
+  delay: 'delayed',
+  delivered: 'delivered',
+  relayed: 'relayed',
+  expanded: 'expanded',
+} as const)
+
+/** `rfc822; a@b.example` → the address; with the type missing, in brackets, with comments. What is no mail address (a
+ *  local name) stays as it is. The `\x{…}` of RFC 6533 §3 are decoded. */
+function recipientOf(value: string): string | null {
+  const typed = /^\s*([a-z][\w-]*)\s*;(.*)$/is.exec(value)
+  const text = (typed?.[2] ?? value).trim()
+  const plain = /^utf-8$/i.test(typed?.[1] ?? '') ? text.replace(/\\x\{([0-9a-f]{2,6})\}/gi, unescaped) : text
+  return firstAddress(plain) ?? (/^[^\s\x00-\x1f\x7f]{1,320}$/.test(plain) ? plain : null)
+}
+
+function unescaped(written: string, hex: string): string {
+  const point = Number.parseInt(hex, 16)
+  return point > 0x1f && point <= 0x10ffff ? String.fromCodePoint(point) : written
+}
+
+/** `dns; mx.example (192.0.2.1)` → `mx.example`. */
+export function hostOf(value: string): string | null {
+  return /^\s*(?:[a-z][\w-]*\s*;)?\s*([^\s();\x00-\x1f\x7f]{1,255})/i.exec(value)?.[1] ?? null
+}

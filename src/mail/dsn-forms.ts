@@ -1,0 +1,224 @@
+import { diagnosticText, hostOf, statusIn } from './delivery-status.ts'
+import type { Dsn, DsnRecipient } from './dsn.ts'
+import { addressesOf, decodeWords, firstAddress } from './header-fields.ts'
+import { textFromHtml } from './html-text.ts'
+import { fieldOf, leavesOf, type MimePart, textOf } from './mime-parts.ts'
+
+/** One program's way to tell in words for people that a mail could not be delivered. Patterns see text with LF line ends;
+ *  those that mean a line are anchored, so that quoted text (`> …`) fits none. */
+interface Form {
+  name: string
+  /** The sentence that nobody else writes. */
+  opening: RegExp
+  /** The subject, where the sentence alone is not enough. */
+  subject?: RegExp
+  /** Behind this the recipients stand; absent: behind `opening`. */
+  from?: RegExp
+  /** In front of this they end, and always in front of END. */
+  until?: RegExp
+  /** A line that begins with a recipient; the first group is the address, the second what the line says of it. */
+  recipient: RegExp
+  /** First group: the part of a recipient's words that is the reply. */
+  reply?: RegExp
+  /** It will be tried again. Looked for in the subject and in the text, not in the copy of the mail. */
+  delayed?: RegExp
+  /** First group: who reports. */
+  host?: RegExp
+}
+
+/** Parts of a bounce without a machine-readable part → the notification of the first form that fits, null when none does.
+ *  Two things must come together: the mail says that a mail system wrote it, and its text has the form. `failed`
+ *  unless the text says that it will be tried again. Never throws. */
+export function readBounceText(mail: MimePart): Dsn | null {
+  if (!isFromMailSystem(mail)) return null
+  const text = reportText(mail)
+  const subject = decodeWords(fieldOf(mail, 'subject').slice(0, 1_000))
+  for (const form of FORMS) {
+    const opening = form.opening.exec(text)
+    if (opening === null || form.subject?.test(subject) === false) continue
+    const start = form.from?.exec(text) ?? opening
+    const listed = until(form.until, text.slice(start.index + start[0].length))
+    const isDelayed = form.delayed?.test(`${subject}\n${text.slice(0, start.index)}\n${start[0]}${listed}`) ?? false
+    const action = isDelayed ? 'delayed' : 'failed'
+    const inText = recipientsIn(listed, form, action)
+    const recipients = inText.length > 0 ? inText : failedRecipients(mail, listed, form, action)
+    if (recipients.length === 0) continue
+    return { form: form.name, reportingMta: hostOf(form.host?.exec(text)?.[1] ?? ''), recipients }
+  }
+  return null
+}
+
+// Where the copy of the mail begins, in the words of all that add one within the text.
+const END =
+  /^(?:-{2,} ?(?:Below this line|This is a copy|Original message|Forwarded message|The body of|Enclosed|Undelivered message|Message header|The header|The following is a copy)|_{20,}|Received: |Return-Path: )/im
+const IN_BRACKETS = /^ {0,8}<([^<>\s]+@[^<>\s]+)>:?[ \t]*(.*)$/
+const BARE = /^[ \t]{0,12}<?([^<>\s:;,()]+@[^<>\s:;,()]+?)>?:?[ \t]*$/
+const WILL_RETRY =
+  /\b(?:will (?:be retried|keep trying|continue (?:to try|for)|be attempted again|retry)|(?:delivery|attempts?) (?:to deliver the message )?will (?:be retried|continue)|warning message only|warning only|do not need to resend|no action is required|has not (?:yet )?been delivered|delayed)\b/i
+
+const FORMS: readonly Form[] = [
+  {
+    name: 'exim',
+    opening:
+      /^A message that you (?:have )?sent (?:could not be delivered to|has not (?:yet )?been delivered to)\s+(?:one or\s+more|all)\s+of\s+its\s+recipients/m,
+    from: /^(?:[^\n]{0,200}address\(es\) (?:failed|ha(?:s|ve) not)[^\n]*:|The address(?:es)? to which[^\n]*)$/m,
+    recipient: /^ {2,4}([^\s:;,()<>]+@[^\s:;,()<>]+)()$/,
+    delayed: /has not (?:yet )?been delivered|^Warning: message \S+ delayed/im,
+  },
+  {
+    // QSBMF, the format of qmail and of those that answer as it does.
+    name: 'qmail',
+    opening: /^Hi\. This is the\b/m,
+    recipient: IN_BRACKETS,
+    reply: /Remote host said: (.*)/s,
+    host: /^Hi\. This is the (?:\S+ program|\S+(?: \S+){0,3}) at ([^\s]+?)\.?$/m,
+  },
+  {
+    name: 'postfix',
+    opening: /^This is the (?:mail system|Postfix program) at host (\S+?)\.?$/m,
+    recipient: IN_BRACKETS,
+    reply: /\bsaid: (.*?)(?: \(in reply to|$)/s,
+    delayed: /THIS IS A WARNING ONLY|^Delayed Mail/im,
+    host: /^This is the (?:mail system|Postfix program) at host (\S+?)\.?$/m,
+  },
+  {
+    name: 'sendmail',
+    opening:
+      /^ {0,6}-{3,} The following addresses had (?:permanent(?: fatal)? errors|transient non-fatal errors|delivery problems|delivery errors) -{3,}/m,
+    recipient: IN_BRACKETS,
+    reply: /\(reason: (.*?)\)$/ms,
+    delayed: /transient non-fatal errors|will keep trying until|^Warning: could not send message/im,
+    until: /^ {0,6}-{3,} (?:Transcript of session follows|Original message follows|Message header follows)/m,
+    host: /^The original message was received at [^\n]*(?:\n[^\n]+){0,2}\n?from (\S+)/m,
+  },
+  {
+    name: 'gmail',
+    from: /^/, // the opening may name the recipient itself
+    opening:
+      /^(?:\*\* (?:Address not found|Message (?:blocked|not delivered|too large|rejected)|Recipient inbox full|Delivery incomplete|Message delayed) \*\*|Delivery to the following recipients? (?:failed permanently|has been delayed):)/m,
+    recipient:
+      /^(?: {2,8}([^\s<>]+@[^\s<>]+)()|(?:Your message wasn't delivered to|There was a (?:temporary )?problem (?:while )?delivering your message to|Your message to) <?([^\s<>]+@[^\s<>]+?)>?(?:\.| (?:because|has been|couldn't|was)\b.*))$/,
+    reply:
+      /(?:The response(?: from the remote server)?(?: was)?:|The error that the other server returned was:)\s*(.*)/s,
+    delayed: /has been delayed|Delivery incomplete|Message delayed|will retry/i,
+  },
+  {
+    name: 'yahoo',
+    opening: /^Sorry, we were unable to deliver your message to the following address(?:es|\(es\))?\./m,
+    recipient: IN_BRACKETS,
+    reply: /Remote host said: (.*)/s,
+  },
+  {
+    name: 'amazon-ses',
+    opening: /^An error occurred while trying to deliver the mail to the following recipients?:/m,
+    recipient: BARE,
+  },
+  {
+    name: 'courier',
+    opening: /^Your message to the following recipients? (?:cannot be delivered|has been delayed):/m,
+    recipient: IN_BRACKETS,
+    reply: /<<< (.*)/s,
+    delayed: /recipients? has been delayed:/i,
+    host: /^This is a delivery status notification from ([^\s,]+)/m,
+  },
+  {
+    name: 'exchange',
+    opening:
+      /^(?:Delivery has failed to these recipients or (?:groups|distribution lists):|The following recipient\(s\) (?:cannot|could not) be reached:|Your message did not reach some or all of the intended recipients\.)/m,
+    from: /^(?:Delivery has failed to these recipients[^\n]*|The following recipient\(s\) (?:cannot|could not) be reached:)/m,
+    until: /^(?:Original message headers:|Received: )/m,
+    recipient:
+      /^\s{0,12}(?:[^\n<>@]{0,100}[(<])?(?:mailto:)?([^\s<>():]+@[^\s<>():]+)(?:<mailto:[^>]*>)?[)>]?()(?: on .{1,60})?:?$/,
+    reply: /(?:Remote Server returned '|<\S+ #)([^'>]*)/s,
+    host: /^Generating server: (\S+)/m,
+  },
+  {
+    name: 'domino',
+    opening: /^was not delivered to:/m,
+    subject: /^DELIVERY FAILURE\b/i,
+    recipient: BARE,
+    reply: /because:\s*(.*)/s,
+  },
+  {
+    // Whoever else names the recipients in a header that only reports have: any plain word of failure will do.
+    name: 'x-failed-recipients',
+    opening:
+      /\b(?:undeliverable|delivery (?:has )?failed|(?:could not|couldn't|wasn't|was not|cannot|can't|unable to) (?:be )?deliver(?:ed)?)\b/i,
+    recipient: /^(?!)/,
+    reply: /(?:^|\s)([245]\d\d[ -](?:#?[245]\.\d{1,3}\.\d{1,3})? ?.*)/s,
+    delayed: WILL_RETRY,
+  },
+]
+
+/** Only then is the text looked at: no person writes from these addresses. */
+function isFromMailSystem(mail: MimePart): boolean {
+  if (failedAddresses(mail).length > 0) return true
+  if (/^<\s*>/.test(fieldOf(mail, 'return-path'))) return true
+  const author = firstAddress(fieldOf(mail, 'from').slice(0, 2_000)) ?? fieldOf(mail, 'from')
+  return /^<?(?:mailer-?daemon|post-?master|mail-?daemon|mdaemon|microsoftexchange[0-9a-f]+|mail\.?delivery)(?:[+@>]|$)/i.test(
+    author,
+  )
+}
+
+function failedAddresses(mail: MimePart): string[] {
+  return addressesOf(fieldOf(mail, 'x-failed-recipients').slice(0, 100_000))
+}
+
+/** What people see, as far as reports go: 64 KiB of the first text, or of the HTML. */
+function reportText(mail: MimePart): string {
+  const leaves = leavesOf(mail)
+  const plain = leaves.find((leaf) => leaf.type === 'text/plain')
+  if (plain) return textOf(plain).slice(0, LONGEST_TEXT)
+  const html = leaves.find((leaf) => leaf.type === 'text/html')
+  return html ? textFromHtml(textOf(html).slice(0, LONGEST_TEXT)) : ''
+}
+
+const LONGEST_TEXT = 65_536
+const MOST_RECIPIENTS = 1_000
+
+function until(end: RegExp | undefined, text: string): string {
+  const shown = text.slice(0, END.exec(text)?.index)
+  return shown.slice(0, end?.exec(shown)?.index)
+}
+
+/** Lines of recipients, each with the words that follow it up to the next. */
+function recipientsIn(listed: string, form: Form, action: DsnRecipient['action']): DsnRecipient[] {
+  const found: { address: string; words: string[] }[] = []
+  for (const line of listed.split('\n')) {
+    const match = line.length > LONGEST_LINE ? null : form.recipient.exec(line)
+    const address = match === null ? null : firstAddress(match[1] ?? match[3] ?? '')
+    if (address !== null && found.length < MOST_RECIPIENTS) {
+      if (found.at(-1)?.address !== address) found.push({ address, words: [] })
+      if (match![2]) found.at(-1)!.words.push(match![2])
+    } else {
+      found.at(-1)?.words.push(line.trim())
+    }
+  }
+  return found.map(({ address, words }) => told(address, words.join('\n'), form, action))
+}
+
+const LONGEST_LINE = 1_000
+
+function failedRecipients(mail: MimePart, listed: string, form: Form, action: DsnRecipient['action']): DsnRecipient[] {
+  const addresses = failedAddresses(mail).slice(0, MOST_RECIPIENTS)
+  // With several, nobody knows whose reply it is.
+  const words = addresses.length === 1 ? listed : ''
+  return addresses.map((address) => told(address, words, form, action))
+}
+
+function told(address: string, words: string, form: Form, action: DsnRecipient['action']): DsnRecipient {
+  const own = words.slice(0, 8_000).trim()
+  const reply = form.reply?.exec(own)?.[1] ?? REPLY_LINES.exec(own)?.[0] ?? own
+  const diagnostic = diagnosticText(reply.split(/\n\s*\n/, 1)[0]!)
+  const status = statusIn(diagnostic ?? '')
+  return {
+    finalRecipient: address,
+    originalRecipient: null,
+    action,
+    status,
+    diagnostic,
+    remoteMta: null,
+  }
+}
+
+const REPLY_LINES = /^[245]\d\d[ :-].*(?:\n.+)*/m
