@@ -1,0 +1,331 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import golden from '../golden/inbound-received.json' with { type: 'json' }
+import type { ReceivedRequest, Receiver } from '../support/receiver.ts'
+import { INBOUND_LADDER, type InboundBench, SECRET, startInboundBench, webhookAction } from './inbound-setup.ts'
+import { keptLog, MINUTE, START, until } from './setup.ts'
+
+let bench: InboundBench
+beforeEach(async () => {
+  bench = await startInboundBench()
+})
+afterEach(() => bench.end())
+
+const HOUR = 60 * MINUTE
+const attemptNumbers = (receiver: Receiver) =>
+  receiver.requests.map((request) => Number(request.headers['x-inbound-delivery-attempt']))
+
+/** As a receiver does it by hand: the header over time and bytes. */
+const signatureOf = ({ headers, bytes }: ReceivedRequest, secret = SECRET) => {
+  const t = headers['x-inbound-timestamp']!
+  return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.`).update(bytes).digest('hex')}`
+}
+
+test('a mail is posted at once as the flat body, with a signature that verifies', async () => {
+  const receiver = await bench.receiver()
+  const message = await bench.mail(await bench.route(receiver.url))
+  const loop = bench.loop()
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  const [request] = receiver.requests
+  expect(request!.body).toBe(JSON.stringify(golden.plain))
+  expect(request!.method).toBe('POST')
+  expect(request!.headers).toMatchObject({
+    'content-type': 'application/json',
+    'user-agent': 'Postrider/test',
+    'x-inbound-timestamp': String(START / 1000),
+    'x-inbound-delivery-attempt': '1',
+    'x-inbound-signature': signatureOf(request!),
+  })
+  expect(Object.keys(request!.headers).filter((name) => /^(x-service|webhook)-/.test(name))).toEqual([])
+  expect(await bench.delivery(message)).toMatchObject({
+    routeId: message.routeId,
+    status: 'delivered',
+    nextAttemptAt: null,
+    attempts: [{ number: 1, at: START, statusCode: 200, error: null }],
+  })
+})
+
+test('attachments go along when the route asks for them', async () => {
+  const receiver = await bench.receiver()
+  await bench.mail(await bench.route(receiver.url, true))
+  const loop = bench.loop()
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  expect(receiver.requests[0]!.body).toBe(JSON.stringify(golden.with_attachments))
+  expect(receiver.requests[0]!.headers['x-inbound-signature']).toBe(signatureOf(receiver.requests[0]!))
+})
+
+test('attachments that cannot be read are asked for twice, then the mail goes out without their contents', async () => {
+  const receiver = await bench.receiver()
+  const route = await bench.route(receiver.url, true)
+  const { log, lines } = keptLog()
+  let asked = 0
+  const answers = [null, ['JVBERi0=', 'b2s='], null, ['one only']]
+  const loop = bench.loop({ log, attachments: async () => answers[asked++]! })
+  await bench.mail(route)
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  expect(receiver.requests[0]!.body).toBe(JSON.stringify(golden.with_attachments))
+  await bench.mail(route)
+  await until(() => receiver.requests.length === 2 && loop.inFlight() === 0)
+  expect(asked).toBe(4)
+  const body = JSON.parse(receiver.requests[1]!.body)
+  expect(body).toEqual({ ...golden.with_attachments, attachments_data: [] })
+  expect(lines.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+    'attachments cannot be read, the mail is delivered without them',
+  ])
+})
+
+test('five attempts at the times of the ladder, the same bytes each time, then failed', async () => {
+  const receiver = await bench.receiver({ status: 500, body: 'oh no' })
+  const message = await bench.mail(await bench.route(receiver.url, true))
+  const loop = bench.loop()
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  for (const [at, seconds] of INBOUND_LADDER.entries()) {
+    await bench.clock.advance(seconds * 1000 - 1)
+    expect([receiver.requests.length, loop.inFlight()]).toEqual([at + 1, 0])
+    await bench.clock.advance(1)
+    await until(() => receiver.requests.length === at + 2 && loop.inFlight() === 0)
+  }
+  await bench.clock.advance(HOUR)
+  expect([receiver.requests.length, loop.inFlight()]).toEqual([5, 0])
+
+  const sums = [0, 60, 660, 4260, 25_860]
+  expect(attemptNumbers(receiver)).toEqual([1, 2, 3, 4, 5])
+  const times = receiver.requests.map((request) => Number(request.headers['x-inbound-timestamp']) - START / 1000)
+  expect(times).toEqual(sums)
+  expect(new Set(receiver.requests.map((request) => request.body)).size).toBe(1)
+  for (const request of receiver.requests) expect(request.headers['x-inbound-signature']).toBe(signatureOf(request))
+  const delivery = await bench.delivery(message)
+  expect(delivery).toMatchObject({ status: 'failed', nextAttemptAt: null })
+  expect(delivery.attempts.map(({ number, at }) => [number, at])).toEqual(
+    sums.map((sum, at) => [at + 1, START + sum * 1000]),
+  )
+  expect(delivery.attempts[4]).toMatchObject({ statusCode: 500, error: 'answered 500', responseExcerpt: 'oh no' })
+})
+
+test('the waits stray by a fifth to either side', async () => {
+  const receiver = await bench.receiver(500)
+  const route = await bench.route(receiver.url)
+  const waits: number[] = []
+  for (const fraction of [0, 0.999999]) {
+    const message = await bench.mail(route)
+    const loop = bench.loop({ random: { bytes: (size) => new Uint8Array(size), fraction: () => fraction } })
+    await until(() => receiver.requests.length === waits.length + 1 && loop.inFlight() === 0)
+    await loop.stop(0)
+    waits.push(Math.round(((await bench.delivery(message)).nextAttemptAt! - START) / 1000))
+  }
+  expect(waits).toEqual([48, 72])
+})
+
+test('an endpoint that asks for patience gets it', async () => {
+  const receiver = await bench.receiver({ status: 503, headers: { 'retry-after': '900' } }, 200)
+  await bench.mail(await bench.route(receiver.url))
+  const loop = bench.loop()
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  await bench.clock.advance(899_999)
+  expect(receiver.requests.length).toBe(1)
+  await bench.clock.advance(1)
+  await until(() => receiver.requests.length === 2 && loop.inFlight() === 0)
+})
+
+test('no answer within the timeout is a failed attempt', async () => {
+  const receiver = await bench.receiver('hang', 200)
+  const message = await bench.mail(await bench.route(receiver.url))
+  const loop = bench.loop({ settings: { timeoutMs: 50 } })
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  expect(await bench.delivery(message)).toMatchObject({
+    status: 'pending',
+    nextAttemptAt: START + MINUTE,
+    attempts: [{ number: 1, statusCode: null, error: 'timeout', responseExcerpt: null }],
+  })
+})
+
+test('410 and a redirect are failures like any other, and the route goes on', async () => {
+  const receiver = await bench.receiver(410, { status: 307, headers: { location: '/elsewhere' } }, 204)
+  const route = await bench.route(receiver.url)
+  const message = await bench.mail(route)
+  const loop = bench.loop()
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  await bench.clock.advance(MINUTE)
+  await until(() => receiver.requests.length === 2 && loop.inFlight() === 0)
+  await bench.clock.advance(10 * MINUTE)
+  await until(() => receiver.requests.length === 3 && loop.inFlight() === 0)
+  const { status, attempts } = await bench.delivery(message)
+  expect([status, attempts.map(({ statusCode }) => statusCode)]).toEqual(['delivered', [410, 307, 204]])
+  expect((await bench.store.inboundRoutes.get(route.id))!.enabled).toBe(true)
+})
+
+test('a disabled route gets nothing; what waits follows when it is enabled, to the address it then has', async () => {
+  const [old, fresh] = [await bench.receiver(500), await bench.receiver()]
+  const route = await bench.route(old.url)
+  const message = await bench.mail(route)
+  const loop = bench.loop()
+  await until(() => old.requests.length === 1 && loop.inFlight() === 0)
+  await bench.store.inboundRoutes.update(route.id, { enabled: false })
+  await bench.clock.advance(2 * HOUR)
+  expect([old.requests.length, loop.inFlight()]).toEqual([1, 0])
+  expect((await bench.delivery(message)).status).toBe('pending')
+  await bench.store.inboundRoutes.update(route.id, { enabled: true, action: webhookAction(fresh.url) })
+  loop.wake()
+  await until(() => fresh.requests.length === 1 && loop.inFlight() === 0)
+  expect([old.requests.length, attemptNumbers(fresh)]).toEqual([1, [2]])
+  expect((await bench.delivery(message)).status).toBe('delivered')
+})
+
+test('a redelivery is a delivery of its own with five attempts', async () => {
+  const receiver = await bench.receiver(500)
+  const message = await bench.mail(await bench.route(receiver.url))
+  const loop = bench.loop({ settings: { ladderSeconds: [1, 1, 1, 1] } })
+  const fail = async (count: number) => {
+    while (receiver.requests.length < count || loop.inFlight() > 0) {
+      await until(() => loop.inFlight() === 0)
+      await bench.clock.advance(1000)
+    }
+  }
+  await fail(5)
+  const id = bench.mintId('whd')
+  expect(await bench.store.inboundDeliveries.redeliver(message.id, id, bench.clock.now())).toBe('queued')
+  loop.wake()
+  await fail(10)
+  await bench.clock.advance(HOUR)
+  expect(attemptNumbers(receiver)).toEqual([1, 2, 3, 4, 5, 1, 2, 3, 4, 5])
+  expect(new Set(receiver.requests.map((request) => request.body)).size).toBe(1)
+  const deliveries = await bench.store.inboundDeliveries.ofMessage(message.id)
+  expect(deliveries.map((each) => [each.status, each.attempts.length])).toEqual([
+    ['failed', 5],
+    ['failed', 5],
+  ])
+  expect(deliveries[0]!.id).toBe(id)
+})
+
+test('a process that died in an attempt: it stays counted, and the next one posts again when the lease ends', async () => {
+  const receiver = await bench.receiver()
+  const message = await bench.mail(await bench.route(receiver.url))
+  const lease = { worker: 'dead', until: START + 90_000 }
+  const claims = await bench.store.inboundDeliveries.claimDue({ now: START, limit: 9, lease, freeFor: () => 9 })
+  expect(claims.length).toBe(1)
+  const loop = bench.loop()
+  await bench.clock.advance(89_999)
+  expect(receiver.requests.length).toBe(0)
+  await bench.clock.advance(1)
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  expect(attemptNumbers(receiver)).toEqual([2])
+  expect(await bench.delivery(message)).toMatchObject({ status: 'delivered', attempts: [{ number: 2 }] })
+})
+
+test('one route has at most ten requests under way, and one that hangs delays no other', async () => {
+  const hanging = await bench.receiver(200)
+  const slow = await bench.route(hanging.url)
+  const healthy = await bench.receiver()
+  const quick = await bench.route(healthy.url)
+  const loop = bench.loop()
+  await bench.mail(slow)
+  await until(() => hanging.requests.length === 1 && loop.inFlight() === 0)
+  hanging.script('hang')
+  for (let i = 0; i < 12; i++) await bench.mail(slow)
+  await hanging.received(11)
+  await bench.mail(quick)
+  await until(() => healthy.requests.length === 1 && loop.inFlight() === 10)
+  expect(hanging.requests.length).toBe(11)
+})
+
+test('large bodies under way have bounded room: one route has half of it, and the rest waits its turn', async () => {
+  const MB = 1024 * 1024
+  const [first, second] = [await bench.receiver('hang'), await bench.receiver('hang')]
+  const [a, b] = [await bench.route(first.url, true), await bench.route(second.url, true)]
+  const loop = bench.loop({ settings: { bodyRoomBytes: 8 * MB } })
+  for (const sizeBytes of [3 * MB, 3 * MB]) await bench.mail(a, { sizeBytes })
+  await first.received(1)
+  await until(() => loop.inFlight() === 2)
+  await bench.mail(b, { sizeBytes: 4 * MB })
+  await second.received(1)
+  await bench.clock.advance(0)
+  expect([first.requests.length, second.requests.length]).toEqual([1, 1])
+  first.release(200)
+  await first.received(2)
+  first.release(200)
+  second.release(200)
+  await until(() => loop.inFlight() === 0)
+})
+
+test('a body that gets no room within a minute is given back untried, and so it is at the end', async () => {
+  const receiver = await bench.receiver('hang')
+  const route = await bench.route(receiver.url, true)
+  const sizeBytes = 1_000_000
+  await bench.mail(route, { sizeBytes })
+  const { log, lines } = keptLog()
+  const loop = bench.loop({ log, settings: { bodyRoomBytes: 1000 } })
+  await receiver.received(1)
+  const message = await bench.mail(route, { sizeBytes })
+  await until(() => loop.inFlight() === 2)
+  await bench.clock.advance(MINUTE)
+  await until(() => loop.inFlight() === 2)
+  expect((await bench.delivery(message)).attempts).toEqual([])
+  const stopping = loop.stop(1000)
+  await until(() => loop.inFlight() === 1)
+  receiver.release(200)
+  await stopping
+  expect([receiver.requests.length, loop.inFlight()]).toEqual([1, 0])
+  expect(lines.filter(({ level }) => level !== 'debug')).toEqual([])
+  receiver.script(200)
+  const next = bench.loop({ workerId: 'worker-2' })
+  await until(() => receiver.requests.length === 2 && next.inFlight() === 0)
+  expect(attemptNumbers(receiver)).toEqual([1, 1])
+})
+
+test('a long text counts as large without its attachments, and short ones do not wait for it', async () => {
+  const hanging = await bench.receiver('hang')
+  const long = { textBody: 'x'.repeat(600_000), htmlBody: '', headers: {}, attachments: [] }
+  const route = await bench.route(hanging.url)
+  const loop = bench.loop({ settings: { bodyRoomBytes: 1000 } })
+  await bench.mail(route, { sizeBytes: 600_000 }, long)
+  await hanging.received(1)
+  const receiver = await bench.receiver()
+  const other = await bench.route(receiver.url)
+  await bench.mail(other, { sizeBytes: 600_000 }, long)
+  await bench.mail(other, { sizeBytes: 25_000_000 })
+  await receiver.received(1)
+  expect(JSON.parse(receiver.requests[0]!.body).text_body).toBe(golden.plain.text_body)
+  hanging.release(200)
+  await receiver.received(2)
+  await until(() => loop.inFlight() === 0)
+})
+
+test('a mail whose content is gone fails at once, a damaged one after five attempts; neither is posted', async () => {
+  const receiver = await bench.receiver()
+  const route = await bench.route(receiver.url)
+  const gone = await bench.mail(route)
+  const damaged = await bench.mail(route)
+  const parsed = async (id: string) => (id === gone.id ? null : new Uint8Array([4, 9, 9, 9, 9, 9]))
+  const { log, lines } = keptLog()
+  const store = { ...bench.store, inbound: { ...bench.store.inbound, parsed } }
+  const loop = bench.loop({ store, log, settings: { ladderSeconds: [1, 1, 1, 1] } })
+  await until(() => loop.inFlight() > 0)
+  await until(() => loop.inFlight() === 0)
+  for (let at = 0; at < 5; at++) await bench.clock.advance(1000)
+  expect(await bench.delivery(gone)).toMatchObject({
+    status: 'failed',
+    nextAttemptAt: null,
+    attempts: [{ number: 1, statusCode: null, error: 'the mail is no longer kept' }],
+  })
+  const failed = await bench.delivery(damaged)
+  expect([failed.status, failed.attempts.length, failed.attempts[0]!.error]).toEqual([
+    'failed',
+    5,
+    'the stored mail cannot be read',
+  ])
+  expect(receiver.requests).toEqual([])
+  expect(lines.filter(({ level }) => level === 'error').length).toBe(5)
+})
+
+test('no secret, address, subject or text reaches the log', async () => {
+  const receiver = await bench.receiver({ status: 500, body: 'private words' })
+  await bench.mail(await bench.route(`${receiver.url}?key=hush`))
+  const { log, lines } = keptLog()
+  const loop = bench.loop({ log })
+  await until(() => receiver.requests.length === 1 && loop.inFlight() === 0)
+  expect(lines.map((line) => line.message)).toEqual(['inbound delivery pending'])
+  const text = JSON.stringify(lines)
+  for (const hidden of [SECRET, 'hush', 'private words', 'sender.example', 'Rechnung', 'v1=']) {
+    expect(text).not.toContain(hidden)
+  }
+})
