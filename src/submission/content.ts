@@ -1,6 +1,7 @@
 import { dateTime } from '../mail/compose.ts'
 import { packContent } from '../mail/content.ts'
 import { packMime } from '../mail/mime-content.ts'
+import { readTexts } from '../mail/mime-parts.ts'
 import { fixContent, messageIdOf } from './draft.ts'
 import type { Recipient } from './recipients.ts'
 import type { FinishedMail, SubmissionRequest } from './request.ts'
@@ -46,5 +47,5 @@ function finishedContent(
   const missing = date + (mime.messageId === null ? `Message-ID: ${messageId}\r\n` : '')
   const bytes = missing === '' ? mime.bytes : Buffer.concat([Buffer.from(missing), mime.bytes])
   const sizeBytes = requireWhole(bytes.byteLength, settings)
-  return { packed: packMime(bytes), sizeBytes, messageId, html: () => null }
+  return { packed: packMime(bytes), sizeBytes, messageId, html: () => readTexts(bytes).html }
 }

@@ -1,0 +1,61 @@
+import { decodeWords, type HeaderField } from '../mail/header-fields.ts'
+import type { Metadata } from '../model/message.ts'
+import { type FieldFault, invalid } from '../model/refusal.ts'
+import { idempotencyKeyFault, MAX_TAGS, metadataFaults, tagFault } from '../submission/checks.ts'
+
+/** What an HTTP caller says beside the mail, said in the mail by those who speak SMTP. */
+export interface ServiceHeaders {
+  /** `X-Service-Tags: receipt, shop` */
+  tags: string[]
+  /** `X-Service-Metadata: {"order": "o-17"}` */
+  metadata: Metadata
+  /** `X-Service-Idempotency-Key`, null = none. */
+  idempotencyKey: string | null
+}
+
+export const IDEMPOTENCY_HEADER = 'X-Service-Idempotency-Key'
+
+/** Header fields → what those of ours say, in encoded words or not; neutral values for missing ones. Throws
+ *  `validation_error` by the rules of the API (submission/checks.ts), and for one that is given twice; unknown
+ *  `X-Service-…` fields say nothing. */
+export function readServiceHeaders(fields: readonly HeaderField[]): ServiceHeaders {
+  const faults: FieldFault[] = []
+  const refuse = (field: string, fault: string | null) => fault && faults.push({ field, message: `${field} ${fault}` })
+  const read = (name: string): string | null => {
+    const found = fields.filter(({ key }) => key === name.toLowerCase())
+    if (found.length > 1) refuse(name, 'is given twice')
+    return found[0] === undefined ? null : decodeWords(found[0].value)
+  }
+
+  const tags = tagsOf(read(TAGS) ?? '')
+  if (tags.length > MAX_TAGS) refuse(TAGS, `must name at most ${MAX_TAGS} tags`)
+  else for (const [index, tag] of tags.entries()) refuse(`${TAGS}[${index}]`, tagFault(tag))
+
+  const metadata = parsed(read(METADATA) ?? '{}')
+  if (metadata === NOT_JSON) refuse(METADATA, 'must be a JSON object')
+  else
+    for (const { key, fault } of metadataFaults(metadata)) refuse(key === null ? METADATA : `${METADATA}.${key}`, fault)
+
+  const idempotencyKey = read(IDEMPOTENCY_HEADER)
+  if (idempotencyKey !== null) refuse(IDEMPOTENCY_HEADER, idempotencyKeyFault(idempotencyKey))
+
+  if (faults.length > 0) throw invalid(faults)
+  return { tags, metadata: metadata as Metadata, idempotencyKey }
+}
+
+const TAGS = 'X-Service-Tags'
+const METADATA = 'X-Service-Metadata'
+const NOT_JSON = Symbol('not JSON')
+
+function tagsOf(value: string): string[] {
+  const tags = value.split(',').map((tag) => tag.trim())
+  return [...new Set(tags.filter((tag) => tag !== ''))]
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return NOT_JSON
+  }
+}
