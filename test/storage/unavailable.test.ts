@@ -11,11 +11,15 @@ import { ALL_MESSAGES, accept, claim, createRecords, found, LEASE, type Records,
 let dataDir: string
 let store: Store
 let other: Connection
+/** The disk takes no commit. */
+let isFull: boolean
 let records: Records
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'postrider-unavailable-'))
   const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0 })
   migrate(db, START)
+  isFull = false
+  refuseCommits(db)
   store = storeOn(db)
   other = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0 })
   records = createRecords()
@@ -68,6 +72,36 @@ test('a claim that was taken back half-way hands its work to the next one', asyn
   expect(await claim(store, { freeFor })).toHaveLength(2)
   expect(await claim(store, { now: LEASE.until - 1, freeFor })).toEqual([])
 })
+
+test('what was read of a change that the disk refused is forgotten', async () => {
+  const route = records.inboundRoute()
+  await store.inboundRoutes.create(route, 'secret')
+  await store.inbound.accept(records.acceptedInbound([route]))
+  isFull = true
+  const outcomes = await Promise.allSettled([
+    store.inboundRoutes.update(route.id, { enabled: false }),
+    store.inbound.accept(records.acceptedInbound([route])),
+  ])
+  isFull = false
+  for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: expect.any(StoreUnavailable) })
+  const request = { now: START, limit: 9, lease: LEASE, freeFor: () => 9 }
+  expect(await store.inboundDeliveries.claimDue(request)).toHaveLength(1)
+})
+
+/** Lets the connection's commits fail while the disk is full, as SQLite does. */
+function refuseCommits(db: Connection): void {
+  const prepare = db.prepare.bind(db)
+  db.prepare = ((sql: string) => {
+    const statement = prepare(sql)
+    if (sql !== 'commit') return statement
+    const run = statement.run.bind(statement)
+    statement.run = () => {
+      if (isFull) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+      return run()
+    }
+    return statement
+  }) as Connection['prepare']
+}
 
 /** Until the commit of what was handed in is decided. */
 async function turn(): Promise<void> {
