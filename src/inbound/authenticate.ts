@@ -1,0 +1,211 @@
+import { type AuthenticateResult, type DKIMResult, authenticate as mailauth } from 'mailauth'
+import type { AuthenticationResult } from '../mail/authentication-results.ts'
+import { rangesOf, without } from '../mail/authentication-results.ts'
+import type { ArcResult, DkimResult, DmarcResult, SpfResult, Verdicts } from '../model/inbound-message.ts'
+import type { Clock } from '../platform/clock.ts'
+import { mailauthResolver, type Resolver } from '../platform/resolver.ts'
+import { authorOf, judgeUnclearAuthor, type Policy } from './author.ts'
+import { bounded } from './bounded-head.ts'
+
+/** What SPF, DKIM, DMARC and ARC say of a mail. */
+export interface Authentication {
+  verdicts: Verdicts
+  /** What the author's domain asks to be done with mail that fails. */
+  dmarcPolicy: Policy
+  /** One line of ASCII; null unless DMARC says fail or permerror. */
+  dmarcReason: string | null
+  /** For the Authentication-Results field. */
+  results: AuthenticationResult[]
+}
+
+/** A mail, as far as authentication looks at it. `from`: the address we show for it, empty = none. */
+export interface Claim {
+  raw: Uint8Array
+  remoteAddress: string
+  helo: string
+  returnPath: string
+  from: string
+}
+
+/** Mail and envelope → what can be vouched for. RFC 7208, RFC 6376, RFC 9989, RFC 8617, in the words of RFC 8601.
+ *  After `limitMs` each question to the DNS that has no answer counts as failed for now, and so does trouble before that:
+ *  `temperror`, which ARC lacks (there it is `fail`). The null return path is judged by the HELO name.
+ *  DKIM as a whole: a signature that passes, before the others one of the author's own domain; else the first of temperror,
+ *  policy, fail, neutral, permerror, none. Signatures that leave a part of the body uncovered pass for nobody (`policy`): the
+ *  rest may be anybody's words. Only the first 20 signatures are looked at. `onWait` is called once, when the mail has been
+ *  hashed and the first answer is waited for. Rejects only on a bug. */
+export async function authenticate(
+  claim: Claim,
+  world: { resolver: Resolver; clock: Clock; hostname: string; limitMs: number; onWait?: () => void },
+): Promise<Authentication> {
+  const { raw, isCut } = bounded(withoutSurplus(claim.raw))
+  const { lookup, end } = withDeadline(world)
+  try {
+    const found = await mailauth(raw, {
+      ip: claim.remoteAddress,
+      helo: claim.helo,
+      sender: claim.returnPath,
+      mta: world.hostname,
+      strict: true,
+      disableBimi: true,
+      minBitLength: 1024, // RFC 8301 §3.2
+      resolver: lookup,
+    })
+    return await judged(claim, found, isCut, lookup)
+  } finally {
+    end()
+  }
+}
+
+/** Verdicts of a mail that could not be looked at. RFC 8601 §2.7 */
+export function undecided(raw: Uint8Array, comment: string): Authentication {
+  const hasArc = rangesOf(raw, 'arc-seal').length > 0
+  const verdicts: Verdicts = { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror', arc: hasArc ? 'fail' : 'none' }
+  const methods = ['spf', 'dkim', 'dmarc', 'arc'] as const
+  return {
+    verdicts,
+    dmarcPolicy: 'none',
+    dmarcReason: null,
+    results: methods.map((method) => ({ method, result: verdicts[method], comment, properties: [] })),
+  }
+}
+
+type Lookup = (name: string, type: string) => Promise<string[][] | string[]>
+
+/** A thousand signatures would be a thousand lookups and RSA operations. */
+const MOST_SIGNATURES = 20
+const DKIM_ORDER: readonly DkimResult[] = ['pass', 'temperror', 'policy', 'fail', 'neutral', 'permerror', 'none']
+
+function withoutSurplus(raw: Uint8Array): Uint8Array {
+  return without(raw, rangesOf(raw, 'dkim-signature').slice(MOST_SIGNATURES))
+}
+
+/** mailauth has no limit of its own, and asks one question after the other. */
+function withDeadline(world: { resolver: Resolver; clock: Clock; limitMs: number; onWait?: () => void }) {
+  const ask = mailauthResolver(world.resolver)
+  const over = new AbortController()
+  let isLate = false
+  const late = world.clock.sleep(world.limitMs, over.signal).then(() => {
+    isLate = true
+    throw tooLate()
+  })
+  late.catch(() => {})
+  let { onWait } = world
+  const lookup = (name: string, type: string) => {
+    if (isLate) return Promise.reject(tooLate())
+    onWait?.()
+    onWait = undefined
+    return Promise.race([ask(name, type), late])
+  }
+  return { lookup: lookup as Lookup, end: () => over.abort() }
+}
+
+const tooLate = () => Object.assign(new Error('authentication took too long'), { code: 'ETIMEOUT' })
+
+async function judged(
+  claim: Claim,
+  found: AuthenticateResult,
+  isCut: boolean,
+  lookup: Lookup,
+): Promise<Authentication> {
+  const spf = found.spf === false ? { result: 'temperror' } : found.spf.status
+  const arc = found.arc === false ? { result: 'none' } : found.arc.status
+  const signatures = isCut ? [] : found.dkim.results.map(signatureOf).sort(byRank)
+  const dkim = isCut ? 'permerror' : (signatures[0]?.result ?? 'none')
+  const dmarc = await judgedDmarc(claim, found, lookup, { spf: spf.result, dkim })
+  return {
+    verdicts: {
+      spf: spf.result as SpfResult,
+      dkim,
+      dmarc: dmarc.result,
+      arc: (isCut && rangesOf(claim.raw, 'arc-seal').length > 0 ? 'fail' : arc.result) as ArcResult,
+    },
+    dmarcPolicy: dmarc.policy,
+    dmarcReason: dmarc.reason,
+    results: [
+      { method: 'spf', result: spf.result, comment: null, properties: spfProperties(claim) },
+      ...(isCut
+        ? [{ method: 'dkim' as const, result: dkim, comment: 'header too large', properties: [] }]
+        : signatures.map(({ result, comment, properties }) => ({
+            method: 'dkim' as const,
+            result,
+            comment,
+            properties,
+          }))),
+      { method: 'dmarc', result: dmarc.result, comment: dmarc.comment, properties: [['header.from', dmarc.domain]] },
+      {
+        method: 'arc',
+        result: arc.result,
+        comment: found.arc !== false && found.arc.i ? `i=${found.arc.i}` : null,
+        properties: arc.result === 'none' ? [] : [['smtp.remote-ip', claim.remoteAddress]],
+      },
+    ],
+  }
+}
+
+interface Signature {
+  result: DkimResult
+  isAligned: boolean
+  comment: string | null
+  properties: [string, string][]
+}
+
+/** RFC 8601 §2.7.1, RFC 6008: header.b tells signatures of one domain apart. */
+function signatureOf({ status, signingDomain, selector, algo, signature }: DKIMResult): Signature {
+  const isPartial = (status.underSized ?? 0) > 0
+  const result = status.result === 'pass' && isPartial ? 'policy' : status.result
+  return {
+    result: result as DkimResult,
+    isAligned: typeof status.aligned === 'string',
+    comment: isPartial ? `l= leaves ${status.underSized} bytes of the body unsigned` : commentOf(status),
+    properties: [
+      ['header.d', signingDomain ?? ''],
+      ['header.s', selector ?? ''],
+      ['header.a', algo ?? ''],
+      ['header.b', String(signature ?? '').slice(0, 8)],
+    ],
+  }
+}
+
+function commentOf({ comment, policy }: { comment?: unknown; policy?: Record<string, unknown> }): string | null {
+  if (typeof comment === 'string') return comment
+  return typeof policy?.['dkim-rules'] === 'string' ? policy['dkim-rules'] : null
+}
+
+function byRank(a: Signature, b: Signature): number {
+  const byResult = DKIM_ORDER.indexOf(a.result) - DKIM_ORDER.indexOf(b.result)
+  return byResult !== 0 ? byResult : Number(b.isAligned) - Number(a.isAligned)
+}
+
+/** Only the domain: the local part may be an attacker's, and says nothing that was checked. */
+function spfProperties({ returnPath, helo }: Claim): [string, string][] {
+  const domain = returnPath.slice(returnPath.lastIndexOf('@') + 1)
+  return [returnPath === '' ? ['smtp.helo', helo] : ['smtp.mailfrom', domain]]
+}
+
+interface DmarcJudgement {
+  result: DmarcResult
+  policy: Policy
+  reason: string | null
+  comment: string | null
+  domain: string
+}
+
+async function judgedDmarc(
+  claim: Claim,
+  found: AuthenticateResult,
+  lookup: Lookup,
+  others: { spf: string; dkim: string },
+): Promise<DmarcJudgement> {
+  const author = authorOf(claim.from, found)
+  if (author.isUnclear) return judgeUnclearAuthor(author, lookup)
+  const { status, alignment } = author.dmarc
+  const policy = (author.dmarc.policy ?? 'none') as Policy
+  const domain = author.domain
+  const comment = author.dmarc.policy === undefined ? null : `p=${policy}`
+  const isByPartialSignature = !alignment?.spf.result && (alignment?.dkim.underSized ?? 0) > 0
+  const result = status.result === 'pass' && isByPartialSignature ? 'fail' : (status.result as DmarcResult)
+  if (result !== 'fail') return { result, policy, reason: null, comment, domain }
+  const reason = `${domain} asks for ${policy}, and neither SPF (${others.spf}) nor DKIM (${others.dkim}) speaks for it`
+  return { result, policy, reason, comment, domain }
+}

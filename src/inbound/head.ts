@@ -1,0 +1,17 @@
+import { decodeWords, firstAddress, type HeaderField } from '../mail/header-fields.ts'
+import type { MailHead } from './reading.ts'
+
+/** Header fields → what the record of a mail needs of them. Of several From, Subject or Message-ID fields the first counts;
+ *  what is missing is ''. */
+export function headOf(fields: readonly HeaderField[]): MailHead {
+  const first = (key: string) => fields.find((field) => field.key === key)?.value
+  const fromHeader = first('from') ?? ''
+  return {
+    from: firstAddress(fromHeader) ?? '',
+    fromHeader: decodeWords(fromHeader),
+    subject: decodeWords(first('subject') ?? ''),
+    messageId: first('message-id') ?? '',
+    hops: fields.filter(({ key }) => key === 'received').length,
+    loop: first('x-service-loop') ?? null,
+  }
+}

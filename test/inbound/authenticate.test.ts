@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { dkimSign } from 'mailauth/lib/dkim/sign'
+import { type Authentication, authenticate, type Claim } from '../../src/inbound/authenticate.ts'
+import { headOf } from '../../src/inbound/head.ts'
+import { readHeaderFields } from '../../src/mail/header-fields.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { systemRandom } from '../../src/platform/random.ts'
+import { createResolver, type Resolver } from '../../src/platform/resolver.ts'
+import type { Zone } from '../../src/platform/zone-server.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+import { KEY_PEM, mail, signed, startMailZone } from './signed-mail.ts'
+
+let zone: Zone
+let resolver: Resolver
+beforeAll(async () => {
+  zone = await startMailZone()
+})
+beforeEach(() => {
+  zone.queries.length = 0
+  resolver = resolving()
+})
+afterAll(() => zone.stop())
+
+const resolving = () =>
+  createResolver({ servers: [zone.address], clock: systemClock, random: systemRandom, maxCacheEntries: 0, tries: 1 })
+
+const BANK = ['From: The Bank <ceo@bank.test>', 'To: b@b.test', 'Subject: Hello', 'Message-ID: <1@bank.test>']
+
+function looked(raw: Buffer, more: Partial<Claim> = {}): Promise<Authentication> {
+  const claim = { raw, remoteAddress: '127.0.0.1', helo: 'mx.bank.test', returnPath: 'b@bank.test', ...more }
+  const { from } = headOf(readHeaderFields(raw).fields)
+  return authenticate({ from, ...claim }, { resolver, clock: systemClock, hostname: 'mx.b.test', limitMs: 20_000 })
+}
+const strangers = { remoteAddress: '127.9.9.9', returnPath: 'b@evil.test' }
+const resultsOf = ({ results }: Authentication, method: string) => results.filter((each) => each.method === method)
+
+describe('what can be vouched for', () => {
+  test('a signed mail from the right address passes everything, and the findings say who vouches', async () => {
+    const found = await looked(signed(mail(BANK), 'bank.test'))
+    expect(found.verdicts).toEqual({ spf: 'pass', dkim: 'pass', dmarc: 'pass', arc: 'none' })
+    expect(found.dmarcPolicy).toBe('reject')
+    expect(found.dmarcReason).toBeNull()
+    expect(resultsOf(found, 'spf')[0]!.properties).toEqual([['smtp.mailfrom', 'bank.test']])
+    expect(resultsOf(found, 'dkim')[0]!.properties).toEqual([
+      ['header.d', 'bank.test'],
+      ['header.s', 's1'],
+      ['header.a', 'rsa-sha256'],
+      ['header.b', expect.stringMatching(/^[A-Za-z0-9+/]{8}$/)],
+    ])
+    expect(resultsOf(found, 'dmarc')[0]!.properties).toEqual([['header.from', 'bank.test']])
+  })
+
+  test('a mail that nobody vouches for fails, with a reason in one line of ASCII', async () => {
+    const found = await looked(mail(BANK), strangers)
+    expect(found.verdicts).toEqual({ spf: 'fail', dkim: 'none', dmarc: 'fail', arc: 'none' })
+    expect(found.dmarcPolicy).toBe('reject')
+    expect(found.dmarcReason).toBe('bank.test asks for reject, and neither SPF (fail) nor DKIM (none) speaks for it')
+  })
+
+  test('a good signature of another domain does not speak for the author', async () => {
+    const found = await looked(signed(mail(BANK), 'evil.test'), { returnPath: 'b@evil.test' })
+    expect(found.verdicts).toMatchObject({ spf: 'pass', dkim: 'pass', dmarc: 'fail' })
+  })
+
+  test('of two signatures the one that passes for the author is named first', async () => {
+    const found = await looked(signed(signed(mail(BANK), 'bank.test'), 'evil.test'))
+    const domains = resultsOf(found, 'dkim').map(({ properties }) => properties[0]![1])
+    expect(domains).toEqual(['bank.test', 'evil.test'])
+  })
+
+  test('a changed body is a failed signature', async () => {
+    const raw = Buffer.from(signed(mail(BANK), 'bank.test').toString().replace('Hello\r\n', 'Hello!\r\n'))
+    expect((await looked(raw)).verdicts.dkim).toBe('fail')
+    const other = Buffer.from(
+      signed(mail(BANK), 'bank.test')
+        .toString()
+        .replace(/Hello\r\n$/, 'Hallo\r\n'),
+    )
+    expect((await looked(other, strangers)).verdicts).toMatchObject({ dkim: 'fail', dmarc: 'fail' })
+  })
+
+  test('a mail without a return path is judged by the HELO name', async () => {
+    const found = await looked(mail(BANK), { returnPath: '' })
+    expect(found.verdicts.spf).toBe('pass')
+    expect(resultsOf(found, 'spf')[0]!.properties).toEqual([['smtp.helo', 'mx.bank.test']])
+  })
+
+  test('a domain that publishes nothing is none', async () => {
+    const raw = mail(['From: a@quiet.test', 'Subject: x'])
+    const found = await looked(raw, { returnPath: 'a@quiet.test', helo: 'quiet.test' })
+    expect(found.verdicts).toEqual({ spf: 'none', dkim: 'none', dmarc: 'none', arc: 'none' })
+  })
+
+  test('a signature over a part of the body passes for nobody', async () => {
+    const raw = mail(BANK, 'Hello\r\n')
+    const { signatures } = await dkimSign(raw, {
+      signatureData: [{ signingDomain: 'bank.test', selector: 's1', privateKey: KEY_PEM, maxBodyLength: 7 }],
+    })
+    const appended = Buffer.concat([Buffer.from(signatures), raw, Buffer.from('Send money to evil.test\r\n')])
+    expect(appended.toString()).toMatch(/\bl=7\b/)
+    const found = await looked(appended, strangers)
+    expect(found.verdicts).toMatchObject({ dkim: 'policy', dmarc: 'fail' })
+  })
+
+  test('a key of 512 bits does not count', async () => {
+    const { generateKeyPairSync } = await import('node:crypto')
+    const weak = generateKeyPairSync('rsa', { modulusLength: 512 })
+    const der = weak.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+    zone.set('weak._domainkey.bank.test', 'TXT', [`v=DKIM1; k=rsa; p=${der}`])
+    const raw = mail(BANK)
+    const { signatures } = await dkimSign(raw, {
+      signatureData: [
+        {
+          signingDomain: 'bank.test',
+          selector: 'weak',
+          privateKey: weak.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+        },
+      ],
+    })
+    const found = await looked(Buffer.concat([Buffer.from(signatures), raw]), strangers)
+    expect(signatures).toContain('s=weak')
+    expect(found.verdicts).toMatchObject({ dkim: 'policy', dmarc: 'fail' })
+  })
+
+  test('of 25 signatures only 20 are looked up', async () => {
+    let raw = mail(BANK)
+    for (let i = 0; i < 25; i++) raw = signed(raw, 'bank.test')
+    const bent = raw.toString().replace(/s=s1;/g, () => `s=x${Math.random().toString(36).slice(2, 8)};`)
+    const found = await looked(Buffer.from(bent), strangers)
+    expect(resultsOf(found, 'dkim')).toHaveLength(20)
+    expect(zone.queries.filter(({ name }) => name.includes('._domainkey.'))).toHaveLength(20)
+    expect(found.verdicts).toMatchObject({ dkim: 'neutral', dmarc: 'fail' })
+  })
+})
+
+describe('forged authors never pass and never are none', () => {
+  const forged: [what: string, from: string[], result: string, policy: string][] = [
+    ['two From fields', ['From: a@evil.test', 'From: ceo@bank.test'], 'fail', 'reject'],
+    ['two From fields, the other first', ['From: ceo@bank.test', 'From: a@evil.test'], 'fail', 'reject'],
+    ['two From fields of one domain', ['From: a@evil.test', 'From: b@evil.test'], 'permerror', 'none'],
+    ['several addresses', ['From: a@evil.test, ceo@bank.test'], 'fail', 'reject'],
+    ['a group', ['From: x: a@evil.test, ceo@bank.test;'], 'fail', 'reject'],
+    ['an empty group', ['From: undisclosed:;'], 'permerror', 'none'],
+    ['no From', [], 'permerror', 'none'],
+    ['an empty From', ['From: '], 'permerror', 'none'],
+    ['two @', ['From: <ceo@bank.test@evil.test>'], 'fail', 'reject'],
+    ['an address in an encoded word alone', ['From: =?utf-8?q?ceo=40bank=2Etest?='], 'fail', 'reject'],
+    ['the strictest of several', ['From: a@shop.test, a@evil.test, ceo@bank.test'], 'fail', 'reject'],
+    ['a quarantine', ['From: a@shop.test, a@evil.test'], 'fail', 'quarantine'],
+  ]
+  test.each(forged)('%s', async (_, from, result, policy) => {
+    // Everything else is in order for evil.test.
+    const raw = signed(mail([...from, 'Subject: Hello']), 'evil.test')
+    const found = await looked(raw, { returnPath: 'b@evil.test' })
+    expect(found.verdicts).toMatchObject({ spf: 'pass', dkim: 'pass', dmarc: result })
+    expect(found.dmarcPolicy).toBe(policy as never)
+    expect(found.dmarcReason).toMatch(/^[ -~]+$/)
+  })
+
+  test.each([
+    'From: =?utf-8?q?ceo=40bank=2Etest?= <a@evil.test>',
+    'From: "ceo@bank.test" <a@evil.test>',
+    'From: (ceo@bank.test) a@evil.test',
+    'From: "ceo@bank.test"@evil.test',
+    'From: a@evil.test (ceo@bank.test)',
+    'From: <@bank.test:a@evil.test>',
+    'From : ceo@bank.test',
+    'From:ceo@bank.test\r\n (a@evil.test)',
+  ])('%j passes only for the domain that we show', async (from) => {
+    const raw = signed(mail([from, 'Subject: Hello']), 'evil.test')
+    const shown = headOf(readHeaderFields(raw).fields).from
+    const found = await looked(raw, { returnPath: 'b@evil.test' })
+    if (shown.endsWith('@evil.test')) expect(['none', 'fail', 'permerror']).toContain(found.verdicts.dmarc)
+    else expect(found.verdicts.dmarc).toBe('fail')
+  })
+
+  test('what we show and what was checked must be the same domain', async () => {
+    const raw = signed(mail(BANK), 'bank.test')
+    const found = await looked(raw, { from: 'a@shop.test' })
+    expect(found.verdicts.dmarc).toBe('fail')
+    expect(found.dmarcReason).toContain('two ways')
+  })
+
+  test('several authors of one domain are one author', async () => {
+    const raw = signed(mail(['From: a@bank.test, b@bank.test', 'Subject: x']), 'bank.test')
+    expect((await looked(raw)).verdicts.dmarc).toBe('pass')
+  })
+
+  test('a domain is the same in both of its forms', async () => {
+    zone.set('xn--bcher-kva.test', 'TXT', ['v=spf1 ip4:127.0.0.1 -all'])
+    zone.set('_dmarc.xn--bcher-kva.test', 'TXT', ['v=DMARC1; p=reject'])
+    const raw = mail(['From: a@bücher.test', 'Subject: x'])
+    const found = await looked(raw, { returnPath: 'b@xn--bcher-kva.test' })
+    expect(found.verdicts).toMatchObject({ spf: 'pass', dmarc: 'pass' })
+  })
+})
+
+describe('trouble', () => {
+  test.each(['SERVFAIL', 'REFUSED'] as const)('%s for SPF, key and policy is temperror', async (how) => {
+    const names = ['bank.test', 's1._domainkey.bank.test', '_dmarc.bank.test']
+    for (const name of names) zone.fail(name, how)
+    try {
+      const found = await looked(signed(mail(BANK), 'bank.test'))
+      expect(found.verdicts).toEqual({ spf: 'temperror', dkim: 'temperror', dmarc: 'temperror', arc: 'none' })
+    } finally {
+      for (const name of names) zone.fail(name, null)
+    }
+  })
+
+  test('SERVFAIL for two From domains is temperror', async () => {
+    zone.fail('_dmarc.bank.test', 'SERVFAIL')
+    const found = await looked(mail(['From: a@quiet.test, b@bank.test', 'Subject: x']), strangers)
+    zone.fail('_dmarc.bank.test', null)
+    expect(found.verdicts.dmarc).toBe('temperror')
+  })
+
+  test('when the time is over, what is not known yet is temperror, and what is known stays', async () => {
+    zone.fail('_dmarc.bank.test', 'timeout')
+    const clock = createFakeClock(Date.now())
+    const raw = signed(mail(BANK), 'bank.test')
+    const claim = { raw, remoteAddress: '127.0.0.1', helo: 'h', returnPath: 'b@bank.test', from: 'ceo@bank.test' }
+    const found = authenticate(claim, { resolver, clock, hostname: 'mx.b.test', limitMs: 15_000 })
+    while (!zone.queries.some(({ name }) => name === '_dmarc.bank.test')) await new Promise(setImmediate)
+    await clock.advance(14_999)
+    expect(Bun.peek.status(found)).toBe('pending')
+    await clock.advance(1)
+    expect((await found).verdicts).toEqual({ spf: 'pass', dkim: 'pass', dmarc: 'temperror', arc: 'none' })
+    expect(clock.naps()).toEqual([])
+    zone.fail('_dmarc.bank.test', null)
+  })
+
+  test('the clock is left alone when all went well', async () => {
+    const clock = createFakeClock(Date.now())
+    const claim = { raw: mail(BANK), remoteAddress: '127.0.0.1', helo: 'h', returnPath: '', from: 'ceo@bank.test' }
+    await authenticate(claim, { resolver, clock, hostname: 'mx.b.test', limitMs: 15_000 })
+    expect(clock.naps()).toEqual([])
+  })
+
+  test('a header beyond measure costs no time: its signatures are permerror, its author is judged all the same', async () => {
+    const raw = mail([...BANK, `X-Long: a${'\r\n b'.repeat(200_000)}`])
+    const began = performance.now()
+    const found = await looked(signed(raw, 'bank.test'))
+    expect(found.verdicts).toEqual({ spf: 'pass', dkim: 'permerror', dmarc: 'pass', arc: 'none' })
+    expect(performance.now() - began).toBeLessThan(3000)
+    const stranger = await looked(raw, strangers)
+    expect(stranger.verdicts.dmarc).toBe('fail')
+  })
+
+  test.each(['', '\r\n', '\r\n\r\n', 'garbage', ': \r\n\r\n', 'From:\r\n', '\0\xff'])(
+    'no mail %j is too odd',
+    async (raw) => {
+      const found = await looked(Buffer.from(raw, 'latin1'), { helo: '\x01(', returnPath: '@@', remoteAddress: 'x' })
+      expect(found.verdicts.dmarc).toBe('permerror')
+    },
+  )
+})

@@ -1,0 +1,36 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { dkimRecordValue, generateDkimKeyPair, signDkim } from '../../src/mail/dkim.ts'
+import { startZone, type Zone, type ZoneRecord } from '../../src/platform/zone-server.ts'
+
+const pair = generateDkimKeyPair('rsa-sha256')
+const privateKey: KeyObject = createPrivateKey(pair.privateKeyPem)
+export const KEY_PEM = pair.privateKeyPem
+export const KEY_RECORD = dkimRecordValue('rsa-sha256', pair.publicKeyBase64)
+
+/** bank.test signs and rejects what is not signed; 127.0.0.1 may send for it. evil.test has all of it too, but asks for
+ *  nothing; shop.test asks for quarantine; quiet.test publishes nothing. */
+const RECORDS: ZoneRecord[] = [
+  ...['bank.test', 'evil.test', 'shop.test'].flatMap((name): ZoneRecord[] => [
+    { name, type: 'TXT', data: 'v=spf1 ip4:127.0.0.1 -all' },
+    { name: `s1._domainkey.${name}`, type: 'TXT', data: KEY_RECORD },
+  ]),
+  { name: '_dmarc.bank.test', type: 'TXT', data: 'v=DMARC1; p=reject' },
+  { name: '_dmarc.shop.test', type: 'TXT', data: 'v=DMARC1; p=quarantine' },
+  { name: 'quiet.test', type: 'A', data: '127.0.0.2' },
+  { name: 'mx.bank.test', type: 'TXT', data: 'v=spf1 ip4:127.0.0.1 -all' },
+]
+
+export const startMailZone = (): Promise<Zone> => startZone(RECORDS)
+
+/** Lines of header and body → a mail. */
+export function mail(header: readonly string[], body = 'Hello\r\n'): Buffer {
+  return Buffer.from(`${header.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/** The mail with a signature of that domain, RSA, s1. */
+export function signed(raw: Buffer, domain: string, signedAt = Date.now()): Buffer {
+  return Buffer.concat([
+    signDkim(raw, [{ domain, selector: 's1', algorithm: 'rsa-sha256', privateKey }], signedAt),
+    raw,
+  ])
+}
