@@ -47,3 +47,12 @@ test('a blob that is cut anywhere or has one bit turned is refused', () => {
   }
   expect(() => unpackContent(Buffer.concat([blob, Buffer.of(0)]))).toThrow()
 })
+
+test('html and text of any length and script come back, one after another', () => {
+  for (const letters of [0, 1, 40_000, 43_600, 65_400, 131_000, 131_072, 400_000]) {
+    for (const letter of ['x', 'ü', '日', '🎉']) {
+      const bodies = { html: letter.repeat(letters), text: `${letter}\n` }
+      expect(unpackContent(packContent({ ...content, ...bodies }))).toMatchObject(bodies)
+    }
+  }
+})
