@@ -60,18 +60,24 @@ function base32Time(ms: number): string {
   return text
 }
 
+/** Two characters for each ten bits: every request mints three ids. */
+const PAIRS = [...ALPHABET].flatMap((first) => [...ALPHABET].map((second) => first + second))
+
 /** Bytes → lower-case Crockford base32 without padding, five bits a character. */
 export function base32(bytes: Uint8Array): string {
   let text = ''
   let bits = 0
   let value = 0
-  for (const byte of bytes) {
-    value = ((value << 8) | byte) & 0xffff
+  for (let at = 0; at < bytes.length; at++) {
+    value = ((value << 8) | bytes[at]!) & 0x3ffff
     bits += 8
-    while (bits >= 5) {
-      bits -= 5
-      text += ALPHABET[(value >> bits) & 31]
-    }
+    if (bits < 10) continue
+    bits -= 10
+    text += PAIRS[(value >> bits) & 1023]
+  }
+  if (bits >= 5) {
+    bits -= 5
+    text += ALPHABET[(value >> bits) & 31]
   }
   if (bits > 0) text += ALPHABET[(value << (5 - bits)) & 31]
   return text
