@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type ApiKey, keyFault } from '../model/api-key.ts'
 import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
@@ -41,7 +41,7 @@ export function createAuth(apiKeys: ApiKeys): Auth {
 
 /** Key value → the SHA-256 that is stored of it. The value is random enough that no salt is needed. */
 export function hashKeyValue(value: string): Uint8Array {
-  return createHash('sha256').update(value).digest()
+  return hash('sha256', value, 'buffer')
 }
 
 /** A new key value: `svc_live_` or `svc_test_` and 40 characters of base62, 238 bits (contract §2 asks for 32).

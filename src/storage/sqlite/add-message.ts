@@ -30,6 +30,7 @@ export function addMessageInside(
   const addContent = db.prepare(ADD_CONTENT)
   const addTag = db.prepare(ADD_TAG)
   const addDelivery = db.prepare(ADD_DELIVERY)
+  const senderAddressOf = createSenderAddress()
 
   return ({ message, content: packed, deliveries: parts, ...told }: AcceptedMessage) => {
     const { lastInsertRowid: number } = addMessage.run(
@@ -41,7 +42,7 @@ export function addMessageInside(
       message.source,
       message.status,
       message.from,
-      suppressionKey(addressOf(message.from)),
+      senderAddressOf(message.from),
       packRecipients(message),
       message.subject,
       JSON.stringify(message.tags),
@@ -86,7 +87,14 @@ export function addMessageInside(
   }
 }
 
-/** A sender as it was sent in → the address it means, as the list is asked for it; itself when it is none. */
-function addressOf(from: string): string {
-  return parseMailbox(from)?.address ?? from
+/** A sender as it was sent in → the address it means, as the list is asked for it; itself when it is none. One sender
+ *  mostly follows upon itself. */
+function createSenderAddress(): (from: string) => string {
+  let last = ''
+  let lastAddress = ''
+  return (from) => {
+    if (from !== last) lastAddress = suppressionKey(parseMailbox(from)?.address ?? from)
+    last = from
+    return lastAddress
+  }
 }
