@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createApi } from './api/server.ts'
-import { type Config, formatEndpoint, publicUrlAt } from './config.ts'
+import { type Api, createApi } from './api/server.ts'
+import { type Config, type Endpoint, formatEndpoint, publicUrlAt } from './config.ts'
+import { type Doors, ListenFailure, openDoors } from './doors.ts'
+import { createFeedback } from './feedback/feedback.ts'
+import { createInboundDoor } from './inbound/door.ts'
+import { createReaders } from './inbound/readers.ts'
 import { createVerp } from './mail/verp.ts'
 import { tendDomains } from './maintenance/domains.ts'
 import { createMaintenance } from './maintenance/loop.ts'
-import { createOperations } from './operations.ts'
+import { createOperations, openSubmission } from './operations.ts'
 import { createAttempts } from './outbound/attempts.ts'
 import { createOutboundLoop } from './outbound/loop.ts'
+import { lateBounce } from './outbound/outcome.ts'
 import { createWorkers } from './outbound/workers.ts'
 import { createBells } from './platform/bells.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
@@ -18,18 +23,22 @@ import type { Log } from './platform/log.ts'
 import { createMailLog } from './platform/maillog.ts'
 import { type Random, systemRandom } from './platform/random.ts'
 import { createResolver, systemServers } from './platform/resolver.ts'
+import { createRelayDoor } from './relay/door.ts'
 import { lockDataDir } from './storage/sqlite/lock.ts'
 import { openStore } from './storage/sqlite/open.ts'
 import type { Store } from './storage/store.ts'
 import { VERSION } from './version.ts'
+import { createInboundLoop } from './webhooks/inbound-loop.ts'
 import { createWebhookLoop } from './webhooks/loop.ts'
 
 /** The running appliance. */
 export interface House {
   store: Store
   /** What was bound; null = off. */
-  listening: { http: string | null; smtpInbound: string | null; smtpSubmission: string | null }
+  listening: { http: string | null } & Doors['listening']
   publicUrl: string
+  /** Reads the certificate files again; rejects when they cannot be used, and the ones before stay. */
+  reloadCertificate(): Promise<void>
   /** Stops accepting, finishes what is in flight (at most 30 s in all), writes what is to be written. */
   stop(): Promise<void>
 }
@@ -39,10 +48,14 @@ export class DataDirInUse extends Error {}
 
 /** contract §6, Signals: what is in flight may take 30 s to finish. */
 const STOP_MS = 30_000
-/** Of which for requests; mail and webhooks go on meanwhile. */
-const STOP_API_MS = 20_000
+/** Of which for requests and SMTP transactions; mail and webhooks go on meanwhile. */
+const STOP_DOORS_MS = 20_000
 /** And at the end, for workers to say QUIT and for the last records. */
 const STOP_WORKERS_MS = 3_000
+/** SPF, DKIM, DMARC and ARC of one mail, all together; a sender waits ten minutes for the reply behind the dot. */
+const AUTHENTICATION_MS = 15_000
+/** Inbound mail with its attachments on its way to endpoints, at once. */
+const INBOUND_BODY_ROOM_BYTES = 64 * 2 ** 20
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 /** contract §3: an Idempotency-Key is kept 24 h. */
@@ -79,7 +92,9 @@ async function furnish(
   undo.push(() => store.close())
   await store.deliveries.endForeignLeases(workerId, clock.now())
   await store.webhookDeliveries.endForeignLeases(workerId, clock.now())
+  await store.inboundDeliveries.endForeignLeases(workerId, clock.now())
   const verp = createVerp(await store.secret('verp', random.bytes(32)))
+  const loopTag = Buffer.from(await store.secret('loop', random.bytes(16))).toString('hex')
 
   const dnsServers = config.dns.servers.length > 0 ? [...config.dns.servers] : systemServers()
   const resolver = createResolver({ servers: dnsServers, clock, random })
@@ -150,20 +165,57 @@ async function furnish(
     log,
     mailLog,
   })
+  const readers = createReaders({
+    spawn: () => new Worker(new URL('./inbound/worker.ts', import.meta.url).href, { smol: true }),
+    count: 1,
+    settings: { hostname: config.hostname, dnsServers, authenticationMs: AUTHENTICATION_MS },
+    clock,
+    log,
+  })
+  undo.push(() => readers.stop())
+  const inbound = createInboundLoop({
+    store,
+    post,
+    attachments: readers.attachments,
+    clock,
+    random,
+    log,
+    settings: {
+      ladderSeconds: config.inbound.retryScheduleSeconds,
+      timeoutMs: config.webhooks.timeoutSeconds * 1000,
+      maxInFlight: config.webhooks.maxInFlight,
+      maxPerRoute: config.webhooks.maxPerWebhook,
+      bodyRoomBytes: INBOUND_BODY_ROOM_BYTES,
+    },
+    workerId,
+    userAgent,
+  })
+  const feedback = createFeedback({
+    store,
+    verp,
+    mintId,
+    judge: lateBounce,
+    log,
+    mailLog,
+    wakeWebhooks: webhooks.wake,
+    onChange: bells.ring,
+  })
+  const around = {
+    config,
+    store,
+    clock,
+    random,
+    mintId,
+    freshResolver,
+    compose: workers.compose,
+    watch: bells.wait,
+    wakeOutbound: outbound.wake,
+    wakeWebhooks: webhooks.wake,
+    wakeInbound: inbound.wake,
+  }
+  const submission = openSubmission({ ...around, mailLog })
   const api = createApi({
-    operations: createOperations({
-      config,
-      store,
-      clock,
-      random,
-      mintId,
-      freshResolver,
-      compose: workers.compose,
-      watch: bells.wait,
-      wakeOutbound: outbound.wake,
-      wakeWebhooks: webhooks.wake,
-      mailLog,
-    }),
+    operations: createOperations(around, submission),
     store,
     clock,
     random,
@@ -203,22 +255,39 @@ async function furnish(
   })
 
   undo.push(() => api.stop(0))
-  const http = config.http.listen === null ? null : await api.listen(config.http.listen)
+  const http = await listenHttp(api, config)
+  const doors = await openDoors(config, {
+    inbound: createInboundDoor({ ...around, feedback, readers, mailLog, loopTag }),
+    submission: createRelayDoor({
+      submission,
+      once: api.once,
+      clock,
+      login: (password, now) => api.auth.authenticate(`Bearer ${password}`, now),
+      takeRate: api.rateLimit.take,
+    }),
+    clock,
+    log,
+    mailLog,
+  })
   outbound.start()
   webhooks.start()
+  inbound.start()
   maintenance.start()
 
   return {
     store,
-    listening: { http: http === null ? null : formatEndpoint(http), smtpInbound: null, smtpSubmission: null },
+    listening: { http: http === null ? null : formatEndpoint(http), ...doors.listening },
     publicUrl: publicUrlAt(config, http),
+    reloadCertificate: doors.reloadCertificate,
     stop: async () => {
       const endsAt = clock.now() + STOP_MS - STOP_WORKERS_MS
       const left = () => Math.max(0, endsAt - clock.now())
-      await api.stop(STOP_API_MS)
+      await Promise.all([api.stop(STOP_DOORS_MS), doors.stop(STOP_DOORS_MS)])
       await maintenance.stop()
       await outbound.stop(left())
       await webhooks.stop(left())
+      await inbound.stop(left())
+      await readers.stop()
       await workers.stop(STOP_WORKERS_MS)
       await api.auth.flushUses()
       resolver.close()
@@ -227,4 +296,11 @@ async function furnish(
       undo[0]!() // the lock on the data directory, last
     },
   }
+}
+
+async function listenHttp(api: Api, { http: { listen } }: Config): Promise<Endpoint | null> {
+  if (listen === null) return null
+  return api.listen(listen).catch((cause: unknown) => {
+    throw new ListenFailure('http.listen', listen, cause)
+  })
 }

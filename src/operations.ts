@@ -2,6 +2,7 @@ import type { Operation } from './api/operation.ts'
 import { apiKeyOperations } from './api/routes/api-keys.ts'
 import { domainOperations } from './api/routes/domains.ts'
 import { eventOperations } from './api/routes/events.ts'
+import { inboundOperations } from './api/routes/inbound.ts'
 import { messageOperations } from './api/routes/messages.ts'
 import { suppressionOperations } from './api/routes/suppressions.ts'
 import { webhookOperations } from './api/routes/webhooks.ts'
@@ -15,11 +16,11 @@ import type { MailLog } from './platform/maillog.ts'
 import type { Random } from './platform/random.ts'
 import type { Resolver } from './platform/resolver.ts'
 import type { Store } from './storage/store.ts'
-import { createSubmission } from './submission/accept.ts'
+import { createSubmission, type Submission } from './submission/accept.ts'
 import type { Compose } from './submission/signing.ts'
 
-/** Everything that can be asked of Postrider, by HTTP or on the command line: config and engines → the operations. */
-export function createOperations(house: {
+/** What the operations need of the house around them. */
+export interface Around {
   config: Config
   store: Store
   clock: Clock
@@ -32,29 +33,44 @@ export function createOperations(house: {
   watch: (messageId: string, timeoutMs: number) => Promise<void>
   wakeOutbound: () => void
   wakeWebhooks: () => void
-  mailLog?: MailLog
-}): Operation[] {
-  const { config, store } = house
-  const plans = (name: string) => config.plans[name]
-  const mayConnect = createAddressGuard([...config.webhooks.allowedPrivateNetworks])
-  const submission = createSubmission({
-    ...house,
+  wakeInbound: () => void
+}
+
+/** Config and engines → the way into the queue, for HTTP, SMTP and the command line alike. */
+export function openSubmission(around: SubmissionAround): Submission {
+  const { config, store } = around
+  return createSubmission({
+    ...around,
     settings: {
       requireVerifiedDomain: config.sending.requireVerifiedDomain,
       messageBytes: config.limits.messageBytes,
     },
     planOf: async (organizationId) => {
       const organization = await store.organizations.get(organizationId)
-      return plans(organization?.plan ?? '') ?? plans('free')!
+      return config.plans[organization?.plan ?? ''] ?? config.plans.free!
     },
     simulate,
   })
+}
+
+type SubmissionAround = Pick<
+  Around,
+  'config' | 'store' | 'clock' | 'mintId' | 'compose' | 'wakeOutbound' | 'wakeWebhooks'
+> & { mailLog?: MailLog }
+
+/** Everything that can be asked of Postrider, by HTTP or on the command line. */
+export function createOperations(around: Around, submission: Submission): Operation[] {
+  const { config } = around
+  const plans = (name: string) => config.plans[name]
+  const mayConnect = createAddressGuard([...config.webhooks.allowedPrivateNetworks])
+  const checkUrl = (url: string) => checkWebhookUrl(url, mayConnect)
   return [
-    ...messageOperations({ ...house, submission }),
-    ...apiKeyOperations(house),
-    ...domainOperations({ ...house, plans, resolver: house.freshResolver, hostname: config.hostname }),
-    ...eventOperations(house),
-    ...suppressionOperations(house),
-    ...webhookOperations({ ...house, checkUrl: (url) => checkWebhookUrl(url, mayConnect) }),
+    ...messageOperations({ ...around, submission }),
+    ...apiKeyOperations(around),
+    ...domainOperations({ ...around, plans, resolver: around.freshResolver, hostname: config.hostname }),
+    ...eventOperations(around),
+    ...suppressionOperations(around),
+    ...webhookOperations({ ...around, checkUrl }),
+    ...inboundOperations({ ...around, checkUrl }),
   ]
 }

@@ -4,13 +4,14 @@ import type { Config } from '../config.ts'
 import type { ApiKey } from '../model/api-key.ts'
 import type { Mode } from '../model/message.ts'
 import { invalid } from '../model/refusal.ts'
-import { createOperations } from '../operations.ts'
+import { createOperations, openSubmission } from '../operations.ts'
 import { createPreparer } from '../outbound/prepare.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createMintId, type MintId } from '../platform/ids.ts'
 import type { Random } from '../platform/random.ts'
 import { createResolver, systemServers } from '../platform/resolver.ts'
 import type { Store } from '../storage/store.ts'
+import type { SigningKey } from '../submission/signing.ts'
 
 /** The operator of the appliance at the command line: does what the HTTP API does, by the same operations, without a
  *  key and for any organization. So a record made here is checked, written and shown as one made by a customer. */
@@ -47,19 +48,21 @@ export function createOperator(deps: {
   const servers = config.dns.servers.length > 0 ? [...config.dns.servers] : systemServers()
   const resolver = createResolver({ servers, clock, random, maxCacheEntries: 0 })
   const preparer = createPreparer()
-  const operations = createOperations({
+  const around = {
     config,
     store,
     clock,
     random,
     mintId,
     freshResolver: resolver,
-    compose: async (content, signingKeys, signedAt) =>
+    compose: async (content: Uint8Array, signingKeys: SigningKey[], signedAt: number) =>
       Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt })),
     watch: async () => {},
     wakeOutbound: onQueued,
     wakeWebhooks: onQueued,
-  })
+    wakeInbound: onQueued,
+  }
+  const operations = createOperations(around, openSubmission(around))
 
   const run: Operator['run'] = async (operationId, request) => {
     const operation = operations.find(({ id }) => id === operationId)

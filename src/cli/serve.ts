@@ -1,4 +1,5 @@
-import { type Config, checkConfigFiles, formatEndpoint, loadConfigFile } from '../config.ts'
+import { type Config, checkConfigFiles, loadConfigFile } from '../config.ts'
+import { ListenFailure } from '../doors.ts'
 import { DataDirInUse, type House, openHouse } from '../house.ts'
 import { systemClock } from '../platform/clock.ts'
 import { createLog, flushLog, type Log } from '../platform/log.ts'
@@ -26,7 +27,7 @@ export async function serve({ config: file }: { config: string }): Promise<numbe
       await tellSystemd('STOPPING=1')
       await (await opening).stop()
     },
-    reload: () => reload(file, log),
+    reload: async () => reload(file, await opening, log),
     exit: (code) => {
       log.info('stopped', { code })
       flushLog()
@@ -48,37 +49,35 @@ export async function serve({ config: file }: { config: string }): Promise<numbe
 }
 
 function tellReady({ listening }: House): void {
-  const { http, smtpInbound, smtpSubmission } = listening
-  printJson({ event: 'ready', http, smtp_inbound: smtpInbound, smtp_submission: smtpSubmission })
+  const { http, smtpInbound, smtpSubmission, smtpSubmissionTls } = listening
+  printJson({
+    event: 'ready',
+    http,
+    smtp_inbound: smtpInbound,
+    smtp_submission: smtpSubmission,
+    smtp_submission_tls: smtpSubmissionTls,
+  })
 }
 
 /** Why the house did not open → one line for the operator; a bug stays what it was. */
 function startFailure(thrown: unknown, config: Config): unknown {
   if (thrown instanceof DataDirInUse) return new CommandFailure(thrown.message, EXIT.inUse)
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
-  const listen = config.http.listen === null ? 'off' : formatEndpoint(config.http.listen)
-  if (code === 'EADDRINUSE') return new CommandFailure(`http.listen: ${listen} is in use by another program`)
-  if (code === 'EADDRNOTAVAIL') return new CommandFailure(`http.listen: ${listen} is no address of this machine`)
-  if (code === 'EACCES' && config.http.listen !== null && config.http.listen.port > 0 && isAboutListening(thrown)) {
-    return new CommandFailure(
-      `http.listen: no permission to listen on ${listen}; below 1024 it takes CAP_NET_BIND_SERVICE`,
-    )
-  }
+  if (thrown instanceof ListenFailure) return new CommandFailure(thrown.message)
   const failure = toFailure(thrown)
   return failure === null ? thrown : new CommandFailure(`data_dir ${config.dataDir}: ${failure.message}`)
 }
 
-function isAboutListening(thrown: unknown): boolean {
-  return thrown instanceof Error && !('path' in thrown)
-}
-
-/** SIGHUP: only the log level can change without a restart. A config that has faults changes nothing. */
-function reload(file: string, log: Log): void {
+/** SIGHUP: log level and certificate change without a restart. A config that has faults changes nothing. */
+async function reload(file: string, house: House, log: Log): Promise<void> {
   const { config, faults } = loadConfigFile(file, process.env)
-  if (config) {
-    log.setLevel(config.log.level)
+  if (!config) return log.warn('config not read again: it has faults', { faults })
+  log.setLevel(config.log.level)
+  try {
+    await house.reloadCertificate()
     log.info(`config read again, log level ${config.log.level}`)
-  } else log.warn('config not read again: it has faults', { faults })
+  } catch (error) {
+    log.error('certificate not read again, the one before it stays', { error })
+  }
 }
 
 /** Loaded only where systemd asks. */

@@ -413,7 +413,8 @@ export interface InboundRoutes {
     id: string,
     change: Partial<Pick<InboundRoute, 'name' | 'match' | 'action' | 'authentication' | 'enabled' | 'priority'>>,
   ): Promise<InboundRoute | null>
-  /** Its open deliveries end as failed; messages stay. */
+  /** Its open deliveries end as failed; messages stay. Several transactions, since there may be many: it is disabled in
+   *  the first and gone after the last, and can be removed again after a crash in between. */
   remove(id: string): Promise<void>
   /** Enabled routes of an organization in no order. Synchronous and from memory: asked for at every RCPT. */
   enabledOf(organizationId: string): InboundRoute[]
@@ -425,7 +426,7 @@ export interface InboundRoutes {
 
 /** One mail from the world with everything that becomes true when it is taken. */
 export interface AcceptedInbound {
-  /** As inbound/pack.ts makes them; stored once for all messages. */
+  /** As mail/inbound-content.ts packs them; stored once for all messages. */
   raw: Uint8Array
   parsed: Uint8Array
   taken: {

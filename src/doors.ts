@@ -1,0 +1,126 @@
+import { join } from 'node:path'
+import { type Config, type Endpoint, formatEndpoint } from './config.ts'
+import type { Clock } from './platform/clock.ts'
+import type { Log } from './platform/log.ts'
+import type { MailLog } from './platform/maillog.ts'
+import { loadCertificate } from './smtp/certificate.ts'
+import { createSmtpListener } from './smtp/listener.ts'
+import type { SmtpDoor } from './smtp/session.ts'
+import { LIMITS, type ListenerSettings } from './smtp/settings.ts'
+
+/** The SMTP listeners that the config asks for. */
+export interface Doors {
+  /** What was bound; null = off. */
+  listening: { smtpInbound: string | null; smtpSubmission: string | null; smtpSubmissionTls: string | null }
+  /** Reads the certificate files again; connections that stand keep the old one. Rejects when they cannot be used. */
+  reloadCertificate(): Promise<void>
+  /** Takes no new mail, lets what is under way come to its reply. */
+  stop(graceMs: number): Promise<void>
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: each door has its own meaning of a recipient, and keeps it to itself
+type Door = SmtpDoor<any>
+
+/** Config and who stands behind each door → the doors, open. Rejects with what binding throws, as a ListenFailure that
+ *  names the config key; nothing is left open then. */
+export async function openDoors(
+  config: Config,
+  behind: {
+    inbound: Door
+    submission: Door
+    clock: Clock
+    log: Log
+    mailLog: MailLog
+  },
+): Promise<Doors> {
+  const { smtp, hostname, dataDir } = config
+  const load = () => {
+    const { certificateFile, keyFile } = smtp
+    return loadCertificate({ certificateFile, keyFile, dataDir, hostname, now: behind.clock.now() })
+  }
+  const plan = [
+    { key: 'smtp.inbound.listen', at: smtp.inbound.listen, tls: 'starttls' as const, door: behind.inbound },
+    { key: 'smtp.submission.listen', at: smtp.submission.listen, tls: 'starttls' as const, door: behind.submission },
+    {
+      key: 'smtp.submission.listen_tls',
+      at: smtp.submission.listenTls,
+      tls: 'implicit' as const,
+      door: behind.submission,
+    },
+  ]
+  const isOff = plan.every(({ at }) => at === null)
+  const certificate = isOff ? null : await load()
+  const opened: ReturnType<typeof createSmtpListener>[] = []
+  const stop = async (graceMs: number) => {
+    await Promise.all(opened.map((listener) => listener.stop(graceMs)))
+  }
+
+  const bound: (string | null)[] = []
+  try {
+    for (const { key, at, tls, door } of plan) {
+      if (at === null || certificate === null) {
+        bound.push(null)
+        continue
+      }
+      const name = door === behind.inbound ? 'inbound' : 'submission'
+      const settings: ListenerSettings = {
+        hostname,
+        tls,
+        certificate,
+        loginNeedsTls: true,
+        spoolDir: join(dataDir, 'spool'),
+        limits: {
+          ...LIMITS,
+          ...(name === 'submission' && { recipients: MAX_SUBMITTED_RECIPIENTS }),
+          messageBytes: config.limits.messageBytes,
+          connections: smtp.maxConnections,
+          connectionsPerAddress: smtp.maxConnectionsPerAddress,
+        },
+      }
+      const listener = createSmtpListener(settings, door, { name, ...behind })
+      bound.push(formatEndpoint(await listener.listen(at).catch(named(key, at))))
+      opened.push(listener)
+    }
+  } catch (error) {
+    await stop(0)
+    throw error
+  }
+  const [smtpInbound = null, smtpSubmission = null, smtpSubmissionTls = null] = bound
+  return {
+    listening: { smtpInbound, smtpSubmission, smtpSubmissionTls },
+    reloadCertificate: async () => {
+      if (isOff) return
+      const fresh = await load()
+      for (const listener of opened) listener.useCertificate(fresh)
+    },
+    stop,
+  }
+}
+
+/** A listener could not be bound: which key of the config asked for it, and why, in a line for the operator. */
+export class ListenFailure extends Error {
+  constructor(key: string, at: Endpoint, cause: unknown) {
+    super(`${key}: ${reasonOf(cause, formatEndpoint(at))}`, { cause })
+  }
+}
+
+function reasonOf(cause: unknown, at: string): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  switch (code) {
+    case 'EADDRINUSE':
+      return `${at} is in use by another program`
+    case 'EADDRNOTAVAIL':
+      return `${at} is no address of this machine`
+    case 'EACCES':
+      return `no permission to listen on ${at}; below 1024 it takes CAP_NET_BIND_SERVICE`
+    default:
+      return `cannot listen on ${at}: ${cause instanceof Error ? cause.message : String(cause)}`
+  }
+}
+
+/** contract §3: 1 to 50 recipients a message; a client that has more brings them in a second transaction. */
+const MAX_SUBMITTED_RECIPIENTS = 50
+
+const named = (key: string, at: Endpoint) => (cause: unknown) => {
+  throw new ListenFailure(key, at, cause)
+}
