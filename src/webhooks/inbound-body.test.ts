@@ -65,7 +65,7 @@ test('one that cannot be made gives its room back and holds up nobody', async ()
   const { of } = bodies(() => answers.shift()!())
   const size = 60_000_000 // none of them fits beside another
   expect((await of(size)).kind).toBe('damaged')
-  expect(of(size)).rejects.toBeInstanceOf(StoreUnavailable)
+  await expect(of(size)).rejects.toBeInstanceOf(StoreUnavailable)
   expect((await of(size)).kind).toBe('gone')
   expect((await of(size)).kind).toBe('body')
 })

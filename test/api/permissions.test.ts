@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PERMISSIONS } from '../../src/model/api-key.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
+import { inboundMessage, storedMail } from '../support/inbound.ts'
 
 let made: TestApi
 
@@ -50,6 +51,20 @@ describe('every operation', () => {
     const delivery = await ask('GET', `/v1/webhooks/${webhook.body.id}/deliveries`, { key })
     const suppression = await ask('POST', '/v1/suppressions', { key, body: { email: 'x@elsewhere.example' } })
     const event = await ask('GET', '/v1/events', { key: other.keys.read })
+    const route = await ask('POST', '/v1/inbound-routes', {
+      key,
+      body: { name: 'all', match: { type: 'catch_all' }, action: { type: 'store' } },
+    })
+    const taken = inboundMessage({
+      id: made.mintId('inb'),
+      organizationId: other.organization.id,
+      domainId: other.domain.id,
+      routeId: route.body.id,
+      receivedAt: made.clock.now(),
+      action: 'store',
+      from: 'x@elsewhere.example',
+    })
+    await made.store.inbound.accept({ ...storedMail(), taken: [{ message: taken, deliveryId: null, forward: null }] })
     const ids: Record<string, string> = {
       key_id: other.keys.send.record.id,
       domain_id: other.domain.id,
@@ -57,6 +72,8 @@ describe('every operation', () => {
       delivery_id: delivery.body.data[0].id,
       id_or_email: suppression.body.id,
       event_id: event.body.data[0].id,
+      route_id: route.body.id,
+      inbound_message_id: taken.id,
     }
     const wrong: string[] = []
     for (const { id, method, path } of made.operations) {

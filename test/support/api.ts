@@ -5,6 +5,7 @@ import type { Page } from '../../src/api/route-table.ts'
 import { apiKeyOperations } from '../../src/api/routes/api-keys.ts'
 import { domainOperations } from '../../src/api/routes/domains.ts'
 import { eventOperations } from '../../src/api/routes/events.ts'
+import { inboundOperations } from '../../src/api/routes/inbound.ts'
 import { suppressionOperations } from '../../src/api/routes/suppressions.ts'
 import { webhookOperations } from '../../src/api/routes/webhooks.ts'
 import { type Api, createApi } from '../../src/api/server.ts'
@@ -48,7 +49,7 @@ export interface TestApi {
   /** Whose keys `ask` uses, and another organization. */
   own: Tenant
   other: Tenant
-  /** How often the webhook scheduler was woken. */
+  /** How often the schedulers of webhooks and of inbound deliveries were woken. */
   wakes(): number
   /** Asks without a socket. The key is `own`'s with `manage` unless said; null = none. */
   ask(method: string, path: string, options?: AskOptions): Promise<Answered>
@@ -96,6 +97,10 @@ export async function createTestApi(
   const seen = options.wrapStore?.(store) ?? store
   const plans = (name: string) => TEST_PLANS[name]
   let wakes = 0
+  const wake = () => {
+    wakes++
+  }
+  const checkUrl = (url: string) => checkWebhookUrl(url, isPublicUnicast)
   const operations = options.operations?.({ store: seen, clock, mintId }) ?? [
     ...apiKeyOperations({ store: seen, random, mintId }),
     ...domainOperations({
@@ -108,15 +113,8 @@ export async function createTestApi(
     }),
     ...eventOperations({ store: seen }),
     ...suppressionOperations({ store: seen, mintId }),
-    ...webhookOperations({
-      store: seen,
-      random,
-      mintId,
-      checkUrl: (url) => checkWebhookUrl(url, isPublicUnicast),
-      wakeWebhooks: () => {
-        wakes++
-      },
-    }),
+    ...webhookOperations({ store: seen, random, mintId, checkUrl, wakeWebhooks: wake }),
+    ...inboundOperations({ store: seen, random, mintId, checkUrl, wakeInbound: wake }),
   ]
   const api = createApi({
     operations,
