@@ -1,0 +1,92 @@
+import type { Clock } from '../platform/clock.ts'
+import { clientOf } from './connections.ts'
+
+/** Passwords are tried one after the other for each remote address, and ever slower. */
+export interface LoginBrake {
+  /** Waits its turn and the time the address owes, then runs `attempt`; resolves or rejects as that does.
+   *  `wrong` says of what it threw whether the password was wrong. When `gone` is aborted meanwhile, `attempt` is not
+   *  run and it rejects. */
+  attempt<T>(
+    address: string,
+    gone: AbortSignal,
+    attempt: () => Promise<T>,
+    wrong: (thrown: unknown) => boolean,
+  ): Promise<T>
+}
+
+export const LOGIN = {
+  firstWaitMs: 1_000,
+  longestWaitMs: 30_000,
+  /** After so long without a wrong password the address begins anew. */
+  forgetMs: 600_000,
+  /** Wrong passwords until the connection is closed. */
+  perConnection: 3,
+}
+
+/** Clock → a brake that remembers nobody. One address has one turn at a time, on all its connections together, so that a
+ *  hundred connections guess no faster than one. A right password is no pardon: whoever has an account of his own would
+ *  use it to begin anew. */
+export function createLoginBrake(clock: Clock): LoginBrake {
+  const clients = new Map<string, Client>()
+
+  const clientAt = (address: string): Client => {
+    forgetOld()
+    const key = clientOf(address)
+    const known = clients.get(key)
+    if (known !== undefined) return known
+    const client: Client = { failures: 0, lastAt: 0, notBefore: 0, waiting: 0, turn: Promise.resolve() }
+    clients.set(key, client)
+    return client
+  }
+
+  /** Whoever has nobody waiting and no recent failure. A Map keeps its order, a failure moves to the end: mostly the
+   *  first is looked at and stays. */
+  const forgetOld = () => {
+    const before = clock.now() - LOGIN.forgetMs
+    for (const [key, client] of clients) {
+      if (client.waiting > 0 || client.lastAt > before) break
+      clients.delete(key)
+    }
+  }
+
+  return {
+    attempt: async (address, gone, attempt, wrong) => {
+      const client = clientAt(address)
+      const before = client.turn
+      let over!: () => void
+      client.turn = new Promise((resolve) => (over = resolve))
+      client.waiting++
+      try {
+        await before
+        if (client.lastAt <= clock.now() - LOGIN.forgetMs) client.failures = 0
+        const waitMs = client.notBefore - clock.now()
+        if (waitMs > 0) await clock.sleep(waitMs, gone)
+        gone.throwIfAborted()
+        return await attempt()
+      } catch (thrown) {
+        if (!gone.aborted && wrong(thrown)) {
+          client.failures++
+          client.lastAt = clock.now()
+          client.notBefore =
+            client.lastAt + Math.min(LOGIN.firstWaitMs * 2 ** (client.failures - 1), LOGIN.longestWaitMs)
+          const key = clientOf(address)
+          clients.delete(key)
+          clients.set(key, client)
+        }
+        throw thrown
+      } finally {
+        client.waiting--
+        over()
+      }
+    },
+  }
+}
+
+interface Client {
+  failures: number
+  lastAt: number
+  notBefore: number
+  waiting: number
+  /** Resolves when the last of those who wait has had its turn. */
+  turn: Promise<void>
+}

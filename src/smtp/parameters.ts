@@ -1,0 +1,35 @@
+import { SmtpReply } from './reply.ts'
+
+type Parameters = Map<string, string | null>
+
+/** What is behind the address of MAIL → whether SMTPUTF8 was asked for. Throws SmtpReply: 555 5.5.4 for what we did not
+ *  offer, 501 5.5.4 for values that are none, 552 5.3.4 when the announced size is over `messageBytes`.
+ *  `login`: AUTH= may be there, and is believed by nobody. RFC 1870, RFC 6152, RFC 6531 §3.4, RFC 4954 §5. */
+export function checkMailParameters(parameters: Parameters, our: { messageBytes: number; login: boolean }): boolean {
+  for (const [key, value] of parameters) {
+    if (key === 'SIZE') checkSize(value, our.messageBytes)
+    else if (key === 'BODY') {
+      if (!/^(7BIT|8BITMIME)$/i.test(value ?? '')) throw new SmtpReply(501, '5.5.4', 'BODY is 7BIT or 8BITMIME')
+    } else if (key === 'SMTPUTF8') {
+      if (value !== null) throw new SmtpReply(501, '5.5.4', 'SMTPUTF8 has no value')
+    } else if (!(key === 'AUTH' && our.login && value !== null)) throw unknown(key)
+  }
+  return parameters.has('SMTPUTF8')
+}
+
+/** What is behind the address of RCPT: nothing. */
+export function checkRecipientParameters(parameters: Parameters): void {
+  for (const key of parameters.keys()) throw unknown(key)
+}
+
+/** The mail is larger than we take, be it announced or counted. */
+export function tooLarge(messageBytes: number): SmtpReply {
+  return new SmtpReply(552, '5.3.4', `the mail is larger than ${messageBytes} bytes`)
+}
+
+function checkSize(value: string | null, messageBytes: number): void {
+  if (value === null || !/^\d{1,20}$/.test(value)) throw new SmtpReply(501, '5.5.4', 'SIZE is a number of bytes')
+  if (Number(value) > messageBytes) throw tooLarge(messageBytes)
+}
+
+const unknown = (key: string) => new SmtpReply(555, '5.5.4', `the parameter ${key.slice(0, 40)} is not known here`)

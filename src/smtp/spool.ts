@@ -1,0 +1,174 @@
+import type { FileHandle } from 'node:fs/promises'
+import { mkdir, open, readdir, rm, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ByteBudget, createByteBudget } from './byte-budget.ts'
+
+/** Where mails wait between their last byte and whoever reads them. */
+export interface Spool {
+  /** Makes the folder and removes what a crash left in it. Rejects when the folder cannot be made. */
+  prepare(): Promise<void>
+  begin(): SpooledMail
+}
+
+/** One mail on its way in. Calls follow each other, never two at once. */
+export interface SpooledMail {
+  /** Resolves when the next piece may come. Rejects with the error of the disk (ENOSPC …): then only discard. */
+  write(piece: Uint8Array): Promise<void>
+  /** The whole mail in memory of its own, as soon as the budget has room for it; once. Rejects as write does. */
+  read(): Promise<Uint8Array<ArrayBuffer>>
+  /** Gives back file and memory, before or after read. Never rejects. */
+  discard(): Promise<void>
+}
+
+export const SPOOL = {
+  /** Larger mails go to a file, as do smaller ones when many come in at once. */
+  memoryBytes: 2 ** 20,
+  /** Written to the file in portions of this: dot-stuffed mail comes in crumbs. */
+  writeBytes: 256 * 1024,
+}
+
+/** Folder, and how many bytes of whole mails may be in memory at once → a Spool. Mails still coming in may have a quarter
+ *  of that again: they go at the pace of their senders, so they are never waited for, they go to their files instead.
+ *  A file is unlinked as soon as it is open: whatever ends this process, nothing is left but what a crash between those
+ *  two calls leaves, and that is removed by name at the next start. Two listeners may share the folder. */
+export function createSpool(options: { dir: string; memoryBytes: number; mintName: () => string }): Spool {
+  const reading = createByteBudget(options.memoryBytes)
+  const coming = createByteBudget(Math.ceil(options.memoryBytes / 4))
+  return {
+    prepare: async () => {
+      await mkdir(options.dir, { recursive: true, mode: 0o700 })
+      const names = await readdir(options.dir)
+      await Promise.all(
+        names.filter((name) => NAME.test(name)).map((name) => rm(join(options.dir, name), { force: true })),
+      )
+    },
+    begin: () =>
+      createSpooledMail(() => openUnlinked(join(options.dir, `mail-${options.mintName()}.part`)), reading, coming),
+  }
+}
+
+const NAME = /^mail-[0-9a-f]{32}\.part$/
+
+function createSpooledMail(openFile: () => Promise<FileHandle>, reading: ByteBudget, coming: ByteBudget): SpooledMail {
+  const memory = createBlocks()
+  let inFileBytes = 0
+  let file: FileHandle | null = null
+  let held: (() => void)[] = []
+  let heldBytes = 0
+  let discarded = false
+
+  const fitsInMemory = (): boolean => {
+    if (file !== null || memory.sizeBytes() > SPOOL.memoryBytes) return false
+    while (heldBytes < memory.takenBytes()) {
+      const step = coming.tryTake(BLOCK_BYTES)
+      if (step === null) return false
+      held.push(step)
+      heldBytes += BLOCK_BYTES
+    }
+    return true
+  }
+
+  const flush = async () => {
+    file ??= await openFile()
+    const bytes = memory.takeOut()
+    await writeAll(file, bytes, inFileBytes)
+    inFileBytes += bytes.length
+    giveBack()
+  }
+
+  const giveBack = () => {
+    for (const release of held) release()
+    held = []
+    heldBytes = 0
+  }
+
+  return {
+    write: async (piece) => {
+      memory.append(piece)
+      if (fitsInMemory() || (file !== null && memory.sizeBytes() < SPOOL.writeBytes)) return
+      await flush()
+    },
+    read: async () => {
+      if (file !== null) await flush()
+      const sizeBytes = inFileBytes + memory.sizeBytes()
+      const release = await reading.take(sizeBytes)
+      if (discarded) {
+        release()
+        throw new Error('a spooled mail was read after it had been given up')
+      }
+      if (file === null) giveBack()
+      held.push(release)
+      return file === null ? memory.takeOut() : await readAll(file, sizeBytes)
+    },
+    discard: async () => {
+      discarded = true
+      memory.takeOut()
+      giveBack()
+      const open = file
+      file = null
+      await open?.close().catch(() => {}) // it has no name and nothing is to be kept
+    },
+  }
+}
+
+const BLOCK_BYTES = 16_384
+
+/** Pieces of any size, copied into blocks: a mail that comes byte by byte, or a small piece of a large buffer, holds no
+ *  more memory than its own length and one block. */
+function createBlocks() {
+  let blocks: Uint8Array[] = []
+  let size = 0
+  let taken = 0
+  return {
+    sizeBytes: () => size,
+    takenBytes: () => taken,
+    append: (piece: Uint8Array) => {
+      const tail = blocks.at(-1)
+      const intoTail = Math.min(taken - size, piece.length)
+      if (tail !== undefined && intoTail > 0) tail.set(piece.subarray(0, intoTail), tail.length - (taken - size))
+      const rest = piece.subarray(intoTail)
+      if (rest.length > 0) {
+        const block = new Uint8Array(Math.max(rest.length, BLOCK_BYTES))
+        block.set(rest)
+        blocks.push(block)
+        taken += block.length
+      }
+      size += piece.length
+    },
+    /** All of it in one array with a buffer of its own, so that it can be handed to a thread; none is left. */
+    takeOut: (): Uint8Array<ArrayBuffer> => {
+      const whole = new Uint8Array(size)
+      let at = 0
+      for (const block of blocks) {
+        whole.set(block.subarray(0, size - at), at)
+        at += block.length
+      }
+      blocks = []
+      size = 0
+      taken = 0
+      return whole
+    },
+  }
+}
+
+async function openUnlinked(path: string): Promise<FileHandle> {
+  const file = await open(path, 'wx+', 0o600)
+  await unlink(path).catch(() => {}) // gone already, or it goes at the next start
+  return file
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    at += (await file.write(bytes, at, bytes.length - at, position + at)).bytesWritten
+  }
+}
+
+async function readAll(file: FileHandle, sizeBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const whole = new Uint8Array(sizeBytes)
+  for (let at = 0; at < sizeBytes; ) {
+    const { bytesRead } = await file.read(whole, at, sizeBytes - at, at)
+    if (bytesRead === 0) throw new Error(`a spooled mail of ${sizeBytes} bytes ends after ${at}`)
+    at += bytesRead
+  }
+  return whole
+}
