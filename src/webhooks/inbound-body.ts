@@ -6,15 +6,17 @@ import { type BodyRoom, createBodyRoom } from './body-room.ts'
 import { inboundPayload } from './inbound-payload.ts'
 
 /** What is to be posted for a claim. `leave` gives its room back once the request is over, to be called once.
- *  `no_room`: too much is under way. `gone`: retention has dropped the mail. `damaged`: what is stored cannot be read. */
+ *  `not_now`: too much is under way, or we are stopping. `gone`: retention has dropped the mail. `damaged`: what is
+ *  stored cannot be read. */
 export type InboundBody =
   | { kind: 'body'; body: Uint8Array; leave: () => void }
-  | { kind: 'no_room' }
+  | { kind: 'not_now' }
   | { kind: 'gone' }
   | { kind: 'damaged' }
 
 export interface InboundBodies {
-  of(claim: ClaimedInboundDelivery, signal: AbortSignal): Promise<InboundBody>
+  /** `stopping` ends the wait for room. Rejects when the store does. */
+  of(claim: ClaimedInboundDelivery, stopping: AbortSignal): Promise<InboundBody>
 }
 
 /** How long a large body may wait for its turn. */
@@ -25,8 +27,7 @@ export const LONGEST_WAIT_MS = 60_000
  *  A body of more than 256 KiB waits for its part of `roomBytes`, and such bodies are made one after the other: while
  *  one is made the mail is there several times over, packed, raw, decoded and as JSON. Smaller ones wait for nothing.
  *
- *  `attachments` answers null for a mail it cannot take apart; it is asked a second time, as the thread it ran on may
- *  have come to an end, then the mail goes out without their contents. Rejects when the store does. */
+ *  A mail whose attachments cannot be read goes out without their contents, unless that is because we are stopping. */
 export function createInboundBodies(options: {
   store: Pick<Store, 'inbound'>
   /** Raw mail → base64 of its attachments in the order of ParsedMail.attachments, or null. */
@@ -45,52 +46,54 @@ export function createInboundBodies(options: {
   }
 
   /** About the size of the JSON. Base64 takes in it what it took in the mail. */
-  const sizeOf = async ({ route, message }: ClaimedInboundDelivery, readParsed: () => Promise<ParsedMail | null>) => {
+  const sizeOf = async (claim: ClaimedInboundDelivery) => {
+    const { route, message } = claim
     if (route.includeAttachments || message.sizeBytes <= SMALL_BYTES) return message.sizeBytes
-    const parsed = await readParsed()
+    const parsed = await parsedOf(claim)
     return parsed === null ? 0 : parsed.textBody.length + parsed.htmlBody.length
   }
 
-  const make = async (claim: ClaimedInboundDelivery): Promise<Uint8Array | null> => {
+  const make = async (claim: ClaimedInboundDelivery, stopping: AbortSignal): Promise<Made> => {
     const parsed = await parsedOf(claim)
-    if (parsed === null) return null
+    if (parsed === null) return { kind: 'gone' }
     const contents = claim.route.includeAttachments ? await contentsOf(claim, parsed) : null
-    return Buffer.from(inboundPayload(claim.message, parsed, contents))
+    if (contents === UNREADABLE && stopping.aborted) return { kind: 'not_now' } // the threads stop as well
+    return { kind: 'body', body: Buffer.from(inboundPayload(claim.message, parsed, contents)) }
   }
 
-  const contentsOf = async (claim: ClaimedInboundDelivery, { attachments }: ParsedMail): Promise<string[]> => {
+  const contentsOf = async ({ message, route }: ClaimedInboundDelivery, { attachments }: ParsedMail) => {
     if (attachments.length === 0) return []
-    const packed = await store.inbound.raw(claim.message.id)
-    for (let round = 0; packed !== null && round < 2; round++) {
-      const contents = await options.attachments(unpackRaw(packed)) // a copy each time: it may be handed to a thread
-      if (contents?.length === attachments.length) return contents
-    }
-    log.warn('attachments cannot be read, the mail is delivered without them', {
-      message: claim.message.id,
-      route: claim.route.id,
-    })
-    return []
+    const packed = await store.inbound.raw(message.id)
+    const contents = packed === null ? null : await options.attachments(unpackRaw(packed))
+    if (contents?.length === attachments.length) return contents
+    log.warn('attachments cannot be read', { message: message.id, route: route.id })
+    return UNREADABLE
   }
 
-  const bodyOf = async (claim: ClaimedInboundDelivery, signal: AbortSignal): Promise<InboundBody> => {
-    const sizeBytes = await sizeOf(claim, () => parsedOf(claim))
-    if (sizeBytes <= SMALL_BYTES) return asBody(await make(claim), () => {})
-    const leave = await room.enter(claim.route.id, sizeBytes, LONGEST_WAIT_MS, signal)
-    if (leave === null) return { kind: 'no_room' }
+  const makeInTurn = (claim: ClaimedInboundDelivery, stopping: AbortSignal): Promise<Made> => {
+    const making = lastLarge.then(() => (stopping.aborted ? ({ kind: 'not_now' } as const) : make(claim, stopping)))
+    lastLarge = making.then(nothing, nothing) // not the body itself
+    return making
+  }
+
+  const bodyOf = async (claim: ClaimedInboundDelivery, stopping: AbortSignal): Promise<InboundBody> => {
+    const sizeBytes = await sizeOf(claim)
+    if (sizeBytes <= SMALL_BYTES) return withRoom(await make(claim, stopping), nothing)
+    const leave = await room.enter(claim.route.id, sizeBytes, LONGEST_WAIT_MS, stopping)
+    if (leave === null) return { kind: 'not_now' }
+    let made: Made | null = null
     try {
-      const making = lastLarge.then(() => make(claim))
-      lastLarge = making.catch(() => {})
-      return asBody(await making, leave)
-    } catch (error) {
-      leave()
-      throw error
+      made = await makeInTurn(claim, stopping)
+      return withRoom(made, leave)
+    } finally {
+      if (made?.kind !== 'body') leave()
     }
   }
 
   return {
-    async of(claim, signal) {
+    async of(claim, stopping) {
       try {
-        return await bodyOf(claim, signal)
+        return await bodyOf(claim, stopping)
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error
         log.error('stored mail cannot be read', { message: claim.message.id, error })
@@ -100,11 +103,14 @@ export function createInboundBodies(options: {
   }
 }
 
+type Made = { kind: 'body'; body: Uint8Array } | { kind: 'not_now' } | { kind: 'gone' }
+
+const withRoom = (made: Made, leave: () => void): InboundBody => (made.kind === 'body' ? { ...made, leave } : made)
+
+/** Fits no mail that has attachments, so that the payload leaves them out. */
+const UNREADABLE: string[] = []
+
 /** Two hundred of them are 50 MiB. */
 const SMALL_BYTES = 256 * 1024
 
-function asBody(body: Uint8Array | null, leave: () => void): InboundBody {
-  if (body !== null) return { kind: 'body', body, leave }
-  leave()
-  return { kind: 'gone' }
-}
+const nothing = () => {}

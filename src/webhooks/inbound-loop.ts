@@ -51,7 +51,7 @@ export function createInboundLoop(options: InboundLoopOptions): DeliveryLoop {
     const made = await bodies.of(claim, stopping)
     const at = clock.now()
     switch (made.kind) {
-      case 'no_room':
+      case 'not_now':
         return null
       case 'gone':
         return tooLate(claim.attempt, at)
