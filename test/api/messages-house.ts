@@ -146,6 +146,7 @@ export async function openMessageHouse(
   const send = (body: unknown, more: Parameters<typeof ask>[3] = {}) => ask('POST', '/v1/messages/send', body, more)
 
   return {
+    api,
     ask,
     send,
     store,

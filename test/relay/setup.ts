@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createTransport, type SendMailOptions } from 'nodemailer'
+import { type Certificate, selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { silentLog } from '../../src/platform/log.ts'
+import { createRelayDoor } from '../../src/relay/door.ts'
+import { createSmtpListener } from '../../src/smtp/listener.ts'
+import type { SmtpDoor } from '../../src/smtp/session.ts'
+import { LIMITS } from '../../src/smtp/settings.ts'
+import { openMessageHouse } from '../api/messages-house.ts'
+
+/** The submission door over a real store and real sockets, and an ordinary mail library in front of it. */
+export async function openRelay(options: Parameters<typeof openMessageHouse>[0] = {}) {
+  const house = await openMessageHouse(options)
+  const { api, submission, clock } = house
+  const door = createRelayDoor({
+    submission,
+    once: api.once,
+    clock,
+    login: (password, now) => api.auth.authenticate(`Bearer ${password}`, now),
+    takeRate: (key, now) => api.rateLimit.take(key, now),
+  })
+  const starttls = await openListener(door, 'starttls', clock)
+  const client = (password = house.keys.live, change: object = {}) =>
+    createTransport({ ...clientOptions(starttls.port, password), ...change })
+
+  const pools = new Map<string, ReturnType<typeof client>>()
+
+  return {
+    ...house,
+    door,
+    client,
+    /** Sends over a connection that is kept for the next; rejects with what the server said as `response`. */
+    handIn: async (mail: SendMailOptions, password = house.keys.live): Promise<string> => {
+      const kept = pools.get(password) ?? client(password, { pool: true })
+      pools.set(password, kept)
+      return (await kept.sendMail(mail)).response
+    },
+    close: async () => {
+      for (const pool of pools.values()) pool.close()
+      await starttls.stop()
+      await house.close()
+    },
+  }
+}
+
+export async function openListener(
+  door: SmtpDoor<never> | SmtpDoor<unknown> | ReturnType<typeof createRelayDoor>,
+  tls: 'starttls' | 'implicit',
+  clock: Parameters<typeof createSmtpListener>[2]['clock'],
+) {
+  const spoolDir = mkdtempSync(join(tmpdir(), 'postrider-relay-'))
+  const settings = {
+    hostname: 'mail.postrider.test',
+    tls,
+    certificate: await ownCertificate(),
+    loginNeedsTls: true,
+    spoolDir,
+    limits: {
+      ...LIMITS,
+      recipients: 50,
+      messageBytes: 5_000_000,
+      connections: 100,
+      connectionsPerAddress: 100,
+    },
+  }
+  const listener = createSmtpListener(settings, door as SmtpDoor<unknown>, {
+    name: 'submission',
+    clock,
+    log: silentLog,
+  })
+  const { port } = await listener.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    port,
+    stop: async () => {
+      await listener.stop(0)
+      rmSync(spoolDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** As a program of the customer says it; the certificate is nobody's. */
+export function clientOptions(port: number, password: string) {
+  return {
+    host: '127.0.0.1',
+    port,
+    requireTLS: true,
+    auth: { user: 'anybody', pass: password },
+    tls: { rejectUnauthorized: false },
+  }
+}
+
+let certificate: Promise<Certificate> | undefined
+function ownCertificate(): Promise<Certificate> {
+  certificate ??= selfSignedCertificate({ names: ['mail.postrider.test'], now: Date.UTC(2026, 10, 21) })
+  return certificate
+}
+
+/** Lines with CRLF, header and body. */
+export function mailOf(headers: string[], body = 'Hello\r\n'): string {
+  return `${headers.join('\r\n')}\r\n\r\n${body}`
+}
+
+/** What the server answered to a mail it did not take. */
+export async function refusalOf(sending: Promise<unknown>): Promise<string> {
+  try {
+    return `taken: ${await sending}`
+  } catch (error) {
+    return (error as { response?: string }).response ?? String(error)
+  }
+}

@@ -1,0 +1,374 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { simpleParser } from 'mailparser'
+import { MAIL } from '../api/messages-house.ts'
+import { clientOptions, mailOf, openListener, openRelay, refusalOf } from './setup.ts'
+
+/** Submission by SMTP through real sockets, with nodemailer as any program would use it. */
+
+let relay: Awaited<ReturnType<typeof openRelay>>
+beforeAll(async () => {
+  relay = await openRelay()
+})
+afterAll(() => relay.close())
+
+const ANN = 'ann@remote.example'
+const TO_ANN = { from: 'shop@example.com', to: [ANN] }
+
+/** Hands in a mail as it stands → its id. */
+async function taken(raw: string | Buffer, to: string[] = [ANN], password?: string): Promise<string> {
+  return idOf(await relay.handIn({ envelope: { from: 'shop@example.com', to }, raw }, password))
+}
+const refused = (raw: string, password?: string) => refusalOf(relay.handIn({ envelope: TO_ANN, raw }, password))
+
+function idOf(response: string): string {
+  const id = /^250 2\.0\.0 queued as (msg_\w+)$/.exec(response)?.[1]
+  if (id === undefined) throw new Error(`not accepted: ${response}`)
+  return id
+}
+
+async function rawOf(id: string): Promise<string> {
+  const answer = await relay.ask('GET', `/v1/messages/${id}/content?part=raw`)
+  return answer.text
+}
+const withoutSignatures = (raw: string) => raw.replace(/^(?:DKIM-Signature:.*\r\n(?:[ \t].*\r\n)*)+/, '')
+const record = async (id: string) => (await relay.ask('GET', `/v1/messages/${id}`)).body
+
+describe('logging in', () => {
+  test('takes any user name, and an API key as password', async () => {
+    for (const user of ['apikey', 'shop@example.com', '']) {
+      const transport = relay.client(undefined, { auth: { user: user || 'x', pass: relay.keys.live } })
+      expect(await transport.verify()).toBe(true)
+      transport.close()
+    }
+  })
+
+  test('records the use of the key, as the API does', async () => {
+    const value = await relay.mintKey('example.com', 'live', ['send'])
+    await taken(mailOf(['From: shop@example.com']), [ANN], value)
+    await relay.api.auth.flushUses()
+    const { records } = await relay.store.apiKeys.list(relay.organizationId, { limit: 100, after: null })
+    expect(records.find(({ prefix }) => value.startsWith(prefix))!.lastUsedAt).toBe(relay.clock.now())
+  })
+
+  test('without STARTTLS is not offered, and mail without a login is 530', async () => {
+    const bare = relay.client(undefined, { requireTLS: false, auth: undefined })
+    expect(await refusalOf(bare.sendMail({ ...TO_ANN, text: 'x' }))).toStartWith('530 5.7.0')
+    bare.close()
+  })
+
+  test('works on a port that speaks TLS from the first byte', async () => {
+    const { port, stop } = await openListener(relay.door, 'implicit', relay.clock)
+    const transport = relay.client(undefined, { ...clientOptions(port, relay.keys.live), secure: true })
+    const { response } = await transport.sendMail({ ...TO_ANN, text: 'Hello' })
+    expect(await record(idOf(response))).toMatchObject({ source: 'smtp', status: 'queued' })
+    transport.close()
+    await stop()
+  })
+
+  test('with a wrong, an ended or a powerless key is 535, and slowed by the listener', async () => {
+    const own = await openRelay()
+    const at = own.clock.now()
+    const mail = { ...TO_ANN, text: 'x' }
+    const reader = await own.mintKey('example.com', 'live', ['read', 'manage'])
+    expect(await refusalOf(own.handIn(mail, reader))).toBe('535 5.7.8 this key lacks the permission send')
+    const braked = refusalOf(own.handIn(mail, `${own.keys.live}x`))
+    await own.clock.untilNapping(1)
+    await own.clock.advance(60_000)
+    expect(await braked).toBe('535 5.7.8 the password is not a valid API key')
+    expect(own.clock.now()).toBeGreaterThan(at)
+    await own.close()
+  })
+
+  test('is not enough once the key was revoked, in the same session', async () => {
+    const value = await relay.mintKey('example.com', 'live', ['send'])
+    const transport = relay.client(value, { pool: true, maxConnections: 1 })
+    const send = () => transport.sendMail({ ...TO_ANN, text: 'x' })
+    idOf((await send()).response)
+    const { records } = await relay.store.apiKeys.list(relay.organizationId, { limit: 100, after: null })
+    await relay.store.apiKeys.revoke(records.find(({ prefix }) => value.startsWith(prefix))!.id, relay.clock.now())
+    expect(await refusalOf(send())).toBe('530 5.7.0 log in with a valid API key first')
+    transport.close()
+  })
+})
+
+describe('what the author wrote', () => {
+  test('is kept byte for byte, but for what is ours or nobody’s to read', async () => {
+    const body = 'Zeile eins\r\n.\r\n..zwei\r\nGr\xfc\xdfe \xe2\x82\xac\r\n\r\n\r\n'
+    const kept = [
+      'Received: from app by shop',
+      'X-Odd:   two  spaces\t',
+      'From: "Shop" <shop@example.com>',
+      'To: Ann <ann@remote.example>,',
+      '\tbob@remote.example',
+      'Subject: =?iso-8859-1?Q?Gr=FC=DFe?=',
+      'Date: Fri, 20 Nov 2026 10:00:00 +0100',
+      'Message-Id: <own@example.com>',
+      'Content-Type: text/plain; charset=iso-8859-1',
+      'Content-Transfer-Encoding: 8bit',
+    ]
+    const gone = ['Return-Path: <x@y.example>', 'Bcc: eve@remote.example,', ' z@remote.example', 'X-Service-Tags: a']
+    const mail = mailOf([...kept.slice(0, 3), ...gone, ...kept.slice(3)], body)
+    const id = await taken(Buffer.from(mail, 'latin1'), [ANN, 'bob@remote.example', 'eve@remote.example'])
+    const { text } = await relay.ask('GET', `/v1/messages/${id}/content`)
+    expect(JSON.parse(text)).toMatchObject({ subject: 'Grüße', headers: { 'X-Odd': 'two  spaces' } })
+    const bytes = Buffer.from(await (await rawBytes(id)).arrayBuffer())
+    expect(withoutSignatures(bytes.toString('latin1'))).toBe(mailOf(kept, body))
+    expect(await record(id)).toMatchObject({
+      from: 'Shop <shop@example.com>',
+      to: ['Ann <ann@remote.example>', 'bob@remote.example'],
+      bcc: ['eve@remote.example'],
+      cc: null,
+      subject: 'Grüße',
+      message_id_header: '<own@example.com>',
+      source: 'smtp',
+    })
+  })
+
+  const rawBytes = (id: string) =>
+    relay.api.fetch(
+      new Request(`http://house/v1/messages/${id}/content?part=raw`, {
+        headers: { authorization: `Bearer ${relay.keys.live}` },
+      }),
+    )
+
+  test('gets a Date and a Message-ID only where it has none', async () => {
+    const bare = await taken(mailOf(['From: shop@example.com', 'Message-ID:', 'Date: ']))
+    const header = withoutSignatures(await rawOf(bare))
+    const messageId = `<${bare.slice(4)}@example.com>`
+    expect(header).toBe(
+      mailOf(['Date: Sat, 21 Nov 2026 12:00:00 +0000', `Message-ID: ${messageId}`, 'From: shop@example.com']),
+    )
+    expect((await record(bare)).message_id_header).toBe(messageId)
+
+    const dated = await taken(mailOf(['Date: Fri, 20 Nov 2026 10:00:00 +0100', 'From: shop@example.com']))
+    expect(withoutSignatures(await rawOf(dated))).toStartWith(
+      `Message-ID: <${dated.slice(4)}@example.com>\r\nDate: Fri`,
+    )
+  })
+
+  test('may be in UTF-8, headers too', async () => {
+    const id = await taken(
+      mailOf(['From: Jürgen <shop@example.com>', 'Subject: Grüße 🎁', 'To: Ännchen <ann@remote.example>'], 'ß\r\n'),
+    )
+    expect(await record(id)).toMatchObject({
+      from: 'Jürgen <shop@example.com>',
+      subject: 'Grüße 🎁',
+      to: ['Ännchen <ann@remote.example>'],
+    })
+    expect((await relay.ask('GET', `/v1/messages/${id}/content?part=text`)).text).toBe('ß\n')
+  })
+
+  test('of a mail library arrives with html, text and attachments as they were', async () => {
+    const content = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 31 + (i >> 8)) & 255))
+    const response = await relay.handIn({
+      from: { name: 'Shop, Inc.', address: 'shop@example.com' },
+      to: 'Ann <ann@remote.example>',
+      cc: 'bob@remote.example',
+      bcc: 'eve@remote.example',
+      replyTo: 'help@elsewhere.example',
+      subject: 'Grüße',
+      html: '<p>Grüße <a href="https://shop.example/x">hier</a></p>',
+      text: 'Grüße',
+      attachments: [{ filename: 'Übersicht.bin', content }],
+    })
+    const id = idOf(response)
+    expect(await record(id)).toMatchObject({
+      from: '"Shop, Inc." <shop@example.com>',
+      to: ['Ann <ann@remote.example>'],
+      cc: ['bob@remote.example'],
+      bcc: ['eve@remote.example'],
+      reply_to: ['help@elsewhere.example'],
+      subject: 'Grüße',
+      tags: [],
+      metadata: {},
+    })
+    const raw = await rawOf(id)
+    expect(raw).not.toContain('eve@')
+    const mail = await simpleParser(raw)
+    expect(createHash('sha256').update(mail.attachments[0]!.content).digest()).toEqual(
+      createHash('sha256').update(content).digest(),
+    )
+    const { body } = await relay.ask('GET', `/v1/messages/${id}/content`)
+    expect(body).toMatchObject({
+      html: expect.stringContaining('<a href="https://shop.example/x">'),
+      text: expect.stringMatching(/^Grüße\n*$/),
+      attachments: [{ filename: 'Übersicht.bin', content_type: 'application/octet-stream', size_bytes: 70_000 }],
+    })
+    expect((await relay.ask('GET', `/v1/messages/${id}/content?part=html`)).text).toStartWith('<p>Grüße')
+  })
+
+  test('can be sent again, as a new mail', async () => {
+    const id = await taken(
+      mailOf([
+        'Date: Fri, 20 Nov 2026 10:00:00 +0100',
+        'From: shop@example.com',
+        'Message-ID: <own@example.com>',
+        'X-Service-Tags: again',
+        'X: y',
+      ]),
+    )
+    const { status, body } = await relay.ask('POST', `/v1/messages/${id}/resend`)
+    expect(status).toBe(202)
+    expect(await record(body.id)).toMatchObject({ to: [], bcc: [ANN], tags: ['again'], source: 'api' })
+    expect(withoutSignatures(await rawOf(body.id))).toBe(
+      mailOf([
+        'Date: Sat, 21 Nov 2026 12:00:00 +0000',
+        `Message-ID: <${body.id.slice(4)}@example.com>`,
+        'From: shop@example.com',
+        'X: y',
+      ]),
+    )
+  })
+})
+
+describe('a mail is refused', () => {
+  const CASES: [what: string, headers: string[], reply: string][] = [
+    ['without From', ['To: ann@remote.example'], '550 5.6.0 From is missing'],
+    ['with two From', ['From: shop@example.com', 'From: shop@example.com'], '550 5.6.0 From is given twice'],
+    ['with two Subjects', ['From: shop@example.com', 'Subject: a', 'subject: b'], '550 5.6.0 subject is given twice'],
+    ['with two authors', ['From: shop@example.com, ceo@example.com'], '550 5.6.0 From must be one address such as'],
+    ['with an author in a group', ['From: us:shop@example.com;'], '550 5.6.0 From must be one address such as'],
+    ['from another domain', ['From: shop@other.example'], '550 5.7.1 from is not an address at the domain of this key'],
+    ['from a subdomain', ['From: shop@sub.example.com'], '550 5.7.1 from is not an address at the domain of this key'],
+    ['with a line that is no field', ['From: shop@example.com', 'nonsense'], '550 5.6.0 the header section has a line'],
+    [
+      'with an mbox line',
+      ['From shop Sat Nov 21', 'From: shop@example.com'],
+      '550 5.6.0 the header section has a line',
+    ],
+    ['that has been round', [...Array(51).fill('Received: by x'), 'From: shop@example.com'], '554 5.4.6 mail loop'],
+    [
+      'with a thousand fields',
+      ['From: shop@example.com', ...Array(1000).fill('X-Y: z')],
+      '550 5.6.0 the header section',
+    ],
+    [
+      'with metadata that is no JSON',
+      ['From: shop@example.com', 'X-Service-Metadata: order=17'],
+      '550 5.6.0 X-Service-Metadata must be a JSON object',
+    ],
+    [
+      'with metadata that is no object',
+      ['From: shop@example.com', 'X-Service-Metadata: [1]'],
+      '550 5.6.0 X-Service-Metadata must be an object',
+    ],
+    [
+      'with metadata of another type',
+      ['From: shop@example.com', 'X-Service-Metadata: {"a": {}}'],
+      '550 5.6.0 X-Service-Metadata.a must be a string, a number or a boolean',
+    ],
+    [
+      'with a tag that is too long',
+      ['From: shop@example.com', `X-Service-Tags: a, ${'b'.repeat(65)}`],
+      '550 5.6.0 X-Service-Tags[1] must be 1 to 64 characters',
+    ],
+    [
+      'with too many tags',
+      ['From: shop@example.com', 'X-Service-Tags: a,b,c,d,e,f,g,h,i,j,k'],
+      '550 5.6.0 X-Service-Tags must name at most 10 tags',
+    ],
+    [
+      'with a bad idempotency key',
+      ['From: shop@example.com', 'X-Service-Idempotency-Key:'],
+      '550 5.6.0 X-Service-Idempotency-Key must be 1 to 255 printable ASCII characters',
+    ],
+  ]
+
+  // All at once: each connection waits 100 ms for its banner.
+  let replies: string[]
+  let counts: number[]
+  beforeAll(async () => {
+    const before = await countOf()
+    replies = await Promise.all(CASES.map(([, headers]) => refused(mailOf(headers))))
+    counts = [before, await countOf()]
+  })
+
+  test.each(CASES.map(([what, , reply], i) => [what, reply, i] as const))('%s', (_, reply, i) => {
+    expect(replies[i]).toStartWith(reply)
+    expect(counts[1]).toBe(counts[0]!)
+  })
+
+  test('for a domain that is not verified, as by the API', async () => {
+    const { body } = await relay.send({ ...MAIL, from: 'a@new.example' }, { key: relay.keys.unverified })
+    expect(await refused(mailOf(['From: a@new.example']), relay.keys.unverified)).toBe(
+      `550 5.7.1 ${body.error.message}`,
+    )
+  })
+
+  const countOf = async () => (await relay.ask('GET', '/v1/messages?limit=100')).body.data.length
+})
+
+describe('beside the mail', () => {
+  test('tags and metadata stand in the record and in every event, and not in the mail', async () => {
+    const metadata = { order: 'o-17', name: 'Jürgen', gift: true, note: 'many words '.repeat(30).trim() }
+    const id = idOf(
+      await relay.handIn(
+        {
+          ...{ from: 'shop@example.com', to: 'bounce@remote.example', text: 'x' },
+          headers: { 'X-Service-Tags': 'receipt, größe,receipt', 'X-Service-Metadata': JSON.stringify(metadata) },
+        },
+        relay.keys.test,
+      ),
+    )
+    expect(await record(id)).toMatchObject({ tags: ['receipt', 'größe'], metadata, mode: 'test', status: 'bounced' })
+    const { body } = await relay.ask('GET', `/v1/messages/${id}/events`)
+    expect(body.data).toMatchObject([{ type: 'message.bounced', data: { tags: ['receipt', 'größe'], metadata } }])
+    expect(await rawOf(id)).not.toContain('X-Service')
+  })
+
+  test('a sandbox key decides by the local part, and clicks the link of the mail', async () => {
+    const html = '<a href="https://shop.example/offer">offer</a>'
+    const send = (to: string) => relay.handIn({ from: 'shop@example.com', to, html }, relay.keys.test)
+    const id = idOf(await send('click@remote.example'))
+    const { body } = await relay.ask('GET', `/v1/messages/${id}/events`)
+    expect(body.data.find(({ type }: { type: string }) => type === 'message.clicked').data.url).toBe(
+      'https://shop.example/offer',
+    )
+    expect((await record(idOf(await send('suppressed@remote.example')))).status).toBe('suppressed')
+  })
+
+  test('a suppressed recipient is accepted and not tried', async () => {
+    const { organizationId, mintId } = relay
+    const email = 'gone@remote.example'
+    const suppression = { id: mintId('sup'), organizationId, domainId: null, email, reason: 'manual' as const }
+    await relay.store.suppressions.add({ ...suppression, messageId: null, createdAt: relay.clock.now() })
+    const id = await taken(mailOf(['From: shop@example.com', 'To: Gone@remote.example']), ['Gone@remote.example', ANN])
+    expect((await record(id)).recipients).toMatchObject([{ status: 'suppressed' }, { status: 'queued', type: 'bcc' }])
+  })
+})
+
+describe('plan and limits', () => {
+  test('a month that is used up is final, a minute that is used up passes', async () => {
+    const small = await openRelay({ plan: { messagesPerMonth: 2, requestsPerMinute: 3 } })
+    const transport = small.client(undefined, { pool: true, maxConnections: 1 })
+    const send = (to: string[]) =>
+      refusalOf(transport.sendMail({ from: 'shop@example.com', to, text: 'x' }).then(({ response }) => response))
+    expect(await send([ANN, 'bob@remote.example', 'eve@remote.example'])).toBe(
+      "550 5.7.1 this month's 2 recipients of the plan are used up",
+    )
+    expect(await send([ANN, 'bob@remote.example'])).toStartWith('taken: 250')
+    expect(await send([ANN])).toStartWith('550 5.7.1 this month')
+    expect(await send([ANN])).toBe('451 4.7.1 more than 3 requests a minute, try again in 60 seconds')
+    const overHttp = await small.send(MAIL)
+    expect(overHttp.status).toBe(429)
+    transport.close()
+    await small.close()
+  })
+
+  test('a mail over the limit of a message is 552', async () => {
+    const small = await openRelay({ messageBytes: 10_000 })
+    const mail = { from: 'shop@example.com', to: ANN, text: 'x'.repeat(20_000) }
+    expect(await refusalOf(small.handIn(mail))).toStartWith('552 5.3.4 the whole mail would have')
+    await small.close()
+  })
+
+  test('fifty recipients are taken, the next ones are for another mail', async () => {
+    const to = Array.from({ length: 52 }, (_, i) => `u${i}@remote.example`)
+    const transport = relay.client()
+    const { accepted, rejected, response } = await transport.sendMail({ from: 'shop@example.com', to, text: 'x' })
+    expect([accepted.length, rejected]).toEqual([50, to.slice(50)])
+    expect((await record(idOf(response))).recipients).toHaveLength(50)
+    transport.close()
+  })
+})
