@@ -52,8 +52,8 @@ function* itemsOf(value: string): Generator<Item> {
       quotesClose = end > 0
       add(quotesClose ? value.slice(at, end) : char)
       if (quotesClose) at = end - 1
-    } else if (char === '(' && commentsClose) {
-      const end = endOfComment(value, at)
+    } else if (char === '(') {
+      const end: number = commentsClose ? endOfComment(value, at) : -1
       commentsClose = end > 0
       add(' ')
       if (commentsClose) at = end - 1
@@ -122,6 +122,6 @@ function lastWord(text: string): string {
   return (end.endsWith('"') ? /"(?:[^"\\]|\\.)*"$/ : /[^ "]+$/).exec(end)?.[0] ?? ''
 }
 
-// A quoted string, or anything without blanks, control characters and brackets.
-const LOCAL = /^(?:"(?:[^"\\\x00-\x1f\x7f]|\\[^\x00-\x1f\x7f])*"|[^\s\x00-\x1f\x7f"<>]+)$/
-const DOMAIN = /^[^\s\x00-\x1f\x7f"<>@]+$/
+// A quoted string, or anything without blanks, control characters and the specials of RFC 5322 §3.2.3.
+const LOCAL = /^(?:"(?:[^"\\\x00-\x1f\x7f]|\\[^\x00-\x1f\x7f])*"|[^\s\x00-\x1f\x7f"()<>@,;:\\[\]]+)$/
+const DOMAIN = /^[^\s\x00-\x1f\x7f"()<>@,;\\]+$/

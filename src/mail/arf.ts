@@ -99,6 +99,7 @@ function instant(value: string): number | null {
     .slice(0, 100)
     .replace(/\([^)]*\)/g, '')
     .trim()
+  if (!/\d{4}.*\d:\d/.test(date)) return null
   const hasZone = /(?:[+-]\d{4}|[A-Z]{1,4})$/i.test(date)
   const at = Date.parse(hasZone ? date : `${date} +0000`)
   return Number.isNaN(at) ? null : at

@@ -45,6 +45,11 @@ export function diagnosticText(text: string): string | null {
   return withoutControls(text.slice(0, 8_000)).replace(/ {2,}/g, ' ').trim().slice(0, LONGEST_DIAGNOSTIC) || null
 }
 
+/** `dns; mx.example. (192.0.2.1)` → `mx.example`; null when no host is named. */
+export function hostOf(value: string): string | null {
+  return /^\s*(?:[a-z][\w-]*\s*;)?\s*([^\s();\x00-\x1f\x7f]{1,255})/i.exec(value)?.[1]?.replace(/\.$/, '') || null
+}
+
 const MOST_RECIPIENTS = 1_000
 const LONGEST_DIAGNOSTIC = 2_000
 const RECIPIENT_FIELDS: ReadonlySet<string> = new Set([
@@ -130,9 +135,4 @@ function recipientOf(value: string): string | null {
 function unescaped(written: string, hex: string): string {
   const point = Number.parseInt(hex, 16)
   return point > 0x1f && point <= 0x10ffff ? String.fromCodePoint(point) : written
-}
-
-/** `dns; mx.example (192.0.2.1)` → `mx.example`. */
-export function hostOf(value: string): string | null {
-  return /^\s*(?:[a-z][\w-]*\s*;)?\s*([^\s();\x00-\x1f\x7f]{1,255})/i.exec(value)?.[1] ?? null
 }

@@ -20,6 +20,8 @@ interface Form {
   recipient: RegExp
   /** First group: the part of a recipient's words that is the reply. */
   reply?: RegExp
+  /** A line elsewhere in the text that tells of the recipient in the first group, for those that no words follow. */
+  aside?: RegExp
   /** It will be tried again. Looked for in the subject and in the text, not in the copy of the mail. */
   delayed?: RegExp
   /** First group: who reports. */
@@ -43,15 +45,25 @@ export function readBounceText(mail: MimePart): Dsn | null {
     const inText = recipientsIn(listed, form, action)
     const recipients = inText.length > 0 ? inText : failedRecipients(mail, listed, form, action)
     if (recipients.length === 0) continue
+    if (form.aside) addAsides(recipients, text.matchAll(form.aside))
     return { form: form.name, reportingMta: hostOf(form.host?.exec(text)?.[1] ?? ''), recipients }
   }
   return null
 }
 
+/** What people see, as far as reports go: 64 KiB of the first text, or of the HTML; '' without any. */
+export function reportText(mail: MimePart): string {
+  const leaves = leavesOf(mail)
+  const plain = leaves.find((leaf) => leaf.type === 'text/plain')
+  if (plain) return textOf(plain).slice(0, LONGEST_TEXT)
+  const html = leaves.find((leaf) => leaf.type === 'text/html')
+  return html ? textFromHtml(textOf(html).slice(0, LONGEST_TEXT)) : ''
+}
+
 // Where the copy of the mail begins, in the words of all that add one within the text.
 const END =
   /^(?:-{2,} ?(?:Below this line|This is a copy|Original message|Forwarded message|The body of|Enclosed|Undelivered message|Message header|The header|The following is a copy)|_{20,}|Received: |Return-Path: )/im
-const IN_BRACKETS = /^ {0,8}<([^<>\s]+@[^<>\s]+)>:?[ \t]*(.*)$/
+const IN_BRACKETS = /^<([^<>\s]+@[^<>\s]+)>:?[ \t]*(.*)$/
 const BARE = /^[ \t]{0,12}<?([^<>\s:;,()]+@[^<>\s:;,()]+?)>?:?[ \t]*$/
 const WILL_RETRY =
   /\b(?:will (?:be retried|keep trying|continue (?:to try|for)|be attempted again|retry)|(?:delivery|attempts?) (?:to deliver the message )?will (?:be retried|continue)|warning message only|warning only|do not need to resend|no action is required|has not (?:yet )?been delivered|delayed)\b/i
@@ -70,7 +82,7 @@ const FORMS: readonly Form[] = [
     name: 'qmail',
     opening: /^Hi\. This is the\b/m,
     recipient: IN_BRACKETS,
-    reply: /Remote host said: (.*)/s,
+    reply: /Remote host said: (.*?)(?:\nGiving up on |$)/s,
     host: /^Hi\. This is the (?:\S+ program|\S+(?: \S+){0,3}) at ([^\s]+?)\.?$/m,
   },
   {
@@ -89,7 +101,8 @@ const FORMS: readonly Form[] = [
     reply: /\(reason: (.*?)\)$/ms,
     delayed: /transient non-fatal errors|will keep trying until|^Warning: could not send message/im,
     until: /^ {0,6}-{3,} (?:Transcript of session follows|Original message follows|Message header follows)/m,
-    host: /^The original message was received at [^\n]*(?:\n[^\n]+){0,2}\n?from (\S+)/m,
+    // `550 5.1.1 <a@b.example>... User unknown`, without the code when it is to be tried again.
+    aside: /^(?:[45]\d\d (?:[45]\.\d{1,3}\.\d{1,3} )?)?<([^<>\s]{1,320})>\.{3} .{1,1000}$/gm,
   },
   {
     name: 'gmail',
@@ -150,11 +163,15 @@ const FORMS: readonly Form[] = [
   },
 ]
 
-/** Only then is the text looked at: no person writes from these addresses. */
+/** Only then is the text looked at: no person writes so. The null return path says it best, but its field is not there before
+ *  a mail is delivered. */
 function isFromMailSystem(mail: MimePart): boolean {
   if (failedAddresses(mail).length > 0) return true
   if (/^<\s*>/.test(fieldOf(mail, 'return-path'))) return true
-  const author = firstAddress(fieldOf(mail, 'from').slice(0, 2_000)) ?? fieldOf(mail, 'from')
+  const from = fieldOf(mail, 'from').slice(0, 2_000)
+  if (/^"?(?:courier mail server|mail delivery (?:sub)?system|mail system|system administrator)\b/i.test(from))
+    return true
+  const author = firstAddress(from) ?? from
   return /^<?(?:mailer-?daemon|post-?master|mail-?daemon|mdaemon|microsoftexchange[0-9a-f]+|mail\.?delivery)(?:[+@>]|$)/i.test(
     author,
   )
@@ -162,15 +179,6 @@ function isFromMailSystem(mail: MimePart): boolean {
 
 function failedAddresses(mail: MimePart): string[] {
   return addressesOf(fieldOf(mail, 'x-failed-recipients').slice(0, 100_000))
-}
-
-/** What people see, as far as reports go: 64 KiB of the first text, or of the HTML. */
-function reportText(mail: MimePart): string {
-  const leaves = leavesOf(mail)
-  const plain = leaves.find((leaf) => leaf.type === 'text/plain')
-  if (plain) return textOf(plain).slice(0, LONGEST_TEXT)
-  const html = leaves.find((leaf) => leaf.type === 'text/html')
-  return html ? textFromHtml(textOf(html).slice(0, LONGEST_TEXT)) : ''
 }
 
 const LONGEST_TEXT = 65_536
@@ -222,3 +230,15 @@ function told(address: string, words: string, form: Form, action: DsnRecipient['
 }
 
 const REPLY_LINES = /^[245]\d\d[ :-].*(?:\n.+)*/m
+
+function addAsides(recipients: DsnRecipient[], asides: Iterable<RegExpExecArray>): void {
+  const silent = new Map(
+    recipients.filter((each) => each.diagnostic === null).map((each) => [each.finalRecipient, each]),
+  )
+  for (const aside of asides) {
+    const recipient = silent.get(firstAddress(aside[1]!))
+    if (recipient === undefined || recipient.diagnostic !== null) continue
+    recipient.diagnostic = diagnosticText(aside[0])
+    recipient.status = statusIn(aside[0])
+  }
+}

@@ -1,6 +1,6 @@
-import { readDeliveryStatus } from './delivery-status.ts'
-import { readBounceText } from './dsn-forms.ts'
-import { contentOf, leavesOf, readParts } from './mime-parts.ts'
+import { diagnosticText, readDeliveryStatus } from './delivery-status.ts'
+import { readBounceText, reportText } from './dsn-forms.ts'
+import { contentOf, leavesOf, type MimePart, readParts } from './mime-parts.ts'
 
 /** What a delivery status notification says of one recipient. RFC 3464 §2.3. */
 export interface DsnRecipient {
@@ -34,9 +34,17 @@ export function readDsn(raw: Uint8Array): Dsn | null {
     // A missing empty line makes the first fields part of the part's own header.
     const own = leaf.fields.filter((field) => !field.key.startsWith('content-'))
     const { reportingMta, recipients } = readDeliveryStatus(own, contentOf(leaf))
-    if (recipients.length > 0) return { form: 'rfc3464', reportingMta, recipients }
+    if (recipients.length > 0) return { form: 'rfc3464', reportingMta, recipients: withRemoteReply(recipients, mail) }
   }
   return readBounceText(mail)
 }
 
 const STATUS_TYPES: ReadonlySet<string> = new Set(['message/delivery-status', 'message/global-delivery-status'])
+
+/** Exchange Online keeps the reply for people: a report about one recipient without a diagnostic gets it from there. */
+function withRemoteReply(recipients: DsnRecipient[], mail: MimePart): DsnRecipient[] {
+  const [only] = recipients
+  if (recipients.length > 1 || only!.diagnostic !== null) return recipients
+  const reply = /Remote Server returned '([^']*)'/i.exec(reportText(mail))?.[1] ?? ''
+  return [{ ...only!, diagnostic: diagnosticText(reply) }]
+}

@@ -10,38 +10,35 @@ export function decodeWords(value: string): string {
   let run: Run | null = null
   let end = 0 // of what is read
   for (const word of value.matchAll(WORD)) {
-    const between = value.slice(end, word.index)
     const charset = word[1]!.replace(/\*.*$/s, '').toLowerCase()
+    if (decodeCharset(NOTHING, charset) === null) continue // unknown: it stays with the text around it
     const bytes = /b/i.test(word[2]!) ? Buffer.from(word[3]!, 'base64') : bytesOfQ(word[3]!)
+    const between = value.slice(end, word.index)
     const isNeighbour = run !== null && between.trim() === ''
-    if (run !== null && isNeighbour && run.charset === charset) {
-      run.bytes.push(bytes)
-      run.written += between + word[0]
+    if (isNeighbour && run!.charset === charset) {
+      run!.bytes.push(bytes)
     } else {
-      const before: string | null = run === null ? '' : textOf(run)
-      decoded += before ?? run!.written
-      if (!isNeighbour || before === null) decoded += between
-      run = { charset, bytes: [bytes], written: word[0] }
+      decoded += textOf(run) + (isNeighbour ? '' : between)
+      run = { charset, bytes: [bytes] }
     }
     end = word.index + word[0].length
   }
-  if (run !== null) decoded += textOf(run) ?? run.written
-  return decoded + value.slice(end)
+  return decoded + textOf(run) + value.slice(end)
 }
 
 /** Neighbours of one charset: their bytes make sense only together. */
 interface Run {
   charset: string
   bytes: Uint8Array[]
-  /** As it stood, should the charset be unknown. */
-  written: string
 }
 
+const NOTHING = new Uint8Array(0)
 // Wider than the RFC, which has no spaces within a word and at most 75 characters: both are seen in the wild.
 const WORD = /=\?([^?\s]{1,60})\?([bq])\?([^?\r\n]*)\?=/gi
 
-function textOf(run: Run): string | null {
-  return decodeCharset(Buffer.concat(run.bytes), run.charset)?.replace(/[\x00-\x1f\x7f]+/g, ' ') ?? null
+function textOf(run: Run | null): string {
+  if (run === null) return ''
+  return (decodeCharset(Buffer.concat(run.bytes), run.charset) ?? '').replace(/[\x00-\x1f\x7f]+/g, ' ')
 }
 
 function bytesOfQ(text: string): Uint8Array {
