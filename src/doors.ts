@@ -99,7 +99,11 @@ export async function openDoors(
 
 /** A listener could not be bound: which key of the config asked for it, and why, in a line for the operator. */
 export class ListenFailure extends Error {
-  constructor(key: string, at: Endpoint, cause: unknown) {
+  constructor(
+    readonly key: string,
+    at: Endpoint,
+    cause: unknown,
+  ) {
     super(`${key}: ${reasonOf(cause, formatEndpoint(at))}`, { cause })
   }
 }

@@ -5,20 +5,22 @@ import { harmless, table } from './print.ts'
 export type PublishedRecord = DnsRecord & { status: RecordStatus; found: string[] }
 
 /** Records → a table to copy from, with what DNS last said of each. Values stand whole and last, as long as they are:
- *  a shortened key cannot be pasted. The MX record of the domain itself is left out as long as nothing here receives
- *  mail: whoever copied it would receive none. */
-export function dnsTable(all: readonly PublishedRecord[]): string {
-  const records = all.filter(({ purpose }) => purpose !== 'mx')
+ *  a shortened key cannot be pasted. */
+export function dnsTable(records: readonly PublishedRecord[]): string {
   const rows = records.map((record) => [
-    record.required ? 'yes' : 'advised',
+    record.purpose === 'mx' ? 'no' : record.required ? 'yes' : 'advised',
     STATUS[record.status],
     record.type,
     record.name,
     record.priority === null ? record.value : `${record.priority} ${record.value}`,
   ])
-  const wrong = records.filter(({ status }) => status === 'mismatch')
+  const wrong = records.filter(({ status, purpose }) => status === 'mismatch' && purpose !== 'mx')
+  const apex = records.filter(({ purpose }) => purpose === 'mx')
+  const warnings = apex.map(
+    ({ name }) => `The MX of ${name} would bring all its mail here: only where no other server receives it.`,
+  )
   const notes = wrong.map(({ name, found }) => `${name} says something else: ${harmless(found.join(' | '))}`)
-  return [table(['needed', 'seen', 'type', 'name', 'value'], rows), ...notes].join('\n')
+  return [table(['needed', 'seen', 'type', 'name', 'value'], rows), ...warnings, ...notes].join('\n')
 }
 
 const STATUS: Record<RecordStatus, string> = { pending: '-', valid: 'yes', missing: 'no', mismatch: 'differs' }

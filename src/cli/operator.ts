@@ -55,8 +55,8 @@ export function createOperator(deps: {
     random,
     mintId,
     freshResolver: resolver,
-    compose: async (content: Uint8Array, signingKeys: SigningKey[], signedAt: number) =>
-      Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt })),
+    compose: async (content: Uint8Array, signingKeys: SigningKey[], signedAt: number, ownFields = '') =>
+      Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, ownFields })),
     watch: async () => {},
     wakeOutbound: onQueued,
     wakeWebhooks: onQueued,

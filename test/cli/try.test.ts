@@ -51,7 +51,7 @@ describe('try', () => {
     async () => {
       const running = await startJson()
       const record = await running.record
-      expect(record).toMatchObject({ dashboard: null, smtp: null, domain: 'postrider.example' })
+      expect(record).toMatchObject({ dashboard: null, domain: 'postrider.example' })
       expect(record.api_key).toStartWith('svc_test_')
       expect(record.live_key).toStartWith('svc_live_')
       expect(existsSync(record.data_dir)).toBe(true)

@@ -5,7 +5,7 @@ import { VERSION } from '../../version.ts'
 import { EXIT } from '../failure.ts'
 import { type Paint, print, printJson } from '../print.ts'
 import type { ArrivedMail } from './mail-server.ts'
-import { openTryOut, RECIPIENT, type TryOut } from './open.ts'
+import { openTryOut, RECIPIENT, type TryOut, type TryPorts } from './open.ts'
 import { exampleMessage, seconds, size, tellDkim, tellSignatures } from './tell.ts'
 import type { ArrivedCall } from './webhook-receiver.ts'
 
@@ -13,7 +13,7 @@ import type { ArrivedCall } from './webhook-receiver.ts'
  *  told as it is reached; one that is not reached in time, or not as it should be, says what was missing. Answers 0
  *  only when the mail came with two DKIM signatures that pass and the event with two signatures that are valid. */
 export async function walkOnce(options: {
-  port: number
+  ports: TryPorts
   json: boolean
   startedAt: number
   paint: Paint
@@ -21,7 +21,7 @@ export async function walkOnce(options: {
   /** Resolves when somebody wants us to end. */
   ended: Promise<number>
 }): Promise<number> {
-  const { port, json, startedAt, paint, log } = options
+  const { ports, json, startedAt, paint, log } = options
   const stages: Stage[] = []
   const reached = (name: string, isGood: boolean, told: string, ms: number | null = null) => {
     stages.push({ name, ok: isGood, told, ms })
@@ -33,9 +33,10 @@ export async function walkOnce(options: {
   const mail = Promise.withResolvers<ArrivedMail>()
   const delivered = Promise.withResolvers<ArrivedCall>()
   const tryOut = await openTryOut({
-    port,
+    ports,
     log,
     onMail: mail.resolve,
+    onInbound: () => {},
     onCall: (call) => call.type === 'message.delivered' && delivered.resolve(call),
   })
   try {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeConfig } from '../../config.ts'
+import { ListenFailure } from '../../doors.ts'
 import { openHouse } from '../../house.ts'
 import { EVENT_TYPES } from '../../model/event.ts'
 import { selfSignedCertificate } from '../../platform/certificate.ts'
@@ -14,12 +15,19 @@ import type { PublishedRecord } from '../dns-table.ts'
 import { CommandFailure } from '../failure.ts'
 import { createOperator, type Operator } from '../operator.ts'
 import { type ArrivedMail, startMailServer } from './mail-server.ts'
-import { type ArrivedCall, startWebhookReceiver } from './webhook-receiver.ts'
+import { type ArrivedCall, type ArrivedInbound, startWebhookReceiver } from './webhook-receiver.ts'
 
 export const DOMAIN = 'postrider.example'
 export const RECIPIENT = 'ann@customer.example'
 const HOSTNAME = `mail.${DOMAIN}`
 const MX_HOST = 'mx.recipients.example'
+
+/** On 127.0.0.1; 0 = any. */
+export interface TryPorts {
+  http: number
+  inbound: number
+  submission: number
+}
 
 /** The whole appliance with a small world around it, all on loopback, in a folder that goes when it stops. */
 export interface TryOut {
@@ -28,23 +36,29 @@ export interface TryOut {
   baseUrl: string
   dataDir: string
   mailServer: string
+  /** `127.0.0.1:port` where mail from the world comes in, and where programs hand mail in. */
+  smtpInbound: string
+  smtpSubmission: string
   liveKey: string
   testKey: string
   webhook: { id: string; url: string; secret: string }
+  /** Takes all mail for the domain that no other route takes. */
+  route: { id: string; secret: string }
   stop(): Promise<void>
 }
 
 /** Opens it: DNS, a mail server that is the MX of every domain, and a webhook endpoint outside; inside the house with an
- *  organization, a domain whose records are published and were seen, a sandbox and a live key, and a webhook for every
- *  event. Nothing is short-cut: MX, DKIM and verification go by DNS. Rejects when the port is taken; what was opened is
+ *  organization, a domain whose records are published and were seen, a sandbox and a live key, a webhook for every event
+ *  and a route for every mail that comes in. Nothing is short-cut: MX, DKIM and verification go by DNS. Rejects when the port is taken; what was opened is
  *  closed again then. */
 export async function openTryOut(options: {
-  port: number
+  ports: TryPorts
   log: Log
   /** Who gets each webhook call after the receiver; undefined = nobody. */
   forwardTo?: URL | undefined
   onMail: (mail: ArrivedMail) => void
   onCall: (call: ArrivedCall) => void
+  onInbound: (mail: ArrivedInbound) => void
 }): Promise<TryOut> {
   const undo: (() => unknown)[] = []
   const stop = async () => {
@@ -54,12 +68,12 @@ export async function openTryOut(options: {
     return { ...(await build(options, undo)), stop }
   } catch (error) {
     await stop()
-    throw portFailure(error, options.port)
+    throw portFailure(error)
   }
 }
 
 async function build(
-  { port, log, forwardTo, onMail, onCall }: Parameters<typeof openTryOut>[0],
+  { ports, log, forwardTo, onMail, onCall, onInbound }: Parameters<typeof openTryOut>[0],
   undo: (() => unknown)[],
 ): Promise<Omit<TryOut, 'stop'>> {
   const clock: Clock = systemClock
@@ -76,14 +90,17 @@ async function build(
   undo.push(() => resolver.close())
   const mailServer = await startMailServer({ certificate, hostname: MX_HOST, resolver, clock, onMail })
   undo.push(() => mailServer.stop())
-  const receiver = startWebhookReceiver({ certificate, clock, forwardTo, onCall })
+  const receiver = startWebhookReceiver({ certificate, clock, forwardTo, onCall, onInbound })
   undo.push(() => receiver.stop())
 
   const config = makeConfig({
     hostname: HOSTNAME,
     data_dir: join(folder, 'data'),
-    http: { listen: `127.0.0.1:${port}` },
-    smtp: { inbound: { listen: 'off' } },
+    http: { listen: `127.0.0.1:${ports.http}` },
+    smtp: {
+      inbound: { listen: `127.0.0.1:${ports.inbound}` },
+      submission: { listen: `127.0.0.1:${ports.submission}` },
+    },
     delivery: { port: mailServer.port, allow_private_destinations: true, retry_schedule_seconds: [2, 5, 15, 60] },
     dns: { servers: [zone.address] },
     webhooks: {
@@ -113,16 +130,28 @@ async function build(
     organizationId,
     body: { url: receiver.url, events: [...EVENT_TYPES], description: 'the terminal' },
   })
-  receiver.trust(String(webhook.secret))
+  const route = await operator.run('inbound_routes_create', {
+    organizationId,
+    body: {
+      name: 'the terminal',
+      match: { type: 'catch_all' },
+      action: { type: 'webhook', config: { url: receiver.inboundUrl } },
+      priority: -1,
+    },
+  })
+  receiver.trust({ webhook: String(webhook.secret), route: String(route.secret) })
 
   return {
     http: house.listening.http!,
     baseUrl: house.publicUrl,
     dataDir: config.dataDir,
     mailServer: `127.0.0.1:${mailServer.port}`,
+    smtpInbound: house.listening.smtpInbound!,
+    smtpSubmission: house.listening.smtpSubmission!,
     liveKey,
     testKey,
     webhook: { id: String(webhook.id), url: receiver.url, secret: String(webhook.secret) },
+    route: { id: String(route.id), secret: String(route.secret) },
   }
 }
 
@@ -157,9 +186,10 @@ async function makeKey(organizationId: string, domainId: string, mode: 'live' | 
   return String(key.key)
 }
 
-function portFailure(thrown: unknown, port: number): unknown {
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : ''
-  if (code === 'EADDRINUSE') return new CommandFailure(`port: 127.0.0.1:${port} is in use by another program`)
-  if (code === 'EACCES') return new CommandFailure(`port: no permission to listen on 127.0.0.1:${port}`)
-  return thrown
+/** The one port that somebody asked for is named as they named it. */
+function portFailure(thrown: unknown): unknown {
+  if (!(thrown instanceof ListenFailure)) return thrown
+  return new CommandFailure(
+    thrown.key === 'http.listen' ? thrown.message.replace('http.listen', 'port') : thrown.message,
+  )
 }

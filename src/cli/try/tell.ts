@@ -3,7 +3,7 @@ import { VERSION } from '../../version.ts'
 import type { Paint } from '../print.ts'
 import type { ArrivedMail } from './mail-server.ts'
 import { DOMAIN, RECIPIENT, type TryOut } from './open.ts'
-import type { ArrivedCall } from './webhook-receiver.ts'
+import type { ArrivedCall, ArrivedInbound } from './webhook-receiver.ts'
 
 /** The words of `postrider try`. Pure. */
 
@@ -25,8 +25,10 @@ export function describeTryOut(tryOut: TryOut, tookMs: number, paint: Paint): st
       `${tryOut.webhook.id}, all ${EVENT_TYPES.length} events, shown here as they arrive`,
     ),
     row('Secret', paint.accent(tryOut.webhook.secret), 'signs the webhook calls'),
+    row('SMTP', tryOut.smtpSubmission, 'takes mail from your programs: any user, a key as password'),
+    row('Inbound', tryOut.smtpInbound, `takes mail for anything@${DOMAIN}, shown here as it is handed in`),
+    row('Secret', paint.accent(tryOut.route.secret), 'signs the calls with inbound mail'),
     row('Dashboard', paint.dim('not there yet')),
-    row('SMTP', paint.dim('not there yet')),
     '',
     `${paint.bold('Send one')} ${paint.dim('(in another terminal)')}`,
     '',
@@ -47,13 +49,15 @@ export function recordOf(tryOut: TryOut) {
     http: tryOut.http,
     base_url: tryOut.baseUrl,
     dashboard: null,
-    smtp: null,
+    smtp: tryOut.smtpSubmission,
+    smtp_inbound: tryOut.smtpInbound,
     domain: DOMAIN,
     api_key: tryOut.testKey,
     live_key: tryOut.liveKey,
     curl: curlLine(tryOut, tryOut.testKey, RECIPIENT),
     curl_live: curlLine(tryOut, tryOut.liveKey, RECIPIENT),
     webhook: tryOut.webhook,
+    inbound_route: tryOut.route,
     mail_server: tryOut.mailServer,
     data_dir: tryOut.dataDir,
   }
@@ -103,6 +107,17 @@ export function tellCall(call: ArrivedCall, paint: Paint): string {
   return [
     `${paint.dim(timeOfDay(call.at))} ${paint.accent('webhook')} ${paint.bold(call.type)}${to}${again}${why && paint.dim(`  ${why}`)}`,
     `${INDENT}${paint.dim(call.eventId)} ${tellSignatures(call, paint)}${answer}`,
+  ].join('\n')
+}
+
+/** A mail from the world that was handed in → two lines. */
+export function tellInbound(mail: ArrivedInbound, paint: Paint): string {
+  const again = mail.attempt === '1' ? '' : `, attempt ${mail.attempt}`
+  const answer = mail.forwarded === null ? '' : `, your server answered ${mail.forwarded}`
+  const { spf, dkim, dmarc } = mail.verdicts
+  return [
+    `${paint.dim(timeOfDay(mail.at))} ${paint.accent('inbound')} ${paint.bold(mail.subject)} from ${mail.from} to ${mail.to.join(', ')}${again}`,
+    `${INDENT}SPF ${spf}, DKIM ${dkim}, DMARC ${dmarc}, X-Inbound-Signature ${verdict(mail.signature, 'valid', paint)}${answer}`,
   ].join('\n')
 }
 

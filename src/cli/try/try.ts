@@ -1,11 +1,11 @@
-import { createServer } from 'node:net'
 import { systemClock } from '../../platform/clock.ts'
 import { createLog } from '../../platform/log.ts'
 import { EXIT } from '../failure.ts'
 import { paintFor, print, printJson } from '../print.ts'
+import { freePorts } from './free-port.ts'
 import { walkOnce } from './once.ts'
-import { openTryOut, type TryOut } from './open.ts'
-import { describeTryOut, recordOf, tellCall, tellMail } from './tell.ts'
+import { openTryOut, type TryOut, type TryPorts } from './open.ts'
+import { describeTryOut, recordOf, tellCall, tellInbound, tellMail } from './tell.ts'
 
 interface Options {
   once?: true
@@ -15,23 +15,31 @@ interface Options {
 }
 
 /** `postrider try`: the whole appliance on loopback until Ctrl-C (130) or SIGTERM (0). `--once` walks one message
- *  through it and ends with 0 or 1. Without `--port` the API takes 8025 if it is free, else another. */
+ *  through it and ends with 0 or 1. Without `--port` the API takes 8025 if it is free, else another, and SMTP likewise. */
 export async function tryOut(options: Options): Promise<number> {
   const startedAt = systemClock.now()
   const ended = untilSignal()
   const paint = paintFor(process.env, process.stdout.isTTY)
   const log = createLog({ clock: systemClock, level: 'error', format: 'text' })
   if (options.once)
-    return walkOnce({ port: options.port ?? 0, json: options.json === true, startedAt, paint, log, ended })
+    return walkOnce({
+      ports: { ...ANY, http: options.port ?? 0 },
+      json: options.json === true,
+      startedAt,
+      paint,
+      log,
+      ended,
+    })
 
   const isQuiet = options.json === true
   const say = (lines: string) => isQuiet || print(lines)
   const running = await openTryOut({
-    port: options.port ?? (await freePort()),
+    ports: options.port === undefined ? await freePorts(USUAL) : { ...ANY, http: options.port },
     log,
     forwardTo: options.forwardTo,
     onMail: (mail) => say(tellMail(mail, paint)),
     onCall: (call) => say(tellCall(call, paint)),
+    onInbound: (mail) => say(tellInbound(mail, paint)),
   })
   if (isQuiet) printJson(recordOf(running))
   else print(describeTryOut(running, systemClock.now() - startedAt, paint))
@@ -59,13 +67,5 @@ function untilSignal(): Promise<number> {
   })
 }
 
-const USUAL_PORT = 8025
-
-/** 8025, so that lines copied yesterday work today; 0 = any, when somebody has it. */
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer()
-    probe.once('error', () => resolve(0))
-    probe.listen(USUAL_PORT, '127.0.0.1', () => probe.close(() => resolve(USUAL_PORT)))
-  })
-}
+const USUAL: TryPorts = { http: 8025, inbound: 2525, submission: 2587 }
+const ANY: TryPorts = { http: 0, inbound: 0, submission: 0 }

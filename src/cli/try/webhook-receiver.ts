@@ -20,10 +20,26 @@ export interface ArrivedCall {
   forwarded: number | null
 }
 
+/** A mail that a route handed in. */
+export interface ArrivedInbound {
+  at: number
+  from: string
+  to: string[]
+  subject: string
+  /** SPF, DKIM and DMARC, as words. */
+  verdicts: { spf: string; dkim: string; dmarc: string }
+  attempt: string
+  signature: string
+  forwarded: number | null
+}
+
 export interface WebhookReceiver {
+  /** Where events go. */
   url: string
-  /** The signing secret, known once the webhook is made. */
-  trust(secret: string): void
+  /** Where inbound mail goes. */
+  inboundUrl: string
+  /** The signing secrets, known once webhook and route are made. */
+  trust(secrets: { webhook: string; route: string }): void
   stop(): Promise<void>
 }
 
@@ -34,26 +50,33 @@ export function startWebhookReceiver(options: {
   clock: Clock
   forwardTo?: URL | undefined
   onCall: (call: ArrivedCall) => void
+  onInbound: (mail: ArrivedInbound) => void
 }): WebhookReceiver {
-  const { certificate, clock, forwardTo, onCall } = options
-  let secret = ''
+  const { certificate, clock, forwardTo, onCall, onInbound } = options
+  let secrets = { webhook: '', route: '' }
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     tls: { key: certificate.keyPem, cert: certificate.certificatePem },
     fetch: async (request) => {
       const body = await request.text()
-      const call = readCall(request.headers, body, secret, clock.now())
-      if (call === null) return new Response(null, { status: 400 })
+      const now = clock.now()
+      const isInbound = new URL(request.url).pathname === INBOUND_PATH
+      const inbound = isInbound ? readInbound(request.headers, body, secrets.route, now) : null
+      const call = isInbound ? null : readCall(request.headers, body, secrets.webhook, now)
+      if (inbound === null && call === null) return new Response(null, { status: 400 })
       const status = forwardTo === undefined ? 204 : await forward(forwardTo, request.headers, body)
-      onCall({ ...call, forwarded: forwardTo === undefined ? null : status })
+      const forwarded = forwardTo === undefined ? null : status
+      if (inbound !== null) onInbound({ ...inbound, forwarded })
+      if (call !== null) onCall({ ...call, forwarded })
       return new Response(null, { status })
     },
   })
   return {
     url: `https://127.0.0.1:${server.port}/webhook`,
+    inboundUrl: `https://127.0.0.1:${server.port}${INBOUND_PATH}`,
     trust: (given) => {
-      secret = given
+      secrets = given
     },
     stop: () => server.stop(true),
   }
@@ -78,6 +101,29 @@ export function readCall(headers: Headers, body: string, secret: string, now: nu
     forwarded: null,
   }
 }
+
+/** The same for the flat body of an inbound mail. */
+export function readInbound(headers: Headers, body: string, secret: string, now: number): ArrivedInbound | null {
+  let mail: { from: string; to: string[]; subject: string; [result: `${string}_result`]: string }
+  try {
+    mail = JSON.parse(body)
+  } catch {
+    return null
+  }
+  const { from, to, subject, spf_result: spf = '', dkim_result: dkim = '', dmarc_result: dmarc = '' } = mail
+  return {
+    at: now,
+    from,
+    to,
+    subject,
+    verdicts: { spf, dkim, dmarc },
+    attempt: headers.get('x-inbound-delivery-attempt') ?? '',
+    signature: verifySignature(headers.get('x-inbound-signature') ?? '', body, secret, now),
+    forwarded: null,
+  }
+}
+
+const INBOUND_PATH = '/inbound'
 
 /** A call → the status the other server answered. node:http, because it takes no notice of proxies in the environment. */
 function forward(to: URL, headers: Headers, body: string): Promise<number> {
