@@ -1,12 +1,6 @@
-import { diagnosticText, hostOf, statusIn } from './delivery-status.ts'
-import type { Dsn, DsnRecipient } from './dsn.ts'
-import { addressesOf, decodeWords, firstAddress } from './header-fields.ts'
-import { textFromHtml } from './html-text.ts'
-import { fieldOf, leavesOf, type MimePart, textOf } from './mime-parts.ts'
-
 /** One program's way to tell in words for people that a mail could not be delivered. Patterns see text with LF line ends;
  *  those that mean a line are anchored, so that quoted text (`> …`) fits none. */
-interface Form {
+export interface Form {
   name: string
   /** The sentence that nobody else writes. */
   opening: RegExp
@@ -28,47 +22,17 @@ interface Form {
   host?: RegExp
 }
 
-/** Parts of a bounce without a machine-readable part → the notification of the first form that fits, null when none does.
- *  Two things must come together: the mail says that a mail system wrote it, and its text has the form. `failed`
- *  unless the text says that it will be tried again. Never throws. */
-export function readBounceText(mail: MimePart): Dsn | null {
-  if (!isFromMailSystem(mail)) return null
-  const text = reportText(mail)
-  const subject = decodeWords(fieldOf(mail, 'subject').slice(0, 1_000))
-  for (const form of FORMS) {
-    const opening = form.opening.exec(text)
-    if (opening === null || form.subject?.test(subject) === false) continue
-    const start = form.from?.exec(text) ?? opening
-    const listed = until(form.until, text.slice(start.index + start[0].length))
-    const isDelayed = form.delayed?.test(`${subject}\n${text.slice(0, start.index)}\n${start[0]}${listed}`) ?? false
-    const action = isDelayed ? 'delayed' : 'failed'
-    const inText = recipientsIn(listed, form, action)
-    const recipients = inText.length > 0 ? inText : failedRecipients(mail, listed, form, action)
-    if (recipients.length === 0) continue
-    if (form.aside) addAsides(recipients, text.matchAll(form.aside))
-    return { form: form.name, reportingMta: hostOf(form.host?.exec(text)?.[1] ?? ''), recipients }
-  }
-  return null
-}
-
-/** What people see, as far as reports go: 64 KiB of the first text, or of the HTML; '' without any. */
-export function reportText(mail: MimePart): string {
-  const leaves = leavesOf(mail)
-  const plain = leaves.find((leaf) => leaf.type === 'text/plain')
-  if (plain) return textOf(plain).slice(0, LONGEST_TEXT)
-  const html = leaves.find((leaf) => leaf.type === 'text/html')
-  return html ? textFromHtml(textOf(html).slice(0, LONGEST_TEXT)) : ''
-}
-
-// Where the copy of the mail begins, in the words of all that add one within the text.
-const END =
+/** Where the copy of the mail begins, in the words of all that add one within the text. */
+export const END =
   /^(?:-{2,} ?(?:Below this line|This is a copy|Original message|Forwarded message|The body of|Enclosed|Undelivered message|Message header|The header|The following is a copy)|_{20,}|Received: |Return-Path: )/im
+
 const IN_BRACKETS = /^<([^<>\s]+@[^<>\s]+)>:?[ \t]*(.*)$/
 const BARE = /^[ \t]{0,12}<?([^<>\s:;,()]+@[^<>\s:;,()]+?)>?:?[ \t]*$/
 const WILL_RETRY =
   /\b(?:will (?:be retried|keep trying|continue (?:to try|for)|be attempted again|retry)|(?:delivery|attempts?) (?:to deliver the message )?will (?:be retried|continue)|warning message only|warning only|do not need to resend|no action is required|has not (?:yet )?been delivered|delayed)\b/i
 
-const FORMS: readonly Form[] = [
+/** In the order in which they are tried. */
+export const FORMS: readonly Form[] = [
   {
     name: 'exim',
     opening:
@@ -137,12 +101,13 @@ const FORMS: readonly Form[] = [
   {
     name: 'exchange',
     opening:
-      /^(?:Delivery has failed to these recipients or (?:groups|distribution lists):|The following recipient\(s\) (?:cannot|could not) be reached:|Your message did not reach some or all of the intended recipients\.)/m,
-    from: /^(?:Delivery has failed to these recipients[^\n]*|The following recipient\(s\) (?:cannot|could not) be reached:)/m,
+      /^(?:Delivery (?:has failed|is delayed) to these recipients or (?:groups|distribution lists):|The following recipient\(s\) (?:cannot|could not) be reached:|Your message did not reach some or all of the intended recipients\.)/m,
+    from: /^(?:Delivery (?:has failed|is delayed) to these recipients[^\n]*|The following recipient\(s\) (?:cannot|could not) be reached:)/m,
     until: /^(?:Original message headers:|Received: )/m,
     recipient:
       /^\s{0,12}(?:[^\n<>@]{0,100}[(<])?(?:mailto:)?([^\s<>():]+@[^\s<>():]+)(?:<mailto:[^>]*>)?[)>]?()(?: on .{1,60})?:?$/,
     reply: /(?:Remote Server returned '|<\S+ #)([^'>]*)/s,
+    delayed: /^Delivery is delayed to/m,
     host: /^Generating server: (\S+)/m,
   },
   {
@@ -162,83 +127,3 @@ const FORMS: readonly Form[] = [
     delayed: WILL_RETRY,
   },
 ]
-
-/** Only then is the text looked at: no person writes so. The null return path says it best, but its field is not there before
- *  a mail is delivered. */
-function isFromMailSystem(mail: MimePart): boolean {
-  if (failedAddresses(mail).length > 0) return true
-  if (/^<\s*>/.test(fieldOf(mail, 'return-path'))) return true
-  const from = fieldOf(mail, 'from').slice(0, 2_000)
-  if (/^"?(?:courier mail server|mail delivery (?:sub)?system|mail system|system administrator)\b/i.test(from))
-    return true
-  const author = firstAddress(from) ?? from
-  return /^<?(?:mailer-?daemon|post-?master|mail-?daemon|mdaemon|microsoftexchange[0-9a-f]+|mail\.?delivery)(?:[+@>]|$)/i.test(
-    author,
-  )
-}
-
-function failedAddresses(mail: MimePart): string[] {
-  return addressesOf(fieldOf(mail, 'x-failed-recipients').slice(0, 100_000))
-}
-
-const LONGEST_TEXT = 65_536
-const MOST_RECIPIENTS = 1_000
-
-function until(end: RegExp | undefined, text: string): string {
-  const shown = text.slice(0, END.exec(text)?.index)
-  return shown.slice(0, end?.exec(shown)?.index)
-}
-
-/** Lines of recipients, each with the words that follow it up to the next. */
-function recipientsIn(listed: string, form: Form, action: DsnRecipient['action']): DsnRecipient[] {
-  const found: { address: string; words: string[] }[] = []
-  for (const line of listed.split('\n')) {
-    const match = line.length > LONGEST_LINE ? null : form.recipient.exec(line)
-    const address = match === null ? null : firstAddress(match[1] ?? match[3] ?? '')
-    if (address !== null && found.length < MOST_RECIPIENTS) {
-      if (found.at(-1)?.address !== address) found.push({ address, words: [] })
-      if (match![2]) found.at(-1)!.words.push(match![2])
-    } else {
-      found.at(-1)?.words.push(line.trim())
-    }
-  }
-  return found.map(({ address, words }) => told(address, words.join('\n'), form, action))
-}
-
-const LONGEST_LINE = 1_000
-
-function failedRecipients(mail: MimePart, listed: string, form: Form, action: DsnRecipient['action']): DsnRecipient[] {
-  const addresses = failedAddresses(mail).slice(0, MOST_RECIPIENTS)
-  // With several, nobody knows whose reply it is.
-  const words = addresses.length === 1 ? listed : ''
-  return addresses.map((address) => told(address, words, form, action))
-}
-
-function told(address: string, words: string, form: Form, action: DsnRecipient['action']): DsnRecipient {
-  const own = words.slice(0, 8_000).trim()
-  const reply = form.reply?.exec(own)?.[1] ?? REPLY_LINES.exec(own)?.[0] ?? own
-  const diagnostic = diagnosticText(reply.split(/\n\s*\n/, 1)[0]!)
-  const status = statusIn(diagnostic ?? '')
-  return {
-    finalRecipient: address,
-    originalRecipient: null,
-    action,
-    status,
-    diagnostic,
-    remoteMta: null,
-  }
-}
-
-const REPLY_LINES = /^[245]\d\d[ :-].*(?:\n.+)*/m
-
-function addAsides(recipients: DsnRecipient[], asides: Iterable<RegExpExecArray>): void {
-  const silent = new Map(
-    recipients.filter((each) => each.diagnostic === null).map((each) => [each.finalRecipient, each]),
-  )
-  for (const aside of asides) {
-    const recipient = silent.get(firstAddress(aside[1]!))
-    if (recipient === undefined || recipient.diagnostic !== null) continue
-    recipient.diagnostic = diagnosticText(aside[0])
-    recipient.status = statusIn(aside[0])
-  }
-}

@@ -397,6 +397,22 @@ describe('a delivery status notification', () => {
     const dsn = readDsn(statusMail('Final-Recipient: a@b.example\nDiagnostic-Code: smtp; 550 a\x1b[2Jb\0c\n'))
     expect(dsn?.recipients[0]?.diagnostic).toBe('550 a [2Jb c')
   })
+
+  test('in words tells of each recipient once, although Exchange names them twice', () => {
+    const text = (verb: string) =>
+      `From: postmaster@b.example\nSubject: x\n\nDelivery ${verb} to these recipients or groups:\n\na@c.example\nb@c.example\n\nGenerating server: ex.c.example\n\na@c.example\nRemote Server returned '550 5.1.1 No A'\n\nb@c.example\nRemote Server returned '452 4.2.2 B is full'\n`
+    for (const [verb, action] of [
+      ['has failed', 'failed'],
+      ['is delayed', 'delayed'],
+    ] as const) {
+      const dsn = readDsn(asMail(text(verb)))
+      expect(dsn?.reportingMta).toBe('ex.c.example')
+      expect(dsn?.recipients.map((each) => [each.finalRecipient, each.action, each.diagnostic])).toEqual([
+        ['a@c.example', action, '550 5.1.1 No A'],
+        ['b@c.example', action, '452 4.2.2 B is full'],
+      ])
+    }
+  })
 })
 
 describe('no delivery status notification is', () => {

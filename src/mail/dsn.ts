@@ -1,5 +1,5 @@
+import { readBounceText, reportText } from './bounce-text.ts'
 import { diagnosticText, readDeliveryStatus } from './delivery-status.ts'
-import { readBounceText, reportText } from './dsn-forms.ts'
 import { contentOf, leavesOf, type MimePart, readParts } from './mime-parts.ts'
 
 /** What a delivery status notification says of one recipient. RFC 3464 §2.3. */

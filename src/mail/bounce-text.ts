@@ -1,0 +1,121 @@
+import { diagnosticText, hostOf, statusIn } from './delivery-status.ts'
+import type { Dsn, DsnRecipient } from './dsn.ts'
+import { END, FORMS, type Form } from './dsn-forms.ts'
+import { addressesOf, decodeWords, firstAddress } from './header-fields.ts'
+import { textFromHtml } from './html-text.ts'
+import { fieldOf, leavesOf, type MimePart, textOf } from './mime-parts.ts'
+
+/** Parts of a bounce without a machine-readable part → the notification of the first form that fits, null when none does.
+ *  Two things must come together: the mail says that a mail system wrote it, and its text has the form. `failed`
+ *  unless the text says that it will be tried again. Never throws. */
+export function readBounceText(mail: MimePart): Dsn | null {
+  if (!isFromMailSystem(mail)) return null
+  const text = reportText(mail)
+  const subject = decodeWords(fieldOf(mail, 'subject').slice(0, 1_000))
+  for (const form of FORMS) {
+    const opening = form.opening.exec(text)
+    if (opening === null || form.subject?.test(subject) === false) continue
+    const start = form.from?.exec(text) ?? opening
+    const listed = until(form.until, text.slice(start.index + start[0].length))
+    const isDelayed = form.delayed?.test(`${subject}\n${text.slice(0, start.index)}\n${start[0]}${listed}`) ?? false
+    const action = isDelayed ? 'delayed' : 'failed'
+    const inText = recipientsIn(listed, form, action)
+    const recipients = inText.length > 0 ? inText : failedRecipients(mail, listed, form, action)
+    if (recipients.length === 0) continue
+    if (form.aside) addAsides(recipients, text.matchAll(form.aside))
+    return { form: form.name, reportingMta: hostOf(form.host?.exec(text)?.[1] ?? ''), recipients }
+  }
+  return null
+}
+
+/** What people see, as far as reports go: 64 KiB of the first text, or of the HTML; '' without any. */
+export function reportText(mail: MimePart): string {
+  const leaves = leavesOf(mail)
+  const plain = leaves.find((leaf) => leaf.type === 'text/plain')
+  if (plain) return textOf(plain).slice(0, LONGEST_TEXT)
+  const html = leaves.find((leaf) => leaf.type === 'text/html')
+  return html ? textFromHtml(textOf(html).slice(0, LONGEST_TEXT)) : ''
+}
+
+/** Only then is the text looked at: no person writes so. The null return path says it best, but its field is not there before
+ *  a mail is delivered. */
+function isFromMailSystem(mail: MimePart): boolean {
+  if (failedAddresses(mail).length > 0) return true
+  if (/^<\s*>/.test(fieldOf(mail, 'return-path'))) return true
+  const from = fieldOf(mail, 'from').slice(0, 2_000)
+  if (/^"?(?:courier mail server|mail delivery (?:sub)?system|mail system|system administrator)\b/i.test(from))
+    return true
+  const author = firstAddress(from) ?? from
+  return /^<?(?:mailer-?daemon|post-?master|mail-?daemon|mdaemon|microsoftexchange[0-9a-f]+|mail\.?delivery)(?:[+@>]|$)/i.test(
+    author,
+  )
+}
+
+function failedAddresses(mail: MimePart): string[] {
+  return addressesOf(fieldOf(mail, 'x-failed-recipients').slice(0, 100_000))
+}
+
+const LONGEST_TEXT = 65_536
+const MOST_RECIPIENTS = 1_000
+
+function until(end: RegExp | undefined, text: string): string {
+  const shown = text.slice(0, END.exec(text)?.index)
+  return shown.slice(0, end?.exec(shown)?.index)
+}
+
+/** Lines of recipients, each with the words that follow it up to the next. */
+function recipientsIn(listed: string, form: Form, action: DsnRecipient['action']): DsnRecipient[] {
+  const found = new Map<string, string[]>()
+  let words: string[] = [] // in front of the first recipient they are nobody's
+  for (const line of listed.split('\n')) {
+    const match = line.length > LONGEST_LINE ? null : form.recipient.exec(line)
+    const address = match === null ? null : firstAddress(match[1] ?? match[3] ?? '')
+    if (address === null || (found.size >= MOST_RECIPIENTS && !found.has(address))) {
+      words.push(line.trim())
+      continue
+    }
+    // Exchange names each twice: for people, then for administrators.
+    words = found.get(address) ?? []
+    found.set(address, words)
+    if (match![2]) words.push(match![2])
+  }
+  return Array.from(found, ([address, own]) => told(address, own.join('\n'), form, action))
+}
+
+const LONGEST_LINE = 1_000
+
+function failedRecipients(mail: MimePart, listed: string, form: Form, action: DsnRecipient['action']): DsnRecipient[] {
+  const addresses = failedAddresses(mail).slice(0, MOST_RECIPIENTS)
+  // With several, nobody knows whose reply it is.
+  const words = addresses.length === 1 ? listed : ''
+  return addresses.map((address) => told(address, words, form, action))
+}
+
+function told(address: string, words: string, form: Form, action: DsnRecipient['action']): DsnRecipient {
+  const own = words.slice(0, 8_000).trim()
+  const reply = form.reply?.exec(own)?.[1] ?? REPLY_LINES.exec(own)?.[0] ?? own
+  const diagnostic = diagnosticText(reply.split(/\n\s*\n/, 1)[0]!)
+  const status = statusIn(diagnostic ?? '')
+  return {
+    finalRecipient: address,
+    originalRecipient: null,
+    action,
+    status,
+    diagnostic,
+    remoteMta: null,
+  }
+}
+
+const REPLY_LINES = /^[245]\d\d[ :-].*(?:\n.+)*/m
+
+function addAsides(recipients: DsnRecipient[], asides: Iterable<RegExpExecArray>): void {
+  const silent = new Map(
+    recipients.filter((each) => each.diagnostic === null).map((each) => [each.finalRecipient, each]),
+  )
+  for (const aside of asides) {
+    const recipient = silent.get(firstAddress(aside[1]!))
+    if (recipient === undefined || recipient.diagnostic !== null) continue
+    recipient.diagnostic = diagnosticText(aside[0])
+    recipient.status = statusIn(aside[0])
+  }
+}
