@@ -169,6 +169,9 @@ describe('an inbound route', () => {
     const again = await api.ask('POST', '/v1/inbound-routes', options)
     expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
     expect(first.body.secret).toBeString()
+    // Sealed, and repeated only for the same permissions.
+    const admin = await api.ask('POST', '/v1/inbound-routes', { ...options, key: api.own.keys.admin })
+    expect([admin.status, admin.body.error.details.reason]).toEqual([409, 'idempotency_key_reused'])
     expect((await api.ask('GET', '/v1/inbound-routes')).body.data).toHaveLength(1)
   })
 
