@@ -110,6 +110,7 @@ function outbound(api: TestApi, statuses: DeliveryStatus[], status: Message['sta
     scheduledAt: null,
     expiresAt: null,
     requireTls: false,
+    unsubscribe: false,
   }
   const deliveries = statuses.map((each, position) => ({
     id: api.mintId('dlv'),
