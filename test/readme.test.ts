@@ -45,7 +45,8 @@ describe('the code of the README', () => {
     undo.push(() => running.kill('SIGKILL'))
     const tryOut = JSON.parse(await running.line)
     secret = tryOut.webhook.secret
-    const variables = { API: tryOut.base_url, TEST_KEY: tryOut.api_key, KEY: tryOut.live_key }
+    const { base_url: API, api_key: TEST_KEY, live_key: KEY, smtp: SMTP, smtp_inbound: INBOUND } = tryOut
+    const variables = { API, TEST_KEY, KEY, SMTP, INBOUND }
     const lines = Object.entries({ ...variables, PATH: `${folder}:${process.env.PATH}` })
     writeFileSync(environmentFile, lines.map(([name, value]) => `${name}='${value}'\n`).join(''))
     receiver = startReceiver(process.execPath, port)
