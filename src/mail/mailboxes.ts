@@ -31,7 +31,8 @@ export function mailboxesOf(value: string): Mailbox[] {
 
 const LONGEST = 998 // RFC 5322 §2.1.1, as the API has it
 const NAMELESS = /^[ \t]*<([^<>]*@[^<>]*)>[ \t]*$/
-const TOKEN = /"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)|[^",;:()]+|[",;:()]/gs
+// A quote or comment that never closes goes to the end: were it to fail there, each one would be tried so far again.
+const TOKEN = /"(?:[^"\\]|\\.?)*"?|\((?:[^()\\]|\\.?)*\)?|[^",;:()]+|[,;:)]/gs
 
 /** Only the name may be encoded. One that cannot be written back and read again is no name to show. */
 function named(mailbox: Mailbox | null): Mailbox | null {
