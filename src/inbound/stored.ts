@@ -1,0 +1,39 @@
+import {
+  type AuthenticationResult,
+  authenticationResultsField,
+  ownResultRanges,
+  rangesOf,
+  without,
+} from '../mail/authentication-results.ts'
+import { receivedField, returnPathField } from '../mail/trace-fields.ts'
+import type { ReadingJob } from './reading.ts'
+
+/** The mail as it came, without the Authentication-Results fields that pretend to be ours; the same bytes when there are
+ *  none. */
+export function honest(raw: Uint8Array, hostname: string): Uint8Array {
+  return without(raw, ownResultRanges(raw, hostname))
+}
+
+/** The honest mail → what is stored: our trace fields in front. RFC 5321 §4.4, RFC 8601 §5. */
+export function withTrace(
+  mail: Uint8Array,
+  job: ReadingJob,
+  hostname: string,
+  results: readonly AuthenticationResult[],
+): Uint8Array {
+  const findings = authenticationResultsField(hostname, results)
+  const trace = `${returnPathField(job.envelope.returnPath)}${findings}${receivedOf(job, hostname)}`
+  return Buffer.concat([Buffer.from(trace), mail])
+}
+
+/** The honest mail → what is sent on, not yet sealed. A return path is the business of the last host (RFC 5321 §4.4). */
+export function forForward(mail: Uint8Array, job: ReadingJob, hostname: string): Buffer {
+  const own = job.forwardHeader === null ? '' : `${job.forwardHeader.replace(/[\r\n]/g, ' ')}\r\n`
+  const trace = Buffer.from(`${own}${receivedOf(job, hostname)}`)
+  return Buffer.concat([trace, without(mail, rangesOf(mail, 'return-path'))])
+}
+
+function receivedOf(job: ReadingJob, hostname: string): string {
+  const id = `${job.receivedAt.toString(36)}.${job.jobId.toString(36)}`
+  return receivedField(hostname, { ...job.envelope, receivedAt: job.receivedAt, id })
+}

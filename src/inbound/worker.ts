@@ -1,0 +1,64 @@
+import { parseAttachments } from '../mail/parse.ts'
+import { systemClock } from '../platform/clock.ts'
+import { systemRandom } from '../platform/random.ts'
+import { createResolver } from '../platform/resolver.ts'
+import { type ReadingWorld, readMail } from './read.ts'
+import type { FromReader, Reading, ReadingJob, ToReader } from './reading.ts'
+import { unread } from './unread.ts'
+
+/** Sends one message to the main thread; `transfer` hands buffers over without copying. */
+type Post = (message: FromReader, transfer?: ArrayBuffer[]) => void
+
+/** A reading thread: mails in, readings out. Many at once, since each waits for the DNS; readers.ts sees to it that large
+ *  ones come one after another. A job that fails inside is told as `bug`, and the mail answered unread; an error outside
+ *  any job ends the thread, and main starts another. A job before `start` throws. */
+export function createReaderDesk(post: Post): (message: ToReader) => void {
+  let world: ReadingWorld | null = null
+  return (message) => {
+    switch (message.kind) {
+      case 'start': {
+        const servers = message.settings.dnsServers
+        const resolver = createResolver({ servers, clock: systemClock, random: systemRandom })
+        const onBug = (jobId: number, error: unknown) => post({ kind: 'bug', jobId, error: textOf(error) })
+        world = { settings: message.settings, resolver, clock: systemClock, onBug }
+        return post({ kind: 'ready' })
+      }
+      case 'read':
+        if (world === null) throw new Error('a reader must be started before it is given work')
+        return void read(message.job, world, post)
+      case 'attachments':
+        return void attachments(message.jobId, message.raw, post)
+    }
+  }
+}
+
+async function read(job: ReadingJob, world: ReadingWorld, post: Post): Promise<void> {
+  let reading: Reading
+  try {
+    reading = await readMail(job, world)
+  } catch (error) {
+    world.onBug(job.jobId, error)
+    reading = unread(job, world.settings.hostname, 'it could not be read')
+  }
+  const blobs = [reading.raw, reading.parsed, ...reading.forwards]
+  post({ kind: 'reading', reading }, [...new Set(blobs.map(({ buffer }) => buffer))])
+}
+
+/** Stored mails carry three fields more than the mail had when it was parsed; its parts are the same. */
+async function attachments(jobId: number, raw: Uint8Array, post: Post): Promise<void> {
+  try {
+    const contents = await parseAttachments(raw, new Promise(() => {}))
+    post({ kind: 'attachments', jobId, contents: contents.map((content) => content.toString('base64')), error: null })
+  } catch (error) {
+    post({ kind: 'attachments', jobId, contents: null, error: textOf(error) })
+  }
+}
+
+const textOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error))
+
+declare const self: Worker
+
+if (!Bun.isMainThread) {
+  const answer = createReaderDesk((message, transfer) => self.postMessage(message, transfer ?? []))
+  self.onmessage = (event: MessageEvent<ToReader>) => answer(event.data)
+}
