@@ -208,6 +208,7 @@ async function furnish(
     mintId,
     freshResolver,
     compose: workers.compose,
+    verp: () => verp,
     watch: bells.wait,
     wakeOutbound: outbound.wake,
     wakeWebhooks: webhooks.wake,

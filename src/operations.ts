@@ -7,6 +7,7 @@ import { messageOperations } from './api/routes/messages.ts'
 import { suppressionOperations } from './api/routes/suppressions.ts'
 import { webhookOperations } from './api/routes/webhooks.ts'
 import type { Config } from './config.ts'
+import type { Verp } from './mail/verp.ts'
 import { simulate } from './outbound/sandbox.ts'
 import type { Clock } from './platform/clock.ts'
 import { checkWebhookUrl } from './platform/fetch-public.ts'
@@ -29,6 +30,8 @@ export interface Around {
   /** Without a cache: whoever asks to look at DNS again has just changed something. */
   freshResolver: Resolver
   compose: Compose
+  /** Made from a secret of the store, which the command line asks for only when it is needed. */
+  verp: () => Verp | Promise<Verp>
   /** Resolves when something happened to the message, or after the time. */
   watch: (messageId: string, timeoutMs: number) => Promise<void>
   wakeOutbound: () => void

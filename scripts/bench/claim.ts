@@ -72,6 +72,7 @@ function message(number: number, destination: string, recipients: number): Accep
       scheduledAt: null,
       expiresAt: null,
       requireTls: false,
+      unsubscribe: false,
     },
     content: new Uint8Array(1_000),
     deliveries: to.map((email, position) => ({

@@ -1,6 +1,7 @@
 import type { Answer, Call, Operation } from '../api/operation.ts'
 import { check } from '../api/schema.ts'
 import type { Config } from '../config.ts'
+import { createVerp } from '../mail/verp.ts'
 import type { ApiKey } from '../model/api-key.ts'
 import type { Mode } from '../model/message.ts'
 import { invalid } from '../model/refusal.ts'
@@ -57,6 +58,7 @@ export function createOperator(deps: {
     freshResolver: resolver,
     compose: async (content: Uint8Array, signingKeys: SigningKey[], signedAt: number, ownFields = '') =>
       Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, ownFields })),
+    verp: async () => createVerp(await store.secret('verp', random.bytes(32))),
     watch: async () => {},
     wakeOutbound: onQueued,
     wakeWebhooks: onQueued,

@@ -74,6 +74,7 @@ function describe(id: string, inbound: InboundMessage, head: MailHead, to: strin
     scheduledAt: null,
     expiresAt: null,
     requireTls: false,
+    unsubscribe: false,
   }
 }
 

@@ -27,6 +27,8 @@ export interface Message {
   expiresAt: number | null
   /** Deliver only over verified TLS. */
   requireTls: boolean
+  /** Each recipient's mail says in a List-Unsubscribe field of its own how to stop. */
+  unsubscribe: boolean
 }
 
 /** `live` mail goes out; `test` mail takes the same path but for the connection to the outside. */

@@ -15,6 +15,8 @@ export interface AttemptJob {
   signingKeys: SigningKey[]
   /** The date and the signing time of the mail: the same at every attempt, so the bytes are the same. */
   signedAt: number
+  /** Header fields, CRLF ended, that only this recipient's mail has; they stand in front and are signed. '' = none. */
+  ownFields: string
   requireTls: boolean
   /** `test` mail is composed and signed but never leaves (outbound/sandbox.ts decides its outcome). */
   sandbox: boolean
@@ -51,7 +53,14 @@ export type ToWorker =
   | { kind: 'start'; settings: WorkerSettings }
   | { kind: 'attempt'; jobs: AttemptJob[] }
   /** Compose and sign, without sending: the raw view, the sandbox, sizes. */
-  | { kind: 'compose'; requestId: number; content: Uint8Array; signingKeys: SigningKey[]; signedAt: number }
+  | {
+      kind: 'compose'
+      requestId: number
+      content: Uint8Array
+      signingKeys: SigningKey[]
+      signedAt: number
+      ownFields: string
+    }
   /** Finish what is under way, QUIT idle connections, then answer `stopped`. */
   | { kind: 'stop' }
 

@@ -1,4 +1,5 @@
 import { unpackContent } from '../mail/content.ts'
+import { unsubscribeFields } from '../mail/list-unsubscribe.ts'
 import { formatReply } from '../mail/reply.ts'
 import type { Verp } from '../mail/verp.ts'
 import type { Attempt, Outcome } from '../model/delivery.ts'
@@ -128,6 +129,7 @@ export function createOutboundLoop(house: {
     content,
     signingKeys: signingKeys.map((key) => ({ domain: domainName, ...key })),
     signedAt: message.scheduledAt ?? message.createdAt,
+    ownFields: message.unsubscribe ? unsubscribeFields(delivery.id, returnPathHost, house.verp) : '',
     requireTls: message.requireTls,
     sandbox: message.mode === 'test',
   })

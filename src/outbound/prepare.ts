@@ -6,11 +6,13 @@ import { isMime, unpackMime } from '../mail/mime-content.ts'
 import type { SigningKey } from './job.ts'
 import type { SignRsa } from './system-rsa.ts'
 
-/** What a mail is made of, fields or finished MIME; the same three give the same bytes, at every attempt and for the raw view. */
+/** What a mail is made of, fields or finished MIME; the same four give the same bytes, at every attempt and for the raw view. */
 export interface Unprepared {
   content: Uint8Array
   signingKeys: readonly SigningKey[]
   signedAt: number
+  /** As in AttemptJob. */
+  ownFields: string
 }
 
 /** The signature headers and the composed mail, to be sent one after the other. */
@@ -78,6 +80,7 @@ export function createPreparer(): Preparer {
 const MAX_KEYS = 10_000
 
 /** A finished mail goes out as its author wrote it, Date and all; the rest is composed with the date it is signed at. */
-function mailOf({ content, signedAt }: Unprepared): Uint8Array {
-  return isMime(content) ? unpackMime(content) : compose({ ...unpackContent(content), dateAt: signedAt })
+function mailOf({ content, signedAt, ownFields }: Unprepared): Uint8Array {
+  const mail = isMime(content) ? unpackMime(content) : compose({ ...unpackContent(content), dateAt: signedAt })
+  return ownFields === '' ? mail : Buffer.concat([Buffer.from(ownFields), mail])
 }

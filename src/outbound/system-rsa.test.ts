@@ -77,6 +77,7 @@ test('a mail is signed to the same bytes before and after the change', () => {
       { domain: 'example.com', selector: 's', algorithm: 'rsa-sha256' as const, privateKeyPem: pemOf(privateKey) },
     ],
     signedAt: 0,
+    ownFields: '',
   }
   const preparer = createPreparer()
   const before = preparer.prepareNow(job)

@@ -12,8 +12,9 @@ export interface Workers {
    *  processors. A content of 64 KiB or more that has a buffer of its own is handed over, not copied: do not touch it
    *  afterwards, unless several jobs of the same call share it. */
   submit(jobs: readonly AttemptJob[]): void
-  /** Content → the signed mail, as every recipient gets it. Rejects when it cannot be composed. */
-  compose(content: Uint8Array, signingKeys: SigningKey[], signedAt: number): Promise<Uint8Array>
+  /** Content → the signed mail, as the recipient with these fields of his own gets it. Rejects when it cannot be
+   *  composed. */
+  compose(content: Uint8Array, signingKeys: SigningKey[], signedAt: number, ownFields?: string): Promise<Uint8Array>
   /** Jobs given and not yet answered. */
   underWay(): number
   /** Lets the threads finish for at most `timeoutMs`, then ends them; jobs without an answer are told as lost. */
@@ -129,13 +130,20 @@ export function createWorkers(options: {
   return {
     ready: ready.promise,
     submit,
-    compose(content, signingKeys, signedAt) {
+    compose(content, signingKeys, signedAt, ownFields = '') {
       const thread = threads.length === 0 ? null : leastLoaded(threads)
       if (thread === null) return Promise.reject(new Error('no delivery thread is running'))
       const requestId = ++lastRequestId
       const request = { thread, ...Promise.withResolvers<Uint8Array>() }
       composing.set(requestId, request)
-      send(thread, { kind: 'compose', requestId, content: withOwnBuffer(content), signingKeys, signedAt })
+      send(thread, {
+        kind: 'compose',
+        requestId,
+        content: withOwnBuffer(content),
+        signingKeys,
+        signedAt,
+        ownFields,
+      })
       return request.promise
     },
     underWay: () => held.length + threads.reduce((sum, thread) => sum + thread.jobs.size, 0),

@@ -7,7 +7,7 @@ import type { FinishedMail } from '../submission/request.ts'
 import { loopDetected } from './replies.ts'
 import { readServiceHeaders, type ServiceHeaders } from './service-headers.ts'
 
-/** What an author's mail says about itself. */
+/** What an author's mail says about itself. `unsubscribe` is false where he offers a way of his own to stop. */
 export interface AuthorMail extends ServiceHeaders {
   /** Without what is ours or nobody's to read: Bcc, Return-Path, `X-Service-…`. */
   mime: FinishedMail
@@ -31,6 +31,8 @@ export function readAuthorMail(raw: Uint8Array): AuthorMail {
   if (fields.filter(({ key }) => key === 'received').length > MAX_RECEIVED) throw loopDetected()
   const value = (key: string) => fields.find((field) => field.key === key)?.value ?? ''
 
+  const serviceHeaders = readServiceHeaders(fields)
+
   return {
     mime: {
       bytes: withoutFields(raw, isUnwanted),
@@ -42,7 +44,8 @@ export function readAuthorMail(raw: Uint8Array): AuthorMail {
     cc: value('cc'),
     replyTo: value('reply-to'),
     subject: subjectOf(value('subject')),
-    ...readServiceHeaders(fields),
+    ...serviceHeaders,
+    unsubscribe: serviceHeaders.unsubscribe && value('list-unsubscribe') === '',
   }
 }
 

@@ -144,6 +144,7 @@ function requestOf(written: AuthorMail, recipients: readonly Mailbox[]): Submiss
     scheduledAt: null,
     expiresInSeconds: null,
     requireTls: false,
+    unsubscribe: written.unsubscribe,
     mime: written.mime,
   }
 }

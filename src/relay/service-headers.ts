@@ -11,6 +11,8 @@ export interface ServiceHeaders {
   metadata: Metadata
   /** `X-Service-Idempotency-Key`, null = none. */
   idempotencyKey: string | null
+  /** `X-Service-Unsubscribe: yes`; nobody's mail is added to unasked. */
+  unsubscribe: boolean
 }
 
 export const IDEMPOTENCY_HEADER = 'X-Service-Idempotency-Key'
@@ -39,12 +41,20 @@ export function readServiceHeaders(fields: readonly HeaderField[]): ServiceHeade
   const idempotencyKey = read(IDEMPOTENCY_HEADER)
   if (idempotencyKey !== null) refuse(IDEMPOTENCY_HEADER, idempotencyKeyFault(idempotencyKey))
 
+  const unsubscribe = YES_OR_NO.get((read(UNSUBSCRIBE) ?? 'no').trim().toLowerCase())
+  if (unsubscribe === undefined) refuse(UNSUBSCRIBE, 'must be yes or no')
+
   if (faults.length > 0) throw invalid(faults)
-  return { tags, metadata: metadata as Metadata, idempotencyKey }
+  return { tags, metadata: metadata as Metadata, idempotencyKey, unsubscribe: unsubscribe === true }
 }
 
 const TAGS = 'X-Service-Tags'
 const METADATA = 'X-Service-Metadata'
+const UNSUBSCRIBE = 'X-Service-Unsubscribe'
+const YES_OR_NO = new Map([
+  ['yes', true],
+  ['no', false],
+])
 const NOT_JSON = Symbol('not JSON')
 
 function tagsOf(value: string): string[] {

@@ -76,7 +76,7 @@ export function createSubmission(deps: SubmissionDeps): Submission {
     const suppressed = author.key.mode === 'test' ? listed.union(pretended(recipients, deps.simulate)) : listed
     const id = deps.mintId('msg')
     const content = storedContent(id, request, recipients, deps.settings, now)
-    const message = describe(id, author, request, content, now)
+    const message = describe(id, author, request, content, sender, now)
 
     if (message.mode === 'live' || message.scheduledAt !== null) {
       const deliveries = plannedDeliveries(message, recipients, suppressed, deps.mintId)

@@ -1,5 +1,6 @@
 import type { MailContent } from '../mail/content.ts'
 import { type RecipientType, UNTRIED } from '../model/delivery.ts'
+import type { Domain } from '../model/domain.ts'
 import type { DeliveryStatus, Message } from '../model/message.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { NewDelivery } from '../storage/store.ts'
@@ -35,12 +36,13 @@ export function messageIdOf(id: string, domain: string): string {
   return `<${id.slice('msg_'.length)}@${domain}>`
 }
 
-/** Author, request and what is stored of it → the message record. */
+/** Author, request, what is stored of it and the sender's domain → the message record. */
 export function describe(
   id: string,
   author: Author,
   request: SubmissionRequest,
   { messageId, sizeBytes }: { messageId: string; sizeBytes: number },
+  { tracking }: Pick<Domain, 'tracking'>,
   now: number,
 ): Message {
   const scheduledAt = futureOf(request, now)
@@ -68,6 +70,7 @@ export function describe(
     scheduledAt,
     expiresAt: expiresInSeconds === null ? null : (scheduledAt ?? now) + expiresInSeconds * 1000,
     requireTls: request.requireTls,
+    unsubscribe: request.unsubscribe ?? tracking.unsubscribe,
   }
 }
 

@@ -23,6 +23,8 @@ export interface SubmissionRequest {
   scheduledAt: number | null
   expiresInSeconds: number | null
   requireTls: boolean
+  /** Null = as the domain's setting says. */
+  unsubscribe: boolean | null
   /** A mail that its author finished: it goes out as it is, and the fields above only say what stands in it. `html`,
    *  `text`, `headers` and `attachments` are empty then. */
   mime: FinishedMail | null

@@ -24,6 +24,7 @@ export function requestAgain(message: Message, content: Uint8Array): SubmissionR
     expiresInSeconds:
       message.expiresAt === null ? null : Math.max(1, Math.ceil((message.expiresAt - startedAt) / 1000)),
     requireTls: message.requireTls,
+    unsubscribe: message.unsubscribe,
   }
 }
 

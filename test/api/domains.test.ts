@@ -401,6 +401,7 @@ async function queueMessage({ store, mintId, own }: TestApi): Promise<string> {
     scheduledAt: null,
     expiresAt: null,
     requireTls: false,
+    unsubscribe: false,
   }
   const delivery = {
     id: mintId('dlv'),

@@ -2,6 +2,7 @@ import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/auth.ts'
 import { messageOperations } from '../../src/api/routes/messages.ts'
 import { createApi } from '../../src/api/server.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
+import { createVerp } from '../../src/mail/verp.ts'
 import type { ApiKey, Permission } from '../../src/model/api-key.ts'
 import type { DkimKeyRecord } from '../../src/model/domain.ts'
 import type { Mode } from '../../src/model/message.ts'
@@ -42,9 +43,10 @@ export async function openMessageHouse(
   const plan = { requestsPerMinute: -1, messagesPerMonth: -1, domains: -1, retentionDays: 90, ...options.plan }
   const preparer = createPreparer()
   const bells = createBells(clock.sleep)
+  const verp = createVerp(systemRandom.bytes(32))
   const woken = { outbound: 0, webhooks: 0 }
-  const compose: Compose = async (content, signingKeys, signedAt) =>
-    Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt }))
+  const compose: Compose = async (content, signingKeys, signedAt, ownFields = '') =>
+    Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, ownFields }))
   const wakes = { wakeOutbound: () => void woken.outbound++, wakeWebhooks: () => void woken.webhooks++ }
 
   const submission = createSubmission({
@@ -61,7 +63,15 @@ export async function openMessageHouse(
     ...wakes,
   })
   const api = createApi({
-    operations: messageOperations({ store, clock, submission, compose, watch: bells.wait, ...wakes }),
+    operations: messageOperations({
+      store,
+      clock,
+      submission,
+      compose,
+      verp: () => verp,
+      watch: bells.wait,
+      ...wakes,
+    }),
     store,
     clock,
     random: systemRandom,
@@ -155,6 +165,7 @@ export async function openMessageHouse(
     mintKey,
     mintId,
     bells,
+    verp,
     woken,
     submission,
     organizationId: ids.get('ours')!,

@@ -165,6 +165,7 @@ test('a record that cannot be written takes the message with it', async () => {
     scheduledAt: null,
     expiresInSeconds: null,
     requireTls: false,
+    unsubscribe: null,
     mime: null,
   }
   const broken = { organizationId: house.organizationId, keyHash: null as never, requestHash: new Uint8Array(32) }

@@ -220,8 +220,62 @@ test('attempts tell whom, when and every word', async () => {
         transcript: expect.stringContaining('nothing left the house'),
       },
     ],
+    reports: [],
     has_more: false,
     next_cursor: null,
   })
   expect((await house.ask('GET', `/v1/messages/${ids[0]}/attempts`)).body.data).toEqual([])
+})
+
+test('beside the attempts stand the reports that came back, newest first, a failure with the rule that matched', async () => {
+  const { body } = await house.send({ ...MAIL, to: ['ann@remote.example', 'bob@remote.example'] })
+  const [, bob] = await house.store.messages.deliveries(body.id)
+  const nothing = { reporter: null, status: null, diagnostic: null, cause: null, feedbackType: null }
+  const failed = {
+    kind: 'failed' as const,
+    receivedAt: START + 1,
+    digest: new Uint8Array(32),
+    reporter: 'mx.remote.example',
+    status: '5.1.1',
+    diagnostic: '550 5.1.1 unknown',
+    cause: { class: 'no_mailbox', rule: 'enhanced:5.1.1' },
+    feedbackType: null,
+  }
+  const complaint = { ...failed, ...nothing, kind: 'complaint' as const, receivedAt: START + 2, feedbackType: 'abuse' }
+  for (const [index, report] of [failed, complaint].entries()) {
+    await house.store.deliveries.recordLate({
+      deliveryId: bob!.id,
+      report: { ...report, digest: new Uint8Array(32).fill(index) },
+      expected: 'queued',
+      change: null,
+      events: [],
+      suppression: null,
+      now: START,
+    })
+  }
+  const answer = await house.ask('GET', `/v1/messages/${body.id}/attempts`)
+  expect(answer.body.reports).toEqual([
+    {
+      email: 'bob@remote.example',
+      kind: 'complaint',
+      received_at: new Date(START + 2).toISOString(),
+      reporter: null,
+      status: null,
+      diagnostic: null,
+      bounce_class: null,
+      rule: null,
+      feedback_type: 'abuse',
+    },
+    {
+      email: 'bob@remote.example',
+      kind: 'failed',
+      received_at: new Date(START + 1).toISOString(),
+      reporter: 'mx.remote.example',
+      status: '5.1.1',
+      diagnostic: '550 5.1.1 unknown',
+      bounce_class: 'no_mailbox',
+      rule: 'enhanced:5.1.1',
+      feedback_type: null,
+    },
+  ])
 })

@@ -62,6 +62,7 @@ describe('a forwarded mail', () => {
       scheduledAt: null,
       expiresAt: null,
       requireTls: false,
+      unsubscribe: false,
     })
     expect(deliveries).toMatchObject([
       { email: 'bo@b.test', type: 'to', destination: 'b.test', status: 'queued', nextAttemptAt: START },

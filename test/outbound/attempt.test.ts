@@ -63,6 +63,7 @@ const job = (more: Partial<AttemptJob> = {}): AttemptJob => ({
   content: packContent(CONTENT),
   signingKeys: [],
   signedAt: 1_795_262_400_000,
+  ownFields: '',
   requireTls: false,
   sandbox: false,
   ...more,

@@ -345,6 +345,7 @@ function messageOf(id: string, to: string[], now: number, change: Partial<Messag
     scheduledAt: null,
     expiresAt: null,
     requireTls: false,
+    unsubscribe: false,
     ...change,
   }
 }

@@ -40,6 +40,7 @@ const job = (number: number, more: Partial<AttemptJob> = {}): AttemptJob => ({
   content: packContent(CONTENT),
   signingKeys: [],
   signedAt: 0,
+  ownFields: '',
   requireTls: false,
   sandbox: false,
   ...more,

@@ -36,6 +36,7 @@ export function messagePromises(holds: Holds): void {
       scheduledAt: START + 1,
       expiresAt: START + 2,
       requireTls: true,
+      unsubscribe: true,
       deliveries: [
         { email: 'bob@dest.example' },
         { type: 'cc' },

@@ -170,6 +170,7 @@ export function createRecords(): Records {
         scheduledAt: null,
         expiresAt: null,
         requireTls: false,
+        unsubscribe: false,
         ...change,
       }
       return {

@@ -31,6 +31,7 @@ const REQUEST: SubmissionRequest = {
   scheduledAt: null,
   expiresInSeconds: null,
   requireTls: false,
+  unsubscribe: null,
   mime: null,
 }
 

@@ -1,6 +1,7 @@
 import type { Attempt, Delivery } from '../../model/delivery.ts'
 import { iso } from '../../model/event.ts'
 import type { Message } from '../../model/message.ts'
+import type { Report } from '../../model/report.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted } from '../../submission/accept.ts'
 import { requireOwned } from '../errors.ts'
@@ -67,6 +68,21 @@ export function attemptRecord({ email, attempt }: { email: string; attempt: Atte
     enhanced_code: attempt.enhancedCode,
     cause: attempt.cause === null ? null : { class: attempt.cause.class, rule: attempt.cause.rule },
     transcript: attempt.transcript,
+  }
+}
+
+/** What came back of a delivery, and whose it was → its record. A failure has its class and the rule that matched. */
+export function reportRecord({ email, report }: { email: string; report: Report }) {
+  return {
+    email,
+    kind: report.kind,
+    received_at: iso(report.receivedAt),
+    reporter: report.reporter,
+    status: report.status,
+    diagnostic: report.diagnostic,
+    bounce_class: report.cause?.class ?? null,
+    rule: report.cause?.rule ?? null,
+    feedback_type: report.feedbackType,
   }
 }
 

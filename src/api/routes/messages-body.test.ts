@@ -23,6 +23,7 @@ const FIELDS = [
   'scheduled_at',
   'expires_in',
   'require_tls',
+  'unsubscribe',
 ]
 
 test('any JSON is read or refused with fields, never with an error', () => {
@@ -69,6 +70,7 @@ describe('what submission gets', () => {
       scheduledAt: null,
       expiresInSeconds: null,
       requireTls: false,
+      unsubscribe: null,
       mime: null,
     })
   })

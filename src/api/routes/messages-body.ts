@@ -31,6 +31,7 @@ export function createSendBody(now: () => number) {
     scheduled_at: createScheduledAt(now).nullish(),
     expires_in: z.int().min(1).nullish(),
     require_tls: z.boolean().nullish(),
+    unsubscribe: z.boolean().nullish(),
   })
   const whole = fields
     .refine(hasBody, {
@@ -74,6 +75,7 @@ export function toSubmission(body: SendBody): SubmissionRequest {
     scheduledAt: body.scheduled_at ?? null,
     expiresInSeconds: body.expires_in ?? null,
     requireTls: body.require_tls ?? false,
+    unsubscribe: body.unsubscribe ?? null,
     mime: null,
   }
 }

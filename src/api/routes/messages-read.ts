@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { textOf } from '../../mail/compose.ts'
 import { unpackContent } from '../../mail/content.ts'
+import { unsubscribeFields } from '../../mail/list-unsubscribe.ts'
+import type { Verp } from '../../mail/verp.ts'
+import type { Domain } from '../../model/domain.ts'
 import { EVENT_TYPES } from '../../model/event.ts'
 import { MESSAGE_STATUSES, type Message } from '../../model/message.ts'
 import { Refusal } from '../../model/refusal.ts'
@@ -10,17 +13,18 @@ import { requireOwned } from '../errors.ts'
 import { type Answer, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
 import { emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
-import { attemptRecord, loadMessage, messageRecord } from './message-record.ts'
+import { attemptRecord, loadMessage, messageRecord, reportRecord } from './message-record.ts'
 import { PRIVATE, rawAnswer } from './raw-mail.ts'
 
 export interface ReadDeps {
-  store: Pick<Store, 'messages' | 'domains' | 'events'>
+  store: Pick<Store, 'messages' | 'deliveries' | 'domains' | 'events'>
   /** Composes and signs as delivery does. */
   compose: Compose
+  verp: () => Verp | Promise<Verp>
 }
 
 /** Reading messages and what became of them. Every key with `read` sees all of its organization. */
-export function readOperations({ store, compose }: ReadDeps): Operation[] {
+export function readOperations({ store, compose, verp }: ReadDeps): Operation[] {
   const load = loadMessage({ store })
   const record = async (message: Message) => messageRecord(message, await store.messages.deliveries(message.id))
 
@@ -70,10 +74,17 @@ export function readOperations({ store, compose }: ReadDeps): Operation[] {
     },
   })
 
-  /** The same three inputs as at delivery; with keys that were rotated since, the same mail but for its signatures. */
+  /** The same inputs as at delivery; with keys that were rotated since, the same mail but for its signatures. Where each
+   *  recipient's mail has fields of its own, it is the first one's. */
   const signed = async (message: Message, packed: Uint8Array) => {
     const domain = await store.domains.get(message.domainId)
-    return compose(packed, domain === null ? [] : domainKeys(domain), message.scheduledAt ?? message.createdAt)
+    const keys = domain === null ? [] : domainKeys(domain)
+    const ownFields = message.unsubscribe && domain !== null ? await firstFields(message, domain) : ''
+    return compose(packed, keys, message.scheduledAt ?? message.createdAt, ownFields)
+  }
+  const firstFields = async (message: Message, { returnPathHost }: Domain) => {
+    const [first] = await store.messages.deliveries(message.id)
+    return first === undefined ? '' : unsubscribeFields(first.id, returnPathHost, await verp())
   }
 
   const events = operation({
@@ -96,12 +107,13 @@ export function readOperations({ store, compose }: ReadDeps): Operation[] {
     method: 'GET',
     path: '/v1/messages/:message_id/attempts',
     permission: 'read',
-    summary: 'List all attempts to deliver a message, newest first, with their SMTP transcripts',
+    summary: 'List all attempts to deliver a message and all reports that came back of it, newest first',
     load,
-    handle: async ({ resource }) => {
-      const all = await store.messages.attempts(resource.id)
-      // One page always: 50 recipients and a schedule of some days bound it.
-      return { status: 200, body: { data: all.reverse().map(attemptRecord), has_more: false, next_cursor: null } }
+    handle: async ({ resource: { id } }) => {
+      const attempts = (await store.messages.attempts(id)).reverse().map(attemptRecord)
+      const reports = (await store.deliveries.reports(id)).reverse().map(reportRecord)
+      // One page always: 50 recipients and a schedule of some days bound it, and the number of reports is.
+      return { status: 200, body: { data: attempts, reports, has_more: false, next_cursor: null } }
     },
   })
 

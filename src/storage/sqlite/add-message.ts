@@ -10,8 +10,8 @@ import type { SuppressInside } from './suppressions.ts'
 
 const ADD_MESSAGE = `insert into messages (id, organization_id, domain_id, key_id, mode, source, status, sender,
     sender_address, recipients, subject, tags, metadata, template_id, size_bytes, message_id_header, created_at,
-    scheduled_at, expires_at, require_tls)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    scheduled_at, expires_at, require_tls, unsubscribe)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const ADD_CONTENT = 'insert into message_contents (message_number, content) values (?, ?)'
 const ADD_TAG =
   'insert into message_tags (organization_id, tag, message_number) values (?, ?, ?) on conflict do nothing'
@@ -54,6 +54,7 @@ export function addMessageInside(
       message.scheduledAt,
       message.expiresAt,
       Number(message.requireTls),
+      Number(message.unsubscribe),
     )
     addContent.run(number, packed)
     for (const tag of message.tags) addTag.run(message.organizationId, tag, number)

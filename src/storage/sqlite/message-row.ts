@@ -4,15 +4,18 @@ import type { AsSent, Message } from '../../model/message.ts'
 export const MESSAGE_COLUMNS = `m.number, m.id, m.organization_id as organizationId, m.domain_id as domainId,
   m.key_id as keyId, m.mode, m.source, m.status, m.sender as "from", m.recipients, m.subject, m.tags, m.metadata,
   m.template_id as templateId, m.size_bytes as sizeBytes, m.message_id_header as messageIdHeader,
-  m.created_at as createdAt, m.scheduled_at as scheduledAt, m.expires_at as expiresAt, m.require_tls as requireTls`
+  m.created_at as createdAt, m.scheduled_at as scheduledAt, m.expires_at as expiresAt, m.require_tls as requireTls,
+  m.unsubscribe`
 
-export type MessageRow = Omit<Message, 'to' | 'cc' | 'bcc' | 'replyTo' | 'tags' | 'metadata' | 'requireTls'> & {
+export type MessageRow = Omit<Message, Packed> & {
   number: number
   recipients: string
   tags: string
   metadata: string
   requireTls: number
+  unsubscribe: number
 }
+type Packed = 'to' | 'cc' | 'bcc' | 'replyTo' | 'tags' | 'metadata' | 'requireTls' | 'unsubscribe'
 
 /** Recipient fields as they were sent in, in one column. */
 export function packRecipients({ to, cc, bcc, replyTo }: Pick<Message, 'to' | 'cc' | 'bcc' | 'replyTo'>): string {
@@ -44,6 +47,7 @@ export function toMessage(row: MessageRow): Message {
     scheduledAt: row.scheduledAt,
     expiresAt: row.expiresAt,
     requireTls: row.requireTls === 1,
+    unsubscribe: row.unsubscribe === 1,
   }
 }
 

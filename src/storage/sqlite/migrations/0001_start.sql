@@ -86,7 +86,8 @@ create table messages (
   created_at integer not null,
   scheduled_at integer,
   expires_at integer,
-  require_tls integer not null
+  require_tls integer not null,
+  unsubscribe integer not null
 ) strict;
 create index messages_of_organization on messages (organization_id, number);
 create index messages_by_status on messages (organization_id, status, number);
