@@ -10,7 +10,7 @@ export interface AttemptJob {
   recipient: string
   /** MAIL FROM; empty = the null return path. */
   returnPath: string
-  /** As mail/content.ts packs it. */
+  /** As mail/content.ts or mail/mime-content.ts packs it. */
   content: Uint8Array
   signingKeys: SigningKey[]
   /** The date and the signing time of the mail: the same at every attempt, so the bytes are the same. */

@@ -8,7 +8,9 @@ import {
   filenameFault,
   headerNameFault,
   headerValueFault,
+  idempotencyKeyFault,
   metadataFault,
+  metadataFaults,
   subjectFault,
   tagFault,
 } from './checks.ts'
@@ -142,6 +144,21 @@ test('metadata has at most 50 keys and 4096 bytes', () => {
   expect(metadataFault(keys(51))).not.toBeNull()
   expect(metadataFault({ a: 'x'.repeat(4096 - 8) })).toBeNull()
   expect(metadataFault({ a: 'x'.repeat(4096 - 7) })).not.toBeNull()
+})
+
+test('metadata is an object of strings, numbers and booleans; each other value is named', () => {
+  expect(metadataFaults({ a: 'x', b: 1.5, c: false })).toEqual([])
+  for (const whole of [null, [], 'x', 7, undefined]) {
+    expect(metadataFaults(whole)).toEqual([{ key: null, fault: 'must be an object' }])
+  }
+  const bad = metadataFaults({ fine: 1, list: [], none: null, endless: Number.POSITIVE_INFINITY })
+  expect(bad.map(({ key }) => key)).toEqual(['list', 'none', 'endless'])
+  expect(metadataFaults({ a: 'x'.repeat(5000) })).toMatchObject([{ key: null }])
+})
+
+test('an idempotency key has 1 to 255 printable ASCII characters', () => {
+  for (const key of ['k', ' ', '~'.repeat(255)]) expect(idempotencyKeyFault(key)).toBeNull()
+  for (const key of ['', 'x'.repeat(256), 'a\tb', 'ä']) expect(idempotencyKeyFault(key)).not.toBeNull()
 })
 
 describe('base64', () => {
