@@ -1,6 +1,6 @@
-import { unpackContent } from '../mail/content.ts'
 import { unsubscribeFields } from '../mail/list-unsubscribe.ts'
 import { formatReply } from '../mail/reply.ts'
+import { shownHtml } from '../mail/shown-content.ts'
 import type { Verp } from '../mail/verp.ts'
 import type { Attempt, Outcome } from '../model/delivery.ts'
 import { messageEvent, outcomeEvents } from '../model/event.ts'
@@ -266,7 +266,7 @@ function expired({ delivery }: ClaimedDelivery, now: number): { outcome: Outcome
 function reactionsTo({ delivery, content }: ClaimedDelivery): { reaction: Reaction; html: string | null }[] {
   const reactions = simulate(delivery.email).then
   if (reactions.length === 0) return []
-  const { html } = unpackContent(content)
+  const html = shownHtml(content)
   return reactions.map((reaction) => ({ reaction, html }))
 }
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { textOf } from '../../mail/compose.ts'
-import { unpackContent } from '../../mail/content.ts'
 import { unsubscribeFields } from '../../mail/list-unsubscribe.ts'
+import { type ShownContent, shownContent } from '../../mail/shown-content.ts'
 import type { Verp } from '../../mail/verp.ts'
 import type { Domain } from '../../model/domain.ts'
 import { EVENT_TYPES } from '../../model/event.ts'
@@ -66,9 +65,9 @@ export function readOperations({ store, compose, verp }: ReadDeps): Operation[] 
       const packed = await store.messages.content(message.id)
       if (packed === null) throw new Refusal('not_found', 'the content of this message is no longer kept')
       if (query.part === 'raw') return rawAnswer(message.id, await signed(message, packed))
-      const mail = unpackContent(packed)
+      const mail = shownContent(packed)
       if (query.part === undefined) return { status: 200, body: { id: message.id, ...contentRecord(mail) } }
-      const body = query.part === 'text' ? textOf(mail) : mail.html
+      const body = query.part === 'text' ? mail.text : mail.html
       if (body === null) throw new Refusal('not_found', `this message has no ${query.part} part`)
       return partAnswer(query.part, body)
     },
@@ -166,12 +165,12 @@ function toFilter(query: z.infer<typeof LIST_QUERY>, organizationId: string): Me
   }
 }
 
-function contentRecord(mail: ReturnType<typeof unpackContent>) {
+function contentRecord(mail: ShownContent) {
   return {
     subject: mail.subject,
     html: mail.html,
-    text: textOf(mail),
-    headers: Object.fromEntries(mail.headers),
+    text: mail.text,
+    headers: Object.fromEntries([...repeatsJoined(mail.headers)]),
     attachments: mail.attachments.map(({ filename, contentType, contentId, content }) => ({
       filename,
       content_type: contentType,
@@ -179,6 +178,13 @@ function contentRecord(mail: ReturnType<typeof unpackContent>) {
       size_bytes: content.byteLength,
     })),
   }
+}
+
+/** An author's own mail may have a header more than once: its values, one a line. */
+function repeatsJoined(headers: ShownContent['headers']): Map<string, string> {
+  const values = new Map<string, string>()
+  for (const [name, value] of headers) values.set(name, values.has(name) ? `${values.get(name)}\n${value}` : value)
+  return values
 }
 
 /** The mail's HTML is a stranger's: wherever it is shown it may neither run, nor load, nor reach our origin. */

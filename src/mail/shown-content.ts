@@ -1,0 +1,65 @@
+import { isComposedHeader, textOf } from './compose.ts'
+import { type Attachment, unpackContent } from './content.ts'
+import { fileName } from './file-name.ts'
+import { decodeWords, parameterOf, readHeaderFields } from './header-fields.ts'
+import { isMime, unpackMime } from './mime-content.ts'
+import { contentOf, fieldOf, leavesOf, type MimePart, readParts, readTexts } from './mime-parts.ts'
+
+/** What a stored mail shows to a reader, whether it was composed here or by its author. */
+export interface ShownContent {
+  subject: string
+  html: string | null
+  text: string | null
+  /** Those beyond the ones every mail has, in order; a name may stand there more than once. */
+  headers: [name: string, value: string][]
+  attachments: Attachment[]
+}
+
+/** Stored content, as content.ts or mime-content.ts packs it → what it shows. Of an author's mail all parts that are
+ *  neither its text nor its html are attachments. Throws on damaged content. */
+export function shownContent(packed: Uint8Array): ShownContent {
+  if (isMime(packed)) return shownMime(unpackMime(packed))
+  const { subject, html, text, headers, attachments } = unpackContent(packed)
+  return { subject, html, text: textOf({ html, text }), headers, attachments }
+}
+
+/** Its html alone. Throws on damaged content. */
+export function shownHtml(packed: Uint8Array): string | null {
+  return isMime(packed) ? readTexts(unpackMime(packed)).html : unpackContent(packed).html
+}
+
+function shownMime(mime: Uint8Array): ShownContent {
+  const { fields } = readHeaderFields(mime)
+  const subject = fields.find(({ key }) => key === 'subject')?.value ?? ''
+  const others = fields.filter(({ key }) => !isComposedHeader(key))
+  return {
+    subject: decodeWords(subject),
+    ...readTexts(mime),
+    headers: others.map(({ name, value }) => [name, decodeWords(value)]),
+    attachments: attachmentsOf(mime),
+  }
+}
+
+function attachmentsOf(mime: Uint8Array): Attachment[] {
+  const seen = new Set<string>()
+  return leavesOf(readParts(mime, mime.byteLength))
+    .filter((part) => {
+      const isText = (part.type === 'text/plain' || part.type === 'text/html') && !isAttached(part)
+      if (!isText || seen.has(part.type)) return true
+      seen.add(part.type) // the first of each kind is what readTexts gives
+      return false
+    })
+    .map((part, index) => {
+      const said = parameterOf(fieldOf(part, 'content-disposition'), 'filename')
+      return {
+        filename: fileName(said ?? parameterOf(fieldOf(part, 'content-type'), 'name'), part.type, index + 1),
+        contentType: part.type,
+        contentId: /<(.+)>/.exec(fieldOf(part, 'content-id'))?.[1] ?? null,
+        content: contentOf(part),
+      }
+    })
+}
+
+function isAttached(part: MimePart): boolean {
+  return /^\s*attachment\b/i.test(fieldOf(part, 'content-disposition'))
+}
