@@ -73,6 +73,42 @@ describe('signatures', () => {
     )
   })
 
+  test('verify over header fields of any author, folded and spaced as they like', async () => {
+    const name = fc.constantFrom(
+      'To',
+      'CC',
+      'Subject ',
+      'Date\t',
+      'message-ID',
+      'References',
+      'X-Y',
+      'Content-Type',
+      'Reply-To',
+    )
+    const bits = fc.constantFrom(
+      ' ',
+      '\t',
+      '\r\n ',
+      '\r\n\t',
+      '\r\n  \r\n ',
+      'a',
+      ':',
+      ';',
+      '<b@c.example>',
+      'ü',
+      '\u00a0',
+      ',',
+    )
+    const field = fc.tuple(name, fc.array(bits, { maxLength: 8 }))
+    await fc.assert(
+      fc.asyncProperty(fc.array(field, { maxLength: 6 }), async (fields) => {
+        const head = fields.map(([name, value]) => `${name}:${value.join('')}\r\n`).join('')
+        expect(await verdicts(signed(`${head}From: a@own.example\r\n\r\nx\r\n`, [ed25519]))).toEqual(['pass'])
+      }),
+      { numRuns: 300, seed: 2 },
+    )
+  })
+
   test('survive what relaxed canonicalisation allows', async () => {
     const message = signed(`${HEAD}\r\nHello  Bob\r\n`)
     expect(
