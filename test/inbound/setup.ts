@@ -1,6 +1,7 @@
 import { recognizeAddress } from '../../src/feedback/address.ts'
 import type { ReportMail } from '../../src/feedback/feedback.ts'
 import { createInboundDoor } from '../../src/inbound/door.ts'
+import type { Readers } from '../../src/inbound/readers.ts'
 import type { MailHead, Reading, ReadingJob } from '../../src/inbound/reading.ts'
 import type { Destination } from '../../src/inbound/recipient.ts'
 import { packParsed, packRaw } from '../../src/mail/inbound-content.ts'
@@ -60,7 +61,12 @@ export const MAIL = [
 ].join('\r\n')
 
 export async function createInboundSetup(
-  options: { wrapStore?: (store: Store) => Store; take?: (mail: ReportMail) => Promise<void> } = {},
+  options: {
+    wrapStore?: (store: Store) => Store
+    take?: (mail: ReportMail) => Promise<void>
+    /** Real threads in place of `findings`. */
+    readers?: Pick<Readers, 'read'>
+  } = {},
 ): Promise<InboundSetup> {
   const store = await openStore({ dataDir: ':memory:', now: START })
   const seen = options.wrapStore?.(store) ?? store
@@ -97,7 +103,7 @@ export async function createInboundSetup(
     readers: {
       read: async (job) => {
         jobs.push(job)
-        return readingOf(job, findings)
+        return options.readers === undefined ? readingOf(job, findings) : await options.readers.read(job)
       },
     },
     mintId,

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createReaders, type Readers } from '../../src/inbound/readers.ts'
+import { unpackMime } from '../../src/mail/mime-content.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { silentLog } from '../../src/platform/log.ts'
+import type { Zone } from '../../src/platform/zone-server.ts'
+import { createInboundSetup, type InboundSetup, LOOP_TAG, MAIL, START } from './setup.ts'
+import { KEY_PEM, startMailZone } from './signed-mail.ts'
+
+let zone: Zone
+let readers: Readers
+let setup: InboundSetup
+
+beforeAll(async () => {
+  zone = await startMailZone()
+  readers = createReaders({
+    spawn: () => new Worker(new URL('../../src/inbound/worker.ts', import.meta.url).href),
+    count: 1,
+    settings: { hostname: 'mail.postrider.test', dnsServers: [zone.address], authenticationMs: 20_000 },
+    clock: systemClock,
+    log: silentLog,
+  })
+  setup = await createInboundSetup({ readers })
+  const dkim = [setup.records.dkimKey({ state: 'active', privateKeyPem: KEY_PEM })]
+  await setup.addDomain('sealing.test', { dkim })
+  const action = { type: 'forward' as const, config: { to: ['bo@sealing.test'] } }
+  await setup.addRoute({ type: 'address', value: 'ann@sealing.test' }, { action })
+  await setup.addRoute({ type: 'address', value: 'bo@sealing.test' })
+})
+afterAll(async () => {
+  await readers.stop()
+  await zone.stop()
+  await setup.store.close()
+})
+
+/** The only mail that is to go out now. */
+async function sentOn(): Promise<string> {
+  const lease = { worker: 'w', until: START + 60_000 }
+  const request = { now: START, limit: 10, lease, freeFor: () => 9 }
+  const [claim] = await setup.store.deliveries.claimDue(request)
+  return Buffer.from(unpackMime(claim!.content)).toString()
+}
+
+test('a mail that was sent on once does not come in again', async () => {
+  await setup.send(['ann@sealing.test'])
+  const forwarded = await sentOn()
+  expect(forwarded).toEndWith(MAIL)
+  expect(forwarded).toMatch(/^ARC-Seal:/m)
+  expect(forwarded.match(/^X-Service-Loop: .*$/gm)).toEqual([`X-Service-Loop: ${LOOP_TAG}`])
+  for (const to of ['ann@sealing.test', 'bo@sealing.test']) {
+    await expect(setup.send([to], forwarded)).rejects.toThrow(
+      '554 5.4.6 mail loop detected: we have sent this mail on before',
+    )
+  }
+})
+
+test('a mail that went round among others is let go at the 51st host', async () => {
+  const hops = (count: number) => `${'Received: from a by b; Sat, 21 Nov 2026 12:00:00 +0000\r\n'.repeat(count)}${MAIL}`
+  expect(await setup.send(['bo@sealing.test'], hops(50))).toEndWith(' accepted')
+  await expect(setup.send(['bo@sealing.test'], hops(51))).rejects.toThrow('554 5.4.6')
+})
