@@ -31,5 +31,5 @@ export const LIMITS = {
   recipients: 100, // RFC 5321 §4.5.3.1.8
   idleMs: 300_000,
   dataMs: 900_000,
-  memoryBytes: 128 * 2 ** 20,
+  memoryBytes: 56 * 2 ** 20,
 }

@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createDeadlines } from './deadlines.ts'
+
+test('each is told once, when it is due, with one nap for all', async () => {
+  const clock = createFakeClock(0)
+  const deadlines = createDeadlines(clock)
+  const told: string[] = []
+  const due = (name: string, dueAt: number) => ({ dueAt, expire: () => void told.push(`${name} at ${clock.now()}`) })
+  const a = due('a', 5_000)
+  const b = due('b', 3_000)
+  const never = due('never', Number.POSITIVE_INFINITY)
+  const removed = due('removed', 4_000)
+  for (const each of [a, b, never, removed]) deadlines.add(each)
+  expect(clock.naps().length).toBe(1)
+  deadlines.remove(removed)
+  b.dueAt = 6_000 // later needs no word
+  await clock.advance(5_500)
+  expect(told).toEqual(['a at 5000'])
+  never.dueAt = 5_700
+  deadlines.nearer(never)
+  await clock.advance(10_000)
+  expect(told).toEqual(['a at 5000', 'never at 5700', 'b at 6000'])
+  expect(clock.naps()).toEqual([])
+  deadlines.add(due('late', 60_000))
+  deadlines.stop()
+  await clock.advance(60_000)
+  expect(told.length).toBe(3)
+})

@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test'
+import { SmtpReply } from './reply.ts'
+import { parseSpokenPath } from './spoken-address.ts'
+
+const spoken = (text: string, utf8 = true) => {
+  try {
+    const { address, parameters } = parseSpokenPath(text, () => utf8)
+    return [address === null ? null : [address.local, address.domain], Object.fromEntries(parameters)]
+  } catch (thrown) {
+    return thrown instanceof SmtpReply ? `${thrown.code} ${thrown.enhanced}` : thrown
+  }
+}
+
+const TABLE: [string, unknown][] = [
+  ['<>', [null, {}]],
+  ['<a@b.example>', [['a', 'b.example'], {}]],
+  [
+    '  <a+tag=x@B.Example>  Size=10  body=8BITMIME SMTPUTF8',
+    [['a+tag=x', 'b.example'], { SIZE: '10', BODY: '8BITMIME', SMTPUTF8: null }],
+  ],
+  ['<"a"@b.example>', [['a', 'b.example'], {}]],
+  ['<"a.b"@b.example>', [['a.b', 'b.example'], {}]],
+  ['<"a\\b"@b.example>', [['ab', 'b.example'], {}]],
+  ['<"a b"@b.example>', [['"a b"', 'b.example'], {}]],
+  ['<"a..b"@b.example>', [['"a..b"', 'b.example'], {}]],
+  ['<"a>b@c"@b.example>', [['"a>b@c"', 'b.example'], {}]],
+  ['<"\\"\\\\"@b.example>', [['"\\"\\\\"', 'b.example'], {}]],
+  ['<""@b.example>', [['""', 'b.example'], {}]],
+  ['<böb@bücher.example>', [['böb', 'xn--bcher-kva.example'], {}]],
+  ['<a%c.example@b.example>', [['a%c.example', 'b.example'], {}]],
+  ['<c.example!a@b.example>', [['c.example!a', 'b.example'], {}]],
+  [`<${'l'.repeat(100)}@b.example>`, [['l'.repeat(100), 'b.example'], {}]],
+  [`<${'l'.repeat(245)}@b.example>`, '501 5.5.4'],
+  ['<@r.example:a@b.example>', '550 5.7.1'],
+  ['<a@[127.0.0.1]>', '550 5.7.1'],
+  ['<Postmaster>', '550 5.1.1'],
+  ['<a>', '501 5.5.4'],
+  ['<a@>', '501 5.5.4'],
+  ['<@>', '550 5.7.1'],
+  ['<a@b>', '501 5.5.4'],
+  ['<a@b.example.>', '501 5.5.4'],
+  ['<a@1.2.3.4>', '501 5.5.4'],
+  ['<.a@b.example>', '501 5.5.4'],
+  ['<a.@b.example>', '501 5.5.4'],
+  ['<a b@c.example>', '501 5.5.4'],
+  ['<a@b.example', '501 5.5.4'],
+  ['a@b.example', '501 5.5.4'],
+  ['<a@b.example>x', '501 5.5.4'],
+  ['<a@b.example> X\tY', '501 5.5.4'],
+  ['<<a@b.example>>', '501 5.5.4'],
+  ['<a\u2028b@c.example>', '501 5.5.4'],
+  ['<a\ufffdb@c.example>', '501 5.5.4'],
+  ['<a,b@c.example>', '501 5.5.4'],
+  ['<"a@b.example>', '501 5.5.4'],
+]
+
+for (const [text, expected] of TABLE) {
+  test(`${text.slice(0, 60)} is ${JSON.stringify(expected).slice(0, 60)}`, () => expect(spoken(text)).toEqual(expected))
+}
+
+test('without SMTPUTF8 an address is ASCII', () => {
+  expect(spoken('<böb@b.example>', false)).toBe('553 5.6.7')
+  expect(spoken('<a@bücher.example>', false)).toBe('553 5.6.7')
+})
+
+test('an endless path is refused in no time', () => {
+  const from = performance.now()
+  for (const bit of ['"', '\\', '"\\', 'a.', '@', ' ', '"a"', '<', 'a@']) spoken(`<${bit.repeat(8_000)}`)
+  expect(performance.now() - from).toBeLessThan(500)
+})

@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { loadCertificate } from '../../src/smtp/certificate.ts'
+
+const NOW = Date.UTC(2026, 10, 21)
+const none = { certificateFile: null, keyFile: null }
+
+test('a self-signed pair is made once and kept, until its name or its time is over', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'smtp-certificate-'))
+  const load = (hostname: string, now = NOW) => loadCertificate({ ...none, dataDir, hostname, now })
+  const first = await load('mx.test.example')
+  expect(await load('MX.test.example')).toEqual(first)
+  expect(statSync(join(dataDir, 'smtp-key.pem')).mode & 0o777).toBe(0o600)
+  const renamed = await load('mx2.test.example')
+  expect(renamed).not.toEqual(first)
+  const later = await load('mx2.test.example', NOW + 11 * 365 * 86_400_000)
+  expect(later).not.toEqual(renamed)
+  writeFileSync(join(dataDir, 'smtp-key.pem'), first.keyPem) // as if a crash had come between the two
+  const mended = await load('mx2.test.example', NOW + 11 * 365 * 86_400_000)
+  expect([first.keyPem, later.keyPem]).not.toContain(mended.keyPem)
+  rmSync(dataDir, { recursive: true })
+})
+
+test('the files of the operator are used as they are, and a pair that is none is an error', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'smtp-certificate-'))
+  const [one, two] = await Promise.all(['a', 'b'].map((name) => selfSignedCertificate({ names: [name], now: NOW })))
+  const [certificateFile, keyFile] = [join(dataDir, 'c.pem'), join(dataDir, 'k.pem')]
+  writeFileSync(certificateFile, one!.certificatePem)
+  writeFileSync(keyFile, one!.keyPem)
+  const load = () => loadCertificate({ certificateFile, keyFile, dataDir, hostname: 'mx.test.example', now: NOW })
+  expect(await load()).toEqual(one!)
+  writeFileSync(keyFile, two!.keyPem)
+  expect(load()).rejects.toThrow('is not the key of')
+  rmSync(keyFile)
+  expect(load()).rejects.toThrow('ENOENT')
+  rmSync(dataDir, { recursive: true })
+})

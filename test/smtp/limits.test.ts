@@ -1,0 +1,159 @@
+import { expect, test } from 'bun:test'
+import { SmtpReply } from '../../src/smtp/reply.ts'
+import { type ListenerAtTest, NOW, startListener } from './setup.ts'
+
+const nobodyLeft = async (at: ListenerAtTest, left = 0) => {
+  while (at.listener.connections() > left) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+test('one connection too many from an address hears 421, and the next may come when one has gone', async () => {
+  const house = await startListener({ limits: { connectionsPerAddress: 2 } })
+  const first = await house.connect()
+  const second = await house.connect()
+  const third = await house.connect()
+  expect(await third.reply()).toBe('421 4.7.0 too many connections, come back later')
+  expect(await third.reply()).toBe('(closed)')
+  expect(await first.reply()).toStartWith('220')
+  expect(await second.reply()).toStartWith('220')
+  expect(house.listener.connections()).toBe(2)
+  first.destroy()
+  await nobodyLeft(house, 1)
+  expect(await (await house.connect()).reply()).toStartWith('220')
+  await house.stop()
+})
+
+test('a client that says no whole command is cut after the idle time, however it drips', async () => {
+  const house = await startListener({ limits: { idleMs: 60_000 } })
+  const silent = await (await house.connect()).hello()
+  const dripping = await (await house.connect()).hello()
+  const talking = await (await house.connect()).hello()
+  for (let second = 0; second < 59; second++) {
+    dripping.write('N')
+    await house.clock.advance(1_000)
+    if (second % 20 === 0) expect(await talking.say('NOOP')).toStartWith('250')
+  }
+  await house.clock.advance(1_100)
+  expect(await silent.reply()).toBe('421 4.4.2 nothing came for too long')
+  expect(await dripping.reply()).toBe('421 4.4.2 nothing came for too long')
+  expect(await dripping.reply()).toBe('(closed)')
+  expect(await talking.say('NOOP')).toStartWith('250')
+  await nobodyLeft(house, 1)
+  await house.stop()
+})
+
+test('a mail that drips is cut at its own deadline, and one that stops at the idle time', async () => {
+  const house = await startListener({ limits: { idleMs: 60_000, dataMs: 150_000 } })
+  const dripping = await (await house.connect()).hello()
+  const stopped = await (await house.connect()).hello()
+  await dripping.envelope()
+  await stopped.envelope()
+  stopped.write('Subject: and')
+  for (let passedMs = 0; passedMs < 150_000; passedMs += 30_000) {
+    dripping.write('Subject: drip\r\n')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    await house.clock.advance(30_000)
+  }
+  await house.clock.advance(200)
+  expect(await stopped.reply()).toBe('421 4.4.2 nothing came for too long')
+  expect(await dripping.reply()).toBe('421 4.4.2 the mail took too long')
+  await nobodyLeft(house)
+  expect(house.taken).toEqual([])
+  await house.stop()
+})
+
+test('the time a door takes is not the idle time of the client', async () => {
+  let answer = (_as: string) => {}
+  const house = await startListener({
+    door: { onRecipient: () => new Promise((resolve) => (answer = resolve)) },
+    limits: { idleMs: 1_000 },
+  })
+  const client = await (await house.connect()).hello()
+  await client.say('MAIL FROM:<s@sender.example>')
+  const reply = client.say('RCPT TO:<a@test.example>')
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  await house.clock.advance(5_000)
+  answer('a')
+  expect(await reply).toBe('250 2.1.5 recipient taken')
+  await house.stop()
+})
+
+test('wrong passwords make the next ones wait, on all connections of the address together', async () => {
+  const house = await startListener({
+    door: {
+      onLogin: async (_session, { password }) => {
+        if (password !== 'right') throw new SmtpReply(535, '5.7.8', 'wrong user or password')
+      },
+    },
+    settings: { loginNeedsTls: false },
+  })
+  const token = (password: string) => `AUTH PLAIN ${Buffer.from(`\0anna\0${password}`).toString('base64')}`
+  const one = await (await house.connect()).hello()
+  const two = await (await house.connect()).hello()
+  /** How many milliseconds the answer takes. */
+  const waited = async (client: typeof one, password: string, expected: string) => {
+    const from = house.clock.now()
+    const naps = house.clock.naps().length
+    const reply = client.say(token(password))
+    await house.clock.untilNapping(naps + 1)
+    const until = house.clock.naps().find((nap) => nap > from)!
+    await house.clock.advance(until - from)
+    expect(await reply).toBe(expected)
+    return until - from
+  }
+  expect(await one.say(token('x'))).toBe('535 5.7.8 wrong user or password')
+  expect(await waited(two, 'x', '535 5.7.8 wrong user or password')).toBe(1_000)
+  expect(await waited(one, 'x', '535 5.7.8 wrong user or password')).toBe(2_000)
+  expect(await waited(two, 'right', '235 2.7.0 Authentication successful')).toBe(4_000)
+  // the third wrong one on one connection
+  expect(await one.say(token('x'))).toBe('421 4.7.0 too many failed logins')
+  expect(await one.reply()).toBe('(closed)')
+  await house.clock.advance(600_000) // more than idle: all are gone, and forgotten
+  const later = await (await house.connect()).hello()
+  expect(await later.say(token('x'))).toBe('535 5.7.8 wrong user or password')
+  expect(await waited(later, 'x', '535 5.7.8 wrong user or password')).toBe(1_000)
+  expect(house.refused.map(({ reply }) => reply)).toContain('535 5.7.8 wrong user or password')
+  await house.stop()
+})
+
+test('stopping lets a mail end with its 250, and sends the idle ones away at once', async () => {
+  const house = await startListener()
+  const idle = await (await house.connect()).hello()
+  const sending = await (await house.connect()).hello()
+  await sending.envelope()
+  sending.write('Subject: under way\r\n')
+  const stopped = house.listener.stop(10_000)
+  expect(await idle.reply()).toBe('421 4.3.2 shutting down, come back soon')
+  expect(await idle.reply()).toBe('(closed)')
+  expect(await sending.say('\r\nx\r\n.')).toBe('250 2.0.0 taken as 1')
+  expect(await sending.reply()).toBe('421 4.3.2 shutting down, come back soon')
+  await stopped
+  expect(house.clock.now()).toBe(NOW) // no grace was needed
+  expect(house.taken.length).toBe(1)
+  expect(house.connect()).rejects.toThrow()
+})
+
+test('stopping waits no longer than it was told for a client that does not end its mail', async () => {
+  const house = await startListener()
+  const sending = await (await house.connect()).hello()
+  await sending.envelope()
+  const stopped = house.listener.stop(10_000)
+  await house.clock.advance(10_000)
+  await stopped
+  expect(await sending.reply()).toBe('421 4.3.2 shutting down, come back soon')
+  expect(await sending.reply()).toBe('(closed)')
+  expect(house.taken).toEqual([])
+})
+
+test('a changed certificate is shown to the next client without a pause', async () => {
+  const { selfSignedCertificate } = await import('../../src/platform/certificate.ts')
+  const house = await startListener({ settings: { tls: 'implicit' } })
+  const nameShown = async () => {
+    const client = await house.connect()
+    await client.reply()
+    return (client.socket as import('node:tls').TLSSocket).getPeerCertificate().subject.CN
+  }
+  expect(await nameShown()).toBe('mx.test.example')
+  house.listener.useCertificate(await selfSignedCertificate({ names: ['other.test.example'], now: Date.now() }))
+  expect(await nameShown()).toBe('other.test.example')
+  await house.stop()
+})

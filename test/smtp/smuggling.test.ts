@@ -1,0 +1,76 @@
+/** Sequences that some server takes for the end of a mail, each sent whole, byte by byte at the odd place, and cut in two at every
+ *  place: none may become a second mail. */
+import { afterAll, expect, test } from 'bun:test'
+import { startListener } from './setup.ts'
+
+const house = await startListener()
+afterAll(() => house.stop())
+
+const ENDS = [
+  '\n.\n',
+  '\n.\r\n',
+  '\r.\r',
+  '\r.\r\n',
+  '\r\n.\r',
+  '\r\n.\n',
+  '\r\r\n.\r\r\n',
+  '\n\n.\r\n',
+  '\r\n.\0\r\n',
+  '\r\n\0.\r\n',
+  '\r\n.\r\r\n',
+  '\r\n.\r\0\n',
+  '\r\n.\x85\r\n',
+  '\r\n. \r\n',
+  '\r\n .\r\n',
+  '\r\n..\r\n',
+  '\r\n...\r\n',
+  '\0\r\n..\r\n',
+  '\r\r.\r\r',
+  '\n\r.\n\r',
+  '\r\n.\x0b\r\n',
+  '\r\n\x0c.\r\n',
+]
+const SMUGGLED = 'MAIL FROM:<evil@sender.example>\r\nRCPT TO:<a@test.example>\r\nDATA\r\nSubject: smuggled\r\n\r\nx'
+const CUTS: Record<string, (text: string) => string[]> = {
+  whole: (text) => [text],
+  'byte by byte around the end': (text) => {
+    const at = text.indexOf('first') + 5
+    return [text.slice(0, at), ...text.slice(at, at + 12), text.slice(at + 12)]
+  },
+  'cut behind the dot': (text) => {
+    const at = text.indexOf('.', text.indexOf('first')) + 1
+    return [text.slice(0, at), text.slice(at)]
+  },
+}
+
+for (const [how, cut] of Object.entries(CUTS)) {
+  test.concurrent(`no fake end of a mail lets another one in: ${how}`, async () => {
+    const client = await (await house.connect()).hello()
+    for (const end of ENDS) {
+      expect(await client.envelope()).toStartWith('354')
+      for (const piece of cut(`Subject: first\r\n\r\nfirst${end}${SMUGGLED}\r\n.\r\n`)) {
+        client.write(Buffer.from(piece, 'latin1'))
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      const reply = await client.reply()
+      expect([end, reply]).toEqual([end, expect.stringMatching(/^(250 2\.0\.0 taken|550 5\.5\.2|550 5\.6\.0)/)])
+      expect([end, await client.say('NOOP')]).toEqual([end, '250 2.0.0 still here'])
+    }
+    expect(house.taken.map((mail) => mail.from)).not.toContain('evil@sender.example')
+    expect(house.taken.every((mail) => mail.raw.startsWith('Subject: first'))).toBe(true)
+    expect(house.taken.every((mail) => !/(^|[^\r])\n|\r([^\n]|$)|\0/.test(mail.raw))).toBe(true)
+  })
+}
+
+test('what a client says in clear behind STARTTLS is never answered under TLS', async () => {
+  const client = await (await house.connect()).hello()
+  const before = house.taken.length
+  client.write('STARTTLS\r\nEHLO injected.example\r\nMAIL FROM:<evil@sender.example>\r\nRSET\r\n')
+  expect(await client.reply()).toBe('220 2.0.0 Ready to start TLS')
+  await client.startTls()
+  expect(await client.say('NOOP')).toBe('250 2.0.0 still here')
+  expect(await client.say('RCPT TO:<a@test.example>')).toBe('503 5.5.1 say EHLO first')
+  expect(await client.say('EHLO honest.example')).toStartWith('250-mx.test.example')
+  expect(await client.say('RCPT TO:<a@test.example>')).toBe('503 5.5.1 say MAIL first')
+  expect(house.taken.length).toBe(before)
+})

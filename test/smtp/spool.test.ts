@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { createLog } from '../../src/platform/log.ts'
+import { takeIn } from '../../src/smtp/intake.ts'
+import { replyTo } from '../../src/smtp/replies.ts'
+import { createSpool } from '../../src/smtp/spool.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+import { startListener, takenOf } from './setup.ts'
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'smtp-spool-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+let names = 0
+const mintName = () => (names++).toString(16).padStart(32, '0')
+const MiB = 2 ** 20
+
+test('a mail comes back as it was written, small or large, in crumbs or in lumps', async () => {
+  const spool = createSpool({ dir, memoryBytes: 64 * MiB, mintName })
+  for (const [pieceBytes, count] of [
+    [1, 40_000],
+    [1_000, 3],
+    [16_384, 8],
+    [50_000, 60],
+    [3 * MiB, 2],
+  ] as const) {
+    const mail = spool.begin()
+    const expected = new Bun.CryptoHasher('sha1')
+    for (let at = 0; at < count; at++) {
+      const piece = new Uint8Array(pieceBytes).fill(at)
+      expected.update(piece)
+      await mail.write(piece)
+      piece.fill(255) // it is the caller's again
+    }
+    const read = await mail.read()
+    expect(read.length).toBe(pieceBytes * count)
+    expect(read.buffer.byteLength).toBe(read.length) // its own, so that a thread may have it
+    expect(new Bun.CryptoHasher('sha1').update(read).digest('hex')).toBe(expected.digest('hex'))
+    await mail.discard()
+  }
+})
+
+test('files have no name once they are open, and what a crash left is gone after prepare', async () => {
+  writeFileSync(join(dir, `mail-${'0'.repeat(31)}f.part`), 'left behind')
+  writeFileSync(join(dir, 'other'), 'not ours')
+  const spool = createSpool({ dir: join(dir), memoryBytes: 64 * MiB, mintName })
+  await spool.prepare()
+  expect(readdirSync(dir)).toEqual(['other'])
+  const mail = spool.begin()
+  await mail.write(new Uint8Array(2 * MiB))
+  expect(readdirSync(dir)).toEqual(['other'])
+  await mail.discard()
+  await createSpool({ dir: join(dir, 'new/folder'), memoryBytes: 1, mintName }).prepare()
+  expect(existsSync(join(dir, 'new/folder'))).toBe(true)
+})
+
+test('small mails go to files too when many come in at once', async () => {
+  const spool = createSpool({ dir, memoryBytes: 256 * 1024, mintName }) // 64 KiB for those coming in
+  const mails = Array.from({ length: 20 }, () => spool.begin())
+  for (const mail of mails) for (let at = 0; at < 10; at++) await mail.write(new Uint8Array(10_000).fill(at))
+  const reads = await Promise.all(
+    mails.map(async (mail) => {
+      const { length } = await mail.read()
+      await mail.discard()
+      return length
+    }),
+  )
+  expect(reads).toEqual(Array.from({ length: 20 }, () => 100_000))
+})
+
+test('whole mails in memory wait for each other, in the order they ask', async () => {
+  const spool = createSpool({ dir, memoryBytes: 5 * MiB, mintName })
+  const mails = Array.from({ length: 4 }, () => spool.begin())
+  for (const mail of mails) await mail.write(new Uint8Array(2 * MiB))
+  const read: number[] = []
+  const reading = mails.map((mail, index) => mail.read().then(() => read.push(index)))
+  const givenUp = reading[3]!.catch((thrown: Error) => thrown.message)
+  await Promise.all(reading.slice(0, 2))
+  await Bun.sleep(5)
+  expect(read.toSorted()).toEqual([0, 1])
+  await mails[1]!.discard()
+  await reading[2]
+  expect(read.length).toBe(3)
+  await mails[3]!.discard() // given up while it waits
+  await mails[0]!.discard()
+  expect(await givenUp).toContain('given up')
+  await mails[2]!.discard()
+  const last = spool.begin()
+  await last.write(new Uint8Array(5 * MiB))
+  expect((await last.read()).length).toBe(5 * MiB) // everything has been given back
+  await last.discard()
+})
+
+test('a full disk is 452, after the whole mail has been read', async () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+  let discarded = 0
+  const mail = {
+    write: () => Promise.reject(full),
+    read: () => Promise.reject(full),
+    discard: async () => void discarded++,
+  }
+  let pieces = 0
+  const stream = Readable.from(Array.from({ length: 10 }, () => Buffer.from('x\r\n')))
+  const failure = await takeIn(stream, mail, { messageBytes: 1e9, onPiece: () => pieces++ }).catch((thrown) => thrown)
+  const log = createLog({ clock: createFakeClock(0), level: 'error', format: 'json', write: () => {} })
+  expect(replyTo(failure, log).message).toBe('452 4.3.1 nothing can be stored at present, come back later')
+  expect([pieces, discarded]).toEqual([10, 1])
+})
+
+test('a mail of 25 MB comes through a file whole, dots and all', async () => {
+  const house = await startListener()
+  const client = await (await house.connect()).hello()
+  const line = `..${'x'.repeat(73)}\r\n`
+  const count = Math.floor((25 * MiB) / (line.length - 1)) - 1
+  expect(await client.mail(`\r\n${line.repeat(count)}`)).toBe('250 2.0.0 taken as 1')
+  expect(house.taken[0]!.raw === `\r\n${line.slice(1).repeat(count)}`).toBe(true)
+  expect(house.taken[0]!.sizeBytes).toBe(2 + (line.length - 1) * count)
+  await house.stop()
+}, 20_000)
+
+test('a broken spool is 451 and the connection lives on; small mails still come in', async () => {
+  const house = await startListener({ settings: { spoolDir: dir } })
+  rmSync(dir, { recursive: true })
+  const client = await (await house.connect()).hello()
+  expect(await client.mail(`\r\n${`${'x'.repeat(70)}\r\n`.repeat(20_000)}`)).toBe(
+    '451 4.3.0 an error of ours, come back later',
+  )
+  expect(await client.mail('\r\nsmall\r\n')).toBe('250 2.0.0 taken as 1')
+  await house.stop()
+})
+
+test('a door that holds a mail makes the next one wait for its memory, not its sender', async () => {
+  let letGo = () => {}
+  const order: string[] = []
+  const house = await startListener({
+    limits: { memoryBytes: 3 * MiB },
+    door: {
+      onMail: async (mail) => {
+        const { from } = await takenOf(mail)
+        order.push(`read ${from}`)
+        if (order.length === 1) await new Promise<void>((resolve) => (letGo = resolve))
+        order.push(`done ${from}`)
+        return 'taken'
+      },
+    },
+  })
+  const body = `\r\n${`${'x'.repeat(70)}\r\n`.repeat(28_000)}`
+  const one = await (await house.connect()).hello()
+  const two = await (await house.connect()).hello()
+  const first = one.mail(body)
+  while (order.length === 0) await Bun.sleep(5)
+  const second = two.mail(body)
+  await Bun.sleep(100)
+  expect(order.length).toBe(1)
+  letGo()
+  expect(await Promise.all([first, second])).toEqual(['250 2.0.0 taken', '250 2.0.0 taken'])
+  expect(order.map((line) => line.slice(0, 4))).toEqual(['read', 'done', 'read', 'done'])
+  await house.stop()
+})
