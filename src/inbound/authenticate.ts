@@ -1,6 +1,5 @@
 import { type AuthenticateResult, type DKIMResult, authenticate as mailauth } from 'mailauth'
-import type { AuthenticationResult } from '../mail/authentication-results.ts'
-import { rangesOf, without } from '../mail/authentication-results.ts'
+import { type AuthenticationResult, rangesOf } from '../mail/authentication-results.ts'
 import type { ArcResult, DkimResult, DmarcResult, SpfResult, Verdicts } from '../model/inbound-message.ts'
 import type { Clock } from '../platform/clock.ts'
 import { mailauthResolver, type Resolver } from '../platform/resolver.ts'
@@ -32,13 +31,12 @@ export interface Claim {
  *  `temperror`, which ARC lacks (there it is `fail`). The null return path is judged by the HELO name.
  *  DKIM as a whole: a signature that passes, before the others one of the author's own domain; else the first of temperror,
  *  policy, fail, neutral, permerror, none. Signatures that leave a part of the body uncovered pass for nobody (`policy`): the
- *  rest may be anybody's words. Only the first 20 signatures are looked at. `onWait` is called once, when the mail has been
- *  hashed and the first answer is waited for. Rejects only on a bug. */
+ *  rest may be anybody's words. Only the first 20 signatures are looked at. Rejects only on a bug. */
 export async function authenticate(
   claim: Claim,
-  world: { resolver: Resolver; clock: Clock; hostname: string; limitMs: number; onWait?: () => void },
+  world: { resolver: Resolver; clock: Clock; hostname: string; limitMs: number },
 ): Promise<Authentication> {
-  const { raw, isCut } = bounded(withoutSurplus(claim.raw))
+  const { raw, isCut } = bounded(claim.raw)
   const { lookup, end } = withDeadline(world)
   try {
     const found = await mailauth(raw, {
@@ -72,16 +70,10 @@ export function undecided(raw: Uint8Array, comment: string): Authentication {
 
 type Lookup = (name: string, type: string) => Promise<string[][] | string[]>
 
-/** A thousand signatures would be a thousand lookups and RSA operations. */
-const MOST_SIGNATURES = 20
 const DKIM_ORDER: readonly DkimResult[] = ['pass', 'temperror', 'policy', 'fail', 'neutral', 'permerror', 'none']
 
-function withoutSurplus(raw: Uint8Array): Uint8Array {
-  return without(raw, rangesOf(raw, 'dkim-signature').slice(MOST_SIGNATURES))
-}
-
 /** mailauth has no limit of its own, and asks one question after the other. */
-function withDeadline(world: { resolver: Resolver; clock: Clock; limitMs: number; onWait?: () => void }) {
+function withDeadline(world: { resolver: Resolver; clock: Clock; limitMs: number }) {
   const ask = mailauthResolver(world.resolver)
   const over = new AbortController()
   let isLate = false
@@ -90,11 +82,8 @@ function withDeadline(world: { resolver: Resolver; clock: Clock; limitMs: number
     throw tooLate()
   })
   late.catch(() => {})
-  let { onWait } = world
   const lookup = (name: string, type: string) => {
     if (isLate) return Promise.reject(tooLate())
-    onWait?.()
-    onWait = undefined
     return Promise.race([ask(name, type), late])
   }
   return { lookup: lookup as Lookup, end: () => over.abort() }

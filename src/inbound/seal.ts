@@ -1,10 +1,11 @@
 import { createSeal } from 'mailauth/lib/arc'
 import type { ArcResult } from '../model/inbound-message.ts'
+import { bounded } from './bounded-head.ts'
 import type { Seal } from './reading.ts'
 
 /** Mail to be sent on, what was found when it came (the payload of an Authentication-Results field), and the state of its
- *  chain → the mail with our ARC set on top; the mail as it is when its chain is broken already or full (50 sets), and when
- *  the key is of no use. RFC 8617 §5.1. */
+ *  chain → the mail with our ARC set on top; the mail as it is when its chain is broken already or full (50 sets), when its
+ *  header is not for mailauth to read (bounded-head.ts), and when the key is of no use. RFC 8617 §5.1. */
 export async function sealed(
   mail: Buffer,
   chain: ArcResult,
@@ -12,7 +13,7 @@ export async function sealed(
   { domain, selector, privateKeyPem }: Seal,
   signedAt: number,
 ): Promise<Buffer> {
-  if (chain === 'fail') return mail
+  if (chain === 'fail' || bounded(mail).raw.length !== mail.length) return mail
   const { headers } = await createSeal(mail, {
     seal: {
       signingDomain: domain,

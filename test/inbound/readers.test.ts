@@ -173,13 +173,16 @@ describe('a mail that is sent on', () => {
     expect(found.arc).toMatchObject({ i: 2, status: { result: 'pass' } })
   })
 
-  test('with a broken chain or with a key of no use goes on unsealed', async () => {
+  test('with a broken chain, a header beyond measure or a key of no use goes on unsealed', async () => {
     const pool = shared
     const first = await pool.read(job(signed(mail(BANK), 'bank.test'), { seals: [SEAL] }))
     const broken = textOf(unpackMime(first.forwards[0]!)).replace(/Hello\r\n$/, 'Hullo\r\n')
     const again = await pool.read(job(Buffer.from(broken), { seals: [SEAL] }))
     expect(again.verdicts.arc).toBe('fail')
     expect(textOf(unpackMime(again.forwards[0]!)).match(/^ARC-Seal/gm)).toHaveLength(1)
+    const long = mail([`X-Long: a${'\r\n b'.repeat(200_000)}`, ...BANK])
+    const odd = await pool.read(job(long, { seals: [SEAL] }))
+    expect(textOf(unpackMime(odd.forwards[0]!))).toStartWith('Received: ')
     const keyless = await pool.read(job(mail(BANK), { seals: [{ ...SEAL, privateKeyPem: 'none' }] }))
     expect(textOf(unpackMime(keyless.forwards[0]!))).toStartWith('Received: ')
   })
