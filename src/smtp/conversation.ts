@@ -3,42 +3,14 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { SMTPServer } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
-import type { Clock } from '../platform/clock.ts'
-import type { Log } from '../platform/log.ts'
-import type { MailLog } from '../platform/maillog.ts'
 import { clientOf } from './connections.ts'
-import type { Deadlines, Due } from './deadlines.ts'
-import { ClientGone, takeIn } from './intake.ts'
-import { LOGIN, type LoginBrake } from './login.ts'
-import { checkMailParameters, checkRecipientParameters } from './parameters.ts'
+import type { Due } from './deadlines.ts'
+import { LOGIN } from './login.ts'
 import { LIBRARY_CODES, lineOf, REPLIES, replyTo } from './replies.ts'
 import { SmtpReply } from './reply.ts'
-import type { SmtpDoor, SmtpSession, SpokenAddress } from './session.ts'
-import type { ListenerSettings } from './settings.ts'
-import { parseSpokenPath } from './spoken-address.ts'
-import type { Spool } from './spool.ts'
-
-/** What all conversations of one listener share. */
-export interface Surroundings<R> {
-  settings: ListenerSettings
-  door: SmtpDoor<R>
-  name: string
-  clock: Clock
-  log: Log
-  mailLog: Pick<MailLog, 'refused'> | undefined
-  spool: Spool
-  brake: LoginBrake
-  deadlines: Deadlines
-  /** We are going: no new mail may begin. */
-  stopping: () => boolean
-  onGone: (conversation: Conversation<R>) => void
-}
-
-interface Transaction<R> {
-  returnPath: SpokenAddress | null
-  utf8: boolean
-  recipients: { spoken: SpokenAddress; as: R }[]
-}
+import type { SmtpSession } from './session.ts'
+import type { Surroundings } from './surroundings.ts'
+import { addRecipient, beginTransaction, type Transaction, takeMail } from './transaction.ts'
 
 /** How much nonsense one connection may say without delivering a mail. document: "Codes" */
 const PATIENCE = { errors: 20, junk: 100 }
@@ -51,13 +23,14 @@ export class Conversation<R> extends SMTPConnection implements Due {
   dueAt: number
   readonly who: SmtpSession
   readonly #around: Surroundings<R>
-  readonly #leave: () => void
+  readonly #onGone: (conversation: Conversation<R>) => void
   #transaction: Transaction<R> | null = null
   /** A command is being answered, or a mail is coming in. */
   #busy = false
   #errors = 0
   #junk = 0
   #wrongLogins = 0
+  #dataUntil = 0
   #gone: AbortController | null = null
 
   constructor(
@@ -65,11 +38,11 @@ export class Conversation<R> extends SMTPConnection implements Due {
     socket: Socket | TLSSocket,
     options: SMTPConnectionOptions | null | undefined,
     around: Surroundings<R>,
-    leave: () => void,
+    onGone: (conversation: Conversation<R>) => void,
   ) {
     super(server, socket, options)
     this.#around = around
-    this.#leave = leave
+    this.#onGone = onGone
     this.who = { id: this.id, remoteAddress: this.remoteAddress, helo: '', tls: tlsOf(socket), protocol: 'SMTP' }
     this.dueAt = around.clock.now() + around.settings.limits.idleMs
     around.deadlines.add(this)
@@ -142,9 +115,8 @@ export class Conversation<R> extends SMTPConnection implements Due {
   override _onClose(): void {
     super._onClose()
     this.#gone?.abort()
-    this.#leave()
     this.#around.deadlines.remove(this)
-    this.#around.onGone(this)
+    this.#onGone(this)
   }
 
   override _onCommand(command: Buffer, callback?: () => void): void {
@@ -158,7 +130,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
       this.say(end) // and no callback: not one more command is read
       return
     }
-    this.dueAt = Number.POSITIVE_INFINITY
+    this.#waitForUs()
     this.#busy = true
     this.#answer(command)
       .then(
@@ -169,6 +141,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
         this.#rest()
         this._whenWritable(callback)
       })
+      .catch((thrown) => this.#broken(thrown))
   }
 
   // ── the commands ──
@@ -256,41 +229,21 @@ export class Conversation<R> extends SMTPConnection implements Due {
   }
 
   async #mail(rest: string): Promise<SmtpReply> {
-    const { door, settings } = this.#around
     if (!this.who.helo) return REPLIES.helloFirst
-    if (door.onLogin && !this.session.user) return REPLIES.loginFirst
+    if (this.#around.door.onLogin && !this.session.user) return REPLIES.loginFirst
     if (this.#transaction !== null) return REPLIES.nestedMail
-    const path = /^FROM:(.*)$/is.exec(rest)?.[1]
-    if (path === undefined) return REPLIES.syntax
-    const spoken = parseSpokenPath(path, (parameters) => parameters.has('SMTPUTF8'))
-    const ours = { messageBytes: settings.limits.messageBytes, login: door.onLogin !== undefined }
-    const utf8 = checkMailParameters(spoken.parameters, ours)
-    this.who.protocol = protocolOf(this._transmissionType(), utf8)
-    await door.onMailFrom?.(this.who, spoken.address)
-    this.#transaction = { returnPath: spoken.address, utf8, recipients: [] }
+    this.#transaction = await beginTransaction(rest, this.who, this.#around, this._transmissionType())
     return new SmtpReply(250, '2.1.0', 'sender taken')
   }
 
   async #recipient(rest: string): Promise<SmtpReply> {
-    const transaction = this.#transaction
-    if (transaction === null) return this.who.helo ? REPLIES.mailFirst : REPLIES.helloFirst
-    const path = /^TO:(.*)$/is.exec(rest)?.[1]
-    if (path === undefined) return REPLIES.syntax
+    if (this.#transaction === null) return this.who.helo ? REPLIES.mailFirst : REPLIES.helloFirst
     try {
-      const { address, parameters } = parseSpokenPath(path, () => transaction.utf8)
-      checkRecipientParameters(parameters)
-      if (address === null) return REPLIES.syntax
-      const { recipients } = transaction
-      if (!recipients.some(({ spoken }) => spoken.address === address.address)) {
-        if (recipients.length >= this.#around.settings.limits.recipients) {
-          return this.#idleTalk(this.#noted(REPLIES.tooManyRecipients))
-        }
-        const already = recipients.map((recipient) => recipient.as)
-        recipients.push({ spoken: address, as: await this.#around.door.onRecipient(this.who, address, already) })
-      }
+      await addRecipient(this.#transaction, rest, this.who, this.#around)
       return new SmtpReply(250, '2.1.5', 'recipient taken')
     } catch (thrown) {
-      return this.#noted(replyTo(thrown, this.#around.log))
+      const reply = this.#noted(replyTo(thrown, this.#around.log))
+      return reply === REPLIES.tooManyRecipients ? this.#idleTalk(reply) : reply // a 4yz is no error, but no mail either
     }
   }
 
@@ -302,43 +255,28 @@ export class Conversation<R> extends SMTPConnection implements Due {
     if (!parser) return null
     const stream = parser.startDataMode()
     this._dataStream = stream
-    this.#dataUntil = this.#around.clock.now() + this.#around.settings.limits.dataMs
+    const { clock, settings } = this.#around
+    this.#dataUntil = clock.now() + settings.limits.dataMs
     this.send(354, 'end with CR LF . CR LF', false)
-    void this.#takeMail(transaction, stream).then((reply) => {
-      this._dataStream = false
-      this.#transaction = null
-      if (reply === null || this._closed) return
-      if (reply.code < 300) {
-        this.#errors = 0
-        this.#junk = 0
-      } else this.#noted(reply)
-      this.say(reply)
-      this.#rest()
-      parser.continue()
-    })
-    return null
-  }
-
-  #dataUntil = 0
-
-  /** → what to say; null when nobody is there to hear it. Never rejects. */
-  async #takeMail(transaction: Transaction<R>, stream: Parameters<typeof takeIn>[0]): Promise<SmtpReply | null> {
-    const { spool, settings, clock, door, log } = this.#around
-    const mail = spool.begin()
-    try {
-      const onPiece = () => (this.dueAt = Math.min(clock.now() + settings.limits.idleMs, this.#dataUntil))
-      const sizeBytes = await takeIn(stream, mail, { messageBytes: settings.limits.messageBytes, onPiece })
-      this.dueAt = Number.POSITIVE_INFINITY
-      const { returnPath, recipients } = transaction
-      const read = () => mail.read()
-      const receivedAt = clock.now()
-      const text = await door.onMail({ session: this.who, returnPath, recipients, sizeBytes, receivedAt, read })
-      return new SmtpReply(250, '2.0.0', text)
-    } catch (thrown) {
-      return thrown instanceof ClientGone ? null : replyTo(thrown, log)
-    } finally {
-      await mail.discard()
+    const progress = {
+      onPiece: () => this.#waitForClient(),
+      onWhole: () => this.#waitForUs(),
     }
+    takeMail(transaction, stream, this.who, this.#around, progress)
+      .then((reply) => {
+        this._dataStream = false
+        this.#transaction = null
+        if (reply === null || this._closed) return
+        if (reply.code < 300) {
+          this.#errors = 0
+          this.#junk = 0
+        } else this.#noted(reply)
+        this.say(reply)
+        this.#rest()
+        parser.continue()
+      })
+      .catch((thrown) => this.#broken(thrown))
+    return null
   }
 
   #reset(): SmtpReply {
@@ -382,13 +320,27 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   /** The next word is the client's. */
   #rest(): void {
-    const { clock, settings, deadlines, stopping } = this.#around
     if (this._closing || this._closed) return
     this.#busy = Boolean(this._dataStream)
-    this.dueAt = clock.now() + settings.limits.idleMs
-    if (this._dataStream) this.dueAt = Math.min(this.dueAt, this.#dataUntil)
-    deadlines.nearer(this)
-    if (stopping()) this.endSoon()
+    this.#waitForClient()
+    this.#around.deadlines.nearer(this)
+    if (this.#around.stopping()) this.endSoon()
+  }
+
+  #waitForClient(): void {
+    const { clock, settings } = this.#around
+    const idleAt = clock.now() + settings.limits.idleMs
+    this.dueAt = this._dataStream ? Math.min(idleAt, this.#dataUntil) : idleAt
+  }
+
+  #waitForUs(): void {
+    this.dueAt = Number.POSITIVE_INFINITY
+  }
+
+  /** A fault of this file or of the library: this connection ends, the process goes on. */
+  #broken(thrown: unknown): void {
+    this.#around.log.error('an SMTP connection failed', { error: thrown })
+    this._socket.destroy()
   }
 }
 
@@ -400,9 +352,4 @@ function tlsOf(socket: Socket | TLSSocket): string | null {
   if (!('getCipher' in socket)) return null
   const cipher = socket.getCipher()
   return [socket.getProtocol(), cipher?.standardName ?? cipher?.name].filter(Boolean).join(' ')
-}
-
-/** RFC 6531 §4.3: ESMTPSA → UTF8SMTPSA. */
-function protocolOf(plain: string, utf8: boolean): string {
-  return utf8 ? plain.replace(/^E?SMTP/, 'UTF8SMTP') : plain
 }

@@ -6,7 +6,7 @@ import type { Log } from '../platform/log.ts'
 import type { MailLog } from '../platform/maillog.ts'
 import { systemRandom } from '../platform/random.ts'
 import { createConnectionCount } from './connections.ts'
-import { Conversation, type Surroundings } from './conversation.ts'
+import { Conversation } from './conversation.ts'
 import { createDeadlines } from './deadlines.ts'
 import { DoorServer } from './door-server.ts'
 import { createLoginBrake } from './login.ts'
@@ -15,6 +15,7 @@ import type { SmtpReply } from './reply.ts'
 import type { SmtpDoor } from './session.ts'
 import type { ListenerSettings } from './settings.ts'
 import { createSpool } from './spool.ts'
+import type { Surroundings } from './surroundings.ts'
 
 export interface SmtpListener {
   /** → where it listens; port 0 has become a real one. Rejects when the address is taken or the spool folder cannot be
@@ -56,10 +57,6 @@ export function createSmtpListener<R>(
     brake: createLoginBrake(clock),
     deadlines,
     stopping: () => stopping,
-    onGone: (conversation) => {
-      conversations.delete(conversation)
-      if (conversations.size === 0) onEmpty()
-    },
   }
 
   const server = new DoorServer<R>({
@@ -81,7 +78,11 @@ export function createSmtpListener<R>(
     if (socket.destroyed) return undefined
     const leave = stopping ? null : count.enter(socket.remoteAddress ?? '')
     if (leave === null) return turnAway(socket, stopping ? REPLIES.shutdown : REPLIES.tooManyConnections)
-    const conversation = new Conversation<R>(server, socket, options, around, leave)
+    const conversation = new Conversation<R>(server, socket, options, around, (gone) => {
+      leave()
+      conversations.delete(gone)
+      if (conversations.size === 0) onEmpty()
+    })
     conversations.add(conversation)
     return conversation
   }

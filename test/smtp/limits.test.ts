@@ -61,6 +61,16 @@ test('a mail that drips is cut at its own deadline, and one that stops at the id
   await house.stop()
 })
 
+test('a client that never begins its handshake after STARTTLS is cut too', async () => {
+  const house = await startListener({ limits: { idleMs: 60_000 } })
+  const client = await (await house.connect()).hello()
+  await client.say('STARTTLS')
+  await house.clock.advance(60_200)
+  expect(await client.reply()).toBe('(closed)') // in clear there is nothing left to say
+  await nobodyLeft(house)
+  await house.stop()
+})
+
 test('the time a door takes is not the idle time of the client', async () => {
   let answer = (_as: string) => {}
   const house = await startListener({

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { startListener } from './setup.ts'
+import { CERTIFICATE, startListener } from './setup.ts'
 
 const house = await startListener()
 afterAll(() => house.stop())
@@ -45,4 +45,48 @@ test('after STARTTLS everything begins anew, and the session says so', async () 
   expect(await client.mail('Subject: x\r\n\r\nx\r\n')).toStartWith('250 2.0.0 ')
   expect(house.taken.at(-1)).toMatchObject({ helo: 'secret.example', protocol: 'ESMTPS', from: 's@sender.example' })
   expect(house.taken.at(-1)!.tls).toMatch(/^TLSv1\.3 TLS_\w+$/)
+})
+
+test('the protocol says TLS, login and UTF-8, each where it was used', async () => {
+  const logins: string[] = []
+  const submission = await startListener({
+    settings: { tls: 'implicit' },
+    door: {
+      onLogin: async (session, { user, password }) => void logins.push(`${session.protocol} ${user} ${password}`),
+    },
+  })
+  const client = await submission.connect()
+  await client.reply()
+  expect(await client.say('EHLO client.example')).toEndWith('250 AUTH PLAIN LOGIN')
+  expect(await client.say(`AUTH PLAIN ${Buffer.from('\0änna\0pässword').toString('base64')}`)).toStartWith('235 2.7.0')
+  expect(logins).toEqual(['ESMTPS änna pässword'])
+  await client.mail('Subject: x\r\n')
+  await client.say('MAIL FROM:<ö@sender.example> SMTPUTF8')
+  await client.say('RCPT TO:<ä@test.example>')
+  await client.say('DATA')
+  await client.say('.')
+  expect(submission.taken.map(({ protocol, from, to }) => [protocol, from, to])).toEqual([
+    ['ESMTPSA', 's@sender.example', ['a@test.example']],
+    ['UTF8SMTPSA', 'ö@sender.example', ['ä@test.example']],
+  ])
+  await submission.stop()
+})
+
+test('HELO is SMTP, and an address that is taken is an error of listen', async () => {
+  const client = await house.connect()
+  await client.reply()
+  await client.say('HELO old.example')
+  await client.mail('Subject: x\r\n')
+  expect(house.taken.at(-1)).toMatchObject({ protocol: 'SMTP', helo: 'old.example' })
+  const { createSmtpListener } = await import('../../src/smtp/listener.ts')
+  const { LIMITS } = await import('../../src/smtp/settings.ts')
+  const { createLog } = await import('../../src/platform/log.ts')
+  const log = createLog({ clock: house.clock, level: 'error', format: 'json', write: () => {} })
+  const limits = { messageBytes: 1, connections: 1, connectionsPerAddress: 1, ...LIMITS }
+  const other = createSmtpListener(
+    { hostname: 'x', tls: 'starttls', certificate: CERTIFICATE, loginNeedsTls: true, spoolDir: house.spoolDir, limits },
+    { onRecipient: async () => null, onMail: async () => '' },
+    { name: 'other', clock: house.clock, log },
+  )
+  expect(other.listen({ host: '127.0.0.1', port: house.port })).rejects.toThrow('EADDRINUSE')
 })

@@ -1,0 +1,24 @@
+import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
+import type { MailLog } from '../platform/maillog.ts'
+import type { Deadlines } from './deadlines.ts'
+import type { LoginBrake } from './login.ts'
+import type { SmtpDoor } from './session.ts'
+import type { ListenerSettings } from './settings.ts'
+import type { Spool } from './spool.ts'
+
+/** What all conversations of one listener share. */
+export interface Surroundings<R> {
+  settings: ListenerSettings
+  door: SmtpDoor<R>
+  /** Which door, for the mail log. */
+  name: string
+  clock: Clock
+  log: Log
+  mailLog: Pick<MailLog, 'refused'> | undefined
+  spool: Spool
+  brake: LoginBrake
+  deadlines: Deadlines
+  /** We are going: no new mail may begin. */
+  stopping: () => boolean
+}
