@@ -103,6 +103,16 @@ describe('a mail that comes in', () => {
     expect(textOf(unpackMime(reading.forwards[0]!))).not.toContain('MX.b.test')
   })
 
+  test.each([' dkim=pass', '\t(x)', 'garbage without colon'])(
+    'that begins with %j adds nothing to our fields',
+    async (line) => {
+      const reading = await shared.read(job(mail([line, ...BANK]), { seals: [SEAL] }))
+      for (const bytes of [unpackRaw(reading.raw), unpackMime(reading.forwards[0]!)]) {
+        expect(textOf(bytes)).toContain(`+0000\r\nX-Unnamed:\r\n${line}\r\nFrom: `)
+      }
+    },
+  )
+
   test('many at once keep to their own answers', async () => {
     const pool = readers({ count: 2 })
     const subjects = Array.from({ length: 40 }, (_, at) => `number ${at}`)
