@@ -1,7 +1,18 @@
-/** Text with HTML character references → text. Knows the names of HTML 4 that occur in mails and every number; an
- *  unknown name stays as it is. Numbers that are no character become U+FFFD, 128–159 are read as Windows-1252 as
- *  browsers do. Never throws. HTML Living Standard §13.2.5.72–80. */
+/** Text with HTML character references → text. Knows the names of HTML 4 that occur in mails, those of ASCII signs and
+ *  every number; an unknown name stays as it is, as does a newer one that lacks its semicolon. Numbers that are no
+ *  character become U+FFFD, 128–159 are read as Windows-1252 as browsers do. Never throws.
+ *  HTML Living Standard §13.2.5.72–80. */
 export function decodeEntities(text: string): string {
+  return decode(text, false)
+}
+
+/** Raw value of an attribute → value. As `decodeEntities`, but a name that lacks its semicolon and stands before `=` is
+ *  a parameter of a link: `?a=1&copy=2` stays what it is.  HTML Living Standard §13.2.5.73 */
+export function decodeAttribute(value: string): string {
+  return decode(value, true)
+}
+
+function decode(text: string, isAttribute: boolean): string {
   let at = text.indexOf('&')
   if (at < 0) return text
   let decoded = ''
@@ -10,10 +21,13 @@ export function decodeEntities(text: string): string {
     let end = at + 1
     if (text.charCodeAt(end) === 35) end++
     while (end - at < LONGEST && isLetterOrDigit(text.charCodeAt(end))) end++
-    const meaning = meaningOf(text.slice(at + 1, end))
+    const name = text.slice(at + 1, end)
+    const meaning = meaningOf(name)
     if (meaning === undefined) continue
+    const next = text.charCodeAt(end)
+    if (next !== 59 && name.charCodeAt(0) !== 35 && (!BARE.has(name) || (isAttribute && next === 61))) continue
     decoded += text.slice(start, at) + meaning
-    start = text.charCodeAt(end) === 59 ? end + 1 : end
+    start = next === 59 ? end + 1 : end
     at = start - 1
   }
   return decoded + text.slice(start)
@@ -87,11 +101,33 @@ const OTHERS: Record<string, string> = {
   hearts: '♥',
   numsp: '\u2007',
   nbhy: '\u2011',
+  // Signs of ASCII that have names as well: a link can be written with them.
+  Tab: '\t',
+  NewLine: '\n',
+  excl: '!',
+  num: '#',
+  dollar: '$',
+  percnt: '%',
+  lpar: '(',
+  rpar: ')',
+  ast: '*',
+  plus: '+',
+  comma: ',',
+  period: '.',
+  sol: '/',
+  colon: ':',
+  semi: ';',
+  equals: '=',
+  quest: '?',
+  commat: '@',
+  lowbar: '_',
 }
 const NAMED = new Map([
   ...LATIN_1.split(' ').map((name, index) => [name, String.fromCharCode(0xa0 + index)] as const),
   ...Object.entries(OTHERS),
 ])
+/** Those that are read without their semicolon too. */
+const BARE = new Set([...LATIN_1.split(' '), 'amp', 'lt', 'gt', 'quot', 'AMP', 'LT', 'GT', 'QUOT'])
 const HEX = /^[0-9a-f]+$/i
 const DECIMAL = /^[0-9]+$/
 const WINDOWS_1252 = '€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ'

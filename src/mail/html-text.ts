@@ -1,4 +1,4 @@
-import { decodeEntities } from './html-entities.ts'
+import { decodeAttribute } from './html-entities.ts'
 import { TextPage } from './text-page.ts'
 
 /** HTML of a mail → the text part for those who read without HTML. Paragraphs are parted by blank lines, rows and
@@ -168,7 +168,7 @@ function closed(element: Element, page: TextPage): void {
 function attribute(attributes: string, pattern: RegExp): string {
   const match = pattern.exec(attributes)
   if (match === null) return ''
-  return decodeEntities(match[1] ?? match[2] ?? match[3] ?? '')
+  return decodeAttribute(match[1] ?? match[2] ?? match[3] ?? '')
     .replace(/[\x00-\x20]+/g, ' ')
     .trim()
 }
