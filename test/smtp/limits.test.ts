@@ -140,6 +140,7 @@ test('stopping lets a mail end with its 250, and sends the idle ones away at onc
   expect(house.clock.now()).toBe(NOW) // no grace was needed
   expect(house.taken.length).toBe(1)
   expect(house.connect()).rejects.toThrow()
+  await house.stop()
 })
 
 test('stopping waits no longer than it was told for a client that does not end its mail', async () => {
@@ -152,6 +153,7 @@ test('stopping waits no longer than it was told for a client that does not end i
   expect(await sending.reply()).toBe('421 4.3.2 shutting down, come back soon')
   expect(await sending.reply()).toBe('(closed)')
   expect(house.taken).toEqual([])
+  await house.stop()
 })
 
 test('a changed certificate is shown to the next client without a pause', async () => {
