@@ -20,8 +20,11 @@ export type JudgeReply = (reply: Reply) => { bounceType: BounceType; code: strin
 export function judgeDsn(dsn: Dsn, delivery: Delivery, at: number, judge: JudgeReply): Judgement {
   const recipient = recipientOf(dsn, delivery.email)
   const { action, status } = recipient
-  const diagnostic = (recipient.diagnostic ?? `${action} ${status ?? ''}`).trim().slice(0, MAX_DIAGNOSTIC)
-  const reporter = recipient.remoteMta ?? dsn.reportingMta
+  const diagnostic = (recipient.diagnostic ?? `${action} ${status ?? ''}`)
+    .trim()
+    .slice(0, MAX_DIAGNOSTIC)
+    .toWellFormed()
+  const reporter = dsn.reportingMta ?? recipient.remoteMta
   const kept = onlyKept({ kind: action, reporter, status, diagnostic })
 
   if (action === 'delayed') {
@@ -58,16 +61,24 @@ function recipientOf({ recipients }: Dsn, email: string): DsnRecipient {
   return ours ?? recipients.find(({ action }) => action !== 'failed') ?? recipients[0]!
 }
 
-/** Nobody else is named, or only another mailbox at the same domain (an alias). */
+/** Nobody else is where the mail came to its end. Not even an alias in the same domain will do: a list of colleagues would
+ *  be suppressed with the first who leaves. */
 function isOfOurs({ finalRecipient, originalRecipient }: DsnRecipient, email: string): boolean {
-  if (names(originalRecipient, email) || names(finalRecipient, email)) return true
-  return finalRecipient === null || domainOf(finalRecipient) === domainOf(email)
+  const end = finalRecipient ?? originalRecipient
+  return end === null || names(end, email)
 }
 
-const names = (address: string | null, email: string) =>
-  address !== null && localOf(address) === localOf(email) && domainOf(address) === domainOf(email)
+/** The same mailbox, as far as can be told from outside: hosts inside a domain name themselves, details are left out. */
+function names(address: string | null, email: string): boolean {
+  if (address === null || localOf(address) !== localOf(email)) return false
+  return `.${domainOf(address)}`.endsWith(`.${domainOf(email)}`)
+}
 
-const localOf = (address: string) => address.slice(0, Math.max(0, address.lastIndexOf('@'))).toLowerCase()
+/** In lower case, without `+detail`. */
+const localOf = (address: string) => {
+  const local = address.slice(0, Math.max(0, address.lastIndexOf('@'))).toLowerCase()
+  return local.replace(/(?<=.)\+.*$/s, '')
+}
 const domainOf = (address: string) => {
   const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase()
   return domainToASCII(domain) || domain
@@ -78,7 +89,10 @@ function replyOf({ status, action }: DsnRecipient, diagnostic: string): Reply {
   const said = parseReplyLine(diagnostic.replace(/^(\d{3}) ?-/, '$1 ').split('\n', 1)[0]!)
   const isSaid = said !== null && said.code >= 400
   const code = isSaid ? said.code : status?.startsWith('4') ? 450 : action === 'failed' ? 550 : 450
-  // `5.0.0` is what reporters write who do not know; the reply beside it does.
-  const enhanced = isSaid && said.enhanced !== null ? said.enhanced : status === '5.0.0' ? null : status
+  const known = [isSaid ? said.enhanced : null, status].find((each) => each !== null && !isVague(each))
+  const enhanced = known ?? (isSaid ? null : (status ?? (action === 'failed' ? '5.0.0' : null)))
   return { code, enhanced, text: isSaid ? said.text : diagnostic }
 }
+
+/** `5.0.0` is what reporters write who do not know; a reply or a status beside it does. */
+const isVague = (status: string) => /^[45]\.0\.0$/.test(status)

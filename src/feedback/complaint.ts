@@ -1,7 +1,7 @@
 import type { FeedbackReport } from '../mail/arf.ts'
 import type { Verp } from '../mail/verp.ts'
 import { iso } from '../model/event.ts'
-import { type Judgement, onlyKept } from './judgement.ts'
+import { type Judgement, MAX_NAME, onlyKept } from './judgement.ts'
 
 /** A report of a feedback loop → the delivery it speaks of, or null when nothing in it carries a tag of ours (loops
  *  strike addresses out, and anybody can write a report). The tag stands in the return path and in the unsubscribe
@@ -18,13 +18,16 @@ export function deliveryComplainedOf(report: FeedbackReport, verp: Verp): string
   return null
 }
 
-/** What a complaint means. `not-spam` is the opposite of one: kept, and nothing follows. Never throws. */
-export function judgeComplaint({ feedbackType, userAgent }: FeedbackReport, at: number): Judgement {
+/** What a complaint means. `not-spam` is the opposite of one (RFC 6430), and `auth-failure` is a machine's word about our
+ *  signatures, not a person's about our mail (RFC 6591): both are kept, and nothing follows. Never throws. */
+export function judgeComplaint({ userAgent, ...report }: FeedbackReport, at: number): Judgement {
+  const feedbackType = report.feedbackType.slice(0, MAX_NAME)
   const kept = onlyKept({ kind: 'complaint', reporter: userAgent, feedbackType })
-  if (feedbackType === 'not-spam') return kept // RFC 6430
+  if (NO_COMPLAINTS.has(feedbackType)) return kept
   const fields = { complained_at: iso(at), feedback_type: feedbackType }
   return { ...kept, event: { type: 'message.complained', fields }, suppress: 'complaint' }
 }
 
+const NO_COMPLAINTS = new Set(['not-spam', 'auth-failure'])
 const TAGGED = new Set(['return-path', 'x-return-path', 'list-unsubscribe', 'x-original-return-path'])
 const KEYED = /\b[bu]-[0-9a-z]{26}-[0-9a-z]{12}@/gi

@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto'
-import { readFeedbackReport } from '../mail/arf.ts'
-import { isAutoReply } from '../mail/auto-reply.ts'
-import { readDsn } from '../mail/dsn.ts'
-import { readHeaderFields } from '../mail/header-fields.ts'
 import type { Verp } from '../mail/verp.ts'
 import type { Delivery } from '../model/delivery.ts'
-import { iso, messageEvent } from '../model/event.ts'
+import { messageEvent } from '../model/event.ts'
 import type { Message } from '../model/message.ts'
 import { type Suppression, type SuppressionReason, suppressionKey } from '../model/suppression.ts'
 import type { MintId } from '../platform/ids.ts'
@@ -13,9 +9,11 @@ import type { Log } from '../platform/log.ts'
 import type { MailLog } from '../platform/maillog.ts'
 import type { LateRecord, Store } from '../storage/store.ts'
 import { type FeedbackAddress, recognizeAddress } from './address.ts'
-import { type JudgeReply, judgeDsn } from './bounce.ts'
-import { deliveryComplainedOf, judgeComplaint } from './complaint.ts'
-import { type Judgement, onlyKept } from './judgement.ts'
+import type { JudgeReply } from './bounce.ts'
+import { deliveryComplainedOf } from './complaint.ts'
+import { type ReportContent, readReport } from './content.ts'
+import { judgeReport } from './judge.ts'
+import type { Judgement } from './judgement.ts'
 
 export type { FeedbackAddress } from './address.ts'
 
@@ -23,8 +21,9 @@ export type { FeedbackAddress } from './address.ts'
  *
  *  Lost   nothing: `take` resolves when all of it is durable, and the door answers 250 after that.
  *  Twice  the same report for the same delivery is one (by its digest), so a sender that saw no 250 may repeat it.
- *  Forged only whoever has seen the mail knows its keyed addresses; From, subject and sender of a report prove
- *         nothing and are not looked at. */
+ *  Forged only whoever has seen the mail knows its keyed addresses; From and sender of a report prove nothing and are
+ *         not looked at. Test mail never left the house, so nothing can come back of it, and nothing does.
+ *  Flood  of one kind a delivery keeps a number of reports; more are taken and dropped. */
 export interface Feedback {
   /** Local part at the host of a return path → what it is for; null when it is none of ours. */
   recognize(local: string): FeedbackAddress | null
@@ -55,22 +54,22 @@ export function createFeedback(deps: {
   const { store, verp, mintId, judge, log } = deps
 
   /** Whom the mail speaks of. A complaint finds its delivery by the tag inside it, wherever it was sent to. */
-  const subjectsOf = (mail: ReportMail): string[] => {
-    const ids = mail.recipients.flatMap((each) => (each.kind === 'complaints' ? [] : [each.deliveryId]))
-    if (ids.length > 0) return [...new Set(ids)]
-    const complaint = readFeedbackReport(mail.raw)
-    const id = complaint === null ? null : deliveryComplainedOf(complaint, verp)
-    return id === null ? [] : [id]
+  const concernsOf = (content: ReportContent, recipients: readonly FeedbackAddress[]): Concern[] => {
+    const addressed = new Map<string, Concern>()
+    for (const each of recipients) if (each.kind !== 'complaints') addressed.set(each.deliveryId, each)
+    if (addressed.size > 0 || content.kind !== 'complaint') return [...addressed.values()]
+    const deliveryId = deliveryComplainedOf(content.complaint, verp)
+    return deliveryId === null ? [] : [{ kind: 'complaints', deliveryId }]
   }
 
-  const kindFor = (mail: ReportMail, deliveryId: string) =>
-    mail.recipients.find((each) => each.kind !== 'complaints' && each.deliveryId === deliveryId)?.kind ?? 'complaints'
-
-  const tell = async (mail: ReportMail, deliveryId: string, digest: Uint8Array): Promise<void> => {
+  const tell = async (mail: ReportMail, content: ReportContent, concern: Concern, digest: Uint8Array) => {
+    const { kind, deliveryId } = concern
     for (let turn = 0; turn < MAX_TURNS; turn++) {
       const subject = await store.deliveries.get(deliveryId)
       if (subject === null) return log.info('report of a delivery that is no longer kept', { delivery_id: deliveryId })
-      const judgement = judgeMail(mail, kindFor(mail, deliveryId), subject.delivery, judge)
+      if (subject.message.mode === 'test') return log.info('report of test mail', { delivery_id: deliveryId })
+      const judgement = judgeReport(content, kind, mail.receivedAt, subject.delivery, judge)
+      if (await isFull(subject, judgement)) return log.info('one report too many', { delivery_id: deliveryId })
       const written = await store.deliveries.recordLate(toRecord(mail, subject, judgement, digest))
       if (written === 'changed') continue // an attempt ended in between: judge what it is now
       if (written === 'recorded') tellOthers(subject, judgement)
@@ -79,12 +78,20 @@ export function createFeedback(deps: {
     throw new Error(`delivery ${deliveryId} changes faster than its report can be written`)
   }
 
+  /** Enough of that kind are there, so whatever follows of it has followed. */
+  const isFull = async ({ delivery, message }: Subject, { report }: Judgement): Promise<boolean> => {
+    const known = await store.deliveries.reports(message.id)
+    return (
+      known.filter((each) => each.email === delivery.email && each.report.kind === report.kind).length >= MAX_OF_KIND
+    )
+  }
+
   const toRecord = (mail: ReportMail, { delivery, message }: Subject, judgement: Judgement, digest: Uint8Array) => {
     const { change, event, suppress, report } = judgement
     const at = mail.receivedAt
     const record: LateRecord = {
       deliveryId: delivery.id,
-      report: { ...report, receivedAt: at, digest },
+      report: { ...report, reporter: report.reporter ?? mail.remoteAddress, receivedAt: at, digest },
       expected: delivery.status,
       change,
       events:
@@ -106,9 +113,10 @@ export function createFeedback(deps: {
     recognize: (local) => recognizeAddress(local, verp),
     take: async (mail) => {
       const digest = createHash('sha256').update(mail.raw).digest()
-      const subjects = subjectsOf(mail)
-      if (subjects.length === 0) log.info('report without a tag of ours', { address: mail.remoteAddress })
-      for (const deliveryId of subjects) await tell(mail, deliveryId, digest)
+      const content = readReport(mail.raw, mail.returnPath)
+      const concerns = concernsOf(content, mail.recipients)
+      if (concerns.length === 0) log.info('report without a tag of ours', { address: mail.remoteAddress })
+      for (const concern of concerns) await tell(mail, content, concern, digest)
     },
   }
 }
@@ -116,29 +124,12 @@ export function createFeedback(deps: {
 /** More turns than a delivery has states to go through. */
 const MAX_TURNS = 5
 
+/** Ours: a mailing list among the recipients may send some automatic answers for one delivery, nobody sends so many. */
+const MAX_OF_KIND = 50
+
+/** A delivery that a mail speaks of, and which address of it the mail came to. */
+type Concern = { kind: FeedbackAddress['kind']; deliveryId: string }
 type Subject = { delivery: Delivery; message: Message }
-
-/** What the mail is, in the order of what is most certain. */
-function judgeMail(mail: ReportMail, kind: FeedbackAddress['kind'], delivery: Delivery, judge: JudgeReply): Judgement {
-  const { raw, receivedAt } = mail
-  const complaint = readFeedbackReport(raw)
-  if (complaint !== null) return judgeComplaint(complaint, receivedAt)
-  const dsn = readDsn(raw)
-  const isAutomatic = mail.returnPath === '' || isAutoReply(readHeaderFields(raw).fields)
-  if (kind === 'unsubscribe') {
-    if (dsn !== null || isAutomatic) return onlyKept({ kind: 'auto_reply', reporter: mail.remoteAddress })
-    return unsubscribed(mail)
-  }
-  if (dsn !== null) return judgeDsn(dsn, delivery, receivedAt, judge)
-  return onlyKept({ kind: isAutomatic ? 'auto_reply' : 'other', reporter: mail.remoteAddress })
-}
-
-/** RFC 2369 §3.2: the mail itself is the request, whatever it says. */
-function unsubscribed({ remoteAddress, receivedAt }: ReportMail): Judgement {
-  const fields = { unsubscribed_at: iso(receivedAt), method: 'mailto', user_agent: null, ip_address: null }
-  const kept = onlyKept({ kind: 'unsubscribe', reporter: remoteAddress })
-  return { ...kept, event: { type: 'message.unsubscribed', fields }, suppress: 'unsubscribe' }
-}
 
 /** Who complains or stops says so to the sender's domain; an address that does not exist exists for nobody. */
 function suppression(id: string, reason: SuppressionReason, message: Message, email: string, at: number): Suppression {

@@ -6,6 +6,7 @@ import type { SuppressionReason } from '../model/suppression.ts'
 
 /** What a report means for the delivery it speaks of; written in one transaction, or not at all. */
 export interface Judgement {
+  /** Without a reporter it was the client. */
   report: Omit<Report, 'receivedAt' | 'digest'>
   /** Null = the delivery stays what it is. */
   change: {
@@ -18,11 +19,14 @@ export interface Judgement {
   suppress: SuppressionReason | null
 }
 
-/** A report that is kept and changes nothing. */
+/** A report that is kept and changes nothing. The reporter's name is cut: it stands in the report and may have any length. */
 export function onlyKept(report: Partial<Judgement['report']> & Pick<Report, 'kind'>): Judgement {
-  const nothing = { reporter: null, status: null, diagnostic: null, cause: null, feedbackType: null }
-  return { report: { ...nothing, ...report }, change: null, event: null, suppress: null }
+  const nothing = { status: null, diagnostic: null, cause: null, feedbackType: null }
+  const reporter = report.reporter?.slice(0, MAX_NAME) ?? null
+  return { report: { ...nothing, ...report, reporter }, change: null, event: null, suppress: null }
 }
 
 /** Longest text of a report that is kept and told. */
 export const MAX_DIAGNOSTIC = 2_000
+/** Longest name of a host, a program or a kind of complaint. */
+export const MAX_NAME = 255

@@ -7,6 +7,7 @@ const CASES: [line: string, expected: BounceClass, rule?: string][] = [
   ['550-5.1.1 The email account that you tried to reach does not exist. gsmtp', 'no_mailbox'],
   ['550 5.1.1 <x@other.example>: Recipient address rejected: User unknown in local recipient table', 'no_mailbox'],
   ['550 5.7.1 Recipient rejected: user unknown', 'no_mailbox', 'user-unknown'],
+  ['550 User bob (bob@x.example) not listed in Domino Directory', 'no_mailbox', 'domino-not-listed'],
   ['550 No such user here', 'no_mailbox', 'unknown-user'],
   ['550 Unrouteable address', 'no_mailbox'],
   [

@@ -162,6 +162,7 @@ const KNOWN_TEXTS: readonly Rule[] = [
     only: 5,
     text: /\b(?:user|recipient|mailbox|account|address(?:ee)?|alias|local ?part)\b(?<!IP address)[^.;]{0,60}?\b(?:unknown|not found|does ?n[o']t exist|does not exist|not known|no longer exists|is not (?:a )?valid|non-?existent|unrouteable)\b/i,
   },
+  { name: 'domino-not-listed', class: 'no_mailbox', only: 5, text: /\bnot listed in (?:the )?(?:Domino|public name)/i },
   {
     name: 'unknown-user',
     class: 'no_mailbox',

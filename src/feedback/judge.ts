@@ -1,0 +1,36 @@
+import type { Delivery } from '../model/delivery.ts'
+import { iso } from '../model/event.ts'
+import type { FeedbackAddress } from './address.ts'
+import { type JudgeReply, judgeDsn } from './bounce.ts'
+import { judgeComplaint } from './complaint.ts'
+import type { ReportContent } from './content.ts'
+import { type Judgement, onlyKept } from './judgement.ts'
+
+/** What a mail is, which of a delivery's addresses it came to and when, and the delivery → what it means. Never throws. */
+export function judgeReport(
+  content: ReportContent,
+  addressKind: FeedbackAddress['kind'],
+  receivedAt: number,
+  delivery: Delivery,
+  judgeReply: JudgeReply,
+): Judgement {
+  switch (content.kind) {
+    case 'complaint':
+      return judgeComplaint(content.complaint, receivedAt)
+    case 'dsn':
+      // Nothing is ever sent from the other addresses, so no report of a delivery belongs there.
+      if (addressKind !== 'bounce') return onlyKept({ kind: 'other' })
+      return judgeDsn(content.dsn, delivery, receivedAt, judgeReply)
+    case 'auto_reply':
+      return onlyKept({ kind: 'auto_reply' })
+    case 'other':
+      return addressKind === 'unsubscribe' ? unsubscribed(receivedAt) : onlyKept({ kind: 'other' })
+  }
+}
+
+/** RFC 2369 §3.2: the mail itself is the request, whatever it says. */
+function unsubscribed(at: number): Judgement {
+  const fields = { unsubscribed_at: iso(at), method: 'mailto', user_agent: null, ip_address: null }
+  const kept = onlyKept({ kind: 'unsubscribe' })
+  return { ...kept, event: { type: 'message.unsubscribed', fields }, suppress: 'unsubscribe' }
+}

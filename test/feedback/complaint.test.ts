@@ -1,0 +1,141 @@
+import { expect, test } from 'bun:test'
+import { DOMAIN } from '../storage/records.ts'
+import { asMail, loadFixtures } from '../support/fixtures.ts'
+import { HOST, LATER, openFeedback } from './setup.ts'
+
+const fixtures = loadFixtures('arf')
+const AT = new Date(LATER).toISOString()
+
+/** What each complaint says, and whether the reported mail in it still has an address of ours. */
+const MEANS: [fixture: string, feedbackType: string, isComplaint: boolean, isTagged: boolean][] = [
+  ['abuse', 'abuse', true, true],
+  ['fraud', 'fraud', true, true],
+  ['headers-only', 'other', true, false],
+  ['not-spam', 'not-spam', false, true],
+  ['outlook-jmrp', 'abuse', true, true],
+  ['redacted', 'abuse', true, true],
+  ['without-original', 'virus', true, false],
+  ['yahoo', 'abuse', true, true],
+]
+
+test('every complaint of the collection stands in the table', () => {
+  expect(MEANS.map(([name]) => name)).toEqual([...fixtures.keys()])
+})
+
+test.each(MEANS)('%s at the return path', async (name, feedbackType, isComplaint) => {
+  const room = await openFeedback()
+  const { message, ids } = await room.delivered(['ann@dest.example', 'bob@dest.example'])
+  await room.take(fixtures.get(name)!, [room.verp.encode(ids[0]!, 'bounce')], { returnPath: 'fbl@isp.example' })
+  const told = { type: 'message.complained', to: 'ann@dest.example', complained_at: AT, feedback_type: feedbackType }
+  expect(await room.events()).toEqual(isComplaint ? [told] : [])
+  expect(await room.suppressions('ann@dest.example')).toEqual(
+    isComplaint ? [{ reason: 'complaint', domainId: DOMAIN }] : [],
+  )
+  expect(await room.suppressions('bob@dest.example')).toEqual([])
+  expect(await room.reports(message.id)).toMatchObject([
+    { email: 'ann@dest.example', kind: 'complaint', feedbackType, receivedAt: LATER, status: null, cause: null },
+  ])
+  expect((await room.delivery(ids[0]!)).status).toBe('delivered')
+  expect(room.seen.wakes).toBe(isComplaint ? 1 : 0)
+  await room.store.close()
+})
+
+test.each(MEANS)('%s at a loop address', async (name, feedbackType, isComplaint, isTagged) => {
+  const room = await openFeedback()
+  const { message, ids } = await room.delivered(['ann@dest.example'])
+  // The collection has addresses of one length for all; here they become those of the delivery.
+  const raw = Buffer.from(fixtures.get(name)!).toString('latin1')
+  const tagged = raw
+    .replaceAll('b-01kq7@', `${room.verp.encode(ids[0]!, 'bounce')}@`)
+    .replaceAll('u-01kq7@', `${room.verp.encode(ids[0]!, 'unsubscribe')}@`)
+  await room.take(Buffer.from(tagged, 'latin1'), ['fbl'], { returnPath: 'fbl@isp.example' })
+  const told = (await room.events()).map((event) => [event.type, event.feedback_type])
+  expect(told).toEqual(isComplaint && isTagged ? [['message.complained', feedbackType]] : [])
+  expect(await room.reports(message.id)).toHaveLength(isTagged ? 1 : 0)
+  expect(await room.suppressions('ann@dest.example')).toHaveLength(told.length)
+  await room.store.close()
+})
+
+/** An RFC 5965 report of a mail with that header. */
+function complaint(original: string, type = 'abuse'): Uint8Array {
+  return asMail(
+    [
+      'From: shop@a.example\nTo: abuse@bounce.a.example\nSubject: FW: Hello',
+      'Content-Type: multipart/report; report-type=feedback-report; boundary=b\n',
+      '--b\nContent-Type: text/plain\n\nA complaint.\n',
+      `--b\nContent-Type: message/feedback-report\n\nFeedback-Type: ${type}\nUser-Agent: Loop/1.0\nVersion: 1\n`,
+      `--b\nContent-Type: message/rfc822\n\n${original}\n\nHi\n`,
+      '--b--\n',
+    ].join('\n'),
+  )
+}
+
+test.each([
+  ['its return path', (b: string, _: string) => `Return-Path: <${b}@${HOST}>\nSubject: Hello`],
+  [
+    'its unsubscribe address',
+    (_: string, u: string) => `List-Unsubscribe:\n <mailto:${u}@${HOST}?subject=unsubscribe>`,
+  ],
+  ['a forwarder that rewrote it', (b: string, _: string) => `Return-Path: <SRS0=ab1=XY=${HOST}=${b}@fwd.example>`],
+  ['letters all large', (b: string, _: string) => `Return-Path: <${b.toUpperCase()}@${HOST}>`],
+])('at a loop address the reported mail tells whose it is by %s', async (_, headerOf) => {
+  const room = await openFeedback()
+  const { ids } = await room.delivered(['ann@dest.example', 'bob@dest.example'])
+  const [b, u] = [room.verp.encode(ids[1]!, 'bounce'), room.verp.encode(ids[1]!, 'unsubscribe')]
+  for (const address of ['complaints', 'fbl', 'Abuse', 'postmaster']) {
+    await room.take(complaint(headerOf(b, u), `x-${address}`), [address])
+  }
+  expect((await room.events()).map(({ type, to }) => [type, to])).toEqual(
+    Array(4).fill(['message.complained', 'bob@dest.example']),
+  )
+  expect(await room.suppressions('bob@dest.example')).toHaveLength(1)
+})
+
+test('a forged tag inside a complaint is nobody, and the next good one still counts', async () => {
+  const room = await openFeedback()
+  const { message, ids } = await room.delivered(['ann@dest.example'])
+  const good = room.verp.encode(ids[0]!, 'bounce')
+  const forged = `${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`
+  expect(room.feedback.recognize(forged)).toBeNull()
+  await room.take(complaint(`Return-Path: <${forged}@${HOST}>`), ['abuse'])
+  expect([await room.events(), await room.reports(message.id)]).toEqual([[], []])
+  expect(await room.suppressions('ann@dest.example')).toEqual([])
+  expect(room.seen.logged.join()).toContain('report without a tag of ours')
+  await room.take(complaint(`Return-Path: <${forged}@${HOST}>\nX-Return-Path: <${good}@${HOST}>`), ['abuse'])
+  expect(await room.events()).toHaveLength(1)
+})
+
+test('what is no complaint says nothing at a loop address', async () => {
+  const room = await openFeedback()
+  const { ids } = await room.delivered(['ann@dest.example'])
+  const address = room.verp.encode(ids[0]!, 'bounce')
+  await room.take(asMail(`From: x@y.example\nReturn-Path: <${address}@${HOST}>\n\nI complain!\n`), ['abuse'])
+  expect(await room.events()).toEqual([])
+})
+
+test('a broken signature is no complaint of a person', async () => {
+  const room = await openFeedback()
+  const { message, ids } = await room.delivered(['ann@dest.example'])
+  await room.take(complaint('Subject: Hello', 'auth-failure'), [room.verp.encode(ids[0]!, 'bounce')])
+  expect([await room.events(), await room.suppressions('ann@dest.example')]).toEqual([[], []])
+  expect(await room.reports(message.id)).toMatchObject([{ kind: 'complaint', feedbackType: 'auth-failure' }])
+})
+
+test('not-spam lifts nothing that was suppressed before', async () => {
+  const room = await openFeedback()
+  const { ids } = await room.delivered(['ann@dest.example'])
+  const address = room.verp.encode(ids[0]!, 'bounce')
+  await room.take(fixtures.get('abuse')!, [address])
+  await room.take(fixtures.get('not-spam')!, [address])
+  expect(await room.suppressions('ann@dest.example')).toHaveLength(1)
+  expect(await room.events()).toHaveLength(1)
+})
+
+test('names of any length are cut', async () => {
+  const room = await openFeedback()
+  const { message, ids } = await room.delivered(['ann@dest.example'])
+  await room.take(complaint('Subject: Hello', 'x'.repeat(5_000)), [room.verp.encode(ids[0]!, 'bounce')])
+  const [report] = await room.reports(message.id)
+  expect(report!.feedbackType).toHaveLength(255)
+  expect((await room.events())[0]!.feedback_type).toHaveLength(255)
+})

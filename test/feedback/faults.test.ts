@@ -1,0 +1,99 @@
+import { expect, test } from 'bun:test'
+import { type Store, StoreUnavailable } from '../../src/storage/store.ts'
+import { claim, recordOf } from '../storage/records.ts'
+import { loadFixtures } from '../support/fixtures.ts'
+import { openFeedback, words } from './setup.ts'
+
+const DSN = loadFixtures('dsn').get('postfix-failed')!
+const COMPLAINT = loadFixtures('arf').get('abuse')!
+
+test('whichever call of the store fails, nothing is half written, and the mail said again ends well', async () => {
+  const failing = { at: 0, calls: 0 }
+  const room = await openFeedback((deliveries) => failingAt(deliveries, failing))
+  const failed: number[] = []
+  for (let at = 1; ; at++) {
+    const before = (await room.events()).length
+    const { message, ids } = await room.delivered([`one${at}@dest.example`, `two${at}@dest.example`])
+    const addresses = ids.map((id) => room.verp.encode(id, 'bounce'))
+    Object.assign(failing, { at, calls: 0 })
+    const thrown = await room.take(DSN, addresses).then(
+      () => null,
+      (error) => error,
+    )
+    const isReached = failing.calls >= at
+    Object.assign(failing, { at: 0 })
+    expect(thrown instanceof StoreUnavailable).toBe(isReached)
+    if (!isReached) break
+    failed.push(at)
+
+    const bounced = (await room.store.messages.deliveries(message.id)).filter(({ status }) => status === 'bounced')
+    expect((await room.reports(message.id)).map(({ email }) => email)).toEqual(bounced.map(({ email }) => email))
+    expect((await room.events()).length - before).toBe(bounced.length)
+
+    await room.take(DSN, addresses)
+    expect((await room.store.messages.get(message.id))!.status).toBe('bounced')
+    expect((await room.events()).length - before).toBe(2)
+  }
+  // For each recipient: find it, count its reports, write.
+  expect(failed).toEqual([1, 2, 3, 4, 5, 6])
+})
+
+test('an attempt that ends in between is seen: the report is judged by what the delivery is then', async () => {
+  let meanwhile: () => Promise<unknown> = async () => {}
+  const room = await openFeedback((deliveries) => ({
+    ...deliveries,
+    recordLate: async (record) => {
+      await meanwhile()
+      meanwhile = async () => {}
+      return deliveries.recordLate(record)
+    },
+  }))
+  const { message, ids } = await room.queued(['nobody@dest.example'])
+  const [claimed] = await claim(room.store)
+  meanwhile = () => room.store.deliveries.record(recordOf(claimed!))
+  await room.take(DSN, [room.verp.encode(ids[0]!, 'bounce')])
+  expect(await room.delivery(ids[0]!)).toMatchObject({ status: 'bounced', bounceType: 'hard', attempts: 1 })
+  expect((await room.events()).map(({ type }) => type)).toEqual(['message.bounced'])
+  expect(await room.store.messages.attempts(message.id)).toHaveLength(1)
+})
+
+test('a delivery that never stands still ends the mail with an error, not with silence', async () => {
+  const room = await openFeedback((deliveries) => ({ ...deliveries, recordLate: async () => 'changed' }))
+  const { ids } = await room.delivered(['nobody@dest.example'])
+  await expect(room.take(DSN, [room.verp.encode(ids[0]!, 'bounce')])).rejects.toThrow(/changes faster/)
+})
+
+test('of a message that is no longer kept nothing is told', async () => {
+  const room = await openFeedback()
+  const gone = room.verp.encode('dlv_01kq7000000000000000000000', 'bounce')
+  const { ids } = await room.delivered(['nobody@dest.example'])
+  await room.take(DSN, [gone, room.verp.encode(ids[0]!, 'bounce')])
+  expect(room.seen.logged.join()).toContain('no longer kept')
+  expect((await room.delivery(ids[0]!)).status).toBe('bounced')
+})
+
+test('nothing from outside can happen to test mail, whoever knows its addresses', async () => {
+  const room = await openFeedback()
+  const { message, ids } = await room.delivered(['nobody@dest.example'], { mode: 'test' })
+  const before = await room.delivery(ids[0]!)
+  const [bounce, unsubscribe] = [room.verp.encode(ids[0]!, 'bounce'), room.verp.encode(ids[0]!, 'unsubscribe')]
+  await room.take(DSN, [bounce])
+  await room.take(COMPLAINT, [bounce])
+  await room.take(words({ Subject: 'unsubscribe' }), [unsubscribe], { returnPath: 'ann@dest.example' })
+  expect(await room.delivery(ids[0]!)).toEqual(before)
+  expect([await room.events(), await room.reports(message.id)]).toEqual([[], []])
+  expect(await room.suppressions('nobody@dest.example')).toEqual([])
+  expect(room.seen).toMatchObject({ wakes: 0, reported: [] })
+})
+
+/** The n-th call throws what a full disk does; 0 = none. */
+function failingAt(deliveries: Store['deliveries'], failing: { at: number; calls: number }): Store['deliveries'] {
+  const guarded =
+    <A extends unknown[], R>(call: (...given: A) => Promise<R>) =>
+    async (...given: A): Promise<R> => {
+      if (++failing.calls === failing.at) throw new StoreUnavailable('the disk is full')
+      return call(...given)
+    }
+  const { get, recordLate, reports } = deliveries
+  return { ...deliveries, get: guarded(get), recordLate: guarded(recordLate), reports: guarded(reports) }
+}

@@ -1,0 +1,89 @@
+import { createFeedback, type ReportMail } from '../../src/feedback/feedback.ts'
+import { createVerp } from '../../src/mail/verp.ts'
+import type { Message } from '../../src/model/message.ts'
+import { lateBounce } from '../../src/outbound/outcome.ts'
+import { createMintId } from '../../src/platform/ids.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { openStore } from '../../src/storage/sqlite/open.ts'
+import type { NewDelivery, Store } from '../../src/storage/store.ts'
+import { ALL_EVENTS, accept, claim, createRecords, found, ORGANIZATION, recordOf, START } from '../storage/records.ts'
+import { createTestRandom } from '../support/api.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+
+/** When every report comes: an hour after the mail went out. */
+export const LATER = START + 3_600_000
+export const HOST = 'bounce.a.example'
+
+/** The room over a real store in memory; `wrap` stands between the two. */
+export async function openFeedback(wrap: (deliveries: Store['deliveries']) => Store['deliveries'] = (same) => same) {
+  const store = await openStore({ dataDir: ':memory:', now: START })
+  const records = createRecords()
+  await found(store, records)
+  const verp = createVerp(new Uint8Array(32).fill(7))
+  const seen = { wakes: 0, changed: [] as string[], reported: [] as unknown[], logged: [] as string[] }
+  const clock = createFakeClock(LATER)
+  const feedback = createFeedback({
+    store: { deliveries: wrap(store.deliveries) },
+    verp,
+    mintId: createMintId(clock, createTestRandom()),
+    judge: lateBounce,
+    log: createLog({ clock, level: 'info', format: 'json', write: (line) => void seen.logged.push(line) }),
+    mailLog: { reported: (fact) => void seen.reported.push(fact) },
+    wakeWebhooks: () => void seen.wakes++,
+    onChange: (id) => void seen.changed.push(id),
+  })
+
+  /** A message accepted; its delivery has the same id at every run. */
+  const queued = async (emails: string[], change: Partial<Message> = {}) => {
+    const deliveries = emails.map((email): Partial<NewDelivery> => ({ email, destination: email.split('@')[1]! }))
+    const { message, deliveries: made } = await accept(store, records.accepted({ ...change, deliveries }))
+    return { message, ids: made.map(({ id }) => id) }
+  }
+  return {
+    store,
+    records,
+    verp,
+    seen,
+    feedback,
+    queued,
+    /** A message accepted and taken by the remote server. */
+    delivered: async (emails: string[], change: Partial<Message> = {}) => {
+      const made = await queued(emails, change)
+      for (const claimed of await claim(store)) await store.deliveries.record(recordOf(claimed))
+      return made
+    },
+    /** What the house at the end of DATA hands over: mail to `addresses`, each of them recognised. */
+    take: (raw: Uint8Array | string, addresses: string[], change: Partial<ReportMail> = {}) =>
+      feedback.take({
+        raw: typeof raw === 'string' ? Buffer.from(raw) : raw,
+        returnPath: '',
+        remoteAddress: '192.0.2.9',
+        receivedAt: LATER,
+        recipients: addresses.map((local) => feedback.recognize(local)!),
+        ...change,
+      }),
+    /** Events, oldest first: kind and the fields that only its kind has. */
+    events: async () => {
+      const { records: all } = (await store.events.feed(ALL_EVENTS, null, 100))!
+      return all.map(({ type, body }) => {
+        const { message_id, from, to, subject, metadata, tags, mode, ...fields } = JSON.parse(body).data
+        return { type, to, ...fields }
+      })
+    },
+    delivery: async (id: string) => (await store.deliveries.get(id))!.delivery,
+    suppressions: async (email: string) =>
+      (await store.suppressions.find(ORGANIZATION, email)).map(({ reason, domainId }) => ({ reason, domainId })),
+    reports: async (messageId: string) =>
+      (await store.deliveries.reports(messageId)).map(({ email, report: { digest: _, ...report } }) => ({
+        email,
+        ...report,
+      })),
+  }
+}
+
+/** A mail that is no report, as people and their programs write them. */
+export function words(headers: Record<string, string> = {}, body = 'Hello'): string {
+  const all = { From: 'ann@dest.example', Subject: 'Re: Hello', Date: 'Sat, 21 Nov 2026 13:00:00 +0000', ...headers }
+  const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${head.join('')}\r\n${body}\r\n`
+}
