@@ -1,0 +1,82 @@
+import { describe } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import type { Zone } from '../../src/platform/zone-server.ts'
+
+/** Mail programs of others that tests talk to, so that not only we believe in our protocol. `.ci/run` installs them:
+ *  swaks, a client in Perl, and dkimpy, DKIM in Python. */
+
+/** Debian's own, for which its packages are; another may come first in PATH. */
+const PYTHON = '/usr/bin/python3'
+
+/** `describe` for tests that need them: skipped where one is missing, and an error with REAL_PEERS=required. */
+export function describeWithPeers(what: string, tests: () => void): void {
+  const missing = [
+    ...(Bun.which('swaks') === null ? ['swaks'] : []),
+    ...(spawnSync(PYTHON, ['-c', 'import dkim, nacl']).status === 0 ? [] : ['dkimpy']),
+  ]
+  if (missing.length > 0 && process.env.REAL_PEERS === 'required') throw new Error(`missing: ${missing.join(', ')}`)
+  describe.skipIf(missing.length > 0)(what, tests)
+}
+
+/** What a program said, both its outputs together. */
+export interface Spoken {
+  exitCode: number
+  output: string
+}
+
+/** A swaks run against `host:port` → its transcript; lines of the server begin with `<-` or `<~` (over TLS), a refusal
+ *  with `<**` or `<~*`. Exit code 0 only when the mail was taken. */
+export async function swaks(server: string, ...options: string[]): Promise<Spoken> {
+  const { exitCode, output } = await run(['swaks', '--server', server, '--timeout', '10', ...options])
+  return { exitCode, output: output.toString() }
+}
+
+/** A mail → the same with a `DKIM-Signature` in front, by dkimpy. */
+export async function dkimpySigned(
+  mail: string,
+  by: { domain: string; selector: string; privateKeyPem: string },
+): Promise<string> {
+  const python =
+    'import dkim, sys; s, d, k = (a.encode() for a in sys.argv[1:]); m = sys.stdin.buffer.read(); sys.stdout.buffer.write(dkim.sign(m, s, d, k) + m)'
+  const { exitCode, output } = await run([PYTHON, '-c', python, by.selector, by.domain, by.privateKeyPem], mail)
+  if (exitCode !== 0) throw new Error(output.toString())
+  return output.toString()
+}
+
+/** A mail as it was received → `algorithm domain pass|fail` of each signature, sorted, by dkimpy, which asks the zone
+ *  for the keys itself. */
+export async function dkimpyResults(raw: Uint8Array, zone: Zone): Promise<string[]> {
+  const [host, port] = zone.address.split(':') as [string, string]
+  const { exitCode, output } = await run([PYTHON, '-c', VERIFY, host, port], raw)
+  if (exitCode !== 0) throw new Error(output.toString())
+  return output.toString().trim().split('\n').sort()
+}
+
+const VERIFY = `
+import dkim, dns.resolver, sys
+asked = dns.resolver.Resolver(configure=False)
+asked.nameservers, asked.port = [sys.argv[1]], int(sys.argv[2])
+def txt(name, timeout=5):
+    return b''.join(asked.resolve(name.decode(), 'TXT')[0].strings)
+raw = sys.stdin.buffer.read()
+count = sum(name.lower() == b'dkim-signature' for name, _ in dkim.rfc822_parse(raw)[0])
+for index in range(count):
+    mail = dkim.DKIM(raw)
+    try:
+        passed = mail.verify(idx=index, dnsfunc=txt)
+    except dkim.DKIMException:
+        passed = False
+    fields = mail.signature_fields
+    print(fields[b'a'].decode(), fields[b'd'].decode(), 'pass' if passed else 'fail')
+`
+
+/** While it runs this process goes on: what it talks to is here. */
+async function run(command: string[], input: string | Uint8Array = ''): Promise<{ exitCode: number; output: Buffer }> {
+  const child = Bun.spawn(command, { stdin: Buffer.from(input), stdout: 'pipe', stderr: 'pipe' })
+  const [output, errors, exitCode] = await Promise.all([
+    new Response(child.stdout).bytes(),
+    new Response(child.stderr).bytes(),
+    child.exited,
+  ])
+  return { exitCode, output: Buffer.concat([output, errors]) }
+}
