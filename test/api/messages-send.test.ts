@@ -65,6 +65,7 @@ describe('an accepted message', () => {
       tags: ['receipt', 'receipt', 'a'],
       expires_in: 600,
       require_tls: true,
+      unsubscribe: true,
     }
     const { body } = await house.send(mail)
     const { body: record } = await house.ask('GET', `/v1/messages/${body.id}`)
@@ -105,7 +106,7 @@ describe('an accepted message', () => {
       })),
     })
     const message = await house.store.messages.get(body.id)
-    expect(message).toMatchObject({ expiresAt: START + 600_000, requireTls: true })
+    expect(message).toMatchObject({ expiresAt: START + 600_000, requireTls: true, unsubscribe: true })
   })
 
   test('may leave optional fields null', async () => {
@@ -117,6 +118,7 @@ describe('an accepted message', () => {
       scheduled_at: null,
       expires_in: null,
       require_tls: null,
+      unsubscribe: null,
     })
     expect(answer.status).toBe(202)
   })

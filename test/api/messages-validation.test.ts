@@ -85,6 +85,7 @@ describe('a body that is not valid is 400 and names the field', () => {
     ['expires_in a fraction', { expires_in: 1.5 }, 'expires_in'],
     ['expires_in text', { expires_in: '60' }, 'expires_in'],
     ['require_tls text', { require_tls: 'yes' }, 'require_tls'],
+    ['unsubscribe text', { unsubscribe: 'yes' }, 'unsubscribe'],
     ['an unknown field', { track_open: true }, 'track_open'],
     ['a typo', { subjct: 'x' }, 'subjct'],
     ['raw mail', { raw: 'From: x' }, 'raw'],

@@ -178,6 +178,7 @@ const strange = fc.record(
     ),
     expires_in: fc.oneof(odd, fc.integer(), fc.double()),
     require_tls: odd,
+    unsubscribe: odd,
     surprise: odd,
   },
   { requiredKeys: [] },

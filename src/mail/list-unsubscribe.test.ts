@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test'
+import { listUnsubscribe, unsubscribeFields } from './list-unsubscribe.ts'
+import { createVerp } from './verp.ts'
+
+test('every way stands in brackets, the best first, on one line', () => {
+  expect(listUnsubscribe(['mailto:u@x.example'])).toBe('List-Unsubscribe: <mailto:u@x.example>\r\n')
+  expect(listUnsubscribe(['https://x.example/u', 'mailto:u@x.example'])).toBe(
+    'List-Unsubscribe: <https://x.example/u>, <mailto:u@x.example>\r\n',
+  )
+})
+
+test('the address is the delivery’s own, short enough for the longest host', () => {
+  const verp = createVerp(new Uint8Array(32))
+  const id = 'dlv_01kq7000000000000000000000'
+  const host = `${'a'.repeat(60)}.`.repeat(4).slice(0, 253)
+  const field = unsubscribeFields(id, host, verp)
+  const [, local] = /^List-Unsubscribe: <mailto:([^@]+)@[^?]+\?subject=unsubscribe>\r\n$/.exec(field)!
+  expect(verp.decode(local!)).toEqual({ kind: 'unsubscribe', deliveryId: id })
+  expect(field.length).toBeLessThan(998) // RFC 5322 §2.1.1
+  expect(() => unsubscribeFields('msg_1', host, verp)).toThrow(/not a delivery id/)
+})

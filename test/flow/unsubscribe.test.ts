@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { createTransport } from 'nodemailer'
+import { createVerp } from '../../src/mail/verp.ts'
+import { clientOptions } from '../relay/setup.ts'
+import { DOMAIN, startHouse, type TestHouse } from '../support/house.ts'
+import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { dkimResults } from '../support/verify.ts'
+
+/** Which mail says how to stop it: the field, the domain's setting, the header of an author who speaks SMTP. */
+
+let remote: RemoteMx
+let house: TestHouse
+beforeAll(async () => {
+  remote = await startRemoteMx()
+  const smtp = { inbound: { listen: 'off' }, submission: { listen: '127.0.0.1:0' } }
+  house = await startHouse({ remote, config: { smtp } })
+})
+afterAll(async () => {
+  await house.close()
+  await remote.stop()
+})
+beforeEach(() => tracking(false))
+
+async function tracking(unsubscribe: boolean) {
+  const [domain] = (await house.read('/v1/domains')).data
+  const { status } = await house.ask('PATCH', `/v1/domains/${domain.id}`, { tracking: { unsubscribe } })
+  expect(status).toBe(200)
+}
+
+/** The mails of a message as the remote got them, in the order of its recipients. */
+async function arrived(id: string): Promise<Buffer[]> {
+  const { recipients, message_id_header } = await house.ended(id)
+  return recipients.map(({ email }: { email: string }) => {
+    const mails = remote.mails.filter(({ rcptTo, raw }) => rcptTo[0] === email && raw.includes(message_id_header))
+    expect(mails).toHaveLength(1)
+    return mails[0]!.raw
+  })
+}
+const fieldsOf = (raw: Buffer) => raw.toString('latin1').match(/^List-Unsubscribe:.*$/gim) ?? []
+
+test('each recipient of such mail has an address of his own, signed; raw is the mail of the first', async () => {
+  const to = ['ann@one.remote.example', 'bob@two.remote.example']
+  const { body } = await house.send({ to, unsubscribe: true })
+  const mails = await arrived(body.id)
+  const verp = createVerp(await house.store().secret('verp', new Uint8Array(32)))
+  const deliveries = await house.store().messages.deliveries(body.id)
+  for (const [i, raw] of mails.entries()) {
+    const [, local, host] = /^List-Unsubscribe: <mailto:([^@]+)@([^?]+)\?subject=unsubscribe>$/m.exec(
+      fieldsOf(raw).join('\n'),
+    )!
+    expect(verp.decode(local!)).toEqual({ kind: 'unsubscribe', deliveryId: deliveries[i]!.id })
+    expect(remote.mails.find((mail) => mail.raw === raw)!.mailFrom).toEndWith(`@${host}`)
+    expect(await dkimResults(raw, house.zone)).toEqual([`ed25519-sha256 ${DOMAIN} pass`, `rsa-sha256 ${DOMAIN} pass`])
+    const altered = Buffer.from(raw.toString('latin1').replace('?subject=', '?subject=x'), 'latin1')
+    expect(await dkimResults(altered, house.zone)).toEqual([
+      `ed25519-sha256 ${DOMAIN} fail`,
+      `rsa-sha256 ${DOMAIN} fail`,
+    ])
+  }
+  const shown = await house.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
+  expect(Buffer.compare(mails[0]!, shown.bytes)).toBe(0)
+
+  const again = await house.ask('POST', `/v1/messages/${body.id}/resend`)
+  expect((await arrived(again.body.id)).map((raw) => fieldsOf(raw).length)).toEqual([1, 1])
+})
+
+test.each([
+  [false, undefined, 0],
+  [false, null, 0],
+  [false, true, 1],
+  [true, undefined, 1],
+  [true, false, 0],
+] as const)('domain %p, field %p: %p', async (setting, unsubscribe, count) => {
+  await tracking(setting)
+  const { body } = await house.send({ unsubscribe })
+  const [raw] = await arrived(body.id)
+  expect(fieldsOf(raw!)).toHaveLength(count)
+})
+
+const OWN = '<https://shop.example/stop>'
+
+test.each([
+  ['says nothing', {}, []],
+  ['asks for it', { 'X-Service-Unsubscribe': 'Yes' }, [/^List-Unsubscribe: <mailto:u-/]],
+  ['asks for none', { 'X-Service-Unsubscribe': 'no' }, []],
+  ['has his own', { 'List-Unsubscribe': OWN }, [OWN]],
+  ['asks for it and has his own', { 'X-Service-Unsubscribe': 'yes', 'List-Unsubscribe': OWN }, [OWN]],
+])('an author who speaks SMTP and %s', async (_, headers, expected) => {
+  await tracking(true) // counts for the API alone: his mail is his
+  const { response } = await handIn(headers)
+  const [raw] = await arrived(/msg_\w+/.exec(response)![0])
+  const fields = fieldsOf(raw!)
+  expect(fields).toHaveLength(expected.length)
+  for (const [i, each] of expected.entries()) expect(fields[i]).toMatch(each)
+  expect(raw!.toString()).not.toContain('X-Service')
+})
+
+test('an author who says neither yes nor no is told', async () => {
+  await expect(handIn({ 'X-Service-Unsubscribe': 'maybe' })).rejects.toThrow(
+    '550 5.6.0 X-Service-Unsubscribe must be yes or no',
+  )
+})
+
+async function handIn(headers: Record<string, string>) {
+  const port = Number(house.house().listening.smtpSubmission!.split(':').at(-1))
+  const transport = createTransport(clientOptions(port, house.keys.live))
+  const mail = { from: `shop@${DOMAIN}`, to: 'ann@one.remote.example', subject: 'Hello', text: 'Hi', headers }
+  return transport.sendMail(mail).finally(() => transport.close())
+}
