@@ -1,0 +1,171 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { startZone } from '../../src/platform/zone-server.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+
+/** The built program in a folder of its own, with a world around it that outlives it. */
+export interface Crashable {
+  /** Of the program's files: `data` below it is the data directory. */
+  folder: string
+  /** Where mail for example.org goes. */
+  sink: Sink
+  receiver: Receiver
+  /** Starts the program and waits until it is ready. */
+  serve(): Promise<ChildProcess>
+  /** Asks the program over HTTP with the key of `init`; rejects while it is not there. */
+  api(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Response>
+  key: string
+  close(): Promise<void>
+}
+
+const CONNECTIONS = 20
+/** Deliveries of one destination under way at once: four for each connection (outbound/allowance.ts). As many may have
+ *  reached it and not be written down yet when the process dies. */
+export const UNDER_WAY = 4 * CONNECTIONS
+export const LIMIT_MS = 120_000
+
+/** `[smtp]` sections of the config → the world, and the program set up with the domain example.com but not started.
+ *  Throws when it was not built. */
+export async function makeCrashable(smtp: string): Promise<Crashable> {
+  if (!existsSync(PROGRAM)) throw new Error('dist/postrider is not there: bun run build')
+  const folder = mkdtempSync(join(tmpdir(), 'postrider-crash-'))
+  const sink = await startSink()
+  const receiver = await startReceiver()
+  const zone = await startZone([
+    { name: 'example.org', type: 'MX', data: { preference: 10, exchange: 'mx.example.org' } },
+    { name: 'mx.example.org', type: 'A', data: '127.0.0.1' },
+  ])
+  const ca = join(folder, 'ca.pem')
+  writeFileSync(ca, receiver.ca)
+  const base = `127.0.0.1:${await freePort()}`
+  const config = join(folder, 'config.toml')
+  writeFileSync(
+    config,
+    `hostname = "mail.example.com"
+data_dir = "${join(folder, 'data')}"
+[http]
+listen = "${base}"
+${smtp}
+[delivery]
+port = ${sink.port}
+allow_private_destinations = true
+retry_schedule_seconds = [1]
+max_per_destination = ${CONNECTIONS}
+[dns]
+servers = ["${zone.address}"]
+[webhooks]
+allowed_private_networks = ["127.0.0.0/8"]
+ca_file = "${ca}"
+retry_schedule_seconds = [1, 1, 1, 1]
+[inbound]
+retry_schedule_seconds = [1, 1, 1, 1]
+[sending]
+require_verified_domain = false
+`,
+  )
+  const made = spawnSync(PROGRAM, ['init', '--config', config, '--domain', 'example.com', '--json'])
+  if (made.status !== 0) throw new Error(`init: ${made.stderr}`)
+  const key: string = JSON.parse(made.stdout.toString()).api_key
+  const children: ChildProcess[] = []
+
+  return {
+    folder,
+    sink,
+    receiver,
+    key,
+    serve: async () => {
+      const log = openSync(join(folder, 'log'), 'w')
+      const child = spawn(PROGRAM, ['serve', '--config', config], { stdio: ['ignore', 'pipe', log] })
+      closeSync(log)
+      children.push(child)
+      for await (const line of createInterface({ input: child.stdout! })) {
+        if (JSON.parse(line).event === 'ready') return child
+      }
+      throw new Error(`serve ended before it was ready: ${readFileSync(join(folder, 'log'), 'utf8')}`)
+    },
+    api: (method, path, body, headers = {}) =>
+      fetch(`http://${base}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+        body: body === undefined ? null : JSON.stringify(body),
+        signal: AbortSignal.timeout(5_000),
+      }),
+    close: async () => {
+      for (const child of children) child.kill('SIGKILL') // a test that failed may have left it there
+      await zone.stop()
+      await receiver.stop()
+      sink.server.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const PROGRAM = join(import.meta.dir, '../../dist/postrider')
+
+export function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null) return Promise.resolve(child.exitCode)
+  return new Promise((resolve) => child.on('exit', (code) => resolve(code)))
+}
+
+/** Asks every 50 ms until it holds; throws after a minute. */
+export async function until(what: string, done: () => boolean | Promise<boolean>): Promise<void> {
+  const endsAt = Date.now() + 60_000
+  while (!(await done())) {
+    if (Date.now() > endsAt) throw new Error(`waited a minute for ${what}`)
+    await Bun.sleep(50)
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+export interface Sink {
+  server: Server
+  port: number
+  /** Token of the recipient → the Message-ID of each copy whose final dot was answered with 250. */
+  mails: Map<string, string[]>
+}
+
+/** A mail server that keeps the books. It counts a mail before it says 250, as real ones do. */
+async function startSink(): Promise<Sink> {
+  const mails = new Map<string, string[]>()
+  const server = createServer({ noDelay: true }, (socket) => {
+    let token = ''
+    let mail: string | null = null
+    let rest = ''
+    socket.setEncoding('latin1')
+    socket.on('error', () => socket.destroy())
+    socket.write('220 sink\r\n')
+    socket.on('data', (chunk: string) => {
+      rest += chunk
+      for (let end = rest.indexOf('\r\n'); end >= 0; end = rest.indexOf('\r\n')) {
+        const line = rest.slice(0, end)
+        rest = rest.slice(end + 2)
+        if (mail !== null && line !== '.') mail += `${line}\n`
+        else if (mail !== null) {
+          mails.set(token, [...(mails.get(token) ?? []), /^message-id: *(\S+)/im.exec(mail)![1]!])
+          mail = null
+          socket.write('250 2.0.0 taken\r\n')
+        } else if (/^ehlo/i.test(line)) socket.write('250-sink\r\n250 PIPELINING\r\n')
+        else if (/^data/i.test(line)) {
+          mail = ''
+          socket.write('354 go on\r\n')
+        } else {
+          token = /^rcpt to:<([^@]+)@/i.exec(line)?.[1] ?? token
+          socket.write('250 ok\r\n')
+        }
+      }
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { server, port: (server.address() as { port: number }).port, mails }
+}
