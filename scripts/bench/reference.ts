@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'postrider-reference-'))
 const db = connect(join(folder, 'reference.db'), { busyTimeoutMs: 0 })
 db.exec('create table bodies (number integer primary key, body text not null) strict')
 const insert = db.prepare('insert into bodies (body) values (?)')
-const writer = createWriter(db, { beginning: () => {}, begun: () => {}, undone: () => {} })
+const writer = createWriter(db, { beginning: () => {}, begun: () => {}, ending: () => {}, undone: () => {} })
 
 const app = new Elysia({ serve: { reusePort: false } }).post('/v1/messages/send', async ({ body, set }) => {
   await writer.write(() => insert.run(JSON.stringify(body)))

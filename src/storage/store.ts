@@ -11,7 +11,9 @@ import type {
 import type { InboundRoute } from '../model/inbound-route.ts'
 import type { DeliveryStatus, Message, MessageStatus, Mode } from '../model/message.ts'
 import type { Organization } from '../model/organization.ts'
+import type { QualityAlert, QualityFigures } from '../model/quality.ts'
 import type { Report } from '../model/report.ts'
+import type { Counts } from '../model/stats.ts'
 import type { Suppression, SuppressionReason } from '../model/suppression.ts'
 import type {
   Webhook,
@@ -46,6 +48,8 @@ export interface Store {
   inboundRoutes: InboundRoutes
   inbound: Inbound
   inboundDeliveries: InboundDeliveries
+  stats: Stats
+  quality: Quality
   idempotency: IdempotencyRecords
   /** A named secret of this installation, made from `fresh` the first time it is asked for. */
   secret(name: string, fresh: Uint8Array): Promise<Uint8Array>
@@ -315,6 +319,42 @@ export interface Events {
   /** Oldest first, all that were written after the event `after` (null = from the beginning), without gaps.
    *  Null when that event is unknown. */
   feed(filter: EventFilter, after: string | null, limit: number): Promise<Page<Event> | null>
+}
+
+export interface StatsFilter {
+  organizationId: string
+  /** Null = all of the organization, with those that were removed. */
+  domainId: string | null
+  /** Null = whatever the tags. */
+  tag: string | null
+  mode: Mode
+}
+
+/** Counters, kept in the very transactions that accept messages and tell events. They outlive what they count. */
+export interface Stats {
+  /** Counts of each hour that begins at one of `starts` (ms UTC), in their order. */
+  hours(filter: StatsFilter, starts: readonly number[]): Promise<Counts[]>
+  /** Counts of each span of whole days, midnight to midnight UTC; `before` is exclusive. */
+  days(filter: StatsFilter, spans: readonly { from: number; before: number }[]): Promise<Counts[]>
+}
+
+/** Windows end at `now`; they begin a little early (5 s, or a quarter of an hour for those of more than two hours). */
+export interface Quality {
+  /** Ids of domains whose live mail had an outcome in the window. */
+  domainsWithOutcomes(windowMs: number, now: number): Promise<string[]>
+  figures(domainId: string, windowMs: number, now: number): Promise<QualityFigures>
+  /** All that fire. */
+  firing(): Promise<QualityAlert[]>
+  /** Synchronous and from memory: asked for at every message where alerts stop mail. */
+  firingOf(domainId: string): QualityAlert[]
+  /** Newest first. */
+  alerts(domainId: string, limit: number): Promise<QualityAlert[]>
+  /** A new alert with the event that tells of it; `exists` while one of that domain and metric fires. */
+  raise(alert: QualityAlert, event: Event): Promise<'raised' | 'exists'>
+  /** Ends one that fires, with its last figures; `gone` when it does not fire. */
+  resolve(alert: QualityAlert, event: Event): Promise<'resolved' | 'gone'>
+  /** Forgets at most `limit` counts that no window reaches any more; answers how many went. */
+  pruneOutcomes(now: number, limit: number): Promise<number>
 }
 
 export interface Suppressions {

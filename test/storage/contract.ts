@@ -11,7 +11,9 @@ import { inboundDeliveryPromises } from './contract-inbound-deliveries.ts'
 import { inboundRoutePromises } from './contract-inbound-routes.ts'
 import { messageListPromises } from './contract-message-list.ts'
 import { messagePromises } from './contract-messages.ts'
+import { qualityPromises } from './contract-quality.ts'
 import { reportPromises } from './contract-reports.ts'
+import { statsPromises } from './contract-stats.ts'
 import { suppressionPromises } from './contract-suppressions.ts'
 import { webhookDeliveryPromises } from './contract-webhook-deliveries.ts'
 import { webhookPromises } from './contract-webhooks.ts'
@@ -47,6 +49,8 @@ export function holdAgainstContract(backend: Backend): void {
     describe('deliveries', () => deliveryPromises(holds))
     describe('reports', () => reportPromises(holds))
     describe('events', () => eventPromises(holds))
+    describe('stats', () => statsPromises(holds))
+    describe('quality', () => qualityPromises(holds))
     describe('suppressions', () => suppressionPromises(holds))
     describe('webhooks', () => webhookPromises(holds))
     describe('webhook deliveries', () => webhookDeliveryPromises(holds))

@@ -40,6 +40,18 @@ test('a claim notices by itself, without being asked when something is due', asy
   expect(await claim(store)).toHaveLength(1)
 })
 
+test('what another process accepts is counted with what is accepted here', async () => {
+  await accept(store, records.accepted())
+  const accepted = records.accepted()
+  await elsewhere(`
+    const accepted = ${JSON.stringify(accepted)}
+    accepted.content = new Uint8Array([1])
+    await store.messages.accept([accepted], { organizationId: ${JSON.stringify(ORGANIZATION)}, month: '2026-11', count: 0, limit: -1 })`)
+  await accept(store, records.accepted())
+  const filter = { organizationId: ORGANIZATION, domainId: null, tag: null, mode: 'live' as const }
+  expect((await store.stats.hours(filter, [START]))[0]!.accepted).toBe(3)
+})
+
 test('a key that another process revoked opens nothing any more', async () => {
   const [key, secret] = [records.apiKey(), records.hash()]
   await store.apiKeys.create(key, secret)

@@ -9,6 +9,7 @@ import { ALL_EVENTS, ALL_INBOUND, ALL_MESSAGES, ORGANIZATION } from './records.t
 const MAY_SCAN = [
   /from organizations order by id$/, // all of them is what is asked for
   /message_search_state|heartbeat/, // one row
+  /from quality_alerts where state = 'firing'/, // all that fire is what is asked for
   /^with recursive/, // walks what it has just made, a row a key
   /^insert into webhook_deliveries .* where not exists/, // the constant row it inserts
   /message_search match/, // the full text index, SQLite's word for it
@@ -93,6 +94,18 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/from domains where return_path_host = \?/, /INDEX domains_by_return_path_host \(return_path_host=\?\)/],
   [/from inbound_routes where organization_id = \? and enabled/, /INDEX inbound_routes_of_organization/],
   [/^select 1 from reports/, /COVERING INDEX sqlite_autoindex_reports_1 \(delivery_number=\? AND digest=\?\)/],
+  // Counters: a look-up for each hour or day, a range for each window.
+  [
+    /^select sum\(accepted\).* and mode = \?$/,
+    /stats USING PRIMARY KEY \(day=\? AND hour=\? AND organization_id=\? AND tag=\? AND mode=\?\)/,
+  ],
+  [/^select sum\(accepted\).* and domain_id = \?$/, /tag=\? AND mode=\? AND domain_id=\?\)/],
+  [/^with recursive counted/, /outcomes USING PRIMARY KEY \(width_ms=\? AND domain_id>\?\)/],
+  [/^select max\(start\) from outcomes/, /outcomes USING PRIMARY KEY \(width_ms=\? AND domain_id=\?\)/],
+  [/^select total\(delivered\)/, /outcomes USING PRIMARY KEY \(width_ms=\? AND domain_id=\? AND start>\?\)/],
+  [/^delete from outcomes/, /outcomes USING PRIMARY KEY \(width_ms=\? AND domain_id=\? AND start=\?\)/],
+  [/^select .* from quality_alerts where state = 'firing'/, /quality_alerts USING INDEX quality_alerts_firing/],
+  [/^select .* from quality_alerts where domain_id/, /quality_alerts USING INDEX quality_alerts_of_domain/],
   [/^select status from deliveries/, /INDEX deliveries_of_message \(message_number=\?\)/],
   // Lists, newest first.
   [

@@ -7,6 +7,7 @@ import type { Connection } from './driver.ts'
 import type { AppendInside } from './fan-out.ts'
 import { packRecipients } from './message-row.ts'
 import type { SuppressInside } from './suppressions.ts'
+import type { Tally } from './tally.ts'
 
 const ADD_MESSAGE = `insert into messages (id, organization_id, domain_id, key_id, mode, source, status, sender,
     sender_address, recipients, subject, tags, metadata, template_id, size_bytes, message_id_header, created_at,
@@ -24,7 +25,13 @@ export type AddMessageInside = (accepted: AcceptedMessage) => void
 
 export function addMessageInside(
   db: Connection,
-  inside: { addAttempt: AddAttemptInside; append: AppendInside; suppress: SuppressInside; agenda: Agenda },
+  inside: {
+    addAttempt: AddAttemptInside
+    append: AppendInside
+    suppress: SuppressInside
+    tally: Tally
+    agenda: Agenda
+  },
 ): AddMessageInside {
   const addMessage = db.prepare(ADD_MESSAGE)
   const addContent = db.prepare(ADD_CONTENT)
@@ -82,6 +89,7 @@ export function addMessageInside(
       numbers.set(part.id, lastInsertRowid)
       if (part.nextAttemptAt !== null) inside.agenda.offer(part.destination, part.nextAttemptAt)
     }
+    inside.tally.accepted(message, parts)
     for (const { deliveryId, attempt } of told.attempts) inside.addAttempt(numbers.get(deliveryId)!, attempt)
     for (const event of told.events) inside.append(event)
     for (const suppression of told.suppressions) inside.suppress(suppression)

@@ -196,7 +196,8 @@ export function sqliteDeliveries(
           settleLate(row.number, change, now)
           settleMessage(row.messageNumber)
         }
-        for (const event of events) inside.append(event)
+        const isLate = row.status === 'delivered'
+        for (const event of events) inside.append(event, { isLate })
         if (suppression !== null) inside.suppress(suppression)
         return 'recorded'
       }),

@@ -26,7 +26,7 @@ export function sqliteEvents(db: Connection, writer: Writer, append: AppendInsid
   return {
     append: (events, onlyWebhook) =>
       writer.write(() => {
-        for (const event of events) append(event, onlyWebhook)
+        for (const event of events) append(event, { onlyWebhook })
       }),
     get: async (id) => (get.get(id) as Event | undefined) ?? null,
     list: async (filter, page) => {

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Event } from '../../model/event.ts'
+import type { Telling } from '../../model/stats.ts'
 import { derivedId } from '../../platform/ids.ts'
 import type { Agenda } from './agenda.ts'
 import type { Connection } from './driver.ts'
+import type { Tally } from './tally.ts'
 import type { WebhookCache } from './webhooks.ts'
 
 const APPEND = `insert into events (id, type, organization_id, domain_id, message_id, mode, created_at, body)
@@ -10,12 +12,19 @@ const APPEND = `insert into events (id, type, organization_id, domain_id, messag
 const DELIVER = `insert into webhook_deliveries (id, webhook_id, event_number, type, status, attempts, next_attempt_at, created_at)
   values (?, ?, ?, ?, 'pending', 0, ?, ?) on conflict do nothing`
 
-/** Writes an event and one pending delivery for each active webhook that subscribed to its kind, inside the
- *  change that caused it. `onlyWebhook`: to that one, whatever it subscribed to. An event that is there already
- *  was fanned out then: nothing happens. */
-export type AppendInside = (event: Event, onlyWebhook?: string) => void
+/** Writes an event, counts it, and writes one pending delivery for each active webhook that subscribed to its kind,
+ *  inside the change that caused it. An event that is there already was fanned out then: nothing happens. */
+export type AppendInside = (event: Event, how?: Telling & Only) => void
 
-export function appendInside(db: Connection, webhooks: WebhookCache, agenda: Agenda): AppendInside {
+/** To that webhook, whatever it subscribed to, and not counted: nothing has happened. */
+interface Only {
+  onlyWebhook?: string | undefined
+}
+
+export function appendInside(
+  db: Connection,
+  { webhooks, agenda, tally }: { webhooks: WebhookCache; agenda: Agenda; tally: Tally },
+): AppendInside {
   const append = db.prepare(APPEND)
   const deliver = db.prepare(DELIVER)
   const targetsOf = ({ organizationId, type }: Event, onlyWebhook: string | undefined) => {
@@ -23,11 +32,12 @@ export function appendInside(db: Connection, webhooks: WebhookCache, agenda: Age
     const only = webhooks.get(onlyWebhook)
     return only === null ? [] : [only]
   }
-  return (event, onlyWebhook) => {
+  return (event, how = {}) => {
     const { id, type, organizationId, domainId, messageId, mode, createdAt, body } = event
     const written = append.run(id, type, organizationId, domainId, messageId, mode, createdAt, body)
     if (written.changes === 0) return
-    for (const webhook of targetsOf(event, onlyWebhook)) {
+    if (how.onlyWebhook === undefined) tally.event(event, how)
+    for (const webhook of targetsOf(event, how.onlyWebhook)) {
       deliver.run(webhookDeliveryId(id, webhook.id), webhook.id, written.lastInsertRowid, type, createdAt, createdAt)
       agenda.offer(webhook.id, createdAt)
     }

@@ -20,10 +20,13 @@ import { sqliteMessageList } from './message-list.ts'
 import { sqliteMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
 import { sqliteOrganizations } from './organizations.ts'
+import { sqliteQuality } from './quality.ts'
 import { shareReads } from './reading.ts'
 import { sqliteReports } from './reports.ts'
 import { searchIndex } from './search.ts'
+import { sqliteStats } from './stats.ts'
 import { sqliteSuppressions, suppressInside } from './suppressions.ts'
+import { createTally } from './tally.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
 import { sqliteWebhooks, webhookCache } from './webhooks.ts'
 import { createWriter } from './writer.ts'
@@ -54,10 +57,14 @@ export function storeOn(db: Connection): Store {
   const domains = domainCache(db, foreign)
   const webhooks = webhookCache(db, foreign)
   const routes = inboundRouteCache(db, foreign)
+  const tally = createTally(db)
   const writer = createWriter(db, {
     beginning: reading.end,
     begun: foreign.check,
+    ending: tally.flush,
     undone: () => {
+      tally.forget()
+      quality.forget()
       domains.forget()
       webhooks.forget()
       routes.forget()
@@ -71,8 +78,9 @@ export function storeOn(db: Connection): Store {
   const remember = rememberInside(db)
   const suppress = suppressInside(db)
   const addAttempt = addAttemptInside(db)
-  const append = appendInside(db, webhooks, webhookAgenda)
-  const addMessage = addMessageInside(db, { addAttempt, append, suppress, agenda: deliveryAgenda })
+  const append = appendInside(db, { webhooks, agenda: webhookAgenda, tally })
+  const quality = sqliteQuality(db, writer, { append, foreign })
+  const addMessage = addMessageInside(db, { addAttempt, append, suppress, tally, agenda: deliveryAgenda })
   const queueDelivery = queueInboundInside(db, routes, inboundAgenda)
   const list = sqliteMessageList(db, search)
 
@@ -107,6 +115,8 @@ export function storeOn(db: Connection): Store {
       foreign,
       queueDelivery,
     }),
+    stats: sqliteStats(db),
+    quality,
     idempotency: sqliteIdempotency(db, writer),
     secret: (name, fresh) =>
       writer.write(() => {

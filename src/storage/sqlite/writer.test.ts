@@ -10,7 +10,12 @@ beforeEach(() => {
   db = connect(':memory:', { busyTimeoutMs: 0 })
   db.exec('create table t (n integer primary key, filling blob) strict')
   told = []
-  writer = createWriter(db, { beginning: () => {}, begun: () => told.push('begun'), undone: () => told.push('undone') })
+  writer = createWriter(db, {
+    beginning: () => {},
+    begun: () => told.push('begun'),
+    ending: () => {},
+    undone: () => told.push('undone'),
+  })
 })
 afterEach(async () => {
   await writer.idle()
@@ -122,7 +127,12 @@ test('a lock that others hold makes a group unavailable, none of its changes is 
     },
   }
   Object.defineProperty(locked, 'inTransaction', { get: () => db.inTransaction })
-  const blocked = createWriter(locked as never, { beginning: () => {}, begun: () => {}, undone: () => {} })
+  const blocked = createWriter(locked as never, {
+    beginning: () => {},
+    begun: () => {},
+    ending: () => {},
+    undone: () => {},
+  })
   let tries = 0
   const change = () => blocked.write(() => ++tries)
   const outcomes = await Promise.allSettled([change(), change()])
@@ -142,6 +152,7 @@ test('whoever cannot catch up with other processes writes nothing', async () => 
     begun: () => {
       if (isBlind) throw new Error('cannot read')
     },
+    ending: () => {},
     undone: () => {},
   })
   const outcome = blind.write(() => db.exec('insert into t (n) values (1)'))

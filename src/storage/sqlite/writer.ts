@@ -27,6 +27,8 @@ export interface Memory {
   beginning(): void
   /** The write lock is ours: catch up with what other processes wrote. Nobody else writes before the commit. */
   begun(): void
+  /** All changes of the group are made and the commit follows: write what they add up to. */
+  ending(): void
   /** What changes of this group wrote was taken back: forget what was read of it. */
   undone(): void
 }
@@ -48,6 +50,7 @@ export function createWriter(db: Connection, memory: Memory): Writer {
     try {
       memory.begun()
       const values = changes.map((pending) => pending.change())
+      memory.ending()
       commit.run()
       return values
     } catch (error) {

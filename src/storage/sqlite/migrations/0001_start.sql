@@ -332,6 +332,64 @@ create table volumes (
   primary key (organization_id, month)
 ) strict, without rowid;
 
+-- Counted with the events that tell of it. A row an hour and one a day (hour = 24) for each domain, and for each tag of
+-- it (tag = '' counts everything). Time comes first, so that what is counted now lies on few pages.
+create table stats (
+  day integer not null, -- since 1970-01-01 UTC
+  hour integer not null,
+  organization_id text not null,
+  tag text not null,
+  mode text not null,
+  domain_id text not null,
+  accepted integer not null,
+  delivered integer not null,
+  deferred integer not null,
+  hard_bounced integer not null,
+  soft_bounced integer not null,
+  late_bounced integer not null, -- of the bounced: had counted as delivered before
+  opened integer not null,
+  unique_opened integer not null,
+  clicked integer not null,
+  unique_clicked integer not null,
+  machine_opened integer not null,
+  machine_clicked integer not null,
+  unsubscribed integer not null,
+  complained integer not null,
+  suppressed integer not null,
+  primary key (day, hour, organization_id, tag, mode, domain_id)
+) strict, without rowid;
+
+-- What became of the live mail of a domain, in two widths of time, for as long as a window of quality may look back.
+create table outcomes (
+  width_ms integer not null,
+  domain_id text not null,
+  start integer not null,
+  delivered integer not null,
+  bounced integer not null,
+  hard_bounced integer not null,
+  late_bounced integer not null,
+  complained integer not null,
+  primary key (width_ms, domain_id, start)
+) strict, without rowid;
+
+create table quality_alerts (
+  id text primary key,
+  organization_id text not null,
+  domain_id text not null, -- stays when the domain goes
+  domain text not null,
+  metric text not null,
+  value real not null,
+  threshold real not null,
+  window_hours real not null,
+  sent integer not null,
+  affected integer not null,
+  state text not null,
+  triggered_at integer not null,
+  resolved_at integer
+) strict, without rowid;
+create unique index quality_alerts_firing on quality_alerts (domain_id, metric) where state = 'firing';
+create index quality_alerts_of_domain on quality_alerts (domain_id, id);
+
 -- Written to find out whether anything can be written.
 create table heartbeat (
   one integer primary key check (one = 1),

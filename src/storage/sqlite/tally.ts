@@ -1,0 +1,154 @@
+import type { Event } from '../../model/event.ts'
+import type { Message } from '../../model/message.ts'
+import { COUNTED, type Counted, countedBy, type Telling } from '../../model/stats.ts'
+import type { NewDelivery } from '../store.ts'
+import type { Connection } from './driver.ts'
+import { OUTCOME_WIDTHS_MS } from './outcome-widths.ts'
+
+const COLUMN_OF: Record<Counted, string> = {
+  accepted: 'accepted',
+  delivered: 'delivered',
+  deferred: 'deferred',
+  hardBounced: 'hard_bounced',
+  softBounced: 'soft_bounced',
+  lateBounced: 'late_bounced',
+  opened: 'opened',
+  uniqueOpened: 'unique_opened',
+  clicked: 'clicked',
+  uniqueClicked: 'unique_clicked',
+  machineOpened: 'machine_opened',
+  machineClicked: 'machine_clicked',
+  unsubscribed: 'unsubscribed',
+  complained: 'complained',
+  suppressed: 'suppressed',
+}
+export const COUNT_COLUMNS = COUNTED.map((name) => COLUMN_OF[name])
+
+const ADD = `insert into stats (day, hour, organization_id, tag, mode, domain_id, ${COUNT_COLUMNS.join(', ')})
+  values (?, ?, ?, ?, ?, ?, ${COUNT_COLUMNS.map(() => '?').join(', ')})
+  on conflict do update set ${COUNT_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`
+const ADD_OUTCOMES = `insert into outcomes (width_ms, domain_id, start, delivered, bounced, hard_bounced, late_bounced, complained)
+  values (?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict do update set delivered = delivered + excluded.delivered, bounced = bounced + excluded.bounced,
+    hard_bounced = hard_bounced + excluded.hard_bounced, late_bounced = late_bounced + excluded.late_bounced,
+    complained = complained + excluded.complained`
+
+/** The row of a whole day stands behind those of its hours. */
+export const WHOLE_DAY = 24
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 24 * HOUR_MS
+
+/** Counts what the changes of one commit add up to, and writes it once, before the commit: accepting stays as fast as
+ *  it was, and what is taken back was never counted. */
+export interface Tally {
+  accepted(message: Message, deliveries: readonly NewDelivery[]): void
+  event(event: Event, telling: Telling): void
+  /** Writes what was gathered. Inside the transaction. */
+  flush(): void
+  /** The changes were taken back, and their counts with them. */
+  forget(): void
+}
+
+export function createTally(db: Connection): Tally {
+  const add = db.prepare(ADD)
+  const addOutcomes = db.prepare(ADD_OUTCOMES)
+  const rows = new Map<string, Row>()
+  const outcomes = new Map<string, Outcomes>()
+
+  const rowOf = (of: Of, tag: string): number[] => {
+    const hour = Math.floor(of.at / HOUR_MS)
+    // The tag comes last, since it may hold anything.
+    const key = `${hour} ${of.organizationId} ${of.domainId} ${of.mode} ${tag}`
+    let row = rows.get(key)
+    if (row === undefined) {
+      row = { hour, of, tag, counts: COUNTED.map(() => 0) }
+      rows.set(key, row)
+    }
+    return row.counts
+  }
+  const count = (of: Of, tags: readonly string[], name: Counted, by: number) => {
+    const at = COUNTED.indexOf(name)
+    rowOf(of, '')[at]! += by
+    for (const tag of tags.length > 1 ? new Set(tags) : tags) rowOf(of, tag)[at]! += by
+  }
+  const countOutcome = (domainId: string, at: number, name: Counted) => {
+    const start = Math.floor(at / FINEST_MS) * FINEST_MS
+    const key = `${domainId} ${start}`
+    let counts = outcomes.get(key)
+    if (counts === undefined) {
+      counts = { domainId, start, delivered: 0, bounced: 0, hardBounced: 0, lateBounced: 0, complained: 0 }
+      outcomes.set(key, counts)
+    }
+    if (name === 'hardBounced' || name === 'softBounced') counts.bounced++
+    if (name === 'delivered' || name === 'hardBounced' || name === 'lateBounced' || name === 'complained')
+      counts[name]++
+  }
+  const forget = () => {
+    rows.clear()
+    outcomes.clear()
+  }
+
+  return {
+    accepted: ({ organizationId, domainId, mode, createdAt, tags }, deliveries) => {
+      const of = { organizationId, domainId, mode, at: createdAt }
+      count(of, tags, 'accepted', deliveries.length)
+      const suppressed = deliveries.reduce((sum, { status }) => sum + Number(status === 'suppressed'), 0)
+      if (suppressed > 0) count(of, tags, 'suppressed', suppressed)
+    },
+    event: (event, telling) => {
+      const { organizationId, domainId, mode, createdAt } = event
+      if (domainId === null) return
+      const { counted, tags } = countedBy(event, telling)
+      for (const name of counted) {
+        count({ organizationId, domainId, mode, at: createdAt }, tags, name, 1)
+        if (mode === 'live' && OUTCOMES.has(name)) countOutcome(domainId, createdAt, name)
+      }
+    },
+    flush: () => {
+      for (const { hour, of, tag, counts } of rows.values()) {
+        const day = Math.floor(hour / 24)
+        const { organizationId, mode, domainId } = of
+        add.run(day, hour % 24, organizationId, tag, mode, domainId, ...counts)
+        add.run(day, WHOLE_DAY, organizationId, tag, mode, domainId, ...counts)
+      }
+      for (const { domainId, start, delivered, bounced, hardBounced, lateBounced, complained } of outcomes.values()) {
+        for (const width of OUTCOME_WIDTHS_MS) {
+          const from = Math.floor(start / width) * width
+          addOutcomes.run(width, domainId, from, delivered, bounced, hardBounced, lateBounced, complained)
+        }
+      }
+      forget()
+    },
+    forget,
+  }
+}
+
+const FINEST_MS = OUTCOME_WIDTHS_MS[0]
+const OUTCOMES: ReadonlySet<Counted> = new Set(['delivered', 'hardBounced', 'softBounced', 'lateBounced', 'complained'])
+
+/** Whose it is, and when. */
+interface Of {
+  organizationId: string
+  domainId: string
+  mode: Message['mode']
+  at: number
+}
+
+interface Row {
+  /** Since 1970. */
+  hour: number
+  of: Of
+  tag: string
+  /** In the order of COUNTED. */
+  counts: number[]
+}
+
+interface Outcomes {
+  domainId: string
+  start: number
+  delivered: number
+  bounced: number
+  hardBounced: number
+  lateBounced: number
+  complained: number
+}

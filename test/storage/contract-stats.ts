@@ -1,0 +1,196 @@
+import { expect } from 'bun:test'
+import type { Event } from '../../src/model/event.ts'
+import { type Counts, noCounts } from '../../src/model/stats.ts'
+import type { StatsFilter, Store } from '../../src/storage/store.ts'
+import type { Holds } from './contract.ts'
+import {
+  accept,
+  BOUNCED,
+  claim,
+  DEFERRED,
+  DOMAIN,
+  found,
+  lateBounce,
+  ORGANIZATION,
+  recordOf,
+  START,
+} from './records.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const MIDNIGHT = START - (START % DAY)
+const ALL: StatsFilter = { organizationId: ORGANIZATION, domainId: null, tag: null, mode: 'live' }
+
+export function statsPromises(holds: Holds): void {
+  holds('an empty store counts nothing, and answers as many spans as were asked for', async (store, records) => {
+    await found(store, records)
+    expect(await store.stats.hours(ALL, [START, START + HOUR])).toEqual([noCounts(), noCounts()])
+    expect(await store.stats.days(ALL, [{ from: MIDNIGHT, before: MIDNIGHT + 400 * DAY }])).toEqual([noCounts()])
+    expect(await store.stats.days(ALL, [])).toEqual([])
+  })
+
+  holds('accepted recipients are counted, the suppressed ones also as such', async (store, records) => {
+    await found(store, records)
+    const deliveries = [{}, {}, { status: 'suppressed' as const, nextAttemptAt: null }]
+    await accept(store, records.accepted({ deliveries }), records.accepted())
+    expect(await today(store)).toEqual({ accepted: 4, suppressed: 1 })
+  })
+
+  const KINDS: [string, Partial<Event>, Record<string, unknown>, Partial<Counts>][] = [
+    ['a delivery', { type: 'message.delivered' }, {}, { delivered: 1 }],
+    ['a deferral', { type: 'message.deferred' }, {}, { deferred: 1 }],
+    ['a hard bounce', { type: 'message.bounced' }, { bounce_type: 'hard', will_retry: false }, { hardBounced: 1 }],
+    ['a soft bounce', { type: 'message.bounced' }, { bounce_type: 'soft', will_retry: false }, { softBounced: 1 }],
+    ['a soft bounce that is tried again', { type: 'message.bounced' }, { bounce_type: 'soft', will_retry: true }, {}],
+    ['an open', { type: 'message.opened' }, { machine: false }, { opened: 1, uniqueOpened: 1 }],
+    ['an open by a machine', { type: 'message.opened' }, { machine: true }, { machineOpened: 1 }],
+    ['a click', { type: 'message.clicked' }, {}, { clicked: 1, uniqueClicked: 1 }],
+    ['a click by a machine', { type: 'message.clicked' }, { machine: true }, { machineClicked: 1 }],
+    ['an unsubscribe', { type: 'message.unsubscribed' }, {}, { unsubscribed: 1 }],
+    ['a complaint', { type: 'message.complained' }, {}, { complained: 1 }],
+    ['an alert', { type: 'quality.alert' }, {}, {}],
+    ['a sample', { type: 'message.delivered' }, { test: true }, {}],
+  ]
+  for (const [what, event, data, counted] of KINDS) {
+    holds(`${what} counts as ${Object.keys(counted).join(' and ') || 'nothing'}`, async (store, records) => {
+      await found(store, records)
+      await store.events.append([records.event({ ...event, body: JSON.stringify({ data }) })])
+      expect(await today(store)).toEqual(counted)
+    })
+  }
+
+  holds('an event is counted once, however often it is written', async (store, records) => {
+    await found(store, records)
+    const event = records.event()
+    await Promise.all([store.events.append([event, event]), store.events.append([event])])
+    await store.events.append([event])
+    expect(await today(store)).toEqual({ delivered: 1 })
+  })
+
+  holds('an event for one webhook alone, a sample, is not counted', async (store, records) => {
+    await found(store, records)
+    const hook = records.webhook()
+    await store.webhooks.create(hook, 'whsec_a')
+    await store.events.append([records.event()], hook.id)
+    expect(await today(store)).toEqual({})
+  })
+
+  holds('what came of a delivery is counted with it, and not when the lease was lost', async (store, records) => {
+    await found(store, records)
+    await accept(store, records.accepted({ deliveries: [{}, {}] }))
+    const [first, second] = await claim(store)
+    const told = (type: Event['type'], data = {}) => [records.event({ type, body: JSON.stringify({ data }) })]
+    await store.deliveries.record(recordOf(first!, DEFERRED, { events: told('message.deferred') }))
+    const bounced = recordOf(second!, BOUNCED, { events: told('message.bounced', { bounce_type: 'hard' }) })
+    await store.deliveries.record(bounced)
+    expect(await store.deliveries.record({ ...bounced, events: told('message.bounced') })).toBe('lease_lost')
+    expect(await today(store)).toEqual({ accepted: 2, deferred: 1, hardBounced: 1 })
+  })
+
+  holds('a bounce after the delivery leaves the delivery counted, and is marked as late', async (store, records) => {
+    await found(store, records)
+    const { deliveries } = await accept(store, records.accepted())
+    const [claimed] = await claim(store)
+    await store.deliveries.record(recordOf(claimed!, undefined, { events: [records.event()] }))
+    const bounce = records.event({
+      type: 'message.bounced',
+      body: '{"data":{"bounce_type":"hard"}}',
+      createdAt: START + DAY,
+    })
+    const late = lateBounce(deliveries[0]!.id, records.report(), 'delivered', { events: [bounce] })
+    expect(await store.deliveries.recordLate(late)).toBe('recorded')
+    expect(await store.deliveries.recordLate(late)).toBe('duplicate')
+    expect(await today(store)).toEqual({ accepted: 1, delivered: 1 })
+    expect(await dayOf(store, MIDNIGHT + DAY)).toEqual({ hardBounced: 1, lateBounced: 1 })
+  })
+
+  holds(
+    'hours, days and spans of days hold what falls into them, from the first to before the last',
+    async (store, records) => {
+      await found(store, records)
+      for (const at of [
+        MIDNIGHT - 1,
+        MIDNIGHT,
+        MIDNIGHT + HOUR - 1,
+        MIDNIGHT + HOUR,
+        MIDNIGHT + DAY - 1,
+        MIDNIGHT + DAY,
+      ]) {
+        await store.events.append([records.event({ createdAt: at })])
+      }
+      const starts = [MIDNIGHT - HOUR, MIDNIGHT, MIDNIGHT + HOUR, MIDNIGHT + 2 * HOUR, MIDNIGHT + 23 * HOUR]
+      expect((await store.stats.hours(ALL, starts)).map(({ delivered }) => delivered)).toEqual([1, 2, 1, 0, 1])
+      const spans = [
+        { from: MIDNIGHT - DAY, before: MIDNIGHT },
+        { from: MIDNIGHT, before: MIDNIGHT + DAY },
+        { from: MIDNIGHT - DAY, before: MIDNIGHT + 2 * DAY },
+      ]
+      expect((await store.stats.days(ALL, spans)).map(({ delivered }) => delivered)).toEqual([1, 4, 6])
+    },
+  )
+
+  holds('organizations, domains, tags and modes are counted apart', async (store, records) => {
+    await found(store, records)
+    const one = records.accepted({ tags: ['news', 'news', 'weekly'] })
+    const two = records.accepted({ domainId: 'dom_b', tags: ['news'] })
+    const test = records.accepted({ mode: 'test' })
+    await accept(store, one, two, test, records.accepted({ organizationId: 'org_b' }))
+    const event = records.event({ body: '{"data":{"tags":["weekly"]}}' })
+    await store.events.append([event])
+    const counts = (change: Partial<StatsFilter>) => today(store, { ...ALL, ...change })
+    expect(await counts({})).toEqual({ accepted: 2, delivered: 1 })
+    expect(await counts({ domainId: DOMAIN })).toEqual({ accepted: 1, delivered: 1 })
+    expect(await counts({ domainId: 'dom_b' })).toEqual({ accepted: 1 })
+    expect(await counts({ tag: 'news' })).toEqual({ accepted: 2 })
+    expect(await counts({ tag: 'weekly' })).toEqual({ accepted: 1, delivered: 1 })
+    expect(await counts({ tag: 'news', domainId: 'dom_b' })).toEqual({ accepted: 1 })
+    expect(await counts({ mode: 'test' })).toEqual({ accepted: 1 })
+    expect(await counts({ organizationId: 'org_b' })).toEqual({ accepted: 1 })
+    expect(await counts({ tag: 'other' })).toEqual({})
+  })
+
+  holds('what is not written is not counted, and takes no other count with it', async (store, records) => {
+    await found(store, records)
+    const known = await accept(store, records.accepted({ tags: ['a'] }))
+    const volume = { organizationId: ORGANIZATION, month: '2026-11', count: 5, limit: 4 }
+    const outcomes = await Promise.allSettled([
+      accept(store, records.accepted()),
+      accept(store, records.accepted(), known), // the same message again: none of the two
+      store.messages.accept([records.accepted()], volume),
+      accept(store, records.accepted({ tags: ['b'] })),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+    expect(await today(store)).toEqual({ accepted: 3 })
+    expect(await today(store, { ...ALL, tag: 'a' })).toEqual({ accepted: 1 })
+  })
+
+  holds('many at once add up', async (store, records) => {
+    await found(store, records)
+    await Promise.all(Array.from({ length: 600 }, () => accept(store, records.accepted({ tags: ['a'] }))))
+    expect(await today(store)).toEqual({ accepted: 600 })
+    expect(await today(store, { ...ALL, tag: 'a' })).toEqual({ accepted: 600 })
+  })
+
+  holds('counts outlive the process', async (store, records, { reopen }) => {
+    await found(store, records)
+    await accept(store, records.accepted())
+    expect(await today(await reopen())).toEqual({ accepted: 1 })
+  })
+}
+
+/** What is not zero of the day of START. */
+const today = (store: Store, filter: StatsFilter = ALL) => dayOf(store, MIDNIGHT, filter)
+
+async function dayOf(store: Store, from: number, filter: StatsFilter = ALL): Promise<Partial<Counts>> {
+  const [day] = await store.stats.days(filter, [{ from, before: from + DAY }])
+  const hours = await store.stats.hours(
+    filter,
+    Array.from({ length: 24 }, (_, hour) => from + hour * HOUR),
+  )
+  const counted = (counts: Counts) => Object.entries(counts).filter(([, count]) => count !== 0)
+  const ofHours = hours.flatMap(counted)
+  for (const [name, count] of counted(day!)) {
+    expect([name, ofHours.reduce((sum, [other, part]) => sum + (other === name ? part : 0), 0)]).toEqual([name, count])
+  }
+  return Object.fromEntries(counted(day!))
+}
