@@ -9,6 +9,8 @@ export interface Ledger {
   unanswered: Map<string, number>
   /** Replies that were neither 250 nor the end of a connection. */
   refusals: string[]
+  /** Called at once when a 250 is there. */
+  onAcknowledged: () => void
 }
 
 export interface SmtpClient {
@@ -56,6 +58,7 @@ export function createSmtpClient(options: {
       for (;;) {
         try {
           ledger.acknowledged.set(token, await attempt(token, mail))
+          ledger.onAcknowledged()
           return
         } catch (error) {
           connection?.close()

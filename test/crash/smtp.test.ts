@@ -36,6 +36,7 @@ test(
     const load = startLoad('kill')
     for (let kill = 0; kill < KILLS; kill++) {
       await load.goesOn()
+      if (kill % 3 !== 0) await load.nextAnswer[kill % 3 === 1 ? 'inbound' : 'submitted']()
       house.kill('SIGKILL')
       house = await world.serve()
     }
@@ -155,6 +156,8 @@ function startLoad(run: string) {
       await until('mails at both doors', isFurther)
       await Bun.sleep(200 * Math.random())
     },
+    /** Resolves as soon as a client has its next 250: what has been promised a moment ago must be there. */
+    nextAnswer: { inbound: () => nextAnswer(inbound), submitted: () => nextAnswer(submitted) },
     stop: async () => {
       isSending = false
       await Promise.all(clients)
@@ -163,6 +166,10 @@ function startLoad(run: string) {
     },
   }
 }
+const nextAnswer = (ledger: Ledger) =>
+  new Promise<void>((resolve) => {
+    ledger.onAcknowledged = resolve
+  })
 type MailOf = (token: string, n: number) => string
 
 async function addRoute(): Promise<void> {
@@ -175,7 +182,12 @@ async function addRoute(): Promise<void> {
   expect((await world.api('POST', '/v1/inbound-routes', route)).status).toBe(201)
 }
 
-const newLedger = (): Ledger => ({ acknowledged: new Map(), unanswered: new Map(), refusals: [] })
+const newLedger = (): Ledger => ({
+  acknowledged: new Map(),
+  unanswered: new Map(),
+  refusals: [],
+  onAcknowledged: () => {},
+})
 
 function inboundMail(token: string, bytes: number): string {
   const head = `From: ann@author.example\r\nTo: in@example.com\r\nSubject: ${token}\r\nMessage-ID: <${token}@author.example>\r\n`
