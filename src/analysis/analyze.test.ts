@@ -1,0 +1,445 @@
+import { describe, expect, test } from 'bun:test'
+import { analyze } from './analyze.ts'
+import { CATEGORIES, type Code, FINDING_KINDS } from './codes.ts'
+import type { AnalysisInput, DomainReadiness } from './mail.ts'
+
+const WORDS =
+  'Thank you for your order. We have packed three teapots and they leave our house tomorrow morning with the first van. '
+const READY: DomainReadiness = {
+  status: 'verified',
+  findings: [
+    { purpose: 'dkim', status: 'valid', found: [], name: 'r._domainkey.shop.example.org' },
+    { purpose: 'dkim', status: 'valid', found: [], name: 'e._domainkey.shop.example.org' },
+    { purpose: 'return_path', status: 'valid', found: [], name: 'bounces.shop.example.org' },
+    { purpose: 'spf', status: 'valid', found: [], name: 'bounces.shop.example.org' },
+    { purpose: 'dmarc', status: 'valid', found: ['v=DMARC1; p=reject'], name: '_dmarc.shop.example.org' },
+  ],
+}
+const page = (body: string, head = '') =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Tea</title>${head}</head><body>${body}</body></html>`
+const IMAGE = '<img src="cid:logo" alt="Tea" width="100" height="40">'
+const GOOD: AnalysisInput = {
+  from: { name: 'Tea House', local: 'orders', domain: 'shop.example.org' },
+  replyTo: [],
+  subject: 'Your order 1234 has left our house',
+  html: page(`<p>${WORDS}</p><p><a href="https://shop.example.org/orders/1234">Your order</a></p>${IMAGE}`),
+  text: `${WORDS}\n\nYour order: https://shop.example.org/orders/1234`,
+  headers: [],
+  attachments: [{ filename: 'logo.png', contentType: 'image/png', contentId: 'logo', sizeBytes: 900 }],
+  domain: READY,
+  hasUnsubscribe: false,
+  sizeBytes: 4000,
+}
+
+/** The good mail with this body; without a text part of its own, so that only the HTML speaks. */
+const body = (html: string, head = ''): Partial<AnalysisInput> => ({
+  html: page(`<p>${WORDS}</p>${html}`, head),
+  text: null,
+})
+const link = (href: string, text = 'Your order') => body(`<a href="${href}">${text}</a>`)
+const css = (style: string) => body(`<p style="${style}">Tea</p>`)
+const sheet = (style: string) => body('', `<style>${style}</style>`)
+const file = (filename: string): Partial<AnalysisInput> => ({
+  attachments: [
+    ...GOOD.attachments,
+    { filename, contentType: 'application/octet-stream', contentId: null, sizeBytes: 9 },
+  ],
+})
+const record = (purpose: string, change: Partial<DomainReadiness['findings'][number]>, status = READY.status) => ({
+  domain: {
+    status,
+    findings: READY.findings.map((each) => (each.purpose === purpose ? { ...each, ...change } : each)),
+  },
+})
+
+const codesOf = (change: Partial<AnalysisInput>): string[] =>
+  analyze({ ...GOOD, ...change })
+    .issues.map(({ code }) => code)
+    .toSorted()
+
+type Case = [what: string, change: Partial<AnalysisInput>, ...codes: Code[]]
+const NO_TEXT: Code = 'text_missing' // what every case made with `body` has besides
+const CASES: Case[] = [
+  ['a good mail', {}],
+  ['a mail of text alone', { html: null, attachments: [] }],
+
+  ['a domain that was never looked at', { domain: { status: 'verified', findings: [] } }, 'auth_not_checked'],
+  ['a new domain', { domain: { status: 'pending', findings: [] } }, 'auth_domain_unverified', 'auth_not_checked'],
+  [
+    'a domain whose records were not answered',
+    record('dkim', { status: 'pending' }, 'pending'),
+    'auth_domain_unverified',
+  ],
+  ['a missing DKIM record', record('dkim', { status: 'missing' }, 'failed'), 'auth_dkim_missing'],
+  ['a foreign DKIM record', record('dkim', { status: 'mismatch' }, 'failed'), 'auth_dkim_mismatch'],
+  ['a missing SPF record', record('spf', { status: 'missing' }), 'auth_spf_missing'],
+  ['a foreign SPF record', record('spf', { status: 'mismatch' }), 'auth_spf_mismatch'],
+  ['a missing return path', record('return_path', { status: 'missing' }), 'auth_return_path_missing'],
+  ['a missing DMARC record', record('dmarc', { status: 'missing', found: [] }), 'auth_dmarc_missing'],
+  ['a DMARC record that only watches', record('dmarc', { found: ['v=DMARC1; p=none'] }), 'auth_dmarc_none'],
+
+  ['a sender that takes no answer', { from: { ...GOOD.from, local: 'no-reply' } }, 'from_no_reply'],
+  ['a sender that names where answers go', { from: { ...GOOD.from, local: 'noreply' }, replyTo: [GOOD.from] }],
+  ['a sender without a name', { from: { ...GOOD.from, name: null } }, 'from_name_missing'],
+  ['a sender with another address as name', { from: { ...GOOD.from, name: 'pay@bank.example' } }, 'from_name_address'],
+  ['a sender with its address as name', { from: { ...GOOD.from, name: 'orders@shop.example.org' } }],
+  ['a sender in capitals', { from: { ...GOOD.from, name: 'THE TEA HOUSE' } }, 'from_name_capitals'],
+  ['answers to another domain', { replyTo: [{ local: 'a', domain: 'other.org' }] }, 'reply_to_other_domain'],
+  ['answers to a sister domain', { replyTo: [{ local: 'a', domain: 'help.example.org' }] }],
+  ['answers to a free mailbox', { replyTo: [{ local: 'a', domain: 'gmail.com' }] }, 'reply_to_free_mail'],
+  ['a mail that is urgent', { headers: [['X-Priority', '1 (Highest)']] }, 'header_high_priority'],
+
+  ['no subject', { subject: ' ' }, 'subject_missing'],
+  ['a short subject', { subject: 'Tea' }, 'subject_short'],
+  ['a long subject', { subject: 'Your order and other things that we have to say '.repeat(2).trim() }, 'subject_long'],
+  ['a subject in capitals', { subject: 'YOUR TEA HAS LEFT' }, 'subject_capitals'],
+  ['a subject of letters without case', { subject: 'ご注文の紅茶を発送いたしました' }],
+  ['a subject with rows of signs', { subject: 'Your tea has left!!' }, 'subject_punctuation'],
+  ['a subject of unwanted mail', { subject: 'Tea: act now' }, 'subject_spam_phrase'],
+  ['a subject with a word in a word', { subject: 'The winners circle of teapots' }],
+  ['a subject with emoji', { subject: 'Your tea 🫖🍵 has left 👩‍👩‍👧🚚' }, 'subject_emoji'],
+  ['a subject with two emoji', { subject: 'Your tea 🫖 has left 👩‍👩‍👧' }],
+  ['a subject like an answer', { subject: 'Re: your order' }, 'subject_fake_reply'],
+  ['an answer', { subject: 'Re: your order', headers: [['In-Reply-To', '<1@example.org>']] }],
+  ['a subject with HTML', { subject: 'Tea &amp; cake' }, 'subject_html'],
+  ['a subject with blanks', { subject: 'Tea      and cake' }, 'subject_blanks'],
+
+  ['nothing to see', { html: page('<p>&nbsp;</p>'), text: null }, 'content_empty'],
+  ['no text part', { text: null }, 'text_missing'],
+  ['an empty text part', { text: '  ' }, 'text_empty'],
+  [
+    'a text part that says something else',
+    { text: 'Please look at this page with another program that shows HTML.' },
+    'text_html_mismatch',
+  ],
+  [
+    'words of unwanted mail',
+    body('<p>Earn money and get rich without risk: risk free, no obligation!</p>'),
+    NO_TEXT,
+    'content_spam_phrases',
+  ],
+  ['capitals', { ...body(`<p>${WORDS.toUpperCase().repeat(5)}</p>`) }, NO_TEXT, 'content_capitals'],
+  ['filler', body('<p>Lorem ipsum dolor</p>'), NO_TEXT, 'content_placeholder'],
+  ['much hidden text', body(`<div style="display:none">${WORDS.repeat(2)}</div>`), NO_TEXT, 'content_hidden_text'],
+  ['a hidden preview', body(`<div style="display:none;font-size:0">${WORDS}</div>`), NO_TEXT],
+  ['white text on white', body('<p style="color:#FFF">secret</p>'), NO_TEXT, 'content_invisible_colour'],
+  [
+    'white text on a coloured cell',
+    body(
+      '<table><tr><td bgcolor="#336"><a href="https://a.example.org/" style="color:white">Order</a></td></tr></table>',
+    ),
+    NO_TEXT,
+  ],
+  [
+    'text in the colour of its cell',
+    body('<table><tr><td style="background:#123456"><font color="#123456">x</font></td></tr></table>'),
+    NO_TEXT,
+    'content_invisible_colour',
+  ],
+  ['mail to many', { subject: 'Our newsletter: new arrivals' }, 'unsubscribe_missing'],
+  [
+    'mail to many with a header alone',
+    { subject: 'Our newsletter: new arrivals', hasUnsubscribe: true },
+    'unsubscribe_link_missing',
+  ],
+  [
+    'mail to many with a link alone',
+    link('https://shop.example.org/x', 'Unsubscribe'),
+    NO_TEXT,
+    'unsubscribe_header_missing',
+  ],
+  ['mail to many with both', { ...link('https://shop.example.org/x', 'Unsubscribe'), hasUnsubscribe: true }, NO_TEXT],
+  ['a list', { headers: [['List-Id', '<tea.example.org>']] }, 'unsubscribe_missing'],
+
+  ['a variable in the subject', { subject: 'Hello {{ first_name }}, your tea' }, 'variables_unresolved'],
+  ['a variable in a link', link('https://shop.example.org/{{id}}'), NO_TEXT, 'variables_unresolved'],
+  ['a tag of a template', body('{% if x %}'), NO_TEXT, 'variables_unresolved'],
+  ['a variable between percent signs', body('Dear %FIRST_NAME%'), NO_TEXT, 'variables_unresolved'],
+  ['a percent-encoded link', link('https://shop.example.org/%E2%82%AC'), NO_TEXT],
+  ['a variable of another service', body('Dear *|FNAME|*'), NO_TEXT, 'variables_unresolved'],
+  ['a variable in brackets', body('Dear [[name]]'), NO_TEXT, 'variables_unresolved'],
+  ['a missing value', body('Hello undefined,'), NO_TEXT, 'variables_undefined'],
+  ['a missing object', body('Order [object Object]'), NO_TEXT, 'variables_undefined'],
+  ['a missing value in a link', link('https://shop.example.org/orders/undefined'), NO_TEXT, 'variables_undefined'],
+  ['a number in German', body('Es kostet null Euro'), NO_TEXT],
+
+  ['an open tag', body('<div><b>x</div>'), NO_TEXT, 'html_unclosed_tag'],
+  ['crossed tags', body('<b><i>x</b></i>'), NO_TEXT, 'html_misnested_tag'],
+  ['an end tag too many', body('</div>'), NO_TEXT, 'html_stray_close'],
+  [
+    'paragraphs and cells that stay open, as they may',
+    body('<p>a<p>b<ul><li>a<li>b</ul><table><tr><td>a<td>b<tr><td>c</table>'),
+    NO_TEXT,
+  ],
+  [
+    'a tag that never ends',
+    { html: `<!doctype html><p>${WORDS}</p><a href="https://shop.example.org>Order`, text: null, attachments: [] },
+    NO_TEXT,
+    'html_cut_tag',
+  ],
+  ['a tag that closes itself', body('<div/>'), NO_TEXT, 'html_self_closed'],
+  ['an attribute twice', body('<p class="a" class="b">x</p>'), NO_TEXT, 'html_duplicate_attribute'],
+  ['a fragment', { html: `<p>${WORDS}</p>` }, 'html_doctype_missing'],
+  [
+    'no character set',
+    { html: `<!doctype html><html lang="en"><head></head><body>${WORDS}</body></html>` },
+    'html_charset_missing',
+  ],
+  ['no language', { html: `<!doctype html><html><body>${WORDS}</body></html>` }, 'html_lang_missing'],
+
+  ['a page that Gmail cuts', body(`<p>${WORDS.repeat(950)}</p>`), NO_TEXT, 'size_clipped'],
+  ['a page that Gmail nearly cuts', body(`<p>${WORDS.repeat(860)}</p>`), NO_TEXT, 'size_near_clip'],
+  ['a large mail', { sizeBytes: 12_000_000 }, 'size_large'],
+  ['an endless page', body(`<p>${WORDS.repeat(19_000)}</p>`), NO_TEXT, 'size_clipped', 'size_not_read_whole'],
+
+  ['an image without alt', body('<img src="cid:logo" width="9">'), NO_TEXT, 'image_alt_missing'],
+  [
+    'an image alone',
+    { html: page('<img src="cid:logo" alt="Tea" width="600" height="800">'), text: 'Tea' },
+    'image_only',
+  ],
+  [
+    'an image with little text',
+    { html: page(`<p>${WORDS}</p><img src="cid:logo" alt="" width="600" height="900">`) },
+    'image_heavy',
+  ],
+  ['an image without address', body('<img alt="" width="9">'), NO_TEXT, 'image_without_source'],
+  ['an image of the site', body('<img src="/logo.png" alt="" width="9">'), NO_TEXT, 'image_relative'],
+  [
+    'an image over http',
+    body('<img src="http://a.example.org/x.png" alt="" width="9">'),
+    NO_TEXT,
+    'image_insecure',
+    'remote_content',
+  ],
+  ['an image in the HTML', body('<img src="data:image/png;base64,AA==" alt="" width="9">'), NO_TEXT, 'image_data'],
+  ['an image that is not attached', body('<img src="cid:nobody" alt="" width="9">'), NO_TEXT, 'image_cid_unknown'],
+  ['an image without width', body('<img src="cid:logo" alt="">'), NO_TEXT, 'image_size_missing'],
+  ['a pixel', body('<img src="https://t.example.org/p" width="1" height="1">'), NO_TEXT, 'image_tracking_pixel'],
+  ['a remote image', body('<img src="https://a.example.org/x.png" alt="" width="9">'), NO_TEXT, 'remote_content'],
+
+  ['a link over http', link('http://shop.example.org/'), NO_TEXT, 'link_insecure'],
+  ['a link to a number', link('https://192.0.2.7/x'), NO_TEXT, 'link_ip_host'],
+  ['a link to a number in disguise', link('https://3221225991/x'), NO_TEXT, 'link_ip_host'],
+  ['a link to oneself', link('https://localhost:3000/x'), NO_TEXT, 'link_local_host'],
+  ['a short link', link('https://bit.ly/x'), NO_TEXT, 'link_shortener'],
+  [
+    'a link that shows another domain',
+    link('https://evil.example.net/', 'www.bank.com/login'),
+    NO_TEXT,
+    'link_text_mismatch',
+  ],
+  ['a link that shows its own domain', link('https://www.bank.com/login?x=1', 'bank.com'), NO_TEXT],
+  ['a link that shows a file name', link('https://shop.example.org/', 'offer.pdf'), NO_TEXT],
+  ['a link in mixed letters', link('https://pаypal.com/'), NO_TEXT, 'link_look_alike'],
+  ['a link in letters like others', link('https://xn--80ak6aa92e.com/'), NO_TEXT, 'link_look_alike'],
+  ['a link to a name with an umlaut', link('https://müller.de/'), NO_TEXT],
+  ['a link to a Russian name', link('https://пример.рф/'), NO_TEXT],
+  ['a link with a password', link('https://bank.com:pw@shop.example.org/'), NO_TEXT, 'link_credentials'],
+  ['a link to a script', link('java&#10;script:alert(1)'), NO_TEXT, 'link_scheme'],
+  ['a link to nowhere', link('#'), NO_TEXT, 'link_empty'],
+  ['a link within the site', link('/orders'), NO_TEXT, 'link_relative'],
+  ['a link that cannot be read', link('https://a b/'), NO_TEXT, 'link_invalid'],
+  ['a link without text', link('https://shop.example.org/', ''), NO_TEXT, 'link_without_text'],
+  ['a link around an image', link('https://shop.example.org/', IMAGE), NO_TEXT],
+  ['a link that says nothing', link('https://shop.example.org/', 'Click here'), NO_TEXT, 'link_vague_text'],
+  [
+    'links to mail, telephone and a place in the page',
+    body('<a href="mailto:a@b.org">mail</a> <a href="tel:1">call</a> <a href="#top">up</a> <a name="top"></a>'),
+    NO_TEXT,
+  ],
+  ['very many links', body('<a href="https://shop.example.org/">Order</a> '.repeat(61)), NO_TEXT, 'links_many'],
+  [
+    'a bad link in a mail of text',
+    { html: null, attachments: [], text: `${WORDS} See http://192.0.2.1/x.` },
+    'link_insecure',
+    'link_ip_host',
+  ],
+
+  ['a script', body('<script>x</script>'), NO_TEXT, 'active_script'],
+  ['an event handler', body('<p onclick="x()">y</p>'), NO_TEXT, 'active_event_handler'],
+  ['a frame', body('<iframe src="https://a.example.org"></iframe>'), NO_TEXT, 'active_frame'],
+  ['an object', body('<object data="x"></object>'), NO_TEXT, 'active_object'],
+  ['a form', body('<form action="https://a.example.org"><input name="x"></form>'), NO_TEXT, 'active_form'],
+  [
+    'a refresh',
+    body('', '<meta http-equiv="refresh" content="0;url=https://a.example.org">'),
+    NO_TEXT,
+    'active_refresh',
+  ],
+  ['a base', body('', '<base href="https://a.example.org">'), NO_TEXT, 'active_base'],
+
+  ['a program', file('invoice.pdf.exe'), 'attachment_blocked'],
+  ['a document with macros', file('list.XLSM'), 'attachment_macros'],
+  ['a page attached', file('login.html'), 'attachment_html'],
+  ['an archive', file('all.zip'), 'attachment_archive'],
+
+  ['flexbox', css('display:flex'), NO_TEXT, 'css_flexbox'],
+  ['grid', css('display: grid'), NO_TEXT, 'css_grid'],
+  ['position', css('position:absolute'), NO_TEXT, 'css_position'],
+  ['float', css('float:left'), NO_TEXT, 'css_float'],
+  ['a background image', css("background:url('https://a.example.org/x;y.png')"), NO_TEXT, 'css_background_image'],
+  ['a gradient', css('background:linear-gradient(#fff, #eee)'), NO_TEXT, 'css_gradient'],
+  [
+    'a style sheet elsewhere',
+    body('', '<link rel="stylesheet" href="https://a.example.org/x.css">'),
+    NO_TEXT,
+    'css_external_stylesheet',
+  ],
+  ['an import', sheet('@import url("https://a.example.org/x.css");'), NO_TEXT, 'css_import'],
+  ['a style in the body', body('<style>p{margin:0}</style>'), NO_TEXT, 'css_style_in_body'],
+  ['a variable of CSS', sheet(':root{--tea:#321}'), NO_TEXT, 'css_variables'],
+  [
+    'a font from the web',
+    sheet('@font-face{font-family:Tea;src:url(https://a.example.org/x)}'),
+    NO_TEXT,
+    'css_web_font',
+  ],
+  ['a media query', sheet('@media (max-width: 600px) { .a { width: 100% } }'), NO_TEXT, 'css_media_query'],
+  ['a question for support', sheet('@supports (color: red) { .a { width: 100% } }'), NO_TEXT, 'css_supports'],
+  ['an animation', sheet('@keyframes a { from { left: 0 } }'), NO_TEXT, 'css_animation'],
+  ['a transform', css('transform:rotate(3deg)'), NO_TEXT, 'css_transform'],
+  ['a filter', css('filter:blur(1px)'), NO_TEXT, 'css_filter'],
+  ['a shadow', css('box-shadow:0 0 1px #000'), NO_TEXT, 'css_shadow'],
+  ['round corners', css('border-top-left-radius:3px'), NO_TEXT, 'css_border_radius'],
+  ['a greatest width', css('max-width:600px'), NO_TEXT, 'css_max_width'],
+  ['a fitted image', css('object-fit:cover'), NO_TEXT, 'css_object_fit'],
+  ['a calculation', css('width:calc(100% - 3px)'), NO_TEXT, 'css_functions'],
+  ['units of the window', css('width:50vw'), NO_TEXT, 'css_viewport_units'],
+  ['a new colour', css('color:oklch(40% 0.2 30)'), NO_TEXT, 'css_modern_colour'],
+  ['text from CSS', sheet('p::before{content:"x"}'), NO_TEXT, 'css_pseudo_element'],
+  ['a selector by attribute', sheet('td[class="a"]{margin:0}'), NO_TEXT, 'css_attribute_selector'],
+  ['a gap', css('gap:3px'), NO_TEXT, 'css_gap'],
+  ['CSS in a comment', sheet('/* p{display:flex} */ p{margin:0}'), NO_TEXT],
+  ['a video', body('<video src="https://a.example.org/x"></video>'), NO_TEXT, 'html_video'],
+  ['a sound', body('<audio src="https://a.example.org/x"></audio>'), NO_TEXT, 'html_audio'],
+  ['a drawing', body('<svg viewBox="0 0 1 1"><path d="M0 0"/></svg>'), NO_TEXT, 'html_svg'],
+  [
+    'a drawing as image',
+    body('<img src="https://a.example.org/x.svg?1" alt="" width="9">'),
+    NO_TEXT,
+    'html_svg_image',
+    'remote_content',
+  ],
+  [
+    'a new kind of image',
+    body('<img src="https://a.example.org/x.webp" alt="" width="9">'),
+    NO_TEXT,
+    'html_modern_image',
+    'remote_content',
+  ],
+  ['a choice of images', body(`<picture>${IMAGE}</picture>`), NO_TEXT, 'html_picture'],
+  ['a canvas', body('<canvas></canvas>'), NO_TEXT, 'html_canvas'],
+  ['a button', body('<button>x</button>'), NO_TEXT, 'html_button'],
+  ['details', body('<details>x</details>'), NO_TEXT, 'html_details'],
+  ['a formula', body('<math><mi>x</mi></math>'), NO_TEXT, 'html_math'],
+  [
+    'HTML for Outlook alone',
+    body('<!--[if mso]><table><tr><td onclick="x"><![endif]-->x<!--[if mso]></td></tr></table><![endif]-->'),
+    NO_TEXT,
+  ],
+]
+
+describe('what is found in a mail', () => {
+  for (const [what, change, ...codes] of CASES) {
+    test(`${what}: ${codes.filter((code) => code !== NO_TEXT).join(', ') || 'nothing'}`, () => {
+      expect(codesOf(change)).toEqual(codes.toSorted())
+    })
+  }
+
+  test('every code there is has its case', () => {
+    const reached = new Set(CASES.flatMap(([, , ...codes]) => codes))
+    expect(Object.keys(FINDING_KINDS).filter((code) => !reached.has(code as Code))).toEqual([])
+  })
+})
+
+describe('the score', () => {
+  test('of a good mail is 100', () => expect(analyze(GOOD)).toMatchObject({ score: 100, verdict: 'good', issues: [] }))
+
+  test('is what the penalties leave, each code once', () => {
+    const { score, verdict, issues } = analyze({ ...GOOD, ...body('<p onclick="x">a</p><p onclick="y">b</p></div>') })
+    expect(issues.map(({ penalty }) => penalty)).toEqual([10, 3, 0])
+    expect([score, verdict]).toEqual([87, 'bad'])
+  })
+
+  test('loses no more to a category than its cap', () => {
+    const all =
+      'display:flex;position:absolute;transform:none;filter:none;object-fit:cover;width:calc(1px);--a:1;color:lab(1 1 1)'
+    expect(analyze({ ...GOOD, ...css(all) }).score).toBe(100 - CATEGORIES.clients)
+  })
+
+  test('of all that is bad is 0', () => {
+    const html =
+      '<script></script><b onclick=x><a href="http://a:b@192.0.2.1">www.bank.com</a><iframe></iframe><img src=x>{{a}}</i><form>'
+    const from = { name: 'a@b.com', local: 'noreply', domain: 'shop.example.org' }
+    const domain: DomainReadiness = { status: 'pending', findings: [] }
+    const bad = analyze({ ...GOOD, html, text: null, from, domain, subject: 'RE: ACT NOW!!! YOU WON $$$' })
+    expect([bad.score, bad.verdict]).toEqual([0, 'bad'])
+  })
+
+  test('without an error is good from 85 and a warning below', () => {
+    const subject = 'RE: ACT NOW YOU WON!!!'
+    expect(analyze({ ...GOOD, subject })).toMatchObject({ score: 79, verdict: 'warning' })
+    expect(analyze({ ...GOOD, subject: 'RE: TEA HAS LEFT' })).toMatchObject({ score: 87, verdict: 'good' })
+  })
+})
+
+describe('the answer', () => {
+  test('says what is wrong, where, and what to do', () => {
+    const { issues } = analyze({ ...GOOD, ...body('\n<div>\n<b>x</div>\n</i>'), subject: 'TEA AND CAKE' })
+    expect(issues).toEqual([
+      expect.objectContaining({ code: 'subject_capitals', field: 'subject' }),
+      expect.objectContaining({
+        code: 'html_unclosed_tag',
+        severity: 'warning',
+        category: 'html',
+        field: 'html',
+        penalty: 5,
+        message: 'Tags are never closed: <b> in line 3. Close them; clients guess differently where they end.',
+      }),
+      expect.objectContaining({ code: 'html_stray_close', message: expect.stringContaining('</i> in line 4') }),
+      expect.objectContaining({ code: 'text_missing', field: 'text' }),
+    ])
+  })
+
+  test('names the field where a variable stands', () => {
+    const issue = (change: Partial<AnalysisInput>) => analyze({ ...GOOD, ...change }).issues[0]
+    expect(issue({ text: `${GOOD.text} {{a}}` })).toMatchObject({ code: 'variables_unresolved', field: 'text' })
+    expect(issue({ subject: 'Tea for {{a}}' })).toMatchObject({ code: 'variables_unresolved', field: 'subject' })
+  })
+
+  test('counts and lists the links with their problems', () => {
+    const html = page(
+      `<p>${WORDS}</p><a href="http://bit.ly/x?a=1&amp;b=2">Tea <b>house</b></a>${IMAGE}<img src="https://a.example.org/x.png" alt="" width="10" height="10">`,
+    )
+    const text = `${WORDS} https://shop.example.org/1.`
+    const { stats, links } = analyze({ ...GOOD, html, text })
+    expect(links).toEqual([
+      { url: 'http://bit.ly/x?a=1&b=2', text: 'Tea house', problems: ['link_insecure', 'link_shortener'] },
+      { url: 'https://shop.example.org/1', text: 'https://shop.example.org/1', problems: [] },
+    ])
+    expect(stats).toEqual({
+      sizeBytes: 4000,
+      subjectCharacters: GOOD.subject.length,
+      htmlBytes: Buffer.byteLength(html),
+      textBytes: Buffer.byteLength(text),
+      words: 23,
+      links: 1,
+      images: 2,
+      remoteImages: 1,
+      attachments: 1,
+      imageTextRatio: 0.17,
+    })
+  })
+
+  test('is made of codes whose category exists, with sentences that end', () => {
+    for (const [code, { what, advice, category, penalty, severity }] of Object.entries(FINDING_KINDS)) {
+      expect(code).toMatch(/^[a-z0-9]+(?:_[a-z0-9]+)+$/)
+      expect(Object.keys(CATEGORIES)).toContain(category)
+      expect(what).not.toMatch(/[.:]$/)
+      expect(advice).toEndWith('.')
+      if (severity === 'error') expect(penalty).toBeGreaterThanOrEqual(8)
+      if (severity === 'info') expect(penalty).toBeLessThanOrEqual(2)
+    }
+  })
+})

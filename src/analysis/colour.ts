@@ -1,0 +1,35 @@
+/** CSS or HTML colour → `#rrggbb`, so that two can be compared; null for none, for one that lets its ground through and
+ *  for one we do not know. Never throws. */
+export function colourOf(text: string): string | null {
+  const colour = text
+    .trim()
+    .toLowerCase()
+    .replace(/\s*!important$/, '')
+  if (colour.length > 40) return null
+  const hex = HEX.exec(colour)?.[1]
+  if (hex !== undefined) return `#${hex.length === 3 ? [...hex].map((digit) => digit + digit).join('') : hex}`
+  const parts = RGB.exec(colour)
+  if (parts !== null) {
+    if (parts[4] !== undefined && Number(parts[4]) !== 1) return null
+    return `#${[1, 2, 3].map((index) => Math.min(Number(parts[index]), 255).toString(16).padStart(2, '0')).join('')}`
+  }
+  return NAMED[colour] ?? null
+}
+
+const HEX = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/
+const RGB = /^rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})(?:\s*[,/]\s*([\d.]+))?\s*\)$/
+const NAMED: Record<string, string> = {
+  white: '#ffffff',
+  black: '#000000',
+  red: '#ff0000',
+  green: '#008000',
+  blue: '#0000ff',
+  yellow: '#ffff00',
+  gray: '#808080',
+  grey: '#808080',
+  silver: '#c0c0c0',
+  lightgray: '#d3d3d3',
+  whitesmoke: '#f5f5f5',
+  snow: '#fffafa',
+  ivory: '#fffff0',
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { analyze } from './analyze.ts'
+import type { AnalysisInput } from './mail.ts'
+
+const MAIL: Omit<AnalysisInput, 'html'> = {
+  from: { name: 'Tea', local: 'a', domain: 'example.org' },
+  replyTo: [],
+  subject: 'Tea',
+  text: null,
+  headers: [],
+  attachments: [],
+  domain: { status: 'verified', findings: [] },
+  hasUnsubscribe: false,
+  sizeBytes: 1,
+}
+
+function timeOf(html: string, text: string | null = null): number {
+  const start = performance.now()
+  analyze({ ...MAIL, html, text })
+  return performance.now() - start
+}
+
+test('a mail of 100 KB is read in less than 50 ms', () => {
+  const row =
+    '<tr><td style="padding:8px;color:#333333;font:14px/20px Arial" class="cell"><a href="https://shop.example.org/a?b=1&amp;c=2" style="color:#06c">Tea &amp; cake</a> <img src="https://shop.example.org/i.png" alt="Cake" width="20" height="20"> for two</td></tr>\n'
+  const html = `<!doctype html><html><body><table>${row.repeat(Math.ceil(100_000 / row.length))}</table></body></html>`
+  timeOf(html)
+  expect(Math.min(...Array.from({ length: 5 }, () => timeOf(html)))).toBeLessThan(50)
+})
+
+describe('what is hostile is answered within a second:', () => {
+  const MANY = 100_000
+  for (const [what, html] of [
+    ['nested tags', '<div>'.repeat(MANY)],
+    ['nested tags and as many foreign ends', '<div>'.repeat(MANY) + '</span>'.repeat(MANY)],
+    ['crossed tags', '<b>'.repeat(MANY) + '<i>'.repeat(MANY) + '</b></i>'.repeat(MANY)],
+    ['nested styles', '<div style="color:red;background:url(x)">'.repeat(MANY / 2)],
+    ['an attribute of a megabyte', `<a href="https://a.example.org/${'x'.repeat(1_000_000)}">y</a>`],
+    ['a style of a megabyte', `<p style="${'a:b;'.repeat(250_000)}">`],
+    ['a style of open parentheses', `<p style="${'a:('.repeat(MANY)}">`],
+    ['a style sheet of open comments', `<style>${'/*'.repeat(MANY * 5)}`],
+    ['a style sheet of open strings', `<style>${`a{b:"'(`.repeat(MANY)}`],
+    ['a style sheet of many blocks', `<style>${'@media x{'.repeat(MANY)}`],
+    ['links', '<a href=/>x</a>'.repeat(MANY)],
+    ['links that never end', '<a href=https://x>'.repeat(MANY)],
+    ['attributes', `<p ${'a=b '.repeat(MANY)}>`],
+    ['images', '<img>'.repeat(MANY)],
+    ['signs of variables', '{{'.repeat(MANY * 3)],
+    ['other signs of variables', '{% '.repeat(MANY * 3)],
+    ['percent signs', '%AAAAAAAAAA'.repeat(MANY)],
+    ['brackets', '[['.repeat(MANY * 3)],
+    ['blanks', `a${' '.repeat(MANY * 10)}b`],
+    ['blanks in a link', `<a href="x">${' '.repeat(MANY * 10)}</a>`],
+    ['at signs', `${'a@'.repeat(MANY * 3)}`],
+    ['addresses', 'http://'.repeat(MANY)],
+    ['emoji', '👩‍👩‍👧'.repeat(MANY)],
+    ['ten megabytes', 'x<b>y</b>'.repeat(MANY * 11)],
+  ] as const) {
+    test(what, () => {
+      expect(timeOf(html)).toBeLessThan(1000)
+      expect(timeOf('<p>x</p>', html)).toBeLessThan(1000)
+    })
+  }
+})
+
+test('no text makes it fail, and the score stays within its bounds', () => {
+  const parts =
+    '<|</|>|/>|<!--|-->|<a href="|"|<p style="|:|;|{|}|(|)|@media|url(|<style>|</style>|<img src=|{{|}}|%|xn--|http://|[|]|//|é|\0|<b>|</b>|<td>|</i>'
+  const html = fc.array(fc.oneof(fc.constantFrom(...parts.split('|')), fc.string()), { maxLength: 40 })
+  fc.assert(
+    fc.property(html, fc.option(fc.string()), fc.string(), (given, text, subject) => {
+      const { score, stats } = analyze({ ...MAIL, html: given.join(''), text, subject })
+      expect(score).toBeWithin(0, 101)
+      expect(stats.imageTextRatio).toBeWithin(0, 1.01)
+    }),
+    { numRuns: 1500 },
+  )
+})

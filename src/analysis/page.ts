@@ -1,0 +1,162 @@
+import { decodeEntities } from '../mail/html-entities.ts'
+import { type HtmlTag, scanHtml } from '../mail/html-scan.ts'
+import { OpenElements, type TagFaults } from './open-elements.ts'
+import { attributeOf, type Look, lookWithin, PLAIN_LOOK, UsedCss } from './style.ts'
+
+/** HTML of a mail as the rules look at it. */
+export interface Page {
+  html: string
+  /** False: longer than we look at; what comes later is not in here. */
+  isWhole: boolean
+  hasDoctype: boolean
+  /** Start tags in their order. */
+  tags: HtmlTag[]
+  faults: TagFaults
+  /** Where a tag begins that never ends; -1 when there is none. */
+  cutAt: number
+  links: PageLink[]
+  images: PageImage[]
+  /** With its blanks made one. Alternative texts of images are not in it. */
+  visibleText: string
+  /** `display: none` and the like. */
+  hiddenText: string
+  /** In the colour of its ground. */
+  sameColourText: string
+  css: UsedCss
+  hasStyleInBody: boolean
+}
+
+export interface PageLink {
+  tag: HtmlTag
+  href: string | undefined
+  /** What a reader sees of it, alternative texts of images included. */
+  text: string
+}
+
+export interface PageImage {
+  tag: HtmlTag
+  src: string
+  alt: string | undefined
+  /** Pixels, as far as attributes or style say. */
+  width: number | null
+  height: number | null
+}
+
+/** HTML → page. Looks at 2 MB at most and at each character a bounded number of times. Never throws. */
+export function readPage(html: string): Page {
+  const isWhole = html.length <= MAX_CHARS
+  const source = isWhole ? html : html.slice(0, MAX_CHARS)
+  const elements = new OpenElements<Look>(PLAIN_LOOK)
+  const css = new UsedCss()
+  const tags: HtmlTag[] = []
+  const links: PageLink[] = []
+  const images: PageImage[] = []
+  const texts = { visible: '', hidden: '', sameColour: '' }
+  let hasDoctype = false
+  let cutAt = -1
+  let hasStyleInBody = false
+  let raw: string | null = null
+  let link: PageLink | null = null
+
+  const opened = (tag: HtmlTag) => {
+    tags.push(tag)
+    elements.endImplied(tag.name)
+    const style = attributeOf(tag, 'style')
+    const own = style === undefined ? null : css.attribute(style)
+    elements.push(
+      tag,
+      lookWithin(elements.state, tag, own, css.values.has('background') || css.values.has('background-color')),
+    )
+    raw = RAW.has(tag.name) ? tag.name : null
+    if (tag.name === 'style' && (elements.has('body') || texts.visible.trim() !== '')) hasStyleInBody = true
+    if (tag.name === 'a' || tag.name === 'area') {
+      link = { tag, href: attributeOf(tag, 'href'), text: attributeOf(tag, 'alt') ?? '' }
+      links.push(link)
+      if (tag.name === 'area') link = null
+    }
+    if (tag.name === 'img') {
+      const image = imageOf(tag, own)
+      images.push(image)
+      if (link !== null) link.text += ` ${image.alt ?? ''} `
+    }
+  }
+
+  scanHtml(source, {
+    tag: (tag) => {
+      if (!INLINE.has(tag.name)) texts.visible += ' '
+      if (tag.kind === 'open') return opened(tag)
+      raw = null
+      if (tag.name === 'a') link = null
+      elements.close(tag)
+    },
+    text: (start, end) => {
+      if (raw === 'style') return css.sheet(source.slice(start, end))
+      if (raw !== null) return
+      if (end === source.length && UNFINISHED.test(source.slice(start, start + 3))) {
+        cutAt = start
+        return
+      }
+      const text = decodeEntities(source.slice(start, end))
+      const { isHidden, colour, ground } = elements.state
+      if (isHidden) texts.hidden += text
+      else if (colour !== null && colour === ground) texts.sameColour += text
+      else texts.visible += text
+      if (link !== null && !isHidden) link.text += text
+    },
+    comment: (start) => {
+      if (DOCTYPE.test(source.slice(start, start + 9))) hasDoctype = true
+    },
+  })
+
+  for (const each of links) each.text = oneLine(each.text.slice(0, MAX_LINK_TEXT))
+  return {
+    html: source,
+    isWhole,
+    hasDoctype,
+    tags,
+    faults: elements.finish(),
+    cutAt,
+    links,
+    images,
+    visibleText: oneLine(texts.visible),
+    hiddenText: oneLine(texts.hidden),
+    sameColourText: oneLine(texts.sameColour),
+    css,
+    hasStyleInBody,
+  }
+}
+
+/** Any blanks, also those that show nothing, made one. */
+export function oneLine(text: string): string {
+  return text.replace(BLANKS, ' ').trim()
+}
+
+/** Offset → line, from 1. */
+export function lineOf(html: string, offset: number): number {
+  let line = 1
+  for (let at = html.indexOf('\n'); at >= 0 && at < offset; at = html.indexOf('\n', at + 1)) line++
+  return line
+}
+
+const MAX_CHARS = 2_097_152 // ours: twenty times what Gmail shows
+const MAX_LINK_TEXT = 500 // ours
+const RAW = new Set(['script', 'style', 'title', 'iframe', 'xmp', 'noembed', 'noframes', 'textarea'])
+const INLINE = new Set('a b i u s em strong span font small big sup sub code tt abbr q mark del ins'.split(' '))
+const UNFINISHED = /^<\/?[a-z]/i
+const DOCTYPE = /^<!doctype/i
+const BLANKS = /(?:[\s\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]|\u034f)+/g
+
+function imageOf(tag: HtmlTag, own: Map<string, string> | null): PageImage {
+  return {
+    tag,
+    src: (attributeOf(tag, 'src') ?? '').trim(),
+    alt: attributeOf(tag, 'alt'),
+    width: pixels(attributeOf(tag, 'width') ?? own?.get('width')),
+    height: pixels(attributeOf(tag, 'height') ?? own?.get('height')),
+  }
+}
+
+function pixels(text: string | undefined): number | null {
+  const digits = /^\s*(\d{1,5})(?:\.\d+)?(?:px)?\s*$/.exec(text ?? '')?.[1]
+  return digits === undefined ? null : Number(digits)
+}

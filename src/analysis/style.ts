@@ -1,0 +1,92 @@
+import type { HtmlTag } from '../mail/html-scan.ts'
+import { colourOf } from './colour.ts'
+import { scanCss } from './css-scan.ts'
+
+/** How text looks where it stands, as far as the tags around it say. */
+export interface Look {
+  isHidden: boolean
+  /** Colour of the text as `#rrggbb`; null when nobody set it. */
+  colour: string | null
+  /** The ground behind it; null when it cannot be known. */
+  ground: string | null
+}
+
+export const PLAIN_LOOK: Look = { isHidden: false, colour: null, ground: '#ffffff' }
+
+/** Style sheets of a page, style attributes included: what is used, not where. */
+export class UsedCss {
+  /** By property, the values it is given. */
+  readonly values = new Map<string, Set<string>>()
+  readonly atRules = new Map<string, Set<string>>()
+  readonly selectors = new Set<string>()
+
+  sheet(css: string): void {
+    scanCss(css, {
+      declaration: (property, value) => add(this.values, property, value),
+      atRule: (name, prelude) => add(this.atRules, name, prelude),
+      selector: (text) => this.selectors.add(text),
+    })
+  }
+
+  /** Style attribute → its declarations, which are noted as well. */
+  attribute(css: string): Map<string, string> {
+    const own = new Map<string, string>()
+    const declaration = (property: string, value: string) => {
+      add(this.values, property, value)
+      own.set(property, value.toLowerCase())
+    }
+    scanCss(css, { declaration }, true)
+    return own
+  }
+}
+
+/** Look around a tag, and the tag → look within it. `sheetColours` says that a style sheet sets grounds: then nobody
+ *  knows what stands behind an element with a class. */
+export function lookWithin(around: Look, tag: HtmlTag, own: Map<string, string> | null, sheetColours: boolean): Look {
+  const attributes = own === null && tag.attributes.length === 0 ? null : tag
+  if (attributes === null) return tag.name === 'a' && around.colour !== null ? { ...around, colour: null } : around
+  const colour = own?.get('color') ?? (tag.name === 'font' ? attributeOf(tag, 'color') : undefined)
+  return {
+    isHidden: around.isHidden || attributeOf(tag, 'hidden') !== undefined || (own !== null && hides(own)),
+    // A link has a colour of its own.
+    colour: colour === undefined ? (tag.name === 'a' ? null : around.colour) : colourOf(colour),
+    ground: groundWithin(around.ground, tag, own, sheetColours),
+  }
+}
+
+/** Value of the first attribute of that name, undefined when there is none. */
+export function attributeOf(tag: HtmlTag, name: string): string | undefined {
+  return tag.attributes.find((attribute) => attribute.name === name)?.value
+}
+
+function groundWithin(
+  around: string | null,
+  tag: HtmlTag,
+  own: Map<string, string> | null,
+  sheetColours: boolean,
+): string | null {
+  const image = own?.get('background-image')
+  if (image !== undefined && image !== 'none') return null
+  if (attributeOf(tag, 'background') !== undefined) return null
+  const set = own?.get('background-color') ?? own?.get('background') ?? attributeOf(tag, 'bgcolor')
+  if (set !== undefined) return set === 'transparent' || set === 'none' ? around : colourOf(set)
+  const isStyled = sheetColours && (attributeOf(tag, 'class') !== undefined || attributeOf(tag, 'id') !== undefined)
+  return isStyled ? null : around
+}
+
+function hides(own: Map<string, string>): boolean {
+  if (NONE.test(own.get('display') ?? '') || HIDDEN.test(own.get('visibility') ?? '')) return true
+  if (ZERO.test(own.get('font-size') ?? '') || ZERO.test(own.get('opacity') ?? '')) return true
+  const isFlat = ZERO.test(own.get('max-height') ?? '') || ZERO.test(own.get('height') ?? '')
+  return isFlat && HIDDEN.test(own.get('overflow') ?? '')
+}
+
+const NONE = /^none\b/
+const HIDDEN = /^(?:hidden|collapse)\b/
+const ZERO = /^0*(?:\.0+)?0(?:px|em|rem|pt|%)?(?:\s*!important)?$/
+
+function add(sets: Map<string, Set<string>>, key: string, value: string): void {
+  const set = sets.get(key)
+  if (set === undefined) sets.set(key, new Set([value]))
+  else set.add(value)
+}
