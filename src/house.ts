@@ -9,6 +9,7 @@ import { createReaders } from './inbound/readers.ts'
 import { createVerp } from './mail/verp.ts'
 import { tendDomains } from './maintenance/domains.ts'
 import { createMaintenance } from './maintenance/loop.ts'
+import { watchQuality } from './maintenance/quality.ts'
 import { createOperations, openSubmission } from './operations.ts'
 import { createAttempts } from './outbound/attempts.ts'
 import { createOutboundLoop } from './outbound/loop.ts'
@@ -56,6 +57,8 @@ const STOP_WORKERS_MS = 3_000
 const AUTHENTICATION_MS = 15_000
 /** Inbound mail with its attachments on its way to endpoints, at once. */
 const INBOUND_BODY_ROOM_BYTES = 64 * 2 ** 20
+/** contract §6: quality is looked at every 15 s. */
+const QUALITY_MS = 15_000
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 /** contract §3: an Idempotency-Key is kept 24 h. */
@@ -240,6 +243,19 @@ async function furnish(
           await tendDomains(now, { store, resolver: freshResolver, hostname: config.hostname })
           return false
         },
+      },
+      {
+        name: 'quality',
+        everyMs: QUALITY_MS,
+        run: async (now) => {
+          if (await watchQuality(now, { store, mintId, settings: config.quality })) webhooks.wake()
+          return false
+        },
+      },
+      {
+        name: 'outcomes',
+        everyMs: MINUTE_MS,
+        run: async (now) => (await store.quality.pruneOutcomes(now, 200)) === 200,
       },
       {
         name: 'search index',

@@ -4,6 +4,8 @@ import { domainOperations } from './api/routes/domains.ts'
 import { eventOperations } from './api/routes/events.ts'
 import { inboundOperations } from './api/routes/inbound.ts'
 import { messageOperations } from './api/routes/messages.ts'
+import { qualityOperations } from './api/routes/quality.ts'
+import { statsOperations } from './api/routes/stats.ts'
 import { suppressionOperations } from './api/routes/suppressions.ts'
 import { webhookOperations } from './api/routes/webhooks.ts'
 import type { Config } from './config.ts'
@@ -52,6 +54,7 @@ export function openSubmission(around: SubmissionAround): Submission {
       const organization = await store.organizations.get(organizationId)
       return config.plans[organization?.plan ?? ''] ?? config.plans.free!
     },
+    stoppedBy: (domainId) => (config.quality.stopSending ? (store.quality.firingOf(domainId)[0] ?? null) : null),
     simulate,
   })
 }
@@ -72,6 +75,8 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...apiKeyOperations(around),
     ...domainOperations({ ...around, plans, resolver: around.freshResolver, hostname: config.hostname }),
     ...eventOperations(around),
+    ...statsOperations(around),
+    ...qualityOperations({ ...around, quality: config.quality }),
     ...suppressionOperations(around),
     ...webhookOperations({ ...around, checkUrl }),
     ...inboundOperations({ ...around, checkUrl }),

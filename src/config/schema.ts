@@ -215,6 +215,11 @@ is as in [plans.free].`,
       fallback: 100,
     }),
     window_hours: key(kinds.span(0.001, 744), { about: 'The span looked at.', unit: 'hours', fallback: 24 }),
+    stop_sending: key(kinds.flag, {
+      about: `While an alert holds, live mail from that domain is refused with 422; what was accepted before is delivered.
+It is taken again when the alert ends, at the latest when what raised it has left the window.`,
+      fallback: false,
+    }),
   }),
   log: section('One line per fact, on standard error.', {
     level: key(kinds.choice('debug', 'info', 'warn', 'error'), {

@@ -2,6 +2,7 @@ import type { RecipientType } from '../model/delivery.ts'
 import type { Domain } from '../model/domain.ts'
 import { type DeliveryStatus, type Message, messageStatus } from '../model/message.ts'
 import type { Plan } from '../model/organization.ts'
+import type { QualityAlert } from '../model/quality.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { MintId } from '../platform/ids.ts'
@@ -11,7 +12,7 @@ import { storedContent } from './content.ts'
 import { describe, plannedDeliveries } from './draft.ts'
 import type { Recipient } from './recipients.ts'
 import type { Author, SubmissionRequest } from './request.ts'
-import { requireOwnDomain, requireRecipients, requireVerified } from './requirements.ts'
+import { requireGoodStanding, requireOwnDomain, requireRecipients, requireVerified } from './requirements.ts'
 import { type Outcomes, playOut, type Simulate } from './sandbox.ts'
 import { type Compose, domainKeys } from './signing.ts'
 import { liveCount, monthOf, quotaExceeded, withinVolume } from './volume.ts'
@@ -21,7 +22,7 @@ import { liveCount, monthOf, quotaExceeded, withinVolume } from './volume.ts'
  *  anybody told. What happens twice: nothing here; a caller that got no answer repeats with its Idempotency-Key. */
 export interface Submission {
   /** One message → what to answer. Refuses with validation_error, forbidden (`from`), payload_too_large,
-   *  domain_not_verified, quota_exceeded. `remember` sees the answer before it is true and is written with it. */
+   *  domain_not_verified, invalid_state (stopped by an alert), quota_exceeded. `remember` sees the answer before it is true and is written with it. */
   submit(author: Author, request: SubmissionRequest, remember?: MakeRecord<Accepted>): Promise<Accepted>
   /** Many messages in one transaction, each with its own fate, in order. What is refused already comes in as a
    *  Refusal and goes out as it is. When the month's volume does not hold all, the first that fit go. */
@@ -38,6 +39,8 @@ export interface SubmissionDeps {
   mintId: MintId
   settings: SubmissionSettings
   planOf: (organizationId: string) => Plan | Promise<Plan>
+  /** The quality alert that stops live mail of a domain, if any. */
+  stoppedBy: (domainId: string) => QualityAlert | null
   /** Composes and signs as delivery does. */
   compose: Compose
   /** What happens to test mail (outbound/sandbox.ts). */
@@ -72,6 +75,7 @@ export function createSubmission(deps: SubmissionDeps): Submission {
     const recipients = requireRecipients(request)
     const sender = requireOwnDomain(request, domain)
     requireVerified(author, sender, deps.settings)
+    requireGoodStanding(author, sender, deps.stoppedBy)
     const listed = suppressedAmong(recipients, author, store)
     const suppressed = author.key.mode === 'test' ? listed.union(pretended(recipients, deps.simulate)) : listed
     const id = deps.mintId('msg')

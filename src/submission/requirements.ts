@@ -1,6 +1,7 @@
 import { composedSizeBytes, submittedSizeBytes } from '../mail/compose.ts'
 import type { MailContent } from '../mail/content.ts'
 import type { Domain } from '../model/domain.ts'
+import type { QualityAlert } from '../model/quality.ts'
 import { invalid, Refusal } from '../model/refusal.ts'
 import { collapseRecipients, MAX_RECIPIENTS, type Recipient } from './recipients.ts'
 import type { Author, SubmissionRequest } from './request.ts'
@@ -31,6 +32,29 @@ export function requireVerified(author: Author, domain: Domain, settings: { requ
   throw new Refusal('domain_not_verified', `${domain.name} is not verified yet: publish its DNS records first`, {
     field: 'from',
     details: { domain_id: domain.id, domain: domain.name, status: domain.status },
+  })
+}
+
+/** Live mail of a domain whose quality alert stops it (config quality.stop_sending) is `invalid_state`. */
+export function requireGoodStanding(
+  author: Author,
+  domain: Domain,
+  stoppedBy: (domainId: string) => QualityAlert | null,
+) {
+  const alert = author.key.mode === 'test' ? null : stoppedBy(domain.id)
+  if (alert === null) return
+  const what = alert.metric === 'bounce_rate' ? 'hard bounces' : 'complaints'
+  throw new Refusal('invalid_state', `sending from ${domain.name} is stopped: too many ${what}`, {
+    field: 'from',
+    details: {
+      reason: 'quality_alert',
+      domain_id: domain.id,
+      domain: domain.name,
+      alert_id: alert.id,
+      metric: alert.metric,
+      value: alert.value,
+      threshold: alert.threshold,
+    },
   })
 }
 

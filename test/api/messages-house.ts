@@ -60,6 +60,7 @@ export async function openMessageHouse(
     planOf: () => plan,
     compose,
     simulate,
+    stoppedBy: () => null,
     ...wakes,
   })
   const api = createApi({

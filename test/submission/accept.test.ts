@@ -51,6 +51,7 @@ function submissionWith(change: Partial<SubmissionDeps>) {
     planOf: () => ({ requestsPerMinute: -1, messagesPerMonth: -1, domains: -1, retentionDays: 1 }),
     compose: async () => new Uint8Array(),
     simulate,
+    stoppedBy: () => null,
     wakeOutbound: () => told.push('outbound'),
     wakeWebhooks: () => told.push('webhooks'),
     mailLog: {

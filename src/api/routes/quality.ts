@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import type { Domain } from '../../model/domain.ts'
+import { iso } from '../../model/event.ts'
+import type { QualityAlert, QualityFigures, QualityThresholds } from '../../model/quality.ts'
+import { share } from '../../model/stats.ts'
+import type { Store } from '../../storage/store.ts'
+import { type Operation, operation } from '../operation.ts'
+import { pageAnswer, pageRequest } from '../page.ts'
+import { pageFields } from '../schema.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** Ended alerts are shown for so long, and of one domain at most so many. */
+const RECENT_MS = 30 * DAY_MS
+const MOST_ALERTS = 20
+
+/** `GET /v1/quality`: how the live mail of each domain is received at present, beside the thresholds that raise
+ *  `quality.alert`, with the alerts that fire or ended in the last 30 days. Rates are from 0 to 1, and 0 of nothing. */
+export function qualityOperations(deps: {
+  store: Pick<Store, 'quality' | 'domains'>
+  quality: QualityThresholds & { windowHours: number; stopSending: boolean }
+}): Operation[] {
+  const { store, quality: settings } = deps
+
+  const recordOf = async (domain: Domain, now: number) => {
+    const [figures, alerts] = await Promise.all([
+      store.quality.figures(domain.id, settings.windowHours * HOUR_MS, now),
+      store.quality.alerts(domain.id, MOST_ALERTS),
+    ])
+    const firing = store.quality.firingOf(domain.id)
+    const ended = alerts.filter(({ resolvedAt }) => resolvedAt !== null && resolvedAt > now - RECENT_MS)
+    return { id: domain.id, domain, figures, firing, ended }
+  }
+
+  return [
+    operation({
+      id: 'quality_list',
+      method: 'GET',
+      path: '/v1/quality',
+      permission: 'read',
+      summary: 'Bounce and complaint rates of each domain at present, with its alerts',
+      query: z.strictObject(pageFields),
+      async handle({ organizationId, query, now }) {
+        const { records, hasMore } = await store.domains.list(organizationId, pageRequest(query))
+        const read = await Promise.all(records.map((domain) => recordOf(domain, now)))
+        return pageAnswer({ records: read, hasMore }, (each) => toWire(each, settings))
+      },
+    }),
+  ]
+}
+
+interface Standing {
+  domain: Domain
+  figures: QualityFigures
+  firing: QualityAlert[]
+  /** Not long ago. */
+  ended: QualityAlert[]
+}
+
+function toWire(
+  { domain, figures, firing, ended }: Standing,
+  settings: QualityThresholds & { windowHours: number; stopSending: boolean },
+) {
+  return {
+    domain_id: domain.id,
+    domain: domain.name,
+    sent: figures.sent,
+    hard_bounced: figures.hardBounced,
+    delivered: figures.delivered,
+    complained: figures.complained,
+    bounce_rate: share(figures.hardBounced, figures.sent),
+    complaint_rate: share(figures.complained, figures.delivered),
+    thresholds: {
+      bounce_rate: settings.bounceRate,
+      complaint_rate: settings.complaintRate,
+      min_sent: settings.minSent,
+    },
+    window_hours: settings.windowHours,
+    sending_stopped: settings.stopSending && firing.length > 0,
+    alerts: [...firing, ...ended].map(alertToWire),
+  }
+}
+
+function alertToWire(alert: QualityAlert) {
+  return {
+    alert_id: alert.id,
+    metric: alert.metric,
+    value: alert.value,
+    threshold: alert.threshold,
+    window_hours: alert.windowHours,
+    sent: alert.sent,
+    affected: alert.affected,
+    state: alert.state,
+    triggered_at: iso(alert.triggeredAt),
+    resolved_at: alert.resolvedAt === null ? null : iso(alert.resolvedAt),
+  }
+}

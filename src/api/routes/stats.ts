@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { iso } from '../../model/event.ts'
+import { INTERVALS, type Interval, type Period, periodsOf } from '../../model/period.ts'
+import { invalid } from '../../model/refusal.ts'
+import { type Counts, keptDelivered, noCounts, sentOf, share } from '../../model/stats.ts'
+import type { StatsFilter, Store } from '../../storage/store.ts'
+import { requireOwned } from '../errors.ts'
+import { type Operation, operation } from '../operation.ts'
+import { isoTime } from '../schema.ts'
+
+const query = z.strictObject({
+  from: isoTime.optional(),
+  to: isoTime.optional(),
+  interval: z.enum(INTERVALS).default('day'),
+  domain_id: z.string().optional(),
+  tag: z.string().min(1, 'must not be empty').max(64, 'must have at most 64 characters').optional(),
+  mode: z.enum(['live', 'test']).default('live'),
+})
+
+const DAY_MS = 86_400_000
+/** Up to the end of the last day. The contract leaves it open; a chart of a month shows this. */
+const DEFAULT_MS = 30 * DAY_MS
+/** One answer. Ten years of months are some thousand look-ups, which take as many microseconds as a few requests. */
+const MOST: Record<Interval, number> = { hour: 1000, day: 1000, month: 120 }
+
+/** `GET /v1/stats`: counts by hour, day or month (contract §3). Periods are whole and UTC: `from` is rounded down to the
+ *  beginning of its period, `to` (exclusive) up to the end of its. Every period is there, with zeros where nothing was.
+ *
+ *  Counts are of recipients. `accepted` holds the suppressed ones; `bounced` is final bounces only, so a soft bounce with
+ *  `will_retry` is a deferral. Opens and clicks are those of people. A bounce that comes after the delivery counts when
+ *  it came, and `delivered` stays as it was. */
+export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> }): Operation[] {
+  const { stats, domains } = deps.store
+
+  const countsOf = (filter: StatsFilter, interval: Interval, periods: Period[]): Promise<Counts[]> => {
+    if (interval !== 'hour') return stats.days(filter, periods)
+    return stats.hours(
+      filter,
+      periods.map(({ from }) => from),
+    )
+  }
+
+  return [
+    operation({
+      id: 'stats_read',
+      method: 'GET',
+      path: '/v1/stats',
+      permission: 'read',
+      summary: 'Counts by hour, day or month, and their totals with rates',
+      query,
+      async handle({ organizationId, query: asked, now }) {
+        const domain = asked.domain_id === undefined ? null : await domains.get(asked.domain_id)
+        if (domain !== null) requireOwned(domain, organizationId, 'domain')
+        const periods = requirePeriods(asked, now)
+        const { mode, interval } = asked
+        const filter = { organizationId, domainId: asked.domain_id ?? null, tag: asked.tag ?? null, mode }
+        const counts = await countsOf(filter, interval, periods)
+        const totals = counts.reduce(sum, noCounts())
+        const data = periods.map(({ from }, at) => ({ period_start: iso(from), ...toWire(counts[at]!) }))
+        return { status: 200, body: { data, totals: { ...toWire(totals), ...ratesOf(totals) } } }
+      },
+    }),
+  ]
+}
+
+/** What was asked for → its periods; 400 when it ends before it begins, or has too many of them. */
+function requirePeriods(asked: z.infer<typeof query>, now: number): Period[] {
+  const { interval } = asked
+  const before = asked.to ?? Math.max(now, asked.from ?? now) + 1
+  const from = asked.from ?? Math.ceil(before / DAY_MS) * DAY_MS - DEFAULT_MS
+  if (from >= before) throw invalid([{ field: 'to', message: 'to must be later than from' }])
+  const periods = periodsOf({ from, before }, interval, MOST[interval])
+  if (periods.length <= MOST[interval]) return periods
+  throw invalid([{ field: 'from', message: `from and to must not be more than ${MOST[interval]} ${interval}s apart` }])
+}
+
+function sum(total: Counts, counts: Counts): Counts {
+  for (const name of Object.keys(total) as (keyof Counts)[]) total[name] += counts[name]
+  return total
+}
+
+function toWire(counts: Counts) {
+  return {
+    accepted: counts.accepted,
+    delivered: counts.delivered,
+    deferred: counts.deferred,
+    bounced: counts.hardBounced + counts.softBounced,
+    hard_bounced: counts.hardBounced,
+    soft_bounced: counts.softBounced,
+    opened: counts.opened,
+    unique_opened: counts.uniqueOpened,
+    clicked: counts.clicked,
+    unique_clicked: counts.uniqueClicked,
+    unsubscribed: counts.unsubscribed,
+    complained: counts.complained,
+    suppressed: counts.suppressed,
+  }
+}
+
+/** From 0 to 1, and 0 of nothing. Delivery and bounce rate are over all recipients whose fate is known, each once, and
+ *  add up to 1; the others are over those that were delivered for good. */
+function ratesOf(totals: Counts) {
+  const bounced = totals.hardBounced + totals.softBounced
+  const sent = sentOf(totals, bounced)
+  const delivered = keptDelivered(totals)
+  return {
+    delivery_rate: share(delivered, sent),
+    bounce_rate: share(bounced, sent),
+    complaint_rate: share(totals.complained, delivered),
+    open_rate: share(totals.uniqueOpened, delivered),
+    click_rate: share(totals.uniqueClicked, delivered),
+  }
+}

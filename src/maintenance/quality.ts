@@ -1,0 +1,88 @@
+import { judgeQuality, type Measured, measure } from '../feedback/quality.ts'
+import { createEvent, iso } from '../model/event.ts'
+import type { QualityAlert, QualityFigures, QualityThresholds } from '../model/quality.ts'
+import type { MintId } from '../platform/ids.ts'
+import type { Store } from '../storage/store.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Looks at the rates of every domain that had mail in the window, and tells `quality.alert` once when one starts to be
+ *  too high and once when that ends. Alert and event are one transaction and the store knows what fires, so a restart in
+ *  between repeats nothing and loses nothing. True when something was told. Throws only what the store throws; what was
+ *  told before stays told. */
+export async function watchQuality(
+  now: number,
+  house: {
+    store: Pick<Store, 'quality' | 'domains'>
+    mintId: MintId
+    settings: QualityThresholds & { windowHours: number }
+  },
+): Promise<boolean> {
+  const { store, mintId, settings } = house
+  const windowMs = settings.windowHours * HOUR_MS
+  const firing = Map.groupBy(await store.quality.firing(), ({ domainId }) => domainId)
+  const ids = new Set([...(await store.quality.domainsWithOutcomes(windowMs, now)), ...firing.keys()])
+  let hasTold = false
+
+  for (const id of ids) {
+    const domain = await store.domains.get(id)
+    // What is left of a removed domain cannot be sent from: its alerts end.
+    const figures = domain === null ? NOTHING : await store.quality.figures(id, windowMs, now)
+    for (const measured of measure(figures, settings)) {
+      const current = firing.get(id)?.find(({ metric }) => metric === measured.metric)
+      const judgement = judgeQuality(measured, settings, current !== undefined)
+      if (judgement === 'raise' && domain !== null) {
+        const { organizationId, name } = domain
+        const alert = newAlert(mintId('alr'), { organizationId, domainId: id, domain: name }, measured, settings, now)
+        hasTold = (await store.quality.raise(alert, alertEvent(mintId('evt'), alert, now))) === 'raised' || hasTold
+      }
+      if (judgement === 'resolve' && current !== undefined) {
+        const alert = ended(current, measured, settings, now)
+        hasTold = (await store.quality.resolve(alert, alertEvent(mintId('evt'), alert, now))) === 'resolved' || hasTold
+      }
+    }
+  }
+  return hasTold
+}
+
+const NOTHING: QualityFigures = { sent: 0, hardBounced: 0, delivered: 0, complained: 0 }
+
+function newAlert(
+  id: string,
+  of: Pick<QualityAlert, 'organizationId' | 'domainId' | 'domain'>,
+  measured: Measured,
+  { windowHours }: { windowHours: number },
+  now: number,
+): QualityAlert {
+  return { id, ...of, ...measured, windowHours, state: 'firing', triggeredAt: now, resolvedAt: null }
+}
+
+function ended(
+  alert: QualityAlert,
+  measured: Measured,
+  { windowHours }: { windowHours: number },
+  now: number,
+): QualityAlert {
+  return { ...alert, ...measured, windowHours, state: 'resolved', resolvedAt: now }
+}
+
+/** contract §4. Both events of an alert say when it was triggered; when it ended is the second one's own time. */
+function alertEvent(id: string, alert: QualityAlert, now: number) {
+  const { organizationId, domainId } = alert
+  return createEvent(
+    { id, type: 'quality.alert', organizationId, domainId, messageId: null, mode: 'live', createdAt: now },
+    {
+      alert_id: alert.id,
+      domain_id: domainId,
+      domain: alert.domain,
+      metric: alert.metric,
+      value: alert.value,
+      threshold: alert.threshold,
+      window_hours: alert.windowHours,
+      sent: alert.sent,
+      affected: alert.affected,
+      state: alert.state,
+      triggered_at: iso(alert.triggeredAt),
+    },
+  )
+}
