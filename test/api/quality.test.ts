@@ -1,0 +1,219 @@
+import { afterEach, expect, test } from 'bun:test'
+import { qualityOperations } from '../../src/api/routes/quality.ts'
+import { watchQuality } from '../../src/maintenance/quality.ts'
+import { type Event, messageEvent } from '../../src/model/event.ts'
+import type { Mode } from '../../src/model/message.ts'
+import { createTestApi, START, type Tenant, type TestApi } from '../support/api.ts'
+
+const MINUTE = 60_000
+const SETTINGS = { bounceRate: 0.2, complaintRate: 0.1, minSent: 5, windowHours: 1, stopSending: false }
+
+const open: TestApi[] = []
+afterEach(async () => {
+  for (const api of open.splice(0)) await api.close()
+})
+async function start(settings: Partial<typeof SETTINGS> = {}) {
+  const quality = { ...SETTINGS, ...settings }
+  const api = await createTestApi({ operations: ({ store }) => qualityOperations({ store, quality }) })
+  open.push(api)
+  const { store, mintId, clock } = api
+  const key = api.own.keys.read
+  return {
+    ...api,
+    key,
+    read: async () => (await api.ask('GET', '/v1/quality', { key })).body.data,
+    /** As the house does every 15 s. */
+    watch: (at = clock.now()) => watchQuality(at, { store, mintId, settings: quality }),
+    /** Told alerts, oldest first. */
+    told: async () => {
+      const none = { messageId: null, domainId: null, mode: null, createdAfter: null, createdBefore: null }
+      const filter = { organizationId: api.own.organization.id, type: 'quality.alert' as const, ...none }
+      const page = await store.events.feed(filter, null, 99)
+      return page!.records.map(({ body }: Event) => JSON.parse(body))
+    },
+  }
+}
+
+type Fate = 'delivered' | 'hard' | 'soft' | 'complained'
+async function tell(api: TestApi, tenant: Tenant, fates: Fate[], mode: Mode = 'live', at = api.clock.now()) {
+  const { organization, domain } = tenant
+  const message = {
+    id: 'msg_a',
+    organizationId: organization.id,
+    domainId: domain.id,
+    mode,
+    from: '',
+    subject: '',
+    metadata: {},
+    tags: [],
+  }
+  const event = (fate: Fate) => {
+    const isBounce = fate === 'hard' || fate === 'soft'
+    const fields = isBounce ? { bounce_type: fate, will_retry: false } : {}
+    return messageEvent(
+      api.mintId('evt'),
+      isBounce ? 'message.bounced' : `message.${fate}`,
+      message,
+      'b@d.example',
+      at,
+      fields,
+    )
+  }
+  await api.store.events.append(fates.map(event))
+}
+
+const times = (count: number, fate: Fate): Fate[] => Array.from({ length: count }, () => fate)
+
+test('a domain without mail has figures of zero and no alerts', async () => {
+  const { read, own } = await start()
+  expect(await read()).toEqual([
+    {
+      domain_id: own.domain.id,
+      domain: 'own.example',
+      sent: 0,
+      hard_bounced: 0,
+      delivered: 0,
+      complained: 0,
+      bounce_rate: 0,
+      complaint_rate: 0,
+      thresholds: { bounce_rate: 0.2, complaint_rate: 0.1, min_sent: 5 },
+      window_hours: 1,
+      sending_stopped: false,
+      alerts: [],
+    },
+  ])
+})
+
+test('an alert starts once, ends once when the window has moved on, and is told both times', async () => {
+  const api = await start()
+  const { own, watch, told, read, clock } = api
+  await tell(api, own, [...times(3, 'hard'), ...times(2, 'delivered')])
+  expect(await told()).toEqual([])
+  expect([await watch(), await watch()]).toEqual([true, false])
+  const firing = {
+    alert_id: expect.stringMatching(/^alr_[0-9a-z]{26}$/),
+    domain_id: own.domain.id,
+    domain: 'own.example',
+    metric: 'bounce_rate',
+    value: 0.6,
+    threshold: 0.2,
+    window_hours: 1,
+    sent: 5,
+    affected: 3,
+    state: 'firing',
+    triggered_at: new Date(START).toISOString(),
+  }
+  const [first] = await told()
+  expect(first).toEqual({ id: first.id, type: 'quality.alert', timestamp: new Date(START).toISOString(), data: firing })
+  const { domain_id, domain, ...alert } = first.data
+  expect(await read()).toMatchObject([
+    { sent: 5, hard_bounced: 3, bounce_rate: 0.6, sending_stopped: false, alerts: [{ ...alert, resolved_at: null }] },
+  ])
+
+  await clock.advance(60 * MINUTE - 1)
+  expect(await watch()).toBe(false)
+  await clock.advance(5_001)
+  expect([await watch(), await watch()]).toEqual([true, false])
+  const [, last] = await told()
+  expect(last.data).toEqual({ ...first.data, state: 'resolved', value: 0, sent: 0, affected: 0 })
+  expect(last.timestamp).toBe(new Date(clock.now()).toISOString())
+  expect(await told()).toHaveLength(2)
+  expect((await read())[0].alerts).toMatchObject([
+    { alert_id: alert.alert_id, state: 'resolved', resolved_at: last.timestamp },
+  ])
+  await clock.advance(30 * 86_400_000)
+  expect((await read())[0].alerts).toEqual([])
+})
+
+test('good mail ends an alert before the window does, and bad mail starts another', async () => {
+  const api = await start()
+  const { own, watch, told } = api
+  await tell(api, own, [...times(3, 'hard'), ...times(2, 'delivered')])
+  await watch()
+  await tell(api, own, times(11, 'delivered')) // 3 of 16: below the threshold, not clearly
+  expect(await watch()).toBe(false)
+  await tell(api, own, times(3, 'delivered'))
+  expect(await watch()).toBe(true)
+  await tell(api, own, times(9, 'hard'))
+  expect(await watch()).toBe(true)
+  const all = (await told()).map(({ data }) => [data.state, data.affected, data.sent])
+  expect(all).toEqual([
+    ['firing', 3, 5],
+    ['resolved', 3, 19],
+    ['firing', 12, 28],
+  ])
+  expect(new Set((await told()).map(({ data }) => data.alert_id)).size).toBe(2)
+})
+
+test('complaints raise an alert of their own', async () => {
+  const api = await start()
+  await tell(api, api.own, [...times(5, 'delivered'), 'complained'])
+  await api.watch()
+  const [event, ...others] = await api.told()
+  expect(others).toEqual([])
+  expect(event.data).toMatchObject({ metric: 'complaint_rate', value: 0.2, threshold: 0.1, sent: 5, affected: 1 })
+})
+
+test('too little mail, soft bounces, test mail and mail of others raise none', async () => {
+  const api = await start()
+  await tell(api, api.own, times(4, 'hard'))
+  await tell(api, api.own, times(50, 'hard'), 'test')
+  await tell(api, api.own, times(4, 'soft'), 'test')
+  expect(await api.watch()).toBe(false)
+  await tell(api, api.other, times(50, 'hard'))
+  expect(await api.watch()).toBe(true)
+  expect(await api.told()).toEqual([])
+  const soft = await start()
+  await tell(soft, soft.own, times(50, 'soft'))
+  expect(await soft.watch()).toBe(false)
+})
+
+test('the alert of a domain that was removed ends', async () => {
+  const api = await start()
+  await tell(api, api.own, times(5, 'hard'))
+  await api.watch()
+  await api.store.domains.remove(api.own.domain.id, START)
+  expect([await api.watch(), await api.watch()]).toEqual([true, false])
+  expect((await api.told()).map(({ data }) => [data.state, data.domain])).toEqual([
+    ['firing', 'own.example'],
+    ['resolved', 'own.example'],
+  ])
+})
+
+test('where alerts stop mail, it is said', async () => {
+  const api = await start({ stopSending: true })
+  await tell(api, api.own, times(5, 'hard'))
+  expect((await api.read())[0].sending_stopped).toBe(false)
+  await api.watch()
+  expect((await api.read())[0].sending_stopped).toBe(true)
+})
+
+test('domains come in pages, newest first, and those of others not at all', async () => {
+  const { ask, store, own, other, key, mintId } = await start()
+  const second = {
+    ...own.domain,
+    id: mintId('dom'),
+    name: 'second.example',
+    returnPathHost: 'b.second.example',
+    dkim: [],
+  }
+  await store.domains.create(second, -1)
+  const ids: string[] = []
+  let cursor = ''
+  for (let pages = 0; pages < 2; pages++) {
+    const { body } = await ask('GET', `/v1/quality?limit=1${cursor}`, { key })
+    ids.push(...body.data.map((each: { domain_id: string }) => each.domain_id))
+    expect(body.has_more).toBe(pages === 0)
+    cursor = `&cursor=${body.next_cursor}`
+  }
+  expect(ids).toEqual([own.domain.id, second.id].sort().reverse())
+  expect(ids).not.toContain(other.domain.id)
+})
+
+test('no key is 401, a key that may only send or manage 403, an unknown parameter 400', async () => {
+  const { ask, own, key } = await start()
+  expect((await ask('GET', '/v1/quality', { key: null })).status).toBe(401)
+  for (const each of [own.keys.send, own.keys.manage])
+    expect((await ask('GET', '/v1/quality', { key: each })).status).toBe(403)
+  expect((await ask('GET', '/v1/quality?domain=x', { key })).body.error.field).toBe('domain')
+})
