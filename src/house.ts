@@ -6,6 +6,7 @@ import { type Doors, ListenFailure, openDoors } from './doors.ts'
 import { createFeedback } from './feedback/feedback.ts'
 import { createInboundDoor } from './inbound/door.ts'
 import { createReaders } from './inbound/readers.ts'
+import { createOwnParts } from './mail/own-parts.ts'
 import { createVerp } from './mail/verp.ts'
 import { tendDomains } from './maintenance/domains.ts'
 import { createMaintenance } from './maintenance/loop.ts'
@@ -97,6 +98,9 @@ async function furnish(
   await store.webhookDeliveries.endForeignLeases(workerId, clock.now())
   await store.inboundDeliveries.endForeignLeases(workerId, clock.now())
   const verp = createVerp(await store.secret('verp', random.bytes(32)))
+  const trackingSecret = await store.secret('tracking', random.bytes(32))
+  let publicUrl = config.http.publicUrl
+  const ownParts = createOwnParts({ verp, secret: trackingSecret, publicUrl: () => publicUrl })
   const loopTag = Buffer.from(await store.secret('loop', random.bytes(16))).toString('hex')
 
   const dnsServers = config.dns.servers.length > 0 ? [...config.dns.servers] : systemServers()
@@ -156,6 +160,7 @@ async function furnish(
     random,
     mintId,
     verp,
+    ownParts,
     workerId,
     settings: {
       retryScheduleSeconds: config.delivery.retryScheduleSeconds,
@@ -211,7 +216,7 @@ async function furnish(
     mintId,
     freshResolver,
     compose: workers.compose,
-    verp: () => verp,
+    ownParts: () => ownParts,
     watch: bells.wait,
     wakeOutbound: outbound.wake,
     wakeWebhooks: webhooks.wake,
@@ -273,6 +278,7 @@ async function furnish(
 
   undo.push(() => api.stop(0))
   const http = await listenHttp(api, config)
+  publicUrl = publicUrlAt(config, http)
   const doors = await openDoors(config, {
     inbound: createInboundDoor({ ...around, feedback, readers, mailLog, loopTag }),
     submission: createRelayDoor({
@@ -294,7 +300,7 @@ async function furnish(
   return {
     store,
     listening: { http: http === null ? null : formatEndpoint(http), ...doors.listening },
-    publicUrl: publicUrlAt(config, http),
+    publicUrl,
     reloadCertificate: doors.reloadCertificate,
     stop: async () => {
       const endsAt = clock.now() + STOP_MS - STOP_WORKERS_MS

@@ -9,7 +9,7 @@ import { statsOperations } from './api/routes/stats.ts'
 import { suppressionOperations } from './api/routes/suppressions.ts'
 import { webhookOperations } from './api/routes/webhooks.ts'
 import type { Config } from './config.ts'
-import type { Verp } from './mail/verp.ts'
+import type { OwnPartsOf } from './mail/own-parts.ts'
 import { simulate } from './outbound/sandbox.ts'
 import type { Clock } from './platform/clock.ts'
 import { checkWebhookUrl } from './platform/fetch-public.ts'
@@ -32,8 +32,8 @@ export interface Around {
   /** Without a cache: whoever asks to look at DNS again has just changed something. */
   freshResolver: Resolver
   compose: Compose
-  /** Made from a secret of the store, which the command line asks for only when it is needed. */
-  verp: () => Verp | Promise<Verp>
+  /** Made from secrets of the store, which the command line asks for only when they are needed. */
+  ownParts: () => OwnPartsOf | Promise<OwnPartsOf>
   /** Resolves when something happened to the message, or after the time. */
   watch: (messageId: string, timeoutMs: number) => Promise<void>
   wakeOutbound: () => void

@@ -73,6 +73,8 @@ function message(number: number, destination: string, recipients: number): Accep
       expiresAt: null,
       requireTls: false,
       unsubscribe: false,
+      trackOpens: false,
+      trackClicks: false,
     },
     content: new Uint8Array(1_000),
     deliveries: to.map((email, position) => ({

@@ -1,6 +1,7 @@
 import type { Answer, Call, Operation } from '../api/operation.ts'
 import { check } from '../api/schema.ts'
 import type { Config } from '../config.ts'
+import { createOwnParts, NOTHING_OWN } from '../mail/own-parts.ts'
 import { createVerp } from '../mail/verp.ts'
 import type { ApiKey } from '../model/api-key.ts'
 import type { Mode } from '../model/message.ts'
@@ -56,9 +57,14 @@ export function createOperator(deps: {
     random,
     mintId,
     freshResolver: resolver,
-    compose: async (content: Uint8Array, signingKeys: SigningKey[], signedAt: number, ownFields = '') =>
-      Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, ownFields })),
-    verp: async () => createVerp(await store.secret('verp', random.bytes(32))),
+    compose: async (content: Uint8Array, signingKeys: SigningKey[], signedAt: number, own = NOTHING_OWN) =>
+      Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, own })),
+    ownParts: async () =>
+      createOwnParts({
+        verp: createVerp(await store.secret('verp', random.bytes(32))),
+        secret: await store.secret('tracking', random.bytes(32)),
+        publicUrl: () => config.http.publicUrl,
+      }),
     watch: async () => {},
     wakeOutbound: onQueued,
     wakeWebhooks: onQueued,

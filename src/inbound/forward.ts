@@ -75,6 +75,8 @@ function describe(id: string, inbound: InboundMessage, head: MailHead, to: strin
     expiresAt: null,
     requireTls: false,
     unsubscribe: false,
+    trackOpens: false,
+    trackClicks: false,
   }
 }
 

@@ -13,9 +13,20 @@ test('the address is the delivery’s own, short enough for the longest host', (
   const verp = createVerp(new Uint8Array(32))
   const id = 'dlv_01kq7000000000000000000000'
   const host = `${'a'.repeat(60)}.`.repeat(4).slice(0, 253)
-  const field = unsubscribeFields(id, host, verp)
-  const [, local] = /^List-Unsubscribe: <mailto:([^@]+)@[^?]+\?subject=unsubscribe>\r\n$/.exec(field)!
+  const field = unsubscribeFields(id, host, verp, `http://${host}/t/u/${'x'.repeat(48)}`)
+  const [, local] = /^List-Unsubscribe: <http:[^>]+>, <mailto:([^@]+)@[^?]+\?subject=unsubscribe>\r\n$/.exec(field)!
   expect(verp.decode(local!)).toEqual({ kind: 'unsubscribe', deliveryId: id })
   expect(field.length).toBeLessThan(998) // RFC 5322 §2.1.1
-  expect(() => unsubscribeFields('msg_1', host, verp)).toThrow(/not a delivery id/)
+  expect(() => unsubscribeFields('msg_1', host, verp, 'https://x.example/u')).toThrow(/not a delivery id/)
+})
+
+test('one click is offered for an https link, and not for http', () => {
+  const verp = { encode: () => 'u-1' }
+  const rest = ', <mailto:u-1@b.example?subject=unsubscribe>\r\n'
+  expect(unsubscribeFields('dlv_1', 'b.example', verp, 'https://x.example/u')).toBe(
+    `List-Unsubscribe: <https://x.example/u>${rest}List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n`,
+  )
+  expect(unsubscribeFields('dlv_1', 'b.example', verp, 'http://x.example/u')).toBe(
+    `List-Unsubscribe: <http://x.example/u>${rest}`,
+  )
 })

@@ -23,8 +23,11 @@ export interface Delivery {
   mxHost: string | null
   /** `TLSv1.3 TLS_AES_256_GCM_SHA384`, or null when the last attempt was in clear or never connected. */
   tls: string | null
+  /** By people, as far as can be told; those of known machines are counted apart. */
   opens: number
   clicks: number
+  machineOpens: number
+  machineClicks: number
   /** A soft bounce was already told while the delivery goes on (contract §4 b: only the first time). */
   softBounceTold: boolean
 }

@@ -25,6 +25,15 @@ export interface Tracking {
   host: string | null
 }
 
+/** The host that links in the domain's mail may use: its own, once DNS was seen to lead from there to us; a link that
+ *  leads nowhere is worse than one with our name. Null = the address of this server. */
+export function trackingHostOf({ tracking, findings }: Pick<Domain, 'tracking' | 'findings'>): string | null {
+  const { host } = tracking
+  if (host === null) return null
+  const isSeen = ({ purpose, name, status }: Finding) => purpose === 'tracking' && name === host && status === 'valid'
+  return findings.some(isSeen) ? host : null
+}
+
 export interface DkimKeyRecord {
   selector: string
   algorithm: 'rsa-sha256' | 'ed25519-sha256'

@@ -29,6 +29,9 @@ export interface Message {
   requireTls: boolean
   /** Each recipient's mail says in a List-Unsubscribe field of its own how to stop. */
   unsubscribe: boolean
+  /** Its HTML gets a pixel and links of ours when it is delivered (mail/track.ts). */
+  trackOpens: boolean
+  trackClicks: boolean
 }
 
 /** `live` mail goes out; `test` mail takes the same path but for the connection to the outside. */

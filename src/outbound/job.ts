@@ -1,3 +1,4 @@
+import type { OwnParts } from '../mail/own-parts.ts'
 import type { Attempt, Outcome } from '../model/delivery.ts'
 
 /** What a delivery worker needs for one attempt; crosses the thread boundary, so plain data only. */
@@ -15,8 +16,8 @@ export interface AttemptJob {
   signingKeys: SigningKey[]
   /** The date and the signing time of the mail: the same at every attempt, so the bytes are the same. */
   signedAt: number
-  /** Header fields, CRLF ended, that only this recipient's mail has; they stand in front and are signed. '' = none. */
-  ownFields: string
+  /** What only this recipient's mail has. */
+  own: OwnParts
   requireTls: boolean
   /** `test` mail is composed and signed but never leaves (outbound/sandbox.ts decides its outcome). */
   sandbox: boolean
@@ -59,7 +60,7 @@ export type ToWorker =
       content: Uint8Array
       signingKeys: SigningKey[]
       signedAt: number
-      ownFields: string
+      own: OwnParts
     }
   /** Finish what is under way, QUIT idle connections, then answer `stopped`. */
   | { kind: 'stop' }

@@ -1,4 +1,4 @@
-import { unsubscribeFields } from '../mail/list-unsubscribe.ts'
+import type { OwnPartsOf } from '../mail/own-parts.ts'
 import { formatReply } from '../mail/reply.ts'
 import { shownHtml } from '../mail/shown-content.ts'
 import type { Verp } from '../mail/verp.ts'
@@ -49,6 +49,7 @@ export function createOutboundLoop(house: {
   random: Random
   mintId: MintId
   verp: Verp
+  ownParts: OwnPartsOf
   workerId: string
   settings: {
     retryScheduleSeconds: readonly number[]
@@ -120,6 +121,7 @@ export function createOutboundLoop(house: {
     signingKeys,
     domainName,
     returnPathHost,
+    trackingHost,
   }: ClaimedDelivery): AttemptJob => ({
     deliveryId: delivery.id,
     messageId: message.id,
@@ -129,7 +131,7 @@ export function createOutboundLoop(house: {
     content,
     signingKeys: signingKeys.map((key) => ({ domain: domainName, ...key })),
     signedAt: message.scheduledAt ?? message.createdAt,
-    ownFields: message.unsubscribe ? unsubscribeFields(delivery.id, returnPathHost, house.verp) : '',
+    own: house.ownParts(delivery.id, message, { returnPathHost, trackingHost }),
     requireTls: message.requireTls,
     sandbox: message.mode === 'test',
   })

@@ -1,8 +1,10 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { compose } from '../mail/compose.ts'
-import { unpackContent } from '../mail/content.ts'
+import { type MailContent, unpackContent } from '../mail/content.ts'
 import { signDkim } from '../mail/dkim.ts'
 import { isMime, unpackMime } from '../mail/mime-content.ts'
+import type { OwnParts } from '../mail/own-parts.ts'
+import { trackContent } from '../mail/track.ts'
 import type { SigningKey } from './job.ts'
 import type { SignRsa } from './system-rsa.ts'
 
@@ -12,7 +14,7 @@ export interface Unprepared {
   signingKeys: readonly SigningKey[]
   signedAt: number
   /** As in AttemptJob. */
-  ownFields: string
+  own: OwnParts
 }
 
 /** The signature headers and the composed mail, to be sent one after the other. */
@@ -79,8 +81,14 @@ export function createPreparer(): Preparer {
 
 const MAX_KEYS = 10_000
 
-/** A finished mail goes out as its author wrote it, Date and all; the rest is composed with the date it is signed at. */
-function mailOf({ content, signedAt, ownFields }: Unprepared): Uint8Array {
-  const mail = isMime(content) ? unpackMime(content) : compose({ ...unpackContent(content), dateAt: signedAt })
-  return ownFields === '' ? mail : Buffer.concat([Buffer.from(ownFields), mail])
+/** A finished mail goes out as its author wrote it, Date and all; the rest is composed with the date it is signed at, and
+ *  with the recipient's own links. */
+function mailOf({ content, signedAt, own: { fields, tracking } }: Unprepared): Uint8Array {
+  const mail = isMime(content) ? unpackMime(content) : compose({ ...contentFor(content, tracking), dateAt: signedAt })
+  return fields === '' ? mail : Buffer.concat([Buffer.from(fields), mail])
+}
+
+function contentFor(packed: Uint8Array, tracking: OwnParts['tracking']): MailContent {
+  const content = unpackContent(packed)
+  return tracking === null ? content : trackContent(content, tracking)
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto'
 import { compose } from '../mail/compose.ts'
 import { packContent } from '../mail/content.ts'
+import { NOTHING_OWN } from '../mail/own-parts.ts'
 import { createPreparer } from './prepare.ts'
 import { type SignRsa, systemRsa } from './system-rsa.ts'
 
@@ -77,7 +78,7 @@ test('a mail is signed to the same bytes before and after the change', () => {
       { domain: 'example.com', selector: 's', algorithm: 'rsa-sha256' as const, privateKeyPem: pemOf(privateKey) },
     ],
     signedAt: 0,
-    ownFields: '',
+    own: NOTHING_OWN,
   }
   const preparer = createPreparer()
   const before = preparer.prepareNow(job)

@@ -1,3 +1,4 @@
+import { NOTHING_OWN, type OwnParts } from '../mail/own-parts.ts'
 import { backoffMs } from '../platform/backoff.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
@@ -12,9 +13,9 @@ export interface Workers {
    *  processors. A content of 64 KiB or more that has a buffer of its own is handed over, not copied: do not touch it
    *  afterwards, unless several jobs of the same call share it. */
   submit(jobs: readonly AttemptJob[]): void
-  /** Content → the signed mail, as the recipient with these fields of his own gets it. Rejects when it cannot be
+  /** Content → the signed mail, as the recipient with these parts of his own gets it. Rejects when it cannot be
    *  composed. */
-  compose(content: Uint8Array, signingKeys: SigningKey[], signedAt: number, ownFields?: string): Promise<Uint8Array>
+  compose(content: Uint8Array, signingKeys: SigningKey[], signedAt: number, own?: OwnParts): Promise<Uint8Array>
   /** Jobs given and not yet answered. */
   underWay(): number
   /** Lets the threads finish for at most `timeoutMs`, then ends them; jobs without an answer are told as lost. */
@@ -130,7 +131,7 @@ export function createWorkers(options: {
   return {
     ready: ready.promise,
     submit,
-    compose(content, signingKeys, signedAt, ownFields = '') {
+    compose(content, signingKeys, signedAt, own = NOTHING_OWN) {
       const thread = threads.length === 0 ? null : leastLoaded(threads)
       if (thread === null) return Promise.reject(new Error('no delivery thread is running'))
       const requestId = ++lastRequestId
@@ -142,7 +143,7 @@ export function createWorkers(options: {
         content: withOwnBuffer(content),
         signingKeys,
         signedAt,
-        ownFields,
+        own,
       })
       return request.promise
     },

@@ -145,6 +145,9 @@ function requestOf(written: AuthorMail, recipients: readonly Mailbox[]): Submiss
     expiresInSeconds: null,
     requireTls: false,
     unsubscribe: written.unsubscribe,
+    // His mail goes out as he made it, whatever the domain's setting.
+    trackOpens: false,
+    trackClicks: false,
     mime: written.mime,
   }
 }

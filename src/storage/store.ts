@@ -238,6 +238,8 @@ export interface ClaimedDelivery {
   signingKeys: Pick<DkimKeyRecord, 'selector' | 'algorithm' | 'privateKeyPem'>[]
   domainName: string
   returnPathHost: string
+  /** As trackingHostOf. */
+  trackingHost: string | null
   lease: Lease
 }
 
@@ -264,8 +266,23 @@ export interface Deliveries {
   /** What came to be known after the fact. `duplicate` when that very report (its digest) is already there, `changed`
    *  when the delivery is no longer in `expected`, so that the decision must be made anew: nothing is written then. */
   recordLate(record: LateRecord): Promise<'recorded' | 'duplicate' | 'changed' | 'unknown'>
+  /** An open, a click or an unsubscription. Counted on the delivery, people and machines apart, and told: of each kind
+   *  of opens and clicks 100 times, so that nobody fills the disk by loading a pixel; of unsubscriptions once, and again
+   *  when the suppression had been taken back. A suppression that is there already stays. */
+  recordEngagement(record: EngagementRecord): Promise<'told' | 'counted' | 'unknown'>
   /** Of all recipients of a message, oldest first. */
   reports(messageId: string): Promise<{ email: string; report: Report }[]>
+}
+
+export interface EngagementRecord {
+  deliveryId: string
+  kind: 'opened' | 'clicked' | 'unsubscribed'
+  /** By a program that nobody told to (tracking/machines.ts). */
+  machine: boolean
+  event: Event
+  /** Of an unsubscription. */
+  suppression: Suppression | null
+  now: number
 }
 
 export interface LateRecord {

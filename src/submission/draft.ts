@@ -71,6 +71,8 @@ export function describe(
     expiresAt: expiresInSeconds === null ? null : (scheduledAt ?? now) + expiresInSeconds * 1000,
     requireTls: request.requireTls,
     unsubscribe: request.unsubscribe ?? tracking.unsubscribe,
+    trackOpens: request.trackOpens ?? tracking.opens,
+    trackClicks: request.trackClicks ?? tracking.clicks,
   }
 }
 

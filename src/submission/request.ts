@@ -23,8 +23,10 @@ export interface SubmissionRequest {
   scheduledAt: number | null
   expiresInSeconds: number | null
   requireTls: boolean
-  /** Null = as the domain's setting says. */
+  /** These three: null = as the domain's setting says. */
   unsubscribe: boolean | null
+  trackOpens: boolean | null
+  trackClicks: boolean | null
   /** A mail that its author finished: it goes out as it is, and the fields above only say what stands in it. `html`,
    *  `text`, `headers` and `attachments` are empty then. */
   mime: FinishedMail | null

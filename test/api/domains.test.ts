@@ -402,6 +402,8 @@ async function queueMessage({ store, mintId, own }: TestApi): Promise<string> {
     expiresAt: null,
     requireTls: false,
     unsubscribe: false,
+    trackOpens: false,
+    trackClicks: false,
   }
   const delivery = {
     id: mintId('dlv'),

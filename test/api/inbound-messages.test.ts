@@ -111,6 +111,8 @@ function outbound(api: TestApi, statuses: DeliveryStatus[], status: Message['sta
     expiresAt: null,
     requireTls: false,
     unsubscribe: false,
+    trackOpens: false,
+    trackClicks: false,
   }
   const deliveries = statuses.map((each, position) => ({
     id: api.mintId('dlv'),

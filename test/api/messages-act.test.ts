@@ -109,6 +109,8 @@ describe('sending again', () => {
       tags: ['t'],
       expires_in: 60,
       require_tls: true,
+      track_opens: true,
+      track_clicks: true,
       unsubscribe: true,
     }
     const { body: first } = await house.send(mail)
@@ -126,7 +128,8 @@ describe('sending again', () => {
     const contentOf = async (id: string) => ({ ...(await house.ask('GET', `/v1/messages/${id}/content`)).body, id: '' })
     expect(await contentOf(after.id)).toEqual(await contentOf(first.id))
     const message = await house.store.messages.get(after.id)
-    expect(message).toMatchObject({ expiresAt: house.clock.now() + 60_000, requireTls: true, unsubscribe: true })
+    const asked = { requireTls: true, unsubscribe: true, trackOpens: true, trackClicks: true }
+    expect(message).toMatchObject({ expiresAt: house.clock.now() + 60_000, ...asked })
   })
 
   test('leaves out who is suppressed by now', async () => {

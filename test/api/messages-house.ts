@@ -2,6 +2,7 @@ import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/auth.ts'
 import { messageOperations } from '../../src/api/routes/messages.ts'
 import { createApi } from '../../src/api/server.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
+import { createOwnParts, NOTHING_OWN } from '../../src/mail/own-parts.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import type { ApiKey, Permission } from '../../src/model/api-key.ts'
 import type { DkimKeyRecord } from '../../src/model/domain.ts'
@@ -18,6 +19,7 @@ import { createSubmission } from '../../src/submission/accept.ts'
 import type { Compose } from '../../src/submission/signing.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
+export const PUBLIC_URL = 'https://mail.example.com'
 export const START = Date.UTC(2026, 10, 21, 12)
 
 /** Two RSA keys a test file would cost more than all its tests. */
@@ -44,9 +46,11 @@ export async function openMessageHouse(
   const preparer = createPreparer()
   const bells = createBells(clock.sleep)
   const verp = createVerp(systemRandom.bytes(32))
+  const trackingSecret = systemRandom.bytes(32)
+  const ownParts = createOwnParts({ verp, secret: trackingSecret, publicUrl: () => PUBLIC_URL })
   const woken = { outbound: 0, webhooks: 0 }
-  const compose: Compose = async (content, signingKeys, signedAt, ownFields = '') =>
-    Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, ownFields }))
+  const compose: Compose = async (content, signingKeys, signedAt, own = NOTHING_OWN) =>
+    Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, own }))
   const wakes = { wakeOutbound: () => void woken.outbound++, wakeWebhooks: () => void woken.webhooks++ }
 
   const submission = createSubmission({
@@ -69,7 +73,7 @@ export async function openMessageHouse(
       clock,
       submission,
       compose,
-      verp: () => verp,
+      ownParts: () => ownParts,
       watch: bells.wait,
       ...wakes,
     }),
@@ -167,6 +171,7 @@ export async function openMessageHouse(
     mintId,
     bells,
     verp,
+    trackingSecret,
     woken,
     submission,
     organizationId: ids.get('ours')!,

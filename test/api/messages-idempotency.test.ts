@@ -166,6 +166,8 @@ test('a record that cannot be written takes the message with it', async () => {
     expiresInSeconds: null,
     requireTls: false,
     unsubscribe: null,
+    trackOpens: null,
+    trackClicks: null,
     mime: null,
   }
   const broken = { organizationId: house.organizationId, keyHash: null as never, requestHash: new Uint8Array(32) }

@@ -65,6 +65,8 @@ describe('an accepted message', () => {
       tags: ['receipt', 'receipt', 'a'],
       expires_in: 600,
       require_tls: true,
+      track_opens: true,
+      track_clicks: true,
       unsubscribe: true,
     }
     const { body } = await house.send(mail)
@@ -103,10 +105,13 @@ describe('an accepted message', () => {
         tls: null,
         opens: 0,
         clicks: 0,
+        machine_opens: 0,
+        machine_clicks: 0,
       })),
     })
     const message = await house.store.messages.get(body.id)
-    expect(message).toMatchObject({ expiresAt: START + 600_000, requireTls: true, unsubscribe: true })
+    const asked = { requireTls: true, unsubscribe: true, trackOpens: true, trackClicks: true }
+    expect(message).toMatchObject({ expiresAt: START + 600_000, ...asked })
   })
 
   test('may leave optional fields null', async () => {
@@ -118,6 +123,8 @@ describe('an accepted message', () => {
       scheduled_at: null,
       expires_in: null,
       require_tls: null,
+      track_opens: null,
+      track_clicks: null,
       unsubscribe: null,
     })
     expect(answer.status).toBe(202)

@@ -86,6 +86,8 @@ describe('a body that is not valid is 400 and names the field', () => {
     ['expires_in text', { expires_in: '60' }, 'expires_in'],
     ['require_tls text', { require_tls: 'yes' }, 'require_tls'],
     ['unsubscribe text', { unsubscribe: 'yes' }, 'unsubscribe'],
+    ['track_opens text', { track_opens: 'yes' }, 'track_opens'],
+    ['track_clicks number', { track_clicks: 1 }, 'track_clicks'],
     ['an unknown field', { track_open: true }, 'track_open'],
     ['a typo', { subjct: 'x' }, 'subjct'],
     ['raw mail', { raw: 'From: x' }, 'raw'],

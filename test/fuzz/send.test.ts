@@ -178,6 +178,8 @@ const strange = fc.record(
     ),
     expires_in: fc.oneof(odd, fc.integer(), fc.double()),
     require_tls: odd,
+    track_opens: odd,
+    track_clicks: odd,
     unsubscribe: odd,
     surprise: odd,
   },

@@ -63,6 +63,8 @@ describe('a forwarded mail', () => {
       expiresAt: null,
       requireTls: false,
       unsubscribe: false,
+      trackOpens: false,
+      trackClicks: false,
     })
     expect(deliveries).toMatchObject([
       { email: 'bo@b.test', type: 'to', destination: 'b.test', status: 'queued', nextAttemptAt: START },

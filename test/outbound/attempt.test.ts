@@ -2,6 +2,7 @@ import { afterEach, beforeAll, expect, test } from 'bun:test'
 import { authenticate } from 'mailauth'
 import { type MailContent, packContent } from '../../src/mail/content.ts'
 import { dkimRecordValue, generateDkimKeyPair } from '../../src/mail/dkim.ts'
+import { NOTHING_OWN } from '../../src/mail/own-parts.ts'
 import { createAttempter } from '../../src/outbound/attempt.ts'
 import type { AttemptJob, SigningKey, WorkerSettings } from '../../src/outbound/job.ts'
 import { createPreparer } from '../../src/outbound/prepare.ts'
@@ -63,7 +64,7 @@ const job = (more: Partial<AttemptJob> = {}): AttemptJob => ({
   content: packContent(CONTENT),
   signingKeys: [],
   signedAt: 1_795_262_400_000,
-  ownFields: '',
+  own: NOTHING_OWN,
   requireTls: false,
   sandbox: false,
   ...more,

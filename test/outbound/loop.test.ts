@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { packContent } from '../../src/mail/content.ts'
+import { NOTHING_OWN } from '../../src/mail/own-parts.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import { type Outcome, UNTRIED } from '../../src/model/delivery.ts'
 import type { Message } from '../../src/model/message.ts'
@@ -86,6 +87,7 @@ async function world(
     random: { bytes: systemRandom.bytes, fraction: () => 0.5 },
     mintId,
     verp: createVerp(new Uint8Array(32)),
+    ownParts: () => NOTHING_OWN,
     workerId: 'w1',
     settings: {
       retryScheduleSeconds: [60, 300, 900],
@@ -346,6 +348,8 @@ function messageOf(id: string, to: string[], now: number, change: Partial<Messag
     expiresAt: null,
     requireTls: false,
     unsubscribe: false,
+    trackOpens: false,
+    trackClicks: false,
     ...change,
   }
 }

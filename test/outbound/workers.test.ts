@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import { type MailContent, packContent } from '../../src/mail/content.ts'
+import { NOTHING_OWN } from '../../src/mail/own-parts.ts'
 import type { AttemptJob, AttemptResult, WorkerSettings } from '../../src/outbound/job.ts'
 import { createWorkers } from '../../src/outbound/workers.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
@@ -40,7 +41,7 @@ const job = (number: number, more: Partial<AttemptJob> = {}): AttemptJob => ({
   content: packContent(CONTENT),
   signingKeys: [],
   signedAt: 0,
-  ownFields: '',
+  own: NOTHING_OWN,
   requireTls: false,
   sandbox: false,
   ...more,

@@ -37,6 +37,8 @@ export function messagePromises(holds: Holds): void {
       expiresAt: START + 2,
       requireTls: true,
       unsubscribe: true,
+      trackOpens: true,
+      trackClicks: true,
       deliveries: [
         { email: 'bob@dest.example' },
         { type: 'cc' },
@@ -48,7 +50,7 @@ export function messagePromises(holds: Holds): void {
     expect(await store.messages.get(id)).toEqual(accepted.message)
     expect([...(await store.messages.content(id))!]).toEqual([...accepted.content])
     const deliveries = await store.messages.deliveries(id)
-    const fresh = { messageId: id, mxHost: null, tls: null, softBounceTold: false }
+    const fresh = { messageId: id, mxHost: null, tls: null, softBounceTold: false, machineOpens: 0, machineClicks: 0 }
     expect(deliveries).toEqual(accepted.deliveries.map((part) => ({ ...part, ...fresh })))
   })
 

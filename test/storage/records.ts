@@ -171,6 +171,8 @@ export function createRecords(): Records {
         expiresAt: null,
         requireTls: false,
         unsubscribe: false,
+        trackOpens: false,
+        trackClicks: false,
         ...change,
       }
       return {

@@ -32,6 +32,8 @@ const REQUEST: SubmissionRequest = {
   expiresInSeconds: null,
   requireTls: false,
   unsubscribe: null,
+  trackOpens: null,
+  trackClicks: null,
   mime: null,
 }
 

@@ -102,6 +102,8 @@ function recipientRecord(delivery: Delivery) {
     tls: delivery.tls,
     opens: delivery.opens,
     clicks: delivery.clicks,
+    machine_opens: delivery.machineOpens,
+    machine_clicks: delivery.machineClicks,
   }
 }
 

@@ -23,6 +23,8 @@ const FIELDS = [
   'scheduled_at',
   'expires_in',
   'require_tls',
+  'track_opens',
+  'track_clicks',
   'unsubscribe',
 ]
 
@@ -71,6 +73,8 @@ describe('what submission gets', () => {
       expiresInSeconds: null,
       requireTls: false,
       unsubscribe: null,
+      trackOpens: null,
+      trackClicks: null,
       mime: null,
     })
   })

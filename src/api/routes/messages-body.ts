@@ -31,6 +31,8 @@ export function createSendBody(now: () => number) {
     scheduled_at: createScheduledAt(now).nullish(),
     expires_in: z.int().min(1).nullish(),
     require_tls: z.boolean().nullish(),
+    track_opens: z.boolean().nullish(),
+    track_clicks: z.boolean().nullish(),
     unsubscribe: z.boolean().nullish(),
   })
   const whole = fields
@@ -76,6 +78,8 @@ export function toSubmission(body: SendBody): SubmissionRequest {
     expiresInSeconds: body.expires_in ?? null,
     requireTls: body.require_tls ?? false,
     unsubscribe: body.unsubscribe ?? null,
+    trackOpens: body.track_opens ?? null,
+    trackClicks: body.track_clicks ?? null,
     mime: null,
   }
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { unsubscribeFields } from '../../mail/list-unsubscribe.ts'
+import { NOTHING_OWN, type OwnPartsOf } from '../../mail/own-parts.ts'
 import { type ShownContent, shownContent } from '../../mail/shown-content.ts'
-import type { Verp } from '../../mail/verp.ts'
-import type { Domain } from '../../model/domain.ts'
+import { type Domain, trackingHostOf } from '../../model/domain.ts'
 import { EVENT_TYPES } from '../../model/event.ts'
 import { MESSAGE_STATUSES, type Message } from '../../model/message.ts'
 import { Refusal } from '../../model/refusal.ts'
@@ -19,11 +18,11 @@ export interface ReadDeps {
   store: Pick<Store, 'messages' | 'deliveries' | 'domains' | 'events'>
   /** Composes and signs as delivery does. */
   compose: Compose
-  verp: () => Verp | Promise<Verp>
+  ownParts: () => OwnPartsOf | Promise<OwnPartsOf>
 }
 
 /** Reading messages and what became of them. Every key with `read` sees all of its organization. */
-export function readOperations({ store, compose, verp }: ReadDeps): Operation[] {
+export function readOperations({ store, compose, ownParts }: ReadDeps): Operation[] {
   const load = loadMessage({ store })
   const record = async (message: Message) => messageRecord(message, await store.messages.deliveries(message.id))
 
@@ -74,16 +73,18 @@ export function readOperations({ store, compose, verp }: ReadDeps): Operation[] 
   })
 
   /** The same inputs as at delivery; with keys that were rotated since, the same mail but for its signatures. Where each
-   *  recipient's mail has fields of its own, it is the first one's. */
+   *  recipient's mail has parts of its own, it is the first one's. */
   const signed = async (message: Message, packed: Uint8Array) => {
     const domain = await store.domains.get(message.domainId)
     const keys = domain === null ? [] : domainKeys(domain)
-    const ownFields = message.unsubscribe && domain !== null ? await firstFields(message, domain) : ''
-    return compose(packed, keys, message.scheduledAt ?? message.createdAt, ownFields)
+    const own = domain === null ? NOTHING_OWN : await firstParts(message, domain)
+    return compose(packed, keys, message.scheduledAt ?? message.createdAt, own)
   }
-  const firstFields = async (message: Message, { returnPathHost }: Domain) => {
+  const firstParts = async (message: Message, domain: Domain) => {
     const [first] = await store.messages.deliveries(message.id)
-    return first === undefined ? '' : unsubscribeFields(first.id, returnPathHost, await verp())
+    if (first === undefined) return NOTHING_OWN
+    const sender = { returnPathHost: domain.returnPathHost, trackingHost: trackingHostOf(domain) }
+    return (await ownParts())(first.id, message, sender)
   }
 
   const events = operation({

@@ -11,8 +11,8 @@ import type { Tally } from './tally.ts'
 
 const ADD_MESSAGE = `insert into messages (id, organization_id, domain_id, key_id, mode, source, status, sender,
     sender_address, recipients, subject, tags, metadata, template_id, size_bytes, message_id_header, created_at,
-    scheduled_at, expires_at, require_tls, unsubscribe)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    scheduled_at, expires_at, require_tls, unsubscribe, track_opens, track_clicks)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const ADD_CONTENT = 'insert into message_contents (message_number, content) values (?, ?)'
 const ADD_TAG =
   'insert into message_tags (organization_id, tag, message_number) values (?, ?, ?) on conflict do nothing'
@@ -62,6 +62,8 @@ export function addMessageInside(
       message.expiresAt,
       Number(message.requireTls),
       Number(message.unsubscribe),
+      Number(message.trackOpens),
+      Number(message.trackClicks),
     )
     addContent.run(number, packed)
     for (const tag of message.tags) addTag.run(message.organizationId, tag, number)

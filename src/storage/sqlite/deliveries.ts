@@ -1,3 +1,4 @@
+import { trackingHostOf } from '../../model/domain.ts'
 import { type DeliveryStatus, isFinal, messageStatus } from '../../model/message.ts'
 import type { ClaimedDelivery, Deliveries, LateRecord } from '../store.ts'
 import { type Agenda, type DueTime, refill } from './agenda.ts'
@@ -5,6 +6,7 @@ import type { AddAttemptInside } from './attempts.ts'
 import { claimFrom } from './claim.ts'
 import type { DomainCache } from './domains.ts'
 import type { Connection } from './driver.ts'
+import { engageInside } from './engagement.ts'
 import type { AppendInside } from './fan-out.ts'
 import type { ForeignChanges } from './foreign.ts'
 import {
@@ -92,6 +94,7 @@ export function sqliteDeliveries(
   const get = db.prepare(GET)
   const endLate = db.prepare(END_LATE)
   const changeLate = db.prepare(CHANGE_LATE)
+  const engage = engageInside(db, inside)
   const { agenda, foreign } = inside
 
   const readAgenda = () => {
@@ -127,6 +130,7 @@ export function sqliteDeliveries(
               signingKeys: domain?.dkim.filter((key) => key.state === 'active') ?? [],
               domainName: domain?.name ?? '',
               returnPathHost: domain?.returnPathHost ?? '',
+              trackingHost: domain === null ? null : trackingHostOf(domain),
               lease: request.lease,
             }
           }),
@@ -201,6 +205,7 @@ export function sqliteDeliveries(
         if (suppression !== null) inside.suppress(suppression)
         return 'recorded'
       }),
+    recordEngagement: (record) => writer.write(() => engage(record)),
     reports: async (messageId) => inside.reports.ofMessage(messageId),
   }
 }

@@ -5,7 +5,7 @@ export const MESSAGE_COLUMNS = `m.number, m.id, m.organization_id as organizatio
   m.key_id as keyId, m.mode, m.source, m.status, m.sender as "from", m.recipients, m.subject, m.tags, m.metadata,
   m.template_id as templateId, m.size_bytes as sizeBytes, m.message_id_header as messageIdHeader,
   m.created_at as createdAt, m.scheduled_at as scheduledAt, m.expires_at as expiresAt, m.require_tls as requireTls,
-  m.unsubscribe`
+  m.unsubscribe, m.track_opens as trackOpens, m.track_clicks as trackClicks`
 
 export type MessageRow = Omit<Message, Packed> & {
   number: number
@@ -14,8 +14,11 @@ export type MessageRow = Omit<Message, Packed> & {
   metadata: string
   requireTls: number
   unsubscribe: number
+  trackOpens: number
+  trackClicks: number
 }
-type Packed = 'to' | 'cc' | 'bcc' | 'replyTo' | 'tags' | 'metadata' | 'requireTls' | 'unsubscribe'
+type Packed = 'to' | 'cc' | 'bcc' | 'replyTo' | 'tags' | 'metadata' | Flags
+type Flags = 'requireTls' | 'unsubscribe' | 'trackOpens' | 'trackClicks'
 
 /** Recipient fields as they were sent in, in one column. */
 export function packRecipients({ to, cc, bcc, replyTo }: Pick<Message, 'to' | 'cc' | 'bcc' | 'replyTo'>): string {
@@ -48,6 +51,8 @@ export function toMessage(row: MessageRow): Message {
     expiresAt: row.expiresAt,
     requireTls: row.requireTls === 1,
     unsubscribe: row.unsubscribe === 1,
+    trackOpens: row.trackOpens === 1,
+    trackClicks: row.trackClicks === 1,
   }
 }
 
@@ -55,6 +60,7 @@ export const DELIVERY_COLUMNS = `d.number, d.id, m.id as messageId, d.position, 
   d.attempts, d.last_attempt_at as lastAttemptAt, d.next_attempt_at as nextAttemptAt, d.worker,
   d.delivered_at as deliveredAt, d.smtp_response as smtpResponse, d.bounce_type as bounceType,
   d.bounce_code as bounceCode, d.mx_host as mxHost, d.tls, d.opens, d.clicks,
+  d.machine_opens as machineOpens, d.machine_clicks as machineClicks,
   d.soft_bounce_told as softBounceTold`
 
 export type DeliveryRow = Omit<Delivery, 'softBounceTold'> & {

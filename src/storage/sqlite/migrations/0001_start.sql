@@ -87,7 +87,9 @@ create table messages (
   scheduled_at integer,
   expires_at integer,
   require_tls integer not null,
-  unsubscribe integer not null
+  unsubscribe integer not null,
+  track_opens integer not null,
+  track_clicks integer not null
 ) strict;
 create index messages_of_organization on messages (organization_id, number);
 create index messages_by_status on messages (organization_id, status, number);
@@ -126,6 +128,9 @@ create table deliveries (
   tls text,
   opens integer not null default 0,
   clicks integer not null default 0,
+  machine_opens integer not null default 0,
+  machine_clicks integer not null default 0,
+  unsubscribed_at integer, -- by a link of its own
   soft_bounce_told integer not null default 0
 ) strict;
 create unique index deliveries_of_message on deliveries (message_number, position);

@@ -1,0 +1,44 @@
+import { unsubscribeFields } from './list-unsubscribe.ts'
+import type { Tracking } from './track.ts'
+import { createTrackingLinks } from './tracking-link.ts'
+import type { Verp } from './verp.ts'
+
+/** What one recipient's mail has and the others of the same message have not; crosses a thread boundary, so plain data. */
+export interface OwnParts {
+  /** Header fields, CRLF ended; they stand in front and are signed. '' = none. */
+  fields: string
+  /** Null = the HTML is the author's, byte for byte. */
+  tracking: Tracking | null
+}
+
+export const NOTHING_OWN: OwnParts = { fields: '', tracking: null }
+
+/** Delivery id, what its message asks for and its sender's domain → its own parts. The same at every attempt. Throws on
+ *  anything that is no delivery id. */
+export type OwnPartsOf = (
+  deliveryId: string,
+  message: { unsubscribe: boolean; trackOpens: boolean; trackClicks: boolean },
+  /** `trackingHost`: null = links have the address of this server. */
+  sender: { returnPathHost: string; trackingHost: string | null },
+) => OwnParts
+
+/** `publicUrl` is how the world reaches this server, without a final slash; asked for each time, because it is known only
+ *  once the listener is bound. */
+export function createOwnParts(deps: {
+  verp: Pick<Verp, 'encode'>
+  /** Of createTrackingLinks. */
+  secret: Uint8Array
+  publicUrl: () => string
+}): OwnPartsOf {
+  const { verp, secret } = deps
+  const links = createTrackingLinks(secret)
+  return (deliveryId, { unsubscribe, trackOpens: opens, trackClicks: clicks }, { returnPathHost, trackingHost }) => {
+    if (!unsubscribe && !opens && !clicks) return NOTHING_OWN
+    const baseUrl = trackingHost === null ? deps.publicUrl() : `https://${trackingHost}`
+    const link = baseUrl + links.unsubscribe(deliveryId)
+    return {
+      fields: unsubscribe ? unsubscribeFields(deliveryId, returnPathHost, verp, link) : '',
+      tracking: { deliveryId, secret, baseUrl, opens, clicks, unsubscribe },
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import { textOf } from './compose.ts'
+import type { MailContent } from './content.ts'
+import { type HtmlTag, scanHtml } from './html-scan.ts'
+import { createTrackingLinks, isTrackable, type TrackingLinks } from './tracking-link.ts'
+
+/** What is tracked in one recipient's mail; crosses a thread boundary, so plain data only. */
+export interface Tracking {
+  deliveryId: string
+  /** Of createTrackingLinks. */
+  secret: Uint8Array
+  /** What links start with, without a final slash. */
+  baseUrl: string
+  opens: boolean
+  clicks: boolean
+  /** `%unsubscribe_url%` is the recipient's own link. */
+  unsubscribe: boolean
+}
+
+/** What an author writes where the recipient's own unsubscribe link shall stand: as a whole `href`, or anywhere in the
+ *  text part. */
+export const UNSUBSCRIBE_PLACEHOLDER = '%unsubscribe_url%'
+
+/** Content → the same with one recipient's links in its HTML. The text part stays what it was, also where it is derived
+ *  from the HTML, but for the placeholder. Never throws. */
+export function trackContent(content: MailContent, tracking: Tracking): MailContent {
+  const links = createTrackingLinks(tracking.secret)
+  const text = textOf(content)
+  const stop = tracking.baseUrl + links.unsubscribe(tracking.deliveryId)
+  return {
+    ...content,
+    html: content.html === null ? null : trackHtml(content.html, tracking, links),
+    text: tracking.unsubscribe && text !== null ? text.replaceAll(UNSUBSCRIBE_PLACEHOLDER, stop) : text,
+  }
+}
+
+/** HTML of a mail → the same, byte for byte, but for the value of each http(s) `href` of an `a` or `area`, which becomes a
+ *  link of ours (`clicks`), and a pixel before the last `</body>` or at the end (`opens`). Links with `data-no-track`, of
+ *  another scheme, in comments (conditional ones too), and those too long stay. Linear in the HTML, never throws. */
+export function trackHtml(html: string, tracking: Tracking, links: TrackingLinks): string {
+  const { deliveryId, baseUrl } = tracking
+  const mentionsStop = tracking.unsubscribe && html.includes(UNSUBSCRIBE_PLACEHOLDER)
+  if (!tracking.opens && !tracking.clicks && !mentionsStop) return html
+
+  const own = `${baseUrl}/t/`
+  const linkFor = (href: string, tag: HtmlTag): string | null => {
+    if (mentionsStop && href === UNSUBSCRIBE_PLACEHOLDER) return baseUrl + links.unsubscribe(deliveryId)
+    if (!tracking.clicks || !isTrackable(href) || href.startsWith(own)) return null
+    return tag.attributes.some(({ name }) => name === NO_TRACK) ? null : baseUrl + links.click(deliveryId, href)
+  }
+  const edits: Edit[] = []
+  const end = createEndFinder(html)
+  scanHtml(html, {
+    ...end.visitor,
+    tag(tag) {
+      end.visitor.tag(tag)
+      if (tag.kind !== 'open' || (tag.name !== 'a' && tag.name !== 'area')) return
+      const href = tag.attributes.find(({ name }) => name === 'href')
+      const link = href === undefined ? null : linkFor(href.value.replace(AROUND_URL, ''), tag)
+      if (link !== null) edits.push({ from: href!.valueStart, to: href!.valueEnd, piece: link })
+    },
+  })
+  if (tracking.opens) {
+    const piece = `<img src="${baseUrl}${links.open(deliveryId)}" width="1" height="1" alt="" style="border:0">`
+    edits.push({ from: end.at(), to: end.at(), piece })
+    edits.sort((a, b) => a.from - b.from) // sloppy mails have links behind their body
+  }
+  return edited(html, edits)
+}
+
+const NO_TRACK = 'data-no-track'
+/** What a browser takes off both ends of a URL. WHATWG URL §4.4 */
+const AROUND_URL = /^[\x00-\x20]+|[\x00-\x20]+$/g
+
+/** `piece` in place of `html.slice(from, to)`. */
+interface Edit {
+  from: number
+  to: number
+  piece: string
+}
+
+/** Edits in their order, none over another → the text with them. */
+function edited(text: string, edits: readonly Edit[]): string {
+  let made = ''
+  let copied = 0
+  for (const { from, to, piece } of edits) {
+    made += text.slice(copied, from) + piece
+    copied = to
+  }
+  return made + text.slice(copied)
+}
+
+/** Finds where an element can be put at the end of HTML: before its last `</body>`; without one at its end, or before
+ *  what never ends (a tag, a comment, a script), which would swallow it. */
+function createEndFinder(html: string) {
+  let bodyEnd = -1
+  let rawFrom = -1
+  let unended = html.length
+  return {
+    visitor: {
+      tag({ kind, name, start }: HtmlTag) {
+        if (kind === 'close' && name === 'body') bodyEnd = start
+        rawFrom = kind === 'open' && RAW_TEXT.has(name) ? start : -1
+      },
+      text(start: number, end: number) {
+        if (end === html.length && UNENDED_TAG.test(html.slice(start, start + 3))) unended = start
+      },
+      comment(start: number, end: number) {
+        const signs = html.startsWith('<!--', start) ? COMMENT_ENDS : ['>']
+        if (end === html.length && !signs.some((sign) => html.endsWith(sign))) unended = start
+      },
+    },
+    at: () => (bodyEnd >= 0 ? bodyEnd : rawFrom >= 0 ? rawFrom : unended),
+  }
+}
+
+const UNENDED_TAG = /^<\/?[a-z]/i
+const COMMENT_ENDS = ['-->', '--!>']
+const RAW_TEXT = new Set(['script', 'style', 'textarea', 'title', 'iframe', 'xmp', 'noembed', 'noframes'])

@@ -1,0 +1,58 @@
+import type { EngagementRecord } from '../store.ts'
+import type { Connection } from './driver.ts'
+import type { AppendInside } from './fan-out.ts'
+import type { SuppressInside } from './suppressions.ts'
+
+const FIND = `select number, opens, clicks, machine_opens as machineOpens, machine_clicks as machineClicks,
+    unsubscribed_at as unsubscribedAt
+  from deliveries where id = ?`
+const COUNT = `update deliveries set opens = opens + ?, clicks = clicks + ?, machine_opens = machine_opens + ?,
+    machine_clicks = machine_clicks + ?
+  where number = ?`
+const UNSUBSCRIBE = 'update deliveries set unsubscribed_at = ? where number = ?'
+
+/** Of opens, and of clicks, of one delivery; no person comes near it, and statistics have long seen enough. */
+const MAX_TOLD = 100
+
+/** Writes what a recipient did, inside a change. */
+export type EngageInside = (record: EngagementRecord) => 'told' | 'counted' | 'unknown'
+
+export function engageInside(
+  db: Connection,
+  { append, suppress }: { append: AppendInside; suppress: SuppressInside },
+): EngageInside {
+  const find = db.prepare(FIND)
+  const count = db.prepare(COUNT)
+  const unsubscribe = db.prepare(UNSUBSCRIBE)
+
+  const countOne = (row: Row, kind: 'opened' | 'clicked', machine: boolean) => {
+    const one = (which: typeof kind, byMachine: boolean) => Number(kind === which && machine === byMachine)
+    count.run(one('opened', false), one('clicked', false), one('opened', true), one('clicked', true), row.number)
+  }
+
+  return ({ deliveryId, kind, machine, event, suppression, now }) => {
+    const row = find.get(deliveryId) as Row | undefined
+    if (row === undefined) return 'unknown'
+    if (kind === 'unsubscribed') {
+      const isNew = suppression !== null && suppress(suppression)
+      if (row.unsubscribedAt !== null && !isNew) return 'counted'
+      unsubscribe.run(now, row.number)
+      append(event)
+      return 'told'
+    }
+    const [people, machines] = kind === 'opened' ? [row.opens, row.machineOpens] : [row.clicks, row.machineClicks]
+    countOne(row, kind, machine)
+    if (people + machines >= MAX_TOLD) return 'counted'
+    append(event, { isRepeat: people > 0 })
+    return 'told'
+  }
+}
+
+interface Row {
+  number: number
+  opens: number
+  clicks: number
+  machineOpens: number
+  machineClicks: number
+  unsubscribedAt: number | null
+}
