@@ -4,12 +4,14 @@ import { domainOperations } from './api/routes/domains.ts'
 import { eventOperations } from './api/routes/events.ts'
 import { inboundOperations } from './api/routes/inbound.ts'
 import { messageOperations } from './api/routes/messages.ts'
+import { analyzeOperations } from './api/routes/messages-analyze.ts'
 import { qualityOperations } from './api/routes/quality.ts'
 import { statsOperations } from './api/routes/stats.ts'
 import { suppressionOperations } from './api/routes/suppressions.ts'
 import { webhookOperations } from './api/routes/webhooks.ts'
 import type { Config } from './config.ts'
 import type { OwnPartsOf } from './mail/own-parts.ts'
+import { Refusal } from './model/refusal.ts'
 import { simulate } from './outbound/sandbox.ts'
 import type { Clock } from './platform/clock.ts'
 import { checkWebhookUrl } from './platform/fetch-public.ts'
@@ -72,6 +74,7 @@ export function createOperations(around: Around, submission: Submission): Operat
   const checkUrl = (url: string) => checkWebhookUrl(url, mayConnect)
   return [
     ...messageOperations({ ...around, submission }),
+    ...analyzeOperations({ ...around, renderTemplate: noTemplate }),
     ...apiKeyOperations(around),
     ...domainOperations({ ...around, plans, resolver: around.freshResolver, hostname: config.hostname }),
     ...eventOperations(around),
@@ -81,4 +84,9 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...webhookOperations({ ...around, checkUrl }),
     ...inboundOperations({ ...around, checkUrl }),
   ]
+}
+
+/** Until messages can name one. */
+async function noTemplate(): Promise<never> {
+  throw new Refusal('not_found', 'there is no such template', { field: 'template_id' })
 }

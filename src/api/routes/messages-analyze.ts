@@ -1,0 +1,143 @@
+import { z } from 'zod'
+import { analyze } from '../../analysis/analyze.ts'
+import type { Analysis } from '../../analysis/mail.ts'
+import { composedSizeBytes, textOf } from '../../mail/compose.ts'
+import type { Domain } from '../../model/domain.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Store } from '../../storage/store.ts'
+import { bodyFault } from '../../submission/checks.ts'
+import { fixContent } from '../../submission/draft.ts'
+import { collapseRecipients, MAX_RECIPIENTS } from '../../submission/recipients.ts'
+import type { SubmissionRequest } from '../../submission/request.ts'
+import { requireOwnDomain } from '../../submission/requirements.ts'
+import { type Operation, operation } from '../operation.ts'
+import { createSendBody, toSubmission } from './messages-body.ts'
+
+export interface AnalyzeDeps {
+  store: Pick<Store, 'domains'>
+  clock: Clock
+  /** Template of an organization, by id or alias, and variables → its texts; null where it has none. Refuses as sending
+   *  does. */
+  renderTemplate: (organizationId: string, templateId: string, variables: Record<string, unknown>) => Promise<Texts>
+}
+
+export interface Texts {
+  subject: string | null
+  html: string | null
+  text: string | null
+}
+
+/** What readers and filters will mind in a mail, without sending it (contract §3). */
+export function analyzeOperations({ store, clock, renderTemplate }: AnalyzeDeps): Operation[] {
+  return [
+    operation({
+      id: 'messages_analyze',
+      method: 'POST',
+      path: '/v1/messages/analyze',
+      permission: 'send',
+      summary: 'Look for what readers and filters will mind in a message, without sending it',
+      body: createAnalyzeBody(clock.now),
+      handle: async ({ key, body, now }) => {
+        const { template_id: templateId, variables, ...fields } = body
+        const given = toSubmission({ ...fields, to: fields.to ?? NOBODY, subject: fields.subject ?? '' })
+        const domain = requireOwnDomain(given, await store.domains.get(key.domainId))
+        const texts = templateId ? await renderTemplate(key.organizationId, templateId, variables ?? {}) : null
+        const request = texts === null ? given : filled(given, texts)
+        return { status: 200, body: { ...wire(look(request, domain, now)), rendered: shownTexts(request) } }
+      },
+    }),
+  ]
+}
+
+const NOBODY = { asSent: [], mailboxes: [] }
+
+/** The body of a send whose recipients and subject may be missing, or whose texts a template gives. */
+function createAnalyzeBody(now: () => number) {
+  const { shape } = createSendBody(now)
+  return z
+    .strictObject({
+      ...shape,
+      to: shape.to.nullish(),
+      subject: z.union([z.literal(''), shape.subject]).nullish(),
+      template_id: z.string().min(1).max(100).nullish(),
+      variables: z.record(z.string(), z.unknown()).nullish(),
+    })
+    .refine((body) => body.template_id || body.html || body.text, {
+      path: ['html'],
+      error: 'or text or template_id is required',
+      when: knows('html', 'text', 'template_id'),
+    })
+    .refine((body) => !(body.template_id && (body.html || body.text)), {
+      path: ['template_id'],
+      error: 'cannot be given together with html or text',
+      when: knows('html', 'text', 'template_id'),
+    })
+    .refine((body) => !body.variables || body.template_id, {
+      path: ['variables'],
+      error: 'need a template_id',
+      when: knows('template_id'),
+    })
+    .refine(({ to, cc, bcc }) => collapseRecipients({ to: to ?? NOBODY, cc, bcc }).length <= MAX_RECIPIENTS, {
+      path: ['to'],
+      error: `must name at most ${MAX_RECIPIENTS} recipients together with cc and bcc`,
+      when: knows('to', 'cc', 'bcc'),
+    })
+}
+
+/** A rule about several fields applies once each of them is good by itself. */
+function knows(...fields: string[]) {
+  return ({ value, issues }: z.core.ParsePayload) =>
+    typeof value === 'object' && value !== null && !issues.some(({ path }) => fields.includes(String(path?.[0])))
+}
+
+/** A subject of the message itself stands above the template's. */
+function filled(request: SubmissionRequest, { subject, html, text }: Texts): SubmissionRequest {
+  const isShown = (body: string | null) => body !== null && bodyFault(body) === null
+  return {
+    ...request,
+    subject: request.subject || (subject ?? ''),
+    html: isShown(html) ? html : null,
+    text: isShown(text) ? text : null,
+  }
+}
+
+function look(request: SubmissionRequest, { status, findings, tracking }: Domain, now: number): Analysis {
+  const content = fixContent('msg_0', request, collapseRecipients(request), now)
+  return analyze({
+    from: request.from.mailbox,
+    replyTo: content.replyTo,
+    subject: content.subject,
+    html: content.html,
+    text: content.text,
+    headers: content.headers,
+    attachments: content.attachments.map((each) => ({ ...each, sizeBytes: each.content.byteLength })),
+    domain: { status, findings },
+    hasUnsubscribe: request.unsubscribe ?? tracking.unsubscribe,
+    sizeBytes: composedSizeBytes(content),
+  })
+}
+
+function shownTexts({ subject, html, text }: SubmissionRequest): Texts {
+  return { subject, html, text: textOf({ html, text }) }
+}
+
+function wire({ score, verdict, issues, stats, links }: Analysis) {
+  return {
+    score,
+    verdict,
+    issues,
+    stats: {
+      size_bytes: stats.sizeBytes,
+      subject_characters: stats.subjectCharacters,
+      html_bytes: stats.htmlBytes,
+      text_bytes: stats.textBytes,
+      words: stats.words,
+      links: stats.links,
+      images: stats.images,
+      remote_images: stats.remoteImages,
+      attachments: stats.attachments,
+      image_text_ratio: stats.imageTextRatio,
+    },
+    links,
+  }
+}
