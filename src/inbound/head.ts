@@ -4,6 +4,7 @@ import type { MailHead } from './reading.ts'
 /** Header fields → what the record of a mail needs of them. Of several From, Subject or Message-ID fields the first counts;
  *  what is missing is ''. */
 export function headOf(fields: readonly HeaderField[]): MailHead {
+  const all = (key: string) => fields.filter((field) => field.key === key).map(({ value }) => value)
   const first = (key: string) => fields.find((field) => field.key === key)?.value
   const fromHeader = first('from') ?? ''
   return {
@@ -11,7 +12,7 @@ export function headOf(fields: readonly HeaderField[]): MailHead {
     fromHeader: decodeWords(fromHeader),
     subject: decodeWords(first('subject') ?? ''),
     messageId: first('message-id') ?? '',
-    hops: fields.filter(({ key }) => key === 'received').length,
-    loop: first('x-service-loop') ?? null,
+    hops: all('received').length,
+    loop: all('x-service-loop').join('\n') || null,
   }
 }
