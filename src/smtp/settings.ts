@@ -22,7 +22,7 @@ export interface ListenerLimits {
   idleMs: number
   /** For one mail from DATA to its dot. */
   dataMs: number
-  /** Mails that are in memory at once, in bytes: more wait in their files. */
+  /** Whole mails from files that are in memory at once, in bytes: more wait in their files. */
   memoryBytes: number
 }
 
@@ -31,5 +31,5 @@ export const LIMITS = {
   recipients: 100, // RFC 5321 §4.5.3.1.8
   idleMs: 300_000,
   dataMs: 900_000,
-  memoryBytes: 56 * 2 ** 20,
+  memoryBytes: 32 * 2 ** 20, // one of the largest, and small ones beside it,
 }

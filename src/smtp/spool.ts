@@ -14,7 +14,8 @@ export interface Spool {
 export interface SpooledMail {
   /** Resolves when the next piece may come. Rejects with the error of the disk (ENOSPC …): then only discard. */
   write(piece: Uint8Array): Promise<void>
-  /** The whole mail in memory of its own, as soon as the budget has room for it; once. Rejects as write does. */
+  /** The whole mail in memory of its own, once; one from a file as soon as the budget has room for it. Rejects as
+   *  write does. */
   read(): Promise<Uint8Array<ArrayBuffer>>
   /** Gives back file and memory, before or after read. Never rejects. */
   discard(): Promise<void>
@@ -25,15 +26,18 @@ export const SPOOL = {
   memoryBytes: 2 ** 20,
   /** Written to the file in portions of this: dot-stuffed mail comes in crumbs. */
   writeBytes: 256 * 1024,
+  /** Through files between two collections. */
+  looseBytes: 48 * 2 ** 20,
 }
 
-/** Folder, and how many bytes of whole mails may be in memory at once → a Spool. Mails still coming in may have a quarter
- *  of that again: they go at the pace of their senders, so they are never waited for, they go to their files instead.
+/** Folder, and how many bytes of whole mails may be in memory at once → a Spool. Mails that are in no file may have a
+ *  quarter of that again. They are never waited for: those that do not fit go to their files instead; and they never wait
+ *  behind large ones.
  *  A file is unlinked as soon as it is open: whatever ends this process, nothing is left but what a crash between those
  *  two calls leaves, and that is removed by name at the next start. Two listeners may share the folder. */
 export function createSpool(options: { dir: string; memoryBytes: number; mintName: () => string }): Spool {
   const reading = createByteBudget(options.memoryBytes)
-  const collected = createCollector(options.memoryBytes / 4)
+  const moved = createCollector()
   const coming = createByteBudget(Math.ceil(options.memoryBytes / 4))
   return {
     prepare: async () => {
@@ -48,7 +52,7 @@ export function createSpool(options: { dir: string; memoryBytes: number; mintNam
         () => openUnlinked(join(options.dir, `mail-${options.mintName()}.part`)),
         reading,
         coming,
-        collected,
+        moved,
       ),
   }
 }
@@ -59,7 +63,7 @@ function createSpooledMail(
   openFile: () => Promise<FileHandle>,
   reading: ByteBudget,
   coming: ByteBudget,
-  collected: (bytes: number) => void,
+  moved: (bytes: number) => void,
 ): SpooledMail {
   const memory = createBlocks()
   let inFileBytes = 0
@@ -82,11 +86,13 @@ function createSpooledMail(
 
   const flush = async () => {
     file ??= await openFile()
-    if (memory.sizeBytes() === 0) return
+    if (memory.sizeBytes() === 0) return file
     const bytes = memory.takeOut()
     await writeAll(file, bytes, inFileBytes)
     inFileBytes += bytes.length
+    moved(bytes.length)
     giveBack()
+    return file
   }
 
   const giveBack = () => {
@@ -101,6 +107,7 @@ function createSpooledMail(
         await flush()
         await writeAll(file, piece, inFileBytes) // large mails come in large pieces: not copied once more
         inFileBytes += piece.length
+        moved(piece.length)
         return
       }
       memory.append(piece)
@@ -108,21 +115,17 @@ function createSpooledMail(
       await flush()
     },
     read: async () => {
-      const sizeBytes = inFileBytes + memory.sizeBytes()
-      const release = await reading.take(sizeBytes)
+      if (discarded) throw givenUp()
+      if (file === null) return memory.takeOut()
+      const from = await flush()
+      const release = await reading.take(inFileBytes)
       if (discarded) {
         release()
-        throw new Error('a spooled mail was read after it had been given up')
+        throw givenUp()
       }
-      if (file === null) {
-        giveBack()
-        held.push(release)
-        return memory.takeOut()
-      }
-      await flush()
       held.push(release)
-      loadedBytes = sizeBytes
-      return await readAll(file, sizeBytes)
+      loadedBytes = inFileBytes
+      return await readAll(from, inFileBytes)
     },
     discard: async () => {
       discarded = true
@@ -130,22 +133,24 @@ function createSpooledMail(
       file = null
       await open?.close().catch(() => {}) // it has no name and nothing is to be kept
       memory.takeOut()
-      collected(loadedBytes)
+      moved(loadedBytes * 2) // once more as what it became
       loadedBytes = 0
       giveBack()
     },
   }
 }
 
-/** What a large mail took is free for the next only when it has been collected, and the runtime is in no hurry: of twenty
- *  mails of 25 MB read five at a time nearly all were in memory at the end (600 MB at the peak; with this 280 to 370, half of it
- *  what comes in). So it is told, once for so many bytes of them. Taking the bytes away instead (ArrayBuffer.transfer)
- *  would be at once, but whoever still used them in native code would read freed memory. */
-function createCollector(everyBytes: number): (bytes: number) => void {
+const givenUp = () => new Error('a spooled mail was read after it had been given up')
+
+/** What large mails took, and the pieces they came in, is free for the next only when it has been collected, and the
+ *  runtime is in no hurry: it lets half a gigabyte pile up while twenty mails of 25 MB come in. So it is told, once for so
+ *  many bytes that went into a file or came out of one: 30 ms for each 48 MiB. Taking the bytes away instead
+ *  (ArrayBuffer.transfer) would be at once, but whoever still used them in native code would read freed memory. */
+function createCollector(): (bytes: number) => void {
   let looseBytes = 0
   return (bytes) => {
     looseBytes += bytes
-    if (bytes === 0 || looseBytes < everyBytes) return
+    if (looseBytes < SPOOL.looseBytes) return
     looseBytes = 0
     Bun.gc(true)
   }

@@ -96,6 +96,20 @@ test('whole mails in memory wait for each other, in the order they ask', async (
   await last.discard()
 })
 
+test('a small mail does not wait behind large ones', async () => {
+  const spool = createSpool({ dir, memoryBytes: 5 * MiB, mintName })
+  const [first, second, small] = [spool.begin(), spool.begin(), spool.begin()]
+  for (const mail of [first, second]) await mail.write(new Uint8Array(5 * MiB))
+  await small.write(new Uint8Array(10_000))
+  await first.read()
+  const waiting = second.read()
+  expect((await small.read()).length).toBe(10_000)
+  expect(Bun.peek.status(waiting)).toBe('pending')
+  await first.discard()
+  await waiting
+  for (const mail of [second, small]) await mail.discard()
+})
+
 test('a full disk is 452, after the whole mail has been read', async () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
   let discarded = 0
