@@ -5,16 +5,19 @@ import { packMime } from '../mail/mime-content.ts'
 import { parseMail } from '../mail/parse.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Resolver } from '../platform/resolver.ts'
-import { type Authentication, authenticate, undecided } from './authenticate.ts'
+import { type Authentication, authenticate } from './authenticate.ts'
 import { headOf } from './head.ts'
 import type { ReaderSettings, Reading, ReadingJob } from './reading.ts'
 import { sealed } from './seal.ts'
 import { forForward, honest, withTrace } from './stored.ts'
+import { undecided } from './undecided.ts'
 
 export interface ReadingWorld {
   settings: ReaderSettings
   resolver: Resolver
   clock: Clock
+  /** Told before each stretch of work that no wait interrupts. */
+  onWork: (jobId: number) => void
   /** What went wrong inside, though the mail goes on. */
   onBug: (jobId: number, error: unknown) => void
 }
@@ -24,10 +27,12 @@ export interface ReadingWorld {
  *  when there is no memory. */
 export async function readMail(job: ReadingJob, world: ReadingWorld): Promise<Reading> {
   const { hostname } = world.settings
+  world.onWork(job.jobId)
   const mail = honest(job.raw, hostname)
   const head = headOf(readHeaderFields(mail).fields)
   // What pretends to be ours is signed by nobody; but a sender may have signed it, so DKIM sees the mail as it came.
   const { verdicts, dmarcPolicy, dmarcReason, results } = await authenticated(job, head.from, world)
+  world.onWork(job.jobId)
   tidy(mail)
   const { parsed, parseError } = await parsedInTime(mail, world.clock)
   tidy(mail)

@@ -7,8 +7,6 @@ import { unread } from './unread.ts'
 
 /** The reading threads as the main thread sees them. */
 export interface Readers {
-  /** Resolves when all threads have answered; rejects when one dies again and again before that. */
-  ready: Promise<void>
   /** Never rejects: a mail that ends its thread, or takes longer than 45 s of one, comes back unread, with its raw bytes,
    *  its headers and every verdict undecided. Do not touch `raw` until it is answered. */
   read(job: Omit<ReadingJob, 'jobId'>): Promise<Reading>
@@ -18,10 +16,10 @@ export interface Readers {
   stop(): Promise<void>
 }
 
-/** `count` threads from `spawn` → Readers. Each mail goes to the thread with the least under way; large ones wait here
- *  until there is room, so that few of their bytes are in the threads at once. A thread that dies, or whose mail takes too
- *  long, is replaced: that mail comes back unread, the others it had are tried once more in another. When it dies and
- *  nobody can say of which mail, all that were in it are tried once more. */
+/** `count` threads from `spawn` → Readers. None is there before the first mail (each is 25 MB). Each mail goes to the thread
+ *  with the least under way; large ones wait here until there is room, so that few of their bytes are in the threads at
+ *  once. A thread that dies, or whose mail takes too long, is replaced: that mail comes back unread, the others it had are
+ *  tried once more in another. When it dies and nobody can say of which mail, all that were in it are tried once more. */
 export function createReaders(options: {
   spawn: () => Worker
   count: number
@@ -35,10 +33,9 @@ export function createReaders(options: {
   const threads: Thread[] = []
   const waiting: Task[] = []
   const ended = new AbortController()
-  const ready = Promise.withResolvers<void>()
-  ready.promise.catch(() => {})
   let lastJobId = 0
-  let readyCount = 0
+  /** Threads that have died and are not to be started again yet. */
+  let resting = 0
   let deaths = 0
   let stopping = false
   /** Of the large mails that are in a thread. */
@@ -46,7 +43,7 @@ export function createReaders(options: {
 
   const start = () => {
     const worker = spawn()
-    const thread: Thread = { worker, tasks: new Map(), bytes: 0 }
+    const thread: Thread = { worker, tasks: new Map(), bytes: 0, atWork: null }
     threads.push(thread)
     worker.addEventListener('message', (event: MessageEvent<FromReader>) => hear(thread, event.data))
     worker.addEventListener('error', (event: ErrorEvent) => {
@@ -56,13 +53,12 @@ export function createReaders(options: {
     })
     worker.addEventListener('close', () => replace(thread, null))
     worker.postMessage({ kind: 'start', settings } satisfies ToReader)
-    assign()
   }
 
   const hear = (thread: Thread, message: FromReader) => {
     switch (message.kind) {
-      case 'ready':
-        if (++readyCount >= count) ready.resolve()
+      case 'at_work':
+        thread.atWork = { jobId: message.jobId, since: clock.now() }
         return
       case 'bug':
         return log.error('reading a mail failed inside', { job: message.jobId, error: message.error })
@@ -105,13 +101,21 @@ export function createReaders(options: {
     }
     if (stopping) return
     deaths++
-    if (deaths >= GIVE_UP_START && readyCount < count) ready.reject(new Error('the reading threads do not start'))
     const waitMs = deaths === 1 ? 0 : backoffMs(RESTART_SECONDS, deaths - 1, 0.1, systemRandom)
     log.error('reading thread ended', { under_way: lost.length, too_slow: culprit !== null, restart_in_ms: waitMs })
+    resting++
     assign()
     void clock.sleep(waitMs, ended.signal).then(() => {
-      if (!stopping) start()
+      resting--
+      if (!stopping) assign()
     })
+  }
+
+  /** The task for which a thread has had too much time → the one that holds it up: a thread that has said nothing since it
+   *  went to work on another is stuck in that. */
+  const culpritOf = ({ atWork, tasks }: Thread, late: Task): Task => {
+    const busyWith = atWork !== null && clock.now() - atWork.since >= STUCK_MS ? tasks.get(atWork.jobId) : undefined
+    return busyWith ?? late
   }
 
   const giveUp = (task: Task, reason: string) => {
@@ -122,6 +126,7 @@ export function createReaders(options: {
   /** Hands out what waits, in order; but large mails wait for room, and those that were in a thread that died go one at a
    *  time, so that the one that kills threads takes no other along twice. */
   const assign = () => {
+    while (waiting.length > 0 && threads.length + resting < count) start()
     for (let at = 0; at < waiting.length && threads.length > 0; ) {
       const task = waiting[at]!
       const thread = threads.reduce((best, each) => (load(each) < load(best) ? each : best))
@@ -145,7 +150,7 @@ export function createReaders(options: {
     thread.worker.postMessage(messageOf(task))
     const { signal } = task.over
     void clock.sleep(limitMs, signal).then(() => {
-      if (!signal.aborted) replace(thread, task)
+      if (!signal.aborted) replace(thread, culpritOf(thread, task))
     })
   }
 
@@ -155,10 +160,7 @@ export function createReaders(options: {
     assign()
   }
 
-  for (let i = 0; i < count; i++) start()
-
   return {
-    ready: ready.promise,
     read: (job) =>
       new Promise((resolve) => {
         add({ kind: 'read', jobId: ++lastJobId, raw: job.raw, job, resolve, tries: 0, over: new AbortController() })
@@ -191,13 +193,16 @@ interface Thread {
   worker: Worker
   tasks: Map<number, Task>
   bytes: number
+  /** What it said last, and when by the clock: the job, which may be answered since. */
+  atWork: { jobId: number; since: number } | null
 }
 
 /** A mail of 25 MB takes half a second, and the DNS at most 20 s. */
 const LIMIT_MS = 45_000
+/** Longer than all that interrupts a stretch of work: the DNS, and the parser's own limit. */
+const STUCK_MS = 20_000
 const MOST_TRIES = 2
 const RESTART_SECONDS = [1, 5, 15, 30]
-const GIVE_UP_START = 4
 /** Mails up to this size never wait here. */
 const SMALL_BYTES = 1_000_000
 /** Of all threads together: each needs some times the size of a mail to read it. */

@@ -53,7 +53,7 @@ export interface MailHead {
   messageId: string
   /** Received headers that came with it. */
   hops: number
-  /** Value of our own loop header, if any. */
+  /** Values of the loop headers of all installations that have sent it on, one a line; null = of none. */
   loop: string | null
 }
 
@@ -72,7 +72,8 @@ export type ToReader =
   | { kind: 'attachments'; jobId: number; raw: Uint8Array }
 
 export type FromReader =
-  | { kind: 'ready' }
+  /** What keeps the thread busy from now on; several times for one job, which waits for the DNS in between. */
+  | { kind: 'at_work'; jobId: number }
   | { kind: 'reading'; reading: Reading }
   /** In the order of ParsedMail.attachments, base64. */
   | { kind: 'attachments'; jobId: number; contents: string[] | null; error: string | null }

@@ -20,8 +20,9 @@ export function createReaderDesk(post: Post): (message: ToReader) => void {
         const servers = message.settings.dnsServers
         const resolver = createResolver({ servers, clock: systemClock, random: systemRandom })
         const onBug = (jobId: number, error: unknown) => post({ kind: 'bug', jobId, error: textOf(error) })
-        world = { settings: message.settings, resolver, clock: systemClock, onBug }
-        return post({ kind: 'ready' })
+        const onWork = (jobId: number) => post({ kind: 'at_work', jobId })
+        world = { settings: message.settings, resolver, clock: systemClock, onWork, onBug }
+        return
       }
       case 'read':
         if (world === null) throw new Error('a reader must be started before it is given work')
@@ -46,6 +47,7 @@ async function read(job: ReadingJob, world: ReadingWorld, post: Post): Promise<v
 
 /** Stored mails carry three fields more than the mail had when it was parsed; its parts are the same. */
 async function attachments(jobId: number, raw: Uint8Array, post: Post): Promise<void> {
+  post({ kind: 'at_work', jobId })
   try {
     const contents = await parseAttachments(raw, new Promise(() => {}))
     post({ kind: 'attachments', jobId, contents: contents.map((content) => content.toString('base64')), error: null })

@@ -1,3 +1,5 @@
+import { decodeWords, type HeaderField } from './header-fields.ts'
+
 /** What the payload shows of a mail beyond its record (interface.md "Inbound received delivery"). */
 export interface ParsedMail {
   /** Empty when there is none. */
@@ -6,6 +8,17 @@ export interface ParsedMail {
   /** Names lower-case, values unfolded and decoded; values of a repeated header joined by `\n`, in order. */
   headers: Record<string, string>
   attachments: { filename: string; contentType: string; sizeBytes: number }[]
+}
+
+/** Header fields → as a payload shows them; names lower-case, values decoded, those of one name joined by `\n`. */
+export function headersOf(fields: readonly HeaderField[]): Record<string, string> {
+  const values = new Map<string, string[]>()
+  for (const { key, value } of fields) {
+    const same = values.get(key)
+    if (same === undefined) values.set(key, [decodeWords(value)])
+    else same.push(decodeWords(value))
+  }
+  return Object.fromEntries([...values].map(([key, each]) => [key, each.join('\n')]))
 }
 
 /** Stored raw mail → one blob. Never throws. */

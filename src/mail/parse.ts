@@ -1,7 +1,7 @@
 import { type AttachmentStream, MailParser, type MessageText } from 'mailparser'
 import { fileName } from './file-name.ts'
-import { decodeWords, type HeaderField, readHeaderFields } from './header-fields.ts'
-import type { ParsedMail } from './inbound-content.ts'
+import { type HeaderField, readHeaderFields } from './header-fields.ts'
+import { headersOf, type ParsedMail } from './inbound-content.ts'
 import { readTexts } from './mime-parts.ts'
 
 /** Raw mail → what a payload shows of it, and why it could not be read whole (null = it could). What cannot be read is
@@ -48,17 +48,6 @@ export async function parseAttachments(raw: Uint8Array, late: Promise<unknown>):
     return (chunk) => chunks.push(chunk)
   })
   return attachments.map((_, index) => Buffer.concat(contents[index]!))
-}
-
-/** Header fields → as a payload shows them; names lower-case, values decoded, those of one name joined by `\n`. */
-export function headersOf(fields: readonly HeaderField[]): Record<string, string> {
-  const values = new Map<string, string[]>()
-  for (const { key, value } of fields) {
-    const same = values.get(key)
-    if (same === undefined) values.set(key, [decodeWords(value)])
-    else same.push(decodeWords(value))
-  }
-  return Object.fromEntries([...values].map(([key, each]) => [key, each.join('\n')]))
 }
 
 const OPTIONS = {

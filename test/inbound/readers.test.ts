@@ -205,8 +205,7 @@ describe('threads that fail', () => {
     const say = (data: FromReader) => queueMicrotask(() => target.dispatchEvent(new MessageEvent('message', { data })))
     const die = () => queueMicrotask(() => target.dispatchEvent(new Event('close')))
     const postMessage = (message: ToReader) => {
-      if (message.kind === 'start') say({ kind: 'ready' })
-      else answer(message, say, die)
+      if (message.kind !== 'start') answer(message, say, die)
     }
     return Object.assign(target, { postMessage, terminate: () => {} }) as unknown as Worker
   }
@@ -225,7 +224,6 @@ describe('threads that fail', () => {
       return real
     }
     const pool = readers({ spawn })
-    await pool.ready
     const good = pool.read(job(mail(['Subject: good one'])))
     const poison = pool.read(job(mail(['Subject: poison', 'ARC-Seal: i=1; x'], 'kept\r\n'), { seals: [SEAL] }))
     const other = pool.read(job(mail(['Subject: good two'])))
@@ -252,7 +250,6 @@ describe('threads that fail', () => {
         }
       })
     const pool = readers({ spawn, clock })
-    await pool.ready
     const slow = pool.read(job(mail(['Subject: slow'])))
     await clock.advance(1000)
     const neighbour = pool.read(job(mail(['Subject: neighbour'])))
@@ -268,20 +265,17 @@ describe('threads that fail', () => {
   test('large mails wait for room, small ones pass them', async () => {
     const heard: number[] = []
     const pool = readers({ spawn: () => playedThread((message) => heard.push(subjectOf(message).length)), count: 2 })
-    await pool.ready
     for (const size of [20_000_000, 20_000_001, 500]) void pool.read(job(Buffer.alloc(size, 'x')))
     expect(heard).toEqual([20_000_000, 500])
   })
 
   test('attachments are null when their thread dies twice', async () => {
     const pool = readers({ spawn: () => playedThread((_message, _say, die) => die()), clock: createFakeClock(0) })
-    await pool.ready
     expect(await pool.attachments(new Uint8Array(mail(BANK)))).toBeNull()
   })
 
   test('stop answers everything that is under way, and whatever comes after it', async () => {
     const pool = readers({ spawn: () => playedThread(() => {}) })
-    await pool.ready
     const under = pool.read(job(mail(BANK)))
     await pool.stop()
     expect((await under).verdicts.dmarc).toBe('temperror')
@@ -289,16 +283,40 @@ describe('threads that fail', () => {
     expect(await pool.attachments(new Uint8Array(mail(BANK)))).toBeNull()
   })
 
-  test('threads that never start are told', async () => {
-    const spawn = () => Object.assign(new EventTarget(), { postMessage() {}, terminate() {} }) as unknown as Worker
-    const clock = createFakeClock(0)
-    const workers: Worker[] = []
-    const pool = readers({ spawn: () => workers[workers.push(spawn()) - 1]!, clock })
-    const told = pool.ready.then(() => 'ready', String)
-    for (let death = 0; death < 4; death++) {
-      workers.at(-1)!.dispatchEvent(new Event('close'))
-      await clock.advance(60_000)
+  test('a thread that is stuck in one mail is ended for it, and not for one that waits behind it', async () => {
+    const clock = createFakeClock(Date.now())
+    const spawn = () =>
+      playedThread((message, say) => {
+        if (message.kind !== 'read') return
+        const { jobId } = message.job
+        if (!subjectOf(message).includes('stuck')) return
+        say({ kind: 'at_work', jobId })
+      })
+    const pool = readers({ spawn, clock })
+    const patient = pool.read(job(mail(['Subject: patient'])))
+    await clock.advance(10_000)
+    const stuck = pool.read(job(mail(['Subject: stuck'])))
+    await clock.advance(35_000)
+    expect((await stuck).parseError).toBe('reading it took too long')
+    expect(Bun.peek.status(patient)).toBe('pending')
+  })
+
+  test('none is there before the first mail, and one that died is not started again for nothing', async () => {
+    let started = 0
+    const spawn = () => {
+      started++
+      return playedThread((_message, _say, die) => die())
     }
-    expect(await told).toContain('do not start')
+    const clock = createFakeClock(0)
+    const pool = readers({ spawn, clock, count: 2 })
+    expect(started).toBe(0)
+    const read = pool.read(job(mail(BANK)))
+    expect(started).toBe(2)
+    await clock.advance(120_000)
+    expect((await read).parseError).toBe('the thread that read it ended')
+    const before = started
+    await clock.advance(120_000)
+    expect(started).toBe(before)
+    expect(clock.naps()).toEqual([])
   })
 })
