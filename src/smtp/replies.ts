@@ -27,17 +27,19 @@ export const REPLIES = {
   loginFirst: new SmtpReply(530, '5.7.0', 'log in first'),
   tlsFirst: new SmtpReply(538, '5.7.11', 'say STARTTLS first, no login in clear'),
   tooManyRecipients: new SmtpReply(452, '4.5.3', 'too many recipients, send them another mail'),
-  storageFull: new SmtpReply(452, '4.3.1', 'nothing can be stored at present, come back later'),
+  storeBusy: new SmtpReply(451, '4.3.1', 'nothing can be stored at present, come back later'),
+  diskFull: new SmtpReply(452, '4.3.1', 'nothing can be stored at present, come back later'),
   fault: new SmtpReply(451, '4.3.0', 'an error of ours, come back later'),
 } as const
 
-/** What was thrown while answering → what to say. A full disk is expected and named; anything but SmtpReply and that is a
- *  bug or a broken machine: 451 and a line in the log with its stack. */
+/** What was thrown while answering → what to say. A store that cannot write and a full disk under the spool are expected
+ *  and named; anything but SmtpReply and those is a bug or a broken machine: 451 and a line in the log with its stack. */
 export function replyTo(thrown: unknown, log: Log): SmtpReply {
   if (thrown instanceof SmtpReply) return thrown
-  if (thrown instanceof StoreUnavailable || isDiskFull(thrown)) {
+  const isStore = thrown instanceof StoreUnavailable
+  if (isStore || isDiskFull(thrown)) {
     log.warn('mail is refused, nothing can be stored', { error: thrown })
-    return REPLIES.storageFull
+    return isStore ? REPLIES.storeBusy : REPLIES.diskFull
   }
   log.error('an SMTP command failed', { error: thrown })
   return REPLIES.fault
