@@ -55,8 +55,12 @@ export function createTally(db: Connection): Tally {
   const rows = new Map<string, Row>()
   const outcomes = new Map<string, Outcomes>()
 
+  /** One message mostly follows upon another of the same domain, and has no tags. */
+  let last: Row | null = null
+
   const rowOf = (of: Of, tag: string): number[] => {
     const hour = Math.floor(of.at / HOUR_MS)
+    if (last !== null && last.hour === hour && last.tag === tag && isSame(last.of, of)) return last.counts
     // The tag comes last, since it may hold anything.
     const key = `${hour} ${of.organizationId} ${of.domainId} ${of.mode} ${tag}`
     let row = rows.get(key)
@@ -64,10 +68,11 @@ export function createTally(db: Connection): Tally {
       row = { hour, of, tag, counts: COUNTED.map(() => 0) }
       rows.set(key, row)
     }
+    last = row
     return row.counts
   }
   const count = (of: Of, tags: readonly string[], name: Counted, by: number) => {
-    const at = COUNTED.indexOf(name)
+    const at = INDEX_OF[name]
     rowOf(of, '')[at]! += by
     for (const tag of tags.length > 1 ? new Set(tags) : tags) rowOf(of, tag)[at]! += by
   }
@@ -85,6 +90,7 @@ export function createTally(db: Connection): Tally {
   }
   const forget = () => {
     rows.clear()
+    last = null
     outcomes.clear()
   }
 
@@ -123,6 +129,7 @@ export function createTally(db: Connection): Tally {
   }
 }
 
+const INDEX_OF = Object.fromEntries(COUNTED.map((name, at) => [name, at])) as Record<Counted, number>
 const FINEST_MS = OUTCOME_WIDTHS_MS[0]
 const OUTCOMES: ReadonlySet<Counted> = new Set(['delivered', 'hardBounced', 'softBounced', 'lateBounced', 'complained'])
 
@@ -132,6 +139,10 @@ interface Of {
   domainId: string
   mode: Message['mode']
   at: number
+}
+
+function isSame(one: Of, other: Of): boolean {
+  return one.domainId === other.domainId && one.mode === other.mode && one.organizationId === other.organizationId
 }
 
 interface Row {
