@@ -122,6 +122,7 @@ const CASES: Case[] = [
   ['filler', body('<p>Lorem ipsum dolor</p>'), NO_TEXT, 'content_placeholder'],
   ['much hidden text', body(`<div style="display:none">${WORDS.repeat(2)}</div>`), NO_TEXT, 'content_hidden_text'],
   ['a hidden preview', body(`<div style="display:none;font-size:0">${WORDS}</div>`), NO_TEXT],
+  ['text without size', body(`<p style="font-size:0px">${WORDS.repeat(2)}</p>`), NO_TEXT, 'content_hidden_text'],
   ['white text on white', body('<p style="color:#FFF">secret</p>'), NO_TEXT, 'content_invisible_colour'],
   [
     'white text on a coloured cell',
@@ -351,6 +352,46 @@ describe('what is found in a mail', () => {
     const reached = new Set(CASES.flatMap(([, , ...codes]) => codes))
     expect(Object.keys(FINDING_KINDS).filter((code) => !reached.has(code as Code))).toEqual([])
   })
+})
+
+test('nothing but advice on clients is said of a page of columns as builders of mails make it', () => {
+  const html = `<!doctype html>
+<html lang="en" xmlns="http://www.w3.org/1999/xhtml" xmlns:v="urn:schemas-microsoft-com:vml">
+<head>
+<title>Tea</title>
+<!--[if !mso]><!--><meta http-equiv="X-UA-Compatible" content="IE=edge"><!--<![endif]-->
+<meta http-equiv="Content-Type" content="text/html; charset=UTF-8" />
+<meta name="viewport" content="width=device-width, initial-scale=1" />
+<style type="text/css">
+  #outlook a { padding:0; }
+  body { margin:0; -webkit-text-size-adjust:100%; }
+  .button { background-color:#223366; }
+  @media only screen and (min-width:480px) { .column { width:50% !important; } }
+</style>
+<!--[if mso]><xml><o:OfficeDocumentSettings><o:AllowPNG/></o:OfficeDocumentSettings></xml><![endif]-->
+</head>
+<body style="word-spacing:normal;background-color:#f4f4f4;">
+<div style="display:none;font-size:1px;color:#f4f4f4;max-height:0;overflow:hidden;">Three teapots leave our house</div>
+<div style="background-color:#f4f4f4;">
+<!--[if mso | IE]><table align="center" width="600"><tr><td><![endif]-->
+<table align="center" border="0" role="presentation" style="width:100%;"><tbody><tr>
+<td style="direction:ltr;font-size:0px;padding:20px 0;text-align:center;">
+<!--[if mso | IE]><table><tr><td style="width:300px;"><![endif]-->
+<div class="column" style="font-size:0px;display:inline-block;width:100%;">
+<div style="font-family:Arial;font-size:14px;line-height:1.5;color:#000000;"><p>${WORDS}</p></div>
+<table role="presentation"><tr><td class="button" valign="middle"><a href="https://shop.example.org/" style="color:#ffffff;font-size:13px;">Your order</a></td></tr></table>
+<p style="border-top:solid 1px #ddd;font-size:1px;margin:0 auto;width:100%;">&nbsp;</p>
+<img src="cid:logo" alt="" width="100" height="40" style="border:0;display:block;outline:none;" />
+</div>
+<!--[if mso | IE]></td></tr></table><![endif]-->
+</td></tr></tbody></table>
+<!--[if mso | IE]></td></tr></table><![endif]-->
+</div>
+</body>
+</html>`
+  const { score, issues } = analyze({ ...GOOD, html })
+  expect(issues.map(({ code }) => code)).toEqual(['css_media_query'])
+  expect(score).toBe(100)
 })
 
 describe('the score', () => {

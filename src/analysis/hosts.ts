@@ -62,6 +62,6 @@ const SHORTENERS = new Set(
   (
     'bit.ly bitly.com tinyurl.com t.co goo.gl ow.ly is.gd v.gd buff.ly rebrand.ly cutt.ly rb.gy shorturl.at t.ly tiny.cc ' +
     'lnkd.in s.id soo.gd bl.ink short.io adf.ly bit.do mcaf.ee qr.ae x.co dlvr.it fb.me wp.me trib.al amzn.to ' +
-    'youtu.be.gd kutt.it u.to clck.ru shorte.st linktr.ee'
+    'kutt.it u.to clck.ru shorte.st'
   ).split(' '),
 )

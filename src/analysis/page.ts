@@ -18,7 +18,7 @@ export interface Page {
   images: PageImage[]
   /** With its blanks made one. Alternative texts of images are not in it. */
   visibleText: string
-  /** `display: none` and the like. */
+  /** `display: none`, no size and the like. */
   hiddenText: string
   /** In the colour of its ground. */
   sameColourText: string
@@ -97,7 +97,8 @@ export function readPage(html: string): Page {
         return
       }
       const text = decodeEntities(source.slice(start, end))
-      const { isHidden, colour, ground } = elements.state
+      const { isHidden: isDropped, isSizeless, colour, ground } = elements.state
+      const isHidden = isDropped || isSizeless
       if (isHidden) texts.hidden += text
       else if (colour !== null && colour === ground) texts.sameColour += text
       else texts.visible += text

@@ -1,139 +1,28 @@
 /** Words of unwanted mail, of mail to many and of free mailboxes, as data. Chosen by us, in English, German, French and
  *  Spanish; each is looked for as whole words, in lower case. */
-export const SPAM_PHRASES = [
-  '100% free',
-  'act now',
-  'additional income',
-  'all for free',
-  'amazing deal',
-  'apply now',
-  'as seen on',
-  'best price',
-  'be your own boss',
-  'big bucks',
-  'buy direct',
-  'call now',
-  'cash bonus',
-  'casino',
-  'cheap meds',
-  'claim your prize',
-  'click here now',
-  'click now',
-  'congratulations you won',
-  'congratulations you have won',
-  'credit card offer',
-  'dear friend',
-  'do it today',
-  'double your',
-  'earn extra cash',
-  'earn money',
-  'eliminate debt',
-  'extra income',
-  'fast cash',
-  'financial freedom',
-  'free access',
-  'free gift',
-  'free money',
-  'free offer',
-  'free trial',
-  'get it now',
-  'get paid',
-  'get rich',
-  'guaranteed',
-  'hurry up',
-  'increase sales',
-  'instant access',
-  'limited time',
-  'lose weight',
-  'lowest price',
-  'make money',
-  'million dollars',
-  'miracle',
-  'money back',
-  'no catch',
-  'no cost',
-  'no credit check',
-  'no fees',
-  'no obligation',
-  'no risk',
-  'no strings attached',
-  'offer expires',
-  'once in a lifetime',
-  'only today',
-  'order now',
-  'passive income',
-  'payday loan',
-  'risk free',
-  'risk-free',
-  'satisfaction guaranteed',
-  'special promotion',
-  'this is not spam',
-  'urgent response',
-  'viagra',
-  'weight loss',
-  'what are you waiting for',
-  'while supplies last',
-  'winner',
-  'work from home',
-  'you are a winner',
-  'you have been selected',
-  'you won',
-  "you've won",
-  'gratis geschenk',
-  'geld verdienen',
-  'jetzt kaufen',
-  'jetzt zugreifen',
-  'kostenlos testen',
-  'nur heute',
-  'schnelles geld',
-  'sie haben gewonnen',
-  'ohne risiko',
-  'garantiert gewinnen',
-  'argent facile',
-  'gagner de l’argent',
-  "gagner de l'argent",
-  'offre limitée',
-  'vous avez gagné',
-  'sans engagement',
-  'dinero fácil',
-  'gana dinero',
-  'has ganado',
-  'oferta limitada',
-  'sin compromiso',
-] as const
+export const SPAM_PHRASES: readonly string[] = (
+  '100% free; act now; additional income; all for free; amazing deal; as seen on; best price; be your own boss; ' +
+  'big bucks; buy direct; call now; cash bonus; casino; cheap meds; claim your prize; click here now; click now; ' +
+  'congratulations you won; congratulations you have won; credit card offer; dear friend; do it today; ' +
+  'double your; earn extra cash; earn money; eliminate debt; extra income; fast cash; financial freedom; ' +
+  'free access; free gift; free money; free offer; get it now; get paid; get rich; hurry up; increase sales; ' +
+  'limited time; lose weight; lowest price; make money; million dollars; miracle; money back; no catch; ' +
+  'no credit check; no obligation; no risk; no strings attached; offer expires; once in a lifetime; only today; ' +
+  'order now; passive income; payday loan; risk free; risk-free; satisfaction guaranteed; special promotion; ' +
+  'this is not spam; urgent response; viagra; weight loss; what are you waiting for; while supplies last; ' +
+  "work from home; you are a winner; you have been selected; you won; you've won; gratis geschenk; geld verdienen; " +
+  'jetzt kaufen; jetzt zugreifen; nur heute; schnelles geld; sie haben gewonnen; ohne risiko; garantiert gewinnen; ' +
+  "argent facile; gagner de l'argent; offre limitée; vous avez gagné; sans engagement; " +
+  'dinero fácil; gana dinero; has ganado; oferta limitada; sin compromiso'
+).split('; ')
 
 /** Each hints at mail to many. */
-export const BULK_PHRASES = [
-  'newsletter',
-  'unsubscribe',
-  'special offer',
-  'sale ends',
-  'shop now',
-  'discount',
-  'coupon',
-  'promo code',
-  '% off',
-  'view in browser',
-  'view this email in your browser',
-  'new arrivals',
-  'weekly digest',
-  'our latest',
-  'black friday',
-  'you are receiving this',
-  "you're receiving this",
-  'abmelden',
-  'abbestellen',
-  'rabatt',
-  'gutschein',
-  'im browser ansehen',
-  'angebote der woche',
-  'se désabonner',
-  'désinscrire',
-  'soldes',
-  'darse de baja',
-  'descuento',
-  'cancelar suscripción',
-] as const
+export const BULK_PHRASES: readonly string[] = (
+  'newsletter; unsubscribe; special offer; sale ends; shop now; discount; coupon; promo code; % off; ' +
+  'view in browser; view this email in your browser; new arrivals; weekly digest; our latest; black friday; ' +
+  "you are receiving this; you're receiving this; abmelden; abbestellen; rabatt; gutschein; im browser ansehen; " +
+  'angebote der woche; se désabonner; désinscrire; soldes; darse de baja; descuento; cancelar suscripción'
+).split('; ')
 
 /** What a link to unsubscribe says or leads to. */
 export const UNSUBSCRIBE_WORDS =

@@ -5,13 +5,15 @@ import { scanCss } from './css-scan.ts'
 /** How text looks where it stands, as far as the tags around it say. */
 export interface Look {
   isHidden: boolean
+  /** Its size is nothing; unlike what is hidden, an element within can undo that, and layouts of columns do. */
+  isSizeless: boolean
   /** Colour of the text as `#rrggbb`; null when nobody set it. */
   colour: string | null
   /** The ground behind it; null when it cannot be known. */
   ground: string | null
 }
 
-export const PLAIN_LOOK: Look = { isHidden: false, colour: null, ground: '#ffffff' }
+export const PLAIN_LOOK: Look = { isHidden: false, isSizeless: false, colour: null, ground: '#ffffff' }
 
 /** Style sheets of a page, style attributes included: what is used, not where. */
 export class UsedCss {
@@ -48,6 +50,7 @@ export function lookWithin(around: Look, tag: HtmlTag, own: Map<string, string> 
   const colour = own?.get('color') ?? (tag.name === 'font' ? attributeOf(tag, 'color') : undefined)
   return {
     isHidden: around.isHidden || attributeOf(tag, 'hidden') !== undefined || (own !== null && hides(own)),
+    isSizeless: sizeless(own) ?? around.isSizeless,
     // A link has a colour of its own.
     colour: colour === undefined ? (tag.name === 'a' ? null : around.colour) : colourOf(colour),
     ground: groundWithin(around.ground, tag, own, sheetColours),
@@ -76,9 +79,17 @@ function groundWithin(
 
 function hides(own: Map<string, string>): boolean {
   if (NONE.test(own.get('display') ?? '') || HIDDEN.test(own.get('visibility') ?? '')) return true
-  if (ZERO.test(own.get('font-size') ?? '') || ZERO.test(own.get('opacity') ?? '')) return true
+  if (ZERO.test(own.get('opacity') ?? '')) return true
   const isFlat = ZERO.test(own.get('max-height') ?? '') || ZERO.test(own.get('height') ?? '')
   return isFlat && HIDDEN.test(own.get('overflow') ?? '')
+}
+
+/** Null = the element does not say. */
+function sizeless(own: Map<string, string> | null): boolean | null {
+  const size = own?.get('font-size')
+  if (size !== undefined) return ZERO.test(size)
+  const font = own?.get('font')
+  return font === undefined ? null : /^0(?:px)?[/\s]/.test(font)
 }
 
 const NONE = /^none\b/
