@@ -1,0 +1,120 @@
+import { invalid, Refusal } from '../model/refusal.ts'
+import type { TemplateContent } from '../model/template.ts'
+import { bodyFault, subjectFault } from './checks.ts'
+import { createFilling, type ParsedText, parseText, TemplateFault } from './template-engine.ts'
+
+/** A template and variables → subject, html and text. Only `html` is escaped. */
+
+/** The texts of a template, as an author writes them. */
+export type TemplateTexts = Pick<TemplateContent, 'subject' | 'html' | 'text'>
+export type TemplateField = keyof TemplateTexts
+
+/** A template whose texts have been understood; null where there is none. */
+export type ParsedTemplate = Record<TemplateField, ParsedText | null>
+
+export interface Rendered {
+  /** One line; null = the template leaves it to the message. */
+  subject: string | null
+  /** At least one of the two. */
+  html: string | null
+  text: string | null
+}
+
+const FIELDS: readonly TemplateField[] = ['subject', 'html', 'text']
+
+/** One text of a template → understood. Throws `validation_error` with the field and `details` `{line, column}`, both
+ *  from 1, null for a fault of the whole. */
+export function parseTemplate(source: string, field: TemplateField): ParsedText {
+  try {
+    return parseText(source, field === 'html' ? 'html' : 'plain')
+  } catch (error) {
+    if (!(error instanceof TemplateFault)) throw error
+    throw syntaxRefusal([{ field, fault: error }])
+  }
+}
+
+/** All texts → understood. Throws one `validation_error` for all that is wrong with them; the place is the first's. */
+export function parseTemplateTexts(texts: TemplateTexts): ParsedTemplate {
+  const parsed: ParsedTemplate = { subject: null, html: null, text: null }
+  const wrong: { field: TemplateField; fault: TemplateFault }[] = []
+  for (const field of FIELDS) {
+    const source = texts[field]
+    try {
+      if (source !== null) parsed[field] = parseText(source, field === 'html' ? 'html' : 'plain')
+    } catch (error) {
+      if (!(error instanceof TemplateFault)) throw error
+      wrong.push({ field, fault: error })
+    }
+  }
+  if (wrong.length > 0) throw syntaxRefusal(wrong)
+  return parsed
+}
+
+/** The names of the variables in all texts: those of the subject first. */
+export function variablesIn(parsed: ParsedTemplate): string[] {
+  return [...new Set(FIELDS.flatMap((field) => parsed[field]?.variables ?? []))]
+}
+
+/** Texts and variables → what stands in the mail. See `fillTemplate`; throws also what parsing throws. */
+export function renderTemplate(template: TemplateTexts, variables: Record<string, unknown>): Rendered {
+  return fillTemplate(parseTemplateTexts(template), variables)
+}
+
+/** Understood texts and variables → what stands in the mail; `variables` stays as it is. Line breaks of the subject
+ *  become spaces, an empty text counts as missing. Throws `template_error`: `details.variable` is the one that is missing
+ *  and has no default, `details.field` where. What is left out of `parsed` is neither rendered nor asked for. */
+export function fillTemplate(parsed: ParsedTemplate, variables: Record<string, unknown>): Rendered {
+  const fill = createFilling(variables)
+  const filled = (field: TemplateField) => {
+    const text = parsed[field]
+    try {
+      return text === null ? null : fill(text)
+    } catch (error) {
+      if (!(error instanceof TemplateFault)) throw error
+      throw renderRefusal(field, error)
+    }
+  }
+  const subject = filled('subject')?.replace(LINE_BREAKS, ' ').trim() ?? null
+  const html = filled('html')
+  const text = blankToNull(filled('text'))
+  requireGood('subject', subject, subjectFault)
+  requireGood('html', html, bodyFault)
+  requireGood('text', text, bodyFault)
+  if (html === null && text === null) throw poorRefusal('text', 'must not be empty')
+  return { subject, html, text }
+}
+
+const LINE_BREAKS = /[\r\n\u2028\u2029]+/g
+
+function blankToNull(text: string | null): string | null {
+  return text === null || text.trim() === '' ? null : text
+}
+
+function requireGood(field: TemplateField, text: string | null, faultOf: (text: string) => string | null): void {
+  const fault = text === null ? null : faultOf(text)
+  if (fault !== null) throw poorRefusal(field, fault)
+}
+
+function syntaxRefusal(wrong: { field: TemplateField; fault: TemplateFault }[]): Refusal {
+  const faults = wrong.map(({ field, fault: { line, column, message } }) => {
+    const place = line === null ? '' : ` in line ${line}, column ${column}`
+    return { field, message: `${field} is no good template${place}: ${message}` }
+  })
+  const { message, field } = invalid(faults)
+  const { line, column } = wrong[0]!.fault
+  return new Refusal('validation_error', message, { field, faults, details: { line, column } })
+}
+
+function renderRefusal(field: TemplateField, { message, variable, line, column }: TemplateFault): Refusal {
+  const what = variable === null ? `${field} of the template: ${message}` : `${message}, in ${field} of the template`
+  const details = { ...(variable === null ? {} : { variable }), field, line, column }
+  return new Refusal('template_error', what, { field: 'variables', details })
+}
+
+/** What came out could not be sent. */
+function poorRefusal(field: TemplateField, fault: string): Refusal {
+  return new Refusal('template_error', `${field} as rendered from the template ${fault}`, {
+    field: 'variables',
+    details: { field },
+  })
+}

@@ -1,0 +1,158 @@
+import { filters, Liquid, LiquidError, type Template as Node, Parser } from 'liquidjs'
+import { boundTags } from './template-tags.ts'
+import { BoundedContext, boundOperators, boundWork, spell, WORK } from './template-work.ts'
+
+/** The template language: Liquid, with limits on all that a stranger's template can cost. It reads no files, sees only
+ *  the variables it is given, and of them only what they hold themselves. */
+
+/** One text of a template, understood. */
+export interface ParsedText {
+  nodes: Node[]
+  engine: Liquid
+  /** About how many bytes it takes. */
+  weight: number
+  /** The names it asks for from outside, in the order of their first use: `user.name`. */
+  variables: string[]
+}
+
+/** What is wrong with a template, and where: lines and columns count from 1. */
+export class TemplateFault extends Error {
+  readonly line: number | null
+  readonly column: number | null
+  /** The variable that is missing, when that is all that is wrong. */
+  readonly variable: string | null
+
+  constructor(message: string, at: { line: number | null; column: number | null; variable: string | null }) {
+    super(message)
+    this.name = 'TemplateFault'
+    this.line = at.line
+    this.column = at.column
+    this.variable = at.variable
+  }
+}
+
+/** Longest text, in characters: Gmail clips a mail at 102 KB, the longest known need is some images as `data:`. */
+export const MAX_TEXT = 256 * 1024
+const MAX_NODES = 5_000
+const MAX_EXPRESSION = 20_000
+const NODE_BYTES = 1_000 // measured: 900 to 1,300 for an output
+/** Of blocks in blocks, and of brackets in brackets. */
+const MAX_NESTING = 100
+const MAX_BRACKETS = 20
+/** A backstop behind the counted work, which ends first: too short a time refuses good mail when the machine is busy. */
+const RENDER_MS = 500
+
+const HTML = createEngine((value, context) => escapeHtml.call({ context }, spell(value, context)))
+const PLAIN = createEngine(spell)
+
+/** Text → understood; `html` escapes what it puts out unless the last filter is `raw`. Throws TemplateFault. */
+export function parseText(source: string, kind: 'html' | 'plain'): ParsedText {
+  const engine = kind === 'html' ? HTML : PLAIN
+  return faultsTold(() => {
+    const parser = new BoundedParser(engine)
+    const nodes = parser.parse(source)
+    return { nodes, engine, weight: source.length + parser.nodes * NODE_BYTES, variables: variablesOf(engine, nodes) }
+  })
+}
+
+/** Fills in texts that share variables and one budget, one after the other. Throws TemplateFault when a variable is
+ *  missing that has no default, when a filter cannot do what it is asked, and when the budget is spent. */
+export function createFilling(variables: Record<string, unknown>): (text: ParsedText) => string {
+  let paid: Pick<BoundedContext, 'memoryLimit' | 'renderLimit'> | null = null
+  return ({ nodes, engine }) => {
+    // A copy for each, because `increment` writes into it, and without a prototype, so that it has only what was given.
+    const scope = Object.assign(Object.create(null), variables)
+    const context = new BoundedContext(scope, engine.options, { sync: true }, { ...paid, liquid: engine })
+    paid ??= context
+    return faultsTold(() => engine.renderSync(nodes, context) as string)
+  }
+}
+
+const escapeHtml = filters.escape as (this: { context: BoundedContext }, text: string) => string
+type Write = (value: unknown, context: BoundedContext) => string
+
+function createEngine(write: Write): Liquid {
+  const engine = new Liquid({
+    outputEscape(this: { context: BoundedContext }, value: unknown) {
+      return write(value, this.context)
+    },
+    operators: boundOperators,
+    strictVariables: true,
+    strictFilters: true,
+    lenientIf: true,
+    ownPropertyOnly: true,
+    templates: {}, // instead of the file system
+    parseLimit: MAX_TEXT,
+    renderLimit: RENDER_MS,
+    memoryLimit: WORK,
+    timezoneOffset: 0, // UTC wherever the machine stands
+    locale: 'en-US',
+  })
+  boundTags(engine)
+  boundWork(engine)
+  return engine
+}
+
+class BoundedParser extends Parser {
+  #depth = 0
+  nodes = 0
+
+  override parseTokens(tokens: Tokens): Node[] {
+    for (const token of tokens) if ('content' in token) requireSimple(String(token.content))
+    return super.parseTokens(tokens)
+  }
+
+  override parseToken(token: Tokens[number], rest: Tokens): ReturnType<Parser['parseToken']> {
+    if (++this.nodes > MAX_NODES) throw new Error(`a template has at most ${MAX_NODES} tags and outputs`)
+    if (++this.#depth > MAX_NESTING) throw new Error(`blocks are nested more than ${MAX_NESTING} deep`)
+    try {
+      return super.parseToken(token, rest)
+    } finally {
+      this.#depth--
+    }
+  }
+}
+
+type Tokens = Parameters<Parser['parseTokens']>[0]
+
+/** What stands between the delimiters of one tag or output. */
+function requireSimple(expression: string): void {
+  if (expression.length > MAX_EXPRESSION) throw new Error(`one tag has at most ${MAX_EXPRESSION} characters`)
+  let depth = 0
+  for (const character of expression) {
+    if (character === '[' || character === '(') depth++
+    else if (character === ']' || character === ')') depth--
+    if (depth > MAX_BRACKETS) throw new Error(`brackets are nested more than ${MAX_BRACKETS} deep`)
+  }
+}
+
+function variablesOf(engine: Liquid, nodes: Node[]): string[] {
+  const { globals } = engine.analyzeSync(nodes, { partials: false })
+  const found = Object.values(globals).flat()
+  found.sort((a, b) => a.location.row - b.location.row || a.location.col - b.location.col)
+  return [...new Set(found.map(String))]
+}
+
+/** Whatever goes wrong in there is the template's fault, an exhausted stack included. */
+function faultsTold<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    const { message, originalError, token } = error as LiquidError & { originalError?: { variableName?: string } }
+    const [line = null, column = null] = LiquidError.is(error) ? token.getPosition() : []
+    const variable = originalError?.variableName ?? null
+    throw new TemplateFault(worded(message, variable), { line, column, variable })
+  }
+}
+
+function worded(message: string, variable: string | null): string {
+  if (variable !== null) return `variable ${variable} is missing and has no default`
+  if (message.includes(' limit exceeded')) {
+    return message.startsWith('parse') ? `is longer than ${MAX_TEXT} characters` : 'does more work than a mail may take'
+  }
+  if (/call stack/i.test(message)) return 'is nested too deep'
+  const [sentence = ''] = message.split(/, line:\d+, col:\d+/)
+  return sentence.length <= MAX_MESSAGE ? sentence : `${sentence.slice(0, MAX_MESSAGE)}…`
+}
+
+const MAX_MESSAGE = 200
