@@ -8,6 +8,7 @@ import { analyzeOperations } from './api/routes/messages-analyze.ts'
 import { qualityOperations } from './api/routes/quality.ts'
 import { statsOperations } from './api/routes/stats.ts'
 import { suppressionOperations } from './api/routes/suppressions.ts'
+import { templateOperations } from './api/routes/templates.ts'
 import { webhookOperations } from './api/routes/webhooks.ts'
 import type { Config } from './config.ts'
 import type { OwnPartsOf } from './mail/own-parts.ts'
@@ -81,6 +82,7 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...statsOperations(around),
     ...qualityOperations({ ...around, quality: config.quality }),
     ...suppressionOperations(around),
+    ...templateOperations(around),
     ...webhookOperations({ ...around, checkUrl }),
     ...inboundOperations({ ...around, checkUrl }),
   ]

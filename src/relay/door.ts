@@ -148,6 +148,7 @@ function requestOf(written: AuthorMail, recipients: readonly Mailbox[]): Submiss
     // His mail goes out as he made it, whatever the domain's setting.
     trackOpens: false,
     trackClicks: false,
+    template: null,
     mime: written.mime,
   }
 }

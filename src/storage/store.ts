@@ -15,6 +15,7 @@ import type { QualityAlert, QualityFigures } from '../model/quality.ts'
 import type { Report } from '../model/report.ts'
 import type { Counts } from '../model/stats.ts'
 import type { Suppression, SuppressionReason } from '../model/suppression.ts'
+import type { Template, TemplateContent, TemplateVersion } from '../model/template.ts'
 import type {
   Webhook,
   WebhookAttempt,
@@ -43,6 +44,7 @@ export interface Store {
   deliveries: Deliveries
   events: Events
   suppressions: Suppressions
+  templates: Templates
   webhooks: Webhooks
   webhookDeliveries: WebhookDeliveries
   inboundRoutes: InboundRoutes
@@ -391,6 +393,38 @@ export interface Suppressions {
   /** Answers the number removed. */
   remove(ids: string[]): Promise<number>
 }
+
+export interface Templates {
+  /** Its version is the first that is kept. `conflict` when the organization has another with that alias. */
+  create(template: Template, remember?: Remember): Promise<'created' | 'conflict'>
+  get(id: string): Promise<Template | null>
+  findByAlias(organizationId: string, alias: string): Promise<Template | null>
+  /** What may be sent under an id, whoever's it is, or an alias of the organization: which template, and which version
+   *  of it stands. Synchronous and cheap: asked for at every message. */
+  standing(organizationId: string, idOrAlias: string): StandingTemplate | null
+  /** Without `html` and `text`: a page of whole ones may be fifty megabytes. */
+  list(organizationId: string, page: PageRequest): Promise<Page<ListedTemplate>>
+  /** Changes what is given; content is given whole and becomes the next version when a text of it differs from the
+   *  present one. `changed` when version `expected` no longer stands, `conflict` when the alias is taken: nothing is
+   *  written then. */
+  update(
+    id: string,
+    expected: number,
+    change: { alias?: string | null; name?: string; content?: TemplateContent },
+    now: number,
+  ): Promise<{ kind: 'updated'; template: Template } | { kind: 'changed' | 'conflict' | 'unknown' }>
+  version(id: string, version: number): Promise<TemplateVersion | null>
+  /** Newest first, those before version `before` (null = from the newest), without `html` and `text`. */
+  versions(
+    id: string,
+    page: { limit: number; before: number | null },
+  ): Promise<Page<Omit<TemplateVersion, 'html' | 'text'>>>
+  /** With its versions. Messages made from it stay. */
+  remove(id: string): Promise<void>
+}
+
+export type StandingTemplate = Pick<Template, 'id' | 'organizationId' | 'version'>
+export type ListedTemplate = Omit<Template, 'html' | 'text'>
 
 export interface Webhooks {
   create(webhook: Webhook, secret: string, remember?: Remember): Promise<void>

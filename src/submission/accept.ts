@@ -11,18 +11,21 @@ import type { AcceptedMessage, Remember, Store } from '../storage/store.ts'
 import { storedContent } from './content.ts'
 import { describe, plannedDeliveries } from './draft.ts'
 import type { Recipient } from './recipients.ts'
-import type { Author, SubmissionRequest } from './request.ts'
+import type { Rendered } from './render.ts'
+import type { Author, SubmissionRequest, TemplateUse } from './request.ts'
 import { requireGoodStanding, requireOwnDomain, requireRecipients, requireVerified } from './requirements.ts'
 import { type Outcomes, playOut, type Simulate } from './sandbox.ts'
 import { type Compose, domainKeys } from './signing.ts'
+import { createStoredTemplates } from './templates.ts'
 import { liveCount, monthOf, quotaExceeded, withinVolume } from './volume.ts'
 
 /** A request becomes queued deliveries. Everything up to the store is thought and may be forgotten; the store's one
  *  transaction holds message, content, deliveries, counted volume and remembered answer, or nothing. Only then is
  *  anybody told. What happens twice: nothing here; a caller that got no answer repeats with its Idempotency-Key. */
 export interface Submission {
-  /** One message → what to answer. Refuses with validation_error, forbidden (`from`), payload_too_large,
-   *  domain_not_verified, invalid_state (stopped by an alert), quota_exceeded. `remember` sees the answer before it is true and is written with it. */
+  /** One message → what to answer. Refuses with validation_error, forbidden (`from`, `template_id`), payload_too_large,
+   *  template_error, domain_not_verified, invalid_state (stopped by an alert), quota_exceeded. `remember` sees the answer
+   *  before it is true and is written with it. */
   submit(author: Author, request: SubmissionRequest, remember?: MakeRecord<Accepted>): Promise<Accepted>
   /** Many messages in one transaction, each with its own fate, in order. What is refused already comes in as a
    *  Refusal and goes out as it is. When the month's volume does not hold all, the first that fit go. */
@@ -31,10 +34,13 @@ export interface Submission {
     requests: readonly (SubmissionRequest | Refusal)[],
     remember?: MakeRecord<Fate[]>,
   ): Promise<Fate[]>
+  /** Fills a template as a message would be, without sending one. Refuses with validation_error and forbidden
+   *  (`template_id`) and template_error. */
+  render(organizationId: string, use: TemplateUse): Promise<Rendered>
 }
 
 export interface SubmissionDeps {
-  store: Pick<Store, 'domains' | 'messages' | 'suppressions'>
+  store: Pick<Store, 'domains' | 'messages' | 'suppressions' | 'templates'>
   clock: Clock
   mintId: MintId
   settings: SubmissionSettings
@@ -68,16 +74,20 @@ export type MakeRecord<T> = (answer: T) => Remember | undefined
 
 export function createSubmission(deps: SubmissionDeps): Submission {
   const { store, clock, planOf } = deps
+  const templates = createStoredTemplates(deps)
 
   /** Test mail takes the whole path, signing included, and is over when it is accepted; scheduled test mail waits
    *  in the queue like any other, and delivery plays its part then. */
-  const prepare = async (author: Author, domain: Domain | null, request: SubmissionRequest, now: number) => {
-    const recipients = requireRecipients(request)
-    const sender = requireOwnDomain(request, domain)
+  const prepare = async (author: Author, domain: Domain | null, given: SubmissionRequest, now: number) => {
+    const recipients = requireRecipients(given)
+    const use = usedTemplate(given)
+    const template = use && templates.require(author.key.organizationId, use.idOrAlias)
+    const sender = requireOwnDomain(given, domain)
     requireVerified(author, sender, deps.settings)
     requireGoodStanding(author, sender, deps.stoppedBy)
     const listed = suppressedAmong(recipients, author, store)
     const suppressed = author.key.mode === 'test' ? listed.union(pretended(recipients, deps.simulate)) : listed
+    const request = template && use ? await templates.fillIn(given, template, use.variables) : given
     const id = deps.mintId('msg')
     const content = storedContent(id, request, recipients, deps.settings, now)
     const message = describe(id, author, request, content, sender, now)
@@ -126,7 +136,7 @@ export function createSubmission(deps: SubmissionDeps): Submission {
       const [domain, plan] = await Promise.all([store.domains.get(domainId), planOf(organizationId)])
       const prepared: (AcceptedMessage | Refusal)[] = []
       for (const request of requests) {
-        if (prepared.length % MESSAGES_A_TURN === MESSAGES_A_TURN - 1) await new Promise(setImmediate)
+        if (isTurnOver(prepared.length, request)) await new Promise(setImmediate)
         const ready = request instanceof Refusal ? request : prepare(author, domain, request, now).catch(refusalOrThrow)
         prepared.push(await ready)
       }
@@ -146,11 +156,23 @@ export function createSubmission(deps: SubmissionDeps): Submission {
         used = Math.max(result.used, used + 1)
       }
     },
+
+    render: async (organizationId, { idOrAlias, variables }) =>
+      templates.fill(templates.require(organizationId, idOrAlias), variables),
   }
 }
 
-/** A batch lets others have their turn after so many messages: some milliseconds of work. */
+/** A batch lets others have their turn after so many messages: some milliseconds of work. One template may take more. */
 const MESSAGES_A_TURN = 20
+
+function isTurnOver(done: number, next: SubmissionRequest | Refusal): boolean {
+  return done % MESSAGES_A_TURN === MESSAGES_A_TURN - 1 || (!(next instanceof Refusal) && usedTemplate(next) !== null)
+}
+
+/** The template a request is still to be made from. */
+function usedTemplate({ template }: SubmissionRequest): TemplateUse | null {
+  return template !== null && 'idOrAlias' in template ? template : null
+}
 
 function suppressedAmong(recipients: Recipient[], author: Author, store: SubmissionDeps['store']): Set<string> {
   const { organizationId, domainId } = author.key

@@ -63,7 +63,7 @@ export function describe(
     subject: request.subject,
     tags: request.tags,
     metadata: request.metadata,
-    templateId: null,
+    templateId: request.template !== null && 'id' in request.template ? request.template.id : null,
     sizeBytes,
     messageIdHeader: messageId,
     createdAt: now,

@@ -11,8 +11,9 @@ export interface SubmissionRequest {
   cc: Addresses | null
   bcc: Addresses | null
   replyTo: Addresses | null
+  /** Empty while a template is to give it. */
   subject: string
-  /** At least one of the two is there, or `mime`. */
+  /** At least one of the two is there, or `mime`, or a template to make them from. */
   html: string | null
   text: string | null
   headers: [name: string, value: string][]
@@ -27,6 +28,8 @@ export interface SubmissionRequest {
   unsubscribe: boolean | null
   trackOpens: boolean | null
   trackClicks: boolean | null
+  /** What subject, html and text are to be made from, or have been. */
+  template: TemplateUse | { id: string } | null
   /** A mail that its author finished: it goes out as it is, and the fields above only say what stands in it. `html`,
    *  `text`, `headers` and `attachments` are empty then. */
   mime: FinishedMail | null
@@ -39,6 +42,12 @@ export interface FinishedMail {
   /** Its Message-ID with angle brackets; null = it has none. */
   messageId: string | null
   hasDate: boolean
+}
+
+/** A template that stands at the time of sending, and what to fill it with. */
+export interface TemplateUse {
+  idOrAlias: string
+  variables: Record<string, unknown>
 }
 
 /** Addresses in the form they were sent in, and what they mean. */

@@ -18,6 +18,7 @@ export function requestAgain(message: Message, content: Uint8Array): SubmissionR
     replyTo: addresses(message.replyTo),
     subject: message.subject,
     ...contentAgain(content),
+    template: message.templateId === null ? null : { id: message.templateId },
     metadata: message.metadata,
     tags: message.tags,
     scheduledAt: null,

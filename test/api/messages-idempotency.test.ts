@@ -168,6 +168,7 @@ test('a record that cannot be written takes the message with it', async () => {
     unsubscribe: null,
     trackOpens: null,
     trackClicks: null,
+    template: null,
     mime: null,
   }
   const broken = { organizationId: house.organizationId, keyHash: null as never, requestHash: new Uint8Array(32) }

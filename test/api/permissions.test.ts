@@ -65,7 +65,9 @@ describe('every operation', () => {
       from: 'x@elsewhere.example',
     })
     await made.store.inbound.accept({ ...storedMail(), taken: [{ message: taken, deliveryId: null, forward: null }] })
+    const template = await ask('POST', '/v1/templates', { key, body: { name: 'elsewhere', text: 'Hi' } })
     const ids: Record<string, string> = {
+      template_id: template.body.id,
       key_id: other.keys.send.record.id,
       domain_id: other.domain.id,
       webhook_id: webhook.body.id,

@@ -15,6 +15,7 @@ import { qualityPromises } from './contract-quality.ts'
 import { reportPromises } from './contract-reports.ts'
 import { statsPromises } from './contract-stats.ts'
 import { suppressionPromises } from './contract-suppressions.ts'
+import { templatePromises } from './contract-templates.ts'
 import { webhookDeliveryPromises } from './contract-webhook-deliveries.ts'
 import { webhookPromises } from './contract-webhooks.ts'
 import { writingPromises } from './contract-writing.ts'
@@ -52,6 +53,7 @@ export function holdAgainstContract(backend: Backend): void {
     describe('stats', () => statsPromises(holds))
     describe('quality', () => qualityPromises(holds))
     describe('suppressions', () => suppressionPromises(holds))
+    describe('templates', () => templatePromises(holds))
     describe('webhooks', () => webhookPromises(holds))
     describe('webhook deliveries', () => webhookDeliveryPromises(holds))
     describe('inbound routes', () => inboundRoutePromises(holds))

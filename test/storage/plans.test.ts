@@ -107,7 +107,17 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/^select .* from quality_alerts where state = 'firing'/, /quality_alerts USING INDEX quality_alerts_firing/],
   [/^select .* from quality_alerts where domain_id/, /quality_alerts USING INDEX quality_alerts_of_domain/],
   [/^select status from deliveries/, /INDEX deliveries_of_message \(message_number=\?\)/],
+  [
+    /^select id, .* from templates where organization_id/,
+    /INDEX templates_by_alias \(organization_id=\? AND alias=\?\)/,
+  ],
+  [/^select id, .* from templates where id/, /templates USING PRIMARY KEY \(id=\?\)/],
   // Lists, newest first.
+  [
+    /from templates t join .* order by t\.id desc/,
+    /t USING INDEX templates_of_organization \(organization_id=\? AND id<\?\)\nSEARCH v USING INDEX \w+ \(template_id=\? AND version=\?\)/,
+  ],
+  [/from template_versions where template_id = \? and version </, /INDEX \w+ \(template_id=\? AND version<\?\)/],
   [
     /from messages m where m\.organization_id = \? and m\.number < \?/,
     /INDEX messages_of_organization \(organization_id=\? AND number<\?\)/,

@@ -34,6 +34,7 @@ const REQUEST: SubmissionRequest = {
   unsubscribe: null,
   trackOpens: null,
   trackClicks: null,
+  template: null,
   mime: null,
 }
 

@@ -7,6 +7,7 @@ import { domainOperations } from '../../src/api/routes/domains.ts'
 import { eventOperations } from '../../src/api/routes/events.ts'
 import { inboundOperations } from '../../src/api/routes/inbound.ts'
 import { suppressionOperations } from '../../src/api/routes/suppressions.ts'
+import { templateOperations } from '../../src/api/routes/templates.ts'
 import { webhookOperations } from '../../src/api/routes/webhooks.ts'
 import { type Api, createApi } from '../../src/api/server.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
@@ -113,6 +114,7 @@ export async function createTestApi(
     }),
     ...eventOperations({ store: seen }),
     ...suppressionOperations({ store: seen, mintId }),
+    ...templateOperations({ store: seen, mintId }),
     ...webhookOperations({ store: seen, random, mintId, checkUrl, wakeWebhooks: wake }),
     ...inboundOperations({ store: seen, random, mintId, checkUrl, wakeInbound: wake }),
   ]

@@ -16,6 +16,8 @@ const FIELDS = [
   'subject',
   'html',
   'text',
+  'template_id',
+  'variables',
   'headers',
   'attachments',
   'metadata',
@@ -75,6 +77,7 @@ describe('what submission gets', () => {
       unsubscribe: null,
       trackOpens: null,
       trackClicks: null,
+      template: null,
       mime: null,
     })
   })
@@ -95,6 +98,6 @@ describe('what submission gets', () => {
 test('the schema can be written down as JSON Schema, every field with its type', () => {
   const document = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
   expect(Object.keys(document.properties!)).toEqual(FIELDS)
-  expect(document.required).toEqual(['from', 'to', 'subject'])
+  expect(document.required).toEqual(['from', 'to'])
   expect(document.properties!.headers).toMatchObject({ anyOf: [{ type: 'object' }, { type: 'null' }] })
 })

@@ -5,6 +5,7 @@ import * as checks from '../../submission/checks.ts'
 import { collapseRecipients, MAX_RECIPIENTS } from '../../submission/recipients.ts'
 import type { Addresses, SubmissionRequest } from '../../submission/request.ts'
 import { isoTime } from '../schema.ts'
+import { templateName, templateVariables } from './template-fields.ts'
 
 /** The body of a send, from the wire (contract §3) to what submission takes. */
 export type SendBody = z.infer<ReturnType<typeof createSendBody>>
@@ -21,9 +22,11 @@ export function createSendBody(now: () => number) {
     cc: ADDRESSES.transform(readAddresses).nullish(),
     bcc: ADDRESSES.transform(readAddresses).nullish(),
     reply_to: ADDRESSES.transform(readReplyTo).nullish(),
-    subject: text(checks.subjectFault),
+    subject: text(checks.subjectFault).nullish(),
     html: text(checks.bodyFault).nullish(),
     text: text((body) => (body === '' ? null : checks.bodyFault(body))).nullish(),
+    template_id: templateName.nullish(),
+    variables: templateVariables.nullish(),
     headers: RECORD_OF_TEXT.transform(readHeaders).nullish(),
     attachments: z.array(ATTACHMENT).max(checks.MAX_ATTACHMENTS).nullish(),
     metadata: RECORD_OF_VALUES.transform(readMetadata).nullish(),
@@ -38,9 +41,19 @@ export function createSendBody(now: () => number) {
   const whole = fields
     .refine(hasBody, {
       path: ['html'],
-      error: 'or text is required',
-      when: ({ value, issues }) =>
-        isRecord(value) && !issues.some(({ path }) => path?.[0] === 'html' || path?.[0] === 'text'),
+      error: 'or text is required, or template_id',
+      when: isFree('html', 'text', 'template_id'),
+    })
+    .refine(hasSubject, { path: ['subject'], error: 'is required', when: isFree('subject') })
+    .refine(hasOneContent, {
+      path: ['template_id'],
+      error: 'cannot be given together with html or text',
+      when: isFree('template_id'),
+    })
+    .refine(hasUseForVariables, {
+      path: ['variables'],
+      error: 'are for a template: template_id is missing',
+      when: isFree('template_id', 'variables'),
     })
     .refine(hasFewRecipients, {
       path: ['to'],
@@ -50,7 +63,7 @@ export function createSendBody(now: () => number) {
   const compiled = z.compile(fields, { strict: true })
   return z.withParser(whole, (value) => {
     const { success, data } = compiled.safeParse(value)
-    return success && hasBody(data) && hasFewRecipients(data) ? data : z.INVALID
+    return success && WHOLE.every((holds) => holds(data)) ? data : z.INVALID
   })
 }
 
@@ -67,7 +80,7 @@ export function toSubmission(body: SendBody): SubmissionRequest {
     cc: body.cc ?? null,
     bcc: body.bcc ?? null,
     replyTo: body.reply_to ?? null,
-    subject: body.subject,
+    subject: body.subject ?? '',
     html: body.html ?? null,
     text: body.text || null,
     headers: body.headers ?? [],
@@ -80,14 +93,42 @@ export function toSubmission(body: SendBody): SubmissionRequest {
     unsubscribe: body.unsubscribe ?? null,
     trackOpens: body.track_opens ?? null,
     trackClicks: body.track_clicks ?? null,
+    template: body.template_id ? { idOrAlias: body.template_id, variables: body.variables ?? {} } : null,
     mime: null,
   }
 }
 
 type Context = z.core.$RefinementCtx
 
-function hasBody({ html, text }: { html?: string | null | undefined; text?: string | null | undefined }): boolean {
-  return Boolean(html || text)
+/** A rule over several fields is looked at when none of these has a fault of its own. */
+function isFree(...fields: string[]) {
+  return ({ value, issues }: z.core.ParsePayload) =>
+    isRecord(value) && !issues.some(({ path }) => fields.includes(String(path?.[0])))
+}
+
+/** What the rules over several fields look at. */
+interface Content {
+  subject?: string | null | undefined
+  html?: string | null | undefined
+  text?: string | null | undefined
+  template_id?: string | null | undefined
+  variables?: unknown
+}
+
+function hasBody({ html, text, template_id }: Content): boolean {
+  return Boolean(html || text || template_id)
+}
+
+function hasSubject({ subject, template_id }: Content): boolean {
+  return Boolean(subject || template_id)
+}
+
+function hasOneContent({ html, text, template_id }: Content): boolean {
+  return !template_id || !(html || text)
+}
+
+function hasUseForVariables({ variables, template_id }: Content): boolean {
+  return !variables || Boolean(template_id)
 }
 
 /** Counting comes first: to see who is named twice is the dearer half. */
@@ -95,6 +136,8 @@ function hasFewRecipients(fields: Parameters<typeof collapseRecipients>[0]): boo
   const named = [fields.to, fields.cc, fields.bcc].flatMap((each) => each?.mailboxes ?? [])
   return named.length <= MAX_RECIPIENTS || collapseRecipients(fields).length <= MAX_RECIPIENTS
 }
+
+const WHOLE = [hasBody, hasSubject, hasOneContent, hasUseForVariables, hasFewRecipients]
 
 const MAX_ADDRESSES = 500 // ours: duplicates are forgiven, a megabyte of them is not
 const MAX_ADDRESS_BYTES = 998 // RFC 5322 §2.1.1: a line, with name and brackets

@@ -13,9 +13,10 @@ import { pageAnswer, pageRequest } from '../page.ts'
 import { emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
 import { attemptRecord, loadMessage, messageRecord, reportRecord } from './message-record.ts'
 import { PRIVATE, rawAnswer } from './raw-mail.ts'
+import { templateName } from './template-fields.ts'
 
 export interface ReadDeps {
-  store: Pick<Store, 'messages' | 'deliveries' | 'domains' | 'events'>
+  store: Pick<Store, 'messages' | 'deliveries' | 'domains' | 'events' | 'templates'>
   /** Composes and signs as delivery does. */
   compose: Compose
   ownParts: () => OwnPartsOf | Promise<OwnPartsOf>
@@ -25,6 +26,12 @@ export interface ReadDeps {
 export function readOperations({ store, compose, ownParts }: ReadDeps): Operation[] {
   const load = loadMessage({ store })
   const record = async (message: Message) => messageRecord(message, await store.messages.deliveries(message.id))
+
+  /** An alias stands for the template that has it now; one that has gone can still be asked for by its id. */
+  const templateOf = (name: string | undefined, organizationId: string) => {
+    const standing = name === undefined ? null : store.templates.standing(organizationId, name)
+    return standing === null ? (name ?? null) : requireOwned(standing, organizationId, 'template').id
+  }
 
   const list = operation({
     id: 'messages_list',
@@ -36,7 +43,8 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     handle: async ({ query, organizationId }) => {
       const { domain_id: domainId } = query
       if (domainId !== undefined) requireOwned(await store.domains.get(domainId), organizationId, 'domain')
-      const page = await store.messages.list(toFilter(query, organizationId), pageRequest(query))
+      const filter = { ...toFilter(query, organizationId), templateId: templateOf(query.template_id, organizationId) }
+      const page = await store.messages.list(filter, pageRequest(query))
       const records = await Promise.all(page.records.map(record))
       return pageAnswer({ records, hasMore: page.hasMore }, (each) => each)
     },
@@ -129,7 +137,7 @@ const LIST_FIELDS = z.looseObject({
   from: emailAddress.optional(),
   subject: z.string().min(1).max(998).optional(),
   tag: z.string().min(1).max(64).optional(),
-  template_id: z.string().max(64).optional(),
+  template_id: templateName.optional(),
   domain_id: z.string().max(64).optional(),
   mode: z.enum(['live', 'test']).optional(),
   q: z.string().max(256).optional(),
@@ -145,7 +153,7 @@ const LIST_QUERY = LIST_FIELDS.superRefine(
   { when: () => true },
 )
 
-function toFilter(query: z.infer<typeof LIST_QUERY>, organizationId: string): MessageFilter {
+function toFilter(query: z.infer<typeof LIST_QUERY>, organizationId: string): Omit<MessageFilter, 'templateId'> {
   const metadata = Object.entries(query).flatMap(([name, value]) => {
     const key = METADATA.exec(name)?.[1]
     return key === undefined ? [] : [{ key, value: String(value) }]
@@ -158,7 +166,6 @@ function toFilter(query: z.infer<typeof LIST_QUERY>, organizationId: string): Me
     subject: query.subject ?? null,
     tag: query.tag ?? null,
     metadata,
-    templateId: query.template_id ?? null,
     domainId: query.domain_id ?? null,
     mode: query.mode ?? null,
     text: query.q?.trim() || null,

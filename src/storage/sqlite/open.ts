@@ -27,6 +27,7 @@ import { searchIndex } from './search.ts'
 import { sqliteStats } from './stats.ts'
 import { sqliteSuppressions, suppressInside } from './suppressions.ts'
 import { createTally } from './tally.ts'
+import { sqliteTemplates } from './templates.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
 import { sqliteWebhooks, webhookCache } from './webhooks.ts'
 import { createWriter } from './writer.ts'
@@ -105,6 +106,7 @@ export function storeOn(db: Connection): Store {
     }),
     events: sqliteEvents(db, writer, append),
     suppressions: sqliteSuppressions(db, writer, reading, suppress, remember),
+    templates: sqliteTemplates(db, writer, reading, remember),
     webhooks: sqliteWebhooks(db, writer, webhooks, remember),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookAgenda, foreign),
     inboundRoutes: sqliteInboundRoutes(db, writer, routes, domains, remember),

@@ -64,6 +64,30 @@ create table suppressions (
 create unique index suppressions_by_address on suppressions (organization_id, email, domain_id);
 create index suppressions_of_organization on suppressions (organization_id, id);
 
+create table templates (
+  id text primary key,
+  organization_id text not null references organizations (id),
+  alias text,
+  name text not null,
+  version integer not null, -- the one that stands
+  created_at integer not null,
+  updated_at integer not null
+) strict, without rowid;
+create unique index templates_by_alias on templates (organization_id, alias) where alias is not null;
+create index templates_of_organization on templates (organization_id, id);
+
+-- All versions with the one that stands. With row ids, because texts are long; lists read what is before them.
+create table template_versions (
+  template_id text not null references templates (id) on delete cascade,
+  version integer not null,
+  created_at integer not null,
+  subject text,
+  variables text not null, -- JSON
+  html text,
+  text text,
+  unique (template_id, version)
+) strict;
+
 -- `number` counts up in the order of commit: lists and the event feed walk it, nobody outside sees it.
 create table messages (
   number integer primary key autoincrement,

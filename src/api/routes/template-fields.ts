@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { aliasFault } from '../../model/template.ts'
+import { isId } from '../../platform/ids.ts'
+
+/** Fields of requests that have to do with templates, wherever they stand. */
+
+/** A template by its id or alias. */
+export const templateName = z
+  .string()
+  .refine((name) => isId('tpl', name) || aliasFault(name) === null, 'must be the id or the alias of a template')
+
+/** What a template is filled with: any JSON object, bounded so that one look at all of it stays cheap. */
+export const templateVariables = z
+  .unknown()
+  .meta({ type: 'object', additionalProperties: true })
+  .transform((value, context): Record<string, unknown> => {
+    const fault = variablesFault(value)
+    if (fault === null) return value as Record<string, unknown>
+    context.addIssue({ code: 'custom', message: fault })
+    return z.NEVER
+  })
+
+const MAX_VARIABLE_BYTES = 64 * 1024
+const MAX_LEVELS = 20
+
+function variablesFault(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be an object'
+  if (isDeep(value, MAX_LEVELS)) return `must have at most ${MAX_LEVELS} levels`
+  const bytes = Buffer.byteLength(JSON.stringify(value))
+  return bytes > MAX_VARIABLE_BYTES ? `must be at most ${MAX_VARIABLE_BYTES} bytes of JSON` : null
+}
+
+function isDeep(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((inner) => isDeep(inner, levels - 1))
+}

@@ -1,0 +1,226 @@
+import { z } from 'zod'
+import { iso } from '../../model/event.ts'
+import { invalid, Refusal } from '../../model/refusal.ts'
+import { aliasFault, type Template, type TemplateContent, type TemplateVersion } from '../../model/template.ts'
+import { isId, type MintId } from '../../platform/ids.ts'
+import type { ListedTemplate, Store } from '../../storage/store.ts'
+import { bodyFault } from '../../submission/checks.ts'
+import { parseTemplateTexts, renderTemplate, type TemplateTexts, variablesIn } from '../../submission/render.ts'
+import { deleted } from '../answer.ts'
+import { requireOwned } from '../errors.ts'
+import { type Call, type Operation, operation } from '../operation.ts'
+import { pageAnswer, pageRequest } from '../page.ts'
+import { label, pageFields } from '../schema.ts'
+import { templateVariables } from './template-fields.ts'
+
+/** `/v1/templates`: mails with gaps (contract §5). A path names one by its id, or by its alias. Lists leave out `html`
+ *  and `text`. */
+export function templateOperations(deps: { store: Pick<Store, 'templates'>; mintId: MintId }): Operation[] {
+  const { store, mintId } = deps
+  const load = async ({ params, organizationId }: Call): Promise<Template> => {
+    const name = params.template_id!
+    const found = isId('tpl', name)
+      ? await store.templates.get(name)
+      : await store.templates.findByAlias(organizationId, name)
+    return requireOwned(found, organizationId, 'template')
+  }
+
+  /** The version asked for, in the place of the one that stands; null when there is none of that number. */
+  const atVersion = async (template: Template, number: number | undefined): Promise<Template | null> => {
+    if (number === undefined || number === template.version) return template
+    const version = await store.templates.version(template.id, number)
+    return version === null ? null : { ...template, ...version, createdAt: template.createdAt }
+  }
+
+  /** What is given over what stands; when somebody else was quicker, once more over what he left. */
+  const change = async (id: string, { alias, name, ...texts }: z.infer<typeof updateBody>, now: number) => {
+    for (;;) {
+      const present = await store.templates.get(id)
+      if (present === null) throw new Refusal('not_found', 'there is no such template')
+      const wanted = { ...pickTexts(present), ...given(texts) }
+      const content = contentOf(wanted)
+      const result = await store.templates.update(id, present.version, { ...given({ alias, name }), content }, now)
+      if (result.kind === 'updated') return result.template
+      if (result.kind === 'conflict') throw aliasTaken(alias!)
+    }
+  }
+
+  return [
+    operation({
+      id: 'templates_create',
+      method: 'POST',
+      path: '/v1/templates',
+      permission: 'manage',
+      summary: 'Create a template; its texts are written in Liquid, and html escapes what is put into it',
+      body: createBody,
+      idempotent: true,
+      async handle({ organizationId, now, body, remember }) {
+        const texts = { subject: body.subject ?? null, html: body.html ?? null, text: body.text ?? null }
+        const template: Template = {
+          id: mintId('tpl'),
+          organizationId,
+          alias: body.alias ?? null,
+          name: body.name,
+          ...contentOf(texts),
+          version: 1,
+          createdAt: now,
+          updatedAt: now,
+        }
+        const answer = { status: 201, body: toWire(template) }
+        const result = await store.templates.create(template, remember(answer))
+        if (result === 'conflict') throw aliasTaken(template.alias!)
+        return answer
+      },
+    }),
+    operation({
+      id: 'templates_list',
+      method: 'GET',
+      path: '/v1/templates',
+      permission: 'manage',
+      summary: 'List templates, newest first, without html and text',
+      query: z.strictObject(pageFields),
+      handle: async ({ organizationId, query }) =>
+        pageAnswer(await store.templates.list(organizationId, pageRequest(query)), toListed),
+    }),
+    operation({
+      id: 'templates_get',
+      method: 'GET',
+      path: '/v1/templates/:template_id',
+      permission: 'manage',
+      summary: 'Read one template, by id or alias, as it is or as it was in a version',
+      query: z.strictObject({
+        version: z
+          .string()
+          .regex(/^[1-9]\d{0,8}$/, 'must be a number from 1')
+          .transform(Number)
+          .optional(),
+      }),
+      load,
+      async handle({ resource, query }) {
+        const template = await atVersion(resource, query.version)
+        if (template === null) throw new Refusal('not_found', 'there is no such version of this template')
+        return { status: 200, body: toWire(template) }
+      },
+    }),
+    operation({
+      id: 'templates_update',
+      method: 'PATCH',
+      path: '/v1/templates/:template_id',
+      permission: 'manage',
+      summary: 'Change a template; new texts are a new version, and messages sent from now on are made from it',
+      body: updateBody,
+      load,
+      handle: async ({ resource, body, now }) => ({
+        status: 200,
+        body: toWire(Object.keys(given(body)).length === 0 ? resource : await change(resource.id, body, now)),
+      }),
+    }),
+    operation({
+      id: 'templates_delete',
+      method: 'DELETE',
+      path: '/v1/templates/:template_id',
+      permission: 'manage',
+      summary: 'Remove a template with its versions; messages made from it stay',
+      load,
+      async handle({ resource }) {
+        await store.templates.remove(resource.id)
+        return deleted(resource.id)
+      },
+    }),
+    operation({
+      id: 'templates_render',
+      method: 'POST',
+      path: '/v1/templates/:template_id/render',
+      permission: 'manage',
+      summary: 'See what a template becomes with these variables; nothing is sent',
+      body: renderBody,
+      bodyOptional: true,
+      load,
+      async handle({ resource, body }) {
+        const template = await atVersion(resource, body.version)
+        if (template === null) throw invalid([{ field: 'version', message: 'version is none of this template' }])
+        return { status: 200, body: renderTemplate(template, body.variables) }
+      },
+    }),
+    operation({
+      id: 'templates_versions',
+      method: 'GET',
+      path: '/v1/templates/:template_id/versions',
+      permission: 'manage',
+      summary: 'List the versions of a template, newest first, without html and text',
+      query: z.strictObject(pageFields),
+      load,
+      async handle({ resource, query }) {
+        const { limit, after } = pageRequest(query)
+        const before = after === null ? null : versionOf(after)
+        const { records, hasMore } = await store.templates.versions(resource.id, { limit, before })
+        const numbered = records.map((version) => ({ ...version, id: cursorOf(version.version) }))
+        return pageAnswer({ records: numbered, hasMore }, toListedVersion)
+      },
+    }),
+  ]
+}
+
+const alias = z.string().refine((text) => aliasFault(text) === null, aliasFault('')!)
+const subject = z.string().refine((text) => text.trim() !== '', 'must not be empty')
+const body = z.string().superRefine((text, context) => {
+  const fault = bodyFault(text)
+  if (fault !== null) context.addIssue({ code: 'custom', message: fault })
+})
+const fields = { alias: alias.nullish(), subject: subject.nullish(), html: body.nullish(), text: body.nullish() }
+const createBody = z.strictObject({ name: label(100), ...fields })
+const updateBody = z.strictObject({ name: label(100).optional(), ...fields })
+const renderBody = z.strictObject({
+  variables: templateVariables.default({}),
+  version: z.int().min(1).optional(),
+})
+
+/** The list of versions has numbers where other lists have ids, and cursors are made of ids. */
+const CURSOR_PREFIX = 'tpl_'
+function cursorOf(version: number): string {
+  return CURSOR_PREFIX + String(version).padStart(26, '0')
+}
+function versionOf(cursor: string): number {
+  const version = Number(cursor.slice(CURSOR_PREFIX.length))
+  if (cursor.startsWith(CURSOR_PREFIX) && Number.isSafeInteger(version)) return version
+  throw invalid([{ field: 'cursor', message: 'cursor is not one that this list gave out' }])
+}
+
+/** Texts → content, when they are templates and there is something to read. */
+function contentOf(texts: TemplateTexts): TemplateContent {
+  if (texts.html === null && texts.text === null) {
+    throw invalid([{ field: 'html', message: 'html or text is required' }])
+  }
+  return { ...texts, variables: variablesIn(parseTemplateTexts(texts)) }
+}
+
+function pickTexts({ subject, html, text }: Template): TemplateTexts {
+  return { subject, html, text }
+}
+
+/** Only the fields that are there; null takes away. */
+function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}
+
+function aliasTaken(alias: string): Refusal {
+  return new Refusal('conflict', `another template has the alias ${alias}`, { field: 'alias' })
+}
+
+function toWire(template: Template) {
+  const { id, alias, name, subject, html, text, variables, version } = template
+  return { id, alias, name, subject, html, text, variables, version, ...times(template) }
+}
+
+function toListed(template: ListedTemplate) {
+  const { id, alias, name, subject, variables, version } = template
+  return { id, alias, name, subject, variables, version, ...times(template) }
+}
+
+function times({ createdAt, updatedAt }: ListedTemplate) {
+  return { created_at: iso(createdAt), updated_at: iso(updatedAt) }
+}
+
+function toListedVersion({ version, subject, variables, createdAt }: Omit<TemplateVersion, 'html' | 'text'>) {
+  return { version, subject, variables, created_at: iso(createdAt) }
+}
