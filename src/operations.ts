@@ -12,7 +12,6 @@ import { templateOperations } from './api/routes/templates.ts'
 import { webhookOperations } from './api/routes/webhooks.ts'
 import type { Config } from './config.ts'
 import type { OwnPartsOf } from './mail/own-parts.ts'
-import { Refusal } from './model/refusal.ts'
 import { simulate } from './outbound/sandbox.ts'
 import type { Clock } from './platform/clock.ts'
 import { checkWebhookUrl } from './platform/fetch-public.ts'
@@ -75,7 +74,7 @@ export function createOperations(around: Around, submission: Submission): Operat
   const checkUrl = (url: string) => checkWebhookUrl(url, mayConnect)
   return [
     ...messageOperations({ ...around, submission }),
-    ...analyzeOperations({ ...around, renderTemplate: noTemplate }),
+    ...analyzeOperations({ ...around, render: submission.render }),
     ...apiKeyOperations(around),
     ...domainOperations({ ...around, plans, resolver: around.freshResolver, hostname: config.hostname }),
     ...eventOperations(around),
@@ -86,9 +85,4 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...webhookOperations({ ...around, checkUrl }),
     ...inboundOperations({ ...around, checkUrl }),
   ]
-}
-
-/** Until messages can name one. */
-async function noTemplate(): Promise<never> {
-  throw new Refusal('not_found', 'there is no such template', { field: 'template_id' })
 }

@@ -13,8 +13,8 @@ beforeAll(async () => {
       analyzeOperations({
         store,
         clock,
-        renderTemplate: async (organizationId, id, { name }) => {
-          if (organizationId !== made.own.organization.id || id !== 'welcome')
+        render: async (organizationId, { idOrAlias, variables: { name } }) => {
+          if (organizationId !== made.own.organization.id || idOrAlias !== 'welcome')
             throw new Refusal('not_found', 'no template')
           if (name === undefined)
             throw new Refusal('template_error', 'name is missing', { details: { variable: 'name' } })

@@ -5,10 +5,10 @@ import { composedSizeBytes, textOf } from '../../mail/compose.ts'
 import type { Domain } from '../../model/domain.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Store } from '../../storage/store.ts'
-import { bodyFault } from '../../submission/checks.ts'
 import { fixContent } from '../../submission/draft.ts'
 import { collapseRecipients, MAX_RECIPIENTS } from '../../submission/recipients.ts'
-import type { SubmissionRequest } from '../../submission/request.ts'
+import type { Rendered } from '../../submission/render.ts'
+import type { SubmissionRequest, TemplateUse } from '../../submission/request.ts'
 import { requireOwnDomain } from '../../submission/requirements.ts'
 import { type Operation, operation } from '../operation.ts'
 import { createSendBody, toSubmission } from './messages-body.ts'
@@ -18,17 +18,11 @@ export interface AnalyzeDeps {
   clock: Clock
   /** Template of an organization, by id or alias, and variables → its texts; null where it has none. Refuses as sending
    *  does. */
-  renderTemplate: (organizationId: string, templateId: string, variables: Record<string, unknown>) => Promise<Texts>
-}
-
-export interface Texts {
-  subject: string | null
-  html: string | null
-  text: string | null
+  render: (organizationId: string, use: TemplateUse) => Promise<Rendered>
 }
 
 /** What readers and filters will mind in a mail, without sending it (contract §3). */
-export function analyzeOperations({ store, clock, renderTemplate }: AnalyzeDeps): Operation[] {
+export function analyzeOperations({ store, clock, render }: AnalyzeDeps): Operation[] {
   return [
     operation({
       id: 'messages_analyze',
@@ -38,11 +32,11 @@ export function analyzeOperations({ store, clock, renderTemplate }: AnalyzeDeps)
       summary: 'Look for what readers and filters will mind in a message, without sending it',
       body: createAnalyzeBody(clock.now),
       handle: async ({ key, body, now }) => {
-        const { template_id: templateId, variables, ...fields } = body
-        const given = toSubmission({ ...fields, to: fields.to ?? NOBODY, subject: fields.subject ?? '' })
+        const given = toSubmission({ ...body, to: body.to ?? NOBODY })
         const domain = requireOwnDomain(given, await store.domains.get(key.domainId))
-        const texts = templateId ? await renderTemplate(key.organizationId, templateId, variables ?? {}) : null
-        const request = texts === null ? given : filled(given, texts)
+        const { template } = given
+        const isNamed = template !== null && 'idOrAlias' in template
+        const request = isNamed ? filled(given, await render(key.organizationId, template)) : given
         return { status: 200, body: { ...wire(look(request, domain, now)), rendered: shownTexts(request) } }
       },
     }),
@@ -59,12 +53,10 @@ function createAnalyzeBody(now: () => number) {
       ...shape,
       to: shape.to.nullish(),
       subject: z.union([z.literal(''), shape.subject]).nullish(),
-      template_id: z.string().min(1).max(100).nullish(),
-      variables: z.record(z.string(), z.unknown()).nullish(),
     })
     .refine((body) => body.template_id || body.html || body.text, {
       path: ['html'],
-      error: 'or text or template_id is required',
+      error: 'or text is required, or template_id',
       when: knows('html', 'text', 'template_id'),
     })
     .refine((body) => !(body.template_id && (body.html || body.text)), {
@@ -74,7 +66,7 @@ function createAnalyzeBody(now: () => number) {
     })
     .refine((body) => !body.variables || body.template_id, {
       path: ['variables'],
-      error: 'need a template_id',
+      error: 'are for a template: template_id is missing',
       when: knows('template_id'),
     })
     .refine(({ to, cc, bcc }) => collapseRecipients({ to: to ?? NOBODY, cc, bcc }).length <= MAX_RECIPIENTS, {
@@ -91,14 +83,8 @@ function knows(...fields: string[]) {
 }
 
 /** A subject of the message itself stands above the template's. */
-function filled(request: SubmissionRequest, { subject, html, text }: Texts): SubmissionRequest {
-  const isShown = (body: string | null) => body !== null && bodyFault(body) === null
-  return {
-    ...request,
-    subject: request.subject || (subject ?? ''),
-    html: isShown(html) ? html : null,
-    text: isShown(text) ? text : null,
-  }
+function filled(request: SubmissionRequest, { subject, html, text }: Rendered): SubmissionRequest {
+  return { ...request, subject: request.subject || (subject ?? ''), html, text }
 }
 
 function look(request: SubmissionRequest, { status, findings, tracking }: Domain, now: number): Analysis {
@@ -117,7 +103,7 @@ function look(request: SubmissionRequest, { status, findings, tracking }: Domain
   })
 }
 
-function shownTexts({ subject, html, text }: SubmissionRequest): Texts {
+function shownTexts({ subject, html, text }: SubmissionRequest): Rendered {
   return { subject, html, text: textOf({ html, text }) }
 }
 
