@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url'
 import type { RouteAuthentication } from '../model/inbound-route.ts'
 import type { MailHead, Reading } from './reading.ts'
 import { cannotAuthenticate, loopDetected, notAuthenticated } from './replies.ts'
@@ -33,4 +34,28 @@ export function requireProof(
     default:
       authentication satisfies never
   }
+}
+
+/** Refuses to send on what names a domain of ours as its author and fails the policy which that domain published: 550
+ *  5.7.1, and 451 4.7.0 while the DNS does not tell. Our return path and signature are aligned with such a name, so a
+ *  forgery would leave here as genuine. `domain`: in whose name it would be sent on. What is above or below it counts as
+ *  the same, as for relaxed alignment (RFC 9989 §4.10.2). Other names are none of our business: we vouch for none. */
+export function requireOwnName(domain: string, reading: Pick<Reading, 'verdicts' | 'dmarcPolicy' | 'head'>): void {
+  const { verdicts, dmarcPolicy, head } = reading
+  if (verdicts.dmarc === 'pass' || !namedIn(head.fromHeader).some((named) => areRelated(named, domain))) return
+  if (verdicts.dmarc === 'temperror') throw cannotAuthenticate()
+  if (dmarcPolicy === 'none') return
+  throw notAuthenticated(
+    `${domain} asks for ${dmarcPolicy} of what is sent in its name without proof, and we would sign it`,
+  )
+}
+
+/** Every domain in a From header, of a malformed one too. */
+function namedIn(fromHeader: string): string[] {
+  const named = fromHeader.matchAll(/@([^\s@<>()[\]",;:\\]+)/g)
+  return Array.from(named, ([, name = '']) => domainToASCII(name.toLowerCase().replace(/\.$/, '')))
+}
+
+function areRelated(a: string, b: string): boolean {
+  return a === b || a.endsWith(`.${b}`) || (a.includes('.') && b.endsWith(`.${a}`))
 }

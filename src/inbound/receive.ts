@@ -7,7 +7,7 @@ import type { MailLog } from '../platform/maillog.ts'
 import type { IncomingMail } from '../smtp/session.ts'
 import type { AcceptedInbound, Store } from '../storage/store.ts'
 import { forwardOf, isForward, LOOP_HEADER, sealOf } from './forward.ts'
-import { requireNoLoop, requireProof } from './policy.ts'
+import { requireNoLoop, requireOwnName, requireProof } from './policy.ts'
 import type { Reading, ReadingJob } from './reading.ts'
 import type { Destination } from './recipient.ts'
 import * as replies from './replies.ts'
@@ -17,7 +17,8 @@ import * as replies from './replies.ts'
  *  Nothing is written before the one call of the store, and that is one transaction: raw mail, a record for each route,
  *  what is owed to endpoints, what is sent on. Whoever is killed before it has taken nothing, and the sender, who has
  *  had no answer, tries again; whoever is killed after it has taken all.
- *  Refused for good (5yz): a loop, and what a route's proof policy does not let in.
+ *  Refused for good (5yz): a loop, what a route's proof policy does not let in, and a forgery of our own name that would
+ *  be sent on.
  *  Tried again by the sender (4yz): the policy cannot be decided for DNS trouble; the store cannot write, or there is a
  *  bug (what is thrown then is the listener's to answer and to log).
  *  Removed since RCPT: a route still takes what was promised to it; its endpoint has failed from the start.
@@ -49,7 +50,10 @@ export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<Destinatio
     const parts = partsByRoute(mail)
     const reading = await deps.readers.read(jobFor(mail, raw, parts, deps.loopTag))
     requireNoLoop(reading.head, deps.loopTag)
-    for (const { route } of parts) requireProof(route.authentication, reading)
+    for (const { route, domain } of parts) {
+      requireProof(route.authentication, reading)
+      if (isForward(route)) requireOwnName(domain.name, reading)
+    }
     const taken = take(mail, parts, reading, deps)
     await deps.store.inbound.accept({ raw: reading.raw, parsed: reading.parsed, taken })
     tell(taken, deps)

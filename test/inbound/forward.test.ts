@@ -126,6 +126,41 @@ describe('a forwarded mail', () => {
   })
 })
 
+describe('mail in our own name', () => {
+  const REFUSED = '550 5.7.1 not accepted: ours.test asks for '
+  const cases: [
+    from: string,
+    dmarc: 'pass' | 'fail' | 'none' | 'temperror',
+    policy: 'none' | 'reject',
+    answer: string,
+  ][] = [
+    ['Boss <boss@ours.test>', 'fail', 'reject', `${REFUSED}reject`],
+    ['boss@News.Ours.Test.', 'fail', 'reject', `${REFUSED}reject`],
+    ['ann@author.test, boss@ours.test', 'fail', 'reject', `${REFUSED}reject`],
+    ['boss@ours.test', 'temperror', 'none', '451 4.7.0 '],
+    ['boss@ours.test', 'pass', 'reject', '250 '],
+    ['boss@ours.test', 'fail', 'none', '250 '],
+    ['boss@ours.test', 'none', 'none', '250 '],
+    ['ann@author.test', 'fail', 'reject', '250 '],
+    ['ann@notours.test', 'fail', 'reject', '250 '],
+    ['ann@test', 'fail', 'reject', '250 '],
+  ]
+  test.each(cases)('as %s with DMARC %s under p=%s: %s', async (from, dmarc, dmarcPolicy, expected) => {
+    await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('bo@b.test'))
+    await setup.addRoute({ type: 'address', value: 'kept@ours.test' })
+    Object.assign(setup.findings, { verdicts: { ...setup.findings.verdicts, dmarc }, dmarcPolicy })
+    const mail = MAIL.replace('Ann <ann@author.test>', from)
+    const answer = (to: string) =>
+      setup.send([to], mail).then(
+        (text) => `250 ${text}`,
+        ({ code, enhanced, text }) => `${code} ${enhanced} ${text}`,
+      )
+    expect(await answer('info@ours.test')).toStartWith(expected)
+    expect(await sentOn()).toHaveLength(expected === '250 ' ? 1 : 0)
+    expect(await answer('kept@ours.test')).toStartWith('250 ')
+  })
+})
+
 describe('several routes of one mail', () => {
   test('get each what was sealed for them', async () => {
     await setup.addDomain('second.test')
