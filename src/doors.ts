@@ -67,7 +67,7 @@ export async function openDoors(
         hostname,
         tls,
         certificate,
-        loginNeedsTls: true,
+        loginNeedsTls: false, // on loopback; from elsewhere it always does
         spoolDir: join(dataDir, 'spool'),
         limits: {
           ...LIMITS,

@@ -4,6 +4,7 @@ import { DataDirInUse, type House, openHouse } from '../house.ts'
 import { systemClock } from '../platform/clock.ts'
 import { createLog, flushLog, type Log } from '../platform/log.ts'
 import { onSignals } from '../platform/signals.ts'
+import { UnusableCertificate } from '../smtp/certificate.ts'
 import { CommandFailure, configFailure, EXIT, toFailure } from './failure.ts'
 import { requireConfig } from './office.ts'
 import { printJson } from './print.ts'
@@ -63,6 +64,7 @@ function tellReady({ listening }: House): void {
 function startFailure(thrown: unknown, config: Config): unknown {
   if (thrown instanceof DataDirInUse) return new CommandFailure(thrown.message, EXIT.inUse)
   if (thrown instanceof ListenFailure) return new CommandFailure(thrown.message)
+  if (thrown instanceof UnusableCertificate) return new CommandFailure(`[smtp]: ${thrown.message}`, EXIT.usage)
   const failure = toFailure(thrown)
   return failure === null ? thrown : new CommandFailure(`data_dir ${config.dataDir}: ${failure.message}`)
 }

@@ -6,7 +6,8 @@ import { type Certificate, selfSignedCertificate } from '../platform/certificate
 /** Files of the operator → their certificate; without both, one we sign ourselves and keep in the data folder, so that
  *  peers who remember it see the same one after a restart. That one is made anew when it is missing, unreadable, names
  *  another host or ends within a day. Other servers encrypt to it all the same: MTAs do not check names (RFC 7435).
- *  Rejects when the operator's files cannot be read or do not belong together, or the data folder cannot be written. */
+ *  Rejects when the operator's files cannot be read, with UnusableCertificate when they are no pair, and when the data
+ *  folder cannot be written. */
 export async function loadCertificate(options: {
   certificateFile: string | null
   keyFile: string | null
@@ -31,15 +32,23 @@ export async function loadCertificate(options: {
 
 const DAY_MS = 86_400_000
 
+/** What the operator's files hold is no certificate with its key: a line that names them. */
+export class UnusableCertificate extends Error {}
+
 async function readPair(certificateFile: string, keyFile: string): Promise<Certificate> {
   const [certificatePem, keyPem] = await Promise.all([readFile(certificateFile, 'utf8'), readFile(keyFile, 'utf8')])
-  if (!belongTogether(certificatePem, keyPem)) throw new Error(`${keyFile} is not the key of ${certificateFile}`)
+  const shown = parsed(() => new X509Certificate(certificatePem), `${certificateFile} is no PEM certificate`)
+  const key = parsed(() => createPrivateKey(keyPem), `${keyFile} is no PEM private key`)
+  if (!shown.checkPrivateKey(key)) throw new UnusableCertificate(`${keyFile} is not the key of ${certificateFile}`)
   return { certificatePem, keyPem }
 }
 
-function belongTogether(certificatePem: string, keyPem: string): boolean {
-  const shown = new X509Certificate(certificatePem)
-  return shown.checkPrivateKey(createPrivateKey(keyPem))
+function parsed<T>(parse: () => T, fault: string): T {
+  try {
+    return parse()
+  } catch (cause) {
+    throw new UnusableCertificate(fault, { cause })
+  }
 }
 
 function stillFits({ certificatePem }: Certificate, hostname: string, now: number): boolean {

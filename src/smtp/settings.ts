@@ -6,7 +6,7 @@ export interface ListenerSettings {
   hostname: string
   tls: 'starttls' | 'implicit'
   certificate: Certificate
-  /** AUTH in clear only from these: loopback. Ignored where the door has no onLogin. */
+  /** False: clients on loopback may say AUTH in clear. All others need TLS anyway. Ignored where the door has no onLogin. */
   loginNeedsTls: boolean
   /** Where large mails wait until they are read. */
   spoolDir: string

@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import { createTransport } from 'nodemailer'
+import { selfSignedCertificate } from '../../src/platform/certificate.ts'
 import { startZone } from '../../src/platform/zone-server.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
@@ -37,6 +39,7 @@ describe('serve', () => {
           http: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
           smtp_inbound: null,
           smtp_submission: null,
+          smtp_submission_tls: null,
         })
         expect((await fetch(`http://${ready.http}/healthz`)).status).toBe(200)
         server.kill('SIGHUP')
@@ -75,6 +78,47 @@ describe('serve', () => {
       const refused = await postrider('serve', '--config', place.file)
       expect(refused).toMatchObject({ code: 1, stdout: '' })
       expect(refused.stderr.trim()).toBe(`http.listen: 127.0.0.1:${port} is in use by another program`)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'certificate files that hold none, or another key, are one line and exit code 2',
+    async () => {
+      const [pem, key] = [join(place.folder, 'cert.pem'), join(place.folder, 'key.pem')]
+      const smtp = `certificate_file = "${pem}"\nkey_file = "${key}"\n`
+      place.writeConfig('127.0.0.1:0', `[smtp.submission]\nlisten = "127.0.0.1:0"\n[smtp]\n${smtp}`)
+      const refusal = async () => {
+        const { code, stdout, stderr } = await postrider('serve', '--config', place.file)
+        expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+        return stderr.trim()
+      }
+      const made = () => selfSignedCertificate({ names: ['mail.example.com'], now: Date.now() })
+      const [one, other] = await Promise.all([made(), made()])
+      writeFileSync(pem, 'no certificate')
+      writeFileSync(key, other.keyPem)
+      expect(await refusal()).toBe(`[smtp]: ${pem} is no PEM certificate`)
+      writeFileSync(pem, one.certificatePem)
+      expect(await refusal()).toBe(`[smtp]: ${key} is not the key of ${pem}`)
+      writeFileSync(key, 'no key')
+      expect(await refusal()).toBe(`[smtp]: ${key} is no PEM private key`)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'a program on this machine may log in to submission in clear',
+    async () => {
+      place.writeConfig('127.0.0.1:0', '[smtp.submission]\nlisten = "127.0.0.1:0"\n')
+      const init = await postrider('init', '--config', place.file, '--domain', 'example.com', '--json')
+      const server = await serve()
+      const [host, port] = JSON.parse(await server.line).smtp_submission.split(':')
+      const login = (pass: string) =>
+        createTransport({ host, port: Number(port), ignoreTLS: true, auth: { user: 'x', pass } }).verify()
+      expect(await login(JSON.parse(init.stdout).api_key)).toBe(true)
+      await expect(login('svc_live_no')).rejects.toThrow('535 5.7.8')
+      server.kill('SIGTERM')
+      expect((await server.ended).code).toBe(0)
     },
     LIMIT_MS,
   )
