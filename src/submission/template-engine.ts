@@ -148,9 +148,11 @@ function faultsTold<T>(work: () => T): T {
 function worded(message: string, variable: string | null): string {
   if (variable !== null) return `variable ${variable} is missing and has no default`
   if (message.includes(' limit exceeded')) {
-    return message.startsWith('parse') ? `is longer than ${MAX_TEXT} characters` : 'does more work than a mail may take'
+    return message.startsWith('parse')
+      ? `it is longer than ${MAX_TEXT} characters`
+      : 'it does more work than a mail may take'
   }
-  if (/call stack/i.test(message)) return 'is nested too deep'
+  if (/call stack/i.test(message)) return 'it is nested too deep'
   const [sentence = ''] = message.split(/, line:\d+, col:\d+/)
   return sentence.length <= MAX_MESSAGE ? sentence : `${sentence.slice(0, MAX_MESSAGE)}…`
 }
