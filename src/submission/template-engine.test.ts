@@ -53,6 +53,11 @@ describe('what is put in', () => {
     expect(plain('{{ user | json }}', { user: { name: 'A' } })).toBe('{"name":"A"}')
   })
 
+  test('is told when a filter cannot take it', () => {
+    const { message } = faultOf(() => plain('{{ user | upcase }}', { user: { toString: 1 } }))
+    expect(message).toBe('a filter was given a value of a kind it cannot take')
+  })
+
   test('stays as it was: counting does not change the variables', () => {
     const variables = { n: 3 }
     expect(plain('{% increment n %}{% increment n %}', variables)).toBe('34')

@@ -153,6 +153,8 @@ function worded(message: string, variable: string | null): string {
       : 'it does more work than a mail may take'
   }
   if (/call stack/i.test(message)) return 'it is nested too deep'
+  // An object where a text or number is needed, in the words of the runtime.
+  if (/^(?:No default value|Type error)/.test(message)) return 'a filter was given a value of a kind it cannot take'
   const [sentence = ''] = message.split(/, line:\d+, col:\d+/)
   return sentence.length <= MAX_MESSAGE ? sentence : `${sentence.slice(0, MAX_MESSAGE)}…`
 }

@@ -174,7 +174,6 @@ test('the list finds messages of a template by id and by alias, and none of an a
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(ids)
   }
   expect((await house.ask('GET', '/v1/messages?template_id=nobody')).body.data).toEqual([])
-  expect((await house.ask('GET', '/v1/messages?template_id=Not%20one')).status).toBe(400)
 })
 
 test('a template can be filled without sending, for who looks at a mail before it is sent', async () => {

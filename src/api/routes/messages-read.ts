@@ -13,7 +13,6 @@ import { pageAnswer, pageRequest } from '../page.ts'
 import { emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
 import { attemptRecord, loadMessage, messageRecord, reportRecord } from './message-record.ts'
 import { PRIVATE, rawAnswer } from './raw-mail.ts'
-import { templateName } from './template-fields.ts'
 
 export interface ReadDeps {
   store: Pick<Store, 'messages' | 'deliveries' | 'domains' | 'events' | 'templates'>
@@ -137,7 +136,7 @@ const LIST_FIELDS = z.looseObject({
   from: emailAddress.optional(),
   subject: z.string().min(1).max(998).optional(),
   tag: z.string().min(1).max(64).optional(),
-  template_id: templateName.optional(),
+  template_id: z.string().max(100).optional(),
   domain_id: z.string().max(64).optional(),
   mode: z.enum(['live', 'test']).optional(),
   q: z.string().max(256).optional(),
