@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { ApiKey, Permission } from '../model/api-key.ts'
+import type { RefusalReason } from '../model/refusal.ts'
 import type { Remember } from '../storage/store.ts'
 
 /** One endpoint: what it needs, what it takes, what it does. The table of all operations is mounted by server.ts
@@ -16,6 +17,18 @@ export interface Operation<Q = any, B = any, R = any> {
   path: string
   permission: Permission
   summary: string
+  /** More than the summary says; CommonMark. */
+  description?: string
+  /** Every success it can answer, first the usual one. The document promises exactly these. */
+  answers?: readonly AnswerShape[]
+  /** Codes of its own. Those that follow from the rest (401, 403, 404, …) are added by openapi/refusals.ts. */
+  refusals?: readonly RefusalReason[]
+  /** A body that is accepted. Ids in it are of EXAMPLE (answers/words.ts). */
+  example?: unknown
+  /** Name of the body's schema in the document, when others refer to it. */
+  bodyName?: string
+  /** Understands `Prefer: wait=N`. */
+  canWait?: boolean
   query?: z.ZodType<Q>
   body?: z.ZodType<B>
   /** The body may be absent; then `body` is parsed from `{}`. */
@@ -46,6 +59,17 @@ export interface Answer {
   status: number
   body: unknown
   headers?: Record<string, string>
+  contentType?: string
+}
+
+/** What an answer looks like, for the document and for the tests that hold the handlers to it. */
+export interface AnswerShape {
+  status: number
+  description: string
+  /** Of the JSON. Objects are strict: what is not named in them is not answered. */
+  schema: z.ZodType
+  example: unknown
+  /** Anything but JSON: then `schema` is a string. */
   contentType?: string
 }
 

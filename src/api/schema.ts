@@ -10,22 +10,26 @@ export const pageFields = {
     .string()
     .regex(/^(?:[1-9]\d?|100)$/, 'must be a number from 1 to 100')
     .transform(Number)
-    .default(25),
-  cursor: z.string().max(200).optional(),
+    .default(25)
+    .meta({ type: 'integer', pattern: undefined, minimum: 1, maximum: 100, default: 25 }),
+  cursor: z.string().max(200).optional().describe('`next_cursor` of the page before.'),
 }
 
 /** ISO 8601 date, or date and time with offset → ms UTC. A date alone is its midnight UTC. */
-export const isoTime = z.string().transform((text, context) => {
-  const at = parseIsoTime(text)
-  if (at !== null) return at
-  context.addIssue({ code: 'custom', message: 'must be an ISO 8601 time such as 2026-11-21T07:30:00Z' })
-  return z.NEVER
-})
+export const isoTime = z
+  .string()
+  .transform((text, context) => {
+    const at = parseIsoTime(text)
+    if (at !== null) return at
+    context.addIssue({ code: 'custom', message: 'must be an ISO 8601 time such as 2026-11-21T07:30:00Z' })
+    return z.NEVER
+  })
+  .meta({ description: 'ISO 8601 with offset, or a date, which is its midnight UTC.' })
 
 /** `created_after` (inclusive) and `created_before` (exclusive), each ms UTC or absent. */
 export const timeFields = {
-  created_after: isoTime.optional(),
-  created_before: isoTime.optional(),
+  created_after: isoTime.optional().describe('Inclusive; ISO 8601.'),
+  created_before: isoTime.optional().describe('Exclusive; ISO 8601.'),
 }
 
 /** timeFields as parsed → the store's range. */
@@ -34,12 +38,15 @@ export function timeRange(query: { created_after?: number | undefined; created_b
 }
 
 /** A bare `a@d` → the same with its domain as lower-case A-label. */
-export const emailAddress = z.string().transform((text, context) => {
-  const mailbox = parseMailbox(text)
-  if (mailbox !== null && mailbox.name === null) return mailbox.address
-  context.addIssue({ code: 'custom', message: 'must be an email address' })
-  return z.NEVER
-})
+export const emailAddress = z
+  .string()
+  .transform((text, context) => {
+    const mailbox = parseMailbox(text)
+    if (mailbox !== null && mailbox.name === null) return mailbox.address
+    context.addIssue({ code: 'custom', message: 'must be an email address' })
+    return z.NEVER
+  })
+  .meta({ description: 'An address without a name: `ann@example.com`.' })
 
 /** Text of 1 to `max` characters without control characters, not blank: a label for people. */
 export function label(max: number) {
@@ -52,7 +59,13 @@ export function label(max: number) {
 }
 
 /** `grace_period_minutes` of both rotations: 0–10080, default 60 (contract §2). */
-export const graceMinutes = z.number().int().min(0).max(10_080).default(60)
+export const graceMinutes = z
+  .number()
+  .int()
+  .min(0)
+  .max(10_080)
+  .default(60)
+  .describe('How long the old one goes on working.')
 
 /** Text → ms UTC, or null when it is no ISO 8601 time of our forms. A time needs its offset. Never throws. */
 export function parseIsoTime(text: string): number | null {

@@ -6,6 +6,14 @@ import type { MintId } from '../../platform/ids.ts'
 import type { Random } from '../../platform/random.ts'
 import type { Store } from '../../storage/store.ts'
 import { deleted } from '../answer.ts'
+import {
+  apiKeyAnswers,
+  apiKeyCreatedAnswers,
+  apiKeyListAnswers,
+  apiKeyRevokedAnswers,
+  apiKeyRotatedAnswers,
+} from '../answers/api-keys.ts'
+import { exampleId } from '../answers/words.ts'
 import { hashKeyValue, keyPrefix, mintKeyValue } from '../auth.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
@@ -43,6 +51,8 @@ export function apiKeyOperations(deps: {
       path: '/v1/api-keys',
       permission: 'manage',
       summary: 'Create an API key; its value is shown this once',
+      answers: apiKeyCreatedAnswers,
+      example: { name: 'shop', domain_id: exampleId('dom'), permissions: ['send'], mode: 'live' },
       body: createBody,
       idempotent: true,
       secretAnswer: true,
@@ -81,6 +91,7 @@ export function apiKeyOperations(deps: {
       path: '/v1/api-keys',
       permission: 'manage',
       summary: 'List API keys, newest first',
+      answers: apiKeyListAnswers,
       query: listQuery,
       async handle({ organizationId, query }) {
         const page = await store.apiKeys.list(organizationId, pageRequest(query))
@@ -97,6 +108,7 @@ export function apiKeyOperations(deps: {
       path: '/v1/api-keys/:key_id',
       permission: 'manage',
       summary: 'Read one API key',
+      answers: apiKeyAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource, await domainNameOf(resource)) }),
     }),
@@ -106,6 +118,7 @@ export function apiKeyOperations(deps: {
       path: '/v1/api-keys/:key_id',
       permission: 'manage',
       summary: 'Revoke an API key at once; its record stays',
+      answers: apiKeyRevokedAnswers,
       load,
       async handle({ resource, now }) {
         await store.apiKeys.revoke(resource.id, now)
@@ -118,6 +131,9 @@ export function apiKeyOperations(deps: {
       path: '/v1/api-keys/:key_id/rotate',
       permission: 'manage',
       summary: 'Replace an API key by a new one; both work until the grace period ends',
+      answers: apiKeyRotatedAnswers,
+      refusals: ['invalid_state'],
+      example: { grace_period_minutes: 60 },
       body: rotateBody,
       bodyOptional: true,
       idempotent: true,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { EVENT_TYPES, type Event } from '../../model/event.ts'
 import { invalid } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
+import { eventAnswers, eventListAnswers } from '../answers/events.ts'
 import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
 import { feedAnswer, feedCursor, pageAnswer, pageRequest } from '../page.ts'
@@ -10,8 +11,11 @@ import { pageFields, timeFields, timeRange } from '../schema.ts'
 const listQuery = z.strictObject({
   ...pageFields,
   ...timeFields,
-  /** Turns the list round: oldest first, everything after that event; empty = from the beginning. */
-  after: z.string().max(200).optional(),
+  after: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('Turns the list round: oldest first, everything after that event; empty = from the beginning.'),
   type: z.enum(EVENT_TYPES).optional(),
   message_id: z.string().optional(),
   domain_id: z.string().optional(),
@@ -43,6 +47,7 @@ export function eventOperations(deps: { store: Pick<Store, 'events' | 'messages'
       path: '/v1/events',
       permission: 'read',
       summary: 'List events, newest first; with `after` oldest first and without gaps',
+      answers: eventListAnswers,
       query: listQuery,
       async handle({ organizationId, query }) {
         await requireOwn(query, organizationId)
@@ -67,6 +72,7 @@ export function eventOperations(deps: { store: Pick<Store, 'events' | 'messages'
       path: '/v1/events/:event_id',
       permission: 'read',
       summary: 'Read one event',
+      answers: eventAnswers,
       load: async ({ params, organizationId }) =>
         requireOwned(await events.get(params.event_id!), organizationId, 'event'),
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),

@@ -4,6 +4,13 @@ import type { InboundMessage } from '../../model/inbound-message.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { MintId } from '../../platform/ids.ts'
 import type { InboundFilter, Store } from '../../storage/store.ts'
+import {
+  inboundAnswers,
+  inboundDeliveriesAnswers,
+  inboundListAnswers,
+  inboundRawAnswers,
+  redeliverAnswers,
+} from '../answers/inbound.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
@@ -31,6 +38,8 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages',
       permission: 'read',
       summary: 'List mail that came in, newest first; `status` is that of what is owed to an endpoint',
+      answers: inboundListAnswers,
+      refusals: ['not_found'],
       query: listQuery,
       async handle({ query, organizationId }) {
         await requireOwnFilters(query, organizationId, store)
@@ -45,6 +54,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id',
       permission: 'read',
       summary: 'Read one mail that came in, with its texts, headers and a list of its attachments',
+      answers: inboundAnswers,
       load,
       async handle({ resource }) {
         const packed = await store.inbound.parsed(resource.id)
@@ -58,6 +68,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id/raw',
       permission: 'read',
       summary: 'Read the raw mail as it came, with our trace headers in front',
+      answers: inboundRawAnswers,
       load,
       async handle({ resource }) {
         const packed = await store.inbound.raw(resource.id)
@@ -71,6 +82,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id/deliveries',
       permission: 'read',
       summary: 'List the deliveries of a mail to its endpoint with their attempts, newest first',
+      answers: inboundDeliveriesAnswers,
       load,
       async handle({ resource }) {
         const deliveries = await store.inboundDeliveries.ofMessage(resource.id)
@@ -84,6 +96,8 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id/redeliver',
       permission: 'manage',
       summary: 'Post a mail to its endpoint once more: a new delivery with five attempts',
+      answers: redeliverAnswers,
+      refusals: ['invalid_state'],
       body: z.strictObject({}),
       bodyOptional: true,
       load,

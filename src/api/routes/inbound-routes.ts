@@ -8,6 +8,13 @@ import type { Random } from '../../platform/random.ts'
 import type { Store } from '../../storage/store.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
 import { deleted } from '../answer.ts'
+import {
+  routeAnswers,
+  routeCreatedAnswers,
+  routeDeletedAnswers,
+  routeListAnswers,
+  routeTestAnswers,
+} from '../answers/inbound.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
@@ -47,6 +54,12 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes',
       permission: 'manage',
       summary: 'Say what happens to mail for an address, pattern or domain; the signing secret is shown this once',
+      answers: routeCreatedAnswers,
+      example: {
+        name: 'help desk',
+        match: { type: 'address', value: 'help@example.com' },
+        action: { type: 'webhook', config: { url: 'https://hooks.example.com/inbound' } },
+      },
       body: z.strictObject({
         name,
         match,
@@ -72,6 +85,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes',
       permission: 'manage',
       summary: 'List inbound routes, newest first',
+      answers: routeListAnswers,
       query: z.strictObject(pageFields),
       handle: async ({ organizationId, query }) =>
         pageAnswer(await store.inboundRoutes.list(organizationId, pageRequest(query)), toWire),
@@ -82,6 +96,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes/:route_id',
       permission: 'manage',
       summary: 'Read one inbound route',
+      answers: routeAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
     }),
@@ -91,6 +106,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes/:route_id',
       permission: 'manage',
       summary: 'Change an inbound route; match and action are given whole',
+      answers: routeAnswers,
+      example: { priority: 10 },
       body: z.strictObject({ name, match, action, authentication, enabled, priority }).partial(),
       load,
       async handle({ resource, organizationId, body }) {
@@ -108,6 +125,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes/:route_id',
       permission: 'manage',
       summary: 'Remove an inbound route; its messages stay, what was still to be posted has failed',
+      answers: routeDeletedAnswers,
       load,
       async handle({ resource }) {
         await store.inboundRoutes.remove(resource.id)
@@ -120,6 +138,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes/:route_id/test',
       permission: 'manage',
       summary: 'Ask which route would take a mail, and why; nothing is sent',
+      answers: routeTestAnswers,
+      example: { from: 'bob@customer.example', to: 'help+order@example.com', subject: 'A question' },
       body: testBody,
       load,
       async handle({ resource, organizationId, body }) {

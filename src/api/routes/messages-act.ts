@@ -5,6 +5,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted, Submission } from '../../submission/accept.ts'
 import { requestAgain } from '../../submission/resend.ts'
+import { acceptedAnswer, messageAnswers } from '../answers/messages.ts'
 import { type Answer, type Operation, operation } from '../operation.ts'
 import { acceptedRecord, loadMessage, messageRecord } from './message-record.ts'
 import { createScheduledAt } from './messages-body.ts'
@@ -33,6 +34,8 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     path: '/v1/messages/:message_id/cancel',
     permission: 'send',
     summary: 'Cancel a message that is scheduled or still queued',
+    answers: messageAnswers,
+    refusals: ['invalid_state'],
     body: z.strictObject({}),
     bodyOptional: true,
     load,
@@ -49,6 +52,9 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     path: '/v1/messages/:message_id',
     permission: 'send',
     summary: 'Move a scheduled message to another time',
+    answers: messageAnswers,
+    refusals: ['invalid_state'],
+    example: { scheduled_at: '2026-11-22T07:30:00Z' },
     body: z.strictObject({ scheduled_at: createScheduledAt(clock.now) }),
     load,
     handle: async ({ resource: message, body }) => {
@@ -66,6 +72,8 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     path: '/v1/messages/:message_id/resend',
     permission: 'send',
     summary: 'Send the same content to the same recipients once more, as a new message',
+    answers: [acceptedAnswer],
+    refusals: ['domain_not_verified', 'quota_exceeded', 'invalid_state'],
     body: z.strictObject({}),
     bodyOptional: true,
     idempotent: true,

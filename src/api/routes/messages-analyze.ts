@@ -10,6 +10,7 @@ import { collapseRecipients, MAX_RECIPIENTS } from '../../submission/recipients.
 import type { Rendered } from '../../submission/render.ts'
 import type { SubmissionRequest, TemplateUse } from '../../submission/request.ts'
 import { requireOwnDomain } from '../../submission/requirements.ts'
+import { analysisAnswers, FINDINGS_TEXT } from '../answers/analysis.ts'
 import { type Operation, operation } from '../operation.ts'
 import { createSendBody, toSubmission } from './messages-body.ts'
 
@@ -30,6 +31,10 @@ export function analyzeOperations({ store, clock, render }: AnalyzeDeps): Operat
       path: '/v1/messages/analyze',
       permission: 'send',
       summary: 'Look for what readers and filters will mind in a message, without sending it',
+      answers: analysisAnswers,
+      description: FINDINGS_TEXT,
+      refusals: ['template_error'],
+      example: { from: 'Shop <shop@example.com>', subject: 'Your order', html: '<p>Thanks!</p>' },
       body: createAnalyzeBody(clock.now),
       handle: async ({ key, body, now }) => {
         const given = toSubmission({ ...body, to: body.to ?? NOBODY })

@@ -17,26 +17,44 @@ export type SendBody = z.infer<ReturnType<typeof createSendBody>>
  *  faults. zod does not compile rules that say when they apply, so the two that do stand beside it. */
 export function createSendBody(now: () => number) {
   const fields = z.strictObject({
-    from: z.string().transform(readFrom),
-    to: ADDRESSES.transform(readRecipients),
+    from: z.string().transform(readFrom).describe('`a@d` or `Name <a@d>`; the domain is that of the key.'),
+    to: ADDRESSES.transform(readRecipients).describe(
+      '1 to 50 recipients together with `cc` and `bcc`, each `a@d` or `Name <a@d>`; duplicates collapse.',
+    ),
     cc: ADDRESSES.transform(readAddresses).nullish(),
-    bcc: ADDRESSES.transform(readAddresses).nullish(),
+    bcc: ADDRESSES.transform(readAddresses).nullish().describe('Never shown in the mail.'),
     reply_to: ADDRESSES.transform(readReplyTo).nullish(),
-    subject: text(checks.subjectFault).nullish(),
-    html: text(checks.bodyFault).nullish(),
-    text: text((body) => (body === '' ? null : checks.bodyFault(body))).nullish(),
-    template_id: templateName.nullish(),
-    variables: templateVariables.nullish(),
-    headers: RECORD_OF_TEXT.transform(readHeaders).nullish(),
-    attachments: z.array(ATTACHMENT).max(checks.MAX_ATTACHMENTS).nullish(),
-    metadata: RECORD_OF_VALUES.transform(readMetadata).nullish(),
-    tags: z.array(text(checks.tagFault)).max(checks.MAX_TAGS).nullish(),
-    scheduled_at: createScheduledAt(now).nullish(),
-    expires_in: z.int().min(1).nullish(),
-    require_tls: z.boolean().nullish(),
-    track_opens: z.boolean().nullish(),
+    subject: text(checks.subjectFault)
+      .nullish()
+      .describe('Required unless the template has one; at most 998 bytes, one line.'),
+    html: text(checks.bodyFault).nullish().describe('`html`, `text` or `template_id` is needed.'),
+    text: text((body) => (body === '' ? null : checks.bodyFault(body)))
+      .nullish()
+      .describe('Made from `html` when it is missing.'),
+    template_id: templateName.nullish().describe('A template by id or alias, in the place of `html` and `text`.'),
+    variables: templateVariables.nullish().describe('What the template is filled with.'),
+    headers: RECORD_OF_TEXT.transform(readHeaders)
+      .nullish()
+      .describe('Extra headers; not those that the service writes, such as `From` or `Date`.'),
+    attachments: z
+      .array(ATTACHMENT)
+      .max(checks.MAX_ATTACHMENTS)
+      .nullish()
+      .describe('The composed message has at most 25 MiB, unless configured otherwise.'),
+    metadata: RECORD_OF_VALUES.transform(readMetadata)
+      .nullish()
+      .describe('At most 50 keys and 4 KiB; returned in events.'),
+    tags: z
+      .array(text(checks.tagFault))
+      .max(checks.MAX_TAGS)
+      .nullish()
+      .describe('Each at most 64 characters; statistics go by them.'),
+    scheduled_at: createScheduledAt(now).nullish().describe('At most 30 days ahead; the past means now.'),
+    expires_in: z.int().min(1).nullish().describe('Seconds after which it is not tried again.'),
+    require_tls: z.boolean().nullish().describe('Deliver only over verified TLS.'),
+    track_opens: z.boolean().nullish().describe('Null or absent, here and below: as the domain has it.'),
     track_clicks: z.boolean().nullish(),
-    unsubscribe: z.boolean().nullish(),
+    unsubscribe: z.boolean().nullish().describe('Each recipient’s mail gets a `List-Unsubscribe` of its own.'),
   })
   const whole = fields
     .refine(hasBody, {
@@ -152,12 +170,15 @@ const NOT_AN_ADDRESS = 'must be one address such as ann@example.com or Ann <ann@
 const ATTACHMENT = z
   .strictObject({
     filename: text(checks.filenameFault),
-    content: z.string().transform((content, context) => {
-      const bytes = checks.decodeBase64(content)
-      return bytes ?? refuse(context, [], 'must be base64')
-    }),
+    content: z
+      .string()
+      .transform((content, context) => {
+        const bytes = checks.decodeBase64(content)
+        return bytes ?? refuse(context, [], 'must be base64')
+      })
+      .meta({ contentEncoding: 'base64' }),
     content_type: text(checks.contentTypeFault).nullish(),
-    content_id: z.string().transform(readContentId).nullish(),
+    content_id: z.string().transform(readContentId).nullish().describe('For `<img src="cid:…">`.'),
   })
   .transform(({ filename, content, content_type, content_id }) => ({
     filename,

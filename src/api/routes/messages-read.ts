@@ -7,6 +7,8 @@ import { MESSAGE_STATUSES, type Message } from '../../model/message.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { MessageFilter, Store } from '../../storage/store.ts'
 import { type Compose, domainKeys } from '../../submission/signing.ts'
+import { eventListAnswers } from '../answers/events.ts'
+import { attemptsAnswers, contentAnswers, messageAnswers, messageListAnswers } from '../answers/messages.ts'
 import { requireOwned } from '../errors.ts'
 import { type Answer, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
@@ -38,6 +40,8 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     path: '/v1/messages',
     permission: 'read',
     summary: 'List messages, newest first',
+    answers: messageListAnswers,
+    refusals: ['not_found'],
     query: LIST_QUERY,
     handle: async ({ query, organizationId }) => {
       const { domain_id: domainId } = query
@@ -55,6 +59,7 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     path: '/v1/messages/:message_id',
     permission: 'read',
     summary: 'Read a message and the state of each recipient',
+    answers: messageAnswers,
     load,
     handle: async ({ resource }) => ({ status: 200, body: await record(resource) }),
   })
@@ -65,6 +70,7 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     path: '/v1/messages/:message_id/content',
     permission: 'read',
     summary: 'Read the content: as JSON, one part as it is, or the raw mail as it was sent',
+    answers: contentAnswers,
     query: z.strictObject({ part: z.enum(['html', 'text', 'raw']).optional() }),
     load,
     handle: async ({ resource: message, query }) => {
@@ -100,6 +106,7 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     path: '/v1/messages/:message_id/events',
     permission: 'read',
     summary: 'List the events of a message, newest first',
+    answers: eventListAnswers,
     query: z.strictObject({ ...pageFields, ...timeFields, type: z.enum(EVENT_TYPES).optional() }),
     load,
     handle: async ({ resource: { id: messageId, organizationId }, query }) => {
@@ -115,6 +122,7 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     path: '/v1/messages/:message_id/attempts',
     permission: 'read',
     summary: 'List all attempts to deliver a message and all reports that came back of it, newest first',
+    answers: attemptsAnswers,
     load,
     handle: async ({ resource: { id } }) => {
       const attempts = (await store.messages.attempts(id)).reverse().map(attemptRecord)
@@ -128,6 +136,14 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
 }
 
 const METADATA = /^metadata\[(.{1,255})\]$/s
+const METADATA_PARAMETER = {
+  name: 'metadata',
+  in: 'query',
+  description: '`metadata[order]=1001`: messages whose metadata have this value.',
+  style: 'deepObject',
+  explode: true,
+  schema: { type: 'object', additionalProperties: { type: 'string' } },
+}
 const LIST_FIELDS = z.looseObject({
   ...pageFields,
   ...timeFields,
@@ -139,7 +155,7 @@ const LIST_FIELDS = z.looseObject({
   template_id: z.string().max(100).optional(),
   domain_id: z.string().max(64).optional(),
   mode: z.enum(['live', 'test']).optional(),
-  q: z.string().max(256).optional(),
+  q: z.string().max(256).optional().describe('Words of subject and addresses.'),
 })
 /** `metadata[plan]=pro` is a parameter whose name the caller chooses; any other unknown name is refused. */
 const LIST_QUERY = LIST_FIELDS.superRefine(
@@ -150,7 +166,7 @@ const LIST_QUERY = LIST_FIELDS.superRefine(
     }
   },
   { when: () => true },
-)
+).meta({ additionalProperties: undefined, 'x-parameters': [METADATA_PARAMETER] })
 
 function toFilter(query: z.infer<typeof LIST_QUERY>, organizationId: string): Omit<MessageFilter, 'templateId'> {
   const metadata = Object.entries(query).flatMap(([name, value]) => {

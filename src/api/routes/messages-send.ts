@@ -4,6 +4,7 @@ import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted, Fate, Submission } from '../../submission/accept.ts'
+import { batchAnswers, sendAnswers } from '../answers/messages.ts'
 import { toBody } from '../errors.ts'
 import { type Answer, type Call, type MakeRemember, type Operation, operation } from '../operation.ts'
 import { preferredWaitMs } from '../prefer.ts'
@@ -20,13 +21,21 @@ export interface SendDeps {
 }
 
 export const MAX_BATCH = 500 // contract §3
+const EXAMPLE = {
+  from: 'Shop <shop@example.com>',
+  to: 'ann@customer.example',
+  subject: 'Your order',
+  html: '<p>Thanks!</p>',
+  metadata: { order: '1001' },
+  tags: ['orders'],
+}
 
 /** Sending: `/v1/messages/send`, the same as `/v1/send`, and `/v1/messages/batch`. */
 export function sendOperations({ store, clock, submission, watch }: SendDeps): Operation[] {
   const sendBody = createSendBody(clock.now)
   const batchBody = z.strictObject({
     messages: z
-      .array(z.unknown().meta({ description: 'a message as for send' }))
+      .array(z.unknown().meta({ $ref: '#/components/schemas/SendMessage' }))
       .min(1)
       .max(MAX_BATCH),
   })
@@ -38,6 +47,11 @@ export function sendOperations({ store, clock, submission, watch }: SendDeps): O
       path,
       permission: 'send',
       summary: 'Send a message',
+      answers: sendAnswers,
+      refusals: ['domain_not_verified', 'template_error', 'quota_exceeded', 'invalid_state'],
+      bodyName: 'SendMessage',
+      canWait: true,
+      example: EXAMPLE,
       body: sendBody,
       idempotent: true,
       handle: async (call) => {
@@ -59,6 +73,8 @@ export function sendOperations({ store, clock, submission, watch }: SendDeps): O
     path: '/v1/messages/batch',
     permission: 'send',
     summary: 'Send up to 500 messages, each with its own result',
+    answers: batchAnswers,
+    example: { messages: [EXAMPLE] },
     body: batchBody,
     idempotent: true,
     handle: async (call) => {

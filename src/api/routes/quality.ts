@@ -4,6 +4,7 @@ import { iso } from '../../model/event.ts'
 import type { QualityAlert, QualityFigures, QualityThresholds } from '../../model/quality.ts'
 import { share } from '../../model/stats.ts'
 import type { Store } from '../../storage/store.ts'
+import { qualityAnswers } from '../answers/figures.ts'
 import { type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
 import { pageFields } from '../schema.ts'
@@ -39,6 +40,7 @@ export function qualityOperations(deps: {
       path: '/v1/quality',
       permission: 'read',
       summary: 'Bounce and complaint rates of each domain at present, with its alerts',
+      answers: qualityAnswers,
       query: z.strictObject(pageFields),
       async handle({ organizationId, query, now }) {
         const { records, hasMore } = await store.domains.list(organizationId, pageRequest(query))

@@ -4,6 +4,7 @@ import { INTERVALS, type Interval, type Period, periodsOf } from '../../model/pe
 import { invalid } from '../../model/refusal.ts'
 import { type Counts, keptDelivered, noCounts, sentOf, share } from '../../model/stats.ts'
 import type { StatsFilter, Store } from '../../storage/store.ts'
+import { statsAnswers } from '../answers/figures.ts'
 import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
 import { isoTime } from '../schema.ts'
@@ -47,6 +48,7 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
       path: '/v1/stats',
       permission: 'read',
       summary: 'Counts by hour, day or month, and their totals with rates',
+      answers: statsAnswers,
       query,
       async handle({ organizationId, query: asked, now }) {
         const domain = asked.domain_id === undefined ? null : await domains.get(asked.domain_id)

@@ -7,6 +7,14 @@ import type { ListedTemplate, Store } from '../../storage/store.ts'
 import { bodyFault } from '../../submission/checks.ts'
 import { parseTemplateTexts, renderTemplate, type TemplateTexts, variablesIn } from '../../submission/render.ts'
 import { deleted } from '../answer.ts'
+import {
+  templateAnswers,
+  templateCreatedAnswers,
+  templateDeletedAnswers,
+  templateListAnswers,
+  templateRenderedAnswers,
+  templateVersionsAnswers,
+} from '../answers/templates.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
@@ -52,6 +60,13 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       path: '/v1/templates',
       permission: 'manage',
       summary: 'Create a template; its texts are written in Liquid, and html escapes what is put into it',
+      answers: templateCreatedAnswers,
+      example: {
+        name: 'Welcome',
+        alias: 'welcome',
+        subject: 'Hello {{ name }}',
+        html: '<p>Hello {{ name }}</p>',
+      },
       body: createBody,
       idempotent: true,
       async handle({ organizationId, now, body, remember }) {
@@ -78,6 +93,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       path: '/v1/templates',
       permission: 'manage',
       summary: 'List templates, newest first, without html and text',
+      answers: templateListAnswers,
       query: z.strictObject(pageFields),
       handle: async ({ organizationId, query }) =>
         pageAnswer(await store.templates.list(organizationId, pageRequest(query)), toListed),
@@ -88,6 +104,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       path: '/v1/templates/:template_id',
       permission: 'manage',
       summary: 'Read one template, by id or alias, as it is or as it was in a version',
+      answers: templateAnswers,
       query: z.strictObject({
         version: z
           .string()
@@ -108,6 +125,9 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       path: '/v1/templates/:template_id',
       permission: 'manage',
       summary: 'Change a template; new texts are a new version, and messages sent from now on are made from it',
+      answers: templateAnswers,
+      refusals: ['conflict'],
+      example: { subject: 'Welcome, {{ name }}' },
       body: updateBody,
       load,
       handle: async ({ resource, body, now }) => ({
@@ -121,6 +141,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       path: '/v1/templates/:template_id',
       permission: 'manage',
       summary: 'Remove a template with its versions; messages made from it stay',
+      answers: templateDeletedAnswers,
       load,
       async handle({ resource }) {
         await store.templates.remove(resource.id)
@@ -133,6 +154,9 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       path: '/v1/templates/:template_id/render',
       permission: 'manage',
       summary: 'See what a template becomes with these variables; nothing is sent',
+      answers: templateRenderedAnswers,
+      refusals: ['template_error'],
+      example: { variables: { name: 'Ann' } },
       body: renderBody,
       bodyOptional: true,
       load,
@@ -148,6 +172,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       path: '/v1/templates/:template_id/versions',
       permission: 'manage',
       summary: 'List the versions of a template, newest first, without html and text',
+      answers: templateVersionsAnswers,
       query: z.strictObject(pageFields),
       load,
       async handle({ resource, query }) {

@@ -3,6 +3,7 @@ import { EVENT_TYPES, iso } from '../../model/event.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Webhook, WebhookDelivery } from '../../model/webhook.ts'
 import type { PostAttempt } from '../../webhooks/verdict.ts'
+import { deliveryAnswers, deliveryListAnswers, deliveryRetryAnswers, replayAnswers } from '../answers/webhooks.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
 import { isoTime, pageFields, timeFields, timeRange } from '../schema.ts'
@@ -38,6 +39,7 @@ export function webhookDeliveryOperations(
       path: '/v1/webhooks/:webhook_id/deliveries',
       permission: 'manage',
       summary: 'List deliveries of a webhook with their attempts, newest first',
+      answers: deliveryListAnswers,
       query: listQuery,
       load: loadWebhook,
       async handle({ resource, query }) {
@@ -56,6 +58,7 @@ export function webhookDeliveryOperations(
       path: '/v1/webhooks/:webhook_id/deliveries/:delivery_id',
       permission: 'manage',
       summary: 'Read one delivery with its attempts',
+      answers: deliveryAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
     }),
@@ -65,6 +68,8 @@ export function webhookDeliveryOperations(
       path: '/v1/webhooks/:webhook_id/deliveries/:delivery_id/retry',
       permission: 'manage',
       summary: 'Try a delivery once more now, whatever became of it; the attempts go on counting',
+      answers: deliveryRetryAnswers,
+      refusals: ['invalid_state'],
       body: noBody,
       bodyOptional: true,
       load,
@@ -82,6 +87,8 @@ export function webhookDeliveryOperations(
       path: '/v1/webhooks/:webhook_id/replay',
       permission: 'manage',
       summary: 'Send past events of a time range again, with the same event ids',
+      answers: replayAnswers,
+      example: { from: '2026-11-20T00:00:00Z', type: 'message.bounced' },
       body: replayBody,
       load: loadWebhook,
       async handle({ resource, body, now }) {

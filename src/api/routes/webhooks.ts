@@ -8,6 +8,14 @@ import type { Random } from '../../platform/random.ts'
 import type { Store } from '../../storage/store.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
 import { deleted } from '../answer.ts'
+import {
+  webhookAnswers,
+  webhookCreatedAnswers,
+  webhookDeletedAnswers,
+  webhookListAnswers,
+  webhookSecretAnswers,
+  webhookTestAnswers,
+} from '../answers/webhooks.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
@@ -36,10 +44,13 @@ export interface WebhookDeps {
 /** `/v1/webhooks`: who is told of which events, and what became of it (contract §4). */
 export function webhookOperations(deps: WebhookDeps): Operation[] {
   const { store, random, mintId, wakeWebhooks } = deps
-  const url = z.string().superRefine((text, context) => {
-    const reason = deps.checkUrl(text)
-    if (reason !== null) context.addIssue({ code: 'custom', message: `is not accepted: ${reason}` })
-  })
+  const url = z
+    .string()
+    .superRefine((text, context) => {
+      const reason = deps.checkUrl(text)
+      if (reason !== null) context.addIssue({ code: 'custom', message: `is not accepted: ${reason}` })
+    })
+    .describe('`https`, at a public address.')
   const load = async ({ params, organizationId }: Call) =>
     requireOwned(await store.webhooks.get(params.webhook_id!), organizationId, 'webhook')
 
@@ -50,6 +61,8 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks',
       permission: 'manage',
       summary: 'Subscribe an HTTPS address to events; the signing secret is shown this once',
+      answers: webhookCreatedAnswers,
+      example: { url: 'https://hooks.example.com/mail', events: ['message.delivered', 'message.bounced'] },
       body: z.strictObject({ url, events: eventTypes, description }),
       idempotent: true,
       secretAnswer: true,
@@ -81,6 +94,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks',
       permission: 'manage',
       summary: 'List webhooks, newest first',
+      answers: webhookListAnswers,
       query: listQuery,
       handle: async ({ organizationId, query }) =>
         pageAnswer(await store.webhooks.list(organizationId, pageRequest(query)), toWire),
@@ -91,6 +105,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks/:webhook_id',
       permission: 'manage',
       summary: 'Read one webhook',
+      answers: webhookAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
     }),
@@ -100,6 +115,8 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks/:webhook_id',
       permission: 'manage',
       summary: 'Change a webhook; `paused` stops it, `active` starts it again',
+      answers: webhookAnswers,
+      example: { status: 'active' },
       body: z.strictObject({
         url: url.optional(),
         events: eventTypes.optional(),
@@ -126,6 +143,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks/:webhook_id',
       permission: 'manage',
       summary: 'Remove a webhook with its deliveries',
+      answers: webhookDeletedAnswers,
       load,
       async handle({ resource }) {
         await store.webhooks.remove(resource.id)
@@ -138,6 +156,9 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks/:webhook_id/test',
       permission: 'manage',
       summary: 'Send a sample event to this webhook, whatever it subscribed to',
+      answers: webhookTestAnswers,
+      refusals: ['invalid_state'],
+      example: { type: 'message.bounced' },
       body: testBody,
       load,
       async handle({ key, resource, organizationId, body, now }) {
@@ -165,6 +186,8 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks/:webhook_id/rotate-secret',
       permission: 'manage',
       summary: 'Make a new signing secret; until the grace period ends requests are signed with both',
+      answers: webhookSecretAnswers,
+      example: { grace_period_minutes: 60 },
       body: rotateBody,
       bodyOptional: true,
       idempotent: true,

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { CATEGORIES, type Category, type Code, FINDING_KINDS } from '../../analysis/codes.ts'
+import type { AnswerShape } from '../operation.ts'
+import { count } from './words.ts'
+
+/** What `/v1/messages/analyze` answers (contract §3), and the list of all that it can find. */
+
+const CODES = Object.keys(FINDING_KINDS) as [Code, ...Code[]]
+const LINK_CODES = CODES.filter((code) => code.startsWith('link_'))
+const text = z.string().nullable()
+
+const analysis = z
+  .strictObject({
+    score: z.number().min(0).max(100),
+    verdict: z.enum(['good', 'warning', 'bad']),
+    issues: z.array(
+      z.strictObject({
+        code: z.enum(CODES),
+        severity: z.enum(['error', 'warning', 'info']),
+        category: z.enum(Object.keys(CATEGORIES) as [Category, ...Category[]]),
+        message: z.string().describe('What is wrong, and what to do.'),
+        field: z.string(),
+        penalty: z.number(),
+      }),
+    ),
+    stats: z.strictObject({
+      size_bytes: count,
+      subject_characters: count,
+      html_bytes: count,
+      text_bytes: count,
+      words: count,
+      links: count,
+      images: count,
+      remote_images: count,
+      attachments: count,
+      image_text_ratio: z.number().describe('Share of the images in the area of images and text, 0 to 1.'),
+    }),
+    links: z.array(z.strictObject({ url: z.string(), text: z.string(), problems: z.array(z.enum(LINK_CODES)) })),
+    rendered: z.strictObject({ subject: text, html: text, text }),
+  })
+  .meta({ id: 'Analysis' })
+
+export const analysisAnswers: AnswerShape[] = [
+  {
+    status: 200,
+    description: 'Score, findings and what was rendered; nothing is sent.',
+    schema: analysis,
+    example: {
+      score: 97,
+      verdict: 'good',
+      issues: [
+        {
+          code: 'link_insecure',
+          severity: 'warning',
+          category: 'links',
+          message: 'Links go over http: http://example.com/. Use https.',
+          field: 'html',
+          penalty: 3,
+        },
+      ],
+      stats: {
+        size_bytes: 1482,
+        subject_characters: 10,
+        html_bytes: 120,
+        text_bytes: 60,
+        words: 12,
+        links: 1,
+        images: 0,
+        remote_images: 0,
+        attachments: 0,
+        image_text_ratio: 0,
+      },
+      links: [{ url: 'http://example.com/', text: 'Your order', problems: ['link_insecure'] }],
+      rendered: { subject: 'Your order', html: '<p>Thanks!</p>', text: 'Thanks!' },
+    },
+  },
+]
+
+/** Every code with its meaning and advice, as a CommonMark table. */
+export const FINDINGS_TEXT = [
+  'Looks without any network at what readers and filters will mind. Each finding has a stable code:',
+  '',
+  '| Code | Severity | What | What to do |',
+  '|---|---|---|---|',
+  ...Object.entries(FINDING_KINDS).map(
+    ([code, { severity, what, advice }]) => `| \`${code}\` | ${severity} | ${cell(what)} | ${cell(advice)} |`,
+  ),
+].join('\n')
+
+/** A bar would end the cell, and `<` begin a tag. */
+function cell(words: string): string {
+  return words.replaceAll('|', '\\|').replaceAll('<', '\\<')
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { PERMISSIONS } from '../../model/api-key.ts'
+import type { AnswerShape } from '../operation.ts'
+import { deletedShape, EXAMPLE_LATER, EXAMPLE_TIME, exampleId, id, mode, pageShape, time, timeOrNull } from './words.ts'
+
+/** What `/v1/api-keys` answers (contract §2); the record is made in routes/api-keys.ts. */
+
+const fields = {
+  id: id('key'),
+  name: z.string(),
+  domain_id: id('dom'),
+  domain: z.string().nullable().describe('Its name; null when it was removed.'),
+  mode,
+  permissions: z.array(z.enum(PERMISSIONS)),
+  prefix: z.string().describe('The first 16 characters, to tell keys apart.'),
+  created_at: time,
+  last_used_at: timeOrNull,
+  expires_at: timeOrNull,
+  revoked_at: timeOrNull,
+  rotated_to: id('key').nullable().describe('The key that replaces it.'),
+}
+const key = z
+  .string()
+  .regex(/^svc_(?:live|test)_[0-9A-Za-z]{32,}$/)
+  .describe('The key itself, shown this once.')
+const apiKey = z.strictObject(fields).meta({ id: 'ApiKey' })
+const created = z.strictObject({ ...fields, key }).meta({ id: 'CreatedApiKey' })
+const rotated = z
+  .strictObject({
+    ...fields,
+    key,
+    previous: z.strictObject({ id: id('key'), expires_at: time }).describe('The old key, and when it ends.'),
+  })
+  .meta({ id: 'RotatedApiKey' })
+
+const example = {
+  id: exampleId('key'),
+  name: 'shop',
+  domain_id: exampleId('dom'),
+  domain: 'example.com',
+  mode: 'live',
+  permissions: ['send'],
+  prefix: 'svc_live_4bT0rXa',
+  created_at: EXAMPLE_TIME,
+  last_used_at: null,
+  expires_at: null,
+  revoked_at: null,
+  rotated_to: null,
+}
+const withValue = { ...example, key: 'svc_live_4bT0rXaExampleExampleExampleExample' }
+
+export const apiKeyAnswers: AnswerShape[] = [
+  { status: 200, description: 'The key, without its value.', schema: apiKey, example },
+]
+export const apiKeyListAnswers = [pageShape(apiKey, example, 'Keys, newest first, without their values.')]
+export const apiKeyCreatedAnswers: AnswerShape[] = [
+  { status: 201, description: 'The key with its value.', schema: created, example: withValue },
+]
+export const apiKeyRotatedAnswers: AnswerShape[] = [
+  {
+    status: 201,
+    description: 'The new key with its value.',
+    schema: rotated,
+    example: { ...withValue, previous: { id: exampleId('key'), expires_at: EXAMPLE_LATER } },
+  },
+]
+export const apiKeyRevokedAnswers = [deletedShape('key', 'It is revoked; its record stays.')]

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import type { AnswerShape } from '../operation.ts'
+import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './words.ts'
+
+/** What `/v1/domains` answers (contract §5); the record is made in routes/domains.ts. */
+
+const domain = z
+  .strictObject({
+    id: id('dom'),
+    name: z.string().describe('Lower case, international names as `xn--`.'),
+    status: z.enum(['pending', 'verified', 'failed']),
+    created_at: time,
+    verified_at: timeOrNull,
+    last_checked_at: timeOrNull,
+    dkim: z.array(
+      z.strictObject({
+        selector: z.string(),
+        algorithm: z.enum(['rsa-sha256', 'ed25519-sha256']),
+        state: z.enum(['pending', 'active', 'retiring']),
+        created_at: time,
+      }),
+    ),
+    return_path_host: z.string(),
+    tracking: z.strictObject({
+      opens: z.boolean(),
+      clicks: z.boolean(),
+      unsubscribe: z.boolean(),
+      host: z.string().nullable().describe('A host under the domain for links; null = that of this server.'),
+    }),
+    dns_records: z
+      .array(
+        z.strictObject({
+          purpose: z.enum(['dkim', 'spf', 'dmarc', 'return_path', 'mx', 'tracking']),
+          type: z.enum(['TXT', 'MX', 'CNAME']),
+          name: z.string(),
+          value: z.string(),
+          priority: z.int().nullable(),
+          required: z.boolean(),
+          status: z.enum(['pending', 'valid', 'missing', 'mismatch']),
+          found: z.array(z.string()).describe('What DNS answered when it was last asked.'),
+        }),
+      )
+      .describe('What is to be published.'),
+  })
+  .meta({ id: 'Domain' })
+const example = {
+  id: exampleId('dom'),
+  name: 'example.com',
+  status: 'pending',
+  created_at: EXAMPLE_TIME,
+  verified_at: null,
+  last_checked_at: null,
+  dkim: [{ selector: 'pr2611pwt83re', algorithm: 'ed25519-sha256', state: 'active', created_at: EXAMPLE_TIME }],
+  return_path_host: 'bounces.example.com',
+  tracking: { opens: false, clicks: false, unsubscribe: false, host: null },
+  dns_records: [
+    {
+      purpose: 'dkim',
+      type: 'TXT',
+      name: 'pr2611pwt83re._domainkey.example.com',
+      value: 'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
+      priority: null,
+      required: true,
+      status: 'pending',
+      found: [],
+    },
+  ],
+}
+
+export const domainAnswers: AnswerShape[] = [
+  { status: 200, description: 'The domain with its DNS records.', schema: domain, example },
+]
+export const domainCreatedAnswers: AnswerShape[] = [
+  { status: 201, description: 'The domain with the DNS records to publish.', schema: domain, example },
+]
+export const domainListAnswers = [pageShape(domain, example, 'Domains, newest first.')]
+export const domainDeletedAnswers = [deletedShape('dom', 'It is gone, and its keys are revoked.')]

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { EVENT_TYPES, type EventType } from '../../model/event.ts'
+import { sampleData } from '../../model/event-samples.ts'
+import { QUALITY_METRICS } from '../../model/quality.ts'
+import type { AnswerShape } from '../operation.ts'
+import { count, EXAMPLE_TIME, exampleId, id, metadata, mode, pageShape, time, timeOrNull } from './words.ts'
+
+/** The envelope of each kind of event, as it is posted to webhooks and read back (interface.md "Envelope"). */
+
+const general = {
+  message_id: z.string(),
+  from: z.string(),
+  to: z.string(),
+  subject: z.string(),
+  metadata,
+  tags: z.array(z.string()),
+  mode,
+}
+const reader = { user_agent: z.string().nullable(), ip_address: z.string().nullable() }
+const machine = z.boolean().describe('A known machine did it, not a person.')
+
+const DATA: Record<EventType, z.ZodRawShape> = {
+  'message.delivered': { ...general, delivered_at: time, smtp_response: z.string() },
+  'message.bounced': {
+    ...general,
+    bounce_type: z.enum(['hard', 'soft']),
+    bounce_code: z.string(),
+    bounce_message: z.string(),
+    bounced_at: time,
+    will_retry: z.boolean(),
+  },
+  'message.deferred': {
+    ...general,
+    deferred_at: time,
+    attempt: z.int().min(1),
+    next_attempt_at: timeOrNull,
+    smtp_response: z.string(),
+  },
+  'message.opened': { ...general, opened_at: time, ...reader, machine },
+  'message.clicked': { ...general, clicked_at: time, url: z.string(), ...reader, machine },
+  'message.unsubscribed': {
+    ...general,
+    unsubscribed_at: time,
+    method: z.enum(['one_click', 'link', 'mailto']),
+    ...reader,
+  },
+  'message.complained': { ...general, complained_at: time, feedback_type: z.string().nullable() },
+  'quality.alert': {
+    alert_id: z.string(),
+    domain_id: z.string(),
+    domain: z.string(),
+    metric: z.enum(QUALITY_METRICS),
+    value: z.number(),
+    threshold: z.number(),
+    window_hours: z.number(),
+    sent: count,
+    affected: count,
+    state: z.enum(['firing', 'resolved']),
+    triggered_at: time,
+  },
+}
+
+/** Kind of event → schema of its envelope. */
+export const EVENT_SCHEMAS = Object.fromEntries(
+  EVENT_TYPES.map((type) => {
+    const test = z.literal(true).optional().describe('A sample, asked for by `POST …/test`.')
+    const envelope = z.strictObject({
+      id: id('evt').describe('The same at every attempt and replay: keep it, to do nothing twice.'),
+      type: z.literal(type),
+      timestamp: time,
+      data: z.strictObject({ ...DATA[type], test }),
+    })
+    return [type, envelope.meta({ id: nameOf(type) })]
+  }),
+) as unknown as Record<EventType, z.ZodObject>
+
+/** `message.delivered` → one of them. */
+export function eventExample(type: EventType) {
+  const { test: _, ...data } = sampleData(type, Date.parse(EXAMPLE_TIME))
+  return { id: exampleId('evt'), type, timestamp: EXAMPLE_TIME, data }
+}
+
+const [first, ...others] = EVENT_TYPES.map((type) => EVENT_SCHEMAS[type])
+export const eventSchema = z.discriminatedUnion('type', [first!, ...others]).meta({ id: 'Event' })
+
+const example = eventExample('message.delivered')
+export const eventAnswers: AnswerShape[] = [
+  { status: 200, description: 'The event, in the envelope that webhooks get.', schema: eventSchema, example },
+]
+export const eventListAnswers = [pageShape(eventSchema, example, 'Events in the envelopes that webhooks get.')]
+
+/** `message.delivered` → `MessageDeliveredEvent` */
+function nameOf(type: EventType): string {
+  return `${type.replace(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { DELIVERY_STATUSES, MESSAGE_STATUSES } from '../../model/message.ts'
+import type { AnswerShape } from '../operation.ts'
+import { suppression } from './suppressions.ts'
+import { count, EXAMPLE_TIME, exampleId, id, mode, time, timeOrNull } from './words.ts'
+
+/** What `/v1/explain` and `/v1/messages/…/explain` answer; made in routes/explain.ts. */
+
+const explanation = z.array(z.string()).describe('In plain words, most important first.')
+const state = {
+  status: z.enum(DELIVERY_STATUSES),
+  attempts: count,
+  last_attempt_at: timeOrNull,
+  next_attempt_at: timeOrNull,
+  smtp_response: z.string().nullable(),
+  meaning: z.string().nullable().describe('What the codes of the reply mean.'),
+}
+const facts = {
+  suppressions: z.array(suppression),
+  mx_hosts: z.array(z.string()).nullable().describe('Null: not asked, because nothing more is tried.'),
+  dns_problem: z.string().nullable(),
+  slots: z.strictObject({ limit: count, under_way: count }).nullable().describe('Connections to that domain.'),
+}
+const ofAddress = z
+  .strictObject({
+    to: z.string(),
+    would_send: z.boolean(),
+    explanation,
+    ...facts,
+    last_message: z.strictObject({ message_id: id('msg'), created_at: time, mode, ...state }).nullable(),
+  })
+  .meta({ id: 'AddressExplanation' })
+const ofMessage = z
+  .strictObject({
+    message_id: id('msg'),
+    status: z.enum(MESSAGE_STATUSES),
+    mode,
+    recipients: z.array(
+      z.strictObject({
+        email: z.string(),
+        type: z.enum(['to', 'cc', 'bcc']),
+        explanation,
+        ...state,
+        bounce_class: z.string().nullable(),
+        rule: z.string().nullable(),
+        ...facts,
+      }),
+    ),
+  })
+  .meta({ id: 'MessageExplanation' })
+
+const stateExample = {
+  status: 'delivered',
+  attempts: 1,
+  last_attempt_at: EXAMPLE_TIME,
+  next_attempt_at: null,
+  smtp_response: '250 2.0.0 Ok: queued',
+  meaning: 'Taken.',
+}
+const factsExample = { suppressions: [], mx_hosts: ['mx.customer.example'], dns_problem: null, slots: null }
+
+export const addressExplainedAnswers: AnswerShape[] = [
+  {
+    status: 200,
+    description: 'What would happen to a live mail to the address, and the last message to it.',
+    schema: ofAddress,
+    example: {
+      to: 'ann@customer.example',
+      would_send: true,
+      explanation: ['Mail for customer.example goes to mx.customer.example.'],
+      ...factsExample,
+      last_message: { message_id: exampleId('msg'), created_at: EXAMPLE_TIME, mode: 'live', ...stateExample },
+    },
+  },
+]
+export const messageExplainedAnswers: AnswerShape[] = [
+  {
+    status: 200,
+    description: 'Why each recipient is where it is, and what happens next.',
+    schema: ofMessage,
+    example: {
+      message_id: exampleId('msg'),
+      status: 'delivered',
+      mode: 'live',
+      recipients: [
+        {
+          email: 'ann@customer.example',
+          type: 'to',
+          explanation: ['The recipient’s server mx.customer.example took the mail, at attempt 1.'],
+          ...stateExample,
+          bounce_class: null,
+          rule: null,
+          ...factsExample,
+          mx_hosts: null,
+        },
+      ],
+    },
+  },
+]

@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { QUALITY_METRICS } from '../../model/quality.ts'
+import type { AnswerShape } from '../operation.ts'
+import { count, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './words.ts'
+
+/** What `/v1/stats` and `/v1/quality` answer (contract §3); made in routes/stats.ts and quality.ts. */
+
+const share = z.number().min(0).describe('0 to 1; 0 of nothing.')
+const COUNTED = [
+  'accepted',
+  'delivered',
+  'deferred',
+  'bounced',
+  'hard_bounced',
+  'soft_bounced',
+  'opened',
+  'unique_opened',
+  'clicked',
+  'unique_clicked',
+  'unsubscribed',
+  'complained',
+  'suppressed',
+] as const
+const RATES = ['delivery_rate', 'bounce_rate', 'complaint_rate', 'open_rate', 'click_rate'] as const
+
+function each<Name extends string, T>(names: readonly Name[], value: T): Record<Name, T> {
+  return Object.fromEntries(names.map((name) => [name, value])) as Record<Name, T>
+}
+
+const counts = each(COUNTED, count)
+const countsExample = { ...each(COUNTED, 0), accepted: 100, delivered: 98, bounced: 2, hard_bounced: 2 }
+const ratesExample = { ...each(RATES, 0), delivery_rate: 0.98, bounce_rate: 0.02 }
+
+export const statsAnswers: AnswerShape[] = [
+  {
+    status: 200,
+    description: 'Every period, with zeros where nothing was, and the totals.',
+    schema: z
+      .strictObject({
+        data: z.array(z.strictObject({ period_start: time, ...counts })),
+        totals: z.strictObject({ ...counts, ...each(RATES, share) }),
+      })
+      .meta({ id: 'Stats' }),
+    example: {
+      data: [{ period_start: '2026-11-21T00:00:00.000Z', ...countsExample }],
+      totals: { ...countsExample, ...ratesExample },
+    },
+  },
+]
+
+const alert = z
+  .strictObject({
+    alert_id: id('alr'),
+    metric: z.enum(QUALITY_METRICS),
+    value: z.number(),
+    threshold: z.number(),
+    window_hours: z.number(),
+    sent: count,
+    affected: count,
+    state: z.enum(['firing', 'resolved']),
+    triggered_at: time,
+    resolved_at: timeOrNull,
+  })
+  .meta({ id: 'QualityAlert' })
+const quality = z
+  .strictObject({
+    domain_id: id('dom'),
+    domain: z.string(),
+    sent: count.describe('Recipients whose fate became known within the window.'),
+    hard_bounced: count,
+    delivered: count,
+    complained: count,
+    bounce_rate: share,
+    complaint_rate: share,
+    thresholds: z.strictObject({ bounce_rate: z.number(), complaint_rate: z.number(), min_sent: count }),
+    window_hours: z.number(),
+    sending_stopped: z.boolean(),
+    alerts: z.array(alert).describe('Those that fire, then those that ended in the last 30 days.'),
+  })
+  .meta({ id: 'Quality' })
+
+export const qualityAnswers = [
+  pageShape(
+    quality,
+    {
+      domain_id: exampleId('dom'),
+      domain: 'example.com',
+      sent: 1000,
+      hard_bounced: 80,
+      delivered: 920,
+      complained: 0,
+      bounce_rate: 0.08,
+      complaint_rate: 0,
+      thresholds: { bounce_rate: 0.05, complaint_rate: 0.001, min_sent: 100 },
+      window_hours: 24,
+      sending_stopped: false,
+      alerts: [
+        {
+          alert_id: exampleId('alr'),
+          metric: 'bounce_rate',
+          value: 0.08,
+          threshold: 0.05,
+          window_hours: 24,
+          sent: 1000,
+          affected: 80,
+          state: 'firing',
+          triggered_at: EXAMPLE_TIME,
+          resolved_at: null,
+        },
+      ],
+    },
+    'One entry for each domain.',
+  ),
+]

@@ -1,0 +1,224 @@
+import { z } from 'zod'
+import { ROUTE_AUTHENTICATIONS } from '../../model/inbound-route.ts'
+import type { AnswerShape } from '../operation.ts'
+import { ofPart } from './messages.ts'
+import { postAttempt, postAttemptExample } from './webhooks.ts'
+import { count, deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './words.ts'
+
+/** What `/v1/inbound-routes` and `/v1/inbound-messages` answer, and what a route posts (contract §4, §5). */
+
+const MATCHES = ['address', 'domain', 'pattern', 'catch_all'] as const
+const fields = {
+  id: id('rte'),
+  name: z.string(),
+  match: z.strictObject({ type: z.enum(MATCHES), value: z.string().nullable() }),
+  action: z.discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('webhook'),
+      config: z.strictObject({ url: z.string(), include_attachments: z.boolean() }),
+    }),
+    z.strictObject({ type: z.literal('forward'), config: z.strictObject({ to: z.array(z.string()) }) }),
+    z.strictObject({ type: z.literal('store'), config: z.strictObject({}) }),
+  ]),
+  authentication: z.enum(ROUTE_AUTHENTICATIONS),
+  enabled: z.boolean(),
+  priority: z.int(),
+  created_at: time,
+}
+const secret = z
+  .string()
+  .regex(/^whsec_/)
+  .describe('For checking signatures; shown this once.')
+const route = z.strictObject(fields).meta({ id: 'InboundRoute' })
+const createdRoute = z.strictObject({ ...fields, secret }).meta({ id: 'CreatedInboundRoute' })
+const routeExample = {
+  id: exampleId('rte'),
+  name: 'help desk',
+  match: { type: 'address', value: 'help@example.com' },
+  action: { type: 'webhook', config: { url: 'https://hooks.example.com/inbound', include_attachments: false } },
+  authentication: 'none',
+  enabled: true,
+  priority: 0,
+  created_at: EXAMPLE_TIME,
+}
+
+export const routeAnswers: AnswerShape[] = [
+  { status: 200, description: 'The inbound route.', schema: route, example: routeExample },
+]
+export const routeCreatedAnswers: AnswerShape[] = [
+  {
+    status: 201,
+    description: 'The inbound route with its signing secret.',
+    schema: createdRoute,
+    example: { ...routeExample, secret: 'whsec_ZXhhbXBsZWV4YW1wbGVleGFtcGxlZXhhbXBsZWV4YW0=' },
+  },
+]
+export const routeListAnswers = [pageShape(route, routeExample, 'Inbound routes, newest first.')]
+export const routeDeletedAnswers = [deletedShape('rte', 'It is gone; what it took stays.')]
+export const routeTestAnswers: AnswerShape[] = [
+  {
+    status: 200,
+    description: 'Which route would take the mail, and what was considered.',
+    schema: z
+      .strictObject({
+        taken_by: route.nullable().describe('Null = no route; the mail would be refused.'),
+        takes: z.boolean().describe('It is the route that was asked about.'),
+        by: z.enum(MATCHES).nullable(),
+        via_bare_address: z.boolean().describe('The route knows `a@d`; asked was `a+tag@d`.'),
+        reason: z.string(),
+        considered: z.array(
+          z.strictObject({ id: id('rte'), name: z.string(), matches: z.boolean(), reason: z.string() }),
+        ),
+      })
+      .meta({ id: 'InboundRouteTest' }),
+    example: {
+      taken_by: routeExample,
+      takes: true,
+      by: 'address',
+      via_bare_address: true,
+      reason: '"help desk" matches help@example.com',
+      considered: [{ id: exampleId('rte'), name: 'help desk', matches: true, reason: 'matches help@example.com' }],
+    },
+  },
+]
+
+const SPF = ['none', 'neutral', 'pass', 'fail', 'softfail', 'temperror', 'permerror', 'policy'] as const
+const DKIM = ['none', 'pass', 'fail', 'policy', 'neutral', 'temperror', 'permerror'] as const
+const DMARC = ['none', 'pass', 'fail', 'temperror', 'permerror'] as const
+const verdicts = { spf_result: z.enum(SPF), dkim_result: z.enum(DKIM), dmarc_result: z.enum(DMARC) }
+const verdictsExample = { spf_result: 'pass', dkim_result: 'pass', dmarc_result: 'pass' }
+const attachments = z.array(z.strictObject({ filename: z.string(), content_type: z.string(), size: count }))
+const headers = z.record(z.string(), z.string()).describe('Names in lower case; several values of one, one a line.')
+
+const messageFields = {
+  id: id('inb'),
+  route_id: id('rte'),
+  domain_id: id('dom'),
+  action: z.enum(['webhook', 'forward', 'store']),
+  status: z.enum(['pending', 'delivered', 'failed', 'stored']),
+  from: z.string().describe('Address of the From header; empty when there is none.'),
+  to: z.array(z.string()).describe('The envelope recipients that the route matched.'),
+  subject: z.string(),
+  message_id: z.string(),
+  return_path: z.string(),
+  sender_ip: z.string(),
+  helo: z.string(),
+  tls: z.string().nullable(),
+  size_bytes: count,
+  ...verdicts,
+  arc_result: z.enum(['none', 'pass', 'fail']),
+  parse_error: z.string().nullable(),
+  forwarded_as: id('msg').nullable(),
+  created_at: time,
+}
+const message = z.strictObject(messageFields).meta({ id: 'InboundMessage' })
+const wholeMessage = z
+  .strictObject({
+    ...messageFields,
+    text_body: z.string().nullable().describe('These four are null once retention has dropped the content.'),
+    html_body: z.string().nullable(),
+    headers: headers.nullable(),
+    attachments: attachments.nullable(),
+  })
+  .meta({ id: 'WholeInboundMessage' })
+const messageExample = {
+  id: exampleId('inb'),
+  route_id: exampleId('rte'),
+  domain_id: exampleId('dom'),
+  action: 'webhook',
+  status: 'delivered',
+  from: 'bob@customer.example',
+  to: ['help+order@example.com'],
+  subject: 'A question',
+  message_id: '<1@customer.example>',
+  return_path: 'bob@customer.example',
+  sender_ip: '192.0.2.7',
+  helo: 'mx.customer.example',
+  tls: 'TLSv1.3 TLS_AES_256_GCM_SHA384',
+  size_bytes: 812,
+  ...verdictsExample,
+  arc_result: 'none',
+  parse_error: null,
+  forwarded_as: null,
+  created_at: EXAMPLE_TIME,
+}
+const contentExample = {
+  text_body: 'Hello?\n',
+  html_body: '',
+  headers: { from: 'Bob <bob@customer.example>', subject: 'A question' },
+  attachments: [{ filename: 'a.pdf', content_type: 'application/pdf', size: 5120 }],
+}
+const delivery = z
+  .strictObject({
+    id: id('whd'),
+    inbound_message_id: id('inb'),
+    route_id: id('rte'),
+    status: z.enum(['pending', 'delivered', 'failed']),
+    attempts: z.array(postAttempt),
+    next_attempt_at: timeOrNull,
+    created_at: time,
+  })
+  .meta({ id: 'InboundDelivery' })
+const deliveryExample = {
+  id: exampleId('whd'),
+  inbound_message_id: exampleId('inb'),
+  route_id: exampleId('rte'),
+  status: 'delivered',
+  attempts: [postAttemptExample],
+  next_attempt_at: null,
+  created_at: EXAMPLE_TIME,
+}
+const inboundDeliveries = pageShape(delivery, deliveryExample, 'Deliveries, newest first; always one page.')
+
+export const inboundListAnswers = [pageShape(message, messageExample, 'Mail that came in, newest first.')]
+export const inboundAnswers: AnswerShape[] = [
+  {
+    status: 200,
+    description: 'The mail with its texts, headers and a list of its attachments.',
+    schema: wholeMessage,
+    example: { ...messageExample, ...contentExample },
+  },
+]
+export const inboundRawAnswers: AnswerShape[] = [
+  {
+    ...ofPart('message/rfc822', 'The mail as it came, with our trace headers in front.'),
+    example: 'From: Bob <bob@customer.example>\r\nSubject: A question\r\n\r\nHello?\r\n',
+  },
+]
+export const inboundDeliveriesAnswers = [inboundDeliveries]
+export const redeliverAnswers: AnswerShape[] = [
+  { status: 202, description: 'The new delivery.', schema: delivery, example: deliveryExample },
+]
+
+/** What a route of action `webhook` posts: flat, without an envelope (webhooks/inbound-payload.ts makes it). */
+export const inboundReceived = z
+  .strictObject({
+    event: z.literal('inbound'),
+    timestamp: time,
+    from: z.string(),
+    to: z.array(z.string()),
+    subject: z.string(),
+    message_id: z.string(),
+    text_body: z.string(),
+    html_body: z.string(),
+    headers,
+    attachments,
+    attachments_data: z
+      .array(z.strictObject({ filename: z.string(), content_type: z.string(), content: z.string() }))
+      .optional()
+      .describe('With `include_attachments`: base64, in the order of `attachments`.'),
+    ...verdicts,
+    sender_ip: z.string(),
+  })
+  .meta({ id: 'InboundReceived' })
+export const inboundReceivedExample = {
+  event: 'inbound',
+  timestamp: EXAMPLE_TIME,
+  from: 'bob@customer.example',
+  to: ['help+order@example.com'],
+  subject: 'A question',
+  message_id: '<1@customer.example>',
+  ...contentExample,
+  ...verdictsExample,
+  sender_ip: '192.0.2.7',
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import type { AnswerShape } from '../operation.ts'
+import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time } from './words.ts'
+
+/** What `/v1/templates` answers (contract §5); the records are made in routes/templates.ts. */
+
+const text = z.string().nullable()
+const version = z.int().min(1).describe('Counts up when the texts change.')
+const variables = z.array(z.string()).describe('Found in the texts, in the order of their first use.')
+const texts = { subject: text.describe('Null = each message brings its own.'), html: text, text }
+const head = { id: id('tpl'), alias: text.describe('Another name for it.'), name: z.string() }
+const times = { created_at: time, updated_at: time }
+
+const template = z.strictObject({ ...head, ...texts, variables, version, ...times }).meta({ id: 'Template' })
+const listed = z
+  .strictObject({ ...head, subject: texts.subject, variables, version, ...times })
+  .meta({ id: 'ListedTemplate' })
+const listedVersion = z
+  .strictObject({ version, subject: texts.subject, variables, created_at: time })
+  .meta({ id: 'ListedTemplateVersion' })
+
+const textsExample = { subject: 'Hello {{ name }}', html: '<p>Hello {{ name }}</p>', text: null }
+const { subject } = textsExample
+const headExample = { id: exampleId('tpl'), alias: 'welcome', name: 'Welcome' }
+const restExample = { variables: ['name'], version: 1, created_at: EXAMPLE_TIME, updated_at: EXAMPLE_TIME }
+const example = { ...headExample, ...textsExample, ...restExample }
+
+export const templateAnswers: AnswerShape[] = [{ status: 200, description: 'The template.', schema: template, example }]
+export const templateCreatedAnswers: AnswerShape[] = [
+  { status: 201, description: 'The template in its first version.', schema: template, example },
+]
+export const templateListAnswers = [
+  pageShape(listed, { ...headExample, subject, ...restExample }, 'Templates, newest first, without html and text.'),
+]
+export const templateDeletedAnswers = [deletedShape('tpl', 'It is gone with its versions.')]
+export const templateRenderedAnswers: AnswerShape[] = [
+  {
+    status: 200,
+    description: 'What a mail made from it would say.',
+    schema: z.strictObject({ subject: text, html: text, text }).meta({ id: 'RenderedTemplate' }),
+    example: { subject: 'Hello Ann', html: '<p>Hello Ann</p>', text: null },
+  },
+]
+export const templateVersionsAnswers = [
+  pageShape(
+    listedVersion,
+    { version: 1, subject, variables: ['name'], created_at: EXAMPLE_TIME },
+    'Versions, newest first, without html and text.',
+  ),
+]

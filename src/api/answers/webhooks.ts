@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { EVENT_TYPES } from '../../model/event.ts'
+import type { AnswerShape } from '../operation.ts'
+import { eventExample, eventSchema } from './events.ts'
+import {
+  count,
+  deletedShape,
+  EXAMPLE_LATER,
+  EXAMPLE_TIME,
+  exampleId,
+  id,
+  pageShape,
+  time,
+  timeOrNull,
+} from './words.ts'
+
+/** What `/v1/webhooks` answers (contract §4); the records are made in routes/webhooks.ts and webhook-deliveries.ts. */
+
+const fields = {
+  id: id('whk'),
+  url: z.string(),
+  events: z.array(z.enum(EVENT_TYPES)),
+  status: z.enum(['active', 'paused']),
+  description: z.string().nullable(),
+  disabled_reason: z.string().nullable().describe('Why it was paused by itself.'),
+  created_at: time,
+  updated_at: time,
+  last_success_at: timeOrNull,
+  last_failure_at: timeOrNull,
+  consecutive_failures: count,
+}
+const secret = z
+  .string()
+  .regex(/^whsec_/)
+  .describe('For checking signatures; shown this once.')
+const webhook = z.strictObject(fields).meta({ id: 'Webhook' })
+const created = z.strictObject({ ...fields, secret }).meta({ id: 'CreatedWebhook' })
+const rotated = z
+  .strictObject({ ...fields, secret, previous_secret_expires_at: time })
+  .meta({ id: 'WebhookWithNewSecret' })
+const example = {
+  id: exampleId('whk'),
+  url: 'https://hooks.example.com/mail',
+  events: ['message.delivered', 'message.bounced'],
+  status: 'active',
+  description: null,
+  disabled_reason: null,
+  created_at: EXAMPLE_TIME,
+  updated_at: EXAMPLE_TIME,
+  last_success_at: null,
+  last_failure_at: null,
+  consecutive_failures: 0,
+}
+const withSecret = { ...example, secret: 'whsec_ZXhhbXBsZWV4YW1wbGVleGFtcGxlZXhhbXBsZWV4YW0=' }
+
+/** One POST to an endpoint, of a webhook or of an inbound route. */
+export const postAttempt = z
+  .strictObject({
+    number: z.int().min(1),
+    at: time,
+    duration_ms: z.number().min(0),
+    status_code: z.int().nullable(),
+    error: z.string().nullable(),
+    response_excerpt: z.string().nullable(),
+  })
+  .meta({ id: 'PostAttempt' })
+export const postAttemptExample = {
+  number: 1,
+  at: EXAMPLE_TIME,
+  duration_ms: 143,
+  status_code: 204,
+  error: null,
+  response_excerpt: null,
+}
+const delivery = z
+  .strictObject({
+    id: id('whd'),
+    webhook_id: id('whk'),
+    event_id: id('evt'),
+    type: z.enum(EVENT_TYPES),
+    status: z.enum(['pending', 'delivered', 'failed']),
+    attempts: z.array(postAttempt),
+    next_attempt_at: timeOrNull,
+    created_at: time,
+  })
+  .meta({ id: 'WebhookDelivery' })
+const deliveryExample = {
+  id: exampleId('whd'),
+  webhook_id: exampleId('whk'),
+  event_id: exampleId('evt'),
+  type: 'message.delivered',
+  status: 'delivered',
+  attempts: [postAttemptExample],
+  next_attempt_at: null,
+  created_at: EXAMPLE_TIME,
+}
+
+export const webhookAnswers: AnswerShape[] = [{ status: 200, description: 'The webhook.', schema: webhook, example }]
+export const webhookCreatedAnswers: AnswerShape[] = [
+  { status: 201, description: 'The webhook with its signing secret.', schema: created, example: withSecret },
+]
+export const webhookListAnswers = [pageShape(webhook, example, 'Webhooks, newest first.')]
+export const webhookDeletedAnswers = [deletedShape('whk', 'It is gone with its deliveries.')]
+export const webhookTestAnswers: AnswerShape[] = [
+  {
+    status: 202,
+    description: 'The sample event as it will be posted, with `test: true` in its data.',
+    schema: eventSchema,
+    example: eventExample('message.delivered'),
+  },
+]
+export const webhookSecretAnswers: AnswerShape[] = [
+  {
+    status: 200,
+    description: 'The webhook with its new secret.',
+    schema: rotated,
+    example: { ...withSecret, previous_secret_expires_at: EXAMPLE_LATER },
+  },
+]
+export const deliveryAnswers: AnswerShape[] = [
+  { status: 200, description: 'The delivery with its attempts.', schema: delivery, example: deliveryExample },
+]
+export const deliveryRetryAnswers: AnswerShape[] = [
+  { status: 202, description: 'It is tried now.', schema: delivery, example: deliveryExample },
+]
+export const deliveryListAnswers = [pageShape(delivery, deliveryExample, 'Deliveries, newest first.')]
+export const replayAnswers: AnswerShape[] = [
+  {
+    status: 202,
+    description: 'How many events will be sent again.',
+    schema: z.strictObject({ queued: count }),
+    example: { queued: 17 },
+  },
+]

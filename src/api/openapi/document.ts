@@ -1,0 +1,96 @@
+import type { RefusalReason } from '../../model/refusal.ts'
+import { errorSchema, MEANING } from '../answers/error.ts'
+import { STATUS_OF } from '../errors.ts'
+import type { Operation } from '../operation.ts'
+import { pathsOf, refusalResponses, tagOf } from './paths.ts'
+import { createSchemas, type Json } from './schemas.ts'
+import { webhooksOf } from './webhooks.ts'
+
+/** All operations → the OpenAPI 3.1 document. The same operations give the same document. Throws on a fault of the
+ *  program: two schemas of one name, a schema that JSON Schema cannot say.
+ *  https://spec.openapis.org/oas/v3.1.1.html */
+export function openApiDocument(operations: readonly Operation[], version: string): Json {
+  const schemas = createSchemas()
+  schemas.ofAnswer(errorSchema)
+  const paths = pathsOf(operations, schemas)
+  const webhooks = webhooksOf(schemas)
+  return {
+    openapi: '3.1.1',
+    info: { title: 'Postrider', version, summary: 'Transactional mail: send, receive, know.', description: intro() },
+    servers: [{ url: '/', description: 'This server.' }],
+    security: [{ apiKey: [] }],
+    tags: [...new Set(operations.map(tagOf)), 'What is posted to you'].map((name) => ({ name })),
+    paths,
+    webhooks,
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'svc_live_… or svc_test_…', description: KEYS },
+      },
+      parameters: PARAMETERS,
+      headers: HEADERS,
+      responses: refusalResponses(operations),
+      schemas: Object.fromEntries(Object.entries(schemas.named).sort(([a], [b]) => (a < b ? -1 : 1))),
+    },
+  }
+}
+
+function intro(): string {
+  const errors = (Object.keys(STATUS_OF) as RefusalReason[]).map(
+    (code) => `| \`${code}\` | ${STATUS_OF[code]} | ${MEANING[code]} |`,
+  )
+  return [...INTRO, '', '| Code | Status | Meaning |', '|---|---|---|', ...errors].join('\n')
+}
+
+const INTRO = [
+  'JSON in and out, UTF-8, with `Content-Type: application/json` where there is a body. Fields and parameters that are not named here are refused, so that a typo drops nothing.',
+  '',
+  'Times are ISO 8601 UTC with milliseconds. An optional field of a request may be `null`, which means that it is absent.',
+  '',
+  'Lists are newest first. They take `limit` (1 to 100, 25 unless said) and `cursor`, and answer `data`, `has_more` and `next_cursor`.',
+  '',
+  'Every answer has an `X-Request-Id`, which is also in the log. What belongs to another organization is 403; what never was is 404. Any path answers `method_not_allowed` to a method it does not take.',
+  '',
+  'Errors have one shape:',
+]
+const KEYS =
+  'A key belongs to one domain and sends only from it. It has some of the permissions `send`, `read`, `manage`; `admin` means all. With a sandbox key (`svc_test_`) nothing leaves the house, and the local part of the recipient chooses the outcome: `bounce@`, `softbounce@`, `defer@`, `complain@`, `open@`, `click@`, `unsubscribe@`, `suppressed@`; any other is delivered.'
+
+const text = { schema: { type: 'string' } }
+const number = { schema: { type: 'integer' } }
+
+const PARAMETERS = {
+  XRequestId: {
+    name: 'X-Request-Id',
+    in: 'header',
+    description: 'An id of yours for this request; 1 to 128 letters, digits and `_ . : -`. Others are ignored.',
+    ...text,
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'The same key with the same body gives the first answer again, for 24 hours; nothing is done twice. With another body it is 409. Only successes are remembered.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
+  },
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    description: '`wait=N`: answer when every recipient is final, or after N seconds, at most 30 (RFC 7240).',
+    ...text,
+    example: 'wait=10',
+  },
+}
+
+const HEADERS = {
+  'X-Request-Id': { description: 'The id of the request, yours or ours.', ...text },
+  'RateLimit-Limit': { description: 'Requests a minute.', ...number },
+  'RateLimit-Remaining': { description: 'Left of them.', ...number },
+  'RateLimit-Reset': { description: 'Seconds until there are all of them again.', ...number },
+  'Retry-After': { description: 'Seconds to wait.', ...number },
+  'Idempotent-Replayed': {
+    description: '`true`: this is the first answer again.',
+    schema: { type: 'string', const: 'true' },
+  },
+  'Preference-Applied': { description: 'How long the answer was willing to wait: `wait=10`.', ...text },
+  'WWW-Authenticate': { description: '`Bearer`', ...text },
+}

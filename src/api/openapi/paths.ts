@@ -1,0 +1,188 @@
+import type { RefusalReason } from '../../model/refusal.ts'
+import { MEANING } from '../answers/error.ts'
+import { exampleId } from '../answers/words.ts'
+import type { AnswerShape, Operation } from '../operation.ts'
+import { refusalsOf } from './refusals.ts'
+import type { Json, Schemas } from './schemas.ts'
+
+/** Operations → `paths`. The first of several paths of one operation keeps its id, another one gets `_alias`. */
+export function pathsOf(operations: readonly Operation[], schemas: Schemas): Json {
+  const paths: Record<string, Json> = {}
+  const ids = new Set<string>()
+  for (const operation of operations) {
+    const path = operation.path.replace(/:(\w+)/g, '{$1}')
+    const isAlias = ids.has(operation.id)
+    ids.add(operation.id)
+    paths[path] ??= {}
+    paths[path][operation.method.toLowerCase()] = operationOf(operation, isAlias, schemas)
+  }
+  return paths
+}
+
+/** First word of the path → the name of the resource, for reading. */
+export function tagOf({ path }: Pick<Operation, 'path'>): string {
+  const word = path.split('/')[2]!
+  return TAGS[word] ?? word
+}
+
+const TAGS: Record<string, string> = {
+  messages: 'Messages',
+  send: 'Messages',
+  explain: 'Messages',
+  events: 'Events',
+  stats: 'Statistics',
+  quality: 'Statistics',
+  templates: 'Templates',
+  domains: 'Domains',
+  'api-keys': 'API keys',
+  suppressions: 'Suppressions',
+  webhooks: 'Webhooks',
+  'inbound-routes': 'Inbound mail',
+  'inbound-messages': 'Inbound mail',
+  usage: 'Plan',
+  billing: 'Plan',
+}
+
+function operationOf(operation: Operation, isAlias: boolean, schemas: Schemas): Json {
+  const { id, permission, summary, description, body, answers = [] } = operation
+  const needs = `Needs the permission \`${permission}\`.`
+  return {
+    operationId: isAlias ? `${id}_alias` : id,
+    tags: [tagOf(operation)],
+    summary,
+    description: description === undefined ? needs : `${description}\n\n${needs}`,
+    'x-permission': permission,
+    parameters: [...pathParameters(operation), ...queryParameters(operation, schemas), ...headerParameters(operation)],
+    ...(body === undefined ? {} : { requestBody: bodyOf(operation, schemas) }),
+    responses: { ...successes(operation, answers, schemas), ...refusals(operation) },
+  }
+}
+
+function pathParameters({ path }: Operation): Json[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+    ...PATH_PARAMETERS[name],
+  }))
+}
+
+const PATH_PARAMETERS: Record<string, Json> = {
+  message_id: { example: exampleId('msg') },
+  event_id: { example: exampleId('evt') },
+  domain_id: { example: exampleId('dom') },
+  key_id: { example: exampleId('key') },
+  webhook_id: { example: exampleId('whk') },
+  delivery_id: { example: exampleId('whd') },
+  template_id: { description: 'The id of a template, or its alias.', example: exampleId('tpl') },
+  id_or_email: {
+    description: 'The id of a suppression, or an address, which stands for all suppressions of it.',
+    example: 'please-stop@customer.example',
+  },
+  route_id: { example: exampleId('rte') },
+  inbound_message_id: { example: exampleId('inb') },
+}
+
+function queryParameters({ query }: Operation, schemas: Schemas): Json[] {
+  if (query === undefined) return []
+  const { properties = {}, required = [], 'x-parameters': others = [] } = schemas.ofRequest(query) as QuerySchema
+  const parameters = Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema,
+  }))
+  return [...parameters, ...others]
+}
+
+/** `x-parameters`: those whose names the caller chooses, which the schema of a query cannot name. */
+interface QuerySchema {
+  properties?: Record<string, Json>
+  required?: string[]
+  'x-parameters'?: Json[]
+}
+
+function headerParameters({ idempotent, canWait }: Operation): Json[] {
+  const named = ['XRequestId', ...(idempotent ? ['IdempotencyKey'] : []), ...(canWait ? ['Prefer'] : [])]
+  return named.map((name) => ({ $ref: `#/components/parameters/${name}` }))
+}
+
+function bodyOf({ body, bodyOptional, bodyName, example }: Operation, schemas: Schemas): Json {
+  const schema = schemas.ofRequest(body!)
+  return {
+    required: !bodyOptional,
+    content: {
+      'application/json': {
+        schema: bodyName === undefined ? schema : schemas.name(bodyName, schema),
+        ...(example === undefined ? {} : { example }),
+      },
+    },
+  }
+}
+
+/** Answers of one status stand together: they differ in their content type. */
+function successes(operation: Operation, answers: readonly AnswerShape[], schemas: Schemas): Json {
+  const byStatus = Map.groupBy(answers, ({ status }) => status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, shapes]) => [
+      status,
+      {
+        description: shapes.map(({ description }) => description).join('\n'),
+        headers: headersOf(operation, status),
+        content: Object.fromEntries(
+          shapes.map(({ contentType, schema, example }) => [
+            contentType ?? 'application/json',
+            { schema: schemas.ofAnswer(schema), example },
+          ]),
+        ),
+      },
+    ]),
+  )
+}
+
+function headersOf({ idempotent, canWait }: Operation, status: number): Json {
+  const names = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']
+  if (idempotent) names.push('Idempotent-Replayed')
+  if (canWait && status === 200) names.push('Preference-Applied')
+  return headerRefs(names)
+}
+
+function headerRefs(names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+function refusals(operation: Operation): Json {
+  return Object.fromEntries(
+    [...refusalsOf(operation)].map(([status, codes]) => [status, { $ref: `#/components/responses/${nameOf(codes)}` }]),
+  )
+}
+
+/** Operations → `components.responses`: one for each set of codes that stands for a status somewhere. */
+export function refusalResponses(operations: readonly Operation[]): Json {
+  const sets = operations.flatMap((operation) => [...refusalsOf(operation)])
+  const named = new Map(sets.map(([status, codes]) => [nameOf(codes), refusal(status, codes)]))
+  return Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function refusal(status: number, codes: readonly RefusalReason[]): Json {
+  const narrowed = { properties: { error: { properties: { code: { enum: codes } } } } }
+  const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, narrowed] }
+  return {
+    description: codes.map((code) => `\`${code}\`: ${MEANING[code]}`).join('\n\n'),
+    headers: headerRefs(refusalHeaders(status)),
+    content: { 'application/json': { schema } },
+  }
+}
+
+function refusalHeaders(status: number): string[] {
+  if (status === 401) return ['X-Request-Id', 'WWW-Authenticate']
+  const always = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']
+  return status === 429 || status === 503 ? [...always, 'Retry-After'] : always
+}
+
+/** `['invalid_state', 'quota_exceeded']` → `InvalidStateOrQuotaExceeded` */
+function nameOf(codes: readonly RefusalReason[]): string {
+  return codes.map((code) => code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())).join('Or')
+}
