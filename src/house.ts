@@ -29,6 +29,7 @@ import { createRelayDoor } from './relay/door.ts'
 import { lockDataDir } from './storage/sqlite/lock.ts'
 import { openStore } from './storage/sqlite/open.ts'
 import type { Store } from './storage/store.ts'
+import { trackingPages } from './tracking/pages.ts'
 import { VERSION } from './version.ts'
 import { createInboundLoop } from './webhooks/inbound-loop.ts'
 import { createWebhookLoop } from './webhooks/loop.ts'
@@ -225,6 +226,12 @@ async function furnish(
   const submission = openSubmission({ ...around, mailLog })
   const api = createApi({
     operations: createOperations(around, submission),
+    pages: trackingPages({
+      ...around,
+      secret: trackingSecret,
+      log,
+      trustedProxies: config.http.trustedProxies,
+    }),
     store,
     clock,
     random,

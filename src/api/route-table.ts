@@ -7,7 +7,8 @@ export interface Page {
   path: string
   /** Also answered while the server is shutting down. */
   whileStopping?: boolean
-  handle: (request: Request, params: Record<string, string>) => Response | Promise<Response>
+  /** `peer`: the address at the other end of the connection, perhaps a proxy's; null without a socket. */
+  handle: (request: Request, params: Record<string, string>, peer: () => string | null) => Response | Promise<Response>
 }
 
 /** One path and what may be done with it. */

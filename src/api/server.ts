@@ -113,7 +113,7 @@ export function createApi(options: ApiOptions): Api {
   async function answerPage(request: Request, params: Params, route: Route, exchange: Exchange) {
     const page = requireMethod(route, route.pages.get(request.method))
     if (isStopping && !page.whileStopping) throw stopping()
-    const response = await page.handle(request, params)
+    const response = await page.handle(request, params, () => app.server?.requestIP(request)?.address ?? null)
     response.headers.set('x-request-id', exchange.requestId)
     return response
   }

@@ -73,6 +73,11 @@ inbound mail. Its A/AAAA record and the PTR record of its address should agree. 
         'How the world reaches http.listen; links in mail start with it. Empty: http:// and the listening address.',
       fallback: '',
     }),
+    trusted_proxies: key(kinds.networks, {
+      about: `Networks of proxies in front of http.listen. From them, and from nobody else, X-Forwarded-For is believed: it
+says whose open, click or unsubscription it is.`,
+      fallback: ['127.0.0.1/32', '::1/128'],
+    }),
   }),
   smtp: section('SMTP in both of its roles: mail from the world, and mail from your own programs.', {
     certificate_file: key(kinds.file, {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createAddressGuard, isIpLiteral, isPublicUnicast, parseHostPort } from './ip.ts'
+import { canonicalIp, createAddressGuard, createNetworks, isIpLiteral, isPublicUnicast, parseHostPort } from './ip.ts'
 
 describe('public unicast', () => {
   test.each([
@@ -135,4 +135,26 @@ test('host and port are taken apart, and half a pair is null', () => {
   for (const bad of ['::1:25', '[::1]', '[mx]:25', 'mx.example', ':25', 'mx:', 'mx:65536', 'mx:2a', 'm x:25', '']) {
     expect(parseHostPort(bad)).toBeNull()
   }
+})
+
+test('an address has one way to be written', () => {
+  for (const [text, canonical] of [
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:DB8:0::0:1', '2001:db8::1'],
+    ['fe80::1%eth0', 'fe80::1'],
+    ['localhost', null],
+    ['127.1', null],
+    ['', null],
+  ] as const) {
+    expect(canonicalIp(text)).toBe(canonical)
+  }
+})
+
+test('networks hold their addresses, mapped ones too, and nothing else', () => {
+  const isWithin = createNetworks(['10.0.0.0/8', '2001:db8::/32'])
+  for (const ip of ['10.9.9.9', '::ffff:10.1.1.1', '2001:db8::1']) expect(isWithin(ip)).toBe(true)
+  for (const ip of ['11.0.0.1', '2001:db9::1', '::1', '', 'x']) expect(isWithin(ip)).toBe(false)
+  expect(createNetworks([])('10.0.0.1')).toBe(false)
+  expect(() => createNetworks(['10.0.0.0'])).toThrow(/CIDR/)
 })

@@ -27,6 +27,20 @@ export function createAddressGuard(allowedCidrs: string[]): (ip: string) => bool
   return (ip) => isPublicUnicast(ip) || (isIpLiteral(ip) && allowed.some((network) => contains(network, ip)))
 }
 
+/** CIDRs → the question "is this address in one of them?", which is no for what is no address. An IPv4 network also
+ *  covers its IPv4-mapped IPv6 form. Throws on what is not a CIDR. */
+export function createNetworks(cidrs: readonly string[]): (ip: string) => boolean {
+  const networks = cidrs.map(parseCidr)
+  return (ip) => isIpLiteral(ip) && networks.some((network) => contains(network, ip))
+}
+
+/** An address as people write it → the one way to write it: IPv6 shortened, without zone, mapped IPv4 as IPv4. Null for
+ *  what is no address. */
+export function canonicalIp(text: string): string | null {
+  const address = text.split('%', 1)[0]!
+  return isIpLiteral(address) ? ipaddr.process(address).toString() : null
+}
+
 /** `127.0.0.1:25`, `[::1]:25` or `host.example:25` → host without brackets, and port 0–65535.
  *  Null for anything else, so also for an IPv6 address without brackets or a missing port. */
 export function parseHostPort(text: string): { host: string; port: number } | null {

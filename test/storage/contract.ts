@@ -5,6 +5,7 @@ import { apiKeyPromises } from './contract-api-keys.ts'
 import { claimPromises } from './contract-claims.ts'
 import { deliveryPromises } from './contract-deliveries.ts'
 import { domainPromises } from './contract-domains.ts'
+import { engagementPromises } from './contract-engagement.ts'
 import { eventPromises } from './contract-events.ts'
 import { inboundPromises } from './contract-inbound.ts'
 import { inboundDeliveryPromises } from './contract-inbound-deliveries.ts'
@@ -48,6 +49,7 @@ export function holdAgainstContract(backend: Backend): void {
     describe('list of messages', () => messageListPromises(holds))
     describe('claims', () => claimPromises(holds))
     describe('deliveries', () => deliveryPromises(holds))
+    describe('engagement', () => engagementPromises(holds))
     describe('reports', () => reportPromises(holds))
     describe('events', () => eventPromises(holds))
     describe('stats', () => statsPromises(holds))

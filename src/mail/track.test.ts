@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { MailContent } from './content.ts'
+import { type Tracking, trackContent, trackHtml } from './track.ts'
+import { createTrackingLinks } from './tracking-link.ts'
+
+const SECRET = new Uint8Array(32).fill(1)
+const links = createTrackingLinks(SECRET)
+const ID = 'dlv_01kq7000000000000000000000'
+const BASE = 'https://t.shop.example'
+const ALL: Tracking = {
+  deliveryId: ID,
+  secret: SECRET,
+  baseUrl: BASE,
+  opens: true,
+  clicks: true,
+  unsubscribe: true,
+}
+const CLICKS = { ...ALL, opens: false, unsubscribe: false }
+const OPENS = { ...ALL, clicks: false, unsubscribe: false }
+const PIXEL = `<img src="${BASE}${links.open(ID)}" width="1" height="1" alt="" style="border:0">`
+const to = (url: string) => BASE + links.click(ID, url)
+const tracked = (html: string, tracking: Tracking = CLICKS) => trackHtml(html, tracking, links)
+
+describe('links', () => {
+  test.each([
+    ['<a href="|https://x.example/a|">a</a>', 'https://x.example/a'],
+    ["<A HREF = '|https://x.example/?a=1&amp;b=2|' >", 'https://x.example/?a=1&b=2'],
+    ['<a class=b href=|https://x.example/a/| id=c>', 'https://x.example/a/'],
+    ['<area shape=rect href="|http://x.example/|">', 'http://x.example/'],
+    ['<a href="|  https://x.example/ \n|">', 'https://x.example/'],
+    ['<a href="|https://x.example/?a=1&copy=2&#38;c|">', 'https://x.example/?a=1&copy=2&c'],
+    ['<a href="|https://x.example/ü?q=%20|"\n\ttitle=">">', 'https://x.example/ü?q=%20'],
+    ['<svg><a href="|HTTPS://x.example|"/></svg>', 'HTTPS://x.example'],
+  ])('%p leads by us between the bars, every other byte as it was', (barred, url) => {
+    const [before, raw, after] = barred.split('|')
+    expect(tracked(before! + raw + after)).toBe(before + to(url) + after)
+  })
+
+  test.each([
+    '<a href="mailto:a@x.example">',
+    '<a href="tel:+1">',
+    '<a href="#top">',
+    '<a href="/relative">',
+    '<a href="//x.example/">',
+    '<a href="javascript:alert(1)">',
+    '<a href="data:text/html,x">',
+    '<a href="{{unsubscribe_url}}">',
+    '<a href="https://a b/">',
+    '<a href="">',
+    '<a href>',
+    '<a name="https://x.example/">',
+    '<a href="https://x.example/" data-no-track>',
+    '<a DATA-NO-TRACK="" href="https://x.example/">',
+    '<link href="https://x.example/style.css">',
+    '<base href="https://x.example/">',
+    '<img src="https://x.example/a.png">',
+    '<form action="https://x.example/">',
+    '</a href="https://x.example/">',
+    '<!-- <a href="https://x.example/"> -->',
+    '<!--[if mso]><v:rect href="https://x.example/"><a href="https://x.example/"></a></v:rect><![endif]-->',
+    '<style>a::after{content:"<a href=\'https://x.example/\'>"}</style>',
+    '<title><a href="https://x.example/"></title>',
+    '<a href="https://x.example/',
+    '<a title="href=https://x.example/">',
+    '<a href="#" href="https://x.example/">',
+    `<a href="${BASE}/t/u/x">`,
+    'https://x.example/ in words',
+  ])('%p stays', (html) => {
+    expect(tracked(html)).toBe(html)
+  })
+
+  test('what Outlook does not see is seen by others, and tracked', () => {
+    const html = '<!--[if !mso]><!--><a href="https://x.example/">x</a><!--<![endif]-->'
+    expect(tracked(html)).toBe(html.replace('https://x.example/', to('https://x.example/')))
+  })
+
+  test('the unsubscribe placeholder is the link to the page, where mail can be stopped at all', () => {
+    const html = '<a href="%unsubscribe_url%">stop</a><p title="%unsubscribe_url%">'
+    const stop = BASE + links.unsubscribe(ID)
+    expect(tracked(html, { ...ALL, opens: false })).toBe(html.replace('%unsubscribe_url%', stop))
+    expect(tracked(html, { ...ALL, opens: false, clicks: false })).toBe(html.replace('%unsubscribe_url%', stop))
+    expect(tracked(html)).toBe(html)
+  })
+})
+
+describe('the pixel', () => {
+  test.each([
+    ['<p>Hi</p>', '<p>Hi</p>|'],
+    ['', '|'],
+    ['<html><body><p>Hi</p></body></html>\n', '<html><body><p>Hi</p>|</body></html>\n'],
+    ['<body>a</BODY ><p>b</body>c', '<body>a</BODY ><p>b|</body>c'],
+    ['<p>Hi<!-- </body> -->', '<p>Hi<!-- </body> -->|'],
+    ['<p>Hi<!-- </body>', '<p>Hi|<!-- </body>'],
+    ['<p>Hi<!-->', '<p>Hi<!-->|'],
+    ['<p>Hi<a href="x>', '<p>Hi|<a href="x>'],
+    ['<p>Hi<style>a{}', '<p>Hi|<style>a{}'],
+    ['<p>1 < 2', '<p>1 < 2|'],
+    ['<p>Hi <', '<p>Hi <|'],
+    ['</body><a href="mailto:a@b">', '|</body><a href="mailto:a@b">'],
+  ])('of %p stands where %p has its bar', (html, expected) => {
+    expect(tracked(html, OPENS)).toBe(expected.replace('|', PIXEL))
+  })
+
+  test('and links behind the body keep their places', () => {
+    const html = '<a href="https://a.example/">a</a></body><a href="https://b.example/">b</a>'
+    expect(tracked(html, ALL)).toBe(
+      `<a href="${to('https://a.example/')}">a</a>${PIXEL}</body><a href="${to('https://b.example/')}">b</a>`,
+    )
+  })
+})
+
+test('whatever is written, taking our pieces out gives it back', () => {
+  const pieces = fc.constantFrom(
+    ...['<a href="https://x.example/?a=1&amp;b=2">', "<A HREF='http://y.example/'", '<a href=https://z.example>', '"'],
+    ...['</a>', '<!--', '-->', '<!--[if mso]>', '<![endif]-->', '<style>', '</style>', '</body>', '<', '>', "'", ' '],
+    ...[
+      '&amp;',
+      'ü',
+      '<p title="',
+      '<script>',
+      '</script>',
+      '<a data-no-track href="https://n.example/">',
+      '\0',
+      '\r\n',
+    ],
+  )
+  // A byte for byte author never writes links of ours; each of them is one raw value of his.
+  const ours = new RegExp(`${BASE}/t/c/[\\w-]+/([\\w-]+)`, 'g')
+  const raws = new Map([
+    ['https://x.example/?a=1&b=2', 'https://x.example/?a=1&amp;b=2'],
+    ['http://y.example/', 'http://y.example/'],
+    ['https://z.example', 'https://z.example'],
+  ])
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 40 }), (parts) => {
+      const html = parts.join('')
+      const back = tracked(html, ALL)
+        .replace(PIXEL, '')
+        .replace(ours, (_, target: string) => {
+          const url = Buffer.from(target, 'base64url').toString()
+          return raws.get(url) ?? url.replaceAll('&', '&amp;')
+        })
+      expect(back).toBe(html)
+    }),
+    { numRuns: 3_000 },
+  )
+})
+
+test('the text part stays what it was, also where it comes from the HTML', () => {
+  const html = '<p>Hi <a href="https://x.example/">there</a></p>'
+  const content = { html, text: null, headers: [], attachments: [] } as unknown as MailContent
+  const derived = trackContent(content, ALL)
+  expect(derived.html).toContain(to('https://x.example/'))
+  expect(derived.text).toContain('https://x.example/')
+  expect(derived.text).not.toContain(BASE)
+  const own = trackContent({ ...content, text: 'https://x.example/ or %unsubscribe_url%' }, ALL)
+  expect(own.text).toBe(`https://x.example/ or ${BASE}${links.unsubscribe(ID)}`)
+  expect(trackContent({ ...content, html: null, text: 'x' }, ALL)).toMatchObject({ html: null, text: 'x' })
+  expect(trackContent({ ...content, text: 'x' }, { ...ALL, opens: false, clicks: false }).html).toBe(html)
+})
+
+test('a megabyte of links, nested or broken, takes no second', () => {
+  const startedAt = performance.now()
+  for (const piece of ['<a href="https://x.example/">', '<div>', '<a href="', '<!--', '<a href=https://x.example/ ']) {
+    tracked(piece.repeat(1_000_000 / piece.length), ALL)
+  }
+  expect(performance.now() - startedAt).toBeLessThan(5_000)
+})

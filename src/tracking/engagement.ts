@@ -1,0 +1,113 @@
+import { type EventType, iso, messageEvent } from '../model/event.ts'
+import type { Message } from '../model/message.ts'
+import { suppressionKey } from '../model/suppression.ts'
+import type { MintId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import type { EngagementRecord, Store } from '../storage/store.ts'
+
+/** Who came by a link, and when. */
+export interface Visit {
+  at: number
+  /** '' when it was not said. */
+  userAgent: string
+  ipAddress: string
+  machine: boolean
+}
+
+export type UnsubscribeMethod = 'one_click' | 'link'
+
+/** What recipients do with their mail, written down.
+ *
+ *  Lost    an open or a click while the store cannot write: a reader must not wait for our disk. An unsubscription never:
+ *          it is answered once it is durable.
+ *  Twice   opens and clicks are as many as they are; an unsubscription is one, however often it is asked for.
+ *  Nothing happens for test mail, whose reactions were played when it was sent, nor after retention removed a delivery. */
+export interface Engagement {
+  opened(deliveryId: string, visit: Visit): Promise<void>
+  clicked(deliveryId: string, url: string, visit: Visit): Promise<void>
+  /** False when nobody knows any more whose it is. Throws what the store throws. */
+  unsubscribed(deliveryId: string, method: UnsubscribeMethod, visit: Visit): Promise<boolean>
+  /** The From of the mail; null when nobody knows any more. */
+  senderOf(deliveryId: string): Promise<string | null>
+}
+
+export function createEngagement(deps: {
+  store: Pick<Store, 'deliveries'>
+  mintId: MintId
+  log: Log
+  wakeWebhooks: () => void
+}): Engagement {
+  const { mintId, log } = deps
+  const { deliveries } = deps.store
+
+  const count = async (deliveryId: string, fact: Fact, { at, ...visitor }: Visit) => {
+    const found = await deliveries.get(deliveryId)
+    if (found === null || found.message.mode === 'test') return
+    const event = messageEvent(mintId('evt'), fact.type, found.message, found.delivery.email, at, {
+      [`${fact.kind}_at`]: iso(at),
+      ...(fact.url === undefined ? {} : { url: fact.url }),
+      ...browserOf(visitor),
+      machine: visitor.machine,
+    })
+    const { kind } = fact
+    const record = { deliveryId, kind, machine: visitor.machine, event, suppression: null, now: at }
+    if ((await deliveries.recordEngagement(record)) === 'told') deps.wakeWebhooks()
+  }
+  const countOrLog = (deliveryId: string, fact: Fact, visit: Visit) =>
+    count(deliveryId, fact, visit).catch((error) => {
+      log.error('what a reader did is not recorded', { delivery_id: deliveryId, kind: fact.kind, error })
+    })
+
+  const find = async (deliveryId: string): Promise<Found | null> => {
+    const found = await deliveries.get(deliveryId)
+    return found === null ? null : { message: found.message, email: found.delivery.email }
+  }
+
+  return {
+    opened: (deliveryId, visit) => countOrLog(deliveryId, { kind: 'opened', type: 'message.opened' }, visit),
+    clicked: (deliveryId, url, visit) =>
+      countOrLog(deliveryId, { kind: 'clicked', type: 'message.clicked', url }, visit),
+    senderOf: async (deliveryId) => (await find(deliveryId))?.message.from ?? null,
+
+    async unsubscribed(deliveryId, method, { at, ...visitor }) {
+      const found = await find(deliveryId)
+      if (found === null) return false
+      const { message, email } = found
+      if (message.mode === 'test') return true
+      const event = messageEvent(mintId('evt'), 'message.unsubscribed', message, email, at, {
+        unsubscribed_at: iso(at),
+        method,
+        ...browserOf(visitor),
+      })
+      const suppression = {
+        id: mintId('sup'),
+        organizationId: message.organizationId,
+        domainId: message.domainId,
+        email: suppressionKey(email),
+        reason: 'unsubscribe' as const,
+        messageId: message.id,
+        createdAt: at,
+      }
+      const { machine } = visitor
+      const record = { deliveryId, kind: 'unsubscribed' as const, machine, event, suppression, now: at }
+      const told = await deliveries.recordEngagement(record)
+      if (told === 'told') deps.wakeWebhooks()
+      return true
+    },
+  }
+}
+
+interface Fact {
+  kind: Exclude<EngagementRecord['kind'], 'unsubscribed'>
+  type: EventType
+  url?: string
+}
+
+interface Found {
+  message: Pick<Message, 'id' | 'organizationId' | 'domainId' | 'mode' | 'from' | 'subject' | 'metadata' | 'tags'>
+  email: string
+}
+
+function browserOf({ userAgent, ipAddress }: Pick<Visit, 'userAgent' | 'ipAddress'>) {
+  return { user_agent: userAgent, ip_address: ipAddress }
+}

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { simpleParser } from 'mailparser'
+import { DOMAIN, type Json, startHouse, type TestHouse, until } from '../support/house.ts'
+import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { dkimResults } from '../support/verify.ts'
+
+/** Mail as it arrives with the links of its recipient, and what follows when he uses them. */
+
+let remote: RemoteMx
+let house: TestHouse
+beforeAll(async () => {
+  remote = await startRemoteMx()
+  house = await startHouse({ remote })
+})
+afterAll(async () => {
+  await house.close()
+  await remote.stop()
+})
+const OFF = { opens: false, clicks: false, unsubscribe: false, host: null }
+beforeEach(() => setTracking(OFF))
+
+async function setTracking(tracking: Record<string, unknown>) {
+  const [domain] = (await house.read('/v1/domains')).data
+  const { status } = await house.ask('PATCH', `/v1/domains/${domain.id}`, { tracking })
+  expect(status).toBe(200)
+  return domain.id
+}
+
+const LINK = 'https://shop.example/orders/1?a=1&b=2'
+const HTML =
+  '<!doctype html>\r\n<html><body>\r\n<p title=\'"\'>Hi &amp; hello, see <A HREF="https://shop.example/orders/1?a=1&amp;b=2">it</A>\r\n' +
+  '<!--[if mso]><a href="https://mso.example/"></a><![endif]--><a data-no-track href="https://plain.example/">b</a>' +
+  '<a href="mailto:a@b.example">c</a> <a href="%unsubscribe_url%">stop</a></p></body></html>'
+const FULL = { html: HTML, text: 'See https://shop.example/orders/1', track_opens: true, track_clicks: true }
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+
+interface Arrived {
+  id: string
+  raw: Buffer
+  html: string
+  text: string
+}
+
+/** Sends, and answers what each recipient got. */
+async function deliver(change: Record<string, unknown>): Promise<Arrived[]> {
+  const { body } = await house.send(change)
+  const { recipients, message_id_header } = await house.ended(body.id)
+  return Promise.all(
+    recipients.map(async ({ email }: Json) => {
+      const [mail] = remote.mails.filter(({ rcptTo, raw }) => rcptTo[0] === email && raw.includes(message_id_header))
+      const { html, text } = await simpleParser(mail!.raw)
+      return { id: body.id, raw: mail!.raw, html: html || '', text: text ?? '' }
+    }),
+  )
+}
+
+/** As the recipient's browser, by the address that the link has. */
+function follow(link: string, init: { method?: string; body?: string; headers?: Record<string, string> } = {}) {
+  const headers = { 'user-agent': BROWSER, connection: 'close', 'x-forwarded-for': '198.51.100.7', ...init.headers }
+  return fetch(link, { redirect: 'manual', method: init.method ?? 'GET', body: init.body ?? null, headers })
+}
+
+const hrefs = (html: string) => [...html.matchAll(/href="([^"]+)"/gi)].map(([, href]) => href!)
+const pixelOf = (html: string) => /<img src="([^"]+)" width="1" height="1" alt=""[^>]*>/.exec(html)!
+const bytes = (html: string) => html.replaceAll('\r\n', '\n').trimEnd()
+
+async function hooked(id: string, type: string): Promise<Json[]> {
+  const found = () =>
+    house.receiver.requests
+      .map(({ body }) => JSON.parse(body))
+      .filter((event) => event.type === type && event.data.message_id === id)
+  await until(`a webhook with ${type}`, () => found().length > 0)
+  return found().map(({ data }) => data)
+}
+
+test('each recipient has links of his own; every other byte is the author’s, and the signatures hold', async () => {
+  const to = ['ann@one.remote.example', 'bob@two.remote.example']
+  const mails = await deliver({ ...FULL, to, unsubscribe: true })
+  const base = `http://${house.house().listening.http}`
+  for (const { raw, html, text } of mails) {
+    const [click, mso, plain, mailto, stop] = hrefs(html) as [string, string, string, string, string]
+    expect(click).toStartWith(`${base}/t/c/`)
+    expect([mso, plain, mailto]).toEqual(['https://mso.example/', 'https://plain.example/', 'mailto:a@b.example'])
+    expect(stop).toStartWith(`${base}/t/u/`)
+    const back = html
+      .replace(pixelOf(html)[0], '')
+      .replace(click, LINK.replace('&', '&amp;'))
+      .replace(stop, '%unsubscribe_url%')
+    expect(bytes(back)).toBe(bytes(HTML))
+    expect(text.trim()).toBe(FULL.text)
+    expect(await dkimResults(raw, house.zone)).toEqual([`ed25519-sha256 ${DOMAIN} pass`, `rsa-sha256 ${DOMAIN} pass`])
+  }
+  expect(hrefs(mails[0]!.html)[0]).not.toBe(hrefs(mails[1]!.html)[0])
+  const shown = await house.ask('GET', `/v1/messages/${mails[0]!.id}/content?part=raw`)
+  expect(Buffer.compare(mails[0]!.raw, shown.bytes)).toBe(0)
+  const html = await house.ask('GET', `/v1/messages/${mails[0]!.id}/content?part=html`)
+  expect(html.text).toBe(HTML)
+})
+
+test('a click goes on to the author’s link and is told to the webhook', async () => {
+  const [mail] = await deliver(FULL)
+  const answer = await follow(hrefs(mail!.html)[0]!)
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, LINK])
+  expect(await hooked(mail!.id, 'message.clicked')).toEqual([
+    expect.objectContaining({
+      to: 'ann@one.remote.example',
+      url: LINK,
+      user_agent: BROWSER,
+      ip_address: '198.51.100.7',
+      machine: false,
+      metadata: { order: 'o-17', total: 12.5, gift: true },
+    }),
+  ])
+  const { recipients } = await house.read(`/v1/messages/${mail!.id}`)
+  expect(recipients[0]).toMatchObject({ status: 'delivered', clicks: 1, opens: 0 })
+})
+
+test('the pixel is an open, of a person or of a machine', async () => {
+  const [mail] = await deliver(FULL)
+  const pixel = pixelOf(mail!.html)[1]!
+  const answer = await follow(pixel)
+  expect([answer.status, answer.headers.get('content-type'), (await answer.arrayBuffer()).byteLength]).toEqual([
+    200,
+    'image/gif',
+    43,
+  ])
+  await follow(pixel, { headers: { 'user-agent': 'Mozilla/5.0' } })
+  await follow(pixel, { method: 'HEAD' })
+  await until('both opens', async () => (await hooked(mail!.id, 'message.opened')).length === 2)
+  const opens = await hooked(mail!.id, 'message.opened')
+  expect(opens.map(({ machine }) => machine).sort()).toEqual([false, true])
+  const { recipients } = await house.read(`/v1/messages/${mail!.id}`)
+  expect(recipients[0]).toMatchObject({ opens: 1, machine_opens: 1 })
+})
+
+describe('what is tracked', () => {
+  test.each([
+    [{}, {}, false, false],
+    [{ opens: true }, {}, true, false],
+    [{ clicks: true }, {}, false, true],
+    [{ opens: true, clicks: true }, { track_opens: false, track_clicks: null }, false, true],
+    [{}, { track_opens: true, track_clicks: true }, true, true],
+  ])('with the domain’s %p and the message’s %p', async (tracking, fields, opens, clicks) => {
+    await setTracking(tracking)
+    const [mail] = await deliver({ html: HTML, ...fields })
+    expect([mail!.html.includes('/t/o/'), mail!.html.includes('/t/c/')]).toEqual([opens, clicks])
+    if (!opens && !clicks) expect(bytes(mail!.html)).toBe(bytes(HTML))
+  })
+})
+
+describe('unsubscribing', () => {
+  test('by one click, as RFC 8058 has it, on the domain’s own host; the next mail is suppressed', async () => {
+    const host = `links.${DOMAIN}`
+    const domainId = await setTracking({ unsubscribe: true, host })
+    const before = await deliver({ to: 'eve@one.remote.example' })
+    expect(before[0]!.raw.toString()).not.toContain(host) // DNS was not seen yet
+    house.zone.set(host, 'CNAME', [`mail.${DOMAIN}`])
+    expect((await house.ask('POST', `/v1/domains/${domainId}/verify`)).status).toBe(200)
+
+    const [mail] = await deliver({ to: 'eve@one.remote.example' })
+    const head = mail!.raw.toString('latin1').split('\r\n\r\n', 1)[0]!
+    const [, link] = /^List-Unsubscribe: <(https:[^>]+)>, <mailto:[^>]+>\r$/m.exec(head)!
+    expect(head).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m)
+    expect(link).toStartWith(`https://${host}/t/u/`)
+    const signatures = [...head.matchAll(/^DKIM-Signature:(?:.|\r\n\s)*/gm)].map(([field]) => field.replace(/\s+/g, ''))
+    expect(signatures).toHaveLength(2)
+    for (const field of signatures) expect(field).toMatch(/h=[^;]*:list-unsubscribe:list-unsubscribe-post[:;]/)
+    expect(await dkimResults(mail!.raw, house.zone)).toEqual([
+      `ed25519-sha256 ${DOMAIN} pass`,
+      `rsa-sha256 ${DOMAIN} pass`,
+    ])
+
+    const here = link!.replace(`https://${host}`, `http://${house.house().listening.http}`)
+    const looked = await follow(here)
+    expect([looked.status, (await looked.text()).includes('<form method="post">')]).toEqual([200, true])
+    expect((await house.read('/v1/suppressions?email=eve@one.remote.example')).data).toEqual([])
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const body = 'List-Unsubscribe=One-Click'
+    for (const _ of [1, 2]) expect((await follow(here, { method: 'POST', body, headers })).status).toBe(200)
+    expect(await hooked(mail!.id, 'message.unsubscribed')).toEqual([
+      expect.objectContaining({ method: 'one_click', user_agent: BROWSER, ip_address: '198.51.100.7' }),
+    ])
+    expect((await house.read('/v1/suppressions?email=eve@one.remote.example')).data).toMatchObject([
+      { reason: 'unsubscribe', domain_id: domainId, message_id: mail!.id },
+    ])
+    const next = await house.send({ to: 'eve@one.remote.example' })
+    expect(next.body).toMatchObject({ status: 'suppressed' })
+  })
+
+  test('of test mail has no effect', async () => {
+    const test = { authorization: `Bearer ${house.keys.test}` }
+    const { body } = await house.send({ ...FULL, to: 'tess@one.remote.example', unsubscribe: true }, test)
+    const raw = (await house.ask('GET', `/v1/messages/${body.id}/content?part=raw`)).text
+    const [, link] = /^List-Unsubscribe: <([^>]+)>/m.exec(raw)!
+    expect((await follow(link!, { method: 'POST' })).status).toBe(200)
+    expect((await house.read('/v1/suppressions?email=tess@one.remote.example')).data).toEqual([])
+    expect((await house.told(body.id)).map(({ type }: Json) => type)).toEqual(['message.delivered'])
+  })
+})
+
+test('a forged link is 404 and leads nowhere', async () => {
+  const [mail] = await deliver(FULL)
+  const link = hrefs(mail!.html)[0]!
+  const evil = `${link.slice(0, link.lastIndexOf('/'))}/${Buffer.from('https://evil.example/').toString('base64url')}`
+  for (const forged of [evil, `${link}A`, link.replace('/t/c/', '/t/u/')]) {
+    for (const method of ['GET', 'POST']) {
+      const answer = await follow(forged, { method })
+      expect([answer.status, answer.headers.get('location')]).toEqual([404, null])
+    }
+  }
+  expect((await house.told(mail!.id)).map(({ type }: Json) => type)).toEqual(['message.delivered'])
+})

@@ -1,0 +1,102 @@
+import { expect } from 'bun:test'
+import { noCounts } from '../../src/model/stats.ts'
+import type { EngagementRecord, Store } from '../../src/storage/store.ts'
+import type { Holds } from './contract.ts'
+import { ALL_EVENTS, accept, claim, found, ORGANIZATION, type Records, recordOf, START } from './records.ts'
+
+export function engagementPromises(holds: Holds): void {
+  holds('people and machines are counted apart, and told', async (store, records) => {
+    const world = await delivered(store, records)
+    expect(await world.engage('opened')).toBe('told')
+    expect(await world.engage('opened', { machine: true })).toBe('told')
+    expect(await world.engage('clicked', { machine: true })).toBe('told')
+    expect(await world.engage('clicked')).toBe('told')
+    expect(await world.engage('clicked')).toBe('told')
+    const { delivery } = (await store.deliveries.get(world.id))!
+    expect(delivery).toMatchObject({ opens: 1, machineOpens: 1, clicks: 2, machineClicks: 1, status: 'delivered' })
+    expect(await world.events()).toBe(5)
+  })
+
+  holds('the first by a person is unique, whatever machines did before', async (store, records) => {
+    const world = await delivered(store, records)
+    await world.engage('opened', { machine: true })
+    await world.engage('opened')
+    await world.engage('opened')
+    await world.engage('clicked')
+    const [today] = await store.stats.days({ organizationId: ORGANIZATION, domainId: null, tag: null, mode: 'live' }, [
+      { from: START - (START % 86_400_000), before: START - (START % 86_400_000) + 86_400_000 },
+    ])
+    const engaged = { opened: 2, uniqueOpened: 1, machineOpened: 1, clicked: 1, uniqueClicked: 1 }
+    expect(today).toEqual({ ...noCounts(), accepted: 2, ...engaged })
+  })
+
+  holds('of one delivery a hundred opens are told, and all counted', async (store, records) => {
+    const world = await delivered(store, records)
+    const answers: string[] = []
+    for (let at = 0; at < 103; at++) answers.push(await world.engage('opened', { machine: at % 2 === 0 }))
+    expect(answers.filter((answer) => answer === 'told')).toHaveLength(100)
+    expect(answers.slice(100)).toEqual(['counted', 'counted', 'counted'])
+    expect((await store.deliveries.get(world.id))!.delivery).toMatchObject({ opens: 51, machineOpens: 52 })
+    expect(await world.events()).toBe(100)
+    expect(await world.engage('clicked')).toBe('told')
+    expect(await world.engage('opened', { deliveryId: world.other })).toBe('told')
+  })
+
+  holds('an unsubscription is told once and suppresses, again when that was taken back', async (store, records) => {
+    const world = await delivered(store, records)
+    const suppression = () => records.suppression({ reason: 'unsubscribe' })
+    const stop = () => world.engage('unsubscribed', { suppression: suppression() })
+    expect(await Promise.all([stop(), stop()])).toEqual(['told', 'counted'])
+    const [kept] = await store.suppressions.find(ORGANIZATION, 'bob@dest.example')
+    expect(kept).toMatchObject({ reason: 'unsubscribe' })
+    await store.suppressions.remove([kept!.id])
+    expect(await stop()).toBe('told')
+    expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toHaveLength(1)
+    expect(await world.events()).toBe(2)
+  })
+
+  holds('whoever is suppressed already is told all the same, the first time', async (store, records) => {
+    const world = await delivered(store, records)
+    await store.suppressions.add(records.suppression({ reason: 'complaint' }))
+    const stop = () => world.engage('unsubscribed', { suppression: records.suppression({ reason: 'unsubscribe' }) })
+    expect([await stop(), await stop()]).toEqual(['told', 'counted'])
+    expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toMatchObject([{ reason: 'complaint' }])
+  })
+
+  holds('of a delivery that is not there nothing is written', async (store, records) => {
+    const world = await delivered(store, records)
+    const suppression = records.suppression()
+    for (const kind of ['opened', 'unsubscribed'] as const) {
+      expect(await world.engage(kind, { deliveryId: 'dlv_none', suppression })).toBe('unknown')
+    }
+    expect(await world.events()).toBe(0)
+    expect(await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).toEqual([])
+  })
+}
+
+/** A message that two recipients' servers took; what they told of that is not looked at. */
+async function delivered(store: Store, records: Records) {
+  await found(store, records)
+  const { deliveries } = await accept(store, records.accepted({ deliveries: [{}, {}] }))
+  for (const claimed of await claim(store)) await store.deliveries.record(recordOf(claimed))
+  const [id, other] = deliveries.map((each) => each.id) as [string, string]
+  const TYPES = { opened: 'message.opened', clicked: 'message.clicked', unsubscribed: 'message.unsubscribed' } as const
+  return {
+    id,
+    other,
+    engage: (kind: EngagementRecord['kind'], change: Partial<EngagementRecord> = {}) => {
+      const machine = change.machine ?? false
+      const event = records.event({ type: TYPES[kind], body: JSON.stringify({ data: { machine } }) })
+      return store.deliveries.recordEngagement({
+        deliveryId: id,
+        kind,
+        machine,
+        event,
+        suppression: null,
+        now: START + 5_000,
+        ...change,
+      })
+    },
+    events: async () => (await store.events.list(ALL_EVENTS, { limit: 1_000, after: null })).records.length,
+  }
+}

@@ -1,0 +1,225 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { iso } from '../../src/model/event.ts'
+import { StoreUnavailable } from '../../src/storage/store.ts'
+import { DOMAIN } from '../storage/records.ts'
+import { BROWSER, LATER, openTracking } from './setup.ts'
+
+type Room = Awaited<ReturnType<typeof openTracking>>
+let room: Room
+beforeEach(async () => {
+  room = await openTracking()
+})
+afterEach(() => room.close())
+
+const URL = 'https://shop.example/orders/1?a=1&b=2'
+const paths = ({ links, deliveryId }: Room) => ({
+  open: links.open(deliveryId),
+  click: links.click(deliveryId, URL),
+  stop: links.unsubscribe(deliveryId),
+})
+const GENERAL = {
+  from: 'Ann <ann@a.example>',
+  to: 'Bob@dest.example',
+  subject: 'Hello',
+  metadata: {},
+  tags: [],
+  mode: 'live',
+}
+const READER = { user_agent: BROWSER, ip_address: '198.51.100.7' }
+
+describe('the pixel', () => {
+  test('is a picture of one point that nobody keeps, and an open', async () => {
+    const answer = await room.ask('GET', paths(room).open)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('image/gif')
+    expect(answer.headers.get('cache-control')).toContain('no-store')
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    expect([bytes.length, bytes.toString('latin1', 0, 6), bytes.at(-1)]).toEqual([43, 'GIF89a', 0x3b])
+    const [event, ...others] = await room.events()
+    expect(others).toEqual([])
+    expect(event).toEqual({
+      id: expect.stringMatching(/^evt_/),
+      type: 'message.opened',
+      timestamp: iso(LATER),
+      data: { message_id: room.message.id, ...GENERAL, opened_at: iso(LATER), ...READER, machine: false },
+    })
+    expect(await room.delivery()).toMatchObject({ opens: 1, machineOpens: 0, clicks: 0 })
+    expect(room.seen.wakes).toBe(1)
+  })
+
+  test('loaded by a proxy is a machine’s', async () => {
+    await room.ask('GET', paths(room).open, { headers: { 'user-agent': 'Mozilla/5.0' } })
+    expect((await room.events())[0].data).toMatchObject({ user_agent: 'Mozilla/5.0', machine: true })
+    expect(await room.delivery()).toMatchObject({ opens: 0, machineOpens: 1 })
+  })
+
+  test('hammered, wakes webhooks for what is told alone', async () => {
+    for (let i = 0; i < 102; i++) await room.ask('GET', paths(room).open)
+    expect([(await room.events()).length, room.seen.wakes, (await room.delivery()).opens]).toEqual([100, 100, 102])
+  })
+})
+
+describe('a click', () => {
+  test('goes on to exactly the author’s link, and is told', async () => {
+    const answer = await room.ask('GET', `${paths(room).click}?utm=x`)
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, URL])
+    expect(answer.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(answer.headers.get('cache-control')).toContain('no-store')
+    const [event] = await room.events()
+    expect(event.type).toBe('message.clicked')
+    expect(event.data).toEqual({
+      message_id: room.message.id,
+      ...GENERAL,
+      clicked_at: iso(LATER),
+      url: URL,
+      ...READER,
+      machine: false,
+    })
+    expect(await room.delivery()).toMatchObject({ clicks: 1, opens: 0 })
+  })
+
+  test.each([
+    ['https://x.example/ü?q=“x”', 'https://x.example/%C3%BC?q=%E2%80%9Cx%E2%80%9D'],
+    ['https://x.example/a\r\nSet-Cookie: a=b', 'https://x.example/aSet-Cookie:%20a=b'],
+    ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
+    ['HTTPS://X.example', 'HTTPS://X.example'],
+  ])('on %p stands in the header as a browser writes it', async (url, location) => {
+    const answer = await room.ask('GET', room.links.click(room.deliveryId, url))
+    expect([answer.status, answer.headers.get('location'), answer.headers.get('set-cookie')]).toEqual([
+      302,
+      location,
+      null,
+    ])
+    expect((await room.events())[0].data.url).toBe(url)
+  })
+
+  test('goes on while nothing can be written, and when the mail is no longer kept', async () => {
+    const full = async () => {
+      throw new StoreUnavailable('the store cannot write: SQLITE_FULL')
+    }
+    const broken = await openTracking({ wrap: (deliveries) => ({ ...deliveries, recordEngagement: full }) })
+    const answer = await broken.ask('GET', paths(broken).click)
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, URL])
+    expect(broken.seen.logged.join()).toContain('SQLITE_FULL')
+    expect((await broken.ask('GET', paths(broken).open)).status).toBe(200)
+    await broken.close()
+
+    const gone = room.links.click('dlv_01kq7000000000000000000000', URL)
+    expect((await room.ask('GET', gone)).status).toBe(302)
+    expect(await room.events()).toEqual([])
+  })
+})
+
+describe('unsubscribing', () => {
+  test('takes a button: a GET, however often, shows a page and does nothing', async () => {
+    for (const userAgent of [BROWSER, 'curl/8', '']) {
+      const answer = await room.ask('GET', paths(room).stop, { headers: { 'user-agent': userAgent } })
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      const policy = answer.headers.get('content-security-policy')!
+      for (const part of ["default-src 'none'", "form-action 'self'", "frame-ancestors 'none'"]) {
+        expect(policy).toContain(part)
+      }
+      const html = await answer.text()
+      expect(html).toContain('<form method="post">')
+      expect(html).toContain('Ann &#60;ann@a.example&#62;')
+      expect(html).not.toContain('script')
+    }
+    expect([await room.events(), await room.suppressed()]).toEqual([[], []])
+  })
+
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const parts = new FormData()
+  parts.set('List-Unsubscribe', 'One-Click')
+  test.each<[string, string, Parameters<Room['ask']>[2]]>([
+    ['a mail program', 'one_click', { headers: form, body: 'List-Unsubscribe=One-Click' }],
+    ['one that sends a form in parts', 'one_click', { body: parts }],
+    ['our button', 'link', { headers: form, body: 'confirm=yes' }],
+    ['nothing but a POST', 'link', {}],
+  ])('by %s is told as %s and suppresses, once', async (_, method, init) => {
+    const answers = [await room.ask('POST', paths(room).stop, init), await room.ask('POST', paths(room).stop, init)]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    expect(await answers[0]!.text()).toContain('You will get no more mail')
+    const events = await room.events()
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
+      [
+        'message.unsubscribed',
+        { message_id: room.message.id, ...GENERAL, unsubscribed_at: iso(LATER), method, ...READER },
+      ],
+    ])
+    expect(await room.suppressed()).toEqual([{ reason: 'unsubscribe', domainId: DOMAIN, messageId: room.message.id }])
+    expect(room.seen.wakes).toBe(1)
+  })
+
+  test('is not answered as done while it cannot be written', async () => {
+    const full = async () => {
+      throw new StoreUnavailable('full')
+    }
+    const broken = await openTracking({ wrap: (deliveries) => ({ ...deliveries, recordEngagement: full }) })
+    await expect(broken.ask('POST', paths(broken).stop)).rejects.toThrow(StoreUnavailable)
+    await broken.close()
+  })
+
+  test('reads no more than it needs', async () => {
+    const body = `List-Unsubscribe=One-Click&${'x'.repeat(5_000)}`
+    expect((await room.ask('POST', paths(room).stop, { body })).status).toBe(413)
+    expect(await room.suppressed()).toEqual([])
+  })
+
+  test('from a mail that nobody knows any more is not promised', async () => {
+    const gone = room.links.unsubscribe('dlv_01kq7000000000000000000000')
+    expect((await room.ask('GET', gone)).status).toBe(404)
+    expect((await room.ask('POST', gone)).status).toBe(404)
+    expect(await room.events()).toEqual([])
+  })
+
+  test('an author’s name is text on the page', async () => {
+    const odd = await openTracking({ message: { from: '"<img src=x onerror=alert(1)>" <a&b@a.example>' } })
+    const html = await (await odd.ask('GET', paths(odd).stop)).text()
+    expect(html).not.toContain('<img')
+    expect(html).toContain('&#38;')
+    await odd.close()
+  })
+})
+
+test('HEAD is answered like GET and counts nothing', async () => {
+  const { open, click, stop } = paths(room)
+  const statuses = await Promise.all([open, click, stop].map(async (path) => (await room.ask('HEAD', path)).status))
+  expect(statuses).toEqual([200, 302, 200])
+  expect(await room.events()).toEqual([])
+  expect(await room.delivery()).toMatchObject({ opens: 0, clicks: 0, machineOpens: 0, machineClicks: 0 })
+})
+
+test('of test mail nothing is told, counted or suppressed', async () => {
+  const rehearsal = await openTracking({ message: { mode: 'test' } })
+  const { open, click, stop } = paths(rehearsal)
+  expect((await rehearsal.ask('GET', open)).status).toBe(200)
+  expect((await rehearsal.ask('GET', click)).headers.get('location')).toBe(URL)
+  expect((await rehearsal.ask('POST', stop)).status).toBe(200)
+  expect([await rehearsal.events(), await rehearsal.suppressed(), rehearsal.seen.wakes]).toEqual([[], [], 0])
+  expect(await rehearsal.delivery()).toMatchObject({ opens: 0, clicks: 0 })
+  await rehearsal.close()
+})
+
+test('a link that was not made here leads nowhere and says nothing', async () => {
+  const { open, click, stop } = paths(room)
+  const evil = Buffer.from('https://evil.example/').toString('base64url')
+  const forged = [
+    open.replace('/t/o/', '/t/u/').replace('.gif', ''),
+    `${click.slice(0, click.lastIndexOf('/'))}/${evil}`,
+    `${stop}x`,
+    '/t/',
+    '/t/c/x/y',
+    `//evil.example${click}`,
+    `/t/..%2f${click}`,
+  ]
+  for (const path of forged) {
+    for (const method of ['GET', 'POST', 'HEAD']) {
+      const answer = await room.ask(method, path)
+      expect([path, answer.status, answer.headers.get('location')]).toEqual([path, 404, null])
+      expect(await answer.text()).not.toContain('dlv_')
+    }
+  }
+  for (const path of [open, click]) expect((await room.ask('POST', path)).status).toBe(404)
+  expect(await room.events()).toEqual([])
+})

@@ -1,0 +1,70 @@
+import { createTrackingLinks } from '../../src/mail/tracking-link.ts'
+import type { Message } from '../../src/model/message.ts'
+import { createMintId } from '../../src/platform/ids.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { openStore } from '../../src/storage/sqlite/open.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { trackingPages } from '../../src/tracking/pages.ts'
+import { ALL_EVENTS, accept, createRecords, found, ORGANIZATION, START } from '../storage/records.ts'
+import { createTestRandom } from '../support/api.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+
+/** When everybody reads their mail. */
+export const LATER = START + 3_600_000
+export const BROWSER = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36'
+
+/** The room over a real store in memory, with a message to Bob; `wrap` stands between the two. */
+export async function openTracking(
+  options: { message?: Partial<Message>; wrap?: (deliveries: Store['deliveries']) => Store['deliveries'] } = {},
+) {
+  const { message: change = {}, wrap = (same) => same } = options
+  const store = await openStore({ dataDir: ':memory:', now: START })
+  const records = createRecords()
+  await found(store, records)
+  const { message, deliveries } = await accept(
+    store,
+    records.accepted({ deliveries: [{ email: 'Bob@dest.example' }], ...change }),
+  )
+  const secret = new Uint8Array(32).fill(9)
+  const clock = createFakeClock(LATER)
+  const seen = { wakes: 0, logged: [] as string[] }
+  const pages = trackingPages({
+    store: { deliveries: wrap(store.deliveries) },
+    secret,
+    clock,
+    mintId: createMintId(clock, createTestRandom()),
+    log: createLog({ clock, level: 'info', format: 'json', write: (line) => void seen.logged.push(line) }),
+    wakeWebhooks: () => void seen.wakes++,
+    trustedProxies: ['127.0.0.1/32'],
+  })
+  /** As a browser at 198.51.100.7 behind our proxy; `headers` in place of its own. */
+  const ask = (
+    method: string,
+    path: string,
+    init: { headers?: Record<string, string>; body?: string | FormData } = {},
+  ) => {
+    const page = pages.find((each) => each.method === (method === 'HEAD' ? 'GET' : method))!
+    const headers = { 'user-agent': BROWSER, 'x-forwarded-for': '198.51.100.7', ...init.headers }
+    const request = new Request(`https://t.a.example${path}`, { method, headers, body: init.body ?? null })
+    return page.handle(request, {}, () => '127.0.0.1')
+  }
+  return {
+    store,
+    message,
+    deliveryId: deliveries[0]!.id,
+    links: createTrackingLinks(secret),
+    seen,
+    ask,
+    delivery: async () => (await store.deliveries.get(deliveries[0]!.id))!.delivery,
+    /** Envelopes, oldest first. */
+    events: async () => {
+      const { records: all } = await store.events.list(ALL_EVENTS, { limit: 1_000, after: null })
+      return all.reverse().map(({ body }) => JSON.parse(body))
+    },
+    suppressed: async () =>
+      (await store.suppressions.find(ORGANIZATION, 'bob@dest.example')).map(({ reason, domainId, messageId }) => ({
+        ...{ reason, domainId, messageId },
+      })),
+    close: () => store.close(),
+  }
+}
