@@ -10,6 +10,7 @@ import { createOwnParts } from './mail/own-parts.ts'
 import { createVerp } from './mail/verp.ts'
 import { tendDomains } from './maintenance/domains.ts'
 import { createMaintenance } from './maintenance/loop.ts'
+import { createRetention } from './maintenance/retention.ts'
 import { watchQuality } from './maintenance/quality.ts'
 import { createOperations, openSubmission } from './operations.ts'
 import { createAttempts } from './outbound/attempts.ts'
@@ -29,9 +30,9 @@ import { createRelayDoor } from './relay/door.ts'
 import { lockDataDir } from './storage/sqlite/lock.ts'
 import { openStore } from './storage/sqlite/open.ts'
 import type { Store } from './storage/store.ts'
-import { trackingPages } from './tracking/pages.ts'
 import { VERSION } from './version.ts'
 import { createInboundLoop } from './webhooks/inbound-loop.ts'
+import { trackingPages } from './tracking/pages.ts'
 import { createWebhookLoop } from './webhooks/loop.ts'
 
 /** The running appliance. */
@@ -222,6 +223,7 @@ async function furnish(
     wakeOutbound: outbound.wake,
     wakeWebhooks: webhooks.wake,
     wakeInbound: inbound.wake,
+    loadOf: outbound.loadOf,
   }
   const submission = openSubmission({ ...around, mailLog })
   const api = createApi({
@@ -243,6 +245,7 @@ async function furnish(
     isReady: () => null,
   })
 
+  const isBusy = () => api.underWay() > 0 || outbound.underWay() > 0
   const maintenance = createMaintenance({
     clock,
     log,
@@ -273,13 +276,15 @@ async function furnish(
         name: 'search index',
         everyMs: 1_000,
         // A batch a second while there is other work, all that waits when there is none.
-        run: async () => (await store.indexForSearch()) && api.underWay() === 0 && outbound.underWay() === 0,
+        run: async () => (await store.indexForSearch()) && !isBusy(),
       },
       {
         name: 'idempotency keys',
         everyMs: MINUTE_MS,
-        run: async (now) => (await store.idempotency.prune(now - IDEMPOTENCY_MS, 200)) === 200,
+        // A remembered answer of a batch has a hundred kilobytes.
+        run: async (now) => (await store.idempotency.prune(now - IDEMPOTENCY_MS, 20)) === 20,
       },
+      createRetention({ store, plans: (name) => config.plans[name], isBusy, clock }),
     ],
   })
 

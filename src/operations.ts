@@ -1,7 +1,9 @@
 import type { Operation } from './api/operation.ts'
 import { apiKeyOperations } from './api/routes/api-keys.ts'
+import { billingOperations } from './api/routes/billing.ts'
 import { domainOperations } from './api/routes/domains.ts'
 import { eventOperations } from './api/routes/events.ts'
+import { explainOperations } from './api/routes/explain.ts'
 import { inboundOperations } from './api/routes/inbound.ts'
 import { messageOperations } from './api/routes/messages.ts'
 import { analyzeOperations } from './api/routes/messages-analyze.ts'
@@ -12,6 +14,8 @@ import { templateOperations } from './api/routes/templates.ts'
 import { webhookOperations } from './api/routes/webhooks.ts'
 import type { Config } from './config.ts'
 import type { OwnPartsOf } from './mail/own-parts.ts'
+import type { Way } from './outbound/explain.ts'
+import { findHosts } from './outbound/mx.ts'
 import { simulate } from './outbound/sandbox.ts'
 import type { Clock } from './platform/clock.ts'
 import { checkWebhookUrl } from './platform/fetch-public.ts'
@@ -41,6 +45,8 @@ export interface Around {
   wakeOutbound: () => void
   wakeWebhooks: () => void
   wakeInbound: () => void
+  /** Deliveries of a destination under way, and how many there may be; null where no engine runs. */
+  loadOf: (destination: string) => { limit: number; underWay: number } | null
 }
 
 /** Config and engines → the way into the queue, for HTTP, SMTP and the command line alike. */
@@ -77,7 +83,13 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...analyzeOperations({ ...around, render: submission.render }),
     ...apiKeyOperations(around),
     ...domainOperations({ ...around, plans, resolver: around.freshResolver, hostname: config.hostname }),
+    ...billingOperations({ ...around, plans, selfService: config.billing.selfServicePlans }),
     ...eventOperations(around),
+    ...explainOperations({
+      ...around,
+      wayTo: (domain) => wayTo(domain, around),
+      settings: { maxAgeSeconds: config.delivery.maxAgeSeconds },
+    }),
     ...statsOperations(around),
     ...qualityOperations({ ...around, quality: config.quality }),
     ...suppressionOperations(around),
@@ -85,4 +97,18 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...webhookOperations({ ...around, checkUrl }),
     ...inboundOperations({ ...around, checkUrl }),
   ]
+}
+
+/** Mail domain → where its mail goes at present. */
+async function wayTo(domain: string, { config, freshResolver, random }: Around): Promise<Way> {
+  const { smarthost } = config.delivery
+  if (smarthost !== null) return { kind: 'smarthost', host: smarthost.host }
+  const route = await findHosts(domain, freshResolver, random)
+  if (route.kind === 'hosts') return route
+  const { outcome } = route
+  return {
+    kind: 'nowhere',
+    isFinal: outcome.kind === 'bounced',
+    reason: outcome.kind === 'delivered' ? '' : outcome.message,
+  }
 }

@@ -69,6 +69,7 @@ export function createOperator(deps: {
     wakeOutbound: onQueued,
     wakeWebhooks: onQueued,
     wakeInbound: onQueued,
+    loadOf: () => null,
   }
   const operations = createOperations(around, openSubmission(around))
 

@@ -32,6 +32,8 @@ export interface OutboundLoop {
    *  taken up again at the next start. */
   stop(graceMs: number): Promise<void>
   underWay(): number
+  /** Deliveries of a destination under way, and how many there may be at present. */
+  loadOf(destination: string): { limit: number; underWay: number }
 }
 
 /** Longer than the longest attempt: ten minutes at the final dot of each of a few hosts. */
@@ -230,7 +232,8 @@ export function createOutboundLoop(house: {
       grace.abort()
       giveUp.abort()
     },
-    underWay: slots.running,
+    underWay: () => slots.running(),
+    loadOf: (destination) => ({ limit: allowance.limitFor(destination), underWay: slots.running(destination) }),
   }
 }
 

@@ -6,8 +6,8 @@ export interface Slots {
   freeFor(key: string): number
   /** Takes a slot of `key`, runs `work`, gives the slot back however it ends, then calls `onFree`. */
   start(key: string, work: () => Promise<void>): void
-  /** Work under way. */
-  running(): number
+  /** Work under way, of all keys or of one. */
+  running(key?: string): number
   /** Resolves when nothing is under way. */
   drained(): Promise<void>
 }
@@ -44,7 +44,7 @@ export function createSlots(options: {
       taken.set(key, (taken.get(key) ?? 0) + 1)
       void work().finally(() => release(key))
     },
-    running: () => running,
+    running: (key) => (key === undefined ? running : (taken.get(key) ?? 0)),
     drained: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
   }
 }

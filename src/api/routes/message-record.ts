@@ -107,6 +107,7 @@ function recipientRecord(delivery: Delivery) {
   }
 }
 
-function isoOrNull(at: number | null): string | null {
+/** Milliseconds UTC → the time on the wire. */
+export function isoOrNull(at: number | null): string | null {
   return at === null ? null : iso(at)
 }

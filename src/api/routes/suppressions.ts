@@ -5,6 +5,12 @@ import { SUPPRESSION_REASONS, type Suppression, suppressionKey } from '../../mod
 import { isId, type MintId } from '../../platform/ids.ts'
 import type { Store } from '../../storage/store.ts'
 import { deleted } from '../answer.ts'
+import {
+  suppressionAnswers,
+  suppressionCreatedAnswers,
+  suppressionDeletedAnswers,
+  suppressionListAnswers,
+} from '../answers/suppressions.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
@@ -45,11 +51,12 @@ export function suppressionOperations(deps: {
       path: '/v1/suppressions',
       permission: 'read',
       summary: 'List suppressed addresses, newest first',
+      answers: suppressionListAnswers,
       query: listQuery,
       async handle({ organizationId, query }) {
         const email = query.email === undefined ? null : suppressionKey(query.email)
         const filter = { organizationId, email, reason: query.reason ?? null, ...timeRange(query) }
-        return pageAnswer(await store.suppressions.list(filter, pageRequest(query)), toWire)
+        return pageAnswer(await store.suppressions.list(filter, pageRequest(query)), suppressionRecord)
       },
     }),
     operation({
@@ -58,6 +65,8 @@ export function suppressionOperations(deps: {
       path: '/v1/suppressions',
       permission: 'manage',
       summary: 'Suppress an address for one domain or for the whole organization',
+      answers: suppressionCreatedAnswers,
+      example: { email: 'please-stop@customer.example' },
       body: createBody,
       idempotent: true,
       async handle({ organizationId, now, body, remember }) {
@@ -76,7 +85,7 @@ export function suppressionOperations(deps: {
           messageId: null,
           createdAt: now,
         }
-        const answer = { status: 201, body: toWire(suppression) }
+        const answer = { status: 201, body: suppressionRecord(suppression) }
         const result = await store.suppressions.add(suppression, remember(answer))
         if (result.kind === 'added') return answer
         throw new Refusal('conflict', 'this address is already suppressed', {
@@ -91,8 +100,9 @@ export function suppressionOperations(deps: {
       path: '/v1/suppressions/:id_or_email',
       permission: 'read',
       summary: 'Read one suppression by id or address; of an address the one that reaches furthest',
+      answers: suppressionAnswers,
       load,
-      handle: async ({ resource }) => ({ status: 200, body: toWire(widest(resource)) }),
+      handle: async ({ resource }) => ({ status: 200, body: suppressionRecord(widest(resource)) }),
     }),
     operation({
       id: 'suppressions_delete',
@@ -100,6 +110,7 @@ export function suppressionOperations(deps: {
       path: '/v1/suppressions/:id_or_email',
       permission: 'manage',
       summary: 'Remove one suppression by id, or all of an address',
+      answers: suppressionDeletedAnswers,
       load,
       async handle({ resource }) {
         await store.suppressions.remove(resource.map(({ id }) => id))
@@ -114,7 +125,8 @@ function widest(suppressions: Suppression[]): Suppression {
   return suppressions.find(({ domainId }) => domainId === null) ?? suppressions[0]!
 }
 
-function toWire(suppression: Suppression) {
+/** Suppression → its record (contract §5). */
+export function suppressionRecord(suppression: Suppression) {
   return {
     id: suppression.id,
     email: suppression.email,

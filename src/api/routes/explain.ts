@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import type { Attempt, Delivery } from '../../model/delivery.ts'
+import { iso } from '../../model/event.ts'
+import { isFinal, type Message } from '../../model/message.ts'
+import { explainAddress, explainDelivery, type Known, meaningOfText, type Way } from '../../outbound/explain.ts'
+import type { Store } from '../../storage/store.ts'
+import { addressExplainedAnswers, messageExplainedAnswers } from '../answers/explain.ts'
+import type { Call, Operation } from '../operation.ts'
+import { operation } from '../operation.ts'
+import { emailAddress } from '../schema.ts'
+import { isoOrNull, loadMessage } from './message-record.ts'
+import { suppressionRecord } from './suppressions.ts'
+
+export interface ExplainDeps {
+  store: Pick<Store, 'messages' | 'suppressions'>
+  /** Mail domain → where its mail goes now; asks DNS. */
+  wayTo: (domain: string) => Promise<Way>
+  /** Slots of a destination; null where no engine runs. */
+  loadOf: (destination: string) => Known['load']
+  settings: Known['settings']
+}
+
+/** Why mail is where it is and what happens next, in plain words and as data (issue: "where is that mail?"). */
+export function explainOperations(deps: ExplainDeps): Operation[] {
+  const { store, wayTo, loadOf, settings } = deps
+
+  const known = async (email: string, { key, now }: Call, asks: boolean): Promise<Known> => {
+    const domain = email.slice(email.lastIndexOf('@') + 1)
+    const all = await store.suppressions.find(key.organizationId, email)
+    return {
+      email,
+      suppressions: all.filter(({ domainId }) => domainId === null || domainId === key.domainId),
+      way: asks ? await wayTo(domain) : null,
+      load: loadOf(domain),
+      settings,
+      now,
+    }
+  }
+
+  return [
+    operation({
+      id: 'explain_address',
+      method: 'GET',
+      path: '/v1/explain',
+      permission: 'read',
+      summary: 'What would happen to a live mail to this address now, and why',
+      answers: addressExplainedAnswers,
+      query: z.strictObject({ to: emailAddress }),
+      async handle(call) {
+        const { to } = call.query
+        const facts = await known(to, call, true)
+        const body = {
+          to,
+          would_send: facts.suppressions.length === 0 && !(facts.way?.kind === 'nowhere' && facts.way.isFinal),
+          explanation: explainAddress(facts),
+          ...asData(facts),
+          last_message: await lastMessage(to, call.organizationId),
+        }
+        return { status: 200, body }
+      },
+    }),
+    operation({
+      id: 'messages_explain',
+      method: 'GET',
+      path: '/v1/messages/:message_id/explain',
+      permission: 'read',
+      summary: 'Why each recipient of a message is where it is, and what happens next',
+      answers: messageExplainedAnswers,
+      load: loadMessage(deps),
+      async handle(call) {
+        const message = call.resource
+        const deliveries = await store.messages.deliveries(message.id)
+        const attempts = await store.messages.attempts(message.id)
+        const recipients = await Promise.all(
+          deliveries.map(async (delivery) => {
+            const asks = !isFinal(delivery.status) && message.mode === 'live'
+            const facts = await known(delivery.email, call, asks)
+            const last = attempts.findLast(({ email }) => email === delivery.email)?.attempt ?? null
+            return recipientWords(delivery, message, last, facts)
+          }),
+        )
+        return { status: 200, body: { message_id: message.id, status: message.status, mode: message.mode, recipients } }
+      },
+    }),
+  ]
+
+  async function lastMessage(to: string, organizationId: string) {
+    const { records } = await store.messages.list({ ...ANY, organizationId, to }, { limit: 1, after: null })
+    const message = records[0]
+    if (message === undefined) return null
+    const deliveries = await store.messages.deliveries(message.id)
+    const delivery = deliveries.find(({ email }) => email.toLowerCase() === to.toLowerCase())
+    return delivery === undefined
+      ? null
+      : { message_id: message.id, created_at: iso(message.createdAt), mode: message.mode, ...stateOf(delivery) }
+  }
+}
+
+const ANY = {
+  createdAfter: null,
+  createdBefore: null,
+  status: null,
+  from: null,
+  subject: null,
+  tag: null,
+  metadata: [],
+  templateId: null,
+  domainId: null,
+  mode: null,
+  text: null,
+}
+
+function recipientWords(delivery: Delivery, message: Message, last: Attempt | null, facts: Known) {
+  return {
+    email: delivery.email,
+    type: delivery.type,
+    explanation: explainDelivery(delivery, message, last, facts),
+    ...stateOf(delivery),
+    bounce_class: last?.cause?.class ?? null,
+    rule: last?.cause?.rule ?? null,
+    ...asData(facts),
+  }
+}
+
+function stateOf(delivery: Delivery) {
+  return {
+    status: delivery.status,
+    attempts: delivery.attempts,
+    last_attempt_at: isoOrNull(delivery.lastAttemptAt),
+    next_attempt_at: isoOrNull(delivery.nextAttemptAt),
+    smtp_response: delivery.smtpResponse,
+    meaning: meaningOfText(delivery.smtpResponse),
+  }
+}
+
+/** What the words rest on. `mx_hosts` is null where nothing was asked because nothing more is tried. */
+function asData({ suppressions, way, load }: Known) {
+  return {
+    suppressions: suppressions.map(suppressionRecord),
+    mx_hosts: way === null ? null : way.kind === 'nowhere' ? [] : way.kind === 'hosts' ? way.hosts : [way.host],
+    dns_problem: way?.kind === 'nowhere' ? way.reason : null,
+    slots: load === null ? null : { limit: load.limit, under_way: load.underWay },
+  }
+}

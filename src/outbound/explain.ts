@@ -1,0 +1,151 @@
+import { parseReplyLine } from '../mail/reply.ts'
+import { meaningOf } from '../mail/status-codes.ts'
+import type { Attempt, Delivery } from '../model/delivery.ts'
+import { iso } from '../model/event.ts'
+import type { Message } from '../model/message.ts'
+import type { Suppression } from '../model/suppression.ts'
+
+/** What is known of an address and, if there is one, of the delivery to it, at one moment. */
+export interface Known {
+  email: string
+  suppressions: readonly Suppression[]
+  /** Null = not asked, because nothing more will be tried. */
+  way: Way | null
+  /** Slots of its destination; null where no engine runs (the command line). */
+  load: { limit: number; underWay: number } | null
+  settings: { maxAgeSeconds: number }
+  now: number
+}
+
+/** Where mail for the address would go now. */
+export type Way =
+  | { kind: 'smarthost'; host: string }
+  | { kind: 'hosts'; hosts: string[] }
+  /** `isFinal`: the domain does not exist or takes no mail, a hard bounce. */
+  | { kind: 'nowhere'; isFinal: boolean; reason: string }
+
+/** Address → in plain words, what would happen to a live mail to it now; most important first, never empty. */
+export function explainAddress({ email, suppressions, way, load }: Known): string[] {
+  if (suppressions.length > 0) return [whySuppressed(email, suppressions), NO_ATTEMPT]
+  return [...whereTo(way), ...tlsWords(false), ...slotWords(load)]
+}
+
+/** Delivery of a message → in plain words, why it is where it is and what happens next; never empty. */
+export function explainDelivery(delivery: Delivery, message: Message, last: Attempt | null, known: Known): string[] {
+  const { email, attempts } = delivery
+  switch (delivery.status) {
+    case 'suppressed': {
+      const now = known.suppressions.length > 0 ? '' : ' It is not on the list any more: a new message would be tried.'
+      return [`${email} was on the suppression list when the message was accepted, so nothing was tried.${now}`]
+    }
+    case 'cancelled':
+      return ['The message was cancelled before it was delivered; nothing more is tried.']
+    case 'delivered':
+      return [
+        `The recipient's server${delivery.mxHost === null ? '' : ` ${delivery.mxHost}`} took the mail${at(delivery.deliveredAt)}, at attempt ${attempts}.`,
+        'What it does with it (inbox, spam folder) is its own affair; a bounce or a complaint may still come back.',
+      ]
+    case 'bounced':
+      return [...whyBounced(delivery, last), ...afterBounce(delivery, known)]
+    case 'scheduled':
+      return [`The message waits until ${iso(delivery.nextAttemptAt ?? message.createdAt)}, as its author asked.`]
+    case 'queued':
+    case 'deferred':
+      return [...whyWaiting(delivery, last), ...whatNext(delivery, message, known)]
+  }
+}
+
+/** A reply as it was kept → what its codes mean; null when it holds none. */
+export function meaningOfText(text: string | null): string | null {
+  const reply = parseReplyLine((text ?? '').split('\n', 1)[0]!)
+  return reply === null ? null : meaningOf(reply)
+}
+
+function whySuppressed(email: string, suppressions: readonly Suppression[]): string {
+  const [first] = suppressions
+  const reach = first!.domainId === null ? 'any domain of the organization' : 'this domain'
+  return `${email} is on the suppression list for ${reach}: ${REASONS[first!.reason]}, since ${iso(first!.createdAt)}.`
+}
+
+const NO_ATTEMPT =
+  'A message to it is accepted and marked suppressed; no attempt is made. Remove the suppression to send again.'
+
+const REASONS: Record<Suppression['reason'], string> = {
+  hard_bounce: 'a mail to it bounced hard (the address or its domain does not exist or takes no mail)',
+  complaint: 'its reader reported a mail as spam',
+  unsubscribe: 'its reader unsubscribed',
+  manual: 'somebody put it there',
+}
+
+function whereTo(way: Way | null): string[] {
+  switch (way?.kind) {
+    case undefined:
+      return []
+    case 'smarthost':
+      return [`All mail is handed to the smarthost ${way.host}.`]
+    case 'hosts':
+      return [`Mail is offered to ${way.hosts.join(', then ')}.`]
+    case 'nowhere':
+      return [
+        way.isFinal
+          ? `There is nowhere to deliver to: ${way.reason}. A mail bounces hard and suppresses the address.`
+          : `At present there is nowhere to deliver to: ${way.reason}. This is tried again.`,
+      ]
+  }
+}
+
+function tlsWords(requireTls: boolean): string[] {
+  return requireTls
+    ? ['The message asks for verified TLS: it goes over no connection whose certificate does not fit the host.']
+    : ['TLS is used where the server offers it; its certificate is not checked.']
+}
+
+function slotWords(load: Known['load']): string[] {
+  if (load === null || load.underWay < load.limit) return []
+  return [`The destination has its ${load.limit} deliveries under way; further ones wait for one of them to end.`]
+}
+
+function whyWaiting({ attempts, status, smtpResponse }: Delivery, last: Attempt | null): string[] {
+  if (attempts === 0) return ['No attempt has been made yet.']
+  if (last === null || last.number < attempts) return [`Attempt ${attempts} is under way.`]
+  if (status === 'queued' || smtpResponse === null) return [`Attempt ${attempts} has ended.`]
+  return [`Attempt ${attempts} was put off: ${smtpResponse}${meant(smtpResponse)}`]
+}
+
+function whatNext(delivery: Delivery, message: Message, known: Known): string[] {
+  const { now, settings } = known
+  const { nextAttemptAt } = delivery
+  const until = (message.scheduledAt ?? message.createdAt) + settings.maxAgeSeconds * 1000
+  const givesUpAt = Math.min(until, message.expiresAt ?? until)
+  const next =
+    nextAttemptAt === null
+      ? []
+      : [
+          nextAttemptAt <= now
+            ? 'It is due now.'
+            : `The next attempt, number ${delivery.attempts + 1}, is due ${iso(nextAttemptAt)}.`,
+        ]
+  const end = `If it is still not delivered ${iso(givesUpAt)}, it is given up and bounces soft.`
+  return [...next, ...whereTo(known.way), ...tlsWords(message.requireTls), ...slotWords(known.load), end]
+}
+
+function whyBounced({ smtpResponse, bounceType }: Delivery, last: Attempt | null): string[] {
+  const rule = last?.cause ? ` Read as ${last.cause.class} (rule ${last.cause.rule}).` : ''
+  const kind = bounceType === 'hard' ? 'for good' : 'softly: the address itself is not at fault'
+  return [`The mail bounced ${kind}. ${smtpResponse ?? 'No reply was kept.'}${meant(smtpResponse)}${rule}`]
+}
+
+function afterBounce({ bounceType, email }: Delivery, { suppressions }: Known): string[] {
+  if (suppressions.length > 0) return [whySuppressed(email, suppressions)]
+  return [
+    bounceType === 'hard'
+      ? 'The address is no longer suppressed.'
+      : 'The address is not suppressed: a new message is tried.',
+  ]
+}
+
+const meant = (response: string | null) => {
+  const meaning = meaningOfText(response)
+  return meaning === null ? '' : ` (${meaning})`
+}
+const at = (time: number | null) => (time === null ? '' : ` ${iso(time)}`)

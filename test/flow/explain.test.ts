@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startHouse, type TestHouse } from '../support/house.ts'
+import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+
+let remote: RemoteMx
+let house: TestHouse
+
+beforeAll(async () => {
+  remote = await startRemoteMx({
+    script: {
+      rcpt: (address) => {
+        if (address.startsWith('gone@')) return '550 5.1.1 no such user here'
+        return address.startsWith('full@') ? '452 4.2.2 mailbox is full' : null
+      },
+    },
+  })
+  house = await startHouse({ remote })
+})
+afterAll(async () => {
+  await house.close()
+  await remote.stop()
+})
+
+const explain = async (id: string) => (await house.read(`/v1/messages/${id}/explain`)).recipients[0]
+const words = (answer: { explanation: string[] }) => answer.explanation.join(' ')
+
+test('a delivered mail says who took it and at which attempt', async () => {
+  const { body } = await house.send({ to: 'ann@a.remote.example' })
+  await house.ended(body.id)
+  const recipient = await explain(body.id)
+  expect(recipient).toMatchObject({ status: 'delivered', attempts: 1, mx_hosts: null, suppressions: [] })
+  expect(words(recipient)).toContain('took the mail 2026-11-21T')
+})
+
+test('a deferred mail says what the server said, what it means, when it is tried next and when it is given up', async () => {
+  const { body } = await house.send({ to: 'full@b.remote.example' })
+  await house.tried(body.id, 1)
+  const recipient = await explain(body.id)
+  expect(recipient).toMatchObject({ status: 'deferred', attempts: 1, bounce_class: 'mailbox_full' })
+  expect(recipient.smtp_response).toBe('452 4.2.2 mailbox is full')
+  expect(recipient.mx_hosts).toHaveLength(1)
+  expect(recipient.slots.limit).toBeGreaterThan(0)
+  expect(words(recipient)).toContain(`The next attempt, number 2, is due ${recipient.next_attempt_at}.`)
+  expect(words(recipient)).toContain('it is given up and bounces soft')
+  expect(words(recipient)).toContain(`(${recipient.meaning})`)
+})
+
+test('a hard bounce names the rule and the suppression, and the address says why nothing would be sent', async () => {
+  const { body } = await house.send({ to: 'gone@c.remote.example' })
+  await house.ended(body.id)
+  const recipient = await explain(body.id)
+  expect(recipient).toMatchObject({ status: 'bounced', bounce_class: 'no_mailbox' })
+  expect(words(recipient)).toContain('550 5.1.1 no such user here')
+  expect(words(recipient)).toContain('rule unknown-user')
+  expect(recipient.suppressions[0]).toMatchObject({ reason: 'hard_bounce', message_id: body.id })
+
+  const address = await house.read('/v1/explain?to=gone@c.remote.example')
+  expect(address).toMatchObject({ would_send: false, last_message: { message_id: body.id, status: 'bounced' } })
+  expect(address.explanation[0]).toContain('is on the suppression list')
+
+  const again = await house.send({ to: 'gone@c.remote.example' })
+  expect(words(await explain(again.body.id))).toContain('was on the suppression list when the message was accepted')
+})
+
+test('an address that mail was never sent to says where a mail would go', async () => {
+  const address = await house.read('/v1/explain?to=new@d.remote.example')
+  expect(address).toMatchObject({ to: 'new@d.remote.example', would_send: true, last_message: null, dns_problem: null })
+  expect(address.explanation[0]).toBe(`Mail is offered to ${address.mx_hosts[0]}.`)
+})
+
+test('a domain that does not exist says so', async () => {
+  house.zone.set('mail-for-nobody.test', 'MX', [{ preference: 0, exchange: '.' }])
+  const address = await house.read('/v1/explain?to=x@mail-for-nobody.test')
+  expect(address).toMatchObject({ would_send: false, mx_hosts: [] })
+  expect(address.explanation[0]).toContain('There is nowhere to deliver to')
+})
+
+test('scheduled, cancelled and sandbox mail are told as such, and nothing is asked of DNS for them', async () => {
+  const scheduled = await house.send({ to: 'ann@e.remote.example', scheduled_at: '2026-11-25T10:00:00Z' })
+  expect(words(await explain(scheduled.body.id))).toContain('waits until 2026-11-25T10:00:00.000Z')
+  await house.ask('POST', `/v1/messages/${scheduled.body.id}/cancel`)
+  expect(words(await explain(scheduled.body.id))).toContain('was cancelled')
+  const sandbox = await house.send({ to: 'bounce@e.remote.example' }, { authorization: `Bearer ${house.keys.test}` })
+  expect(await explain(sandbox.body.id)).toMatchObject({ status: 'bounced', mx_hosts: null, suppressions: [] })
+})
+
+test('an address that is none is 400, a message that is none 404', async () => {
+  expect((await house.ask('GET', '/v1/explain?to=nobody')).status).toBe(400)
+  expect((await house.ask('GET', '/v1/explain')).status).toBe(400)
+  expect((await house.ask('GET', '/v1/messages/msg_01jd5xk3m9q8r7t6v5w4z3y2x1/explain')).status).toBe(404)
+})
