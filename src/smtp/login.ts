@@ -1,11 +1,10 @@
 import type { Clock } from '../platform/clock.ts'
 import { clientOf } from './connections.ts'
 
-/** Passwords are tried one after the other for each remote address, and ever slower. */
+/** Who says a wrong password hears so ever later, one after the other for each remote address. */
 export interface LoginBrake {
-  /** Waits its turn and the time the address owes, then runs `attempt`; resolves or rejects as that does.
-   *  `wrong` says of what it threw whether the password was wrong. When `gone` is aborted meanwhile, `attempt` is not
-   *  run and it rejects. */
+  /** Runs `attempt`; resolves or rejects as that does. `wrong` says of what it threw whether the password was wrong: then
+   *  it rejects only after those before it and the time the address owes, or when `gone` is aborted. */
   attempt<T>(
     address: string,
     gone: AbortSignal,
@@ -23,9 +22,11 @@ export const LOGIN = {
   perConnection: 3,
 }
 
-/** Clock → a brake that remembers nobody. One address has one turn at a time, on all its connections together, so that a
- *  hundred connections guess no faster than one. A right password is no pardon: whoever has an account of his own would
- *  use it to begin anew. */
+/** Clock → a brake that remembers nobody. One address has one turn at a time, on all its connections together, so that
+ *  those who wait for an answer guess no faster on a hundred connections than on one; the number of connections bounds who
+ *  does not wait, and the keys are too long to be guessed at any speed. A right password never waits: behind one address
+ *  there may be many programs, and one with an old key must not keep the others out. Nor is it a pardon: whoever has an
+ *  account of his own would use it to begin anew. */
 export function createLoginBrake(clock: Clock): LoginBrake {
   const clients = new Map<string, Client>()
 
@@ -49,34 +50,36 @@ export function createLoginBrake(clock: Clock): LoginBrake {
     }
   }
 
+  const penance = async (address: string, gone: AbortSignal) => {
+    const client = clientAt(address)
+    const before = client.turn
+    let over!: () => void
+    client.turn = new Promise((resolve) => (over = resolve))
+    client.waiting++
+    try {
+      await before
+      if (client.lastAt <= clock.now() - LOGIN.forgetMs) client.failures = 0
+      const waitMs = client.notBefore - clock.now()
+      if (waitMs > 0) await clock.sleep(waitMs, gone)
+    } finally {
+      client.failures++
+      client.lastAt = clock.now()
+      client.notBefore = client.lastAt + Math.min(LOGIN.firstWaitMs * 2 ** (client.failures - 1), LOGIN.longestWaitMs)
+      const key = clientOf(address)
+      clients.delete(key)
+      clients.set(key, client)
+      client.waiting--
+      over()
+    }
+  }
+
   return {
     attempt: async (address, gone, attempt, wrong) => {
-      const client = clientAt(address)
-      const before = client.turn
-      let over!: () => void
-      client.turn = new Promise((resolve) => (over = resolve))
-      client.waiting++
       try {
-        await before
-        if (client.lastAt <= clock.now() - LOGIN.forgetMs) client.failures = 0
-        const waitMs = client.notBefore - clock.now()
-        if (waitMs > 0) await clock.sleep(waitMs, gone)
-        gone.throwIfAborted()
         return await attempt()
       } catch (thrown) {
-        if (!gone.aborted && wrong(thrown)) {
-          client.failures++
-          client.lastAt = clock.now()
-          client.notBefore =
-            client.lastAt + Math.min(LOGIN.firstWaitMs * 2 ** (client.failures - 1), LOGIN.longestWaitMs)
-          const key = clientOf(address)
-          clients.delete(key)
-          clients.set(key, client)
-        }
+        if (wrong(thrown)) await penance(address, gone)
         throw thrown
-      } finally {
-        client.waiting--
-        over()
       }
     },
   }
