@@ -124,6 +124,12 @@ export const nameServers = {
   fromText: toList(asItIs),
 }
 
+export const names = {
+  expected: 'a list of names',
+  schema: z.array(z.string().min(1)).readonly(),
+  fromText: toList(asItIs),
+}
+
 export const networks = {
   expected: 'a list of networks like 10.0.0.0/8',
   schema: z.array(written(parseCidr)).readonly(),

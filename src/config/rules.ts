@@ -42,6 +42,13 @@ export const rules: readonly Rule[] = [
       atMost('max_per_destination', delivery.maxPerDestination, 'max_in_flight', delivery.maxInFlight),
   },
   {
+    keys: ['billing.self_service_plans'],
+    broken: ({ billing: { selfServicePlans }, plans }) => {
+      const unknown = selfServicePlans.find((name) => !Object.hasOwn(plans, name))
+      return unknown === undefined ? null : `expected names of [plans], found ${unknown}`
+    },
+  },
+  {
     keys: ['webhooks.max_per_webhook', 'webhooks.max_in_flight'],
     broken: ({ webhooks }) => atMost('max_per_webhook', webhooks.maxPerWebhook, 'max_in_flight', webhooks.maxInFlight),
   },

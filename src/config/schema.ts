@@ -207,6 +207,13 @@ is as in [plans.free].`,
     },
     section('', planKeys(...FREE)),
   ),
+  billing: section('What organizations may do about their plans by themselves.', {
+    self_service_plans: key(kinds.names, {
+      about: `Plans that an admin key may change its organization to, by PATCH /v1/billing. Empty list: only the operator
+changes plans. A plan of fewer days removes what it does not keep.`,
+      fallback: [],
+    }),
+  }),
   quality: section('When a sending domain raises the event quality.alert.', {
     bounce_rate: key(kinds.share, { about: 'Hard bounces over messages sent.', unit: 'share of 1', fallback: 0.05 }),
     // Large mailbox providers ask senders to stay below 0.3 % complaints.

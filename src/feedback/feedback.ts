@@ -12,7 +12,7 @@ import { type FeedbackAddress, recognizeAddress } from './address.ts'
 import type { JudgeReply } from './bounce.ts'
 import { deliveryComplainedOf } from './complaint.ts'
 import { type ReportContent, readReport } from './content.ts'
-import { judgeReport } from './judge.ts'
+import { isPlea, judgeReport, unsubscribedFields } from './judge.ts'
 import type { Judgement } from './judgement.ts'
 
 export type { FeedbackAddress } from './address.ts'
@@ -66,7 +66,10 @@ export function createFeedback(deps: {
     const { kind, deliveryId } = concern
     for (let turn = 0; turn < MAX_TURNS; turn++) {
       const subject = await store.deliveries.get(deliveryId)
-      if (subject === null) return log.info('report of a delivery that is no longer kept', { delivery_id: deliveryId })
+      if (subject === null) {
+        if (isPlea(content, kind) && (await stop(deliveryId, mail.receivedAt))) return
+        return log.info('report of a delivery that is no longer kept', { delivery_id: deliveryId })
+      }
       if (subject.message.mode === 'test') return log.info('report of test mail', { delivery_id: deliveryId })
       const judgement = judgeReport(content, kind, mail.receivedAt, subject.delivery, judge)
       if (await isFull(subject, judgement)) return log.info('one report too many', { delivery_id: deliveryId })
@@ -76,6 +79,21 @@ export function createFeedback(deps: {
       return
     }
     throw new Error(`delivery ${deliveryId} changes faster than its report can be written`)
+  }
+
+  /** A plea to stop that came after its delivery was removed: false when it is too late to know whose it is. */
+  const stop = async (deliveryId: string, at: number): Promise<boolean> => {
+    const kept = await store.deliveries.unsubscribable(deliveryId)
+    if (kept === null) return false
+    const message = { id: kept.messageId, ...kept, mode: 'live' as const, subject: '', metadata: {}, tags: [] }
+    const fields = unsubscribedFields(at)
+    const event = messageEvent(mintId('evt'), 'message.unsubscribed', message, kept.email, at, fields)
+    const suppressed = suppression(mintId('sup'), 'unsubscribe', message, kept.email, at)
+    if ((await store.deliveries.recordUnsubscribable(deliveryId, event, suppressed)) === 'told') {
+      deps.mailLog.reported({ message: kept.messageId, delivery: deliveryId, kind: 'unsubscribe', status: null })
+      deps.wakeWebhooks()
+    }
+    return true
   }
 
   /** Enough of that kind are there, so whatever follows of it has followed. */
@@ -132,7 +150,13 @@ type Concern = { kind: FeedbackAddress['kind']; deliveryId: string }
 type Subject = { delivery: Delivery; message: Message }
 
 /** Who complains or stops says so to the sender's domain; an address that does not exist exists for nobody. */
-function suppression(id: string, reason: SuppressionReason, message: Message, email: string, at: number): Suppression {
+function suppression(
+  id: string,
+  reason: SuppressionReason,
+  message: Pick<Message, 'id' | 'organizationId' | 'domainId'>,
+  email: string,
+  at: number,
+): Suppression {
   return {
     id,
     organizationId: message.organizationId,

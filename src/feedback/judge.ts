@@ -24,13 +24,20 @@ export function judgeReport(
     case 'auto_reply':
       return onlyKept({ kind: 'auto_reply' })
     case 'other':
-      return addressKind === 'unsubscribe' ? unsubscribed(receivedAt) : onlyKept({ kind: 'other' })
+      return isPlea(content, addressKind) ? unsubscribed(receivedAt) : onlyKept({ kind: 'other' })
   }
 }
 
-/** RFC 2369 §3.2: the mail itself is the request, whatever it says. */
+/** RFC 2369 §3.2: the mail itself is the request, whatever it says, but for those that programs write. */
+export function isPlea(content: ReportContent, addressKind: FeedbackAddress['kind']): boolean {
+  return content.kind === 'other' && addressKind === 'unsubscribe'
+}
+
+export function unsubscribedFields(at: number) {
+  return { unsubscribed_at: iso(at), method: 'mailto', user_agent: null, ip_address: null }
+}
+
 function unsubscribed(at: number): Judgement {
-  const fields = { unsubscribed_at: iso(at), method: 'mailto', user_agent: null, ip_address: null }
-  const kept = onlyKept({ kind: 'unsubscribe' })
-  return { ...kept, event: { type: 'message.unsubscribed', fields }, suppress: 'unsubscribe' }
+  const event = { type: 'message.unsubscribed' as const, fields: unsubscribedFields(at) }
+  return { ...onlyKept({ kind: 'unsubscribe' }), event, suppress: 'unsubscribe' }
 }

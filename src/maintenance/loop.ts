@@ -6,8 +6,8 @@ import { createLoop, type Loop } from '../platform/loop.ts'
 export interface Task {
   name: string
   everyMs: number
-  /** True: there is more of it, come back at once. */
-  run: (now: number) => Promise<boolean>
+  /** True: there is more of it, come back at once. A number: come back after so many ms. */
+  run: (now: number) => Promise<boolean | number>
 }
 
 /** Tasks → a loop that runs each when its time has come, one after another. A task that fails is logged and tried
@@ -17,11 +17,12 @@ export function createMaintenance(options: { clock: Clock; tasks: Task[]; log: L
   const dueAt = new Map(tasks.map((task) => [task, clock.now() + task.everyMs]))
 
   const turn = async (task: Task): Promise<void> => {
-    const hasMore = await task.run(clock.now()).catch((error) => {
+    const more = await task.run(clock.now()).catch((error) => {
       log.error('maintenance task failed', { task: task.name, error })
       return false
     })
-    dueAt.set(task, clock.now() + (hasMore ? 0 : task.everyMs))
+    const waitMs = more === true ? 0 : more === false ? task.everyMs : more
+    dueAt.set(task, clock.now() + waitMs)
   }
 
   return createLoop({

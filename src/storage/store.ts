@@ -52,6 +52,7 @@ export interface Store {
   inboundDeliveries: InboundDeliveries
   stats: Stats
   quality: Quality
+  retention: Retention
   idempotency: IdempotencyRecords
   /** A named secret of this installation, made from `fresh` the first time it is asked for. */
   secret(name: string, fresh: Uint8Array): Promise<Uint8Array>
@@ -120,6 +121,7 @@ export interface Domains {
   get(id: string): Promise<Domain | null>
   findByName(name: string): Promise<Domain | null>
   list(organizationId: string, page: PageRequest): Promise<Page<Domain>>
+  count(organizationId: string): Promise<number>
   setTracking(id: string, tracking: Tracking): Promise<void>
   recordCheck(
     id: string,
@@ -212,6 +214,8 @@ export interface Messages {
   ): Promise<{ kind: 'accepted' } | { kind: 'volume_exceeded'; used: number }>
   /** Recipients accepted for live sending in that month (`2026-11`). */
   volume(organizationId: string, month: string): Promise<number>
+  /** Of all months that have any, newest first. */
+  volumes(organizationId: string): Promise<{ month: string; accepted: number }[]>
   get(id: string): Promise<Message | null>
   list(filter: MessageFilter, page: PageRequest): Promise<Page<Message>>
   /** Null once retention has dropped it. */
@@ -272,6 +276,10 @@ export interface Deliveries {
    *  of opens and clicks 100 times, so that nobody fills the disk by loading a pixel; of unsubscriptions once, and again
    *  when the suppression had been taken back. A suppression that is there already stays. */
   recordEngagement(record: EngagementRecord): Promise<'told' | 'counted' | 'unknown'>
+  /** What is kept of a delivery that retention removed while its recipient may still ask to stop; null when nothing is. */
+  unsubscribable(id: string): Promise<Unsubscribable | null>
+  /** The recipient of such a delivery asked to stop: told once, and again when the suppression had been taken back. */
+  recordUnsubscribable(id: string, event: Event, suppression: Suppression): Promise<'told' | 'known' | 'unknown'>
   /** Of all recipients of a message, oldest first. */
   reports(messageId: string): Promise<{ email: string; report: Report }[]>
 }
@@ -285,6 +293,16 @@ export interface EngagementRecord {
   /** Of an unsubscription. */
   suppression: Suppression | null
   now: number
+}
+
+export interface Unsubscribable {
+  deliveryId: string
+  organizationId: string
+  domainId: string
+  messageId: string
+  from: string
+  email: string
+  sentAt: number
 }
 
 export interface LateRecord {
@@ -376,6 +394,28 @@ export interface Quality {
   pruneOutcomes(now: number, limit: number): Promise<number>
 }
 
+/** Taking away what the plans no longer keep, and giving back the disk space it held. No call holds the store longer
+ *  than it is given: it asks `timeIsUp` once when it begins and again after each record, of which it does at least one
+ *  and at most a hundred. What comes back true has more to do. */
+export interface Retention {
+  /** Messages (due before `before`, and over), with content, deliveries, attempts and reports; events, with their
+   *  webhook deliveries; inbound messages that are not pending. Of live mail with a way to unsubscribe that was sent at
+   *  `unsubscribableSince` or later, `Deliveries.unsubscribable` stays. */
+  remove(request: {
+    organizationId: string
+    before: number
+    unsubscribableSince: number
+    timeIsUp: () => boolean
+  }): Promise<boolean>
+  /** Forgets at most `limit` of what was sent before `before`; answers how many went. */
+  pruneUnsubscribables(before: number, limit: number): Promise<number>
+  /** Makes the files smaller. A share of the space stays free, for what comes next. */
+  giveBack(timeIsUp: () => boolean): Promise<boolean>
+  /** Empties the log of changes into the file, whose end then goes back to the disk. Some milliseconds at once: for
+   *  quiet moments. */
+  truncateLog(): Promise<void>
+}
+
 export interface Suppressions {
   /** The one for that address and reach, if there is one already, stays: `exists` with it. */
   add(
@@ -437,7 +477,8 @@ export interface Webhooks {
   ): Promise<Webhook | null>
   secrets(id: string): Promise<WebhookSecrets | null>
   rotateSecret(id: string, secret: string, previousExpiresAt: number, now: number, remember?: Remember): Promise<void>
-  /** With its deliveries. */
+  /** With its deliveries. Several transactions, since there may be many: it is paused in the first and gone after the
+   *  last, and can be removed again after a crash in between. */
   remove(id: string): Promise<void>
 }
 

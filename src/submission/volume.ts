@@ -40,7 +40,8 @@ export function monthOf(now: number): string {
   return iso(now).slice(0, 7)
 }
 
-function nextMonth(now: number): number {
+/** When the month after it begins, ms UTC. */
+export function nextMonth(now: number): number {
   const date = new Date(now)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
 }

@@ -160,7 +160,7 @@ describe('creating a domain', () => {
       headers: { 'x-request-id': 'r' },
     })
     expect([answer.status, answer.body.error.code]).toEqual([422, 'quota_exceeded'])
-    expect(answer.body.error.details).toEqual({ limit: 1, used: 1, request_id: 'r' })
+    expect(answer.body.error.details).toEqual({ limit: 1, used: 1, resets_at: null, request_id: 'r' })
   })
 })
 

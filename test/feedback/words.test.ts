@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { DOMAIN } from '../storage/records.ts'
+import { removeAll } from '../storage/contract-retention.ts'
+import { ALL_EVENTS, DOMAIN } from '../storage/records.ts'
 import { loadFixtures } from '../support/fixtures.ts'
 import { LATER, openFeedback, words } from './setup.ts'
 
@@ -87,4 +88,26 @@ test('of one kind a delivery keeps fifty reports; other kinds still count', asyn
   expect(room.seen.logged.filter((line) => line.includes('one report too many'))).toHaveLength(2)
   await room.take(words({ Subject: 'unsubscribe' }), [room.unsubscribe])
   expect(await room.events()).toEqual([STOPPED])
+})
+
+test('a plea to stop is heard after its mail was removed, and told without what was in it', async () => {
+  const room = await openFeedback()
+  const { message, ids } = await room.delivered(['ann@dest.example'], { unsubscribe: true })
+  const address = room.verp.encode(ids[0]!, 'unsubscribe')
+  await removeAll(room.store, LATER, 100, 0)
+  expect(await room.store.messages.get(message.id)).toBeNull()
+  await room.take(words({ 'Auto-Submitted': 'auto-replied' }), [address])
+  await room.take(DSN, [room.verp.encode(ids[0]!, 'bounce')])
+  expect(await room.events()).toEqual([])
+  const person = { returnPath: 'ann@dest.example' }
+  for (let times = 0; times < 2; times++) await room.take(words(), [address], person)
+  expect(await room.events()).toEqual([STOPPED])
+  const told = (await room.store.events.feed(ALL_EVENTS, null, 9))!.records[0]!
+  const facts = { message_id: message.id, from: message.from, subject: '', metadata: {}, tags: [], mode: 'live' }
+  expect(JSON.parse(told.body).data).toMatchObject(facts)
+  expect(await room.suppressions('ann@dest.example')).toEqual([{ reason: 'unsubscribe', domainId: DOMAIN }])
+  expect([room.seen.wakes, room.seen.reported]).toEqual([
+    1,
+    [{ message: message.id, delivery: ids[0]!, kind: 'unsubscribe', status: null }],
+  ])
 })

@@ -89,4 +89,25 @@ export function webhookPromises(holds: Holds): void {
     await store.events.append([records.event()], hook.id)
     await store.events.append([records.event()])
   })
+
+  holds(
+    'a webhook with many deliveries goes with all of them, and takes no new ones meanwhile',
+    async (store, records) => {
+      await found(store, records)
+      const [hook, other] = [records.webhook(), records.webhook()]
+      for (const each of [hook, other]) await store.webhooks.create(each, 'whsec_a')
+      const first = records.event()
+      await store.events.append([first, ...Array.from({ length: 600 }, () => records.event())])
+      const removed = store.webhooks.remove(hook.id)
+      await store.events.append([records.event()])
+      await removed
+      expect(await store.webhooks.get(hook.id)).toBeNull()
+      const count = async (webhookId: string) => {
+        const filter = { webhookId, status: null, type: null, createdAfter: null, createdBefore: null }
+        return (await store.webhookDeliveries.list(filter, { limit: 1000, after: null })).records.length
+      }
+      expect([await count(hook.id), await count(other.id)]).toEqual([0, 602])
+      expect(await store.events.get(first.id)).not.toBeNull()
+    },
+  )
 }

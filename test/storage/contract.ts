@@ -14,6 +14,7 @@ import { messageListPromises } from './contract-message-list.ts'
 import { messagePromises } from './contract-messages.ts'
 import { qualityPromises } from './contract-quality.ts'
 import { reportPromises } from './contract-reports.ts'
+import { retentionPromises } from './contract-retention.ts'
 import { statsPromises } from './contract-stats.ts'
 import { suppressionPromises } from './contract-suppressions.ts'
 import { templatePromises } from './contract-templates.ts'
@@ -54,6 +55,7 @@ export function holdAgainstContract(backend: Backend): void {
     describe('events', () => eventPromises(holds))
     describe('stats', () => statsPromises(holds))
     describe('quality', () => qualityPromises(holds))
+    describe('retention', () => retentionPromises(holds))
     describe('suppressions', () => suppressionPromises(holds))
     describe('templates', () => templatePromises(holds))
     describe('webhooks', () => webhookPromises(holds))

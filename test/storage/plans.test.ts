@@ -12,7 +12,8 @@ const MAY_SCAN = [
   /from quality_alerts where state = 'firing'/, // all that fire is what is asked for
   /^with recursive/, // walks what it has just made, a row a key
   /^insert into webhook_deliveries .* where not exists/, // the constant row it inserts
-  /message_search match/, // the full text index, SQLite's word for it
+  /message_search (match|where rowid)/, // the full text index, SQLite's word for it
+  /total_changes\(\)/, // no table
   /json_each\(m\.metadata\)/, // the members of one row
 ]
 /** Statements that may sort by themselves: what they sort is small. */
@@ -106,6 +107,22 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/^delete from outcomes/, /outcomes USING PRIMARY KEY \(width_ms=\? AND domain_id=\? AND start=\?\)/],
   [/^select .* from quality_alerts where state = 'firing'/, /quality_alerts USING INDEX quality_alerts_firing/],
   [/^select .* from quality_alerts where domain_id/, /quality_alerts USING INDEX quality_alerts_of_domain/],
+  // Retention: what is old comes first in each walk.
+  [
+    /^select number, .* as at from messages/,
+    /^SEARCH messages USING INDEX messages_of_organization \(organization_id=\? AND number>\?\)$/,
+  ],
+  [
+    /^select number, created_at as at from events/,
+    /^SEARCH events USING COVERING INDEX events_by_time \(organization_id=\? AND created_at<\?\)$/,
+  ],
+  [
+    /^select number, received_at as createdAt/,
+    /^SEARCH inbound_messages USING INDEX inbound_messages_of_organization \(organization_id=\? AND number>\?\)$/,
+  ],
+  [/^delete from inbound_raws/, /COVERING INDEX inbound_messages_of_raw \(raw_number=\?\)/],
+  [/^delete from unsubscribables/, /COVERING INDEX unsubscribables_by_time \(sent_at<\?\)/],
+  [/^delete from webhook_deliveries/, /COVERING INDEX webhook_deliveries_of_webhook \(webhook_id=\?\)/],
   [/^select status from deliveries/, /INDEX deliveries_of_message \(message_number=\?\)/],
   [
     /^select id, .* from templates where organization_id/,
@@ -124,7 +141,10 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   ],
   [/m\.status = \? and m\.number < \?/, /INDEX messages_by_status \(organization_id=\? AND status=\? AND number<\?\)/],
   [/from deliveries where address = \?/, /COVERING INDEX deliveries_by_address \(address=\?\)/],
-  [/from message_tags where/, /message_tags USING PRIMARY KEY \(organization_id=\? AND tag=\?\)/],
+  [
+    /in \(select message_number from message_tags where/,
+    /message_tags USING PRIMARY KEY \(organization_id=\? AND tag=\?\)/,
+  ],
   [
     /from events where organization_id = \? and number > \?/,
     /INDEX events_of_organization \(organization_id=\? AND number>\?\)/,

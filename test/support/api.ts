@@ -3,6 +3,7 @@ import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/auth.ts'
 import type { Operation } from '../../src/api/operation.ts'
 import type { Page } from '../../src/api/route-table.ts'
 import { apiKeyOperations } from '../../src/api/routes/api-keys.ts'
+import { billingOperations } from '../../src/api/routes/billing.ts'
 import { domainOperations } from '../../src/api/routes/domains.ts'
 import { eventOperations } from '../../src/api/routes/events.ts'
 import { inboundOperations } from '../../src/api/routes/inbound.ts'
@@ -76,6 +77,7 @@ export interface Answered {
 export const TEST_PLANS: Record<string, Plan> = {
   enterprise: { requestsPerMinute: -1, messagesPerMonth: -1, domains: -1, retentionDays: 90 },
   free: { requestsPerMinute: 60, messagesPerMonth: 1000, domains: 1, retentionDays: 7 },
+  internal: { requestsPerMinute: -1, messagesPerMonth: -1, domains: -1, retentionDays: -1 },
 }
 
 /** The API over a real store in memory, with two organizations. DNS says nothing unless a resolver is given. */
@@ -113,6 +115,7 @@ export async function createTestApi(
       hostname: 'mail.postrider.test',
     }),
     ...eventOperations({ store: seen }),
+    ...billingOperations({ store: seen, plans, selfService: ['free', 'enterprise'] }),
     ...suppressionOperations({ store: seen, mintId }),
     ...templateOperations({ store: seen, mintId }),
     ...webhookOperations({ store: seen, random, mintId, checkUrl, wakeWebhooks: wake }),

@@ -74,7 +74,7 @@ export function domainOperations(deps: {
         const answer = answerOf(domain, 201)
         const result = await store.domains.create(domain, limit, remember(answer))
         if (result === 'created') return answer
-        throw result === 'conflict' ? taken() : full(limit, await countDomains(organizationId))
+        throw result === 'conflict' ? taken() : full(limit, await store.domains.count(organizationId))
       },
     }),
     operation({
@@ -161,19 +161,9 @@ export function domainOperations(deps: {
     const plan = organization === null ? undefined : deps.plans(organization.plan)
     const limit = plan?.domains ?? LIMIT_WITHOUT_PLAN
     if (limit === UNLIMITED) return limit
-    const used = await countDomains(organizationId)
+    const used = await store.domains.count(organizationId)
     if (used >= limit) throw full(limit, used)
     return limit
-  }
-
-  async function countDomains(organizationId: string): Promise<number> {
-    let used = 0
-    for (let after: string | null = null; ; ) {
-      const page = await store.domains.list(organizationId, { limit: 100, after })
-      used += page.records.length
-      after = page.records.at(-1)?.id ?? null
-      if (!page.hasMore || after === null) return used
-    }
   }
 }
 
@@ -183,7 +173,8 @@ function taken(): Refusal {
 }
 
 function full(limit: number, used: number): Refusal {
-  return new Refusal('quota_exceeded', `this plan allows ${limit} domains`, { details: { limit, used } })
+  const details = { limit, used, resets_at: null } // unlike a month's volume, it never starts anew
+  return new Refusal('quota_exceeded', `this plan allows ${limit} domains`, { details })
 }
 
 /** A host under the domain, so that nobody can take a name of somebody else's. */

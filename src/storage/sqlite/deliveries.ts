@@ -19,6 +19,7 @@ import {
 } from './message-row.ts'
 import type { Reports } from './reports.ts'
 import type { SuppressInside } from './suppressions.ts'
+import { sqliteUnsubscribables } from './unsubscribables.ts'
 import type { Writer } from './writer.ts'
 
 // From destination to destination along the due index: its cost is their number, not what waits for them.
@@ -206,6 +207,7 @@ export function sqliteDeliveries(
         return 'recorded'
       }),
     recordEngagement: (record) => writer.write(() => engage(record)),
+    ...sqliteUnsubscribables(db, writer, inside),
     reports: async (messageId) => inside.reports.ofMessage(messageId),
   }
 }

@@ -147,6 +147,7 @@ export function sqliteDomains(
     findByName: async (name) => read.findByName(name),
     list: async (organizationId, page) =>
       toPage(list.all(organizationId, idBefore(page), page.limit + 1) as Row[], page, read.toDomain),
+    count: async (organizationId) => (count.get(organizationId) as { domains: number }).domains,
     setTracking: (id, { opens, clicks, unsubscribe, host }) =>
       change(() => {
         setTracking.run(Number(opens), Number(clicks), Number(unsubscribe), host, id)

@@ -19,6 +19,7 @@ import {
 import type { Writer } from './writer.ts'
 
 const VOLUME = 'select accepted from volumes where organization_id = ? and month = ?'
+const VOLUMES = 'select month, accepted from volumes where organization_id = ? order by month desc'
 const ADD_VOLUME = `insert into volumes (organization_id, month, accepted) values (?, ?, ?)
   on conflict do update set accepted = accepted + excluded.accepted`
 const GET = `select ${MESSAGE_COLUMNS} from messages m where m.id = ?`
@@ -45,6 +46,7 @@ export function sqliteMessages(
   },
 ): Messages {
   const volume = db.prepare(VOLUME).pluck()
+  const volumes = db.prepare(VOLUMES)
   const addVolume = db.prepare(ADD_VOLUME)
   const get = db.prepare(GET)
   const content = db.prepare(CONTENT).pluck()
@@ -72,6 +74,7 @@ export function sqliteMessages(
         return { kind: 'accepted' as const }
       }),
     volume: async (organizationId, month) => usedVolume(organizationId, month),
+    volumes: async (organizationId) => volumes.all(organizationId) as { month: string; accepted: number }[],
     get: async (id) => {
       const row = get.get(id) as MessageRow | undefined
       return row === undefined ? null : toMessage(row)

@@ -23,6 +23,7 @@ import { sqliteOrganizations } from './organizations.ts'
 import { sqliteQuality } from './quality.ts'
 import { shareReads } from './reading.ts'
 import { sqliteReports } from './reports.ts'
+import { sqliteRetention } from './retention.ts'
 import { searchIndex } from './search.ts'
 import { sqliteStats } from './stats.ts'
 import { sqliteSuppressions, suppressInside } from './suppressions.ts'
@@ -119,6 +120,7 @@ export function storeOn(db: Connection): Store {
     }),
     stats: sqliteStats(db),
     quality,
+    retention: sqliteRetention(db, writer, reading),
     idempotency: sqliteIdempotency(db, writer),
     secret: (name, fresh) =>
       writer.write(() => {

@@ -8,10 +8,16 @@ const UNINDEXED = `select m.number, m.subject, m.sender as sender,
     (select group_concat(d.email, ' ') from deliveries d where d.message_number = m.number) as emails
   from messages m where m.number > ? order by m.number limit ?`
 const ADD = 'insert into message_search (rowid, words) values (?, ?)'
+// sqlite.org/fts5.html#the_merge_command: so many pages, where segments have gathered or deleted rows lie in them.
+const MERGE = `insert into message_search (message_search, rank) values ('merge', ?)`
+const CHANGES = 'select total_changes()'
 const SET_STATE = 'update message_search_state set indexed_number = ?'
 
 /** Messages indexed in one go: a few milliseconds of the writing thread. */
 const BATCH = 200
+/** Merged with each batch, more than a batch adds on all its way up; segments left alone are merged sixteen at once. */
+const MERGE_PAGES = 16
+const MERGES = 6
 
 /** Full text over subject and addresses. Indexing costs more than half of accepting a message, so it happens
  *  behind: now and then in small batches, and before a search, which therefore finds what was sent a moment ago. */
@@ -30,6 +36,7 @@ export function searchIndex(db: Connection, writer: Writer): SearchIndex {
   const unindexed = db.prepare(UNINDEXED)
   const add = db.prepare(ADD)
   const setState = db.prepare(SET_STATE)
+  const merge = searchMerge(db)
 
   const isBehind = () => (state.get() as number) < ((newest.get() as number | null) ?? 0)
   const step = async () => {
@@ -39,6 +46,7 @@ export function searchIndex(db: Connection, writer: Writer): SearchIndex {
       for (const { number, subject, sender, emails } of rows) add.run(number, `${subject} ${sender} ${emails ?? ''}`)
       const last = rows.at(-1)
       if (last !== undefined) setState.run(last.number)
+      for (let merges = 0; merges < MERGES && merge(MERGE_PAGES); merges++);
     })
     return isBehind()
   }
@@ -59,6 +67,18 @@ export function searchIndex(db: Connection, writer: Writer): SearchIndex {
       if (words.length === 0) return '""'
       return `${words.map((word) => `"${word.replaceAll('"', '""')}"`).join(' ')}*`
     },
+  }
+}
+
+/** A connection → merging about so many pages of the index, inside a transaction; false when there was nothing to merge.
+ *  What was deleted leaves the index only in this way. */
+export function searchMerge(db: Connection): (pages: number) => boolean {
+  const merge = db.prepare(MERGE)
+  const changes = db.prepare(CHANGES).pluck()
+  return (pages) => {
+    const before = changes.get() as number
+    merge.run(pages)
+    return (changes.get() as number) - before >= 2 // one is the command itself
   }
 }
 

@@ -21,7 +21,13 @@ const UPDATE = `update webhooks set url = ?, events = ?, status = ?, description
 const SECRETS = `select secret, previous_secret as previous, previous_expires_at as expiresAt from webhooks where id = ?`
 const ROTATE = `update webhooks set previous_secret = secret, previous_expires_at = ?, secret = ?, updated_at = ?
   where id = ?`
+const PAUSE = `update webhooks set status = 'paused' where id = ?`
+const REMOVE_DELIVERIES = `delete from webhook_deliveries where number in (
+    select number from webhook_deliveries where webhook_id = ? limit ?)`
 const REMOVE = 'delete from webhooks where id = ?'
+
+/** How many deliveries of a removed webhook go in one transaction: a few milliseconds. */
+const REMOVE_MAX = 250
 
 /** Webhooks as fan-out and posting need them, remembered until something changes. */
 export interface WebhookCache {
@@ -75,6 +81,8 @@ export function sqliteWebhooks(
   const update = db.prepare(UPDATE)
   const secrets = db.prepare(SECRETS)
   const rotate = db.prepare(ROTATE)
+  const pause = db.prepare(PAUSE)
+  const removeDeliveries = db.prepare(REMOVE_DELIVERIES)
   const remove = db.prepare(REMOVE)
 
   /** Forgets inside the change, so that the next one of the same group reads what this one wrote. */
@@ -127,10 +135,19 @@ export function sqliteWebhooks(
         rotate.run(previousExpiresAt, secret, now, id)
         remember(record)
       }),
-    remove: (id) =>
-      change(() => {
-        remove.run(id)
-      }),
+    // There may be a month of deliveries: it is paused first and goes with the last of them. What is cut off in between
+    // is a paused webhook that can be removed again.
+    remove: async (id) => {
+      await change(() => pause.run(id))
+      let isLeft = true
+      while (isLeft) {
+        isLeft = await change(() => {
+          const mayBeMore = removeDeliveries.run(id, REMOVE_MAX).changes === REMOVE_MAX
+          if (!mayBeMore) remove.run(id)
+          return mayBeMore
+        })
+      }
+    },
   }
 }
 

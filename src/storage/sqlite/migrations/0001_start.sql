@@ -172,6 +172,19 @@ create table attempts (
   primary key (delivery_number, number)
 ) strict, without rowid;
 
+-- What stays of deliveries that retention removed while their recipients may still ask to stop.
+create table unsubscribables (
+  delivery_id text primary key,
+  organization_id text not null,
+  domain_id text not null,
+  message_id text not null,
+  sender text not null,
+  email text not null,
+  sent_at integer not null,
+  is_told integer not null default 0
+) strict, without rowid;
+create index unsubscribables_by_time on unsubscribables (sent_at);
+
 -- What the world told of a delivery after it was over.
 create table reports (
   number integer primary key,
@@ -435,6 +448,8 @@ create table secrets (
 create virtual table message_search using fts5 (
   words, content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 2", prefix = '2 3'
 );
+-- Merging by itself would take a second at once; search.ts and retention merge in small steps.
+insert into message_search (message_search, rank) values ('automerge', 0);
 create table message_search_state (
   one integer primary key check (one = 1),
   indexed_number integer not null

@@ -1,0 +1,131 @@
+import { expect, test } from 'bun:test'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { silentLog } from '../platform/log.ts'
+import type { Store } from '../storage/store.ts'
+import { createMaintenance } from './loop.ts'
+import { createRetention } from './retention.ts'
+
+const START = Date.UTC(2026, 10, 21)
+const DAY = 86_400_000
+const MINUTE = 60_000
+
+/** A store in which each organization has `steps` of work a pass; a record takes `recordMs`, a commit `commitMs`. */
+function world({ steps = 1, recordMs = 0, commitMs = 0 } = {}) {
+  const clock = createFakeClock(START)
+  let now = START
+  const organizations = [
+    { id: 'org_a', name: 'A', plan: 'week', createdAt: START },
+    { id: 'org_b', name: 'B', plan: 'ever', createdAt: START },
+    { id: 'org_c', name: 'C', plan: 'gone', createdAt: START },
+    { id: 'org_d', name: 'D', plan: 'month', createdAt: START },
+  ]
+  const told: string[] = []
+  const records: number[] = []
+  const left = new Map<string, number>()
+  const state = { isBusy: false, fails: false }
+  const work = (timeIsUp: () => boolean) => {
+    for (let count = 0; ; count++) {
+      if (timeIsUp() && count > 0) {
+        now += commitMs
+        return records.push(count)
+      }
+      now += recordMs
+      if (recordMs === 0) return
+    }
+  }
+  const retention: Store['retention'] = {
+    remove: async ({ organizationId, before, unsubscribableSince, timeIsUp }) => {
+      if (state.fails) throw new Error('no')
+      work(timeIsUp)
+      const todo = (left.get(organizationId) ?? steps) - 1
+      left.set(organizationId, todo === 0 ? steps : todo)
+      told.push(`${organizationId} ${(clock.now() - before) / DAY} ${(clock.now() - unsubscribableSince) / DAY}`)
+      return todo > 0
+    },
+    pruneUnsubscribables: async (before) => {
+      told.push(`prune ${(clock.now() - before) / DAY}`)
+      return 0
+    },
+    giveBack: async () => {
+      told.push('give back')
+      return false
+    },
+    truncateLog: async () => {
+      told.push('truncate')
+    },
+  }
+  const days: Record<string, number> = { week: 7, month: 30, ever: -1 }
+  const task = createRetention({
+    store: { retention, organizations: { list: async () => organizations } as unknown as Store['organizations'] },
+    plans: (name) => (name in days ? { retentionDays: days[name]! } : undefined),
+    isBusy: () => state.isBusy,
+    clock: recordMs === 0 ? clock : { now: () => now },
+  })
+  const loop = createMaintenance({ clock, log: silentLog, tasks: [task] })
+  return { clock, organizations, told, records, state, task, loop }
+}
+
+test('a pass removes what each plan no longer keeps, then gives back the space', async () => {
+  const { clock, told, loop } = world({ steps: 2 })
+  loop.start()
+  await clock.advance(10 * MINUTE)
+  await loop.stop()
+  const steps = ['org_a 7 60', 'org_a 7 60', 'org_d 30 60', 'org_d 30 60']
+  expect(told).toEqual([...steps, 'prune 60', 'give back', 'truncate'])
+})
+
+test('an organization that is kept for ever, or whose plan is not configured, loses nothing', async () => {
+  const { clock, told, loop } = world()
+  loop.start()
+  await clock.advance(30 * MINUTE)
+  await loop.stop()
+  expect(told.filter((each) => /org_[bc]/.test(each))).toEqual([])
+  expect(told.filter((each) => each === 'truncate')).toHaveLength(3)
+})
+
+test('a changed plan counts from the next pass on', async () => {
+  const { clock, organizations, told, loop } = world()
+  loop.start()
+  await clock.advance(10 * MINUTE)
+  organizations[0]!.plan = 'month'
+  organizations[1]!.plan = 'week'
+  told.length = 0
+  await clock.advance(10 * MINUTE)
+  await loop.stop()
+  expect(told.slice(0, 3)).toEqual(['org_a 30 60', 'org_b 7 60', 'org_d 30 60'])
+})
+
+test('while the house is busy it pauses after each step, and leaves the log alone', async () => {
+  const { clock, told, state, loop } = world({ steps: 3 })
+  state.isBusy = true
+  loop.start()
+  await clock.advance(10 * MINUTE)
+  expect(told).toHaveLength(1)
+  await clock.advance(99)
+  expect(told).toHaveLength(2)
+  await clock.advance(1000)
+  await loop.stop()
+  expect(told.slice(6)).toEqual(['prune 60', 'give back'])
+})
+
+test('a pass that fails goes on where it stood', async () => {
+  const { clock, told, state, loop } = world({ steps: 2 })
+  state.isBusy = true
+  loop.start()
+  await clock.advance(10 * MINUTE)
+  state.fails = true
+  await clock.advance(MINUTE)
+  state.fails = false
+  await clock.advance(10 * MINUTE)
+  await loop.stop()
+  expect(told.map((each) => each.split(' ')[0])).toEqual(['org_a', 'org_a', 'org_d', 'org_d', 'prune', 'give'])
+})
+
+test('a step has four milliseconds, and less after one whose commit took long', async () => {
+  const quick = world({ steps: 3, recordMs: 1 })
+  for (let step = 0; step < 3; step++) await quick.task.run(START)
+  expect(quick.records).toEqual([4, 4, 4])
+  const slow = world({ steps: 6, recordMs: 1, commitMs: 6 })
+  for (let step = 0; step < 5; step++) await slow.task.run(START)
+  expect(slow.records).toEqual([4, 2, 3, 2, 3])
+})

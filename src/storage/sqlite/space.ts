@@ -1,0 +1,52 @@
+import type { Connection } from './driver.ts'
+import type { Reading } from './reading.ts'
+import { searchMerge } from './search.ts'
+
+const PAGES = 'pragma page_count'
+const FREE_PAGES = 'pragma freelist_count'
+const GIVE_BACK = 'pragma incremental_vacuum(4)'
+
+/** Free pages that stay, because tomorrow's mail needs them: a twentieth of the file, and a megabyte. They are blank. */
+const SPARE_SHARE = 1 / 20
+const SPARE_PAGES = 256
+/** Half a millisecond, and ten at the worst. */
+const MERGE_PAGES = 4
+
+/** The disk space of what was removed. */
+export interface Space {
+  /** Inside a transaction: takes what was deleted out of the search index, then moves the last pages of the file into
+   *  its gaps, until the time is up; true while there is more. */
+  giveBack(timeIsUp: () => boolean): boolean
+  /** Outside: brings all of the log into the file, which shrinks by it, and empties the log. */
+  truncateLog(): void
+}
+
+export function createSpace(db: Connection, reading: Reading): Space {
+  const mergeSearch = searchMerge(db)
+  const pages = db.prepare(PAGES).pluck()
+  const freePages = db.prepare(FREE_PAGES).pluck()
+  const busyTimeout = db.prepare('pragma busy_timeout').pluck()
+  const hasExcess = () => (freePages.get() as number) > Math.max(SPARE_PAGES, (pages.get() as number) * SPARE_SHARE)
+
+  return {
+    giveBack: (timeIsUp) => {
+      while (mergeSearch(MERGE_PAGES)) if (timeIsUp()) return true
+      while (hasExcess()) {
+        db.exec(GIVE_BACK) // a prepared one would do a page and stop
+        if (timeIsUp()) return true
+      }
+      return false
+    },
+    truncateLog: () => {
+      reading.end()
+      // Whoever reads in another process is not waited for: the next time will do.
+      const patienceMs = busyTimeout.get()
+      db.pragma('busy_timeout = 0')
+      try {
+        db.pragma('wal_checkpoint(truncate)')
+      } finally {
+        db.pragma(`busy_timeout = ${patienceMs}`)
+      }
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import type { Deliveries } from '../store.ts'
+import type { Connection } from './driver.ts'
+import type { AppendInside } from './fan-out.ts'
+import type { SuppressInside } from './suppressions.ts'
+import type { Writer } from './writer.ts'
+
+const GET = `select delivery_id as deliveryId, organization_id as organizationId, domain_id as domainId,
+    message_id as messageId, sender as "from", email, sent_at as sentAt
+  from unsubscribables where delivery_id = ?`
+const TOLD = 'update unsubscribables set is_told = 1 where delivery_id = ? and is_told = 0'
+
+/** What stays of deliveries that retention removed while their recipients may still ask to stop. */
+export function sqliteUnsubscribables(
+  db: Connection,
+  writer: Writer,
+  { append, suppress }: { append: AppendInside; suppress: SuppressInside },
+): Pick<Deliveries, 'unsubscribable' | 'recordUnsubscribable'> {
+  const get = db.prepare(GET)
+  const told = db.prepare(TOLD)
+  const find = (id: string) => (get.get(id) as Awaited<ReturnType<Deliveries['unsubscribable']>> | undefined) ?? null
+  return {
+    unsubscribable: async (id) => find(id),
+    recordUnsubscribable: (id, event, suppression) =>
+      writer.write(() => {
+        if (find(id) === null) return 'unknown'
+        const isNew = suppress(suppression)
+        if (told.run(id).changes === 0 && !isNew) return 'known'
+        append(event)
+        return 'told'
+      }),
+  }
+}

@@ -1,0 +1,108 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { createTestApi, START, type TestApi } from '../support/api.ts'
+
+let made: TestApi | null = null
+afterEach(async () => {
+  await made?.close()
+  made = null
+})
+const start = async (plan?: string) => {
+  made = await createTestApi(plan === undefined ? {} : { plan })
+  return made
+}
+
+const FREE = { requests_per_minute: 60, messages_per_month: 1000, domains: 1, retention_days: 7 }
+const ENTERPRISE = { requests_per_minute: -1, messages_per_month: -1, domains: -1, retention_days: 90 }
+
+/** So many recipients accepted in a month, and no message. */
+const use = ({ store, own }: TestApi, month: string, count: number) =>
+  store.messages.accept([], { organizationId: own.organization.id, month, count, limit: -1 })
+
+test('usage says the plan, its limits and what is used of the month', async () => {
+  const house = await start('free')
+  await use(house, '2026-10', 900)
+  await use(house, '2026-11', 120)
+  const { status, body } = await house.ask('GET', '/v1/usage', { key: house.own.keys.read })
+  expect(status).toBe(200)
+  expect(body).toEqual({
+    organization_id: house.own.organization.id,
+    plan: 'free',
+    limits: FREE,
+    usage: { month: '2026-11', messages: 120, domains: 1, resets_at: '2026-12-01T00:00:00.000Z' },
+  })
+})
+
+test('a new month begins with nothing used, also at the turn of the year', async () => {
+  const house = await start()
+  await use(house, '2026-11', 7)
+  await house.clock.advance(Date.UTC(2026, 11, 31, 23, 59, 59, 999) - START)
+  const { usage } = (await house.ask('GET', '/v1/usage', { key: house.own.keys.read })).body
+  expect(usage).toEqual({ month: '2026-12', messages: 0, domains: 1, resets_at: '2027-01-01T00:00:00.000Z' })
+})
+
+test('billing adds every past month, newest first, and nothing of another organization', async () => {
+  const house = await start()
+  for (const [month, count] of [
+    ['2026-09', 5],
+    ['2026-10', 6],
+    ['2026-11', 7],
+  ] as const)
+    await use(house, month, count)
+  const { body } = await house.ask('GET', '/v1/billing', { key: house.own.keys.admin })
+  expect(body).toEqual({
+    organization_id: house.own.organization.id,
+    plan: 'enterprise',
+    limits: ENTERPRISE,
+    usage: { month: '2026-11', messages: 7, domains: 1, resets_at: '2026-12-01T00:00:00.000Z' },
+    past_months: [
+      { month: '2026-10', messages: 6 },
+      { month: '2026-09', messages: 5 },
+    ],
+    self_service_plans: [
+      { plan: 'free', limits: FREE },
+      { plan: 'enterprise', limits: ENTERPRISE },
+    ],
+  })
+  const theirs = (await house.ask('GET', '/v1/billing', { key: house.other.keys.admin })).body
+  expect([theirs.organization_id, theirs.usage.messages, theirs.past_months]).toEqual([
+    house.other.organization.id,
+    0,
+    [],
+  ])
+})
+
+describe('changing the plan', () => {
+  const change = (plan: unknown, { ask, own } = made!) =>
+    ask('PATCH', '/v1/billing', { key: own.keys.admin, body: { plan } })
+
+  test('works among the plans of self service, and holds at once', async () => {
+    const house = await start()
+    const { status, body } = await change('free')
+    expect([status, body.plan, body.limits]).toEqual([200, 'free', FREE])
+    expect((await house.ask('GET', '/v1/usage', { key: house.own.keys.read })).body.plan).toBe('free')
+    const refused = await house.ask('POST', '/v1/domains', { body: { name: 'second.example' } })
+    expect([refused.status, refused.body.error.code]).toEqual([422, 'quota_exceeded'])
+    expect((await change('free')).status).toBe(200)
+    expect((await change('enterprise')).body.plan).toBe('enterprise')
+  })
+
+  test('is 403 to a plan that only the operator gives', async () => {
+    const house = await start()
+    const { status, body } = await change('internal')
+    expect([status, body.error.code, body.error.field]).toEqual([403, 'forbidden', 'plan'])
+    expect((await house.ask('GET', '/v1/usage', { key: house.own.keys.read })).body.plan).toBe('enterprise')
+  })
+
+  test.each([['nobody'], [5], [undefined], [null]])('is 400 to %p', async (plan) => {
+    await start()
+    const { status, body } = await change(plan)
+    expect([status, body.error.code, body.error.field]).toEqual([400, 'validation_error', 'plan'])
+  })
+
+  test('is 400 for a field that there is not', async () => {
+    const { ask, own } = await start()
+    const body = { plan: 'free', seats: 3 }
+    const answer = await ask('PATCH', '/v1/billing', { key: own.keys.admin, body })
+    expect([answer.status, answer.body.error.field]).toEqual([400, 'seats'])
+  })
+})

@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openStore } from '../../src/storage/sqlite/open.ts'
+import { removeAll } from './contract-retention.ts'
+import { ALL_MESSAGES, accept, createRecords, found, START } from './records.ts'
+
+let dataDir: string
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'postrider-space-'))
+})
+afterEach(() => rmSync(dataDir, { recursive: true }))
+
+const MIB = 2 ** 20
+const DAY = 86_400_000
+
+test('what is removed leaves the disk: the files shrink, and not a word of it stays in them', async () => {
+  const store = await openStore({ dataDir, now: START })
+  const records = createRecords()
+  await found(store, records)
+  const random = new Uint8Array(20_000)
+  const message = (at: number, subject: string) => {
+    crypto.getRandomValues(random)
+    const over = { status: 'delivered' as const, deliveries: [{ status: 'delivered' as const, nextAttemptAt: null }] }
+    const content = Buffer.concat([random, Buffer.from(subject)])
+    return { ...records.accepted({ ...over, subject, createdAt: at }), content }
+  }
+  const old = Array.from({ length: 500 }, () => message(START, 'Zanzibar'))
+  const young = Array.from({ length: 20 }, () => message(START + DAY, 'Quokka'))
+  // Among each other, so that the end of the file is in use.
+  for (let from = 0; from < 20; from++) await accept(store, ...old.slice(from * 25, from * 25 + 25), young[from]!)
+  while (await store.indexForSearch());
+  await store.retention.truncateLog()
+  const bytes = () => readFileSync(join(dataDir, 'postrider.db'))
+  const full = bytes()
+  expect(full.length).toBeGreaterThan(10 * MIB)
+  expect([full.includes('Zanzibar'), full.includes('zanzibar')]).toEqual([true, true])
+
+  await removeAll(store, START + DAY)
+  while (await store.retention.giveBack(() => false));
+  await store.retention.truncateLog()
+  const left = bytes()
+  expect(left.length).toBeLessThan(3 * MIB)
+  expect([left.includes('Zanzibar'), left.includes('zanzibar'), left.includes('Quokka')]).toEqual([false, false, true])
+  expect(statSync(join(dataDir, 'postrider.db-wal')).size).toBe(0)
+  const all = (await store.messages.list({ ...ALL_MESSAGES, text: 'quokka' }, { limit: 100, after: null })).records
+  expect(all.map(({ id }) => id).sort()).toEqual(young.map(({ message: { id } }) => id).sort())
+  expect(await store.messages.content(young[7]!.message.id)).toEqual(young[7]!.content)
+  await store.close()
+})
+
+test('a little space stays for what comes next', async () => {
+  const store = await openStore({ dataDir, now: START })
+  const records = createRecords()
+  await found(store, records)
+  await accept(store, ...Array.from({ length: 200 }, () => records.accepted({ status: 'cancelled' })))
+  await store.retention.truncateLog()
+  const before = statSync(join(dataDir, 'postrider.db')).size
+  await removeAll(store, START + DAY)
+  expect(await store.retention.giveBack(() => false)).toBe(false)
+  await store.retention.truncateLog()
+  expect(statSync(join(dataDir, 'postrider.db')).size).toBe(before)
+  await store.close()
+})
