@@ -58,7 +58,7 @@ function tidy({ byteLength }: Uint8Array): void {
   if (byteLength > LARGE_BYTES) Bun.gc(true)
 }
 
-const LARGE_BYTES = 4_000_000
+export const LARGE_BYTES = 4_000_000
 
 async function authenticated(job: ReadingJob, from: string, world: ReadingWorld): Promise<Authentication> {
   const { remoteAddress, helo, returnPath } = job.envelope

@@ -2,7 +2,7 @@ import { parseAttachments } from '../mail/parse.ts'
 import { systemClock } from '../platform/clock.ts'
 import { systemRandom } from '../platform/random.ts'
 import { createResolver } from '../platform/resolver.ts'
-import { type ReadingWorld, readMail } from './read.ts'
+import { LARGE_BYTES, type ReadingWorld, readMail } from './read.ts'
 import type { FromReader, Reading, ReadingJob, ToReader } from './reading.ts'
 import { unread } from './unread.ts'
 
@@ -26,9 +26,11 @@ export function createReaderDesk(post: Post): (message: ToReader) => void {
       }
       case 'read':
         if (world === null) throw new Error('a reader must be started before it is given work')
-        return void read(message.job, world, post)
+        void read(message.job, world, post).then(tidyAfter(message.job.raw))
+        return
       case 'attachments':
-        return void attachments(message.jobId, message.raw, post)
+        void attachments(message.jobId, message.raw, post).then(tidyAfter(message.raw))
+        return
     }
   }
 }
@@ -53,6 +55,13 @@ async function attachments(jobId: number, raw: Uint8Array, post: Post): Promise<
     post({ kind: 'attachments', jobId, contents: contents.map((content) => content.toString('base64')), error: null })
   } catch (error) {
     post({ kind: 'attachments', jobId, contents: null, error: textOf(error) })
+  }
+}
+
+/** What a large mail left behind goes before the next one comes: in a later turn, when nothing holds it any more. */
+function tidyAfter({ byteLength }: Uint8Array): () => void {
+  return () => {
+    if (byteLength > LARGE_BYTES) setImmediate(() => Bun.gc(true))
   }
 }
 
