@@ -21,7 +21,8 @@ export type UnsubscribeMethod = 'one_click' | 'link'
  *  Lost    an open or a click while the store cannot write: a reader must not wait for our disk. An unsubscription never:
  *          it is answered once it is durable.
  *  Twice   opens and clicks are as many as they are; an unsubscription is one, however often it is asked for.
- *  Nothing happens for test mail, whose reactions were played when it was sent, nor after retention removed a delivery. */
+ *  Nothing happens for test mail, whose reactions were played when it was sent, nor after retention removed a delivery,
+ *  but for unsubscriptions as long as their right lasts. */
 export interface Engagement {
   opened(deliveryId: string, visit: Visit): Promise<void>
   clicked(deliveryId: string, url: string, visit: Visit): Promise<void>
@@ -58,9 +59,14 @@ export function createEngagement(deps: {
       log.error('what a reader did is not recorded', { delivery_id: deliveryId, kind: fact.kind, error })
     })
 
+  /** Delivery and message, or what retention left of them. */
   const find = async (deliveryId: string): Promise<Found | null> => {
     const found = await deliveries.get(deliveryId)
-    return found === null ? null : { message: found.message, email: found.delivery.email }
+    if (found !== null) return { message: found.message, email: found.delivery.email, isKept: true }
+    const left = await deliveries.unsubscribable(deliveryId)
+    if (left === null) return null
+    const message = { ...left, id: left.messageId, mode: 'live' as const, subject: '', metadata: {}, tags: [] }
+    return { message, email: left.email, isKept: false }
   }
 
   return {
@@ -89,8 +95,9 @@ export function createEngagement(deps: {
         createdAt: at,
       }
       const { machine } = visitor
-      const record = { deliveryId, kind: 'unsubscribed' as const, machine, event, suppression, now: at }
-      const told = await deliveries.recordEngagement(record)
+      const told = found.isKept
+        ? await deliveries.recordEngagement({ deliveryId, kind: 'unsubscribed', machine, event, suppression, now: at })
+        : await deliveries.recordUnsubscribable(deliveryId, event, suppression)
       if (told === 'told') deps.wakeWebhooks()
       return true
     },
@@ -106,6 +113,7 @@ interface Fact {
 interface Found {
   message: Pick<Message, 'id' | 'organizationId' | 'domainId' | 'mode' | 'from' | 'subject' | 'metadata' | 'tags'>
   email: string
+  isKept: boolean
 }
 
 function browserOf({ userAgent, ipAddress }: Pick<Visit, 'userAgent' | 'ipAddress'>) {

@@ -13,6 +13,7 @@ import { machineOf } from './machines.ts'
 export interface PublicPage {
   method: 'GET' | 'POST'
   path: string
+  whileStopping: true
   handle: (request: Request, params: Record<string, string>, peer: () => string | null) => Promise<Response>
 }
 
@@ -47,6 +48,7 @@ export function trackingPages(deps: {
     {
       method: 'GET',
       path: '/t/*',
+      whileStopping: true, // readers know nothing of our restarts
       async handle(request, _params, peer) {
         const link = linkOf(request)
         const isCounted = request.method === 'GET'
@@ -69,6 +71,7 @@ export function trackingPages(deps: {
     {
       method: 'POST',
       path: '/t/*',
+      whileStopping: true,
       async handle(request, _params, peer) {
         const link = linkOf(request)
         if (link?.kind !== 'unsubscribe') return unknownPage()

@@ -160,6 +160,44 @@ describe('unsubscribing', () => {
     await broken.close()
   })
 
+  test('works on while the right to it lasts, after retention removed the mail', async () => {
+    const left = {
+      deliveryId: 'dlv_01kq7000000000000000000000',
+      organizationId: 'org_a',
+      domainId: DOMAIN,
+      messageId: 'msg_1',
+      from: 'Ann <ann@a.example>',
+      email: 'Bob@dest.example',
+      sentAt: 0,
+    }
+    const told: unknown[][] = []
+    const late = await openTracking({
+      wrap: (deliveries) => ({
+        ...deliveries,
+        get: async () => null,
+        unsubscribable: async () => left,
+        recordUnsubscribable: async (...all) => {
+          told.push(all)
+          return told.length === 1 ? 'told' : 'known'
+        },
+      }),
+    })
+    const stop = late.links.unsubscribe(left.deliveryId)
+    expect(await (await late.ask('GET', stop)).text()).toContain('ann@a.example')
+    for (const _ of [1, 2]) expect((await late.ask('POST', stop)).status).toBe(200)
+    const [id, event, suppression] = told[0]! as [string, { body: string }, object]
+    expect([id, late.seen.wakes]).toEqual([left.deliveryId, 1])
+    expect(JSON.parse(event.body).data).toMatchObject({
+      message_id: 'msg_1',
+      to: left.email,
+      method: 'link',
+      ...READER,
+    })
+    expect(suppression).toMatchObject({ email: 'bob@dest.example', reason: 'unsubscribe', domainId: DOMAIN })
+    expect((await late.ask('GET', late.links.click(left.deliveryId, URL))).status).toBe(302)
+    await late.close()
+  })
+
   test('reads no more than it needs', async () => {
     const body = `List-Unsubscribe=One-Click&${'x'.repeat(5_000)}`
     expect((await room.ask('POST', paths(room).stop, { body })).status).toBe(413)

@@ -53,8 +53,11 @@ export function createSendBody(now: () => number) {
     expires_in: z.int().min(1).nullish().describe('Seconds after which it is not tried again.'),
     require_tls: z.boolean().nullish().describe('Deliver only over verified TLS.'),
     track_opens: z.boolean().nullish().describe('Null or absent, here and below: as the domain has it.'),
-    track_clicks: z.boolean().nullish(),
-    unsubscribe: z.boolean().nullish().describe('Each recipient’s mail gets a `List-Unsubscribe` of its own.'),
+    track_clicks: z.boolean().nullish().describe('Links in `html` lead by us, but for those with `data-no-track`.'),
+    unsubscribe: z
+      .boolean()
+      .nullish()
+      .describe('Each recipient’s mail gets a `List-Unsubscribe` of its own, and its link for `%unsubscribe_url%`.'),
   })
   const whole = fields
     .refine(hasBody, {
