@@ -240,6 +240,7 @@ const CASES: Case[] = [
   ['a link to a script', link('java&#10;script:alert(1)'), NO_TEXT, 'link_scheme'],
   ['a link to nowhere', link('#'), NO_TEXT, 'link_empty'],
   ['a link within the site', link('/orders'), NO_TEXT, 'link_relative'],
+  ["the place of the recipient's own link", { ...link('%unsubscribe_url%'), hasUnsubscribe: true }, NO_TEXT],
   ['a link that cannot be read', link('https://a b/'), NO_TEXT, 'link_invalid'],
   ['a link without text', link('https://shop.example.org/', ''), NO_TEXT, 'link_without_text'],
   ['a link around an image', link('https://shop.example.org/', IMAGE), NO_TEXT],

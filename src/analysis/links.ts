@@ -1,3 +1,4 @@
+import { UNSUBSCRIBE_PLACEHOLDER } from '../mail/track.ts'
 import type { Code } from './codes.ts'
 import { hostShown, isIpHost, isLocalHost, isLookAlike, isShortener, siteOf } from './hosts.ts'
 import type { Rule } from './mail.ts'
@@ -60,6 +61,7 @@ const VAGUE =
 function problemsOf(href: string, text: string): LinkProblem[] {
   if (href === '' || href === '#') return ['link_empty']
   if (UNRESOLVED.test(href)) return [] // variables.ts tells of it
+  if (href === UNSUBSCRIBE_PLACEHOLDER) return [] // becomes the recipient's own link
   if (href.startsWith('#')) return []
   if (href.startsWith('//')) return ['link_relative']
   const scheme = /^([a-z][a-z0-9+.-]{0,40}:)/i.exec(href.replace(/[\t\n\r]/g, ''))?.[1]?.toLowerCase()
