@@ -17,7 +17,7 @@ const PRUNE = 100
 
 /** Plans → the task that removes what they no longer keep and gives the disk space back. A pass goes from organization
  *  to organization in steps of some milliseconds; while the house is busy it pauses after each, so that mail comes
- *  first and removing still keeps up.
+ *  first and removing still keeps up; space is given back when it is not.
  *
  *  What a new plan does not keep goes with the next pass. An organization whose plan is no longer configured keeps
  *  everything: a name lost from a file must not cost anybody's mail. */
@@ -47,8 +47,10 @@ export function createRetention(house: {
       return true
     }
     if ((await retention.pruneUnsubscribables(unsubscribableSince, PRUNE)) === PRUNE) return true
+    // Space that is not given back now is used again.
+    if (house.isBusy()) return false
     if (await pace(retention.giveBack)) return true
-    if (!house.isBusy()) await retention.truncateLog()
+    await retention.truncateLog()
     return false
   }
 
