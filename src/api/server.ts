@@ -8,8 +8,10 @@ import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
 import type { Store } from '../storage/store.ts'
 import { createOnce, type Once } from '../submission/once.ts'
+import { VERSION } from '../version.ts'
 import { JSON_TYPE, type Rendered, render } from './answer.ts'
 import { type Auth, createAuth } from './auth.ts'
+import { documentPages } from './documents.ts'
 import { headersOf, STATUS_OF, toBody, toRefusal, unavailable } from './errors.ts'
 import { healthPages } from './health.ts'
 import { createIdempotency } from './idempotency.ts'
@@ -161,7 +163,8 @@ export function createApi(options: ApiOptions): Api {
   // The last net, for what Elysia itself could not do with a request.
   app.onError(({ error, request }) => refuse(error, null, openExchange(request)))
   const health = healthPages({ store, isReady: options.isReady, isStopping: () => isStopping })
-  for (const route of createRoutes(options.operations, [...health, ...(options.pages ?? [])])) {
+  const documents = documentPages(options.operations, VERSION)
+  for (const route of createRoutes(options.operations, [...health, ...documents, ...(options.pages ?? [])])) {
     app.all(route.path, ({ request, params }) => serve(request, params ?? {}, route), { parse: 'none' })
   }
 

@@ -13,6 +13,7 @@ import type { Random } from '../../platform/random.ts'
 import type { Resolver } from '../../platform/resolver.ts'
 import type { Store } from '../../storage/store.ts'
 import { deleted } from '../answer.ts'
+import { domainAnswers, domainCreatedAnswers, domainDeletedAnswers, domainListAnswers } from '../answers/domains.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
@@ -63,6 +64,9 @@ export function domainOperations(deps: {
       path: '/v1/domains',
       permission: 'manage',
       summary: 'Add a sending domain; the answer says which DNS records to publish',
+      answers: domainCreatedAnswers,
+      refusals: ['quota_exceeded'],
+      example: { name: 'news.example.com' },
       body: createBody,
       idempotent: true,
       async handle({ organizationId, now, body, remember }) {
@@ -83,6 +87,7 @@ export function domainOperations(deps: {
       path: '/v1/domains',
       permission: 'manage',
       summary: 'List sending domains, newest first',
+      answers: domainListAnswers,
       query: listQuery,
       handle: async ({ organizationId, query }) =>
         pageAnswer(await store.domains.list(organizationId, pageRequest(query)), (domain) => toWire(domain, hostname)),
@@ -93,6 +98,7 @@ export function domainOperations(deps: {
       path: '/v1/domains/:domain_id',
       permission: 'manage',
       summary: 'Read one domain with its DNS records and what DNS last said of them',
+      answers: domainAnswers,
       load,
       handle: async ({ resource }) => answerOf(resource),
     }),
@@ -102,6 +108,8 @@ export function domainOperations(deps: {
       path: '/v1/domains/:domain_id',
       permission: 'manage',
       summary: 'Change what is tracked, and under which host',
+      answers: domainAnswers,
+      example: { tracking: { opens: true, host: 'links.example.com' } },
       body: patchBody,
       load,
       async handle({ resource, body }) {
@@ -118,6 +126,8 @@ export function domainOperations(deps: {
       path: '/v1/domains/:domain_id',
       permission: 'manage',
       summary: 'Remove a domain; its API keys are revoked',
+      answers: domainDeletedAnswers,
+      refusals: ['invalid_state'],
       load,
       async handle({ resource, now }) {
         if ((await store.domains.remove(resource.id, now)) === 'removed') return deleted(resource.id)
@@ -130,6 +140,7 @@ export function domainOperations(deps: {
       path: '/v1/domains/:domain_id/verify',
       permission: 'manage',
       summary: 'Ask DNS now whether the records are published',
+      answers: domainAnswers,
       body: noBody,
       bodyOptional: true,
       load,
@@ -142,6 +153,8 @@ export function domainOperations(deps: {
       path: '/v1/domains/:domain_id/rotate-dkim',
       permission: 'manage',
       summary: 'Make two new DKIM keys; they sign once their records are seen, then the old ones retire',
+      answers: domainAnswers,
+      refusals: ['invalid_state'],
       body: noBody,
       bodyOptional: true,
       load,

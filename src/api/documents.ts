@@ -1,0 +1,71 @@
+import { hash } from 'node:crypto'
+import { JSON_TYPE } from './answer.ts'
+import docs from './docs/page.html' with { type: 'text' }
+import { openApiDocument } from './openapi/document.ts'
+import type { Operation } from './operation.ts'
+import type { Page } from './route-table.ts'
+
+/** `/openapi.json`: the document of all operations. `/docs`: a page to read it, whole in one answer; it asks for nothing
+ *  but the document, and works without a network. Both are the same for everybody and need no key. */
+export function documentPages(operations: readonly Operation[], version: string): Page[] {
+  // Made when it is first asked for: a tenth of a second that a start should not wait for.
+  let made: Served | null = null
+  const openApi = () => {
+    made ??= served(JSON.stringify(openApiDocument(operations, version)), JSON_TYPE, {
+      'access-control-allow-origin': '*',
+    })
+    return made
+  }
+  const html = docs as unknown as string // its type is that of Bun's bundles, which this import is not
+  const page = served(html, 'text/html; charset=utf-8', {
+    'content-security-policy': policyOf(html),
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+  })
+  return [
+    { method: 'GET', path: '/openapi.json', handle: (request) => answer(request, openApi()) },
+    { method: 'GET', path: '/docs', handle: (request) => answer(request, page) },
+  ]
+}
+
+interface Served {
+  body: string
+  headers: Record<string, string>
+}
+
+function served(body: string, contentType: string, more: Record<string, string>): Served {
+  const etag = `"${hash('sha256', body, 'base64url').slice(0, 22)}"`
+  const headers = {
+    'content-type': contentType,
+    etag,
+    'cache-control': 'no-cache', // ask each time; 304 is cheap and an update is seen at once
+    'x-content-type-options': 'nosniff',
+    ...more,
+  }
+  return { body, headers }
+}
+
+/** 304 when the client has it already (RFC 9110 §13.1.2). */
+function answer(request: Request, { body, headers }: Served): Response {
+  const known = request.headers.get('if-none-match')?.split(',') ?? []
+  const isKnown = known.some((tag) => tag.trim().replace(/^W\//, '') === headers.etag || tag.trim() === '*')
+  return isKnown ? new Response(null, { status: 304, headers }) : new Response(body, { headers })
+}
+
+/** Only this very style and script, and requests to this server. */
+function policyOf(html: string): string {
+  const hashes = (tag: string) =>
+    [...html.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, 'g'))].map(
+      ([, content = '']) => `'sha256-${hash('sha256', content, 'base64')}'`,
+    )
+  return [
+    "default-src 'none'",
+    "connect-src 'self'",
+    'img-src data:', // the empty icon, so that none is asked for
+    `style-src ${hashes('style').join(' ')}`,
+    `script-src ${hashes('script').join(' ')}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
