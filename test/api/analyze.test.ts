@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { analyzeOperations } from '../../src/api/routes/messages-analyze.ts'
-import { Refusal } from '../../src/model/refusal.ts'
+import { invalid, Refusal } from '../../src/model/refusal.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 let made: TestApi
@@ -15,7 +15,7 @@ beforeAll(async () => {
         clock,
         render: async (organizationId, { idOrAlias, variables: { name } }) => {
           if (organizationId !== made.own.organization.id || idOrAlias !== 'welcome')
-            throw new Refusal('not_found', 'no template')
+            throw invalid([{ field: 'template_id', message: 'template_id names no template' }])
           if (name === undefined)
             throw new Refusal('template_error', 'name is missing', { details: { variable: 'name' } })
           return { subject: `Welcome, ${name}`, html: null, text: `Dear ${name}, the house of tea is open to you.` }
@@ -170,7 +170,7 @@ describe('refused is', () => {
   })
 
   test('a template that is not there, and one that lacks a variable', async () => {
-    expect((await ask({ from, template_id: 'other' })).status).toBe(404)
+    expect((await ask({ from, template_id: 'other' })).status).toBe(400)
     const { status, body } = await ask({ from, template_id: 'welcome' })
     expect([status, body.error.code, body.error.details.variable]).toEqual([422, 'template_error', 'name'])
   })

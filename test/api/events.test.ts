@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { createEvent, type EventType } from '../../src/model/event.ts'
-import { createTestApi, type Tenant, type TestApi } from '../support/api.ts'
+import { sampleData } from '../../src/model/event-samples.ts'
+import { createTestApi, START, type Tenant, type TestApi } from '../support/api.ts'
 
 let made: TestApi | null = null
 
@@ -26,7 +27,7 @@ async function tell(api: TestApi, tenant: Tenant, type: EventType, messageId: st
       mode: 'live',
       createdAt: api.clock.now(),
     },
-    { message_id: messageId },
+    { ...sampleData(type, api.clock.now()), message_id: messageId ?? 'msg_0' },
   )
   await api.store.events.append([event])
   await api.clock.advance(1_000)
@@ -52,7 +53,12 @@ test('events are listed newest first in their envelopes, by type, message and ti
   const one = await api.ask('GET', `/v1/events/${a}`, { key })
   expect([one.status, one.body]).toEqual([
     200,
-    { id: a, type: 'message.delivered', timestamp: '2026-11-21T12:00:00.000Z', data: { message_id: 'msg_a' } },
+    {
+      id: a,
+      type: 'message.delivered',
+      timestamp: '2026-11-21T12:00:00.000Z',
+      data: { ...sampleData('message.delivered', START), message_id: 'msg_a' },
+    },
   ])
 })
 

@@ -17,6 +17,7 @@ import { systemRandom } from '../../src/platform/random.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import { createSubmission } from '../../src/submission/accept.ts'
 import type { Compose } from '../../src/submission/signing.ts'
+import { undocumented } from '../support/documented.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
 export const PUBLIC_URL = 'https://mail.example.com'
@@ -67,16 +68,17 @@ export async function openMessageHouse(
     stoppedBy: () => null,
     ...wakes,
   })
+  const operations = messageOperations({
+    store,
+    clock,
+    submission,
+    compose,
+    ownParts: () => ownParts,
+    watch: bells.wait,
+    ...wakes,
+  })
   const api = createApi({
-    operations: messageOperations({
-      store,
-      clock,
-      submission,
-      compose,
-      ownParts: () => ownParts,
-      watch: bells.wait,
-      ...wakes,
-    }),
+    operations,
     store,
     clock,
     random: systemRandom,
@@ -150,6 +152,12 @@ export async function openMessageHouse(
     if (text !== undefined) headers.set('content-type', 'application/json')
     const response = await api.fetch(new Request(`http://house${path}`, { method, headers, body: text }))
     const answer = await response.text()
+    const fault = undocumented(operations, method, path, {
+      status: response.status,
+      headers: response.headers,
+      text: answer,
+    })
+    if (fault !== null) throw new Error(`${method} ${path}: ${fault}`)
     const isJson = response.headers.get('content-type')?.startsWith('application/json')
     return {
       status: response.status,

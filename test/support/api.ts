@@ -23,6 +23,7 @@ import type { Random } from '../../src/platform/random.ts'
 import type { Resolver } from '../../src/platform/resolver.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { undocumented } from './documented.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
 
 /** 2026-11-21T12:00:00.000Z */
@@ -53,7 +54,8 @@ export interface TestApi {
   other: Tenant
   /** How often the schedulers of webhooks and of inbound deliveries were woken. */
   wakes(): number
-  /** Asks without a socket. The key is `own`'s with `manage` unless said; null = none. */
+  /** Asks without a socket. The key is `own`'s with `manage` unless said; null = none. Throws on an answer that its
+   *  operation does not promise. */
   ask(method: string, path: string, options?: AskOptions): Promise<Answered>
   addKey(tenant: Tenant, change?: Partial<ApiKey>): Promise<HeldKey>
   close(): Promise<void>
@@ -186,6 +188,8 @@ export async function createTestApi(
       const sent = isRaw ? (body as string | Uint8Array<ArrayBuffer> | undefined) : JSON.stringify(body)
       const response = await api.fetch(new Request(`http://localhost${path}`, { method, headers: all, body: sent }))
       const text = await response.text()
+      const fault = undocumented(operations, method, path, { status: response.status, headers: response.headers, text })
+      if (fault !== null) throw new Error(`${method} ${path}: ${fault}`)
       return { status: response.status, headers: response.headers, text, body: parsed(text) }
     },
     async close() {

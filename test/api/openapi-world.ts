@@ -1,0 +1,146 @@
+import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/auth.ts'
+import { createApi } from '../../src/api/server.ts'
+import { makeConfig } from '../../src/config.ts'
+import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
+import { createOwnParts, NOTHING_OWN } from '../../src/mail/own-parts.ts'
+import { createVerp } from '../../src/mail/verp.ts'
+import type { Permission } from '../../src/model/api-key.ts'
+import type { Mode } from '../../src/model/message.ts'
+import { createOperations, openSubmission } from '../../src/operations.ts'
+import { createPreparer } from '../../src/outbound/prepare.ts'
+import { createBells } from '../../src/platform/bells.ts'
+import { createMintId } from '../../src/platform/ids.ts'
+import { silentLog } from '../../src/platform/log.ts'
+import { openStore } from '../../src/storage/sqlite/open.ts'
+import type { Store } from '../../src/storage/store.ts'
+import type { Compose } from '../../src/submission/signing.ts'
+import { createTestRandom, START, silentResolver } from '../support/api.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+import { inboundMessage, storedMail } from '../support/inbound.ts'
+
+export const BODY_BYTES = 300_000
+
+/** Every operation as the house composes them, behind a real listener. Organization `rich` has the verified
+ *  `example.com`, `poor` one request a minute and room for one domain. No engine runs: what is queued stays so. */
+export async function openContractWorld() {
+  const clock = createFakeClock(START)
+  const random = createTestRandom()
+  const mintId = createMintId(clock, random)
+  const store = await openStore({ dataDir: ':memory:', now: START })
+  let isBroken = false
+  const organizations: Store['organizations'] = {
+    ...store.organizations,
+    get: async (id) => {
+      if (isBroken) throw new Error('the disk is on fire')
+      return store.organizations.get(id)
+    },
+  }
+  const config = makeConfig({
+    hostname: 'mail.postrider.test',
+    plans: { starter: { requests_per_minute: -1 }, free: { requests_per_minute: 1, domains: 1 } },
+    billing: { self_service_plans: ['starter'] },
+  })
+  const preparer = createPreparer()
+  const verp = createVerp(random.bytes(32))
+  const ownParts = createOwnParts({ verp, secret: random.bytes(32), publicUrl: () => 'https://mail.example.com' })
+  const compose: Compose = async (content, signingKeys, signedAt, own = NOTHING_OWN) =>
+    Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, own }))
+  const around = {
+    config,
+    store: { ...store, organizations },
+    clock,
+    random,
+    mintId,
+    freshResolver: silentResolver,
+    compose,
+    ownParts: () => ownParts,
+    watch: createBells(clock.sleep).wait,
+    wakeOutbound: () => {},
+    wakeWebhooks: () => {},
+    wakeInbound: () => {},
+    loadOf: () => null,
+  }
+  const operations = createOperations(around, openSubmission(around))
+  const api = createApi({
+    ...around,
+    operations,
+    plans: (name) => config.plans[name],
+    limits: { bodyBytes: BODY_BYTES },
+    log: silentLog,
+    isReady: () => null,
+  })
+  const { host, port } = await api.listen({ host: '127.0.0.1', port: 0 })
+  const origin = `http://${host}:${port}`
+
+  const dkim = await mintDkimKeys('active', START, random)
+  const addDomain = async (organizationId: string, name: string, isVerified: boolean) => {
+    const domain = newDomain({ id: mintId('dom'), organizationId, name }, START, dkim)
+    await store.domains.create(domain, -1)
+    const check = { status: 'verified' as const, verifiedAt: START, checkedAt: START, findings: [] }
+    if (isVerified) await store.domains.recordCheck(domain.id, check)
+    return domain
+  }
+  const addKey = async (organizationId: string, domainId: string, permission: Permission, mode: Mode = 'live') => {
+    const value = mintKeyValue(mode, random)
+    const record = {
+      id: mintId('key'),
+      organizationId,
+      domainId,
+      name: 'test',
+      mode,
+      permissions: [permission],
+      prefix: keyPrefix(value),
+      createdAt: START,
+      lastUsedAt: null,
+      expiresAt: null,
+      revokedAt: null,
+      rotatedTo: null,
+    }
+    await store.apiKeys.create(record, hashKeyValue(value))
+    return { id: record.id, value }
+  }
+
+  const rich = mintId('org')
+  const poor = mintId('org')
+  await store.organizations.create({ id: rich, name: 'rich', plan: 'enterprise', createdAt: START })
+  await store.organizations.create({ id: poor, name: 'poor', plan: 'free', createdAt: START })
+  const domain = await addDomain(rich, 'example.com', true)
+  const unverified = await addDomain(rich, 'new.example', false)
+  const poorDomain = await addDomain(poor, 'poor.example', true)
+  const keys = {
+    live: (await addKey(rich, domain.id, 'admin')).value,
+    test: (await addKey(rich, domain.id, 'admin', 'test')).value,
+    unverified: (await addKey(rich, unverified.id, 'admin')).value,
+    send: (await addKey(rich, domain.id, 'send')).value,
+    read: (await addKey(rich, domain.id, 'read')).value,
+    poor: (await addKey(poor, poorDomain.id, 'admin')).value,
+  }
+
+  /** A mail that came in for a route, with nothing owed to anybody yet. */
+  const addInbound = async (routeId: string) => {
+    const ids = { id: mintId('inb'), organizationId: rich, domainId: domain.id, routeId, receivedAt: clock.now() }
+    const taken = { message: inboundMessage(ids), deliveryId: null, forward: null }
+    await store.inbound.accept({ ...storedMail(), taken: [taken] })
+    return ids.id
+  }
+
+  return {
+    api,
+    clock,
+    operations,
+    origin,
+    keys,
+    domain,
+    addInbound,
+    /** From now on, or no longer, every request fails at the store. */
+    breakStore: (broken: boolean) => {
+      isBroken = broken
+    },
+    async close() {
+      await api.stop(0)
+      await store.close()
+    },
+  }
+}
+
+export type ContractWorld = Awaited<ReturnType<typeof openContractWorld>>
