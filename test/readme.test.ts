@@ -5,6 +5,7 @@ import { request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { documentPages } from '../src/api/documents.ts'
 import { healthPages } from '../src/api/health.ts'
 import type { Operation } from '../src/api/operation.ts'
 import { LIMIT_MS, start } from './cli/command.ts'
@@ -125,7 +126,8 @@ describe('the tables of the README', () => {
     const rows = [...README.matchAll(/^\| ([A-Z]+) \| `(\/[^`]+)` \| (\w+) \|/gm)]
     const documented = rows.map(([, method, path, permission]) => `${method} ${path} ${permission}`)
     const operations = (await allOperations()).map(({ method, path, permission }) => `${method} ${path} ${permission}`)
-    const pages = healthPages(anything).map(({ method, path }) => `${method} ${path} none`)
+    const served = [...healthPages(anything), ...documentPages([], '')]
+    const pages = served.map(({ method, path }) => `${method} ${path} none`)
     expect(documented.toSorted()).toEqual([...operations, ...pages].toSorted())
   })
 
