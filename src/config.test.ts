@@ -229,6 +229,15 @@ describe('what must hold between keys', () => {
     )
   })
 
+  test('a plan to choose that there is not is refused, and one of your own is a plan', () => {
+    const chosen = (name: string) =>
+      `${HOST}[billing]\nself_service_plans = ["pro", "${name}"]\n[plans.mine]\ndomains = 3`
+    expect(faultsOf(chosen('por'))).toBe(
+      'config.toml:3: billing.self_service_plans: expected names of [plans], found por',
+    )
+    expect(faultsOf(chosen('mine'))).toBe('')
+  })
+
   test('a key that is wrong by itself is not judged again', () => {
     expect(read(`${HOST}webhooks.max_in_flight = "5"`).faults).toHaveLength(1)
   })
