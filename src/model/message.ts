@@ -3,6 +3,7 @@ export interface Message {
   id: string
   organizationId: string
   domainId: string
+  /** Null: no author of ours asked for it, an inbound route sends it on. */
   keyId: string | null
   mode: Mode
   source: MessageSource
@@ -40,6 +41,12 @@ export type MessageSource = 'api' | 'smtp'
 export type Metadata = Record<string, string | number | boolean>
 /** A recipient field in the form the caller used; null = absent. */
 export type AsSent = string | string[] | null
+
+/** True for mail of somebody else that a route sends on. We vouch for what we saw of it (ARC), never for its author: our
+ *  DKIM signature on a mail that forges our own domain would make the forgery pass. */
+export function isForwarded({ keyId }: Pick<Message, 'keyId'>): boolean {
+  return keyId === null
+}
 
 /** The state of one delivery; `scheduled`, `queued` and `deferred` are still to be tried. */
 export type DeliveryStatus = 'scheduled' | 'queued' | 'deferred' | 'delivered' | 'bounced' | 'suppressed' | 'cancelled'

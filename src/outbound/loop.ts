@@ -4,6 +4,7 @@ import { shownHtml } from '../mail/shown-content.ts'
 import type { Verp } from '../mail/verp.ts'
 import type { Attempt, Outcome } from '../model/delivery.ts'
 import { messageEvent, outcomeEvents } from '../model/event.ts'
+import { isForwarded } from '../model/message.ts'
 import { type Reaction, reactionEvent } from '../model/reaction.ts'
 import { type Suppression, suppressionKey } from '../model/suppression.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -131,7 +132,7 @@ export function createOutboundLoop(house: {
     recipient: delivery.email,
     returnPath: `${house.verp.encode(delivery.id, 'bounce')}@${returnPathHost}`,
     content,
-    signingKeys: signingKeys.map((key) => ({ domain: domainName, ...key })),
+    signingKeys: isForwarded(message) ? [] : signingKeys.map((key) => ({ domain: domainName, ...key })),
     signedAt: message.scheduledAt ?? message.createdAt,
     own: house.ownParts(delivery.id, message, { returnPathHost, trackingHost }),
     requireTls: message.requireTls,

@@ -3,7 +3,7 @@ import { NOTHING_OWN, type OwnPartsOf } from '../../mail/own-parts.ts'
 import { type ShownContent, shownContent } from '../../mail/shown-content.ts'
 import { type Domain, trackingHostOf } from '../../model/domain.ts'
 import { EVENT_TYPES } from '../../model/event.ts'
-import { MESSAGE_STATUSES, type Message } from '../../model/message.ts'
+import { isForwarded, MESSAGE_STATUSES, type Message } from '../../model/message.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { MessageFilter, Store } from '../../storage/store.ts'
 import { type Compose, domainKeys } from '../../submission/signing.ts'
@@ -89,7 +89,7 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
    *  recipient's mail has parts of its own, it is the first one's. */
   const signed = async (message: Message, packed: Uint8Array) => {
     const domain = await store.domains.get(message.domainId)
-    const keys = domain === null ? [] : domainKeys(domain)
+    const keys = domain === null || isForwarded(message) ? [] : domainKeys(domain)
     const own = domain === null ? NOTHING_OWN : await firstParts(message, domain)
     return compose(packed, keys, message.scheduledAt ?? message.createdAt, own)
   }

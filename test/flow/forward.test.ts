@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { authenticate } from 'mailauth'
+import { createTransport } from 'nodemailer'
+import { systemClock } from '../../src/platform/clock.ts'
+import { mailauthResolver } from '../../src/platform/mailauth-resolver.ts'
+import { systemRandom } from '../../src/platform/random.ts'
+import { createResolver } from '../../src/platform/resolver.ts'
+import { DOMAIN, startHouse, type TestHouse } from '../support/house.ts'
+import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+
+let remote: RemoteMx
+let house: TestHouse
+
+beforeAll(async () => {
+  remote = await startRemoteMx()
+  house = await startHouse({ remote, config: { smtp: { inbound: { listen: '127.0.0.1:0' } } } })
+})
+afterAll(async () => {
+  await house.close()
+  await remote.stop()
+})
+
+test('a mail from the world is sent on as it is: sealed, never signed in our name, its way back ours', async () => {
+  const to = ['ann@desk.remote.example']
+  const route = {
+    name: 'desk',
+    match: { type: 'address', value: `desk@${DOMAIN}` },
+    action: { type: 'forward', config: { to } },
+  }
+  expect((await house.ask('POST', '/v1/inbound-routes', route)).status).toBe(201)
+
+  const [host, port] = house.house().listening.smtpInbound!.split(':')
+  const client = createTransport({ host: host!, port: Number(port), name: 'mx.author.example', ignoreTLS: true })
+  await client.sendMail({
+    from: 'Bob <bob@author.example>',
+    to: `desk@${DOMAIN}`,
+    subject: 'A question',
+    text: 'Hello?',
+  })
+  client.close()
+
+  const [mail] = await remote.received(1)
+  const raw = mail!.raw.toString()
+  expect(mail!.rcptTo).toEqual(to)
+  expect(mail!.mailFrom).toMatch(new RegExp(`^b-[0-9a-z]{26}-[0-9a-z]{12}@bounces\\.${DOMAIN}$`))
+  expect(raw).not.toMatch(/^DKIM-Signature:/m)
+  expect(raw).toContain('From: Bob <bob@author.example>')
+  expect(raw).toContain('\r\n\r\nHello?')
+
+  const resolver = createResolver({ servers: [house.zone.address], clock: systemClock, random: systemRandom })
+  const { arc } = await authenticate(mail!.raw, {
+    ip: '127.0.0.1',
+    helo: 'x',
+    sender: mail!.mailFrom,
+    mta: 'x',
+    disableBimi: true,
+    resolver: mailauthResolver(resolver) as never,
+  })
+  resolver.close()
+  expect(arc).toMatchObject({ status: { result: 'pass' }, i: 1 })
+
+  const [inbound] = (await house.read('/v1/inbound-messages')).data
+  const message = await house.ended(inbound.forwarded_as)
+  expect(message).toMatchObject({ status: 'delivered', source: 'smtp', metadata: { inbound_id: inbound.id } })
+  expect(await house.read(`/v1/inbound-messages/${inbound.id}`)).toMatchObject({
+    action: 'forward',
+    status: 'delivered',
+  })
+  const shown = await house.ask('GET', `/v1/messages/${message.id}/content?part=raw`)
+  expect(shown.text).toBe(raw)
+})
