@@ -68,12 +68,25 @@ export function readDocument(document: Json) {
     const { error } = validator.safeParse(value)
     return error === undefined ? null : z.prettifyError(error)
   }
+  const posted = Object.fromEntries(
+    Object.entries<Json>(document.webhooks).map(([name, { post }]) => [
+      name,
+      post.requestBody.content['application/json'].schema,
+    ]),
+  )
   const deref = (value: Json): Json => (value?.$ref === undefined ? value : deref(resolve(document, value.$ref)))
 
   return {
     operations,
     faultBy,
     deref,
+    /** What is wrong with a body that was posted to an endpoint. */
+    faultInPosted(body: string): string | null {
+      const value = JSON.parse(body)
+      const name = value.event === 'inbound' ? 'inbound.received' : value.type
+      const fault = posted[name] === undefined ? 'not in the document' : faultBy(posted[name], value)
+      return fault === null ? null : `${name} as posted: ${fault}\n${body.slice(0, 2000)}`
+    },
     /** What is wrong with an answer; null also for paths and methods that the document does not have. */
     faultIn(method: string, path: string, answered: Answered): string | null {
       const found = closest(operations, method, path)

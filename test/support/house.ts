@@ -15,6 +15,7 @@ import { type Random, systemRandom } from '../../src/platform/random.ts'
 import { startZone, type Zone } from '../../src/platform/zone-server.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { readDocument } from './documented.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 
@@ -38,7 +39,7 @@ export interface TestHouse {
   organizationId: string
   /** Delivery threads that run now. */
   threads(): Worker[]
-  /** Over the socket, as a client does. */
+  /** Over the socket, as a client does. Throws on an answer that the document does not have. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>
   send(change?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answered>
   /** A 2xx answer's body; throws on any other. */
@@ -55,7 +56,8 @@ export interface TestHouse {
   stop(): Promise<void>
   /** Opens it again on the same folder. */
   reopen(): Promise<void>
-  /** Stops everything; throws when something of the house outlived it (leak check). */
+  /** Stops everything; throws when something of the house outlived it (leak check), or was posted in another shape
+   *  than the document says. */
   close(): Promise<void>
 }
 
@@ -101,6 +103,7 @@ export async function startHouse(options: { remote: Remote; config?: ConfigValue
   let isOpen = true
   const made = await furnish(house.store, zone, dkim)
   const keys = made.keys
+  const document = await sharedDocument(house.listening.http!)
 
   const ask: TestHouse['ask'] = async (method, path, body, headers = {}) => {
     const response = await fetch(`http://${house.listening.http}${path}`, {
@@ -111,6 +114,8 @@ export async function startHouse(options: { remote: Remote; config?: ConfigValue
     const bytes = new Uint8Array(await response.arrayBuffer())
     const text = Buffer.from(bytes).toString('utf8')
     const isJson = response.headers.get('content-type')?.startsWith('application/json')
+    const fault = document.faultIn(method, path, { status: response.status, headers: response.headers, text })
+    if (fault !== null) throw new Error(`${method} ${path}: ${fault}`)
     return { status: response.status, headers: response.headers, text, bytes, body: isJson ? JSON.parse(text) : null }
   }
   const read: TestHouse['read'] = async (path) => {
@@ -184,6 +189,8 @@ export async function startHouse(options: { remote: Remote; config?: ConfigValue
       await receiver.stop()
       await zone.stop()
       rmSync(folder, { recursive: true, force: true })
+      const odd = receiver.requests.flatMap((request) => document.faultInPosted(request.body) ?? [])
+      if (odd.length > 0) throw new Error(odd[0])
       if (leaks.length > 0) throw new Error(`the house left behind: ${leaks.join(', ')}`)
     },
   }
@@ -235,6 +242,13 @@ let dkimKeys: Promise<DkimKeyRecord[]> | undefined
 function sharedDkimKeys(): Promise<DkimKeyRecord[]> {
   dkimKeys ??= mintDkimKeys('active', START, systemRandom)
   return dkimKeys
+}
+
+/** The OpenAPI document, which is the same for all houses: every answer and every post is held to it. */
+let document: Promise<ReturnType<typeof readDocument>> | undefined
+function sharedDocument(address: string) {
+  document ??= fetch(`http://${address}/openapi.json`).then(async (answer) => readDocument(await answer.json()))
+  return document
 }
 
 /** Organization, domain with its records published, a key for each mode. */
