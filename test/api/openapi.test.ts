@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PERMISSIONS } from '../../src/model/api-key.ts'
-import { EVENT_TYPES } from '../../src/model/event.ts'
+import { EVENT_TYPES, iso } from '../../src/model/event.ts'
+import { sampleData } from '../../src/model/event-samples.ts'
+import goldenInbound from '../golden/inbound-received.json' with { type: 'json' }
 import { type Documented, readDocument, resolve } from '../support/documented.ts'
 import { BODY_BYTES, type ContractWorld, openContractWorld } from './openapi-world.ts'
 
@@ -67,6 +69,7 @@ const createdId = async (path: string, body: unknown, key = world.keys.live): Pr
   if (answered.status > 299) throw new Error(`POST ${path}: ${answered.status} ${answered.text}`)
   return answered.body.id
 }
+const EVENT_ID = 'evt_01m7ykx6js1zy8zpzy8z8cwhzy'
 const WEBHOOK = { url: 'https://hooks.example.com/x', events: [...EVENT_TYPES] }
 const mail = (change: object = {}) => ({
   from: 'a@example.com',
@@ -156,7 +159,7 @@ describe('the document', () => {
       expect(PERMISSIONS).toContain(operation['x-permission'])
       expect(operation.description).toContain(`\`${operation['x-permission']}\``)
       expect(tags).toContain(operation.tags[0])
-      expect(operation.tags[0]).toMatch(/^[A-Z]/) // else its path has no entry in TAGS of openapi/paths.ts
+      expect(operation.tags[0]).toMatch(/^[A-Z]/) // else its path has no entry in openapi/tags.ts
       const inPath = operation.parameters.filter((each: Json) => each.in === 'path').map(({ name }: Json) => name)
       expect(inPath).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
     }
@@ -183,6 +186,12 @@ describe('the document', () => {
 
   test('has a webhook for each kind of event and for mail that came in', () => {
     expect(Object.keys(document.webhooks)).toEqual([...EVENT_TYPES, 'inbound.received'])
+    const at = Date.UTC(2026, 10, 21)
+    const events = EVENT_TYPES.map((type) => ({ type, id: EVENT_ID, timestamp: iso(at), data: sampleData(type, at) }))
+    for (const posted of [...events, goldenInbound.plain, goldenInbound.with_attachments]) {
+      expect(read.faultInPosted(JSON.stringify(posted))).toBeNull()
+      expect(read.faultInPosted(JSON.stringify({ ...posted, more: 1 }))).not.toBeNull()
+    }
   })
 
   test('says of a body what zod says: fields that must be there, and no others', () => {

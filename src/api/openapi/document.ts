@@ -2,8 +2,9 @@ import type { RefusalReason } from '../../model/refusal.ts'
 import { errorSchema, MEANING } from '../answers/error.ts'
 import { STATUS_OF } from '../errors.ts'
 import type { Operation } from '../operation.ts'
-import { pathsOf, refusalResponses, tagOf } from './paths.ts'
+import { pathsOf, refusalResponses } from './paths.ts'
 import { createSchemas, type Json } from './schemas.ts'
+import { tagsOf } from './tags.ts'
 import { webhooksOf } from './webhooks.ts'
 
 /** All operations → the OpenAPI 3.1 document. The same operations give the same document. Throws on a fault of the
@@ -16,10 +17,16 @@ export function openApiDocument(operations: readonly Operation[], version: strin
   const webhooks = webhooksOf(schemas)
   return {
     openapi: '3.1.1',
-    info: { title: 'Postrider', version, summary: 'Transactional mail: send, receive, know.', description: intro() },
+    info: {
+      title: 'Postrider',
+      version,
+      summary: 'Transactional mail: send, receive, know.',
+      description: intro(),
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: '/', description: 'This server.' }],
     security: [{ apiKey: [] }],
-    tags: [...new Set(operations.map(tagOf)), 'What is posted to you'].map((name) => ({ name })),
+    tags: tagsOf(operations),
     paths,
     webhooks,
     components: {

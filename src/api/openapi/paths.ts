@@ -4,6 +4,7 @@ import { exampleId } from '../answers/words.ts'
 import type { AnswerShape, Operation } from '../operation.ts'
 import { refusalsOf } from './refusals.ts'
 import type { Json, Schemas } from './schemas.ts'
+import { tagOf } from './tags.ts'
 
 /** Operations → `paths`. The first of several paths of one operation keeps its id, another one gets `_alias`. */
 export function pathsOf(operations: readonly Operation[], schemas: Schemas): Json {
@@ -17,30 +18,6 @@ export function pathsOf(operations: readonly Operation[], schemas: Schemas): Jso
     paths[path][operation.method.toLowerCase()] = operationOf(operation, isAlias, schemas)
   }
   return paths
-}
-
-/** First word of the path → the name of the resource, for reading. */
-export function tagOf({ path }: Pick<Operation, 'path'>): string {
-  const word = path.split('/')[2]!
-  return TAGS[word] ?? word
-}
-
-const TAGS: Record<string, string> = {
-  messages: 'Messages',
-  send: 'Messages',
-  explain: 'Messages',
-  events: 'Events',
-  stats: 'Statistics',
-  quality: 'Statistics',
-  templates: 'Templates',
-  domains: 'Domains',
-  'api-keys': 'API keys',
-  suppressions: 'Suppressions',
-  webhooks: 'Webhooks',
-  'inbound-routes': 'Inbound mail',
-  'inbound-messages': 'Inbound mail',
-  usage: 'Plan',
-  billing: 'Plan',
 }
 
 function operationOf(operation: Operation, isAlias: boolean, schemas: Schemas): Json {

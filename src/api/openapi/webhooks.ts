@@ -2,6 +2,7 @@ import { EVENT_TYPES, type EventType } from '../../model/event.ts'
 import { EVENT_SCHEMAS, eventExample } from '../answers/events.ts'
 import { inboundReceived, inboundReceivedExample } from '../answers/inbound.ts'
 import type { Json, Schemas } from './schemas.ts'
+import { POSTED_TAG } from './tags.ts'
 
 /** `webhooks` of the document: what is posted to endpoints (interface.md "Webhooks", contract §4). */
 export function webhooksOf(schemas: Schemas): Json {
@@ -57,7 +58,7 @@ function posted({ id, summary, description, headers, schema, example }: Posted):
   return {
     post: {
       operationId: `on_${id}`,
-      tags: ['What is posted to you'],
+      tags: [POSTED_TAG],
       summary,
       description,
       security: [],

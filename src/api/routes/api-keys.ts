@@ -22,13 +22,13 @@ import { graceMinutes, isoTime, label, pageFields } from '../schema.ts'
 
 const createBody = z.strictObject({
   name: label(100),
-  domain_id: z.string(),
+  domain_id: z.string().describe('The domain that it sends from.'),
   permissions: z
     .array(z.enum(PERMISSIONS))
     .min(1)
     .refine((list) => new Set(list).size === list.length, 'must not name a permission twice'),
-  mode: z.enum(['live', 'test']).default('live'),
-  expires_at: isoTime.nullish(),
+  mode: z.enum(['live', 'test']).default('live').describe('`test`: a sandbox key.'),
+  expires_at: isoTime.nullish().describe('When it ends by itself.'),
 })
 const listQuery = z.strictObject(pageFields)
 const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
@@ -51,6 +51,8 @@ export function apiKeyOperations(deps: {
       path: '/v1/api-keys',
       permission: 'manage',
       summary: 'Create an API key; its value is shown this once',
+      description:
+        'A key grants only what it holds itself; with `manage` also `send` and `read`. Only a hash of the value is kept.',
       answers: apiKeyCreatedAnswers,
       example: { name: 'shop', domain_id: exampleId('dom'), permissions: ['send'], mode: 'live' },
       body: createBody,
@@ -131,6 +133,8 @@ export function apiKeyOperations(deps: {
       path: '/v1/api-keys/:key_id/rotate',
       permission: 'manage',
       summary: 'Replace an API key by a new one; both work until the grace period ends',
+      description:
+        'A key that is expired, revoked or already rotated cannot be. When the grace period ends the old key is 401.',
       answers: apiKeyRotatedAnswers,
       refusals: ['invalid_state'],
       example: { grace_period_minutes: 60 },

@@ -34,7 +34,7 @@ const patchBody = z.strictObject({
       opens: z.boolean().optional(),
       clicks: z.boolean().optional(),
       unsubscribe: z.boolean().optional(),
-      host: z.string().nullable().optional(),
+      host: z.string().nullable().optional().describe('A host under the domain for links; null = that of this server.'),
     })
     .optional(),
 })
@@ -64,6 +64,8 @@ export function domainOperations(deps: {
       path: '/v1/domains',
       permission: 'manage',
       summary: 'Add a sending domain; the answer says which DNS records to publish',
+      description:
+        'Two DKIM keys are made, RSA-2048 and Ed25519, and both sign. Live mail goes out once the DKIM records are seen in DNS. A name that exists is 409, whoever has it.',
       answers: domainCreatedAnswers,
       refusals: ['quota_exceeded'],
       example: { name: 'news.example.com' },
@@ -140,6 +142,7 @@ export function domainOperations(deps: {
       path: '/v1/domains/:domain_id/verify',
       permission: 'manage',
       summary: 'Ask DNS now whether the records are published',
+      description: 'Answers what was found; a domain that was verified stays so when DNS does not answer.',
       answers: domainAnswers,
       body: noBody,
       bodyOptional: true,

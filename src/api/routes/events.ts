@@ -47,6 +47,8 @@ export function eventOperations(deps: { store: Pick<Store, 'events' | 'messages'
       path: '/v1/events',
       permission: 'read',
       summary: 'List events, newest first; with `after` oldest first and without gaps',
+      description:
+        'To catch up after an outage, give `after` the id of the last event you have seen and go on with `next_cursor` until `has_more` is false; nothing is left out and nothing comes twice.',
       answers: eventListAnswers,
       query: listQuery,
       async handle({ organizationId, query }) {

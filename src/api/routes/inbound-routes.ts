@@ -54,6 +54,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes',
       permission: 'manage',
       summary: 'Say what happens to mail for an address, pattern or domain; the signing secret is shown this once',
+      description:
+        'Of all routes that match a recipient the one with the highest `priority` takes the mail, then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. `authentication`: `none` takes everything and tells the verdicts, `dmarc` refuses what the author’s own policy wants refused, `require_pass` all that does not pass DMARC.',
       answers: routeCreatedAnswers,
       example: {
         name: 'help desk',
@@ -161,7 +163,10 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
 /** `from` and `subject` decide nothing yet; they are taken so that a whole mail can be described. An empty `from` is
  *  the null return path. */
 const testBody = z.strictObject({
-  from: z.union([emailAddress, z.literal('')]).optional(),
+  from: z
+    .union([emailAddress, z.literal('')])
+    .optional()
+    .describe('Decides nothing yet.'),
   to: emailAddress,
   subject: z.string().max(998, 'must have at most 998 characters').optional(),
 })

@@ -72,6 +72,8 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     path: '/v1/messages/:message_id/resend',
     permission: 'send',
     summary: 'Send the same content to the same recipients once more, as a new message',
+    description:
+      'Works as long as the content is kept, and with a key of the same mode. Suppressions and the quota count anew.',
     answers: [acceptedAnswer],
     refusals: ['domain_not_verified', 'quota_exceeded', 'invalid_state'],
     body: z.strictObject({}),

@@ -47,6 +47,8 @@ export function sendOperations({ store, clock, submission, watch }: SendDeps): O
       path,
       permission: 'send',
       summary: 'Send a message',
+      description:
+        'Answered once the message is durable on disk; it is delivered after that. A suppressed recipient breaks nothing: it is answered as `suppressed`, and no attempt is made. A message whose recipients are all suppressed is so itself.',
       answers: sendAnswers,
       refusals: ['domain_not_verified', 'template_error', 'quota_exceeded', 'invalid_state'],
       bodyName: 'SendMessage',
@@ -73,6 +75,8 @@ export function sendOperations({ store, clock, submission, watch }: SendDeps): O
     path: '/v1/messages/batch',
     permission: 'send',
     summary: 'Send up to 500 messages, each with its own result',
+    description:
+      'One message that is refused does not stop the others: look at each result. All that are accepted are on disk when it is answered. `Idempotency-Key` is for the batch as a whole.',
     answers: batchAnswers,
     example: { messages: [EXAMPLE] },
     body: batchBody,

@@ -40,6 +40,8 @@ export function qualityOperations(deps: {
       path: '/v1/quality',
       permission: 'read',
       summary: 'Bounce and complaint rates of each domain at present, with its alerts',
+      description:
+        'Live mail only, over the last `window_hours`. `quality.alert` is told when a rate goes over its threshold with at least `min_sent` recipients, and when it is well under it again.',
       answers: qualityAnswers,
       query: z.strictObject(pageFields),
       async handle({ organizationId, query, now }) {

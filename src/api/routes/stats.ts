@@ -48,6 +48,8 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
       path: '/v1/stats',
       permission: 'read',
       summary: 'Counts by hour, day or month, and their totals with rates',
+      description:
+        'Counts are of recipients. Periods are whole and UTC: `from` is rounded down, `to` (exclusive) up; without them the last 30 days. At most 1000 hours or days, or 120 months. `accepted` holds the suppressed; `bounced` is final bounces only; opens and clicks are those of people. Rates are over the recipients whose fate is known, or over those delivered.',
       answers: statsAnswers,
       query,
       async handle({ organizationId, query: asked, now }) {

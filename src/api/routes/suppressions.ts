@@ -24,7 +24,7 @@ const listQuery = z.strictObject({
 })
 const createBody = z.strictObject({
   email: emailAddress,
-  domain_id: z.string().nullish(),
+  domain_id: z.string().nullish().describe('Absent: the whole organization.'),
   reason: z.enum(SUPPRESSION_REASONS).default('manual'),
 })
 

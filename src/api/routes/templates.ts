@@ -60,6 +60,8 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       path: '/v1/templates',
       permission: 'manage',
       summary: 'Create a template; its texts are written in Liquid, and html escapes what is put into it',
+      description:
+        'A template that is no Liquid is 400 with line and column. A variable that is missing when a message is made is 422 `template_error`, unless it has a default: `{{ name | default: "friend" }}`.',
       answers: templateCreatedAnswers,
       example: {
         name: 'Welcome',

@@ -15,7 +15,11 @@ const listQuery = z.strictObject({
   status: z.enum(['pending', 'delivered', 'failed']).optional(),
   type: z.enum(EVENT_TYPES).optional(),
 })
-const replayBody = z.strictObject({ from: isoTime, to: isoTime.optional(), type: z.enum(EVENT_TYPES).optional() })
+const replayBody = z.strictObject({
+  from: isoTime,
+  to: isoTime.optional().describe('Exclusive; now unless given.'),
+  type: z.enum(EVENT_TYPES).optional().describe('Only these.'),
+})
 const noBody = z.strictObject({})
 /** Events of one write while replaying: other requests get their turn in between. */
 const REPLAY_BATCH = 500

@@ -61,6 +61,8 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks',
       permission: 'manage',
       summary: 'Subscribe an HTTPS address to events; the signing secret is shown this once',
+      description:
+        'Every request is signed. A delivery has five attempts; an endpoint that answers 410, or fails a hundred times in a row over a day, is paused.',
       answers: webhookCreatedAnswers,
       example: { url: 'https://hooks.example.com/mail', events: ['message.delivered', 'message.bounced'] },
       body: z.strictObject({ url, events: eventTypes, description }),
@@ -115,6 +117,8 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks/:webhook_id',
       permission: 'manage',
       summary: 'Change a webhook; `paused` stops it, `active` starts it again',
+      description:
+        'While it is paused nothing is sent: events of that time are not sent later, and pending deliveries wait.',
       answers: webhookAnswers,
       example: { status: 'active' },
       body: z.strictObject({
