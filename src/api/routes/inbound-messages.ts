@@ -10,7 +10,7 @@ import {
   inboundListAnswers,
   inboundRawAnswers,
   redeliverAnswers,
-} from '../answers/inbound.ts'
+} from '../answers/inbound-messages.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'

@@ -14,7 +14,7 @@ import {
   routeDeletedAnswers,
   routeListAnswers,
   routeTestAnswers,
-} from '../answers/inbound.ts'
+} from '../answers/inbound-routes.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'

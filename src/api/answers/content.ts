@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { AnswerShape } from '../operation.ts'
+import { count, exampleId, id } from './words.ts'
+
+/** What `/v1/messages/…/content` answers: JSON, one part as it is, or the whole mail (contract §3). */
+
+const content = z
+  .strictObject({
+    id: id('msg'),
+    subject: z.string(),
+    html: z.string().nullable(),
+    text: z.string().nullable(),
+    headers: z.record(z.string(), z.string()),
+    attachments: z.array(
+      z.strictObject({
+        filename: z.string(),
+        content_type: z.string(),
+        content_id: z.string().nullable(),
+        size_bytes: count,
+      }),
+    ),
+  })
+  .meta({ id: 'MessageContent' })
+const RAW_MAIL = 'From: Shop <shop@example.com>\r\nTo: ann@customer.example\r\nSubject: Your order\r\n\r\nThanks!\r\n'
+
+export const contentAnswers: AnswerShape[] = [
+  {
+    status: 200,
+    description: 'Without `part`: the content as JSON.',
+    schema: content,
+    example: {
+      id: exampleId('msg'),
+      subject: 'Your order',
+      html: '<p>Thanks!</p>',
+      text: 'Thanks!',
+      headers: { 'X-Order': '1001' },
+      attachments: [{ filename: 'a.pdf', content_type: 'application/pdf', content_id: null, size_bytes: 5120 }],
+    },
+  },
+  { ...ofPart('text/html; charset=utf-8', '`part=html`'), example: '<p>Thanks!</p>' },
+  { ...ofPart('text/plain; charset=utf-8', '`part=text`'), example: 'Thanks!' },
+  { ...ofPart('message/rfc822', '`part=raw`: the signed mail'), example: RAW_MAIL },
+]
+/** Raw bytes of a mail, wherever they are given out. */
+export function ofPart(contentType: string, description: string): AnswerShape {
+  return { status: 200, description, schema: z.string(), example: '', contentType }
+}
