@@ -20,6 +20,7 @@ try {
 
   check('version says the version', program, ['version'], (output) => output.includes(pkg.version))
   check('try --once walks the whole way', program, ['try', '--once'])
+  await checkDocuments(program)
   writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./stray.ts"]\n')
   writeFileSync(join(folder, 'stray.ts'), 'process.exit(99)\n')
   writeFileSync(join(folder, '.env'), 'POSTRIDER_NO_SUCH_KEY=1\n')
@@ -40,6 +41,38 @@ function check(name: string, program: string, args: string[], isRight: (output: 
   if (isGood) return
   console.error(`exit code ${run.exitCode ?? run.signalCode}\n${run.stdout}${run.stderr}`)
   process.exitCode = 1
+}
+
+/** What is embedded as text is there: the page, and a document with every schema in it. */
+async function checkDocuments(program: string): Promise<void> {
+  const running = Bun.spawn([program, 'try', '--json', '--port', '0'], { cwd: folder, env: {}, stdout: 'pipe' })
+  const limit = setTimeout(() => running.kill('SIGKILL'), CHECK_LIMIT_MS)
+  try {
+    const { base_url: api } = JSON.parse(await firstLine(running.stdout))
+    const page = await (await fetch(`${api}/docs`)).text()
+    const document = await (await fetch(`${api}/openapi.json`)).text()
+    if (!page.startsWith('<!doctype html>')) throw new Error(`/docs is ${page}`)
+    if (!/^\{"openapi":"3\.1.*"Message":\{"type":"object"/s.test(document))
+      throw new Error(`openapi.json is ${document}`)
+    console.log('ok: /docs and /openapi.json are in the program')
+  } catch (error) {
+    console.log(`NOT OK: /docs and /openapi.json are in the program\n${error}`)
+    process.exitCode = 1
+  } finally {
+    clearTimeout(limit)
+    running.kill()
+    await running.exited
+  }
+}
+
+async function firstLine(output: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let printed = ''
+  for await (const part of output) {
+    printed += decoder.decode(part, { stream: true })
+    if (printed.includes('\n')) break
+  }
+  return printed.split('\n', 1)[0]!
 }
 
 function requireNoPackages(from: string): void {
