@@ -51,7 +51,7 @@ function intro(): string {
 const INTRO = [
   'JSON in and out, UTF-8, with `Content-Type: application/json` where there is a body. Fields and parameters that are not named here are refused, so that a typo drops nothing.',
   '',
-  'Times are ISO 8601 UTC with milliseconds. An optional field of a request may be `null`, which means that it is absent.',
+  'Times are ISO 8601 UTC with milliseconds. Where a field of a request may be `null`, that takes a value away, or says that there is none.',
   '',
   'Lists are newest first. They take `limit` (1 to 100, 25 unless said) and `cursor`, and answer `data`, `has_more` and `next_cursor`.',
   '',
