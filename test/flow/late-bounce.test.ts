@@ -161,7 +161,9 @@ describe('of mail that the remote server took', () => {
 
   test('whoever writes to the address of its List-Unsubscribe field gets no more of it', async () => {
     const { id, to, mail } = await delivered({ unsubscribe: true })
-    const [, address, subject] = /^List-Unsubscribe: <http:[^>]+>, <mailto:([^?]+)\?subject=(\w+)>\r$/m.exec(mail.raw.toString())!
+    const [, address, subject] = /^List-Unsubscribe: <http:[^>]+>, <mailto:([^?]+)\?subject=(\w+)>\r$/m.exec(
+      mail.raw.toString(),
+    )!
     expect(await dkimResults(mail.raw, house.zone)).toEqual([
       'ed25519-sha256 sender.example pass',
       'rsa-sha256 sender.example pass',
