@@ -13,6 +13,7 @@ const MAY_SCAN = [
   /^with recursive/, // walks what it has just made, a row a key
   /^insert into webhook_deliveries .* where not exists/, // the constant row it inserts
   /message_search (match|where rowid)/, // the full text index, SQLite's word for it
+  /from removed_contents order by/, // the first of its key
   /total_changes\(\)/, // no table
   /json_each\(m\.metadata\)/, // the members of one row
 ]

@@ -3,6 +3,7 @@ import { suppressionKey } from '../../model/suppression.ts'
 import type { AcceptedMessage } from '../store.ts'
 import type { Agenda } from './agenda.ts'
 import type { AddAttemptInside } from './attempts.ts'
+import type { ContentParts } from './content-parts.ts'
 import type { Connection } from './driver.ts'
 import type { AppendInside } from './fan-out.ts'
 import { packRecipients } from './message-row.ts'
@@ -26,6 +27,7 @@ export type AddMessageInside = (accepted: AcceptedMessage) => void
 export function addMessageInside(
   db: Connection,
   inside: {
+    parts: ContentParts
     addAttempt: AddAttemptInside
     append: AppendInside
     suppress: SuppressInside
@@ -65,7 +67,8 @@ export function addMessageInside(
       Number(message.trackOpens),
       Number(message.trackClicks),
     )
-    addContent.run(number, packed)
+    addContent.run(number, inside.parts.first(packed))
+    inside.parts.addRest('content', number, packed)
     for (const tag of message.tags) addTag.run(message.organizationId, tag, number)
     const numbers = new Map<string, number | bigint>()
     for (const part of parts) {

@@ -4,6 +4,7 @@ import type { ClaimedDelivery, Deliveries, LateRecord } from '../store.ts'
 import { type Agenda, type DueTime, refill } from './agenda.ts'
 import type { AddAttemptInside } from './attempts.ts'
 import { claimFrom } from './claim.ts'
+import type { ContentParts } from './content-parts.ts'
 import type { DomainCache } from './domains.ts'
 import type { Connection } from './driver.ts'
 import { engageInside } from './engagement.ts'
@@ -71,6 +72,7 @@ export function sqliteDeliveries(
   writer: Writer,
   inside: {
     domains: DomainCache
+    parts: ContentParts
     agenda: Agenda
     foreign: ForeignChanges
     addAttempt: AddAttemptInside
@@ -127,7 +129,7 @@ export function sqliteDeliveries(
             return {
               delivery: toDelivery(deliveryOf.get(row.number) as DeliveryRow),
               message,
-              content: contentOf.get(row.messageNumber) as Uint8Array,
+              content: inside.parts.whole('content', row.messageNumber, contentOf.get(row.messageNumber) as Uint8Array),
               signingKeys: domain?.dkim.filter((key) => key.state === 'active') ?? [],
               domainName: domain?.name ?? '',
               returnPathHost: domain?.returnPathHost ?? '',

@@ -2,6 +2,7 @@ import type { InboundMessage } from '../../model/inbound-message.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import type { Inbound, InboundFilter, PageRequest } from '../store.ts'
 import type { AddMessageInside } from './add-message.ts'
+import type { ContentParts } from './content-parts.ts'
 import type { Connection } from './driver.ts'
 import type { QueueInboundInside } from './inbound-queue.ts'
 import { INBOUND_COLUMNS, type InboundRow, toInboundMessage } from './inbound-row.ts'
@@ -16,8 +17,10 @@ const ADD = `insert into inbound_messages (id, organization_id, domain_id, route
 const ADD_ADDRESS = `insert into inbound_addresses (organization_id, field, address, message_number)
   values (?, ?, ?, ?) on conflict do nothing`
 const GET = `select ${INBOUND_COLUMNS} from inbound_messages m where m.id = ?`
-const RAW = 'select r.raw from inbound_messages m join inbound_raws r on r.number = m.raw_number where m.id = ?'
-const PARSED = 'select r.parsed from inbound_messages m join inbound_raws r on r.number = m.raw_number where m.id = ?'
+const RAW = `select r.number, r.raw as first from inbound_messages m join inbound_raws r on r.number = m.raw_number
+  where m.id = ?`
+const PARSED = `select r.number, r.parsed as first from inbound_messages m join inbound_raws r on r.number = m.raw_number
+  where m.id = ?`
 const NUMBER = 'select number from inbound_messages where id = ?'
 // A cursor whose record retention has dropped: everything older than its id's time goes on.
 const NUMBER_NEAR = 'select number + 1 from inbound_messages where id < ? order by id desc limit 1'
@@ -25,14 +28,14 @@ const NUMBER_NEAR = 'select number + 1 from inbound_messages where id < ? order 
 export function sqliteInbound(
   db: Connection,
   writer: Writer,
-  inside: { queueDelivery: QueueInboundInside; addMessage: AddMessageInside },
+  inside: { parts: ContentParts; queueDelivery: QueueInboundInside; addMessage: AddMessageInside },
 ): Inbound {
   const addRaw = db.prepare(ADD_RAW)
   const add = db.prepare(ADD)
   const addAddress = db.prepare(ADD_ADDRESS)
   const get = db.prepare(GET)
-  const raw = db.prepare(RAW).pluck()
-  const parsed = db.prepare(PARSED).pluck()
+  const raw = db.prepare(RAW)
+  const parsed = db.prepare(PARSED)
   const number = db.prepare(NUMBER).pluck()
   const numberNear = db.prepare(NUMBER_NEAR).pluck()
 
@@ -69,10 +72,18 @@ export function sqliteInbound(
     return lastInsertRowid
   }
 
+  const wholeOf = (kind: 'raw' | 'parsed', row: unknown) => {
+    const found = row as { number: number; first: Uint8Array } | undefined
+    return found === undefined ? null : inside.parts.whole(kind, found.number, found.first)
+  }
+
   return {
     accept: (accepted) =>
       writer.write(() => {
-        const { lastInsertRowid: rawNumber } = addRaw.run(accepted.parsed, accepted.raw)
+        const { parts } = inside
+        const { lastInsertRowid: rawNumber } = addRaw.run(parts.first(accepted.parsed), parts.first(accepted.raw))
+        parts.addRest('parsed', rawNumber, accepted.parsed)
+        parts.addRest('raw', rawNumber, accepted.raw)
         for (const { message, deliveryId, forward } of accepted.taken) {
           const messageNumber = addMessage(message, rawNumber)
           if (deliveryId !== null) {
@@ -90,8 +101,8 @@ export function sqliteInbound(
       const { sql, values } = listQuery(filter, before as number | null, page)
       return toPage(db.prepare(sql).all(...values) as InboundRow[], page, toInboundMessage)
     },
-    raw: async (id) => (raw.get(id) as Uint8Array | undefined) ?? null,
-    parsed: async (id) => (parsed.get(id) as Uint8Array | undefined) ?? null,
+    raw: async (id) => wholeOf('raw', raw.get(id)),
+    parsed: async (id) => wholeOf('parsed', parsed.get(id)),
   }
 }
 

@@ -5,6 +5,7 @@ import type { Messages } from '../store.ts'
 import type { AddMessageInside } from './add-message.ts'
 import type { Agenda } from './agenda.ts'
 import { type AttemptRow, toAttempt } from './attempts.ts'
+import type { ContentParts } from './content-parts.ts'
 import type { Connection } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
 import type { MessageList } from './message-list.ts'
@@ -23,7 +24,8 @@ const VOLUMES = 'select month, accepted from volumes where organization_id = ? o
 const ADD_VOLUME = `insert into volumes (organization_id, month, accepted) values (?, ?, ?)
   on conflict do update set accepted = accepted + excluded.accepted`
 const GET = `select ${MESSAGE_COLUMNS} from messages m where m.id = ?`
-const CONTENT = `select c.content from messages m join message_contents c on c.message_number = m.number where m.id = ?`
+const CONTENT = `select m.number, c.content as first from messages m join message_contents c on c.message_number = m.number
+  where m.id = ?`
 const DELIVERIES = `select ${DELIVERY_COLUMNS} from messages m join deliveries d on d.message_number = m.number
   where m.id = ? order by d.position`
 const ATTEMPTS = `select d.email, a.number, a.started_at as startedAt, a.duration_ms as durationMs, a.outcome, a.facts
@@ -40,6 +42,7 @@ export function sqliteMessages(
   writer: Writer,
   inside: {
     list: MessageList
+    parts: ContentParts
     addMessage: AddMessageInside
     remember: RememberInside
     agenda: Agenda
@@ -49,7 +52,7 @@ export function sqliteMessages(
   const volumes = db.prepare(VOLUMES)
   const addVolume = db.prepare(ADD_VOLUME)
   const get = db.prepare(GET)
-  const content = db.prepare(CONTENT).pluck()
+  const content = db.prepare(CONTENT)
   const deliveries = db.prepare(DELIVERIES)
   const attempts = db.prepare(ATTEMPTS)
   const cancel = db.prepare(CANCEL)
@@ -80,7 +83,10 @@ export function sqliteMessages(
       return row === undefined ? null : toMessage(row)
     },
     list: (filter, page) => inside.list(filter, page),
-    content: async (id) => (content.get(id) as Uint8Array | undefined) ?? null,
+    content: async (id) => {
+      const row = content.get(id) as { number: number; first: Uint8Array } | undefined
+      return row === undefined ? null : inside.parts.whole('content', row.number, row.first)
+    },
     deliveries: async (id): Promise<Delivery[]> => deliveryRows(id).map(toDelivery),
     attempts: async (id): Promise<{ email: string; attempt: Attempt }[]> =>
       (attempts.all(id) as (AttemptRow & { email: string })[]).map((row) => ({

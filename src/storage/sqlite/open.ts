@@ -5,6 +5,7 @@ import { addMessageInside } from './add-message.ts'
 import { createAgenda } from './agenda.ts'
 import { keyCache, sqliteApiKeys } from './api-keys.ts'
 import { addAttemptInside } from './attempts.ts'
+import { contentParts } from './content-parts.ts'
 import { sqliteDeliveries } from './deliveries.ts'
 import { domainCache, sqliteDomains } from './domains.ts'
 import { type Connection, connect } from './driver.ts'
@@ -77,12 +78,13 @@ export function storeOn(db: Connection): Store {
   const inboundAgenda = createAgenda()
   const search = searchIndex(db, writer)
 
+  const parts = contentParts(db)
   const remember = rememberInside(db)
   const suppress = suppressInside(db)
   const addAttempt = addAttemptInside(db)
   const append = appendInside(db, { webhooks, agenda: webhookAgenda, tally })
   const quality = sqliteQuality(db, writer, { append, foreign })
-  const addMessage = addMessageInside(db, { addAttempt, append, suppress, tally, agenda: deliveryAgenda })
+  const addMessage = addMessageInside(db, { parts, addAttempt, append, suppress, tally, agenda: deliveryAgenda })
   const queueDelivery = queueInboundInside(db, routes, inboundAgenda)
   const list = sqliteMessageList(db, search)
 
@@ -95,9 +97,10 @@ export function storeOn(db: Connection): Store {
     organizations: sqliteOrganizations(db, writer, foreign),
     domains: sqliteDomains(db, writer, domains, keys, remember),
     apiKeys: sqliteApiKeys(db, writer, keys, remember),
-    messages: sqliteMessages(db, writer, { list, addMessage, remember, agenda: deliveryAgenda }),
+    messages: sqliteMessages(db, writer, { list, parts, addMessage, remember, agenda: deliveryAgenda }),
     deliveries: sqliteDeliveries(db, writer, {
       domains,
+      parts,
       agenda: deliveryAgenda,
       foreign,
       addAttempt,
@@ -111,7 +114,7 @@ export function storeOn(db: Connection): Store {
     webhooks: sqliteWebhooks(db, writer, webhooks, remember),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookAgenda, foreign),
     inboundRoutes: sqliteInboundRoutes(db, writer, routes, domains, remember),
-    inbound: sqliteInbound(db, writer, { queueDelivery, addMessage }),
+    inbound: sqliteInbound(db, writer, { parts, queueDelivery, addMessage }),
     inboundDeliveries: sqliteInboundDeliveries(db, writer, {
       routes,
       agenda: inboundAgenda,
@@ -120,7 +123,7 @@ export function storeOn(db: Connection): Store {
     }),
     stats: sqliteStats(db),
     quality,
-    retention: sqliteRetention(db, writer, reading),
+    retention: sqliteRetention(db, writer, { parts, reading }),
     idempotency: sqliteIdempotency(db, writer),
     secret: (name, fresh) =>
       writer.write(() => {

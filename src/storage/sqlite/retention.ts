@@ -1,5 +1,6 @@
 import { isFinal, type MessageStatus } from '../../model/message.ts'
 import type { Retention } from '../store.ts'
+import { type ContentParts, PART_BYTES } from './content-parts.ts'
 import type { Connection } from './driver.ts'
 import type { Reading } from './reading.ts'
 import { createSpace } from './space.ts'
@@ -7,7 +8,7 @@ import type { Writer } from './writer.ts'
 
 // In the order of acceptance, so that what is old comes first; what is still open is stepped over once a pass.
 const MESSAGES = `select number, organization_id as organizationId, status, tags, created_at as createdAt,
-    max(created_at, coalesce(scheduled_at, 0)) as at
+    size_bytes as sizeBytes, max(created_at, coalesce(scheduled_at, 0)) as at
   from messages where organization_id = ? and number > ? order by number limit ?`
 const KEEP_UNSUBSCRIBABLE = `insert into unsubscribables (delivery_id, organization_id, domain_id, message_id, sender,
     email, sent_at)
@@ -24,7 +25,7 @@ const EVENTS = `select number, created_at as at from events
 const REMOVE_EVENT = 'delete from events where number = ?'
 
 const INBOUND = `select number, received_at as createdAt, received_at as at, delivery_status as status,
-    raw_number as rawNumber
+    size_bytes as sizeBytes, raw_number as rawNumber
   from inbound_messages where organization_id = ? and number > ? order by number limit ?`
 const REMOVE_INBOUND = 'delete from inbound_messages where number = ?'
 const REMOVE_RAW = `delete from inbound_raws
@@ -35,6 +36,8 @@ const PRUNE_UNSUBSCRIBABLES = `delete from unsubscribables where delivery_id in 
 
 /** Records looked at in one go, and so the most that one transaction removes, should the caller's time stand still. */
 const SLICE = 100
+/** Of content in one transaction: only the commit, which the caller's time does not see, writes its blank pages. */
+const SLICE_BYTES = 2 * PART_BYTES
 
 /** What the plans no longer keep, taken away in small steps.
  *
@@ -42,7 +45,11 @@ const SLICE = 100
  *  Cut off   a message goes with all that belongs to it in one transaction; the next pass begins anew.
  *  Left      what is open (it goes once it is over), statistics, volumes, suppressions, alerts.
  *  Events    go by their own age: of a message opened after a year its opening is still told of. */
-export function sqliteRetention(db: Connection, writer: Writer, reading: Reading): Retention {
+export function sqliteRetention(
+  db: Connection,
+  writer: Writer,
+  { parts, reading }: { parts: ContentParts; reading: Reading },
+): Retention {
   const messages = db.prepare(MESSAGES)
   const keepUnsubscribable = db.prepare(KEEP_UNSUBSCRIBABLE)
   const untag = db.prepare(UNTAG)
@@ -54,7 +61,7 @@ export function sqliteRetention(db: Connection, writer: Writer, reading: Reading
   const removeInbound = db.prepare(REMOVE_INBOUND)
   const removeRaw = db.prepare(REMOVE_RAW)
   const pruneUnsubscribables = db.prepare(PRUNE_UNSUBSCRIBABLES)
-  const space = createSpace(db, reading)
+  const space = createSpace(db, { parts, reading })
 
   /** How far the present pass over an organization has come; the order of kinds is that of the walks. */
   const places = new Map<string, Place>()
@@ -72,28 +79,37 @@ export function sqliteRetention(db: Connection, writer: Writer, reading: Reading
                 keepUnsubscribable.run(row.number, request.unsubscribableSince)
                 for (const tag of JSON.parse(row.tags) as string[]) untag.run(row.organizationId, tag, row.number)
                 unindex.run(row.number)
+                parts.letGo('content', row.number)
                 removeMessage.run(row.number)
+                return row.sizeBytes
               },
       })),
     }
   }
   const eventWalk: Walk = (request) => {
     const rows = events.all(request.organizationId, request.before, SLICE) as { number: number }[]
-    const records = rows.map(({ number }) => ({ number, remove: () => removeEvent.run(number) }))
+    const remove = (number: number) => () => {
+      removeEvent.run(number)
+      return 0
+    }
+    const records = rows.map(({ number }) => ({ number, remove: remove(number) }))
     return { isEnd: rows.length < SLICE, records }
   }
   const inboundWalk: Walk = (request, after) => {
     const rows = inbound.all(request.organizationId, after, SLICE) as InboundRow[]
     return {
       isEnd: rows.length < SLICE || rows.every(({ createdAt }) => createdAt >= request.before),
-      records: rows.map(({ number, at, status, rawNumber }) => ({
+      records: rows.map(({ number, at, status, rawNumber, sizeBytes }) => ({
         number,
         remove:
           at >= request.before || status === 'pending'
             ? null
             : () => {
                 removeInbound.run(number)
-                if (rawNumber !== null) removeRaw.run(rawNumber)
+                if (rawNumber === null || removeRaw.run(rawNumber).changes === 0) return 0
+                parts.letGo('parsed', rawNumber)
+                parts.letGo('raw', rawNumber)
+                return 2 * sizeBytes
               },
       })),
     }
@@ -102,13 +118,17 @@ export function sqliteRetention(db: Connection, writer: Writer, reading: Reading
 
   /** One slice of what comes at `place` → where to go on; null when the organization is through. */
   const step = (request: Request, { walk, after }: Place): Place | null => {
+    if (parts.removeSome(request.timeIsUp)) return { walk, after }
+    if (walk === walks.length) return null
     const { records, isEnd } = walks[walk]!(request, after)
+    let bytes = 0
     for (const { number, remove } of records) {
-      remove?.()
-      if (remove !== null && request.timeIsUp()) return { walk, after: number }
+      if (remove === null) continue
+      bytes += remove()
+      if (request.timeIsUp() || bytes >= SLICE_BYTES) return { walk, after: number }
     }
     if (!isEnd) return { walk, after: records.at(-1)!.number }
-    return walk + 1 < walks.length ? { walk: walk + 1, after: 0 } : null
+    return { walk: walk + 1, after: 0 }
   }
 
   return {
@@ -134,11 +154,11 @@ export function sqliteRetention(db: Connection, writer: Writer, reading: Reading
 
 type Request = Parameters<Retention['remove']>[0]
 
-/** Records in their order, from the one after `after` on. */
+/** Records in their order, from the one after `after` on; removing one tells how long its content was, at most. */
 type Walk = (
   request: Request,
   after: number,
-) => { records: { number: number; remove: (() => unknown) | null }[]; isEnd: boolean }
+) => { records: { number: number; remove: (() => number) | null }[]; isEnd: boolean }
 
 interface Place {
   walk: number
@@ -152,6 +172,7 @@ interface MessageRow {
   organizationId: string
   status: MessageStatus
   tags: string
+  sizeBytes: number
   createdAt: number
   /** When it was due. */
   at: number
@@ -162,5 +183,6 @@ interface InboundRow {
   createdAt: number
   at: number
   status: string | null
+  sizeBytes: number
   rawNumber: number | null
 }

@@ -1,3 +1,4 @@
+import type { ContentParts } from './content-parts.ts'
 import type { Connection } from './driver.ts'
 import type { Reading } from './reading.ts'
 import { searchMerge } from './search.ts'
@@ -9,8 +10,7 @@ const GIVE_BACK = 'pragma incremental_vacuum(4)'
 /** Free pages that stay, because tomorrow's mail needs them: a twentieth of the file, and a megabyte. They are blank. */
 const SPARE_SHARE = 1 / 20
 const SPARE_PAGES = 256
-/** Half a millisecond. But SQLite stops between words only: one that stands in every mail takes half a microsecond for
- *  each mail of its segment, a tenth of a second for 200,000. */
+/** Half a millisecond. SQLite stops between words only, and those are short (search.ts). */
 const MERGE_PAGES = 4
 
 /** The disk space of what was removed. */
@@ -22,7 +22,7 @@ export interface Space {
   truncateLog(): void
 }
 
-export function createSpace(db: Connection, reading: Reading): Space {
+export function createSpace(db: Connection, { parts, reading }: { parts: ContentParts; reading: Reading }): Space {
   const mergeSearch = searchMerge(db)
   const pages = db.prepare(PAGES).pluck()
   const freePages = db.prepare(FREE_PAGES).pluck()
@@ -31,6 +31,7 @@ export function createSpace(db: Connection, reading: Reading): Space {
 
   return {
     giveBack: (timeIsUp) => {
+      if (parts.removeSome(timeIsUp)) return true
       while (mergeSearch(MERGE_PAGES)) if (timeIsUp()) return true
       while (hasExcess()) {
         db.exec(GIVE_BACK) // a prepared one would do a page and stop

@@ -130,6 +130,22 @@ create table message_contents (
   content blob not null
 ) strict;
 
+-- Of contents longer than a part, what follows upon the first one: removing all at once would take long (retention).
+create table content_parts (
+  kind text not null, -- content: message_contents; parsed, raw: inbound_raws
+  number integer not null, -- their key
+  part integer not null, -- from 1; the first part stands there
+  bytes blob not null,
+  unique (kind, number, part)
+) strict;
+
+-- Contents that are gone but for such parts.
+create table removed_contents (
+  kind text not null,
+  number integer not null,
+  primary key (kind, number)
+) strict, without rowid;
+
 create table deliveries (
   number integer primary key,
   id text not null unique,
@@ -280,8 +296,9 @@ create table inbound_routes (
 create index inbound_routes_of_organization on inbound_routes (organization_id, id);
 
 -- One mail from the world, whatever number of routes took it. `parsed` comes first: every attempt reads it, few `raw`.
+-- A number never comes again, because parts of its content may outlive it.
 create table inbound_raws (
-  number integer primary key,
+  number integer primary key autoincrement,
   parsed blob not null,
   raw blob not null
 ) strict;
@@ -444,12 +461,13 @@ create table secrets (
   value blob not null
 ) strict, without rowid;
 
--- Words of subject and addresses; filled behind the accept path, `message_search_state` says how far.
+-- Words of subject and addresses, each with the code of its range of numbers before it (search.ts); filled behind the
+-- accept path, `message_search_state` says how far.
 create virtual table message_search using fts5 (
-  words, content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 2", prefix = '2 3'
+  words, content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 2"
 );
 -- Merging by itself would take a second at once; search.ts and retention merge in small steps.
-insert into message_search (message_search, rank) values ('automerge', 0);
+insert into message_search (message_search, rank) values ('automerge', 0), ('crisismerge', 1000);
 create table message_search_state (
   one integer primary key check (one = 1),
   indexed_number integer not null

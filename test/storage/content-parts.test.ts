@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { packMime, unpackMime } from '../../src/mail/mime-content.ts'
+import { PART_BYTES } from '../../src/storage/sqlite/content-parts.ts'
+import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
+import { openStore } from '../../src/storage/sqlite/open.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { removeAll } from './contract-retention.ts'
+import { accept, claim, createRecords, found, ORGANIZATION, type Records, START } from './records.ts'
+
+const DAY = 86_400_000
+const OVER = { status: 'delivered' as const, deliveries: [{ status: 'delivered' as const, nextAttemptAt: null }] }
+
+let dataDir: string
+let store: Store
+let records: Records
+let db: Connection
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'postrider-parts-'))
+  store = await openStore({ dataDir, now: START })
+  records = createRecords()
+  await found(store, records)
+  db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 1000 })
+})
+afterEach(async () => {
+  db.close()
+  await store.close()
+  rmSync(dataDir, { recursive: true })
+})
+
+const random = (size: number) => {
+  const bytes = Buffer.alloc(size)
+  for (let from = 0; from < size; from += 65_536) crypto.getRandomValues(bytes.subarray(from, from + 65_536))
+  return bytes
+}
+const partsLeft = () => db.prepare('select count(*) from content_parts').pluck().get()
+
+const LENGTHS = [0, 1, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES, 3 * PART_BYTES + 7]
+
+test.each(LENGTHS)('a content of %p bytes is read as it was written', async (length) => {
+  const content = random(length)
+  const { message } = await accept(
+    store,
+    { ...records.accepted(), content },
+    { ...records.accepted(), content: random(9) },
+  )
+  expect(Buffer.compare((await store.messages.content(message.id))!, content)).toBe(0)
+  const [claimed] = await claim(store)
+  expect(claimed!.message.id).toBe(message.id)
+  expect(Buffer.compare(claimed!.content, content)).toBe(0)
+
+  const mail = { ...records.acceptedInbound([records.inboundRoute()]), raw: random(length), parsed: random(length) }
+  await store.inbound.accept(mail)
+  const { id } = mail.taken[0]!.message
+  expect(Buffer.compare((await store.inbound.raw(id))!, mail.raw)).toBe(0)
+  expect(Buffer.compare((await store.inbound.parsed(id))!, mail.parsed)).toBe(0)
+  expect(partsLeft()).toBe(3 * Math.max(0, Math.ceil(length / PART_BYTES) - 1))
+})
+
+test('a content of which a part got lost is not taken for whole, and stops nothing else', async () => {
+  const content = packMime(random(4 * PART_BYTES))
+  await accept(store, { ...records.accepted(), content }, { ...records.accepted(), content: packMime(random(9)) })
+  expect(db.prepare('delete from content_parts where part = 2').run().changes).toBe(1)
+  const [cut, other] = await claim(store)
+  expect(() => unpackMime(cut!.content)).toThrow('damaged')
+  expect(unpackMime(other!.content)).toHaveLength(9)
+})
+
+test('a content of which a part is another than it was is not taken for whole', async () => {
+  const content = packMime(random(2 * PART_BYTES))
+  const { message } = await accept(store, { ...records.accepted(), content })
+  db.prepare('update content_parts set bytes = ? where part = 1').run(random(PART_BYTES))
+  const packed = await store.messages.content(message.id)
+  expect(() => unpackMime(packed!)).toThrow('damaged')
+})
+
+test('a long mail is gone at once, its parts some a step', async () => {
+  const { message } = await accept(store, { ...records.accepted(OVER), content: random(6 * PART_BYTES) })
+  const mail = records.acceptedInbound([records.inboundRoute({ action: { type: 'store', config: {} } })])
+  await store.inbound.accept({ ...mail, raw: random(4 * PART_BYTES), parsed: random(2 * PART_BYTES) })
+  const step = () => {
+    const request = { organizationId: ORGANIZATION, before: START + DAY, unsubscribableSince: START }
+    return store.retention.remove({ ...request, timeIsUp: () => false })
+  }
+  expect(partsLeft()).toBe(9)
+  await step()
+  expect(await store.messages.content(message.id)).toBeNull()
+  expect(await store.messages.get(message.id)).toBeNull()
+  const counts = [partsLeft() as number]
+  while (await step()) counts.push(partsLeft() as number)
+  expect(counts.every((count, at) => at === 0 || counts[at - 1]! - count <= 2)).toBe(true)
+  expect([counts[0], partsLeft()]).toEqual([9, 0])
+})
+
+test('parts that were left when the process ended go with the space, whatever the plans say by then', async () => {
+  await accept(store, { ...records.accepted(OVER), content: random(5 * PART_BYTES) })
+  const request = { organizationId: ORGANIZATION, before: START + DAY, unsubscribableSince: START }
+  await store.retention.remove({ ...request, timeIsUp: () => true })
+  await store.close()
+  store = await openStore({ dataDir, now: START })
+  expect(partsLeft()).toBe(4)
+  while (await store.retention.giveBack(() => true));
+  expect(partsLeft()).toBe(0)
+})
+
+test('new mail never takes the number of one whose parts are left', async () => {
+  const stored = records.inboundRoute({ action: { type: 'store', config: {} } })
+  await store.inbound.accept({ ...records.acceptedInbound([stored]), raw: random(3 * PART_BYTES) })
+  const request = { organizationId: ORGANIZATION, before: START + DAY, unsubscribableSince: START }
+  while (partsLeft() !== 2 || (db.prepare('select count(*) from inbound_raws').pluck().get() as number) > 0) {
+    await store.retention.remove({ ...request, timeIsUp: () => true })
+  }
+  const mail = { ...records.acceptedInbound([stored], { receivedAt: START + DAY }), raw: random(2 * PART_BYTES) }
+  await store.inbound.accept(mail)
+  await removeAll(store, START + DAY)
+  expect(Buffer.compare((await store.inbound.raw(mail.taken[0]!.message.id))!, mail.raw)).toBe(0)
+})

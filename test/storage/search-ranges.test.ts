@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { connect } from '../../src/storage/sqlite/driver.ts'
+import { migrate } from '../../src/storage/sqlite/migrate.ts'
+import { storeOn } from '../../src/storage/sqlite/open.ts'
+import { RANGE } from '../../src/storage/sqlite/search.ts'
+import type { MessageFilter, Store } from '../../src/storage/store.ts'
+import { removeAll } from './contract-retention.ts'
+import { ALL_MESSAGES, accept, createRecords, found, idsByPage, type Records, START } from './records.ts'
+
+const DAY = 86_400_000
+const OVER = { status: 'delivered' as const, deliveries: [{ status: 'delivered' as const, nextAttemptAt: null }] }
+
+let store: Store
+let records: Records
+/** The next message gets this number. */
+let numberFrom: (number: number) => void
+beforeEach(async () => {
+  const db = connect(':memory:', { busyTimeoutMs: 0 })
+  migrate(db, 0)
+  store = storeOn(db)
+  records = createRecords()
+  await found(store, records)
+  numberFrom = (number) => {
+    db.prepare("delete from sqlite_sequence where name = 'messages'").run()
+    db.prepare("insert into sqlite_sequence (name, seq) values ('messages', ?)").run(number - 1)
+  }
+})
+afterEach(() => store.close())
+
+/** Messages with these subjects, the first of them with number `from` → their ids, newest first. */
+async function write(from: number, subjects: string[], change: Parameters<Records['accepted']>[0] = {}) {
+  numberFrom(from)
+  const all = subjects.map((subject) => records.accepted({ ...change, subject }))
+  await accept(store, ...all)
+  return all.map(({ message }) => message.id).reverse()
+}
+const search = (text: string, filter: Partial<MessageFilter> = {}) =>
+  idsByPage((page) => store.messages.list({ ...ALL_MESSAGES, ...filter, text }, page))
+
+test('a search goes over the borders of ranges, page by page, and stops at none that is empty', async () => {
+  const oldest = await write(1, ['red one', 'red two'])
+  const border = await write(RANGE - 2, ['red', 'redder', 'red', 'red', 'reddest'])
+  const newest = await write(40 * RANGE - 1, ['red', 'red'])
+  const all = [...newest, ...border, ...oldest]
+  expect(await search('red')).toEqual(all)
+  const pageOf = async (limit: number, after: string | null) =>
+    (await store.messages.list({ ...ALL_MESSAGES, text: 'red' }, { limit, after })).records.map(({ id }) => id)
+  expect(await pageOf(4, null)).toEqual(all.slice(0, 4))
+  expect(await pageOf(4, all[3]!)).toEqual(all.slice(4, 8))
+  expect(await pageOf(4, all[7]!)).toEqual(all.slice(8))
+})
+
+test('words of one message count together, words of two in a range do not', async () => {
+  const [both] = await write(RANGE - 1, ['red green'])
+  await write(RANGE, ['red', 'green'])
+  expect(await search('green red')).toEqual([both!])
+  expect(await search('red-green')).toEqual([both!])
+  expect(await search('green-red')).toEqual([])
+})
+
+test('what looks like the code of a range is a word like any other', async () => {
+  const [coded] = await write(RANGE, ['00001red 00001'])
+  await write(RANGE + 1, ['red'])
+  expect(await search('00001')).toEqual([coded!])
+  expect(await search('00001red')).toEqual([coded!])
+  expect(await search('0000')).toEqual([coded!])
+})
+
+test('marks, other scripts and what is no letter are found in every range', async () => {
+  const subjects = ['Cafe\u0301 noir', 'Дом 2', '東京 タワー', 'x²', 'नमस्ते']
+  const old = await write(3, subjects)
+  const ids = [...(await write(RANGE, subjects)), ...old]
+  for (const [at, text] of ['café', 'дом', '東京', 'x²', 'नमस्ते'].entries()) {
+    expect([text, await search(text)]).toEqual([text, [ids[4 - at]!, ids[9 - at]!]])
+  }
+})
+
+test('other filters count in each range, and an organization sees its own', async () => {
+  const bob = { deliveries: [{ email: 'bob@dest.example' }], tags: ['vip'] }
+  const [old] = await write(5, ['red'], bob)
+  await write(RANGE + 5, ['red', 'red'])
+  await write(2 * RANGE, ['red'], { organizationId: 'org_b', ...bob })
+  const [young] = await write(3 * RANGE, ['red'], { ...bob, status: 'bounced' })
+  expect(await search('red', { to: 'bob@dest.example' })).toEqual([young!, old!])
+  expect(await search('red', { tag: 'vip' })).toEqual([young!, old!])
+  expect(await search('red', { tag: 'vip', status: 'bounced', to: 'bob@dest.example' })).toEqual([young!])
+  expect(await search('red', { organizationId: 'org_b' })).toHaveLength(1)
+  expect(await search('red', { status: 'cancelled' })).toEqual([])
+})
+
+test('what retention removed on both sides of a border is found no more', async () => {
+  await write(RANGE - 2, ['red', 'red', 'red', 'red'], OVER)
+  const young = await write(RANGE + 2, ['red'], { ...OVER, createdAt: START + DAY })
+  while (await store.indexForSearch());
+  await removeAll(store, START + DAY)
+  while (await store.retention.giveBack(() => true));
+  expect(await search('red')).toEqual(young)
+})
