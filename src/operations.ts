@@ -27,6 +27,7 @@ import type { Resolver } from './platform/resolver.ts'
 import type { Store } from './storage/store.ts'
 import { createSubmission, type Submission } from './submission/accept.ts'
 import type { Compose } from './submission/signing.ts'
+import { createStanding } from './submission/standing.ts'
 
 /** What the operations need of the house around them. */
 export interface Around {
@@ -51,20 +52,23 @@ export interface Around {
 
 /** Config and engines → the way into the queue, for HTTP, SMTP and the command line alike. */
 export function openSubmission(around: SubmissionAround): Submission {
-  const { config, store } = around
-  return createSubmission({
-    ...around,
+  return createSubmission({ ...around, ...sendingRules(around), simulate })
+}
+
+/** What is asked of whoever sends. */
+function sendingRules({ config, store }: Pick<Around, 'config' | 'store'>) {
+  return {
     settings: {
       requireVerifiedDomain: config.sending.requireVerifiedDomain,
       messageBytes: config.limits.messageBytes,
     },
-    planOf: async (organizationId) => {
+    planOf: async (organizationId: string) => {
       const organization = await store.organizations.get(organizationId)
       return config.plans[organization?.plan ?? ''] ?? config.plans.free!
     },
-    stoppedBy: (domainId) => (config.quality.stopSending ? (store.quality.firingOf(domainId)[0] ?? null) : null),
-    simulate,
-  })
+    stoppedBy: (domainId: string) =>
+      config.quality.stopSending ? (store.quality.firingOf(domainId)[0] ?? null) : null,
+  }
 }
 
 type SubmissionAround = Pick<
@@ -88,6 +92,7 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...explainOperations({
       ...around,
       wayTo: (domain) => wayTo(domain, around),
+      standing: createStanding({ store: around.store, ...sendingRules(around) }),
       settings: { maxAgeSeconds: config.delivery.maxAgeSeconds },
     }),
     ...statsOperations(around),

@@ -27,7 +27,7 @@ export type Way =
 /** Address → in plain words, what would happen to a live mail to it now; most important first, never empty. */
 export function explainAddress({ email, suppressions, way, load }: Known): string[] {
   if (suppressions.length > 0) return [whySuppressed(email, suppressions), NO_ATTEMPT]
-  return [...whereTo(way), ...tlsWords(false), ...slotWords(load)]
+  return way?.kind === 'nowhere' ? whereTo(way) : [...whereTo(way), ...tlsWords(false), ...slotWords(load)]
 }
 
 /** Delivery of a message → in plain words, why it is where it is and what happens next; never empty. */

@@ -83,8 +83,8 @@ export function createSubmission(deps: SubmissionDeps): Submission {
     const use = usedTemplate(given)
     const template = use && templates.require(author.key.organizationId, use.idOrAlias)
     const sender = requireOwnDomain(given, domain)
-    requireVerified(author, sender, deps.settings)
-    requireGoodStanding(author, sender, deps.stoppedBy)
+    requireVerified(author.key.mode, sender, deps.settings)
+    requireGoodStanding(author.key.mode, sender, deps.stoppedBy)
     const listed = suppressedAmong(recipients, author, store)
     const suppressed = author.key.mode === 'test' ? listed.union(pretended(recipients, deps.simulate)) : listed
     const request = template && use ? await templates.fillIn(given, template, use.variables) : given

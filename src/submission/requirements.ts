@@ -1,10 +1,11 @@
 import { composedSizeBytes, submittedSizeBytes } from '../mail/compose.ts'
 import type { MailContent } from '../mail/content.ts'
 import type { Domain } from '../model/domain.ts'
+import type { Mode } from '../model/message.ts'
 import type { QualityAlert } from '../model/quality.ts'
 import { invalid, Refusal } from '../model/refusal.ts'
 import { collapseRecipients, MAX_RECIPIENTS, type Recipient } from './recipients.ts'
-import type { Author, SubmissionRequest } from './request.ts'
+import type { SubmissionRequest } from './request.ts'
 
 /** What a submission must meet before it is accepted, in the contract's order (§1): 400, 403, 422. Each takes what it
  *  looks at, answers what it made sure of, and refuses otherwise. */
@@ -27,8 +28,8 @@ export function requireOwnDomain(request: SubmissionRequest, domain: Domain | nu
 }
 
 /** Live mail needs a domain that is set up; `domain_not_verified` otherwise. */
-export function requireVerified(author: Author, domain: Domain, settings: { requireVerifiedDomain: boolean }): void {
-  if (author.key.mode === 'test' || domain.status === 'verified' || !settings.requireVerifiedDomain) return
+export function requireVerified(mode: Mode, domain: Domain, settings: { requireVerifiedDomain: boolean }): void {
+  if (mode === 'test' || domain.status === 'verified' || !settings.requireVerifiedDomain) return
   throw new Refusal('domain_not_verified', `${domain.name} is not verified yet: publish its DNS records first`, {
     field: 'from',
     details: { domain_id: domain.id, domain: domain.name, status: domain.status },
@@ -36,12 +37,8 @@ export function requireVerified(author: Author, domain: Domain, settings: { requ
 }
 
 /** Live mail of a domain whose quality alert stops it (config quality.stop_sending) is `invalid_state`. */
-export function requireGoodStanding(
-  author: Author,
-  domain: Domain,
-  stoppedBy: (domainId: string) => QualityAlert | null,
-) {
-  const alert = author.key.mode === 'test' ? null : stoppedBy(domain.id)
+export function requireGoodStanding(mode: Mode, domain: Domain, stoppedBy: (domainId: string) => QualityAlert | null) {
+  const alert = mode === 'test' ? null : stoppedBy(domain.id)
   if (alert === null) return
   const what = alert.metric === 'bounce_rate' ? 'hard bounces' : 'complaints'
   throw new Refusal('invalid_state', `sending from ${domain.name} is stopped: too many ${what}`, {

@@ -14,7 +14,7 @@ beforeAll(async () => {
       },
     },
   })
-  house = await startHouse({ remote })
+  house = await startHouse({ remote, config: { plans: { tiny: { messages_per_month: 1 } } } })
 })
 afterAll(async () => {
   await house.close()
@@ -68,11 +68,35 @@ test('an address that mail was never sent to says where a mail would go', async 
   expect(address.explanation[0]).toBe(`Mail is offered to ${address.mx_hosts[0]}.`)
 })
 
-test('a domain that does not exist says so', async () => {
+test('a domain that does not exist says so, and nothing of TLS', async () => {
   house.zone.set('mail-for-nobody.test', 'MX', [{ preference: 0, exchange: '.' }])
   const address = await house.read('/v1/explain?to=x@mail-for-nobody.test')
   expect(address).toMatchObject({ would_send: false, mx_hosts: [] })
+  expect(address.explanation).toHaveLength(1)
   expect(address.explanation[0]).toContain('There is nowhere to deliver to')
+})
+
+test('what keeps the own domain from sending is said first, with the code that a message would get', async () => {
+  const { store } = house
+  const [domain] = (await store().domains.list(house.organizationId, { limit: 1, after: null })).records
+  const explained = () => house.read('/v1/explain?to=new@d.remote.example')
+  expect(await explained()).toMatchObject({ would_send: true, refused_with: null })
+
+  const check = { verifiedAt: null, checkedAt: house.clock.now(), findings: domain!.findings }
+  await store().domains.recordCheck(domain!.id, { ...check, status: 'failed' })
+  const unverified = await explained()
+  expect(unverified).toMatchObject({ would_send: false, refused_with: 'domain_not_verified' })
+  expect(unverified.explanation[0]).toContain('is not verified yet')
+  expect(unverified.explanation[1]).toContain('Mail is offered to')
+  expect((await house.send({ to: 'new@d.remote.example' })).body.error.code).toBe(unverified.refused_with)
+
+  await store().domains.recordCheck(domain!.id, { ...check, status: 'verified' })
+  await store().organizations.setPlan(house.organizationId, 'tiny')
+  const usedUp = await explained()
+  expect(usedUp).toMatchObject({ would_send: false, refused_with: 'quota_exceeded' })
+  expect((await house.send({ to: 'new@d.remote.example' })).body.error.code).toBe(usedUp.refused_with)
+  await store().organizations.setPlan(house.organizationId, 'enterprise')
+  expect(await explained()).toMatchObject({ would_send: true })
 })
 
 test('scheduled, cancelled and sandbox mail are told as such, and nothing is asked of DNS for them', async () => {

@@ -26,6 +26,10 @@ const ofAddress = z
     to: z.string(),
     would_send: z.boolean(),
     explanation,
+    refused_with: z
+      .enum(['domain_not_verified', 'invalid_state', 'quota_exceeded'])
+      .nullable()
+      .describe('Why no live mail of the key’s domain is accepted at present, whoever it is for.'),
     ...facts,
     last_message: z.strictObject({ message_id: id('msg'), created_at: time, mode, ...state }).nullable(),
   })
@@ -67,7 +71,8 @@ export const addressExplainedAnswers: AnswerShape[] = [
     example: {
       to: 'ann@customer.example',
       would_send: true,
-      explanation: ['Mail for customer.example goes to mx.customer.example.'],
+      explanation: ['Mail is offered to mx.customer.example.'],
+      refused_with: null,
       ...factsExample,
       last_message: { message_id: exampleId('msg'), created_at: EXAMPLE_TIME, mode: 'live', ...stateExample },
     },

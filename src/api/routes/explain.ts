@@ -2,8 +2,10 @@ import { z } from 'zod'
 import type { Attempt, Delivery } from '../../model/delivery.ts'
 import { iso } from '../../model/event.ts'
 import { isFinal, type Message } from '../../model/message.ts'
+import type { Refusal } from '../../model/refusal.ts'
 import { explainAddress, explainDelivery, type Known, meaningOfText, type Way } from '../../outbound/explain.ts'
 import type { Store } from '../../storage/store.ts'
+import type { Standing } from '../../submission/standing.ts'
 import { addressExplainedAnswers, messageExplainedAnswers } from '../answers/explain.ts'
 import type { Call, Operation } from '../operation.ts'
 import { operation } from '../operation.ts'
@@ -17,12 +19,14 @@ export interface ExplainDeps {
   wayTo: (domain: string) => Promise<Way>
   /** Slots of a destination; null where no engine runs. */
   loadOf: (destination: string) => Known['load']
+  /** Why the domain of the key may not send at present. */
+  standing: Standing
   settings: Known['settings']
 }
 
 /** Why mail is where it is and what happens next, in plain words and as data (issue: "where is that mail?"). */
 export function explainOperations(deps: ExplainDeps): Operation[] {
-  const { store, wayTo, loadOf, settings } = deps
+  const { store, wayTo, loadOf, standing, settings } = deps
 
   const known = async (email: string, { key, now }: Call, asks: boolean): Promise<Known> => {
     const domain = email.slice(email.lastIndexOf('@') + 1)
@@ -48,11 +52,13 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       query: z.strictObject({ to: emailAddress }),
       async handle(call) {
         const { to } = call.query
-        const facts = await known(to, call, true)
+        const [facts, refusal] = await Promise.all([known(to, call, true), standing(call.key, call.now)])
+        const isWelcome = facts.suppressions.length === 0 && !(facts.way?.kind === 'nowhere' && facts.way.isFinal)
         const body = {
           to,
-          would_send: facts.suppressions.length === 0 && !(facts.way?.kind === 'nowhere' && facts.way.isFinal),
-          explanation: explainAddress(facts),
+          would_send: refusal === null && isWelcome,
+          explanation: [...(refusal === null ? [] : [refusedNow(refusal)]), ...explainAddress(facts)],
+          refused_with: refusal?.reason ?? null,
           ...asData(facts),
           last_message: await lastMessage(to, call.organizationId),
         }
@@ -94,6 +100,10 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       ? null
       : { message_id: message.id, created_at: iso(message.createdAt), mode: message.mode, ...stateOf(delivery) }
   }
+}
+
+function refusedNow({ reason, message }: Refusal): string {
+  return `Nothing is accepted for sending at present, to whomever (${reason}): ${message}.`
 }
 
 const ANY = {

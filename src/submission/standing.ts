@@ -1,0 +1,36 @@
+import type { Plan } from '../model/organization.ts'
+import { UNLIMITED } from '../model/organization.ts'
+import type { QualityAlert } from '../model/quality.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { Store } from '../storage/store.ts'
+import { requireGoodStanding, requireVerified } from './requirements.ts'
+import { monthOf, quotaExceeded } from './volume.ts'
+
+/** Organization and domain → the refusal that any live mail of theirs would get at present, whatever it says: the domain is
+ *  not verified or stopped by an alert, or the month is used up. Null when it would be taken, and for a domain that is
+ *  gone. Throws only what the store throws. */
+export type Standing = (of: { organizationId: string; domainId: string }, now: number) => Promise<Refusal | null>
+
+export function createStanding(deps: {
+  store: Pick<Store, 'domains' | 'messages'>
+  settings: { requireVerifiedDomain: boolean }
+  planOf: (organizationId: string) => Plan | Promise<Plan>
+  stoppedBy: (domainId: string) => QualityAlert | null
+}): Standing {
+  const { store, settings, planOf, stoppedBy } = deps
+  return async ({ organizationId, domainId }, now) => {
+    const domain = await store.domains.get(domainId)
+    if (domain === null) return null
+    try {
+      requireVerified('live', domain, settings)
+      requireGoodStanding('live', domain, stoppedBy)
+    } catch (refusal) {
+      if (refusal instanceof Refusal) return refusal
+      throw refusal
+    }
+    const plan = await planOf(organizationId)
+    if (plan.messagesPerMonth === UNLIMITED) return null
+    const used = await store.messages.volume(organizationId, monthOf(now))
+    return used < plan.messagesPerMonth ? null : quotaExceeded(plan, used, now)
+  }
+}
