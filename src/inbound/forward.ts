@@ -13,9 +13,6 @@ import type { MailHead, Seal } from './reading.ts'
  *  so that SPF holds for us and a bounce comes back to us; it never reaches the author, and nothing here ever answers
  *  anybody. Who wrote it stays as it was, so DMARC at the target rests on the author's DKIM and on our ARC seal. */
 
-/** Every mail sent on carries this header with the tag of the installation; mail that comes back with it is refused. */
-export const LOOP_HEADER = 'X-Service-Loop'
-
 export type ForwardRoute = InboundRoute & { action: { type: 'forward' } }
 
 export function isForward(route: InboundRoute): route is ForwardRoute {

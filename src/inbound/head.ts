@@ -1,6 +1,9 @@
 import { decodeWords, firstAddress, type HeaderField } from '../mail/header-fields.ts'
 import type { MailHead } from './reading.ts'
 
+/** Every mail sent on carries this header with the tag of the installation; mail that comes back with it is refused. */
+export const LOOP_HEADER = 'X-Service-Loop'
+
 /** Header fields → what the record of a mail needs of them. Of several From, Subject or Message-ID fields the first counts;
  *  what is missing is ''. */
 export function headOf(fields: readonly HeaderField[]): MailHead {
@@ -13,6 +16,6 @@ export function headOf(fields: readonly HeaderField[]): MailHead {
     subject: decodeWords(first('subject') ?? ''),
     messageId: first('message-id') ?? '',
     hops: all('received').length,
-    loop: all('x-service-loop').join('\n') || null,
+    loop: all(LOOP_HEADER.toLowerCase()).join('\n') || null,
   }
 }

@@ -1,18 +1,16 @@
 import { domainToASCII } from 'node:url'
 import type { RouteAuthentication } from '../model/inbound-route.ts'
+import { SCAN_LIMITS } from '../smtp/scan.ts'
 import type { MailHead, Reading } from './reading.ts'
 import { cannotAuthenticate, loopDetected, notAuthenticated } from './replies.ts'
 
 /** What mail must not be, and what it must prove. Each throws SmtpReply or says nothing. */
 
-/** RFC 5321 §6.3 asks for at least 100 hops of patience; contract §5 has 50, which no honest way needs. */
-const MAX_HOPS = 50
-
 /** Refuses (554 5.4.6) mail that this installation has sent on before, and mail that has been round too often. */
 export function requireNoLoop(head: Pick<MailHead, 'hops' | 'loop'>, loopTag: string): void {
   // Several tags when several installations have sent it on: each knows its own.
   if (head.loop?.split(/[\s,]+/).includes(loopTag)) throw loopDetected('we have sent this mail on before')
-  if (head.hops > MAX_HOPS) throw loopDetected(`it came by ${head.hops} hosts`)
+  if (head.hops > SCAN_LIMITS.received) throw loopDetected(`it came by ${head.hops} hosts`)
 }
 
 /** Refuses what a route's `authentication` does not let in: 550 5.7.1 with the reason; 451 4.7.0 while the DNS does not

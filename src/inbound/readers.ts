@@ -197,7 +197,7 @@ interface Thread {
   atWork: { jobId: number; since: number } | null
 }
 
-/** A mail of 25 MB takes half a second, and the DNS at most 20 s. */
+/** The DNS has 15 s and the parser as many (read.ts), each then ends by itself; a mail of 25 MB takes half a second. */
 const LIMIT_MS = 45_000
 /** Longer than all that interrupts a stretch of work: the DNS, and the parser's own limit. */
 const STUCK_MS = 20_000

@@ -1,6 +1,6 @@
 import type { Verdicts } from '../model/inbound-message.ts'
 
-/** A mail to be authenticated and read; crosses to a thread, so plain data only. `raw` is transferred. */
+/** A mail to be authenticated and read; crosses to a thread, so plain data only. The thread gets a copy. */
 export interface ReadingJob {
   jobId: number
   raw: Uint8Array<ArrayBuffer>
@@ -28,6 +28,7 @@ export interface Seal {
   privateKeyPem: string
 }
 
+/** A mail as a thread has read it, ready to be judged and stored. */
 export interface Reading {
   jobId: number
   verdicts: Verdicts
@@ -45,6 +46,7 @@ export interface Reading {
   forwards: Uint8Array<ArrayBuffer>[]
 }
 
+/** What the record of a mail needs of its header. */
 export interface MailHead {
   /** Address of the From header; empty when there is none that can be read. */
   from: string

@@ -1,4 +1,4 @@
-import { SmtpReply } from '../smtp/reply.ts'
+import { replyText, SmtpReply } from '../smtp/reply.ts'
 
 /** Every answer of the inbound door: code, enhanced status code (RFC 3463) and text together. A 5yz ends the mail for
  *  good, so each says enough for its author to know why. A store that cannot write and a bug are answered by the
@@ -6,11 +6,11 @@ import { SmtpReply } from '../smtp/reply.ts'
 
 /** The domain is none of ours: we carry mail for nobody else, in whatever form the address is written. */
 export const relayDenied = (address: string) =>
-  new SmtpReply(550, '5.7.1', plain(`<${address}>: we do not relay mail for this domain`))
+  new SmtpReply(550, '5.7.1', replyText(`<${address}>: we do not relay mail for this domain`))
 
 /** The domain is ours and nobody reads mail there, or a return path that we never gave out. */
 export const noSuchRecipient = (address: string) =>
-  new SmtpReply(550, '5.1.1', plain(`<${address}>: no such recipient`))
+  new SmtpReply(550, '5.1.1', replyText(`<${address}>: no such recipient`))
 
 /** RFC 5321 §4.5.3.1.10: the client brings this recipient in a transaction of its own, and does so without being told. */
 export const ownTransaction = () =>
@@ -20,7 +20,7 @@ export const ownTransaction = () =>
 export const loopDetected = (why: string) => new SmtpReply(554, '5.4.6', `mail loop detected: ${why}`)
 
 /** The route asks for proof of the author's domain and there is none. `why` as authentication words it. */
-export const notAuthenticated = (why: string) => new SmtpReply(550, '5.7.1', plain(`not accepted: ${why}`))
+export const notAuthenticated = (why: string) => new SmtpReply(550, '5.7.1', replyText(`not accepted: ${why}`))
 
 /** The DNS does not tell at present whether there is proof. */
 export const cannotAuthenticate = () =>
@@ -32,8 +32,3 @@ export const accepted = (ids: readonly string[]): string =>
 
 /** The same for what came back to a return path. */
 export const FEEDBACK_ACCEPTED = 'report accepted'
-
-/** Words from the mail or the DNS → one line of ASCII that fits a reply line (RFC 5321 §4.5.3.1.5: 512 octets). */
-function plain(text: string): string {
-  return text.replace(/[^\x20-\x7e]+/g, '?').slice(0, 400)
-}

@@ -3,6 +3,7 @@ import { decodeWords, type HeaderField, readHeaderFields } from '../mail/header-
 import { onlyMailbox } from '../mail/mailboxes.ts'
 import { withoutFields } from '../mail/strip-fields.ts'
 import { invalid } from '../model/refusal.ts'
+import { SCAN_LIMITS } from '../smtp/scan.ts'
 import type { FinishedMail } from '../submission/request.ts'
 import { loopDetected } from './replies.ts'
 import { readServiceHeaders, type ServiceHeaders } from './service-headers.ts'
@@ -28,7 +29,7 @@ export function readAuthorMail(raw: Uint8Array): AuthorMail {
   const { fields, bodyAt } = readHeaderFields(raw)
   requireFieldsOnly(raw, fields, bodyAt)
   requireSingle(fields)
-  if (fields.filter(({ key }) => key === 'received').length > MAX_RECEIVED) throw loopDetected()
+  if (fields.filter(({ key }) => key === 'received').length > SCAN_LIMITS.received) throw loopDetected()
   const value = (key: string) => fields.find((field) => field.key === key)?.value ?? ''
 
   const serviceHeaders = readServiceHeaders(fields)
@@ -49,10 +50,6 @@ export function readAuthorMail(raw: Uint8Array): AuthorMail {
   }
 }
 
-/** As inbound mail (contract §5): a sixth of what Postfix allows, and far above any honest path. */
-const MAX_RECEIVED = 50
-/** Postfix: header_size_limit is 102,400; address lists may be long. readHeaderFields sees all of so much. */
-const MAX_HEADER_BYTES = 262_144
 const MAX_FIELDS = 1_000
 const MAX_LINE = 998 // RFC 5322 §2.1.1
 
@@ -64,7 +61,8 @@ const SINGLE = new Set([
 
 /** A header section that begins with a field, and has nothing but fields up to its end. */
 function requireFieldsOnly(raw: Uint8Array, fields: readonly HeaderField[], bodyAt: number): void {
-  if (bodyAt > MAX_HEADER_BYTES || fields.length > MAX_FIELDS) throw notValid('the header section', 'is too large')
+  if (bodyAt > SCAN_LIMITS.headerBytes || fields.length > MAX_FIELDS)
+    throw notValid('the header section', 'is too large')
   let end = 0
   for (const field of fields) {
     if (field.start !== end) throw notValid('the header section', 'has a line that is no header field')

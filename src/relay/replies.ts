@@ -1,5 +1,5 @@
 import { Refusal, type RefusalReason } from '../model/refusal.ts'
-import { SmtpReply } from '../smtp/reply.ts'
+import { replyText, SmtpReply } from '../smtp/reply.ts'
 
 /** Every answer of the submission door but the listener's own. A 4yz asks the author's mail system to come back by
  *  itself, a 5yz goes to the author at once: only what passes within its patience of some days is a 4yz. */
@@ -32,7 +32,7 @@ export function replyTo(thrown: unknown): unknown {
   if (!(thrown instanceof Refusal)) return thrown
   const isPassing = thrown.details?.reason === 'request_in_progress'
   const [code, enhanced] = isPassing ? ([451, '4.5.0'] as const) : REPLY_OF[thrown.reason]
-  return new SmtpReply(code, enhanced, plain(textOf(thrown)))
+  return new SmtpReply(code, enhanced, replyText(textOf(thrown)))
 }
 
 /** RFC 3463; `quota_exceeded` is final because a month outlasts every queue: the author should know today. */
@@ -56,9 +56,4 @@ const REPLY_OF: Record<RefusalReason, readonly [code: number, enhanced: string]>
 /** Of several faults each is told, as the API does. */
 function textOf({ message, faults }: Refusal): string {
   return faults !== undefined && faults.length > 1 ? faults.map((fault) => fault.message).join('; ') : message
-}
-
-/** One line of ASCII that fits a reply line (RFC 5321 §4.5.3.1.5: 512 octets). */
-function plain(text: string): string {
-  return text.replace(/[^\x20-\x7e]+/g, '?').slice(0, 400)
 }

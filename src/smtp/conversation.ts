@@ -12,7 +12,7 @@ import type { SmtpSession } from './session.ts'
 import type { Surroundings } from './surroundings.ts'
 import { addRecipient, beginTransaction, type Transaction, takeMail } from './transaction.ts'
 
-/** How much nonsense one connection may say without delivering a mail. document: "Codes" */
+/** How much nonsense one connection may say without delivering a mail. */
 const PATIENCE = { errors: 20, junk: 100 }
 
 /** One client, from its greeting to its end. Of smtp-server it has the socket, the parser of lines and dots, STARTTLS and

@@ -14,3 +14,9 @@ export class SmtpReply extends Error {
     this.text = text
   }
 }
+
+/** Words that may come from a mail or the DNS → one line of ASCII that fits a reply line (RFC 5321 §4.5.3.1.5: 512 octets);
+ *  whatever else stands in them becomes `?`. */
+export function replyText(words: string): string {
+  return words.replace(/[^\x20-\x7e]+/g, '?').slice(0, 400)
+}

@@ -8,10 +8,11 @@ export interface Scan {
   end(): SmtpReply | null
 }
 
+/** Of every mail that comes in by SMTP, from the world and from authors. */
 export const SCAN_LIMITS = {
   lineBytes: 65_536, // RFC 5321 §4.5.3.1.6 asks for 1,000; senders break that daily, and a check of one endless line stalls
-  headerBytes: 262_144, // document: "Codes": header block over 256 KiB
-  received: 50, // RFC 5321 §6.3 asks for at least 100 hops to be allowed; contract §5 says over 50 is a loop
+  headerBytes: 262_144, // Postfix has 102,400 (header_size_limit); address lists may be long
+  received: 50, // contract §5, as Postfix (hopcount_limit); RFC 5321 §6.3 would have at least 100, which no honest way needs
 }
 
 /** → a Scan that knows nothing yet. Each byte is looked at once and none is kept: about a gigabyte in a second, however the

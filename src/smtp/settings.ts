@@ -13,6 +13,7 @@ export interface ListenerSettings {
   limits: ListenerLimits
 }
 
+/** What one listener puts up with. */
 export interface ListenerLimits {
   messageBytes: number
   recipients: number
@@ -31,5 +32,5 @@ export const LIMITS = {
   recipients: 100, // RFC 5321 §4.5.3.1.8
   idleMs: 300_000,
   dataMs: 900_000,
-  memoryBytes: 32 * 2 ** 20, // one of the largest, and small ones beside it,
+  memoryBytes: 32 * 2 ** 20, // one of the largest, and small ones beside it
 }
