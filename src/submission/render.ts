@@ -22,18 +22,8 @@ export interface Rendered {
 
 const FIELDS: readonly TemplateField[] = ['subject', 'html', 'text']
 
-/** One text of a template → understood. Throws `validation_error` with the field and `details` `{line, column}`, both
- *  from 1, null for a fault of the whole. */
-export function parseTemplate(source: string, field: TemplateField): ParsedText {
-  try {
-    return parseText(source, field === 'html' ? 'html' : 'plain')
-  } catch (error) {
-    if (!(error instanceof TemplateFault)) throw error
-    throw syntaxRefusal([{ field, fault: error }])
-  }
-}
-
-/** All texts → understood. Throws one `validation_error` for all that is wrong with them; the place is the first's. */
+/** All texts → understood. Throws one `validation_error` for all that is wrong with them; `details` has `line` and `column`
+ *  of the first, both from 1, null for a fault of the whole. */
 export function parseTemplateTexts(texts: TemplateTexts): ParsedTemplate {
   const parsed: ParsedTemplate = { subject: null, html: null, text: null }
   const wrong: { field: TemplateField; fault: TemplateFault }[] = []

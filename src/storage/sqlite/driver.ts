@@ -20,7 +20,6 @@ const Database: typeof BetterSqlite =
 const INCREMENTAL = 2
 
 export type Connection = BetterSqlite.Database
-export type Statement = BetterSqlite.Statement<unknown[], unknown>
 
 /** A path → an open connection with the house's pragmas; `:memory:` for tests. Throws what the driver throws. */
 export function connect(file: string, options: { busyTimeoutMs: number; readonly?: boolean }): Connection {
