@@ -1,4 +1,4 @@
-import { invalid, Refusal } from '../model/refusal.ts'
+import { type FieldFault, invalid, Refusal } from '../model/refusal.ts'
 import type { Clock } from '../platform/clock.ts'
 import { shapeFault } from './json-shape.ts'
 import type { Operation } from './operation.ts'
@@ -48,18 +48,21 @@ export function parseBody(operation: Operation, request: Request, bytes: Uint8Ar
   return checked(operation.body, parseJson(bytes), 'body')
 }
 
-/** Query string → the query as the operation's schema wants it, or 400: unknown parameters, repeated ones, bad ones. */
+/** Query string → the query as the operation's schema wants it, or 400 that names every unknown, repeated and bad one. */
 export function parseQuery(operation: Operation, url: string): unknown {
   const start = url.indexOf('?')
   if (start < 0) return operation.query === undefined ? undefined : checked(operation.query, {}, 'query')
   const end = url.indexOf('#', start)
   const values: Record<string, string> = Object.create(null)
+  const faults: FieldFault[] = []
   for (const [name, value] of new URLSearchParams(url.slice(start + 1, end < 0 ? undefined : end))) {
-    if (operation.query === undefined) throw invalid([{ field: name, message: `${name} is not a known parameter` }])
-    if (name in values) throw invalid([{ field: name, message: `${name} is given more than once` }])
-    values[name] = value
+    if (operation.query === undefined) faults.push({ field: name, message: `${name} is not a known parameter` })
+    else if (name in values) faults.push({ field: name, message: `${name} is given more than once` })
+    else values[name] = value
   }
-  return operation.query === undefined ? undefined : checked(operation.query, { ...values }, 'query')
+  if (operation.query !== undefined) return checked(operation.query, { ...values }, 'query', faults)
+  if (faults.length > 0) throw invalid(faults.slice(0, MOST_FAULTS))
+  return undefined
 }
 
 /** Refuses what we would have to guess about. `application/json` may have
@@ -111,10 +114,17 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return false
 }
 
-function checked(schema: NonNullable<Operation['body']>, value: unknown, root: string): unknown {
+/** `known` are faults that were found before. */
+function checked(
+  schema: NonNullable<Operation['body']>,
+  value: unknown,
+  root: 'body' | 'query',
+  known: FieldFault[] = [],
+): unknown {
   const result = check(schema, value, root)
-  if (result.faults === null) return result.value
-  throw invalid(result.faults.slice(0, MOST_FAULTS))
+  const faults = [...known, ...(result.faults ?? [])]
+  if (faults.length === 0) return result.value
+  throw invalid(faults.slice(0, MOST_FAULTS))
 }
 
 function endedEarly(): Refusal {

@@ -80,7 +80,7 @@ export function parseIsoTime(text: string): number | null {
 }
 
 /** Value and schema → the parsed value, or every fault in it. Never throws. Field names are written as
- *  `attachments[0].content`; unknown fields are named one by one; `root` names a fault of the value as a whole. */
+ *  `attachments[0].content`; unknown fields are named one by one; `root` names a fault of the value as a whole, and `query` has parameters. */
 export function check<T>(schema: z.ZodType<T>, value: unknown, root: string): Checked<T> {
   const result = schema.safeParse(value, { error: wording })
   if (result.success) return { value: result.data, faults: null }
@@ -135,7 +135,8 @@ function unitOf(origin: string, count: number | bigint): string {
 function faultsOf(issue: z.core.$ZodIssue, before: Path, root: string): FieldFault[] {
   const path = [...before, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => fault([...path, key], 'is not a known field', root))
+    const noun = root === 'query' ? 'parameter' : 'field'
+    return issue.keys.map((key) => fault([...path, key], `is not a known ${noun}`, root))
   }
   if (issue.code === 'invalid_union') {
     const branch = closestBranch(issue.errors)

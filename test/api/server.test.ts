@@ -325,7 +325,7 @@ describe('whatever is sent', () => {
 describe('the query', () => {
   const cases = [
     ['/v1/things?q=a&q=b', 'q', 'q is given more than once'],
-    ['/v1/things?x=1', 'x', 'x is not a known field'],
+    ['/v1/things?x=1', 'x', 'x is not a known parameter'],
     ['/v1/things/1?x=1', 'x', 'x is not a known parameter'],
   ]
   test.each(cases)('%s is 400', async (path, field, message) => {
@@ -333,6 +333,15 @@ describe('the query', () => {
     const answer = await ask('GET', path, { key: own.keys.read })
     expect(answer.status).toBe(400)
     expect(answer.body.error).toMatchObject({ code: 'validation_error', field, message })
+  })
+
+  test.each([
+    ['/v1/things?q=a&q=b&x=1&y=2', ['q', 'x', 'y']],
+    ['/v1/things/1?x=1&y=2', ['x', 'y']],
+  ])('%s names all that is wrong with it', async (path, fields) => {
+    const { ask, own } = await start()
+    const { errors } = (await ask('GET', path, { key: own.keys.read })).body.error
+    expect(errors.map(({ field }: { field: string }) => field)).toEqual(fields)
   })
 
   test('is decoded', async () => {
