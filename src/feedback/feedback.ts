@@ -3,7 +3,8 @@ import type { Verp } from '../mail/verp.ts'
 import type { Delivery } from '../model/delivery.ts'
 import { messageEvent } from '../model/event.ts'
 import type { Message } from '../model/message.ts'
-import { type Suppression, type SuppressionReason, suppressionKey } from '../model/suppression.ts'
+import { suppressionOf } from '../model/suppression.ts'
+import { messageLeftOf } from '../model/unsubscribable.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { MailLog } from '../platform/maillog.ts'
@@ -85,10 +86,10 @@ export function createFeedback(deps: {
   const stop = async (deliveryId: string, at: number): Promise<boolean> => {
     const kept = await store.deliveries.unsubscribable(deliveryId)
     if (kept === null) return false
-    const message = { id: kept.messageId, ...kept, mode: 'live' as const, subject: '', metadata: {}, tags: [] }
+    const message = messageLeftOf(kept)
     const fields = unsubscribedFields(at)
     const event = messageEvent(mintId('evt'), 'message.unsubscribed', message, kept.email, at, fields)
-    const suppressed = suppression(mintId('sup'), 'unsubscribe', message, kept.email, at)
+    const suppressed = suppressionOf(mintId('sup'), 'unsubscribe', message, kept.email, at)
     if ((await store.deliveries.recordUnsubscribable(deliveryId, event, suppressed)) === 'told') {
       deps.mailLog.reported({ message: kept.messageId, delivery: deliveryId, kind: 'unsubscribe', status: null })
       deps.wakeWebhooks()
@@ -114,7 +115,7 @@ export function createFeedback(deps: {
       change,
       events:
         event === null ? [] : [messageEvent(mintId('evt'), event.type, message, delivery.email, at, event.fields)],
-      suppression: suppress === null ? null : suppression(mintId('sup'), suppress, message, delivery.email, at),
+      suppression: suppress === null ? null : suppressionOf(mintId('sup'), suppress, message, delivery.email, at),
       now: at,
     }
     return record
@@ -148,22 +149,3 @@ const MAX_OF_KIND = 50
 /** A delivery that a mail speaks of, and which address of it the mail came to. */
 type Concern = { kind: FeedbackAddress['kind']; deliveryId: string }
 type Subject = { delivery: Delivery; message: Message }
-
-/** Who complains or stops says so to the sender's domain; an address that does not exist exists for nobody. */
-function suppression(
-  id: string,
-  reason: SuppressionReason,
-  message: Pick<Message, 'id' | 'organizationId' | 'domainId'>,
-  email: string,
-  at: number,
-): Suppression {
-  return {
-    id,
-    organizationId: message.organizationId,
-    domainId: reason === 'hard_bounce' ? null : message.domainId,
-    email: suppressionKey(email),
-    reason,
-    messageId: message.id,
-    createdAt: at,
-  }
-}

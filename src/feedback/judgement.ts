@@ -16,7 +16,7 @@ export interface Judgement {
     bounceCode: string
   } | null
   event: { type: EventType; fields: Record<string, unknown> } | null
-  suppress: SuppressionReason | null
+  suppress: Exclude<SuppressionReason, 'manual'> | null
 }
 
 /** A report that is kept and changes nothing. The reporter's name is cut: it stands in the report and may have any length. */

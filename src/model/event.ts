@@ -32,7 +32,8 @@ export function createEvent(event: Omit<Event, 'body'>, data: Record<string, unk
   return { ...event, body: JSON.stringify({ id: event.id, type: event.type, timestamp, data }) }
 }
 
-type MessageFacts = Pick<
+/** What an event tells of its message. */
+export type MessageFacts = Pick<
   Message,
   'id' | 'organizationId' | 'domainId' | 'mode' | 'from' | 'subject' | 'metadata' | 'tags'
 >

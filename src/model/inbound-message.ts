@@ -1,4 +1,5 @@
 import type { RouteAction } from './inbound-route.ts'
+import type { PostAttempt } from './post-attempt.ts'
 
 /** A mail from the world as one route took it. Several routes of one transaction share the stored raw mail. */
 export interface InboundMessage {
@@ -50,17 +51,8 @@ export interface InboundDelivery {
   inboundMessageId: string
   routeId: string
   status: InboundDeliveryStatus
-  attempts: InboundAttempt[]
+  attempts: PostAttempt[]
   nextAttemptAt: number | null
   createdAt: number
 }
 export type InboundDeliveryStatus = 'pending' | 'delivered' | 'failed'
-
-export interface InboundAttempt {
-  number: number
-  at: number
-  durationMs: number
-  statusCode: number | null
-  error: string | null
-  responseExcerpt: string | null
-}

@@ -1,3 +1,5 @@
+import type { Message } from './message.ts'
+
 /** An address we will not send to, and why. */
 export interface Suppression {
   id: string
@@ -18,4 +20,24 @@ export const SUPPRESSION_REASONS: readonly SuppressionReason[] = ['hard_bounce',
  *  else: mail to `Ann@` and `ann@` reaches the same person, who has said no. */
 export function suppressionKey(email: string): string {
   return email.toLowerCase()
+}
+
+/** Why, and a recipient of a message → the suppression that follows. Who complains or stops says so to the sender's domain;
+ *  an address that does not exist exists for nobody. */
+export function suppressionOf(
+  id: string,
+  reason: Exclude<SuppressionReason, 'manual'>,
+  message: Pick<Message, 'id' | 'organizationId' | 'domainId'>,
+  recipient: string,
+  at: number,
+): Suppression {
+  return {
+    id,
+    organizationId: message.organizationId,
+    domainId: reason === 'hard_bounce' ? null : message.domainId,
+    email: suppressionKey(recipient),
+    reason,
+    messageId: message.id,
+    createdAt: at,
+  }
 }

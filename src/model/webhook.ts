@@ -1,4 +1,5 @@
 import type { EventType } from './event.ts'
+import type { PostAttempt } from './post-attempt.ts'
 
 /** A subscription of an organization to some kinds of event. */
 export interface Webhook {
@@ -31,18 +32,9 @@ export interface WebhookDelivery {
   eventId: string
   type: EventType
   status: WebhookDeliveryStatus
-  attempts: WebhookAttempt[]
+  attempts: PostAttempt[]
   nextAttemptAt: number | null
   createdAt: number
 }
 
 export type WebhookDeliveryStatus = 'pending' | 'delivered' | 'failed'
-
-export interface WebhookAttempt {
-  number: number
-  at: number
-  durationMs: number
-  statusCode: number | null
-  error: string | null
-  responseExcerpt: string | null
-}

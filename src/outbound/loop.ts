@@ -6,7 +6,7 @@ import type { Attempt, Outcome } from '../model/delivery.ts'
 import { messageEvent, outcomeEvents } from '../model/event.ts'
 import { isForwarded } from '../model/message.ts'
 import { type Reaction, reactionEvent } from '../model/reaction.ts'
-import { type Suppression, suppressionKey } from '../model/suppression.ts'
+import { suppressionOf } from '../model/suppression.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
@@ -183,7 +183,7 @@ export function createOutboundLoop(house: {
       // An address that bounced in a rehearsal still gets live mail.
       suppression:
         verdict.suppresses && message.mode === 'live'
-          ? hardBounce(house.mintId('sup'), message, delivery.email, now)
+          ? suppressionOf(house.mintId('sup'), 'hard_bounce', message, delivery.email, now)
           : null,
       now,
     }
@@ -274,15 +274,4 @@ function reactionsTo({ delivery, content }: ClaimedDelivery): { reaction: Reacti
   if (reactions.length === 0) return []
   const html = shownHtml(content)
   return reactions.map((reaction) => ({ reaction, html }))
-}
-
-function hardBounce(
-  id: string,
-  message: { id: string; organizationId: string },
-  recipient: string,
-  now: number,
-): Suppression {
-  const { id: messageId, organizationId } = message
-  const email = suppressionKey(recipient)
-  return { id, organizationId, domainId: null, email, reason: 'hard_bounce', messageId, createdAt: now }
 }

@@ -2,27 +2,18 @@ import type { ApiKey } from '../model/api-key.ts'
 import type { Attempt, BounceType, Delivery, Outcome, RecipientType } from '../model/delivery.ts'
 import type { DkimKeyRecord, DkimState, Domain, DomainStatus, Finding, Tracking } from '../model/domain.ts'
 import type { Event, EventType } from '../model/event.ts'
-import type {
-  InboundAttempt,
-  InboundDelivery,
-  InboundDeliveryStatus,
-  InboundMessage,
-} from '../model/inbound-message.ts'
+import type { InboundDelivery, InboundDeliveryStatus, InboundMessage } from '../model/inbound-message.ts'
 import type { InboundRoute } from '../model/inbound-route.ts'
 import type { DeliveryStatus, Message, MessageStatus, Mode } from '../model/message.ts'
 import type { Organization } from '../model/organization.ts'
+import type { PostAttempt } from '../model/post-attempt.ts'
 import type { QualityAlert, QualityFigures } from '../model/quality.ts'
 import type { Report } from '../model/report.ts'
 import type { Counts } from '../model/stats.ts'
 import type { Suppression, SuppressionReason } from '../model/suppression.ts'
 import type { Template, TemplateContent, TemplateVersion } from '../model/template.ts'
-import type {
-  Webhook,
-  WebhookAttempt,
-  WebhookDelivery,
-  WebhookDeliveryStatus,
-  WebhookSecrets,
-} from '../model/webhook.ts'
+import type { Unsubscribable } from '../model/unsubscribable.ts'
+import type { Webhook, WebhookDelivery, WebhookDeliveryStatus, WebhookSecrets } from '../model/webhook.ts'
 
 /** What survives a power cut. Promises of every role, kept by every backend and proved by test/storage/contract.ts:
  *
@@ -295,16 +286,6 @@ export interface EngagementRecord {
   now: number
 }
 
-export interface Unsubscribable {
-  deliveryId: string
-  organizationId: string
-  domainId: string
-  messageId: string
-  from: string
-  email: string
-  sentAt: number
-}
-
 export interface LateRecord {
   deliveryId: string
   report: Report
@@ -512,7 +493,7 @@ export interface WebhookDeliveries {
   record(record: {
     deliveryId: string
     worker: string
-    attempt: WebhookAttempt
+    attempt: PostAttempt
     status: WebhookDeliveryStatus
     nextAttemptAt: number | null
     pauseReason: string | null
@@ -612,7 +593,7 @@ export interface InboundDeliveries {
   record(record: {
     deliveryId: string
     worker: string
-    attempt: InboundAttempt
+    attempt: PostAttempt
     status: InboundDeliveryStatus
     nextAttemptAt: number | null
     now: number

@@ -1,6 +1,6 @@
-import { type EventType, iso, messageEvent } from '../model/event.ts'
-import type { Message } from '../model/message.ts'
-import { suppressionKey } from '../model/suppression.ts'
+import { type EventType, iso, type MessageFacts, messageEvent } from '../model/event.ts'
+import { suppressionOf } from '../model/suppression.ts'
+import { messageLeftOf } from '../model/unsubscribable.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { EngagementRecord, Store } from '../storage/store.ts'
@@ -65,8 +65,7 @@ export function createEngagement(deps: {
     if (found !== null) return { message: found.message, email: found.delivery.email, isKept: true }
     const left = await deliveries.unsubscribable(deliveryId)
     if (left === null) return null
-    const message = { ...left, id: left.messageId, mode: 'live' as const, subject: '', metadata: {}, tags: [] }
-    return { message, email: left.email, isKept: false }
+    return { message: messageLeftOf(left), email: left.email, isKept: false }
   }
 
   return {
@@ -85,15 +84,7 @@ export function createEngagement(deps: {
         method,
         ...browserOf(visitor),
       })
-      const suppression = {
-        id: mintId('sup'),
-        organizationId: message.organizationId,
-        domainId: message.domainId,
-        email: suppressionKey(email),
-        reason: 'unsubscribe' as const,
-        messageId: message.id,
-        createdAt: at,
-      }
+      const suppression = suppressionOf(mintId('sup'), 'unsubscribe', message, email, at)
       const { machine } = visitor
       const told = found.isKept
         ? await deliveries.recordEngagement({ deliveryId, kind: 'unsubscribed', machine, event, suppression, now: at })
@@ -111,7 +102,7 @@ interface Fact {
 }
 
 interface Found {
-  message: Pick<Message, 'id' | 'organizationId' | 'domainId' | 'mode' | 'from' | 'subject' | 'metadata' | 'tags'>
+  message: MessageFacts
   email: string
   isKept: boolean
 }

@@ -1,17 +1,8 @@
+import type { PostAttempt } from '../model/post-attempt.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { PostResult } from '../platform/fetch-public.ts'
 import type { Random } from '../platform/random.ts'
 import { nextWebhookAttempt } from './schedule.ts'
-
-/** One try as it is kept and shown; webhook deliveries and inbound deliveries have the same. */
-export interface PostAttempt {
-  number: number
-  at: number
-  durationMs: number
-  statusCode: number | null
-  error: string | null
-  responseExcerpt: string | null
-}
 
 /** What came of one attempt and what the delivery is now. `isGone`: the endpoint said that it is not coming back. */
 export interface Verdict {

@@ -3,7 +3,7 @@ import type { InboundDeliveryStatus } from '../../src/model/inbound-message.ts'
 import type { InboundRoute } from '../../src/model/inbound-route.ts'
 import type { ClaimedInboundDelivery, Store } from '../../src/storage/store.ts'
 import type { Holds } from './contract.ts'
-import { ALL_INBOUND, found, inboundAttempt, LEASE, type Records, START } from './records.ts'
+import { ALL_INBOUND, found, LEASE, postAttempt, type Records, START } from './records.ts'
 
 type Change = Parameters<Store['inboundRoutes']['update']>[1]
 
@@ -37,7 +37,7 @@ export function inboundDeliveryPromises(holds: Holds): void {
     expect(await read()).toEqual([{ ...one, status: 'pending', attempts: [], nextAttemptAt: START }])
     const [claimed] = await claim(store)
     expect(await read()).toEqual([{ ...one, status: 'pending', attempts: [], nextAttemptAt: null }])
-    const failed = inboundAttempt({ statusCode: 500, error: 'status 500', responseExcerpt: 'oops 🎉' })
+    const failed = postAttempt({ statusCode: 500, error: 'status 500', responseExcerpt: 'oops 🎉' })
     await settle(store, claimed!, 'pending', { attempt: failed, nextAttemptAt: START + 60 })
     expect(await read()).toEqual([{ ...one, status: 'pending', attempts: [failed], nextAttemptAt: START + 60 }])
     expect(store.inboundDeliveries.nextDueAt(() => 1)).toBe(START + 60)
@@ -45,7 +45,7 @@ export function inboundDeliveryPromises(holds: Holds): void {
     const [again] = await claim(store, { now: START + 60 })
     expect(again!.attempt).toBe(2)
     await settle(store, again!, 'delivered')
-    const attempts = [failed, inboundAttempt({ number: 2 })]
+    const attempts = [failed, postAttempt({ number: 2 })]
     expect(await read()).toEqual([{ ...one, status: 'delivered', attempts, nextAttemptAt: null }])
     expect(await claim(store, { now: START + 9e9 })).toEqual([])
     expect(await store.inboundDeliveries.ofMessage('inb_none')).toEqual([])
@@ -185,7 +185,7 @@ function settle(
   return store.inboundDeliveries.record({
     deliveryId: claimed.id,
     worker: claimed.lease.worker,
-    attempt: inboundAttempt({ number: claimed.attempt }),
+    attempt: postAttempt({ number: claimed.attempt }),
     status,
     nextAttemptAt: null,
     now: START,

@@ -13,10 +13,10 @@ import {
   LEASE,
   lateBounce,
   ORGANIZATION,
+  postAttempt,
   type Records,
   recordOf,
   START,
-  webhookAttempt,
 } from './records.ts'
 
 const DAY = 86_400_000
@@ -130,7 +130,7 @@ export function retentionPromises(holds: Holds): void {
     const { records: left } = await store.webhookDeliveries.list(list, { limit: 9, after: null })
     expect(left.map(({ eventId }) => eventId)).toEqual([young.id])
     const result = { deliveryId: claimed!.id, worker: LEASE.worker, status: 'delivered' as const, nextAttemptAt: null }
-    const record = { ...result, attempt: webhookAttempt(), pauseReason: null, now: START }
+    const record = { ...result, attempt: postAttempt(), pauseReason: null, now: START }
     expect(await store.webhookDeliveries.record(record)).toEqual({ kind: 'lease_lost' })
   })
 

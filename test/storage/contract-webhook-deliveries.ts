@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import type { Webhook, WebhookDeliveryStatus } from '../../src/model/webhook.ts'
 import type { ClaimedWebhookDelivery, Store } from '../../src/storage/store.ts'
 import type { Holds } from './contract.ts'
-import { found, idsByPage, LEASE, ORGANIZATION, type Records, START, webhookAttempt } from './records.ts'
+import { found, idsByPage, LEASE, ORGANIZATION, postAttempt, type Records, START } from './records.ts'
 
 export function webhookDeliveryPromises(holds: Holds): void {
   holds('an event goes to every active webhook that wants its kind', async (store, records) => {
@@ -55,7 +55,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
       createdAt: START,
     }
     expect(await store.webhookDeliveries.get(claimed!.id)).toEqual(record as never)
-    const failed = webhookAttempt({ statusCode: 500, error: 'status 500', responseExcerpt: 'oops 🎉' })
+    const failed = postAttempt({ statusCode: 500, error: 'status 500', responseExcerpt: 'oops 🎉' })
     await settle(store, claimed!, 'pending', { attempt: failed, nextAttemptAt: START + 5000 })
     const waiting = { ...record, attempts: [failed], nextAttemptAt: START + 5000 }
     expect(await store.webhookDeliveries.get(claimed!.id)).toEqual(waiting as never)
@@ -70,7 +70,7 @@ export function webhookDeliveryPromises(holds: Holds): void {
       ...waiting,
       status: 'delivered',
       nextAttemptAt: null,
-      attempts: [failed, webhookAttempt({ number: 2 })],
+      attempts: [failed, postAttempt({ number: 2 })],
     } as never)
     expect(await store.webhookDeliveries.get('whd_none')).toBeNull()
   })
@@ -264,7 +264,7 @@ function settle(
   return store.webhookDeliveries.record({
     deliveryId: claimed.id,
     worker: claimed.lease.worker,
-    attempt: webhookAttempt({ number: claimed.attempt }),
+    attempt: postAttempt({ number: claimed.attempt }),
     status,
     nextAttemptAt: null,
     pauseReason: null,

@@ -2,13 +2,14 @@ import type { ApiKey } from '../../src/model/api-key.ts'
 import type { Attempt, Outcome } from '../../src/model/delivery.ts'
 import type { DkimKeyRecord, Domain } from '../../src/model/domain.ts'
 import type { Event, EventType } from '../../src/model/event.ts'
-import type { InboundAttempt, InboundMessage } from '../../src/model/inbound-message.ts'
+import type { InboundMessage } from '../../src/model/inbound-message.ts'
 import type { InboundRoute } from '../../src/model/inbound-route.ts'
 import type { Message } from '../../src/model/message.ts'
 import type { Organization } from '../../src/model/organization.ts'
+import type { PostAttempt } from '../../src/model/post-attempt.ts'
 import type { Report } from '../../src/model/report.ts'
 import type { Suppression } from '../../src/model/suppression.ts'
-import type { Webhook, WebhookAttempt } from '../../src/model/webhook.ts'
+import type { Webhook } from '../../src/model/webhook.ts'
 import { createMintId } from '../../src/platform/ids.ts'
 import type {
   AcceptedInbound,
@@ -355,11 +356,7 @@ export function recordOf(
   }
 }
 
-export function webhookAttempt(change: Partial<WebhookAttempt> = {}): WebhookAttempt {
-  return { number: 1, at: START, durationMs: 30, statusCode: 200, error: null, responseExcerpt: null, ...change }
-}
-
-export function inboundAttempt(change: Partial<InboundAttempt> = {}): InboundAttempt {
+export function postAttempt(change: Partial<PostAttempt> = {}): PostAttempt {
   return { number: 1, at: START, durationMs: 30, statusCode: 200, error: null, responseExcerpt: null, ...change }
 }
 

@@ -1,4 +1,5 @@
-import type { InboundAttempt, InboundDelivery } from '../../model/inbound-message.ts'
+import type { InboundDelivery } from '../../model/inbound-message.ts'
+import type { PostAttempt } from '../../model/post-attempt.ts'
 import type { ClaimedInboundDelivery, InboundDeliveries } from '../store.ts'
 import { type Agenda, type DueTime, refill } from './agenda.ts'
 import { claimFrom } from './claim.ts'
@@ -141,7 +142,7 @@ export function sqliteInboundDeliveries(
       }),
     ofMessage: async (inboundMessageId) =>
       (ofMessage.all(inboundMessageId) as Row[]).map(
-        ({ number, ...rest }): InboundDelivery => ({ ...rest, attempts: attempts.all(number) as InboundAttempt[] }),
+        ({ number, ...rest }): InboundDelivery => ({ ...rest, attempts: attempts.all(number) as PostAttempt[] }),
       ),
     redeliver: (inboundMessageId, deliveryId, now) =>
       writer.write(() => {

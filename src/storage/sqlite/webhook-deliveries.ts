@@ -1,5 +1,6 @@
 import type { EventType } from '../../model/event.ts'
-import type { WebhookAttempt, WebhookDelivery } from '../../model/webhook.ts'
+import type { PostAttempt } from '../../model/post-attempt.ts'
+import type { WebhookDelivery } from '../../model/webhook.ts'
 import type { ClaimedWebhookDelivery, WebhookDeliveries } from '../store.ts'
 import { type Agenda, type DueTime, refill } from './agenda.ts'
 import { claimFrom } from './claim.ts'
@@ -101,7 +102,7 @@ export function sqliteWebhookDeliveries(
   const toRecord = ({ number: row, ...rest }: Row): WebhookDelivery => ({
     ...rest,
     nextAttemptAt: rest.status === 'pending' ? rest.nextAttemptAt : null,
-    attempts: attempts.all(row) as WebhookAttempt[],
+    attempts: attempts.all(row) as PostAttempt[],
   })
 
   return {
