@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connect } from '../../src/storage/sqlite/driver.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import { removeAll } from './contract-retention.ts'
 import { ALL_MESSAGES, accept, createRecords, found, START } from './records.ts'
@@ -61,5 +62,26 @@ test('a little space stays for what comes next', async () => {
   expect(await store.retention.giveBack(() => false)).toBe(false)
   await store.retention.truncateLog()
   expect(statSync(join(dataDir, 'postrider.db')).size).toBe(before)
+  await store.close()
+})
+
+test('the search index is merged while much is removed, however busy the house is', async () => {
+  const store = await openStore({ dataDir, now: START })
+  const records = createRecords()
+  await found(store, records)
+  const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 1000 })
+  const indexBytes = () => db.prepare('select sum(length(block)) from message_search_data').pluck().get() as number
+  const over = { status: 'delivered' as const, deliveries: [{ status: 'delivered' as const, nextAttemptAt: null }] }
+  for (let group = 0; group < 21; group++) {
+    await accept(
+      store,
+      ...Array.from({ length: 200 }, (_, at) => records.accepted({ ...over, subject: `${group}-${at}` })),
+    )
+  }
+  while (await store.indexForSearch());
+  const before = indexBytes()
+  await removeAll(store, START + DAY)
+  expect(indexBytes()).toBeLessThan(before / 4)
+  db.close()
   await store.close()
 })

@@ -26,6 +26,7 @@ import { shareReads } from './reading.ts'
 import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
 import { searchIndex } from './search.ts'
+import { createSpace } from './space.ts'
 import { sqliteStats } from './stats.ts'
 import { sqliteSuppressions, suppressInside } from './suppressions.ts'
 import { createTally } from './tally.ts'
@@ -76,9 +77,10 @@ export function storeOn(db: Connection): Store {
   const deliveryAgenda = createAgenda()
   const webhookAgenda = createAgenda()
   const inboundAgenda = createAgenda()
-  const search = searchIndex(db, writer)
-
   const parts = contentParts(db)
+  const space = createSpace(db, { parts, reading })
+  const search = searchIndex(db, writer, space.copyLog)
+
   const remember = rememberInside(db)
   const suppress = suppressInside(db)
   const addAttempt = addAttemptInside(db)
@@ -123,7 +125,7 @@ export function storeOn(db: Connection): Store {
     }),
     stats: sqliteStats(db),
     quality,
-    retention: sqliteRetention(db, writer, { parts, reading }),
+    retention: sqliteRetention(db, writer, { parts, space }),
     idempotency: sqliteIdempotency(db, writer),
     secret: (name, fresh) =>
       writer.write(() => {

@@ -2,8 +2,7 @@ import { isFinal, type MessageStatus } from '../../model/message.ts'
 import type { Retention } from '../store.ts'
 import { type ContentParts, PART_BYTES } from './content-parts.ts'
 import type { Connection } from './driver.ts'
-import type { Reading } from './reading.ts'
-import { createSpace } from './space.ts'
+import type { Space } from './space.ts'
 import type { Writer } from './writer.ts'
 
 // In the order of acceptance, so that what is old comes first; what is still open is stepped over once a pass.
@@ -38,6 +37,8 @@ const PRUNE_UNSUBSCRIBABLES = `delete from unsubscribables where delivery_id in 
 const SLICE = 100
 /** Of content in one transaction: only the commit, which the caller's time does not see, writes its blank pages. */
 const SLICE_BYTES = 2 * PART_BYTES
+/** Messages taken out of the search index before it is merged, which steps over them in one go: two milliseconds. */
+const UNINDEXED_MAX = 4096
 
 /** What the plans no longer keep, taken away in small steps.
  *
@@ -48,7 +49,7 @@ const SLICE_BYTES = 2 * PART_BYTES
 export function sqliteRetention(
   db: Connection,
   writer: Writer,
-  { parts, reading }: { parts: ContentParts; reading: Reading },
+  { parts, space }: { parts: ContentParts; space: Space },
 ): Retention {
   const messages = db.prepare(MESSAGES)
   const keepUnsubscribable = db.prepare(KEEP_UNSUBSCRIBABLE)
@@ -61,7 +62,6 @@ export function sqliteRetention(
   const removeInbound = db.prepare(REMOVE_INBOUND)
   const removeRaw = db.prepare(REMOVE_RAW)
   const pruneUnsubscribables = db.prepare(PRUNE_UNSUBSCRIBABLES)
-  const space = createSpace(db, { parts, reading })
 
   /** How far the present pass over an organization has come; the order of kinds is that of the walks. */
   const places = new Map<string, Place>()
@@ -79,6 +79,7 @@ export function sqliteRetention(
                 keepUnsubscribable.run(row.number, request.unsubscribableSince)
                 for (const tag of JSON.parse(row.tags) as string[]) untag.run(row.organizationId, tag, row.number)
                 unindex.run(row.number)
+                unindexed++
                 parts.letGo('content', row.number)
                 removeMessage.run(row.number)
                 return row.sizeBytes
@@ -114,11 +115,17 @@ export function sqliteRetention(
       })),
     }
   }
+  /** Since the search index was merged. */
+  let unindexed = 0
   const walks = [messageWalk, eventWalk, inboundWalk]
 
   /** One slice of what comes at `place` → where to go on; null when the organization is through. */
   const step = (request: Request, { walk, after }: Place): Place | null => {
     if (parts.removeSome(request.timeIsUp)) return { walk, after }
+    if (unindexed >= UNINDEXED_MAX) {
+      if (space.mergeSearch(request.timeIsUp)) return { walk, after }
+      unindexed = 0
+    }
     if (walk === walks.length) return null
     const { records, isEnd } = walks[walk]!(request, after)
     let bytes = 0
@@ -138,16 +145,20 @@ export function sqliteRetention(
         request.timeIsUp()
         return step(request, place)
       })
+      space.copyLog()
       if (next === null) places.delete(request.organizationId)
       else places.set(request.organizationId, next)
       return next !== null
     },
     pruneUnsubscribables: (before, limit) => writer.write(() => pruneUnsubscribables.run(before, limit).changes),
-    giveBack: (timeIsUp) =>
-      writer.write(() => {
+    giveBack: async (timeIsUp) => {
+      const isMore = await writer.write(() => {
         timeIsUp()
         return space.giveBack(timeIsUp)
-      }),
+      })
+      space.copyLog()
+      return isMore
+    },
     truncateLog: async () => space.truncateLog(),
   }
 }

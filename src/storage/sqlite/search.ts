@@ -14,9 +14,9 @@ const CHANGES = 'select total_changes()'
 const SET_STATE = 'update message_search_state set indexed_number = ?'
 
 /** Messages whose words lie together. SQLite merges a word of all segments at once, half a microsecond for each message
- *  that has it, and a word of every mail would take a tenth of a second for 200,000; so each word is kept with the code
+ *  that has it: a word of every mail would take a tenth of a second for 200,000; so each word is kept with the code
  *  of its range before it and is another word in the next. Tests are told of it. */
-export const RANGE = 8192
+export const RANGE = 4096
 /** Base 36, all of the same length: no code and word read like another code and word. */
 const CODE_LENGTH = 5
 /** What the tokenizer takes for a word (sqlite.org/fts5.html#unicode61_tokenizer). What only one of us takes for one is
@@ -24,10 +24,10 @@ const CODE_LENGTH = 5
 const WORD = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu
 
 /** Messages indexed in one go: a few milliseconds of the writing thread. */
-const BATCH = 200
-/** Merged with each batch, more than a batch adds on all its way up; segments left alone are merged sixteen at once. */
+const BATCH = 100
+/** Merged with each batch, more than a batch adds on all its way up. */
 const MERGE_PAGES = 16
-const MERGES = 6
+const MERGES = 3
 
 /** Full text over subject and addresses. Indexing costs more than half of accepting a message, so it happens
  *  behind: now and then in small batches, and before a search, which therefore finds what was sent a moment ago. */
@@ -41,7 +41,8 @@ export interface SearchIndex {
   expressions(text: string, number: number): { first: number; whole: string | null; all: string }
 }
 
-export function searchIndex(db: Connection, writer: Writer): SearchIndex {
+/** `copyLog` is called after each batch, so that what it wrote weighs on no other change. */
+export function searchIndex(db: Connection, writer: Writer, copyLog: () => void): SearchIndex {
   const state = db.prepare(STATE).pluck()
   const newest = db.prepare(NEWEST).pluck()
   const unindexed = db.prepare(UNINDEXED)
@@ -61,6 +62,7 @@ export function searchIndex(db: Connection, writer: Writer): SearchIndex {
       if (last !== undefined) setState.run(last.number)
       for (let merges = 0; merges < MERGES && merge(MERGE_PAGES); merges++);
     })
+    copyLog()
     return isBehind()
   }
 

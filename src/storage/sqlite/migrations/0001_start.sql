@@ -466,8 +466,9 @@ create table secrets (
 create virtual table message_search using fts5 (
   words, content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 2"
 );
--- Merging by itself would take a second at once; search.ts and retention merge in small steps.
-insert into message_search (message_search, rank) values ('automerge', 0), ('crisismerge', 1000);
+-- Merging by itself would take a second at once; search.ts and retention merge in small steps. What was deleted is stepped
+-- over without a stop, so it must not become more than a hundredth of a segment before it is merged away.
+insert into message_search (message_search, rank) values ('automerge', 0), ('crisismerge', 1000), ('deletemerge', 1);
 create table message_search_state (
   one integer primary key check (one = 1),
   indexed_number integer not null
