@@ -1,5 +1,6 @@
 import { type AuthenticateResult, type DKIMResult, authenticate as mailauth } from 'mailauth'
-import { type AuthenticationResult, rangesOf } from '../mail/authentication-results.ts'
+import type { AuthenticationResult } from '../mail/authentication-results.ts'
+import { rangesOf } from '../mail/field-ranges.ts'
 import type { ArcResult, DkimResult, DmarcResult, SpfResult, Verdicts } from '../model/inbound-message.ts'
 import type { Clock } from '../platform/clock.ts'
 import { mailauthResolver, type Resolver } from '../platform/resolver.ts'

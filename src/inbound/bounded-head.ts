@@ -1,4 +1,4 @@
-import { rangesOf, without } from '../mail/authentication-results.ts'
+import { rangesOf, without } from '../mail/field-ranges.ts'
 
 /** Raw mail → what mailauth may look at; `isCut` when that is the From fields alone. It has no limits of its own:
  *  - each signature is a lookup and an RSA operation, so those behind the first 20 are left out;

@@ -2,9 +2,8 @@ import {
   type AuthenticationResult,
   authenticationResultsField,
   ownResultRanges,
-  rangesOf,
-  without,
 } from '../mail/authentication-results.ts'
+import { rangesOf, without } from '../mail/field-ranges.ts'
 import { receivedField, returnPathField } from '../mail/trace-fields.ts'
 import type { ReadingJob } from './reading.ts'
 

@@ -1,4 +1,4 @@
-import { rangesOf } from '../mail/authentication-results.ts'
+import { rangesOf } from '../mail/field-ranges.ts'
 import type { Verdicts } from '../model/inbound-message.ts'
 import type { Authentication } from './authenticate.ts'
 

@@ -4,8 +4,8 @@ import {
   authenticationResultsField,
   authenticationResultsPayload,
   ownResultRanges,
-  without,
 } from './authentication-results.ts'
+import { without } from './field-ranges.ts'
 
 const mail = (...lines: string[]) => Buffer.from(`${lines.join('\r\n')}\r\n`)
 const stripped = (raw: Buffer, host = 'mx.example') => Buffer.from(without(raw, ownResultRanges(raw, host))).toString()

@@ -1,3 +1,4 @@
+import { type FieldRange, rangesOf } from './field-ranges.ts'
 import { foldField } from './header-text.ts'
 
 /** One finding: `dkim=pass (2048 bit) header.d=a.example`. Comment and values may be an attacker's text. */
@@ -23,46 +24,11 @@ export function authenticationResultsPayload(authservId: string, results: readon
 /** Raw mail → byte ranges, in order, of its Authentication-Results fields that speak in our name; a sender wrote them,
  *  and they must go before ours is added. Those of other hosts are not in it. Linear, reads the whole header however
  *  large it is, never throws. RFC 8601 §5. */
-export function ownResultRanges(raw: Uint8Array, authservId: string): { start: number; end: number }[] {
+export function ownResultRanges(raw: Uint8Array, authservId: string): FieldRange[] {
   return rangesOf(raw, NAME.toLowerCase(), (value) => authservIdOf(value) === authservId.toLowerCase())
 }
 
-/** Raw mail → byte ranges, in order, of its fields of this name (lower-case) whose value, unfolded, the test takes. */
-export function rangesOf(
-  raw: Uint8Array,
-  key: string,
-  takes: (value: string) => boolean = () => true,
-): { start: number; end: number }[] {
-  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
-  const ranges: { start: number; end: number }[] = []
-  for (let start = 0; start < bytes.length; ) {
-    if (bytes[start] === LF || (bytes[start] === CR && bytes[start + 1] === LF)) break
-    const end = endOfField(bytes, start)
-    const name = bytes.toString('latin1', start, Math.min(start + key.length, end)).toLowerCase()
-    if (name === key) {
-      const rest = /^\s*:([\s\S]*)$/.exec(bytes.toString('latin1', start + key.length, end))
-      if (rest !== null && takes(rest[1]!)) ranges.push({ start, end })
-    }
-    start = end
-  }
-  return ranges
-}
-
-/** The bytes without these ranges (in order, apart); the same object when there are none. */
-export function without(raw: Uint8Array, ranges: readonly { start: number; end: number }[]): Uint8Array {
-  if (ranges.length === 0) return raw
-  const kept: Uint8Array[] = []
-  let at = 0
-  for (const { start, end } of ranges) {
-    kept.push(raw.subarray(at, start))
-    at = end
-  }
-  kept.push(raw.subarray(at))
-  return Buffer.concat(kept)
-}
-
 const NAME = 'Authentication-Results'
-const [TAB, LF, CR, SPACE] = [9, 10, 13, 32]
 /** RFC 2045 §5.1 */
 const TOKEN = /^[A-Za-z0-9!#$%&'*+\-.^_`{|}~]+$/
 /** Of an address, RFC 5321 §4.5.3.1, with room to spare: a line has at most 998 bytes. */
@@ -97,15 +63,6 @@ function pvalue(value: string): string {
 
 function printable(text: string): string {
   return text.slice(0, LONGEST_VALUE).replace(/[^ -~]/g, '?')
-}
-
-function endOfField(bytes: Buffer, start: number): number {
-  for (let at = start; ; ) {
-    const newline = bytes.indexOf(LF, at)
-    if (newline < 0) return bytes.length
-    at = newline + 1
-    if (bytes[at] !== SPACE && bytes[at] !== TAB) return at
-  }
 }
 
 /** Value of such a field → the host it speaks for, lower-case; '' when it names none. Comments may stand around it. */

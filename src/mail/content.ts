@@ -1,4 +1,5 @@
 import type { Mailbox } from './address.ts'
+import { ZSTD_LEVEL } from './blob.ts'
 
 /** One attachment, decoded. `contentId` is without angle brackets; null when the html cannot refer to it. */
 export interface Attachment {
@@ -80,7 +81,6 @@ export function unpackContent(bytes: Uint8Array): MailContent {
 const VERSION = 1
 const HEAD_BYTES = 9
 const NEWLINE = 0x0a
-const ZSTD_LEVEL = 1 // a twentieth larger than level 3, and a sixth quicker
 
 /** Where the next content is written before it is compressed: three copies of ten kilobytes a mail, each to be collected
  *  again, took a sixth of packing. Larger content is rare and gets memory of its own. */

@@ -36,7 +36,7 @@ export function statusIn(text: string): string | null {
 }
 
 /** Words that hold a server's reply → class of it (2, 4 or 5); null when they have none. */
-export function classIn(text: string): string | null {
+function classIn(text: string): string | null {
   return statusIn(text)?.[0] ?? /^(?:\W*)([245])\d\d(?!\d)/.exec(text)?.[1] ?? null
 }
 

@@ -36,7 +36,7 @@ export function readHeaderFields(raw: Uint8Array): { fields: HeaderField[]; body
 }
 
 /** Bytes of a header → text: UTF-8 when they are, else latin1, where each byte is a character. */
-export function headerText(bytes: Uint8Array): string {
+function headerText(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes)
   } catch {

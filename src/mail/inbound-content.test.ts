@@ -33,8 +33,8 @@ describe('stored inbound mail', () => {
     const bent = blob.slice()
     bent[bent.length - 1]! ^= 1
     for (const bad of [bent, blob.slice(0, -1), blob.slice(0, 3), new Uint8Array(), packParsed(parsed)]) {
-      expect(() => unpackRaw(bad)).toThrow('stored mail')
+      expect(() => unpackRaw(bad)).toThrow('stored content')
     }
-    expect(() => unpackParsed(blob)).toThrow('stored mail')
+    expect(() => unpackParsed(blob)).toThrow('stored content')
   })
 })

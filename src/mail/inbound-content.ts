@@ -1,3 +1,4 @@
+import { packBlob, unpackBlob } from './blob.ts'
 import { decodeWords, type HeaderField } from './header-fields.ts'
 
 /** What the payload shows of a mail beyond its record (interface.md "Inbound received delivery"). */
@@ -23,12 +24,12 @@ export function headersOf(fields: readonly HeaderField[]): Record<string, string
 
 /** Stored raw mail → one blob. Never throws. */
 export function packRaw(raw: Uint8Array): Uint8Array<ArrayBuffer> {
-  return pack(RAW, raw)
+  return packBlob(RAW, raw)
 }
 
 /** Blob → the raw mail, in a buffer of its own. Throws on a blob that is cut, damaged or of another kind. */
 export function unpackRaw(blob: Uint8Array): Uint8Array<ArrayBuffer> {
-  return unpack(RAW, blob)
+  return unpackBlob(RAW, blob)
 }
 
 /** ParsedMail → one blob. The two bodies stand beside the JSON of the rest: escaping them would cost as much as
@@ -37,12 +38,12 @@ export function packParsed({ textBody, htmlBody, headers, attachments }: ParsedM
   const text = Buffer.from(textBody)
   const html = Buffer.from(htmlBody)
   const rest: ParsedRest = { headers: Object.entries(headers), attachments, textBytes: text.length }
-  return pack(PARSED, Buffer.concat([Buffer.from(`${JSON.stringify(rest)}\n`), text, html]))
+  return packBlob(PARSED, Buffer.concat([Buffer.from(`${JSON.stringify(rest)}\n`), text, html]))
 }
 
 /** Blob → ParsedMail. Throws on a blob that is cut, damaged or of another kind. */
 export function unpackParsed(blob: Uint8Array): ParsedMail {
-  const bytes = unpack(PARSED, blob)
+  const bytes = unpackBlob(PARSED, blob)
   const clear = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const restEnd = clear.indexOf(NEWLINE)
   const { headers, attachments, textBytes } = JSON.parse(clear.toString('utf8', 0, restEnd)) as ParsedRest
@@ -61,28 +62,7 @@ type ParsedRest = Pick<ParsedMail, 'attachments'> & {
   textBytes: number
 }
 
-/** Version byte, then the CRC-32 (big-endian) of the zstd part behind it, which has no checksum of its own. */
-function pack(version: number, clear: Uint8Array): Uint8Array<ArrayBuffer> {
-  const packed = Bun.zstdCompressSync(clear, { level: ZSTD_LEVEL })
-  const blob = new Uint8Array(HEAD_BYTES + packed.byteLength)
-  blob[0] = version
-  new DataView(blob.buffer).setUint32(1, Bun.hash.crc32(packed))
-  blob.set(packed, HEAD_BYTES)
-  return blob
-}
-
-function unpack(version: number, blob: Uint8Array): Uint8Array<ArrayBuffer> {
-  if (blob.byteLength < HEAD_BYTES || blob[0] !== version) throw new Error('stored mail has an unknown form')
-  const packed = blob.subarray(HEAD_BYTES)
-  const checksum = new DataView(blob.buffer, blob.byteOffset, HEAD_BYTES).getUint32(1)
-  if (Bun.hash.crc32(packed) !== checksum) throw new Error('stored mail is damaged')
-  const clear = Bun.zstdDecompressSync(packed)
-  return new Uint8Array(clear.buffer as ArrayBuffer, clear.byteOffset, clear.byteLength)
-}
-
-// Apart from each other and from content.ts (1) and mime-content.ts (2), so that no blob is read as another kind.
+// content.ts has 1, mime-content.ts 2.
 const RAW = 3
 const PARSED = 4
-const HEAD_BYTES = 5
 const NEWLINE = 0x0a
-const ZSTD_LEVEL = 1 // a twentieth larger than level 3, and a sixth quicker

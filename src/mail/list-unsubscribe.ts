@@ -24,4 +24,4 @@ export function unsubscribeFields(
 export const UNSUBSCRIBE_SUBJECT = 'unsubscribe'
 
 /** What the header announces is what a program then posts. RFC 8058 §3.1, §3.2 */
-export const ONE_CLICK = 'List-Unsubscribe=One-Click'
+const ONE_CLICK = 'List-Unsubscribe=One-Click'

@@ -61,14 +61,15 @@ export function readTexts(raw: Uint8Array): { html: string | null; text: string 
   return { html: html ? textOf(html) : null, text: plain ? textOf(plain) : null }
 }
 
+/** Said to be one by its author; pictures that a text shows are not. RFC 2183 §2.2 */
+export function isAttachment(part: MimePart): boolean {
+  return mediaType(fieldOf(part, 'content-disposition')) === 'attachment'
+}
+
 const MOST_BYTES = 1_048_576 // reports stand in front of the mail that they are about
 const MOST_PARTS = 1_000
 const DEEPEST = 20 // mails from the wild have up to six levels
 const [LF, CR, DASH] = [10, 13, 45]
-
-function isAttachment(part: MimePart): boolean {
-  return mediaType(fieldOf(part, 'content-disposition')) === 'attachment'
-}
 
 function readPart(bytes: Uint8Array, depth: number, budget: { parts: number }, usual = 'text/plain'): MimePart {
   budget.parts--

@@ -3,7 +3,7 @@ import { type Attachment, unpackContent } from './content.ts'
 import { fileName } from './file-name.ts'
 import { decodeWords, parameterOf, readHeaderFields } from './header-fields.ts'
 import { isMime, unpackMime } from './mime-content.ts'
-import { contentOf, fieldOf, leavesOf, type MimePart, readParts, readTexts } from './mime-parts.ts'
+import { contentOf, fieldOf, isAttachment, leavesOf, readParts, readTexts } from './mime-parts.ts'
 
 /** What a stored mail shows to a reader, whether it was composed here or by its author. */
 export interface ShownContent {
@@ -44,7 +44,7 @@ function attachmentsOf(mime: Uint8Array): Attachment[] {
   const seen = new Set<string>()
   return leavesOf(readParts(mime, mime.byteLength))
     .filter((part) => {
-      const isText = (part.type === 'text/plain' || part.type === 'text/html') && !isAttached(part)
+      const isText = (part.type === 'text/plain' || part.type === 'text/html') && !isAttachment(part)
       if (!isText || seen.has(part.type)) return true
       seen.add(part.type) // the first of each kind is what readTexts gives
       return false
@@ -58,8 +58,4 @@ function attachmentsOf(mime: Uint8Array): Attachment[] {
         content: contentOf(part),
       }
     })
-}
-
-function isAttached(part: MimePart): boolean {
-  return /^\s*attachment\b/i.test(fieldOf(part, 'content-disposition'))
 }

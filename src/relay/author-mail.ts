@@ -1,7 +1,7 @@
 import type { Mailbox } from '../mail/address.ts'
+import { withoutFields } from '../mail/field-ranges.ts'
 import { decodeWords, type HeaderField, readHeaderFields } from '../mail/header-fields.ts'
 import { onlyMailbox } from '../mail/mailboxes.ts'
-import { withoutFields } from '../mail/strip-fields.ts'
 import { invalid } from '../model/refusal.ts'
 import { SCAN_LIMITS } from '../smtp/scan.ts'
 import type { FinishedMail } from '../submission/request.ts'

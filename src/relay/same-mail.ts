@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { withoutFields } from '../mail/strip-fields.ts'
+import { withoutFields } from '../mail/field-ranges.ts'
 import type { Mode } from '../model/message.ts'
 
 /** What makes two submissions the same one for an idempotency key: mode, envelope recipients in any order, and the mail as

@@ -1,7 +1,7 @@
 import { type Mailbox, parseMailbox } from '../mail/address.ts'
 import { unpackContent } from '../mail/content.ts'
+import { withoutFields } from '../mail/field-ranges.ts'
 import { isMime, unpackMime } from '../mail/mime-content.ts'
-import { withoutFields } from '../mail/strip-fields.ts'
 import type { AsSent, Message } from '../model/message.ts'
 import type { Addresses, SubmissionRequest } from './request.ts'
 
