@@ -58,6 +58,14 @@ export function label(max: number) {
     .refine((text) => text.trim() !== '', 'must not be blank')
 }
 
+/** URL of an endpoint; `checkUrl` answers why one is not taken, or null (platform/fetch-public.ts checkWebhookUrl). */
+export function endpointUrl(checkUrl: (url: string) => string | null) {
+  return z.string().superRefine((text, context) => {
+    const reason = checkUrl(text)
+    if (reason !== null) context.addIssue({ code: 'custom', message: `is not accepted: ${reason}` })
+  })
+}
+
 /** `grace_period_minutes` of both rotations: 0–10080, default 60 (contract §2). */
 export const graceMinutes = z
   .number()

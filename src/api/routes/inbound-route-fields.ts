@@ -8,7 +8,7 @@ import {
   type RouteMatch,
 } from '../../model/inbound-route.ts'
 import { suppressionKey } from '../../model/suppression.ts'
-import { emailAddress, label } from '../schema.ts'
+import { emailAddress, endpointUrl, label } from '../schema.ts'
 
 /** The fields of an inbound route as they come in, each parsed to what the model keeps. `checkUrl` answers why a URL is
  *  not taken, or null. A match and an action are always given whole. */
@@ -85,10 +85,7 @@ const forwardTo = z
   .transform((to) => [...new Map([to].flat().map((address) => [suppressionKey(address), address])).values()])
 
 function actionOf(checkUrl: (url: string) => string | null) {
-  const url = z.string().superRefine((text, context) => {
-    const reason = checkUrl(text)
-    if (reason !== null) context.addIssue({ code: 'custom', message: `is not accepted: ${reason}` })
-  })
+  const url = endpointUrl(checkUrl)
   const webhookConfig = z
     .strictObject({ url, include_attachments: z.boolean().default(false) })
     .transform((config) => ({ url: config.url, includeAttachments: config.include_attachments }))

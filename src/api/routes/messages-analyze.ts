@@ -6,12 +6,13 @@ import type { Domain } from '../../model/domain.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import { fixContent } from '../../submission/draft.ts'
-import { collapseRecipients, MAX_RECIPIENTS } from '../../submission/recipients.ts'
+import { collapseRecipients } from '../../submission/recipients.ts'
 import type { Rendered } from '../../submission/render.ts'
 import type { SubmissionRequest, TemplateUse } from '../../submission/request.ts'
 import { requireOwnDomain } from '../../submission/requirements.ts'
 import { analysisAnswers, FINDINGS_TEXT } from '../answers/analysis.ts'
 import { type Operation, operation } from '../operation.ts'
+import { hasBody, hasFewRecipients, hasOneContent, hasUseForVariables, RULES } from './content-rules.ts'
 import { createSendBody, toSubmission } from './messages-body.ts'
 
 export interface AnalyzeDeps {
@@ -59,32 +60,10 @@ function createAnalyzeBody(now: () => number) {
       to: shape.to.nullish(),
       subject: z.union([z.literal(''), shape.subject]).nullish(),
     })
-    .refine((body) => body.template_id || body.html || body.text, {
-      path: ['html'],
-      error: 'or text is required, or template_id',
-      when: knows('html', 'text', 'template_id'),
-    })
-    .refine((body) => !(body.template_id && (body.html || body.text)), {
-      path: ['template_id'],
-      error: 'cannot be given together with html or text',
-      when: knows('html', 'text', 'template_id'),
-    })
-    .refine((body) => !body.variables || body.template_id, {
-      path: ['variables'],
-      error: 'are for a template: template_id is missing',
-      when: knows('template_id'),
-    })
-    .refine(({ to, cc, bcc }) => collapseRecipients({ to: to ?? NOBODY, cc, bcc }).length <= MAX_RECIPIENTS, {
-      path: ['to'],
-      error: `must name at most ${MAX_RECIPIENTS} recipients together with cc and bcc`,
-      when: knows('to', 'cc', 'bcc'),
-    })
-}
-
-/** A rule about several fields applies once each of them is good by itself. */
-function knows(...fields: string[]) {
-  return ({ value, issues }: z.core.ParsePayload) =>
-    typeof value === 'object' && value !== null && !issues.some(({ path }) => fields.includes(String(path?.[0])))
+    .refine(hasBody, RULES.body)
+    .refine(hasOneContent, RULES.oneContent)
+    .refine(hasUseForVariables, RULES.variables)
+    .refine(({ to, cc, bcc }) => hasFewRecipients({ to: to ?? NOBODY, cc, bcc }), RULES.recipients)
 }
 
 /** A subject of the message itself stands above the template's. */

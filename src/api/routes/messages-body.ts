@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { type Mailbox, parseMailbox } from '../../mail/address.ts'
 import type { Metadata } from '../../model/message.ts'
 import * as checks from '../../submission/checks.ts'
-import { collapseRecipients, MAX_RECIPIENTS } from '../../submission/recipients.ts'
+import { MAX_RECIPIENTS } from '../../submission/recipients.ts'
 import type { Addresses, SubmissionRequest } from '../../submission/request.ts'
 import { isoTime } from '../schema.ts'
+import { hasBody, hasFewRecipients, hasOneContent, hasSubject, hasUseForVariables, RULES } from './content-rules.ts'
 import { templateName, templateVariables } from './template-fields.ts'
 
 /** The body of a send, from the wire (contract §3) to what submission takes. */
@@ -14,7 +15,7 @@ export type SendBody = z.infer<ReturnType<typeof createSendBody>>
  *  field means that it is absent. Only `scheduled_at` depends on the time.
  *
  *  A good body, as nearly all are, passes by compiled code; only one that fails there is read rule by rule, for the
- *  faults. zod does not compile rules that say when they apply, so the two that do stand beside it. */
+ *  faults. zod does not compile rules that say when they apply, so those over several fields stand beside it. */
 export function createSendBody(now: () => number) {
   const fields = z.strictObject({
     from: z.string().transform(readFrom).describe('`a@d` or `Name <a@d>`; the domain is that of the key.'),
@@ -60,27 +61,11 @@ export function createSendBody(now: () => number) {
       .describe('Each recipient’s mail gets a `List-Unsubscribe` of its own, and its link for `%unsubscribe_url%`.'),
   })
   const whole = fields
-    .refine(hasBody, {
-      path: ['html'],
-      error: 'or text is required, or template_id',
-      when: isFree('html', 'text', 'template_id'),
-    })
-    .refine(hasSubject, { path: ['subject'], error: 'is required', when: isFree('subject') })
-    .refine(hasOneContent, {
-      path: ['template_id'],
-      error: 'cannot be given together with html or text',
-      when: isFree('template_id'),
-    })
-    .refine(hasUseForVariables, {
-      path: ['variables'],
-      error: 'are for a template: template_id is missing',
-      when: isFree('template_id', 'variables'),
-    })
-    .refine(hasFewRecipients, {
-      path: ['to'],
-      error: `must name at most ${MAX_RECIPIENTS} recipients together with cc and bcc`,
-      when: ({ value }) => isRecord(value),
-    })
+    .refine(hasBody, RULES.body)
+    .refine(hasSubject, RULES.subject)
+    .refine(hasOneContent, RULES.oneContent)
+    .refine(hasUseForVariables, RULES.variables)
+    .refine(hasFewRecipients, RULES.recipients)
   const compiled = z.compile(fields, { strict: true })
   return z.withParser(whole, (value) => {
     const { success, data } = compiled.safeParse(value)
@@ -120,43 +105,6 @@ export function toSubmission(body: SendBody): SubmissionRequest {
 }
 
 type Context = z.core.$RefinementCtx
-
-/** A rule over several fields is looked at when none of these has a fault of its own. */
-function isFree(...fields: string[]) {
-  return ({ value, issues }: z.core.ParsePayload) =>
-    isRecord(value) && !issues.some(({ path }) => fields.includes(String(path?.[0])))
-}
-
-/** What the rules over several fields look at. */
-interface Content {
-  subject?: string | null | undefined
-  html?: string | null | undefined
-  text?: string | null | undefined
-  template_id?: string | null | undefined
-  variables?: unknown
-}
-
-function hasBody({ html, text, template_id }: Content): boolean {
-  return Boolean(html || text || template_id)
-}
-
-function hasSubject({ subject, template_id }: Content): boolean {
-  return Boolean(subject || template_id)
-}
-
-function hasOneContent({ html, text, template_id }: Content): boolean {
-  return !template_id || !(html || text)
-}
-
-function hasUseForVariables({ variables, template_id }: Content): boolean {
-  return !variables || Boolean(template_id)
-}
-
-/** Counting comes first: to see who is named twice is the dearer half. */
-function hasFewRecipients(fields: Parameters<typeof collapseRecipients>[0]): boolean {
-  const named = [fields.to, fields.cc, fields.bcc].flatMap((each) => each?.mailboxes ?? [])
-  return named.length <= MAX_RECIPIENTS || collapseRecipients(fields).length <= MAX_RECIPIENTS
-}
 
 const WHOLE = [hasBody, hasSubject, hasOneContent, hasUseForVariables, hasFewRecipients]
 

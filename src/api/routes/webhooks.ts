@@ -19,7 +19,7 @@ import {
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
-import { graceMinutes, label, pageFields } from '../schema.ts'
+import { endpointUrl, graceMinutes, label, pageFields } from '../schema.ts'
 import { webhookDeliveryOperations } from './webhook-deliveries.ts'
 
 const eventTypes = z
@@ -44,13 +44,7 @@ export interface WebhookDeps {
 /** `/v1/webhooks`: who is told of which events, and what became of it (contract §4). */
 export function webhookOperations(deps: WebhookDeps): Operation[] {
   const { store, random, mintId, wakeWebhooks } = deps
-  const url = z
-    .string()
-    .superRefine((text, context) => {
-      const reason = deps.checkUrl(text)
-      if (reason !== null) context.addIssue({ code: 'custom', message: `is not accepted: ${reason}` })
-    })
-    .describe('`https`, at a public address.')
+  const url = endpointUrl(deps.checkUrl).describe('`https`, at a public address.')
   const load = async ({ params, organizationId }: Call) =>
     requireOwned(await store.webhooks.get(params.webhook_id!), organizationId, 'webhook')
 
