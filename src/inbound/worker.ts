@@ -12,7 +12,7 @@ type Post = (message: FromReader, transfer?: ArrayBuffer[]) => void
 /** A reading thread: mails in, readings out. Many at once, since each waits for the DNS; readers.ts sees to it that large
  *  ones come one after another. A job that fails inside is told as `bug`, and the mail answered unread; an error outside
  *  any job ends the thread, and main starts another. A job before `start` throws. */
-export function createReaderDesk(post: Post): (message: ToReader) => void {
+function createReaderDesk(post: Post): (message: ToReader) => void {
   let world: ReadingWorld | null = null
   return (message) => {
     switch (message.kind) {

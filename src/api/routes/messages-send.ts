@@ -20,7 +20,7 @@ export interface SendDeps {
   watch: (messageId: string, timeoutMs: number) => Promise<void>
 }
 
-export const MAX_BATCH = 500 // contract §3
+const MAX_BATCH = 500 // contract §3
 const EXAMPLE = {
   from: 'Shop <shop@example.com>',
   to: 'ann@customer.example',

@@ -103,7 +103,7 @@ export function readCall(headers: Headers, body: string, secret: string, now: nu
 }
 
 /** The same for the flat body of an inbound mail. */
-export function readInbound(headers: Headers, body: string, secret: string, now: number): ArrivedInbound | null {
+function readInbound(headers: Headers, body: string, secret: string, now: number): ArrivedInbound | null {
   let mail: { from: string; to: string[]; subject: string; [result: `${string}_result`]: string }
   try {
     mail = JSON.parse(body)

@@ -103,7 +103,7 @@ function isUnavailable(error: unknown): boolean {
 }
 
 /** An error of the driver → StoreUnavailable where waiting may help; anything else stays what it is: a bug. */
-export function storeError(error: unknown): unknown {
+function storeError(error: unknown): unknown {
   return isUnavailable(error)
     ? new StoreUnavailable(`the store cannot write: ${codeOf(error)}`, { cause: error })
     : error
