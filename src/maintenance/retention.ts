@@ -8,8 +8,8 @@ const PASS_EVERY_MS = 10 * 60_000
 /** After each step while there is other work: a twentieth of the time at most goes into removing. */
 const PAUSE_MS = 50
 /** A step aims at so much and, with the commit, must not hold the store for more than twice that. */
-const STEP_MS = 4
-const LONGEST_MS = 8
+const STEP_MS = 3
+const LONGEST_MS = 6
 const DAY_MS = 86_400_000
 /** Ours: people unsubscribe by the mail that lies before them, which may be two months old. */
 const UNSUBSCRIBABLE_MS = 60 * DAY_MS
