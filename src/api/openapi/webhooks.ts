@@ -42,8 +42,15 @@ const EVENT_TEXT =
   'One event is about one recipient. Answer 2xx within 30 s; anything else is tried again, five times in all. The same event may come twice, with the same `id`. `X-Service-Signature` is `t=<unix seconds>,v1=<hex>`: HMAC-SHA256 with the whole secret over `<t>.<body>`; two `v1` while a secret is being rotated. The Standard Webhooks headers are there as well.'
 const INBOUND_TEXT =
   'Flat, without an envelope. `X-Inbound-Signature` is made as `X-Service-Signature` is, with the secret of the route; `X-Inbound-Timestamp` is its `t`. Answer 2xx within 30 s; five attempts in all, and `POST /v1/inbound-messages/{inbound_message_id}/redeliver` makes five more.'
-const EVENT_HEADERS = ['X-Service-Signature', 'webhook-id', 'webhook-timestamp', 'webhook-signature']
-const INBOUND_HEADERS = ['X-Inbound-Signature', 'X-Inbound-Timestamp']
+/** In the order of webhooks/sign.ts. */
+const EVENT_HEADERS = [
+  'X-Service-Signature',
+  'X-Service-Delivery-Attempt',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+]
+const INBOUND_HEADERS = ['X-Inbound-Signature', 'X-Inbound-Timestamp', 'X-Inbound-Delivery-Attempt']
 
 interface Posted {
   id: string
