@@ -32,6 +32,7 @@ export interface Feedback {
   take(mail: ReportMail): Promise<void>
 }
 
+/** A mail to addresses of ours at a return path's host. */
 export interface ReportMail {
   raw: Uint8Array
   /** Empty = the null return path. */
@@ -41,6 +42,7 @@ export interface ReportMail {
   recipients: FeedbackAddress[]
 }
 
+/** Store and the keyed tags of return paths → Feedback. `judge`: what a later server's reply means (outbound/outcome.ts). */
 export function createFeedback(deps: {
   store: Pick<Store, 'deliveries'>
   verp: Verp

@@ -33,6 +33,7 @@ export function isPlea(content: ReportContent, addressKind: FeedbackAddress['kin
   return content.kind === 'other' && addressKind === 'unsubscribe'
 }
 
+/** Time (ms UTC) of a plea → the fields of its event; whoever wrote has no browser. */
 export function unsubscribedFields(at: number) {
   return { unsubscribed_at: iso(at), method: 'mailto', user_agent: null, ip_address: null }
 }

@@ -1,6 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { type AuthenticateResult, type DMARCResult, dmarc } from 'mailauth'
 
+/** `p=` of a DMARC record: what is to be done with mail that fails. */
 export type Policy = 'none' | 'quarantine' | 'reject'
 
 /** Whose mail it is: one domain on which all readers of the From header agree, or nobody's that could be named. */

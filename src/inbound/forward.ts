@@ -13,8 +13,10 @@ import type { MailHead, Seal } from './reading.ts'
  *  so that SPF holds for us and a bounce comes back to us; it never reaches the author, and nothing here ever answers
  *  anybody. Who wrote it stays as it was, so DMARC at the target rests on the author's DKIM and on our ARC seal. */
 
+/** A route that sends on. */
 export type ForwardRoute = InboundRoute & { action: { type: 'forward' } }
 
+/** Whether what the route takes is sent on. */
 export function isForward(route: InboundRoute): route is ForwardRoute {
   return route.action.type === 'forward'
 }

@@ -12,6 +12,7 @@ import { sealed } from './seal.ts'
 import { forForward, honest, withTrace } from './stored.ts'
 import { undecided } from './undecided.ts'
 
+/** What reading a mail needs of its thread. */
 export interface ReadingWorld {
   settings: ReaderSettings
   resolver: Resolver
@@ -58,6 +59,7 @@ function tidy({ byteLength }: Uint8Array): void {
   if (byteLength > LARGE_BYTES) Bun.gc(true)
 }
 
+/** From here on what a mail leaves behind is worth collecting at once. */
 export const LARGE_BYTES = 4_000_000
 
 async function authenticated(job: ReadingJob, from: string, world: ReadingWorld): Promise<Authentication> {

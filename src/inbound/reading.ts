@@ -67,12 +67,14 @@ export interface ReaderSettings {
   authenticationMs: number
 }
 
+/** Main thread → reading thread. */
 export type ToReader =
   | { kind: 'start'; settings: ReaderSettings }
   | { kind: 'read'; job: ReadingJob }
   /** Stored raw mail → its attachments, for `attachments_data`. */
   | { kind: 'attachments'; jobId: number; raw: Uint8Array }
 
+/** Reading thread → main thread. */
 export type FromReader =
   /** What keeps the thread busy from now on; several times for one job, which waits for the DNS in between. */
   | { kind: 'at_work'; jobId: number }

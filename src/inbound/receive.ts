@@ -40,6 +40,7 @@ export interface ReceiveDeps {
   wakeOutbound: () => void
 }
 
+/** → the flow. Throws SmtpReply for what is refused, and what the store throws. */
 export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<Destination>) => Promise<string> {
   return async (mail) => {
     const raw = await mail.read()

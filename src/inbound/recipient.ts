@@ -11,6 +11,7 @@ export type Destination =
   | { kind: 'feedback'; address: FeedbackAddress; domain: Domain }
   | { kind: 'route'; route: InboundRoute; domain: Domain }
 
+/** Who knows the domains, the routes and the return paths. */
 export interface RecipientDeps {
   store: { inboundRoutes: Pick<Store['inboundRoutes'], 'domainByReturnPathHost' | 'domainByName' | 'enabledOf'> }
   feedback: Pick<Feedback, 'recognize'>

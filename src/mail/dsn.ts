@@ -15,6 +15,7 @@ export interface DsnRecipient {
   remoteMta: string | null
 }
 
+/** What a report says, whichever program wrote it. */
 export interface Dsn {
   /** Which reader understood it: `rfc3464`, or the name of the rule for a non-standard form. */
   form: string

@@ -11,6 +11,7 @@ export interface OwnParts {
   tracking: Tracking | null
 }
 
+/** Every recipient gets the same bytes. */
 export const NOTHING_OWN: OwnParts = { fields: '', tracking: null }
 
 /** Delivery id, what its message asks for and its sender's domain → its own parts. The same at every attempt. Throws on

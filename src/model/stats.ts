@@ -30,6 +30,7 @@ export const COUNTED = [
 export type Counted = (typeof COUNTED)[number]
 export type Counts = Record<Counted, number>
 
+/** Nothing was counted. */
 export function noCounts(): Counts {
   return Object.fromEntries(COUNTED.map((name) => [name, 0])) as Counts
 }

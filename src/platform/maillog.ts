@@ -24,6 +24,7 @@ interface Attempted {
   reply: string | null
 }
 
+/** Log → MailLog: one line at level info for each fact, named as its function is. */
 export function createMailLog(log: Log): MailLog {
   const attempted = ({ message, delivery, durationMs, ...rest }: Attempted) => ({
     message_id: message,

@@ -14,6 +14,7 @@ import { loginNeeded, mayNotSend, notAnAddress, queued, replyTo, tooFast, wrongP
 import { submissionHash } from './same-mail.ts'
 import { IDEMPOTENCY_HEADER } from './service-headers.ts'
 
+/** What the door needs of the house behind it. */
 export interface RelayDeps {
   submission: Pick<Submission, 'submit'>
   /** The one of the whole house. */
@@ -26,6 +27,7 @@ export interface RelayDeps {
   takeRate: (key: ApiKey, now: number) => RateTaken | Promise<RateTaken>
 }
 
+/** Whether the key may ask once more now, and what its plan says. */
 export interface RateTaken {
   allowed: boolean
   /** Per minute. */

@@ -13,6 +13,7 @@ export const mayNotSend = () => new SmtpReply(535, '5.7.8', 'this key lacks the 
 /** RFC 4954 §6: nobody logged in, or the key ended since. */
 export const loginNeeded = () => new SmtpReply(530, '5.7.0', 'log in with a valid API key first')
 
+/** RFC 3463 §3.8; the author's mail system comes back by itself. */
 export const tooFast = (limit: number, resetSeconds: number) =>
   new SmtpReply(451, '4.7.1', `more than ${limit} requests a minute, try again in ${resetSeconds} seconds`)
 

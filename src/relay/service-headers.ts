@@ -15,6 +15,7 @@ export interface ServiceHeaders {
   unsubscribe: boolean
 }
 
+/** Named in refusals, as the API names its own. */
 export const IDEMPOTENCY_HEADER = 'X-Service-Idempotency-Key'
 
 /** Header fields → what those of ours say, in encoded words or not; neutral values for missing ones. Throws

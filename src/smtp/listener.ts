@@ -17,6 +17,7 @@ import type { ListenerSettings } from './settings.ts'
 import { createSpool } from './spool.ts'
 import type { Surroundings } from './surroundings.ts'
 
+/** One door that is open, or will be. */
 export interface SmtpListener {
   /** → where it listens; port 0 has become a real one. Rejects when the address is taken or the spool folder cannot be
    *  made. Once. */

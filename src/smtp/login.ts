@@ -13,6 +13,7 @@ export interface LoginBrake {
   ): Promise<T>
 }
 
+/** Ours; tests move the clock by them. */
 export const LOGIN = {
   firstWaitMs: 1_000,
   longestWaitMs: 30_000,

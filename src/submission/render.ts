@@ -7,11 +7,13 @@ import { createFilling, type ParsedText, parseText, TemplateFault } from './temp
 
 /** The texts of a template, as an author writes them. */
 export type TemplateTexts = Pick<TemplateContent, 'subject' | 'html' | 'text'>
+/** Which of its texts. */
 export type TemplateField = keyof TemplateTexts
 
 /** A template whose texts have been understood; null where there is none. */
 export type ParsedTemplate = Record<TemplateField, ParsedText | null>
 
+/** What came out of a template. */
 export interface Rendered {
   /** One line; null = the template leaves it to the message. */
   subject: string | null

@@ -22,6 +22,7 @@ export function askPage(sender: string): Response {
   )
 }
 
+/** Behind the button, and for a program that has unsubscribed. */
 export function donePage(): Response {
   return page(200, 'Unsubscribed', '<p>You will get no more mail from this sender.</p>')
 }
@@ -31,6 +32,7 @@ export function unknownPage(): Response {
   return page(404, 'Not found', '<p>This link leads nowhere. It may be too old, or not complete.</p>')
 }
 
+/** For a body that no form of ours sends. */
 export function tooLargePage(): Response {
   return page(413, 'Too large', '<p>This was more than an unsubscription needs.</p>')
 }

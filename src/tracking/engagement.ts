@@ -14,6 +14,7 @@ export interface Visit {
   machine: boolean
 }
 
+/** By the program of the mailbox (RFC 8058), or by hand on our page. */
 export type UnsubscribeMethod = 'one_click' | 'link'
 
 /** What recipients do with their mail, written down.
@@ -32,6 +33,7 @@ export interface Engagement {
   senderOf(deliveryId: string): Promise<string | null>
 }
 
+/** Store → Engagement; `wakeWebhooks` after each event. */
 export function createEngagement(deps: {
   store: Pick<Store, 'deliveries'>
   mintId: MintId

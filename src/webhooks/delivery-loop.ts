@@ -65,6 +65,7 @@ export interface DeliveryKind<C extends Claim, V extends Pick<Verdict, 'attempt'
 /** What `write` answers, asked again every second while the store cannot write and we are not to give up. */
 export type Written = <T>(write: () => Promise<T>) => Promise<T>
 
+/** What both kinds are told once. */
 export interface DeliveryLoopOptions {
   clock: Clock
   log: Log

@@ -14,6 +14,7 @@ export type InboundBody =
   | { kind: 'gone' }
   | { kind: 'damaged' }
 
+/** Makes what is posted, in bounded memory. */
 export interface InboundBodies {
   /** `stopping` ends the wait for room. Rejects when the store does. */
   of(claim: ClaimedInboundDelivery, stopping: AbortSignal): Promise<InboundBody>

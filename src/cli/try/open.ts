@@ -49,8 +49,8 @@ export interface TryOut {
 
 /** Opens it: DNS, a mail server that is the MX of every domain, and a webhook endpoint outside; inside the house with an
  *  organization, a domain whose records are published and were seen, a sandbox and a live key, a webhook for every event
- *  and a route for every mail that comes in. Nothing is short-cut: MX, DKIM and verification go by DNS. Rejects when the port is taken; what was opened is
- *  closed again then. */
+ *  and a route for every mail that comes in. Nothing is short-cut: MX, DKIM and verification go by DNS. Rejects when a port is
+ *  taken; what was opened is closed again then. */
 export async function openTryOut(options: {
   ports: TryPorts
   log: Log
