@@ -2,7 +2,8 @@ import { writeSync } from 'node:fs'
 import type { Clock } from './clock.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
-export type LogFields = Record<string, unknown>
+/** Of a line, beside its own three: one more of those names would hide what the line says. */
+export type LogFields = Record<string, unknown> & { [Name in 'time' | 'level' | 'message']?: never }
 
 /** One line per fact. Secrets never reach it: a field whose name says so is struck out. */
 export interface Log {

@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Post } from '../platform/fetch-public.ts'
-import type { Log } from '../platform/log.ts'
+import type { Log, LogFields } from '../platform/log.ts'
 import { createLoop } from '../platform/loop.ts'
 import { createSlots } from '../platform/slots.ts'
 import { type Lease, StoreUnavailable } from '../storage/store.ts'
@@ -52,7 +52,7 @@ export interface DeliveryKind<C extends Claim, V extends Pick<Verdict, 'attempt'
   /** Webhook or route: whose slots it takes. */
   endpointOf: (claim: C) => string
   /** What log lines say of a claim; neither addresses nor content. */
-  factsOf: (claim: C) => Record<string, string | number>
+  factsOf: (claim: C) => LogFields
   /** One POST and what follows from it. Null: it could not begin in its time and is given back uncounted.
    *  `stopping` ends what has not begun. Rejects only with bugs and what the store throws. */
   attempt: (claim: C, stopping: AbortSignal) => Promise<V | null>

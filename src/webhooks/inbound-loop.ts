@@ -107,8 +107,8 @@ function tooLate(number: number, at: number): Verdict {
 }
 
 const factsOf = (claim: ClaimedInboundDelivery) => ({
-  delivery: claim.id,
-  route: claim.route.id,
-  message: claim.message.id,
+  delivery_id: claim.id,
+  route_id: claim.route.id,
+  inbound_id: claim.message.id,
   attempt: claim.attempt,
 })

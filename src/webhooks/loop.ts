@@ -67,7 +67,7 @@ export function createWebhookLoop(options: WebhookLoopOptions): WebhookLoop {
 
   const tellPaused = (webhookId: string, reason: string) => {
     loop.forget(webhookId)
-    log.warn('webhook paused', { webhook: webhookId, reason })
+    log.warn('webhook paused', { webhook_id: webhookId, reason })
   }
 
   const loop = createDeliveryLoop(
@@ -86,9 +86,9 @@ export function createWebhookLoop(options: WebhookLoopOptions): WebhookLoop {
 }
 
 const factsOf = (claim: ClaimedWebhookDelivery) => ({
-  delivery: claim.id,
-  webhook: claim.webhookId,
-  event: claim.eventId,
+  delivery_id: claim.id,
+  webhook_id: claim.webhookId,
+  event_id: claim.eventId,
   attempt: claim.attempt,
 })
 
