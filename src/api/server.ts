@@ -115,7 +115,9 @@ export function createApi(options: ApiOptions): Api {
   async function answerPage(request: Request, params: Params, route: Route, exchange: Exchange) {
     const page = requireMethod(route, route.pages.get(request.method))
     if (isStopping && !page.whileStopping) throw stopping()
-    const response = await page.handle(request, params, () => app.server?.requestIP(request)?.address ?? null)
+    const response = await page.handle(request, params, () => {
+      return app.server?.requestIP(nameless.get(request) ?? request)?.address ?? null
+    })
     response.headers.set('x-request-id', exchange.requestId)
     return response
   }
@@ -159,6 +161,14 @@ export function createApi(options: ApiOptions): Api {
       maxRequestBodySize: limits.bodyBytes * 4 + 1_048_576,
       idleTimeout: 60, // slow uploads, and `Prefer: wait` of up to 30 s
     },
+  })
+  // HTTP/1.0 without a Host: the URL is a path alone, in which neither the router nor `new URL` finds its way.
+  const nameless = new WeakMap<Request, Request>()
+  app.wrap((answer) => (request: Request) => {
+    if (!request.url.startsWith('/')) return answer(request)
+    const named = new Request(`http://localhost${request.url}`, request)
+    nameless.set(named, request)
+    return answer(named)
   })
   // The last net, for what Elysia itself could not do with a request.
   app.onError(({ error, request }) => refuse(error, null, openExchange(request)))

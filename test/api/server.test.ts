@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import fc from 'fast-check'
 import { z } from 'zod'
 import { operation } from '../../src/api/operation.ts'
+import type { Page } from '../../src/api/route-table.ts'
 import { Refusal } from '../../src/model/refusal.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
 import { StoreUnavailable } from '../../src/storage/store.ts'
@@ -447,6 +448,30 @@ describe('on a socket', () => {
       const answer = await talk(port, [`GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`])
       expect([host, answer.split('\r\n')[0]]).toEqual([host, 'HTTP/1.1 200 OK'])
     }
+  })
+
+  test('HTTP/1.0 without a Host finds them too, with query and body, and its peer is known', async () => {
+    const peers: (string | null)[] = []
+    const tracked: Page = {
+      method: 'GET',
+      path: '/t/*',
+      handle: async (request, _params, peer) => {
+        peers.push(peer())
+        return new Response(new URL(request.url).pathname)
+      },
+    }
+    const { api, own } = await start({ pages: [tracked] })
+    const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
+    expect(await talk(port, ['GET /t/u/some/thing HTTP/1.0\r\n\r\n'])).toEndWith('\r\n\r\n/t/u/some/thing')
+    expect(peers).toEqual(['127.0.0.1'])
+
+    const authorized = (key: { value: string }) => `HTTP/1.0\r\nAuthorization: Bearer ${key.value}\r\n`
+    const listed = await talk(port, [`GET /v1/things?q=a ${authorized(own.keys.read)}\r\n`])
+    expect(listed).toEndWith('\r\n\r\n{"q":"a"}')
+    const body = '{"name":"x"}'
+    const head = `POST /v1/things ${authorized(own.keys.send)}Content-Type: application/json\r\n`
+    const made = await talk(port, [`${head}Content-Length: ${body.length}\r\n\r\n${body}`])
+    expect(made).toStartWith('HTTP/1.1 2')
   })
 
   test('a body over the limit gets our JSON, also when it is twice the limit or chunked', async () => {
