@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { documentPages } from '../src/api/documents.ts'
 import { healthPages } from '../src/api/health.ts'
 import type { Operation } from '../src/api/operation.ts'
 import { LIMIT_MS, start } from './cli/command.ts'
+import { freePort } from './support/free-port.ts'
 
 /** The README is held to what it says: the blocks behind `<!-- runs: … -->` are run as they stand there, in their order
  *  and with what earlier ones left in the environment, against a try-out; its table of endpoints is that of the code.
@@ -166,15 +166,6 @@ async function allOperations(): Promise<Operation[]> {
     }
   }
   return [...byName.values()]
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
 }
 
 /** The status that the receiver answers. */

@@ -1,10 +1,9 @@
-import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/auth.ts'
 import { messageOperations } from '../../src/api/routes/messages.ts'
 import { createApi } from '../../src/api/server.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
 import { createOwnParts, NOTHING_OWN } from '../../src/mail/own-parts.ts'
 import { createVerp } from '../../src/mail/verp.ts'
-import type { ApiKey, Permission } from '../../src/model/api-key.ts'
+import type { Permission } from '../../src/model/api-key.ts'
 import type { DkimKeyRecord } from '../../src/model/domain.ts'
 import type { Mode } from '../../src/model/message.ts'
 import type { Plan } from '../../src/model/organization.ts'
@@ -19,6 +18,7 @@ import { createSubmission } from '../../src/submission/accept.ts'
 import type { Compose } from '../../src/submission/signing.ts'
 import { undocumented } from '../support/documented.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
+import { addKey } from '../support/keys.ts'
 
 export const PUBLIC_URL = 'https://mail.example.com'
 export const START = Date.UTC(2026, 10, 21, 12)
@@ -115,24 +115,9 @@ export async function openMessageHouse(
 
   /** Makes a key and answers its value. */
   const mintKey = async (domain: string, mode: Mode, permissions: Permission[]) => {
-    const value = mintKeyValue(mode, systemRandom)
     const organizationId = ids.get(domain === 'other.example' ? 'other' : 'ours')!
-    const key: ApiKey = {
-      id: mintId('key'),
-      organizationId,
-      domainId: domains.get(domain)!,
-      name: 'test',
-      mode,
-      permissions,
-      prefix: keyPrefix(value),
-      createdAt: START,
-      lastUsedAt: null,
-      expiresAt: null,
-      revokedAt: null,
-      rotatedTo: null,
-    }
-    await store.apiKeys.create(key, hashKeyValue(value))
-    return value
+    const owner = { organizationId, domainId: domains.get(domain)! }
+    return (await addKey(store, { id: mintId('key'), ...owner, mode, permissions, createdAt: START })).value
   }
   const keys = {
     live: await mintKey('example.com', 'live', ['send', 'read']),

@@ -1,4 +1,3 @@
-import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/auth.ts'
 import { createApi } from '../../src/api/server.ts'
 import { makeConfig } from '../../src/config.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
@@ -17,6 +16,7 @@ import type { Compose } from '../../src/submission/signing.ts'
 import { createTestRandom, START, silentResolver } from '../support/api.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { inboundMessage, storedMail } from '../support/inbound.ts'
+import { addKey } from '../support/keys.ts'
 
 export const BODY_BYTES = 300_000
 
@@ -80,24 +80,9 @@ export async function openContractWorld() {
     if (isVerified) await store.domains.recordCheck(domain.id, check)
     return domain
   }
-  const addKey = async (organizationId: string, domainId: string, permission: Permission, mode: Mode = 'live') => {
-    const value = mintKeyValue(mode, random)
-    const record = {
-      id: mintId('key'),
-      organizationId,
-      domainId,
-      name: 'test',
-      mode,
-      permissions: [permission],
-      prefix: keyPrefix(value),
-      createdAt: START,
-      lastUsedAt: null,
-      expiresAt: null,
-      revokedAt: null,
-      rotatedTo: null,
-    }
-    await store.apiKeys.create(record, hashKeyValue(value))
-    return { id: record.id, value }
+  const mintKey = async (organizationId: string, domainId: string, permission: Permission, mode: Mode = 'live') => {
+    const key = { id: mintId('key'), organizationId, domainId, mode, createdAt: START }
+    return (await addKey(store, { ...key, permissions: [permission] }, random)).value
   }
 
   const rich = mintId('org')
@@ -108,12 +93,12 @@ export async function openContractWorld() {
   const unverified = await addDomain(rich, 'new.example', false)
   const poorDomain = await addDomain(poor, 'poor.example', true)
   const keys = {
-    live: (await addKey(rich, domain.id, 'admin')).value,
-    test: (await addKey(rich, domain.id, 'admin', 'test')).value,
-    unverified: (await addKey(rich, unverified.id, 'admin')).value,
-    send: (await addKey(rich, domain.id, 'send')).value,
-    read: (await addKey(rich, domain.id, 'read')).value,
-    poor: (await addKey(poor, poorDomain.id, 'admin')).value,
+    live: await mintKey(rich, domain.id, 'admin'),
+    test: await mintKey(rich, domain.id, 'admin', 'test'),
+    unverified: await mintKey(rich, unverified.id, 'admin'),
+    send: await mintKey(rich, domain.id, 'send'),
+    read: await mintKey(rich, domain.id, 'read'),
+    poor: await mintKey(poor, poorDomain.id, 'admin'),
   }
 
   /** A mail that came in for a route, with nothing owed to anybody yet. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { startZone } from '../../src/platform/zone-server.ts'
+import { freePort } from '../support/free-port.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
 /** The built program in a folder of its own, with a world around it that outlives it. */
@@ -118,14 +119,6 @@ export async function until(what: string, done: () => boolean | Promise<boolean>
     if (Date.now() > endsAt) throw new Error(`waited a minute for ${what}`)
     await Bun.sleep(50)
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 export interface Sink {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { ChildProcess } from 'node:child_process'
 import { readdirSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Crashable, exitOf, freePort, LIMIT_MS, makeCrashable, UNDER_WAY, until } from './setup.ts'
+import { freePort } from '../support/free-port.ts'
+import { type Crashable, exitOf, LIMIT_MS, makeCrashable, UNDER_WAY, until } from './setup.ts'
 import { createSmtpClient, type Ledger, openConnection } from './smtp-client.ts'
 
 /** Kills the built program while mail comes in by both SMTP doors, and keeps the books: what was answered with 250 is

@@ -1,10 +1,6 @@
 import { expect, test } from 'bun:test'
 import { SmtpReply } from '../../src/smtp/reply.ts'
-import { type ListenerAtTest, NOW, startListener } from './setup.ts'
-
-const nobodyLeft = async (at: ListenerAtTest, left = 0) => {
-  while (at.listener.connections() > left) await new Promise((resolve) => setTimeout(resolve, 5))
-}
+import { NOW, startListener } from './setup.ts'
 
 test('one connection too many from an address hears 421, and the next may come when one has gone', async () => {
   const house = await startListener({ limits: { connectionsPerAddress: 2 } })
@@ -17,7 +13,7 @@ test('one connection too many from an address hears 421, and the next may come w
   expect(await second.reply()).toStartWith('220')
   expect(house.listener.connections()).toBe(2)
   first.destroy()
-  await nobodyLeft(house, 1)
+  await house.nobodyLeft(1)
   expect(await (await house.connect()).reply()).toStartWith('220')
   await house.stop()
 })
@@ -37,7 +33,7 @@ test('a client that says no whole command is cut after the idle time, however it
   expect(await dripping.reply()).toBe('421 4.4.2 nothing came for too long')
   expect(await dripping.reply()).toBe('(closed)')
   expect(await talking.say('NOOP')).toStartWith('250')
-  await nobodyLeft(house, 1)
+  await house.nobodyLeft(1)
   await house.stop()
 })
 
@@ -56,7 +52,7 @@ test('a mail that drips is cut at its own deadline, and one that stops at the id
   await house.clock.advance(200)
   expect(await stopped.reply()).toBe('421 4.4.2 nothing came for too long')
   expect(await dripping.reply()).toBe('421 4.4.2 the mail took too long')
-  await nobodyLeft(house)
+  await house.nobodyLeft()
   expect(house.taken).toEqual([])
   await house.stop()
 })
@@ -67,7 +63,7 @@ test('a client that never begins its handshake after STARTTLS is cut too', async
   await client.say('STARTTLS')
   await house.clock.advance(60_200)
   expect(await client.reply()).toBe('(closed)') // in clear there is nothing left to say
-  await nobodyLeft(house)
+  await house.nobodyLeft()
   await house.stop()
 })
 

@@ -34,6 +34,8 @@ export interface ListenerAtTest {
   logged: string[]
   spoolDir: string
   connect(): Promise<Client>
+  /** Resolves when no more than `left` connections are there; the test's own time limit ends it otherwise. */
+  nobodyLeft(left?: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -90,6 +92,9 @@ export async function startListener(
       const client = settings.tls === 'implicit' ? await Client.overTls(port) : await Client.to(port)
       clients.push(client)
       return client
+    },
+    nobodyLeft: async (left = 0) => {
+      while (listener.connections() > left) await new Promise((resolve) => setTimeout(resolve, 5))
     },
     stop: async () => {
       for (const client of clients) client.destroy()

@@ -7,10 +7,6 @@ import { startListener } from './setup.ts'
 const house = await startListener()
 afterAll(() => house.stop())
 
-const nobodyLeft = async (at: typeof house) => {
-  while (at.listener.connections() > 0) await new Promise((resolve) => setTimeout(resolve, 5))
-}
-
 test('a client that resets, closes or half-closes its connection inside of DATA leaves no mail and no connection', async () => {
   for (const leave of ['reset', 'destroy', 'end'] as const) {
     const client = await (await house.connect()).hello()
@@ -18,7 +14,7 @@ test('a client that resets, closes or half-closes its connection inside of DATA 
     client.write(`Subject: half\r\n\r\n${'x'.repeat(2 ** 20)}\r\n.`) // up to the dot, which ends nothing yet
     if (leave === 'end') client.socket.end()
     else client[leave]()
-    await nobodyLeft(house)
+    await house.nobodyLeft()
   }
   expect(house.taken).toEqual([])
   expect(readdirSync(house.spoolDir)).toEqual([])
@@ -42,7 +38,7 @@ test('resets at once, port scans and garbage instead of TLS end nothing but thei
       })
     })
     await Promise.all(scans)
-    await nobodyLeft(at)
+    await at.nobodyLeft()
     expect(at.logged).toEqual([])
   }
   const client = await secure.connect()
@@ -58,7 +54,7 @@ test('garbage instead of the handshake after STARTTLS ends that connection', asy
   await client.say('STARTTLS')
   client.write('MAIL FROM:<s@sender.example>\r\nthis is no handshake\r\n'.repeat(50))
   await client.closed()
-  await nobodyLeft(house)
+  await house.nobodyLeft()
 })
 
 test('TLS 1.1 is not spoken', async () => {
@@ -69,7 +65,7 @@ test('TLS 1.1 is not spoken', async () => {
   const hello = Buffer.concat([Buffer.from([1, 0, 0, body.length]), body])
   client.write(Buffer.concat([Buffer.from([22, 3, 1, 0, hello.length]), hello]))
   await client.closed()
-  await nobodyLeft(house)
+  await house.nobodyLeft()
 })
 
 test('what the door says to a connection is its greeting; an error of the door is 421 and one line in the log', async () => {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/auth.ts'
 import type { Operation } from '../../src/api/operation.ts'
 import type { Page } from '../../src/api/route-table.ts'
 import { apiKeyOperations } from '../../src/api/routes/api-keys.ts'
@@ -25,6 +24,7 @@ import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { undocumented } from './documented.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
+import { addKey as storeKey } from './keys.ts'
 
 /** 2026-11-21T12:00:00.000Z */
 export const START = 1_795_262_400_000
@@ -136,25 +136,9 @@ export async function createTestApi(
     isReady: options.isReady ?? (() => null),
   })
 
-  const addKey = async (tenant: Pick<Tenant, 'organization' | 'domain'>, change: Partial<ApiKey> = {}) => {
-    const value = mintKeyValue(change.mode ?? 'live', random)
-    const record: ApiKey = {
-      id: mintId('key'),
-      organizationId: tenant.organization.id,
-      domainId: tenant.domain.id,
-      name: 'test',
-      mode: 'live',
-      permissions: ['manage'],
-      prefix: keyPrefix(value),
-      createdAt: clock.now(),
-      lastUsedAt: null,
-      expiresAt: null,
-      revokedAt: null,
-      rotatedTo: null,
-      ...change,
-    }
-    await store.apiKeys.create(record, hashKeyValue(value))
-    return { record, value }
+  const addKey = (tenant: Pick<Tenant, 'organization' | 'domain'>, change: Partial<ApiKey> = {}) => {
+    const owner = { organizationId: tenant.organization.id, domainId: tenant.domain.id }
+    return storeKey(store, { id: mintId('key'), ...owner, createdAt: clock.now(), ...change }, random)
   }
   const addTenant = async (name: string, plan: string): Promise<Tenant> => {
     const organization = { id: mintId('org'), name, plan, createdAt: START }

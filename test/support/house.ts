@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/auth.ts'
 import { type ConfigValues, makeConfig } from '../../src/config.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
 import { dnsRecords } from '../../src/domains/records.ts'
@@ -17,6 +16,7 @@ import { connect } from '../../src/storage/sqlite/driver.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { readDocument } from './documented.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
+import { addKey } from './keys.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 
 /** 2026-11-21T12:00:00.000Z */
@@ -264,25 +264,9 @@ async function furnish(store: Store, zone: Zone, dkim: DkimKeyRecord[]) {
   const check = { status: 'verified' as const, verifiedAt: START, checkedAt: START, findings: [] }
   await store.domains.recordCheck(domain.id, check)
   const mintKey = async (mode: Mode) => {
-    const value = mintKeyValue(mode, systemRandom)
-    await store.apiKeys.create(
-      {
-        id: mintId('key'),
-        organizationId,
-        domainId: domain.id,
-        name: mode,
-        mode,
-        permissions: ['admin'],
-        prefix: keyPrefix(value),
-        createdAt: START,
-        lastUsedAt: null,
-        expiresAt: null,
-        revokedAt: null,
-        rotatedTo: null,
-      },
-      hashKeyValue(value),
-    )
-    return value
+    const owner = { organizationId, domainId: domain.id }
+    const key = { id: mintId('key'), ...owner, name: mode, mode, createdAt: START }
+    return (await addKey(store, { ...key, permissions: ['admin'] })).value
   }
   return { organizationId, keys: { live: await mintKey('live'), test: await mintKey('test') } }
 }

@@ -1,0 +1,28 @@
+import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/auth.ts'
+import type { ApiKey } from '../../src/model/api-key.ts'
+import type { Random } from '../../src/platform/random.ts'
+import { systemRandom } from '../../src/platform/random.ts'
+import type { Store } from '../../src/storage/store.ts'
+
+/** What an API key is for → its record, stored, and its value. It never ends and was never used. */
+export async function addKey(
+  store: Pick<Store, 'apiKeys'>,
+  key: Pick<ApiKey, 'id' | 'organizationId' | 'domainId' | 'createdAt'> & Partial<ApiKey>,
+  random: Random = systemRandom,
+): Promise<{ record: ApiKey; value: string }> {
+  const mode = key.mode ?? 'live'
+  const value = mintKeyValue(mode, random)
+  const record: ApiKey = {
+    name: 'test',
+    mode,
+    permissions: ['manage'],
+    prefix: keyPrefix(value),
+    lastUsedAt: null,
+    expiresAt: null,
+    revokedAt: null,
+    rotatedTo: null,
+    ...key,
+  }
+  await store.apiKeys.create(record, hashKeyValue(value))
+  return { record, value }
+}
