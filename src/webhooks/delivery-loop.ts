@@ -84,7 +84,7 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
 ): DeliveryLoop & { forget(endpointId: string): void } {
   const { noun, queue, endpointOf, factsOf } = kind
   const { clock, log, workerId: worker, attemptMs, maxInFlight, perEndpoint } = options
-  const shares = createShares({ total: maxInFlight, perWebhook: perEndpoint })
+  const shares = createShares({ total: maxInFlight, perEndpoint })
   const slots = createSlots({ total: maxInFlight, perKey: shares.limitOf, onFree: () => loop.wake() })
   const stopping = new AbortController()
   const giveUp = new AbortController()

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { createShares } from './share.ts'
 
-const shares = () => createShares({ total: 200, perWebhook: 10 })
+const shares = () => createShares({ total: 200, perEndpoint: 10 })
 
-test('a stranger begins with two, a quick webhook has the full number, a lone slow one too', () => {
+test('a stranger begins with two, a quick endpoint has the full number, a lone slow one too', () => {
   const s = shares()
   expect(s.limitOf('a')).toBe(2)
   s.learn('a', 'quick')
@@ -12,7 +12,7 @@ test('a stranger begins with two, a quick webhook has the full number, a lone sl
   expect(s.limitOf('a')).toBe(10)
 })
 
-test('slow webhooks share half of the slots, and get more again when others recover', () => {
+test('slow endpoints share half of the slots, and get more again when others recover', () => {
   const s = shares()
   const ids = Array.from({ length: 50 }, (_, at) => `slow${at}`)
   for (const id of ids) s.learn(id, 'slow')
@@ -24,7 +24,7 @@ test('slow webhooks share half of the slots, and get more again when others reco
 })
 
 test('nobody gets less than one', () => {
-  const s = createShares({ total: 1, perWebhook: 1 })
+  const s = createShares({ total: 1, perEndpoint: 1 })
   s.learn('a', 'slow')
   s.learn('b', 'slow')
   expect(['a', 'b', 'c'].map(s.limitOf)).toEqual([1, 1, 1])
@@ -40,7 +40,7 @@ test('the same news twice counts once', () => {
   expect(s.limitOf('b')).toBe(10)
 })
 
-test('past ten thousand webhooks the one not heard of for longest is a stranger again', () => {
+test('past ten thousand endpoints the one not heard of for longest is a stranger again', () => {
   const s = shares()
   for (let i = 0; i < 10_000; i++) s.learn(`w${i}`, 'quick')
   s.learn('w0', 'quick')

@@ -7,6 +7,7 @@ import { systemRandom } from '../../src/platform/random.ts'
 import { createResolver } from '../../src/platform/resolver.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store, WebhookDeliveries } from '../../src/storage/store.ts'
+import type { DeliveryLoop } from '../../src/webhooks/delivery-loop.ts'
 import { createWebhookLoop, type WebhookLoop, type WebhookLoopOptions } from '../../src/webhooks/loop.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 import { type Receiver, type ScriptedAnswer, startReceiver } from '../support/receiver.ts'
@@ -36,7 +37,8 @@ interface LoopChanges extends Omit<WebhookLoopOptions, 'settings'> {
   settings: Partial<WebhookLoopOptions['settings']>
 }
 
-export async function startBench(): Promise<Bench> {
+/** What both benches stand on: one organization on a real store in memory, real receivers, a clock that stands still. */
+export async function startGround<Loop extends DeliveryLoop>() {
   const clock = createFakeClock(START)
   const store = await openStore({ dataDir: ':memory:', now: START })
   const mintId = createMintId(clock, systemRandom)
@@ -47,16 +49,52 @@ export async function startBench(): Promise<Bench> {
   const mayConnect = (ip: string) => ip === '127.0.0.1'
   const post = createPost({ resolver, mayConnect, ca: ca.ca, clock, userAgent: 'Postrider/test' })
   const receivers = [ca]
-  const loops: WebhookLoop[] = []
+  const loops: Loop[] = []
 
   return {
     store,
     clock,
-    receiver: async (...script) => {
+    mintId,
+    organizationId,
+    loops,
+    /** What every loop is made with; the jitter stands in the middle. */
+    means: {
+      store,
+      post,
+      clock,
+      random: { ...systemRandom, fraction: () => 0.5 },
+      log: silentLog,
+      workerId: 'worker-1',
+      userAgent: 'Postrider/test',
+    },
+    receiver: async (...script: ScriptedAnswer[]) => {
       const receiver = await startReceiver(...script)
       receivers.push(receiver)
       return receiver
     },
+    run: (loop: Loop): Loop => {
+      loops.push(loop)
+      loop.start()
+      return loop
+    },
+    end: async () => {
+      await Promise.all(loops.map((loop) => loop.stop(0)))
+      await Promise.all(receivers.map((receiver) => receiver.stop()))
+      await until(() => loops.every((loop) => loop.inFlight() === 0))
+      await store.close()
+    },
+  }
+}
+
+export async function startBench(): Promise<Bench> {
+  const ground = await startGround<WebhookLoop>()
+  const { store, clock, mintId, organizationId, loops, receiver, end } = ground
+
+  return {
+    store,
+    clock,
+    receiver,
+    end,
     webhook: async (url, events = [...EVENT_TYPES]) => {
       const id = mintId('whk')
       const secret = `whsec_${Buffer.from(systemRandom.bytes(32)).toString('base64')}`
@@ -90,37 +128,23 @@ export async function startBench(): Promise<Bench> {
       for (const loop of loops) loop.wake()
       return events.map((event) => event.id)
     },
-    loop: (changes = {}) => {
-      const loop = createWebhookLoop({
-        store,
-        post,
-        clock,
-        random: { ...systemRandom, fraction: () => 0.5 },
-        log: silentLog,
-        workerId: 'worker-1',
-        userAgent: 'Postrider/test',
-        ...changes,
-        settings: {
-          ladderSeconds: LADDER,
-          timeoutMs: 30_000,
-          maxInFlight: 200,
-          maxPerWebhook: 10,
-          ...changes.settings,
-        },
-      })
-      loops.push(loop)
-      loop.start()
-      return loop
-    },
+    loop: (changes = {}) =>
+      ground.run(
+        createWebhookLoop({
+          ...ground.means,
+          ...changes,
+          settings: {
+            ladderSeconds: LADDER,
+            timeoutMs: 30_000,
+            maxInFlight: 200,
+            maxPerWebhook: 10,
+            ...changes.settings,
+          },
+        }),
+      ),
     deliveries: async (webhookId) => {
       const filter = { webhookId, status: null, type: null, createdAfter: null, createdBefore: null }
       return (await store.webhookDeliveries.list(filter, { limit: 1000, after: null })).records
-    },
-    end: async () => {
-      await Promise.all(loops.map((loop) => loop.stop(0)))
-      await Promise.all(receivers.map((receiver) => receiver.stop()))
-      await until(() => loops.every((loop) => loop.inFlight() === 0))
-      await store.close()
     },
   }
 }
