@@ -21,7 +21,7 @@ export interface SpooledMail {
   discard(): Promise<void>
 }
 
-export const SPOOL = {
+const SPOOL = {
   /** Larger mails go to a file, as do smaller ones when many come in at once. */
   memoryBytes: 2 ** 20,
   /** Written to the file in portions of this: dot-stuffed mail comes in crumbs. */

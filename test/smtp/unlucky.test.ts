@@ -55,6 +55,7 @@ test('garbage instead of the handshake after STARTTLS ends that connection', asy
   client.write('MAIL FROM:<s@sender.example>\r\nthis is no handshake\r\n'.repeat(50))
   await client.closed()
   await house.nobodyLeft()
+  expect(house.logged).toEqual([])
 })
 
 test('TLS 1.1 is not spoken', async () => {
@@ -66,6 +67,7 @@ test('TLS 1.1 is not spoken', async () => {
   client.write(Buffer.concat([Buffer.from([22, 3, 1, 0, hello.length]), hello]))
   await client.closed()
   await house.nobodyLeft()
+  expect(house.logged).toEqual([])
 })
 
 test('what the door says to a connection is its greeting; an error of the door is 421 and one line in the log', async () => {
