@@ -1,5 +1,6 @@
 import type { Report, Rule } from './mail.ts'
 import { lineOf, type Page, type PageImage } from './page.ts'
+import { VARIABLE_BEGINS } from './variables.ts'
 
 /** Images: what shows without them, and whether they will show at all. */
 export const images: Rule = ({ input, page, imageTextRatio }, report) => {
@@ -56,6 +57,7 @@ export function imageTextRatioOf(page: Page | null): number {
   return area === 0 ? 0 : Math.round((area / (area + text)) * 100) / 100
 }
 
+/** It is fetched when the mail is shown. */
 export function isRemote(src: string): boolean {
   return /^(?:https?:)?\/\//i.test(src)
 }
@@ -65,7 +67,7 @@ function isPixel({ width, height }: PageImage): boolean {
 }
 
 function isRelative(src: string): boolean {
-  return src !== '' && !/^[a-z][a-z0-9+.-]{0,40}:/i.test(src) && !/\{\{|\{%|\[\[|\*\||<%|\$\{/.test(src)
+  return src !== '' && !/^[a-z][a-z0-9+.-]{0,40}:/i.test(src) && !VARIABLE_BEGINS.test(src)
 }
 
 /** RFC 2392 §2: percent-encoded in the URL. */

@@ -3,6 +3,7 @@ import type { Code } from './codes.ts'
 import { hostShown, isIpHost, isLocalHost, isLookAlike, isShortener, siteOf } from './hosts.ts'
 import type { Rule } from './mail.ts'
 import { oneLine, type Page } from './page.ts'
+import { VARIABLE_BEGINS } from './variables.ts'
 
 /** One link as a reader meets it, and what is wrong with it. */
 export interface ExaminedLink {
@@ -60,7 +61,7 @@ const VAGUE =
 
 function problemsOf(href: string, text: string): LinkProblem[] {
   if (href === '' || href === '#') return ['link_empty']
-  if (UNRESOLVED.test(href)) return [] // variables.ts tells of it
+  if (VARIABLE_BEGINS.test(href)) return [] // variables.ts tells of it
   if (href === UNSUBSCRIBE_PLACEHOLDER) return [] // becomes the recipient's own link
   if (href.startsWith('#')) return []
   if (href.startsWith('//')) return ['link_relative']
@@ -89,8 +90,6 @@ function webProblems(url: URL, text: string): LinkProblem[] {
   if (shown !== null && siteOf(shown) !== siteOf(host)) problems.push('link_text_mismatch')
   return problems
 }
-
-const UNRESOLVED = /\{\{|\{%|\[\[|\*\||<%|\$\{/
 
 function exampleOf([first, ...others]: ExaminedLink[]): string {
   const url = first!.url.slice(0, 100)

@@ -1,5 +1,5 @@
 import { decodeEntities } from '../mail/html-entities.ts'
-import { type HtmlTag, scanHtml } from '../mail/html-scan.ts'
+import { type HtmlTag, RAW_TEXT, scanHtml } from '../mail/html-scan.ts'
 import { OpenElements, type TagFaults } from './open-elements.ts'
 import { attributeOf, type Look, lookWithin, PLAIN_LOOK, UsedCss } from './style.ts'
 
@@ -67,7 +67,7 @@ export function readPage(html: string): Page {
       tag,
       lookWithin(elements.state, tag, own, css.values.has('background') || css.values.has('background-color')),
     )
-    raw = RAW.has(tag.name) ? tag.name : null
+    raw = RAW_TEXT.has(tag.name) ? tag.name : null
     if (tag.name === 'style' && (elements.has('body') || texts.visible.trim() !== '')) hasStyleInBody = true
     if (tag.name === 'a' || tag.name === 'area') {
       link = { tag, href: attributeOf(tag, 'href'), text: attributeOf(tag, 'alt') ?? '' }
@@ -141,7 +141,6 @@ export function lineOf(html: string, offset: number): number {
 
 const MAX_CHARS = 2_097_152 // ours: twenty times what Gmail shows
 const MAX_LINK_TEXT = 500 // ours
-const RAW = new Set(['script', 'style', 'title', 'iframe', 'xmp', 'noembed', 'noframes', 'textarea'])
 const INLINE = new Set('a b i u s em strong span font small big sup sub code tt abbr q mark del ins'.split(' '))
 const UNFINISHED = /^<\/?[a-z]/i
 const DOCTYPE = /^<!doctype/i

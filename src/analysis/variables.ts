@@ -11,6 +11,9 @@ export const variables: Rule = (mail, report) => {
   }
 }
 
+/** How a variable of any of them begins: an address that holds one is not known yet. */
+export const VARIABLE_BEGINS = /\{\{|\{%|\[\[|\*\||<%|\$\{/
+
 // Liquid, Handlebars, Jinja, ERB, JavaScript, Mailchimp, Symfony and what people write by hand; all within one line.
 const VARIABLE =
   /\{\{[^{}\n]{0,200}\}\}|\{%[^%{}\n]{0,200}%\}|\[\[[^[\]\n]{1,200}\]\]|\*\|[A-Z0-9_:]{1,60}\|\*|<%[^%<>\n]{0,200}%>|\$\{[A-Za-z_][\w.]{0,60}\}|\[(?:FIRST|LAST|FULL|YOUR|INSERT|CUSTOMER|COMPANY)[ _A-Z]{0,30}\]/

@@ -75,13 +75,20 @@ const EQUALS = 61
 const GREATER = 62
 const QUERY = 63
 
-/** §13.2.5.2–5: what these hold is text whatever it looks like. A browser without scripts reads on in a noscript. */
-const RAW_TEXT = new Map(
-  ['script', 'style', 'textarea', 'title', 'iframe', 'xmp', 'noembed', 'noframes'].map((name) => [
-    name,
-    new RegExp(`</${name}[\\s/>]`, 'gi'),
-  ]),
-)
+/** Elements whose content is text whatever it looks like. A browser without scripts reads on in a noscript.
+ *  HTML Living Standard §13.2.5.2–5 */
+export const RAW_TEXT: ReadonlySet<string> = new Set([
+  'script',
+  'style',
+  'textarea',
+  'title',
+  'iframe',
+  'xmp',
+  'noembed',
+  'noframes',
+])
+
+const RAW_TEXT_ENDS = new Map(Array.from(RAW_TEXT, (name) => [name, new RegExp(`</${name}[\\s/>]`, 'gi')]))
 
 /** Where comments end. What was found once and is still ahead is not searched for again, which keeps the whole linear. */
 class CommentEnds {
@@ -157,7 +164,7 @@ function readAttribute(html: string, from: number, attributes: HtmlAttribute[]):
 
 /** Where the end tag of an element with raw text stands; right behind the tag for every other element. */
 function afterRawText(html: string, tag: HtmlTag): number {
-  const close = RAW_TEXT.get(tag.name)
+  const close = RAW_TEXT_ENDS.get(tag.name)
   if (close === undefined) return tag.end
   close.lastIndex = tag.end
   return close.exec(html)?.index ?? html.length

@@ -1,6 +1,6 @@
 import { textOf } from './compose.ts'
 import type { MailContent } from './content.ts'
-import { type HtmlTag, scanHtml } from './html-scan.ts'
+import { type HtmlTag, RAW_TEXT, scanHtml } from './html-scan.ts'
 import { createTrackingLinks, isTrackable, type TrackingLinks } from './tracking-link.ts'
 
 /** What is tracked in one recipient's mail; crosses a thread boundary, so plain data only. */
@@ -115,4 +115,3 @@ function createEndFinder(html: string) {
 
 const UNENDED_TAG = /^<\/?[a-z]/i
 const COMMENT_ENDS = ['-->', '--!>']
-const RAW_TEXT = new Set(['script', 'style', 'textarea', 'title', 'iframe', 'xmp', 'noembed', 'noframes'])
