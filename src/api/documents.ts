@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { JSON_TYPE } from './answer.ts'
 import docs from './docs/page.html' with { type: 'text' }
-import { openApiDocument } from './openapi/document.ts'
 import type { Operation } from './operation.ts'
 import type { Page } from './route-table.ts'
 
@@ -9,11 +8,14 @@ import type { Page } from './route-table.ts'
  *  but the document, and works without a network. Both are the same for everybody and need no key. */
 export function documentPages(operations: readonly Operation[], version: string): Page[] {
   // Made when it is first asked for: a tenth of a second that a start should not wait for.
-  let made: Served | null = null
+  let made: Promise<Served> | null = null
+  const make = async () => {
+    const { openApiDocument } = await import('./openapi/document.ts')
+    const open = { 'access-control-allow-origin': '*' }
+    return served(JSON.stringify(openApiDocument(operations, version)), JSON_TYPE, open)
+  }
   const openApi = () => {
-    made ??= served(JSON.stringify(openApiDocument(operations, version)), JSON_TYPE, {
-      'access-control-allow-origin': '*',
-    })
+    made ??= make()
     return made
   }
   const html = docs as unknown as string // its type is that of Bun's bundles, which this import is not
@@ -23,7 +25,7 @@ export function documentPages(operations: readonly Operation[], version: string)
     'referrer-policy': 'no-referrer',
   })
   return [
-    { method: 'GET', path: '/openapi.json', handle: (request) => answer(request, openApi()) },
+    { method: 'GET', path: '/openapi.json', handle: async (request) => answer(request, await openApi()) },
     { method: 'GET', path: '/docs', handle: (request) => answer(request, page) },
   ]
 }

@@ -1,6 +1,6 @@
 import { invalid, Refusal } from '../model/refusal.ts'
 import type { StandingTemplate, Store } from '../storage/store.ts'
-import { fillTemplate, type ParsedTemplate, parseTemplateTexts, type Rendered } from './render.ts'
+import type { ParsedTemplate, Rendered } from './render.ts'
 import type { SubmissionRequest } from './request.ts'
 
 /** The organization's templates, ready to be filled in; those used lately are kept understood. */
@@ -38,6 +38,7 @@ export function createStoredTemplates({ store }: { store: Pick<Store, 'templates
     }
     const content = await store.templates.version(id, version)
     if (content === null) throw unknownTemplate()
+    const { parseTemplateTexts } = await language()
     const parsed = parseTemplateTexts(content)
     if (!kept.has(key)) {
       const weight = weightOf(parsed)
@@ -59,16 +60,23 @@ export function createStoredTemplates({ store }: { store: Pick<Store, 'templates
       if (found.organizationId === organizationId) return found
       throw new Refusal('forbidden', 'this template belongs to another organization', { field: 'template_id' })
     },
-    fill: async (template, variables) => fillTemplate(await parsedOf(template), variables),
+    fill: async (template, variables) => {
+      const { fillTemplate } = await language()
+      return fillTemplate(await parsedOf(template), variables)
+    },
     fillIn: async (request, template, variables) => {
       const parsed = await parsedOf(template)
       const isOwn = request.subject !== ''
       if (!isOwn && parsed.subject === null) throw invalid([{ field: 'subject', message: NO_SUBJECT }])
+      const { fillTemplate } = await language()
       const { subject, html, text } = fillTemplate(isOwn ? { ...parsed, subject: null } : parsed, variables)
       return { ...request, subject: subject ?? request.subject, html, text, template: { id: template.id } }
     },
   }
 }
+
+/** Loaded with the first template: four megabytes that many a house never needs. */
+const language = () => import('./render.ts')
 
 function weightOf(parsed: ParsedTemplate): number {
   return Object.values(parsed).reduce((sum, text) => sum + (text?.weight ?? 0), 0)

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { analyze } from '../../analysis/analyze.ts'
 import type { Analysis } from '../../analysis/mail.ts'
 import { composedSizeBytes, textOf } from '../../mail/compose.ts'
 import type { Domain } from '../../model/domain.ts'
@@ -43,7 +42,7 @@ export function analyzeOperations({ store, clock, render }: AnalyzeDeps): Operat
         const { template } = given
         const isNamed = template !== null && 'idOrAlias' in template
         const request = isNamed ? filled(given, await render(key.organizationId, template)) : given
-        return { status: 200, body: { ...wire(look(request, domain, now)), rendered: shownTexts(request) } }
+        return { status: 200, body: { ...wire(await look(request, domain, now)), rendered: shownTexts(request) } }
       },
     }),
   ]
@@ -71,7 +70,9 @@ function filled(request: SubmissionRequest, { subject, html, text }: Rendered): 
   return { ...request, subject: request.subject || (subject ?? ''), html, text }
 }
 
-function look(request: SubmissionRequest, { status, findings, tracking }: Domain, now: number): Analysis {
+async function look(request: SubmissionRequest, domain: Domain, now: number): Promise<Analysis> {
+  const { analyze } = await import('../../analysis/analyze.ts') // with the first mail that is looked at
+  const { status, findings, tracking } = domain
   const content = fixContent('msg_0', request, collapseRecipients(request), now)
   return analyze({
     from: request.from.mailbox,

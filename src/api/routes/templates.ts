@@ -5,7 +5,7 @@ import { aliasFault, type Template, type TemplateContent, type TemplateVersion }
 import { isId, type MintId } from '../../platform/ids.ts'
 import type { ListedTemplate, Store } from '../../storage/store.ts'
 import { bodyFault } from '../../submission/checks.ts'
-import { parseTemplateTexts, renderTemplate, type TemplateTexts, variablesIn } from '../../submission/render.ts'
+import type { TemplateTexts } from '../../submission/render.ts'
 import { deleted } from '../answer.ts'
 import {
   templateAnswers,
@@ -46,7 +46,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       const present = await store.templates.get(id)
       if (present === null) throw new Refusal('not_found', 'there is no such template')
       const wanted = { ...pickTexts(present), ...given(texts) }
-      const content = contentOf(wanted)
+      const content = await contentOf(wanted)
       const result = await store.templates.update(id, present.version, { ...given({ alias, name }), content }, now)
       if (result.kind === 'updated') return result.template
       if (result.kind === 'conflict') throw aliasTaken(alias!)
@@ -78,7 +78,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
           organizationId,
           alias: body.alias ?? null,
           name: body.name,
-          ...contentOf(texts),
+          ...(await contentOf(texts)),
           version: 1,
           createdAt: now,
           updatedAt: now,
@@ -165,6 +165,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       async handle({ resource, body }) {
         const template = await atVersion(resource, body.version)
         if (template === null) throw invalid([{ field: 'version', message: 'version is none of this template' }])
+        const { renderTemplate } = await import('../../submission/render.ts')
         return { status: 200, body: renderTemplate(template, body.variables) }
       },
     }),
@@ -214,10 +215,11 @@ function versionOf(cursor: string): number {
 }
 
 /** Texts → content, when they are templates and there is something to read. */
-function contentOf(texts: TemplateTexts): TemplateContent {
+async function contentOf(texts: TemplateTexts): Promise<TemplateContent> {
   if (texts.html === null && texts.text === null) {
     throw invalid([{ field: 'html', message: 'html or text is required' }])
   }
+  const { parseTemplateTexts, variablesIn } = await import('../../submission/render.ts')
   return { ...texts, variables: variablesIn(parseTemplateTexts(texts)) }
 }
 
