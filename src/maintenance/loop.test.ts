@@ -55,3 +55,21 @@ test('a task with more to do comes back at once', async () => {
   await loop.stop()
   expect(left).toBe(0)
 })
+
+test('a task may have its first turn sooner than its pace says', async () => {
+  const clock = createFakeClock(0)
+  const ran: number[] = []
+  const run = async (now: number) => {
+    ran.push(now)
+    return false
+  }
+  const loop = createMaintenance({
+    clock,
+    log: silentLog,
+    tasks: [{ name: 'rare', everyMs: 5_000, firstMs: 1_000, run }],
+  })
+  loop.start()
+  await clock.advance(12_000)
+  await loop.stop()
+  expect(ran).toEqual([1_000, 6_000, 11_000])
+})

@@ -6,6 +6,9 @@ import { createLoop, type Loop } from '../platform/loop.ts'
 export interface Task {
   name: string
   everyMs: number
+  /** The first turn comes so long after the start, or after `everyMs` where it is not said: a rare task must have its turn
+   *  also in a house that is restarted often. */
+  firstMs?: number
   /** True: there is more of it, come back at once. A number: come back after so many ms. */
   run: (now: number) => Promise<boolean | number>
 }
@@ -14,7 +17,7 @@ export interface Task {
  *  again at its next turn; it stops none of the others. Missed turns are not made up for. */
 export function createMaintenance(options: { clock: Clock; tasks: Task[]; log: Log }): Loop {
   const { clock, tasks, log } = options
-  const dueAt = new Map(tasks.map((task) => [task, clock.now() + task.everyMs]))
+  const dueAt = new Map(tasks.map((task) => [task, clock.now() + (task.firstMs ?? task.everyMs)]))
 
   const turn = async (task: Task): Promise<void> => {
     const more = await task.run(clock.now()).catch((error) => {

@@ -5,6 +5,8 @@ import type { Task } from './loop.ts'
 
 /** Between passes: what is over goes at most so much later than its plan says. */
 const PASS_EVERY_MS = 10 * 60_000
+/** After the start, which has enough to do. */
+const FIRST_PASS_MS = 60_000
 /** After each step while there is other work: a twentieth of the time at most goes into removing. */
 const PAUSE_MS = 50
 /** A step aims at so much and, with the commit, must not hold the store for more than twice that. */
@@ -57,6 +59,7 @@ export function createRetention(house: {
   return {
     name: 'retention',
     everyMs: PASS_EVERY_MS,
+    firstMs: FIRST_PASS_MS,
     run: async (now) => {
       left ??= await begin(now)
       if (await step(now, left[0])) return house.isBusy() ? PAUSE_MS : true
