@@ -1,5 +1,4 @@
-import type { Plan } from '../model/organization.ts'
-import { UNLIMITED } from '../model/organization.ts'
+import { type Plan, UNLIMITED } from '../model/organization.ts'
 import type { QualityAlert } from '../model/quality.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Store } from '../storage/store.ts'
@@ -11,6 +10,7 @@ import { monthOf, quotaExceeded } from './volume.ts'
  *  gone. Throws only what the store throws. */
 export type Standing = (of: { organizationId: string; domainId: string }, now: number) => Promise<Refusal | null>
 
+/** Store and the settings that submission goes by → Standing, by submission's own checks. */
 export function createStanding(deps: {
   store: Pick<Store, 'domains' | 'messages'>
   settings: { requireVerifiedDomain: boolean }

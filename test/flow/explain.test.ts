@@ -108,6 +108,27 @@ test('scheduled, cancelled and sandbox mail are told as such, and nothing is ask
   expect(await explain(sandbox.body.id)).toMatchObject({ status: 'bounced', mx_hosts: null, suppressions: [] })
 })
 
+test('what suppresses is what counts for the domain that sent, whoever asks', async () => {
+  const { body } = await house.send({ to: 'ann@f.remote.example' })
+  await house.ended(body.id)
+  const email = 'ann@f.remote.example'
+  const { domain_id } = (await house.read(`/v1/messages/${body.id}`)) as { domain_id: string }
+  const made = await house.ask('POST', '/v1/domains', { name: 'second.example' })
+  expect(made.status).toBe(201)
+  await house.ask('POST', '/v1/suppressions', { email, domain_id: made.body.id })
+  expect((await explain(body.id)).suppressions).toEqual([])
+  await house.ask('POST', '/v1/suppressions', { email, domain_id })
+  const key = await house.ask('POST', '/v1/api-keys', {
+    name: 'reader of the other domain',
+    domain_id: made.body.id,
+    permissions: ['read'],
+  })
+  const asked = await house.ask('GET', `/v1/messages/${body.id}/explain`, undefined, {
+    authorization: `Bearer ${key.body.key}`,
+  })
+  expect(asked.body.recipients[0].suppressions).toMatchObject([{ domain_id }])
+})
+
 test('an address that is none is 400, a message that is none 404', async () => {
   expect((await house.ask('GET', '/v1/explain?to=nobody')).status).toBe(400)
   expect((await house.ask('GET', '/v1/explain')).status).toBe(400)

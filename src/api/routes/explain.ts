@@ -7,8 +7,7 @@ import { explainAddress, explainDelivery, type Known, meaningOfText, type Way } 
 import type { Store } from '../../storage/store.ts'
 import type { Standing } from '../../submission/standing.ts'
 import { addressExplainedAnswers, messageExplainedAnswers } from '../answers/explain.ts'
-import type { Call, Operation } from '../operation.ts'
-import { operation } from '../operation.ts'
+import { type Operation, operation } from '../operation.ts'
 import { emailAddress } from '../schema.ts'
 import { isoOrNull, loadMessage } from './message-record.ts'
 import { suppressionRecord } from './suppressions.ts'
@@ -28,14 +27,19 @@ export interface ExplainDeps {
 export function explainOperations(deps: ExplainDeps): Operation[] {
   const { store, wayTo, loadOf, standing, settings } = deps
 
-  const known = async (email: string, { key, now }: Call, asks: boolean): Promise<Known> => {
-    const domain = email.slice(email.lastIndexOf('@') + 1)
-    const all = await store.suppressions.find(key.organizationId, email)
+  /** `way` is null where nothing more will be tried. Suppressions count for the domain that sends. */
+  const known = async (
+    email: string,
+    sender: { organizationId: string; domainId: string },
+    way: Promise<Way> | null,
+    now: number,
+  ): Promise<Known> => {
+    const all = await store.suppressions.find(sender.organizationId, email)
     return {
       email,
-      suppressions: all.filter(({ domainId }) => domainId === null || domainId === key.domainId),
-      way: asks ? await wayTo(domain) : null,
-      load: loadOf(domain),
+      suppressions: all.filter(({ domainId }) => domainId === null || domainId === sender.domainId),
+      way: await way,
+      load: loadOf(domainOf(email)),
       settings,
       now,
     }
@@ -52,7 +56,10 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       query: z.strictObject({ to: emailAddress }),
       async handle(call) {
         const { to } = call.query
-        const [facts, refusal] = await Promise.all([known(to, call, true), standing(call.key, call.now)])
+        const [facts, refusal] = await Promise.all([
+          known(to, call.key, wayTo(domainOf(to)), call.now),
+          standing(call.key, call.now),
+        ])
         const isWelcome = facts.suppressions.length === 0 && !(facts.way?.kind === 'nowhere' && facts.way.isFinal)
         const body = {
           to,
@@ -73,14 +80,16 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       summary: 'Why each recipient of a message is where it is, and what happens next',
       answers: messageExplainedAnswers,
       load: loadMessage(deps),
-      async handle(call) {
-        const message = call.resource
+      async handle({ resource: message, now }) {
         const deliveries = await store.messages.deliveries(message.id)
         const attempts = await store.messages.attempts(message.id)
+        // Recipients of one domain share its look-up.
+        const open = message.mode === 'live' ? deliveries.filter(({ status }) => !isFinal(status)) : []
+        const ways = new Map([...new Set(open.map(({ email }) => domainOf(email)))].map((name) => [name, wayTo(name)]))
         const recipients = await Promise.all(
           deliveries.map(async (delivery) => {
-            const asks = !isFinal(delivery.status) && message.mode === 'live'
-            const facts = await known(delivery.email, call, asks)
+            const way = open.includes(delivery) ? ways.get(domainOf(delivery.email))! : null
+            const facts = await known(delivery.email, message, way, now)
             const last = attempts.findLast(({ email }) => email === delivery.email)?.attempt ?? null
             return recipientWords(delivery, message, last, facts)
           }),
@@ -101,6 +110,8 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       : { message_id: message.id, created_at: iso(message.createdAt), mode: message.mode, ...stateOf(delivery) }
   }
 }
+
+const domainOf = (email: string) => email.slice(email.lastIndexOf('@') + 1)
 
 function refusedNow({ reason, message }: Refusal): string {
   return `Nothing is accepted for sending at present, to whomever (${reason}): ${message}.`
