@@ -8,10 +8,8 @@ import { createInboundDoor } from './inbound/door.ts'
 import { createReaders } from './inbound/readers.ts'
 import { createOwnParts } from './mail/own-parts.ts'
 import { createVerp } from './mail/verp.ts'
-import { tendDomains } from './maintenance/domains.ts'
+import { chores } from './maintenance/chores.ts'
 import { createMaintenance } from './maintenance/loop.ts'
-import { watchQuality } from './maintenance/quality.ts'
-import { createRetention } from './maintenance/retention.ts'
 import { createOperations, openSubmission } from './operations.ts'
 import { createAttempts } from './outbound/attempts.ts'
 import { createOutboundLoop } from './outbound/loop.ts'
@@ -60,12 +58,6 @@ const STOP_WORKERS_MS = 3_000
 const AUTHENTICATION_MS = 15_000
 /** Inbound mail with its attachments on its way to endpoints, at once. */
 const INBOUND_BODY_ROOM_BYTES = 64 * 2 ** 20
-/** contract §6: quality is looked at every 15 s. */
-const QUALITY_MS = 15_000
-const MINUTE_MS = 60_000
-const DAY_MS = 24 * 60 * MINUTE_MS
-/** contract §3: an Idempotency-Key is kept 24 h. */
-const IDEMPOTENCY_MS = DAY_MS
 
 /** Config → a house with its engines running and its listeners bound. Rejects with DataDirInUse, with what the store
  *  throws, or with what binding throws; nothing is left running then. */
@@ -245,47 +237,21 @@ async function furnish(
     isReady: () => null,
   })
 
-  const isBusy = () => api.underWay() > 0 || outbound.underWay() > 0
   const maintenance = createMaintenance({
     clock,
     log,
-    tasks: [
-      { name: 'key uses', everyMs: 10_000, run: () => api.auth.flushUses().then(() => false) },
-      {
-        name: 'domains',
-        everyMs: 5 * MINUTE_MS,
-        run: async (now) => {
-          await tendDomains(now, { store, resolver: freshResolver, hostname: config.hostname })
-          return false
-        },
-      },
-      {
-        name: 'quality',
-        everyMs: QUALITY_MS,
-        run: async (now) => {
-          if (await watchQuality(now, { store, mintId, settings: config.quality })) webhooks.wake()
-          return false
-        },
-      },
-      {
-        name: 'outcomes',
-        everyMs: MINUTE_MS,
-        run: async (now) => (await store.quality.pruneOutcomes(now, 200)) === 200,
-      },
-      {
-        name: 'search index',
-        everyMs: 1_000,
-        // A batch a second while there is other work, all that waits when there is none.
-        run: async () => (await store.indexForSearch()) && !isBusy(),
-      },
-      {
-        name: 'idempotency keys',
-        everyMs: MINUTE_MS,
-        // A remembered answer of a batch has a hundred kilobytes.
-        run: async (now) => (await store.idempotency.prune(now - IDEMPOTENCY_MS, 20)) === 20,
-      },
-      createRetention({ store, plans: (name) => config.plans[name], isBusy, clock }),
-    ],
+    tasks: chores({
+      store,
+      clock,
+      mintId,
+      plans: (name) => config.plans[name],
+      resolver: freshResolver,
+      hostname: config.hostname,
+      quality: config.quality,
+      flushUses: api.auth.flushUses,
+      wakeWebhooks: webhooks.wake,
+      isBusy: () => api.underWay() > 0 || outbound.underWay() > 0,
+    }),
   })
 
   undo.push(() => api.stop(0))

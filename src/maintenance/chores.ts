@@ -1,0 +1,71 @@
+import type { Plan } from '../model/organization.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { MintId } from '../platform/ids.ts'
+import type { Resolver } from '../platform/resolver.ts'
+import type { Store } from '../storage/store.ts'
+import { tendDomains } from './domains.ts'
+import type { Task } from './loop.ts'
+import { watchQuality } from './quality.ts'
+import { createRetention } from './retention.ts'
+
+/** Everything the house does by itself now and then: what, how often, and how much at once. */
+export function chores(house: {
+  store: Store
+  clock: Clock
+  mintId: MintId
+  plans: (name: string) => Plan | undefined
+  /** Without a cache: domains are looked at because something may have changed. */
+  resolver: Resolver
+  hostname: string
+  quality: Parameters<typeof watchQuality>[1]['settings']
+  /** Writes down when keys were last used. */
+  flushUses: () => Promise<void>
+  wakeWebhooks: () => void
+  /** There is work that somebody waits for. */
+  isBusy: () => boolean
+}): Task[] {
+  const { store, mintId, isBusy } = house
+  return [
+    { name: 'key uses', everyMs: 10_000, run: () => house.flushUses().then(() => false) },
+    {
+      name: 'domains',
+      everyMs: 5 * MINUTE_MS,
+      run: async (now) => {
+        await tendDomains(now, house)
+        return false
+      },
+    },
+    {
+      name: 'quality',
+      everyMs: QUALITY_MS,
+      run: async (now) => {
+        if (await watchQuality(now, { store, mintId, settings: house.quality })) house.wakeWebhooks()
+        return false
+      },
+    },
+    {
+      name: 'outcomes',
+      everyMs: MINUTE_MS,
+      run: async (now) => (await store.quality.pruneOutcomes(now, 200)) === 200,
+    },
+    {
+      name: 'search index',
+      everyMs: 1_000,
+      // A batch a second while there is other work, all that waits when there is none.
+      run: async () => (await store.indexForSearch()) && !isBusy(),
+    },
+    {
+      name: 'idempotency keys',
+      everyMs: MINUTE_MS,
+      // A remembered answer of a batch has a hundred kilobytes.
+      run: async (now) => (await store.idempotency.prune(now - IDEMPOTENCY_MS, 20)) === 20,
+    },
+    createRetention(house),
+  ]
+}
+
+/** contract §6: quality is looked at every 15 s. */
+const QUALITY_MS = 15_000
+const MINUTE_MS = 60_000
+/** contract §3: an Idempotency-Key is kept 24 h. */
+const IDEMPOTENCY_MS = 24 * 60 * MINUTE_MS
