@@ -1,0 +1,17 @@
+/** How we stand with one receiving site at a moment: for `explain`, for metrics, for people. */
+export interface SiteState {
+  /** The registrable domain of the best MX host, or what stands for it (site.ts). */
+  site: string
+  /** `unknown`: nothing was heard of it yet. `proven`: it takes mail. `troubled`: its last word was trouble.
+   *  `paused`: in trouble, and nothing is started before `pausedUntil`. */
+  state: 'unknown' | 'proven' | 'troubled' | 'paused'
+  /** Connections at once that it may have now, and at most. */
+  limit: number
+  maxLimit: number
+  /** Deliveries under way; some of them wait for a connection. */
+  underWay: number
+  /** Why and when (ms UTC) the limit was last lowered; null = it never was, as far as is remembered. */
+  lowered: { reason: string; at: number } | null
+  /** ms UTC; null = no pause. */
+  pausedUntil: number | null
+}
