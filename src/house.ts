@@ -116,6 +116,7 @@ async function furnish(
     settings: {
       hostname: config.hostname,
       dnsServers,
+      trustedDnsServers: config.dns.trustedResolvers,
       deliveryPort: config.delivery.port,
       smarthost: config.delivery.smarthost,
       allowPrivateDestinations: config.delivery.allowPrivateDestinations,

@@ -150,6 +150,11 @@ says whose open, click or unsubscription it is.`,
       about: 'Name servers as ip:port, asked in this order. Empty list: those of the system.',
       fallback: [],
     }),
+    trusted_resolvers: key(kinds.networks, {
+      about: `Networks of name servers that validate DNSSEC and whose word on it is believed; DANE (TLSA records of mail
+hosts) works with them alone. Nobody may be able to tamper with the path to them. Empty list: no DANE.`,
+      fallback: ['127.0.0.0/8', '::1/128'],
+    }),
   }),
   webhooks: section('Events on their way to your endpoints.', {
     retry_schedule_seconds: key(kinds.spans(kinds.span(0, MONTH), 4, 4), {

@@ -1,5 +1,6 @@
 import type { Reply } from '../mail/reply.ts'
 import type { DeliveryStatus } from './message.ts'
+import type { TlsPolicy } from './tls-policy.ts'
 
 /** One message to one recipient; the thing that is tried, deferred and bounced (RFC 3464). */
 export interface Delivery {
@@ -74,8 +75,9 @@ export interface Attempt {
   sourceAddress: string | null
   tlsVersion: string | null
   tlsCipher: string | null
-  /** The peer's certificate was checked and matched its name. */
+  /** The peer's certificate was checked and proved its name, by a public authority or by its TLSA records. */
   tlsVerified: boolean
+  tlsPolicy: TlsPolicy
   reply: string | null
   enhancedCode: string | null
   cause: Cause | null

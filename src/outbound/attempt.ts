@@ -1,11 +1,13 @@
 import { formatReply, type Reply } from '../mail/reply.ts'
 import type { Attempt, Outcome } from '../model/delivery.ts'
+import type { TlsPolicy } from '../model/tls-policy.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createAddressGuard } from '../platform/ip.ts'
 import type { Random } from '../platform/random.ts'
 import type { Resolver } from '../platform/resolver.ts'
 import type { Answer } from './answer.ts'
 import { nowMs } from './dialogue.ts'
+import { type HostPolicy, hostPolicy, policyWords } from './host-policy.ts'
 import type { AttemptJob, AttemptResult, WorkerSettings } from './job.ts'
 import { type Addresses, findAddresses, findHosts, withoutAddress } from './mx.ts'
 import { internalFault, isHostTrouble, outcomeOf, unpreparable } from './outcome.ts'
@@ -42,7 +44,7 @@ export function createAttempter(tools: AttemptTools): (job: AttemptJob) => Promi
     const transcript = createTranscript(nowMs)
     const tried = await tryOnce({ job, tools, mayConnect, transcript }).catch((error) => {
       tools.onBug(job, error)
-      return { outcome: internalFault(error), peer: null, offered: null }
+      return { ...UNMET, outcome: internalFault(error) }
     })
     const durationMs = Math.round(nowMs() - startedMs)
     return {
@@ -71,7 +73,10 @@ interface Tried {
   outcome: Outcome
   peer: Peer | null
   offered: Offered | null
+  tlsPolicy: TlsPolicy
 }
+
+const UNMET = { peer: null, offered: null, tlsPolicy: 'none' } as const
 
 const MAX_OFFERS = 5
 
@@ -83,22 +88,23 @@ async function tryOnce(errand: Errand): Promise<Tried> {
 
   const mail = toWire(prepared)
   const { smarthost } = tools.settings
-  if (smarthost !== null) return tryHosts({ ...errand, mayConnect: () => true }, mail, [smarthost.host], null)
+  if (smarthost !== null)
+    return tryHosts({ ...errand, mayConnect: () => true }, mail, { domain: null, hosts: [smarthost.host] })
   const domain = domainOf(job.recipient)
   const route = await findHosts(domain, tools.resolver, tools.random)
   if (route.kind === 'nowhere') return withoutPeer(route.outcome, errand)
-  return tryHosts(errand, mail, route.hosts, domain)
+  return tryHosts(errand, mail, { domain, ...route })
 }
 
 /** Hosts in order, each with its addresses in order. `domain` is null for a smarthost. */
 async function tryHosts(
   errand: Errand,
   mail: WireMail,
-  hosts: readonly string[],
-  domain: string | null,
+  route: { domain: string | null; hosts: readonly string[]; authentic?: boolean },
 ): Promise<Tried> {
   const { job, tools, transcript } = errand
   const { settings } = tools
+  const { domain, hosts } = route
   const envelope = { returnPath: job.returnPath, recipient: job.recipient }
   const reasons: Addresses['reason'][] = []
   let best: Tried | null = null
@@ -108,10 +114,17 @@ async function tryHosts(
     const found = await findAddresses(host, tools.resolver, errand.mayConnect, familiesOf(settings))
     reasons.push(found.reason)
     if (found.reason !== 'found') transcript.note(`${host}: ${NO_ADDRESS[found.reason]}`)
+    if (found.reason !== 'found') continue
+    const policy = await policyOf(host, { ...route, authentic: route.authentic === true && found.authentic }, errand)
+    if ('skip' in policy) {
+      best ??= { ...UNMET, outcome: policy.skip, tlsPolicy: policy.name }
+      continue
+    }
     for (const address of found.addresses) {
-      const peer = peerOf(host, address, job.requireTls, settings)
+      const peer = peerOf(host, address, policy.proof, settings)
       const offered = await tools.transport.offer({ peer, envelope, mail, transcript, budgetMs })
-      const tried: Tried = { outcome: outcomeOf(offered.answer, peerName(peer)), peer, offered }
+      const outcome = outcomeOf(offered.answer, peerName(peer))
+      const tried: Tried = { outcome, peer, offered, tlsPolicy: policy.name }
       if (!isHostTrouble(offered.answer, tried.outcome)) return tried
       best = moreTelling(best, tried)
       budgetMs -= nowMs() - offered.startedMs
@@ -122,9 +135,24 @@ async function tryHosts(
   return best ?? withoutPeer(withoutAddress(domain, hosts, reasons), errand)
 }
 
+/** A smarthost is the operator's own choice: no policy of others speaks of it. */
+async function policyOf(
+  host: string,
+  { domain, authentic }: { domain: string | null; authentic: boolean },
+  { job, tools, transcript }: Errand,
+): Promise<HostPolicy> {
+  const { mtaSts, requireTls } = job
+  const port = tools.settings.deliveryPort
+  const facts = { domain: domain ?? host, host, port, isAuthentic: authentic, requireTls }
+  const policy = await hostPolicy({ ...facts, mtaSts: domain === null ? null : mtaSts }, tools.resolver)
+  const words = policyWords(policy, host, facts.domain)
+  if (words !== null) transcript.note(words)
+  return policy
+}
+
 function withoutPeer(outcome: Outcome, { transcript }: Errand): Tried {
   transcript.note(outcome.kind === 'delivered' ? formatReply(outcome.reply) : outcome.message)
-  return { outcome, peer: null, offered: null }
+  return { ...UNMET, outcome }
 }
 
 const NO_ADDRESS: Record<Exclude<Addresses['reason'], 'found'>, string> = {
@@ -151,7 +179,7 @@ function domainOf(recipient: string): string {
 
 function attemptRecord(
   job: AttemptJob,
-  { outcome, peer, offered }: Tried,
+  { outcome, peer, offered, tlsPolicy }: Tried,
   { startedAt, durationMs, transcript }: { startedAt: number; durationMs: number; transcript: Transcript },
 ): Attempt {
   const reply = replyOf(outcome, offered)
@@ -166,6 +194,7 @@ function attemptRecord(
     tlsVersion: offered?.tls?.version ?? null,
     tlsCipher: offered?.tls?.cipher ?? null,
     tlsVerified: offered?.tls?.problem === null,
+    tlsPolicy,
     reply: reply === null ? null : formatReply(reply),
     enhancedCode: reply?.enhanced ?? null,
     cause: outcome.kind === 'delivered' ? null : outcome.cause,

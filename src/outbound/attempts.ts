@@ -70,6 +70,7 @@ function lost({ job, startedAt }: UnderWay, now: number): AttemptResult {
       tlsVersion: null,
       tlsCipher: null,
       tlsVerified: false,
+      tlsPolicy: 'none',
       reply: null,
       enhancedCode: null,
       cause,

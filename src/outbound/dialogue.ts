@@ -2,11 +2,25 @@ import { connect, type Socket } from 'node:net'
 import { StringDecoder } from 'node:string_decoder'
 import { type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { createReplyReader, type Reply, ReplyFault } from '../mail/reply.ts'
+import { systemClock } from '../platform/clock.ts'
 import { isIpLiteral } from '../platform/ip.ts'
+import type { TlsaRecord } from '../platform/resolver.ts'
 import type { Fault } from './answer.ts'
+import { daneProblem } from './dane.ts'
 import type { Transcript } from './transcript.ts'
 
-/** What the TLS handshake gave; `problem` says why the certificate does not prove the host's name, null when it does. */
+/** What is asked of a TLS handshake as client. */
+export interface TlsRequest {
+  /** For SNI, and what the certificate is held against. */
+  host: string
+  /** PEM of authorities to trust in place of the usual ones. */
+  ca?: string
+  /** Usable TLSA records that prove the server, in place of any authority. */
+  tlsa?: readonly TlsaRecord[]
+  timeoutMs: number
+}
+
+/** What the TLS handshake gave; `problem` says why the certificate does not prove the server, null when it does. */
 export interface TlsFacts {
   version: string
   cipher: string
@@ -31,7 +45,7 @@ export interface Dialogue {
   /** Resolves with null when all written bytes are with the kernel. */
   drained(timeoutMs: number): Promise<Fault | null>
   /** TLS handshake as client. What came before it is forgotten: it was in clear, anybody may have put it there. */
-  secure(options: { host: string; ca?: string; timeoutMs: number }): Promise<TlsFacts | Fault>
+  secure(request: TlsRequest): Promise<TlsFacts | Fault>
   /** Open, and the peer has said nothing unasked. */
   isQuiet(): boolean
   /** Bytes that we had said did not leave this machine before the end. */
@@ -126,7 +140,7 @@ class SocketDialogue implements Dialogue {
     })
   }
 
-  secure(options: { host: string; ca?: string; timeoutMs: number }): Promise<TlsFacts | Fault> {
+  secure(options: TlsRequest): Promise<TlsFacts | Fault> {
     const clear = this.socket
     clear.removeAllListeners('data')
     clear.removeAllListeners('drain')
@@ -153,7 +167,7 @@ class SocketDialogue implements Dialogue {
       secured.once('secureConnect', () => {
         if (this.ended !== null) return
         this.waiter = null
-        resolve(tlsFacts(secured))
+        resolve(tlsFacts(secured, options))
       })
     })
   }
@@ -252,11 +266,31 @@ function replyLines({ code, enhanced, text }: Reply): string {
   return lines.map((line, i) => `${code}${i < lines.length - 1 ? '-' : ' '}${status}${line}`).join('\n')
 }
 
-function tlsFacts(socket: TLSSocket): TlsFacts {
-  const error = socket.authorizationError as Error | string | null | undefined
-  const problem = socket.authorized ? null : String((error as Error)?.message ?? error ?? 'certificate not verified')
+function tlsFacts(socket: TLSSocket, { host, tlsa }: TlsRequest): TlsFacts {
+  const problem =
+    tlsa === undefined ? publicProblem(socket) : daneProblem(tlsa, shownBy(socket), host, systemClock.now())
   return { version: socket.getProtocol() ?? 'TLS', cipher: socket.getCipher()?.name ?? 'unknown', problem }
 }
+
+/** What the public authorities, or those given in their place, say against the certificate. */
+function publicProblem(socket: TLSSocket): string | null {
+  const error = socket.authorizationError as Error | string | null | undefined
+  return socket.authorized ? null : String((error as Error)?.message ?? error ?? 'certificate not verified')
+}
+
+/** The certificates as the server sent them, DER, its own first. */
+function shownBy(socket: TLSSocket): Uint8Array[] {
+  const shown: Uint8Array[] = []
+  let each = socket.getPeerCertificate(true)
+  while (each?.raw && shown.length < MAX_SHOWN) {
+    shown.push(each.raw)
+    if (each.issuerCertificate === each) break
+    each = each.issuerCertificate
+  }
+  return shown
+}
+
+const MAX_SHOWN = 10
 
 const tlsFault = (reason: string): Fault => ({
   class: 'tls',

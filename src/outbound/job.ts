@@ -1,3 +1,4 @@
+import type { MtaSts } from '../mail/mta-sts.ts'
 import type { OwnParts } from '../mail/own-parts.ts'
 import type { Attempt, Outcome } from '../model/delivery.ts'
 
@@ -19,6 +20,8 @@ export interface AttemptJob {
   /** What only this recipient's mail has. */
   own: OwnParts
   requireTls: boolean
+  /** What the recipient's domain asks of its senders; null when it asks nothing. */
+  mtaSts: MtaSts | null
   /** `test` mail is composed and signed but never leaves (outbound/sandbox.ts decides its outcome). */
   sandbox: boolean
 }
@@ -43,6 +46,8 @@ export interface WorkerSettings {
   /** Our name in EHLO. */
   hostname: string
   dnsServers: string[]
+  /** Networks of those that are believed about DNSSEC; none: no DANE. */
+  trustedDnsServers: readonly string[]
   deliveryPort: number
   smarthost: { host: string; port: number; implicitTls: boolean; user: string | null; password: string | null } | null
   allowPrivateDestinations: boolean

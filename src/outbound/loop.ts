@@ -136,6 +136,7 @@ export function createOutboundLoop(house: {
     signedAt: message.scheduledAt ?? message.createdAt,
     own: house.ownParts(delivery.id, message, { returnPathHost, trackingHost }),
     requireTls: message.requireTls,
+    mtaSts: null,
     sandbox: message.mode === 'test',
   })
 
@@ -260,6 +261,7 @@ function expired({ delivery }: ClaimedDelivery, now: number): { outcome: Outcome
       tlsVersion: null,
       tlsCipher: null,
       tlsVerified: false,
+      tlsPolicy: 'none',
       reply: null,
       enhancedCode: '4.4.7',
       cause,

@@ -3,11 +3,13 @@ import { isIpLiteral } from '../platform/ip.ts'
 import type { Random } from '../platform/random.ts'
 import type { Lookup, MxRecord, Resolver } from '../platform/resolver.ts'
 
-/** A mail domain → the hosts to try, best first; or what it means that there is none. */
-export type Route = { kind: 'hosts'; hosts: string[] } | { kind: 'nowhere'; outcome: Outcome }
+/** A mail domain → the hosts to try, best first; or what it means that there is none. `authentic`: DNSSEC does not speak
+ *  against them: the MX records are validated, or there are none and the addresses decide (RFC 7672 §2.2.2). */
+export type Route = { kind: 'hosts'; hosts: string[]; authentic: boolean } | { kind: 'nowhere'; outcome: Outcome }
 
-/** A host → its addresses that may be connected to, in the order to try; empty with the reason. */
-export type Addresses = { addresses: string[]; reason: 'found' | 'none' | 'private' | 'temporary' }
+/** A host → its addresses that may be connected to, in the order to try; empty with the reason. `authentic`: validated by
+ *  DNSSEC, all that were found. */
+export type Addresses = { addresses: string[]; reason: 'found' | 'none' | 'private' | 'temporary'; authentic: boolean }
 
 /** Mail domain (A-label, or an address literal in brackets) → Route. MX hosts by preference, equal ones in random order,
  *  at most ten, each once; without MX the domain itself (RFC 5321 §5.1). A null MX (RFC 7505) and a domain that does not
@@ -15,14 +17,14 @@ export type Addresses = { addresses: string[]; reason: 'found' | 'none' | 'priva
  *  here: an inbound route may well be in this house. Never rejects. */
 export async function findHosts(domain: string, resolver: Resolver, random: Random): Promise<Route> {
   const literal = ADDRESS_LITERAL.exec(domain)?.[1] ?? domain
-  if (isIpLiteral(literal)) return { kind: 'hosts', hosts: [literal] }
+  if (isIpLiteral(literal)) return { kind: 'hosts', hosts: [literal], authentic: false }
 
   const lookup = await resolver.mx(domain)
   switch (lookup.kind) {
     case 'records':
-      return hostsOf(domain, lookup.records, random)
+      return hostsOf(domain, lookup, random)
     case 'no_data':
-      return { kind: 'hosts', hosts: [domain] }
+      return { kind: 'hosts', hosts: [domain], authentic: true }
     case 'nxdomain':
       return nowhere(bounced('5.1.2', `domain ${domain} does not exist`, 'dns:nxdomain'))
     case 'temporary':
@@ -47,9 +49,10 @@ export async function findAddresses(
   const [first = [], second = []] = allowed
   const room = Math.min(second.length, MAX_ADDRESSES / 2)
   const addresses = [...first.slice(0, MAX_ADDRESSES - room), ...second].slice(0, MAX_ADDRESSES)
-  if (addresses.length > 0) return { addresses, reason: 'found' }
-  if (lookups.some((lookup) => lookup.kind === 'temporary')) return { addresses, reason: 'temporary' }
-  return { addresses, reason: found.some((each) => each.length > 0) ? 'private' : 'none' }
+  const authentic = lookups.every((lookup) => lookup.kind !== 'records' || lookup.authentic)
+  if (addresses.length > 0) return { addresses, reason: 'found', authentic }
+  if (lookups.some((lookup) => lookup.kind === 'temporary')) return { addresses, reason: 'temporary', authentic }
+  return { addresses, reason: found.some((each) => each.length > 0) ? 'private' : 'none', authentic }
 }
 
 /** None of the hosts of a domain (null: of the operator's smarthost) had an address to connect to → what that means. When the host is the domain itself
@@ -81,7 +84,11 @@ const MAX_HOSTS = 10
 const MAX_ADDRESSES = 4
 const ADDRESS_LITERAL = /^\[(?:IPv6:)?([0-9a-f:.]+)\]$/i // RFC 5321 §4.1.3
 
-function hostsOf(domain: string, records: readonly MxRecord[], random: Random): Route {
+function hostsOf(
+  domain: string,
+  { records, authentic }: { records: readonly MxRecord[]; authentic: boolean },
+  random: Random,
+): Route {
   const named = records.map(({ preference, exchange }) => ({
     preference,
     host: exchange.replace(/\.$/, '').toLowerCase(),
@@ -91,7 +98,7 @@ function hostsOf(domain: string, records: readonly MxRecord[], random: Random): 
   if (usable.length === 0) return nowhere(bounced('5.1.10', `domain ${domain} takes no mail (null MX)`, 'dns:null_mx'))
   usable.sort((a, b) => a.preference - b.preference || a.order - b.order)
   const hosts = [...new Set(usable.map(({ host }) => host))]
-  return { kind: 'hosts', hosts: hosts.slice(0, MAX_HOSTS) }
+  return { kind: 'hosts', hosts: hosts.slice(0, MAX_HOSTS), authentic }
 }
 
 function literalLookup(host: string): Lookup<string> {

@@ -1,4 +1,6 @@
 import { isPublicUnicast } from '../platform/ip.ts'
+import type { TlsaRecord } from '../platform/resolver.ts'
+import { tlsaKey } from './dane.ts'
 import type { WorkerSettings } from './job.ts'
 
 /** One server to talk to, and what the connection to it must prove. */
@@ -10,13 +12,18 @@ export interface Peer {
   /** `implicit`: from the first byte. `starttls`: when offered. `never`: in clear. */
   tls: 'implicit' | 'starttls' | 'never'
   /** What TLS must have reached before a mail or a password is spoken; with `none` it is tried all the same. */
-  demand: 'none' | 'encrypted' | 'verified'
+  demand: Demand
+  /** What proves the server in place of the public authorities (DANE); goes with `verified`. */
+  tlsa?: readonly TlsaRecord[]
   login: { user: string; password: string } | null
 }
 
+export type Demand = 'none' | 'encrypted' | 'verified'
+
 /** Peer → the key under which its connections are kept: two mails may share one exactly when these agree. */
 export function peerKey(peer: Peer): string {
-  return `${peer.host} ${peer.address} ${peer.port} ${peer.tls} ${peer.demand} ${peer.login?.user ?? ''}`
+  const proof = peer.tlsa === undefined ? '' : tlsaKey(peer.tlsa)
+  return `${peer.host} ${peer.address} ${peer.port} ${peer.tls} ${peer.demand}${proof} ${peer.login?.user ?? ''}`
 }
 
 /** For people: `mx.example [192.0.2.1]:25`. */
@@ -24,13 +31,17 @@ export function peerName(peer: Peer): string {
   return peer.host === peer.address ? `[${peer.address}]:${peer.port}` : `${peer.host} [${peer.address}]:${peer.port}`
 }
 
-/** Host, address and the operator's settings → Peer. With a smarthost every mail goes to it; without one the port is the
- *  delivery port and TLS is taken when offered, and demanded with proof when the message requires it. */
-export function peerOf(host: string, address: string, requireTls: boolean, settings: PeerSettings): Peer {
+/** Host, address, what its connection must prove and the operator's settings → Peer. With a smarthost every mail goes to
+ *  it, and its login may demand more; without one the port is the delivery port and TLS is taken when offered. */
+export function peerOf(
+  host: string,
+  address: string,
+  proof: Pick<Peer, 'demand' | 'tlsa'>,
+  settings: PeerSettings,
+): Peer {
   const { smarthost } = settings
   if (smarthost === null) {
-    const demand = requireTls ? 'verified' : 'none'
-    return { host, address, port: settings.deliveryPort, tls: 'starttls', demand, login: null }
+    return { host, address, port: settings.deliveryPort, tls: 'starttls', ...proof, login: null }
   }
   const { user, password } = smarthost
   const login = user === null || password === null ? null : { user, password }
@@ -39,7 +50,7 @@ export function peerOf(host: string, address: string, requireTls: boolean, setti
     address,
     port: smarthost.port,
     tls: smarthost.implicitTls ? 'implicit' : 'starttls',
-    demand: requireTls ? 'verified' : login === null ? 'none' : demandForPassword(address),
+    demand: proof.demand !== 'none' || login === null ? proof.demand : demandForPassword(address),
     login,
   }
 }

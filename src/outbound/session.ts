@@ -138,7 +138,12 @@ async function startTls(dialogue: Dialogue, peer: Peer, options: SessionOptions)
 }
 
 async function handshake(dialogue: Dialogue, peer: Peer, options: SessionOptions): Promise<TlsFacts | Fault> {
-  const facts = await dialogue.secure({ host: peer.host, ca: options.ca, timeoutMs: options.timeouts.tlsMs })
+  const facts = await dialogue.secure({
+    host: peer.host,
+    ca: options.ca,
+    tlsa: peer.tlsa,
+    timeoutMs: options.timeouts.tlsMs,
+  })
   if (!isFault(facts)) {
     const proof = facts.problem === null ? 'certificate verified' : `certificate not verified: ${facts.problem}`
     dialogue.transcript.note(`${facts.version} ${facts.cipher}, ${proof}`)

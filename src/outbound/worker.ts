@@ -43,7 +43,12 @@ const BATCH_MS = 5
 const PROOF_AFTER_MS = 1_000
 
 function openRoom(settings: WorkerSettings, post: Post) {
-  const resolver = createResolver({ servers: settings.dnsServers, clock: systemClock, random: systemRandom })
+  const resolver = createResolver({
+    servers: settings.dnsServers,
+    trustedServers: settings.trustedDnsServers,
+    clock: systemClock,
+    random: systemRandom,
+  })
   const perPeer = settings.maxConnectionsPerDestination
   const { hostname, sourceAddress } = settings
   const transport = createTransport({ hostname, sourceAddress, timeouts: TIMEOUTS, perPeer })

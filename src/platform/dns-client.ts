@@ -18,9 +18,16 @@ export type Ask = (name: string, type: RecordType) => Promise<Reply>
  *  or the like is not asked again; a silent one is, up to `tries` questions in all (every server gets one).
  *  `timeoutMs` is for one question; all together take at most tries × timeoutMs, on the machine's own timer
  *  even under a test clock, since sockets know no other. Each question has a random id and a fresh socket,
- *  so a random port. Throws on a server that is no `ip:port`; the function itself never rejects. */
-export function createAsk(options: { servers: string[]; random: Random; timeoutMs: number; tries: number }): Ask {
-  const { random, timeoutMs } = options
+ *  so a random port. The AD flag counts only from servers that `isTrusted` names: anybody else could set it. Throws
+ *  on a server that is no `ip:port`; the function itself never rejects. */
+export function createAsk(options: {
+  servers: string[]
+  random: Random
+  timeoutMs: number
+  tries: number
+  isTrusted: (ip: string) => boolean
+}): Ask {
+  const { random, timeoutMs, isTrusted } = options
   const servers = options.servers.map(parseServer)
   if (servers.length === 0) throw new Error('no DNS server given')
   const tries = Math.max(options.tries, servers.length)
@@ -32,7 +39,9 @@ export function createAsk(options: { servers: string[]; random: Random; timeoutM
     for (let turn = 0; turn < tries && willing.length > 0; turn++) {
       const server = willing[turn % willing.length]!
       const outcome = await askServer(server, newQuestion(name, type, random), deadline, timeoutMs)
-      if (outcome.kind === 'answered') return outcome
+      if (outcome.kind === 'answered') {
+        return { ...outcome, authentic: outcome.authentic && isTrusted(server.host) }
+      }
       reason = outcome.reason
       if (outcome.isFinal) willing.splice(willing.indexOf(server), 1)
     }

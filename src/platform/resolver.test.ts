@@ -262,16 +262,24 @@ describe('trouble', () => {
   })
 })
 
-test('the question asks for DNSSEC and the AD flag of the answer is handed on', async () => {
+test('the question asks for DNSSEC and the AD flag of a trusted server is handed on', async () => {
   const asked: packet.DecodedPacket[] = []
   const server = await startRaw((query) => {
     asked.push(query)
     return [response(query, [{ name: 'example.test', type: 'A', ttl: 5, data: '192.0.2.9' }], packet.AUTHENTIC_DATA)]
   })
-  expect(await resolverFor([server.address]).a('example.test')).toMatchObject({ authentic: true })
+  const believed = resolverFor([server.address], { trustedServers: ['127.0.0.0/8'] })
+  expect(await believed.a('example.test')).toMatchObject({ authentic: true })
   expect(asked[0]).toMatchObject({ flag_rd: true, flag_ad: true })
   expect(asked[0]!.additionals).toMatchObject([{ type: 'OPT', udpPayloadSize: 1232, flag_do: true }])
   server.close()
+})
+
+test('the AD flag of a server that nobody trusts is worth nothing', async () => {
+  zone.signed.add('example.test')
+  expect(await ours().a('example.test')).toMatchObject({ kind: 'records', authentic: false })
+  expect(await ours({ trustedServers: ['192.0.2.0/24'] }).a('example.test')).toMatchObject({ authentic: false })
+  expect(await ours({ trustedServers: ['127.0.0.1/32'] }).a('example.test')).toMatchObject({ authentic: true })
 })
 
 test('each question has an id and a port of its own', async () => {

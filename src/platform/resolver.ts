@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts'
 import { createDnsCache } from './dns-cache.ts'
 import { type Ask, createAsk, longestAskMs } from './dns-client.ts'
 import { canExist, followAliases, targetOf } from './dns-follow.ts'
-import { isIpLiteral } from './ip.ts'
+import { createNetworks, isIpLiteral } from './ip.ts'
 import type { Random } from './random.ts'
 
 export { mailauthResolver } from './mailauth-resolver.ts'
@@ -14,7 +14,7 @@ export { mailauthResolver } from './mailauth-resolver.ts'
 export type RecordType = 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'PTR' | 'NS' | 'TLSA' | 'SOA'
 
 /** What the DNS said. `records` is never empty. `temporary` covers SERVFAIL, REFUSED, silence and nonsense.
- *  `authentic` is the AD flag of every answer used: worth something only from a validating resolver close by. */
+ *  `authentic`: every answer used was validated by DNSSEC, says a resolver that is trusted to say so (AD, RFC 4035). */
 export type Lookup<T> =
   | { kind: 'records'; records: T[]; ttlSeconds: number; authentic: boolean }
   | { kind: 'no_data' }
@@ -58,6 +58,8 @@ export interface ResolverOptions {
   servers: string[]
   clock: Clock
   random: Random
+  /** Networks (CIDR) of servers that validate, over a path nobody can tamper with: their AD flag is believed. */
+  trustedServers?: readonly string[]
   /** Patience with one question to one server. */
   timeoutMs?: number
   /** Questions to all servers together before giving up. */
@@ -77,7 +79,8 @@ export function createResolver(options: ResolverOptions): Resolver {
   const cache = createDnsCache<Lookup<Answer>>({ clock, maxEntries: maxCacheEntries })
   const underWay = new Map<string, Promise<Lookup<Answer>>>()
   const patience = { servers, timeoutMs, tries }
-  const ask = queued(createAsk({ ...patience, random }), maxConcurrent, longestAskMs(patience))
+  const isTrusted = createNetworks(options.trustedServers ?? [])
+  const ask = queued(createAsk({ ...patience, random, isTrusted }), maxConcurrent, longestAskMs(patience))
   let isClosed = false
 
   const lookup = async <T>(given: string, type: RecordType, read: (answer: Answer) => T): Promise<Lookup<T>> => {

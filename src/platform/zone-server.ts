@@ -20,6 +20,8 @@ export interface Zone {
   remove(name: string, type?: RecordType): void
   /** From now on questions about exactly this name go wrong in that way; null ends it. */
   fail(name: string, how: ZoneFailure | null): void
+  /** Names whose answers say that DNSSEC vouches for them (AD), as those of a validating resolver. Change it at will. */
+  signed: Set<string>
   /** Every question that came, names in lower case, oldest first. Empty it at will. */
   queries: { name: string; type: string }[]
   stop(): Promise<void>
@@ -43,6 +45,7 @@ export async function startZone(records: ZoneRecord[] = []): Promise<Zone> {
   const names: Names = new Map()
   const failures = new Map<string, ZoneFailure>()
   const queries: Zone['queries'] = []
+  const signed: Zone['signed'] = new Set()
 
   const set = (name: string, type: RecordType, data: ZoneData[], ttlSeconds = DEFAULT_TTL_SECONDS) => {
     const types = names.get(fold(name)) ?? new Map()
@@ -61,7 +64,8 @@ export async function startZone(records: ZoneRecord[] = []): Promise<Zone> {
     if (failure === 'REFUSED') return encode(query, REFUSED, [], [])
     if (failure === 'truncate' && transport === 'udp') return encode(query, TRUNCATED, [], [])
     const { rcode, answers, authorities } = answerFrom(names, name, question.type as RecordType)
-    const response = encode(query, rcode, answers, authorities)
+    const flags = signed.has(name) ? rcode | packet.AUTHENTIC_DATA : rcode
+    const response = encode(query, flags, answers, authorities)
     if (transport === 'udp' && response.length > udpLimit(query)) return encode(query, TRUNCATED, [], [])
     if (failure === 'wrong_id') response.writeUInt16BE(query.id! ^ 1)
     return response
@@ -83,6 +87,7 @@ export async function startZone(records: ZoneRecord[] = []): Promise<Zone> {
       if (how) failures.set(fold(name), how)
       else failures.delete(fold(name))
     },
+    signed,
     queries,
     stop: listeners.stop,
   }

@@ -96,6 +96,7 @@ function madeBelieve(outcome: Outcome, number: number, at: number, email: string
     tlsVersion: null,
     tlsCipher: null,
     tlsVerified: false,
+    tlsPolicy: 'none',
     reply: response,
     enhancedCode: outcome.kind === 'delivered' ? outcome.reply.enhanced : outcome.code,
     cause: outcome.kind === 'delivered' ? null : outcome.cause,

@@ -1,19 +1,12 @@
-import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { authenticate } from 'mailauth'
-import { type MailContent, packContent } from '../../src/mail/content.ts'
+import { packContent } from '../../src/mail/content.ts'
 import { dkimRecordValue, generateDkimKeyPair } from '../../src/mail/dkim.ts'
-import { NOTHING_OWN } from '../../src/mail/own-parts.ts'
-import { createAttempter } from '../../src/outbound/attempt.ts'
-import type { AttemptJob, SigningKey, WorkerSettings } from '../../src/outbound/job.ts'
-import { createPreparer } from '../../src/outbound/prepare.ts'
-import { TIMEOUTS, type Timeouts } from '../../src/outbound/timeouts.ts'
-import { createTransport } from '../../src/outbound/transport.ts'
+import type { SigningKey } from '../../src/outbound/job.ts'
 import { type Certificate, selfSignedCertificate } from '../../src/platform/certificate.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { systemRandom } from '../../src/platform/random.ts'
-import { createResolver, mailauthResolver } from '../../src/platform/resolver.ts'
-import { startZone, type Zone } from '../../src/platform/zone-server.ts'
+import { mailauthResolver } from '../../src/platform/resolver.ts'
 import { startRawMx, startRemoteMx } from '../support/remote-mx.ts'
+import { CONTENT, house, job, keep, publish } from './setup.ts'
 
 let certificate: Certificate
 const SIGNING: SigningKey[] = []
@@ -30,95 +23,6 @@ beforeAll(async () => {
     })
   }
 })
-
-const open: { stop(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const each of open.splice(0).reverse()) await each.stop()
-})
-const keep = <T extends { stop(): Promise<void> }>(each: T): T => {
-  open.push(each)
-  return each
-}
-
-const CONTENT: MailContent = {
-  from: { name: 'Söderberg', local: 'news', domain: 'sender.test', address: 'news@sender.test' },
-  to: [{ name: null, local: 'anna', domain: 'remote.test', address: 'anna@remote.test' }],
-  cc: [],
-  replyTo: [],
-  subject: 'Grüße',
-  dateAt: 1_795_262_400_000,
-  messageId: '<1@sender.test>',
-  html: '<p>Hello\n.\n..dots\n</p>',
-  text: 'Hello\n.\n..dots\n',
-  headers: [],
-  attachments: [],
-  boundarySeed: 'seed',
-}
-
-const job = (more: Partial<AttemptJob> = {}): AttemptJob => ({
-  deliveryId: 'dlv_1',
-  messageId: 'msg_1',
-  attempt: 1,
-  recipient: 'anna@remote.test',
-  returnPath: 'b+1@bounce.sender.test',
-  content: packContent(CONTENT),
-  signingKeys: [],
-  signedAt: 1_795_262_400_000,
-  own: NOTHING_OWN,
-  requireTls: false,
-  sandbox: false,
-  ...more,
-})
-
-/** Zone, resolver, transport and attempter as a worker has them; `servers` are ports by host name. */
-async function house(
-  options: {
-    settings?: Partial<WorkerSettings>
-    timeouts?: Partial<Timeouts>
-    ca?: string
-    onBug?: (job: AttemptJob, error: unknown) => void
-  } = {},
-) {
-  const zone = keep(await startZone())
-  const settings: WorkerSettings = {
-    hostname: 'out.sender.test',
-    dnsServers: [zone.address],
-    deliveryPort: 25,
-    smarthost: null,
-    allowPrivateDestinations: true,
-    maxConnectionsPerDestination: 2,
-    sourceAddress: null,
-    ...options.settings,
-  }
-  const tools = { clock: systemClock, random: systemRandom }
-  const resolver = createResolver({ servers: [zone.address], ...tools })
-  const timeouts = { ...TIMEOUTS, ...options.timeouts }
-  const { hostname, sourceAddress } = settings
-  const transport = keep(createTransport({ hostname, sourceAddress, timeouts, perPeer: 2, ca: options.ca }))
-  const onBug = options.onBug ?? ((_job, error) => expect(error).toBeUndefined())
-  const attempt = createAttempter({
-    ...tools,
-    settings,
-    resolver,
-    preparer: createPreparer(),
-    transport,
-    timeouts,
-    onBug,
-  })
-  keep({ stop: async () => resolver.close() })
-  return { zone, resolver, attempt }
-}
-
-/** `remote.test` has these MX hosts, all of them 127.0.0.x. */
-function publish(zone: Zone, hosts: Record<string, string[]>): void {
-  const names = Object.keys(hosts)
-  zone.set(
-    'remote.test',
-    'MX',
-    names.map((exchange, i) => ({ preference: 10 * i, exchange })),
-  )
-  for (const [name, addresses] of Object.entries(hosts)) zone.set(name, 'A', addresses)
-}
 
 test('a mail arrives at a real server byte for byte, twice signed, over TLS, and says how it went', async () => {
   const mx = keep(await startRemoteMx({ tls: certificate }))
@@ -140,6 +44,7 @@ test('a mail arrives at a real server byte for byte, twice signed, over TLS, and
     sourceAddress: '127.0.0.1',
     tlsVersion: 'TLSv1.3',
     tlsVerified: true,
+    tlsPolicy: 'required',
     reply: '250 2.0.0 Ok: queued',
     enhancedCode: '2.0.0',
     cause: null,

@@ -366,6 +366,7 @@ function attemptOf(job: AttemptJob, outcome: Outcome, startedAt: number): Attemp
     tlsVersion: null,
     tlsCipher: null,
     tlsVerified: false,
+    tlsPolicy: 'none',
     reply: null,
     enhancedCode: null,
     cause: null,

@@ -49,12 +49,12 @@ test('of thirteen MX hosts the first ten are kept', async () => {
     Array.from({ length: 13 }, (_, i) => mx(i, `mx${i}.many.test`)),
   )
   const hosts = Array.from({ length: 10 }, (_, i) => `mx${i}.many.test`)
-  expect(await findHosts('many.test', resolver, rising())).toEqual({ kind: 'hosts', hosts })
+  expect(await findHosts('many.test', resolver, rising())).toMatchObject({ kind: 'hosts', hosts })
 })
 
 test('without MX the domain itself is the host', async () => {
   zone.set('plain.test', 'A', ['192.0.2.1'])
-  expect(await findHosts('plain.test', resolver, rising())).toEqual({ kind: 'hosts', hosts: ['plain.test'] })
+  expect(await findHosts('plain.test', resolver, rising())).toMatchObject({ kind: 'hosts', hosts: ['plain.test'] })
 })
 
 test('an address literal is its own host', async () => {
@@ -62,7 +62,7 @@ test('an address literal is its own host', async () => {
     ['[192.0.2.7]', '192.0.2.7'],
     ['[IPv6:2001:db8::7]', '2001:db8::7'],
   ] as const) {
-    expect(await findHosts(domain, resolver, rising())).toEqual({ kind: 'hosts', hosts: [host] })
+    expect(await findHosts(domain, resolver, rising())).toMatchObject({ kind: 'hosts', hosts: [host] })
     expect((await findAddresses(host, resolver, everywhere)).addresses).toEqual([host])
   }
 })
@@ -109,9 +109,12 @@ test('private and loopback addresses are never given out, wherever they hide', a
   zone.set('inner.test', 'AAAA', ['::1', '::ffff:127.0.0.1', 'fe80::1', 'fd00::1'])
   zone.set('mixed.test', 'A', ['10.0.0.1', '8.8.8.8'])
   zone.set('mixed.test', 'AAAA', [])
-  expect(await findAddresses('inner.test', resolver, publicOnly)).toEqual({ addresses: [], reason: 'private' })
-  expect(await findAddresses('mixed.test', resolver, publicOnly)).toEqual({ addresses: ['8.8.8.8'], reason: 'found' })
-  expect(await findAddresses('127.0.0.1', resolver, publicOnly)).toEqual({ addresses: [], reason: 'private' })
+  expect(await findAddresses('inner.test', resolver, publicOnly)).toMatchObject({ addresses: [], reason: 'private' })
+  expect(await findAddresses('mixed.test', resolver, publicOnly)).toMatchObject({
+    addresses: ['8.8.8.8'],
+    reason: 'found',
+  })
+  expect(await findAddresses('127.0.0.1', resolver, publicOnly)).toMatchObject({ addresses: [], reason: 'private' })
 })
 
 test('why a host has no address: there is none, or nobody could say', async () => {

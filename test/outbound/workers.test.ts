@@ -43,6 +43,7 @@ const job = (number: number, more: Partial<AttemptJob> = {}): AttemptJob => ({
   signedAt: 0,
   own: NOTHING_OWN,
   requireTls: false,
+  mtaSts: null,
   sandbox: false,
   ...more,
 })
@@ -70,6 +71,7 @@ function threads(options: { zone?: Zone; mx?: RawMx; count?: number; spawn?: () 
   const settings: WorkerSettings = {
     hostname: 'out.sender.test',
     dnsServers: options.zone === undefined ? ['127.0.0.1:9'] : [options.zone.address],
+    trustedDnsServers: [],
     deliveryPort: options.mx?.port ?? 25,
     smarthost: null,
     allowPrivateDestinations: true,

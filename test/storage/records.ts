@@ -305,6 +305,7 @@ export function attempt(change: Partial<Attempt> = {}): Attempt {
     tlsVersion: 'TLSv1.3',
     tlsCipher: 'TLS_AES_256_GCM_SHA384',
     tlsVerified: true,
+    tlsPolicy: 'mta_sts',
     reply: '250 2.0.0 ok',
     enhancedCode: '2.0.0',
     cause: null,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { REPORT_KINDS } from '../../model/report.ts'
+import { TLS_POLICIES } from '../../model/tls-policy.ts'
 import type { AnswerShape } from '../operation.ts'
 import { EXAMPLE_LATER, EXAMPLE_TIME, time } from './words.ts'
 
@@ -20,6 +21,11 @@ const attempt = z
     tls_version: z.string().nullable(),
     tls_cipher: z.string().nullable(),
     tls_verified: z.boolean(),
+    tls_policy: z
+      .enum(TLS_POLICIES)
+      .describe(
+        'Who demanded proof: nobody, the MTA-STS policy of the domain (watched or obeyed), its TLSA records, `require_tls`.',
+      ),
     smtp_response: z.string().nullable(),
     enhanced_code: z.string().nullable(),
     cause: z.strictObject({ class: z.string(), rule: z.string() }).nullable(),
@@ -51,6 +57,7 @@ const attemptExample = {
   tls_version: 'TLSv1.3',
   tls_cipher: 'TLS_AES_256_GCM_SHA384',
   tls_verified: true,
+  tls_policy: 'mta_sts',
   smtp_response: '250 2.0.0 Ok: queued',
   enhanced_code: '2.0.0',
   cause: null,

@@ -64,6 +64,7 @@ export function attemptRecord({ email, attempt }: { email: string; attempt: Atte
     tls_version: attempt.tlsVersion,
     tls_cipher: attempt.tlsCipher,
     tls_verified: attempt.tlsVerified,
+    tls_policy: attempt.tlsPolicy,
     smtp_response: attempt.reply,
     enhanced_code: attempt.enhancedCode,
     cause: attempt.cause === null ? null : { class: attempt.cause.class, rule: attempt.cause.rule },

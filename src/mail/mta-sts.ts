@@ -1,0 +1,58 @@
+/** What a mail domain asks of those who send to it, as its policy file says. RFC 8461 §3.2 */
+export interface MtaSts {
+  /** `enforce`: better no mail than one over an unproven connection. `testing`: tell, but deliver. `none`: nothing. */
+  mode: 'enforce' | 'testing' | 'none'
+  /** Names of mail hosts in lower case; `*.` in front stands for exactly one label. */
+  mx: string[]
+  /** How long the policy holds after it was fetched; at most a year. */
+  maxAgeSeconds: number
+}
+
+/** The TXT records of `_mta-sts.<domain>` → the id of the policy, which changes with it. Null when there is none: no
+ *  record of this version, more than one, or one that breaks the grammar. RFC 8461 §3.1 */
+export function readMtaStsId(records: readonly string[]): string | null {
+  const ours = records.filter((record) => /^v=STSv1[ \t]*(;|$)/.test(record))
+  if (ours.length !== 1) return null
+  const fields = ours[0]!.split(';').slice(1)
+  const ids = fields.flatMap((field) => /^[ \t]*id=([A-Za-z0-9]{1,32})[ \t]*$/.exec(field)?.[1] ?? [])
+  return ids[0] ?? null
+}
+
+/** The text of a policy file → what it asks, or why it is none, in words. Of a field that stands twice the first counts,
+ *  but for `mx`; unknown fields are passed over. RFC 8461 §3.2 */
+export function readMtaSts(text: string): MtaSts | { invalid: string } {
+  const fields = new Map<string, string>()
+  const mx: string[] = []
+  const lines = text.split(/\r?\n/)
+  if (lines.at(-1) === '') lines.pop()
+  for (const line of lines) {
+    const [, name, value = ''] = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31}):[ \t]*(.*?)[ \t]*$/.exec(line) ?? []
+    if (name === undefined) return { invalid: 'a line is not "name: value"' }
+    if (name === 'mx') mx.push(value.toLowerCase())
+    else if (!fields.has(name)) fields.set(name, value)
+  }
+  const mode = fields.get('mode') ?? ''
+  const maxAge = fields.get('max_age') ?? ''
+  if (fields.get('version') !== 'STSv1') return { invalid: 'version is not STSv1' }
+  if (!isMode(mode)) return { invalid: 'mode is not enforce, testing or none' }
+  if (!/^\d{1,10}$/.test(maxAge)) return { invalid: 'max_age is not a number of seconds' }
+  if (mx.length > MAX_HOSTS) return { invalid: `more than ${MAX_HOSTS} mx` }
+  if (!mx.every((pattern) => PATTERN.test(pattern))) return { invalid: 'an mx is not a host name' }
+  if (mx.length === 0 && mode !== 'none') return { invalid: 'no mx' }
+  return { mode, mx, maxAgeSeconds: Math.min(Number(maxAge), YEAR_SECONDS) }
+}
+
+/** Name of a mail host (A-label) → whether the policy lists it. RFC 8461 §4.1 */
+export function listsHost(mx: readonly string[], host: string): boolean {
+  const name = host.toLowerCase().replace(/\.$/, '')
+  const parent = name.slice(name.indexOf('.') + 1)
+  return mx.some((pattern) =>
+    pattern.startsWith('*.') ? name.includes('.') && pattern.slice(2) === parent : pattern === name,
+  )
+}
+
+const YEAR_SECONDS = 31_557_600 // RFC 8461 §3.2
+const MAX_HOSTS = 200
+const PATTERN = /^(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+
+const isMode = (text: string): text is MtaSts['mode'] => text === 'enforce' || text === 'testing' || text === 'none'

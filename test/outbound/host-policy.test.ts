@@ -1,0 +1,234 @@
+import { expect, test } from 'bun:test'
+import { createHash, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { MtaSts } from '../../src/mail/mta-sts.ts'
+import { daneProblem, usableTlsa } from '../../src/outbound/dane.ts'
+import { peerKey, peerOf } from '../../src/outbound/peer.ts'
+import type { TlsaRecord } from '../../src/platform/resolver.ts'
+import { startRawMx } from '../support/remote-mx.ts'
+import { house, job, keep, publish } from './setup.ts'
+
+const fixture = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}.pem`, import.meta.url), 'utf8')
+const leafPem = fixture('leaf')
+const rootPem = fixture('root')
+const TLS = { keyPem: fixture('key'), certificatePem: leafPem + rootPem }
+const HOST = 'mx1.remote.test'
+const leaf = new X509Certificate(leafPem)
+const root = new X509Certificate(rootPem)
+
+const SELECTED = {
+  0: (certificate: X509Certificate) => certificate.raw,
+  1: (certificate: X509Certificate) => certificate.publicKey.export({ type: 'spki', format: 'der' }),
+}
+const MATCHED = {
+  0: (data: Uint8Array) => data,
+  1: (data: Uint8Array) => createHash('sha256').update(data).digest(),
+  2: (data: Uint8Array) => createHash('sha512').update(data).digest(),
+}
+
+function tlsa(usage: number, selector: 0 | 1, matchingType: 0 | 1 | 2, of: X509Certificate): TlsaRecord {
+  return { usage, selector, matchingType, certificate: MATCHED[matchingType](SELECTED[selector](of)) }
+}
+
+const EVERY = ([0, 1] as const).flatMap((selector) => ([0, 1, 2] as const).map((type) => [selector, type] as const))
+const SHOWN = [leaf.raw, root.raw]
+const NOW = Date.now()
+const LATER = Date.UTC(2300, 0, 1)
+
+test.each(EVERY)('DANE-EE, selector %i, matching type %i: the own certificate alone decides', (selector, type) => {
+  const right = [tlsa(3, selector, type, leaf)]
+  expect(daneProblem(right, [leaf.raw], 'other.test', LATER)).toBeNull()
+  expect(daneProblem([tlsa(3, selector, type, root)], SHOWN, HOST, NOW)).toBe(
+    'the certificate matches none of the TLSA records',
+  )
+})
+
+test.each(EVERY)('DANE-TA, selector %i, matching type %i: chain, dates and name decide', (selector, type) => {
+  const right = [tlsa(2, selector, type, root)]
+  expect(daneProblem(right, SHOWN, HOST, NOW)).toBeNull()
+  expect(daneProblem(right, SHOWN, 'other.test', NOW)).toBe('the certificate is not for other.test')
+  expect(daneProblem(right, SHOWN, HOST, LATER)).toContain('matches none')
+  // Published whole the anchor need not be shown, a digest of it cannot be found.
+  expect(daneProblem(right, [leaf.raw], HOST, NOW) === null).toBe(type === 0)
+})
+
+test('a DANE-TA record that matches a certificate which has issued nothing here proves nothing', () => {
+  const stranger = new X509Certificate(leafPem)
+  expect(daneProblem([tlsa(2, 0, 1, root)], [stranger.raw], HOST, NOW)).toContain('matches none')
+  expect(daneProblem([tlsa(2, 0, 1, root)], [], HOST, NOW)).toBe('the server showed no certificate')
+  expect(daneProblem([tlsa(2, 0, 1, root)], [Buffer.from('no certificate')], HOST, NOW)).toContain('cannot be read')
+})
+
+test('one record that fits is enough, and records SMTP cannot use are no records', () => {
+  const good = tlsa(3, 1, 1, leaf)
+  expect(daneProblem([tlsa(3, 1, 1, root), good], SHOWN, HOST, NOW)).toBeNull()
+  const useless: TlsaRecord[] = [
+    tlsa(0, 0, 1, root),
+    tlsa(1, 0, 1, leaf),
+    { ...good, usage: 4 },
+    { ...good, selector: 2 },
+    { ...good, matchingType: 3 },
+    { ...good, certificate: good.certificate.subarray(1) },
+    { ...good, matchingType: 0 },
+  ]
+  expect(usableTlsa([...useless, good])).toEqual([good])
+})
+
+/** remote.test with one real server that shows the fixture's chain; DNSSEC vouches for all but what `unsigned` names. */
+async function remote(options: { records?: TlsaRecord[]; unsigned?: string[]; trusted?: string[]; ca?: string } = {}) {
+  const mx = keep(await startRawMx({ tls: TLS }))
+  const trustedDnsServers = options.trusted ?? ['127.0.0.1/32']
+  const made = await house({ settings: { deliveryPort: mx.port, trustedDnsServers }, ca: options.ca })
+  publish(made.zone, { [HOST]: ['127.0.0.1'] })
+  const owner = `_${mx.port}._tcp.${HOST}`
+  if (options.records) made.zone.set(owner, 'TLSA', options.records)
+  for (const name of ['remote.test', HOST, owner]) {
+    if (!options.unsigned?.includes(name)) made.zone.signed.add(name)
+  }
+  return { ...made, mx, owner }
+}
+
+const wrong = () => tlsa(3, 1, 1, root)
+const TLS_FAULT = { kind: 'deferred', code: '4.7.5', cause: { class: 'tls' } }
+
+test.each([
+  ['EE', () => tlsa(3, 1, 1, leaf)],
+  ['TA', () => tlsa(2, 0, 2, root)],
+])('DANE-%s over a real connection counts as verified, for require_tls too', async (_name, record) => {
+  const { attempt } = await remote({ records: [record()] })
+  for (const requireTls of [false, true]) {
+    const { outcome, attempt: facts } = await attempt(job({ requireTls }))
+    expect(outcome.kind).toBe('delivered')
+    expect(facts).toMatchObject({ tlsVerified: true, tlsPolicy: 'dane' })
+    expect(facts.transcript).toContain('TLSA records decide')
+  }
+})
+
+test('a certificate that matches no TLSA record defers, whatever public authority vouches for it, never in clear', async () => {
+  const { attempt, mx } = await remote({ records: [wrong()], ca: rootPem })
+  const { outcome, attempt: facts } = await attempt(job())
+  expect(outcome).toMatchObject(TLS_FAULT)
+  expect(facts).toMatchObject({ tlsPolicy: 'dane', mxHost: HOST, tlsVerified: false })
+  expect(mx.mails).toEqual([])
+})
+
+test.each([
+  ['MX', 'remote.test'],
+  ['address', HOST],
+  ['TLSA', ''],
+] as const)('without the word of DNSSEC for the %s record TLSA is not asked or does not count', async (_what, name) => {
+  const world = await remote({ records: [wrong()] })
+  world.zone.signed.delete(name || world.owner)
+  const { outcome, attempt: facts } = await world.attempt(job())
+  expect(outcome.kind).toBe('delivered')
+  expect(facts).toMatchObject({ tlsPolicy: 'none', tlsVerified: false })
+  expect(world.zone.queries.some(({ type }) => type === 'TLSA')).toBe(name === '')
+})
+
+test('a resolver that nobody trusts is not believed about DNSSEC', async () => {
+  const { attempt, zone } = await remote({ records: [wrong()], trusted: [] })
+  expect((await attempt(job())).attempt.tlsPolicy).toBe('none')
+  expect(zone.queries.some(({ type }) => type === 'TLSA')).toBe(false)
+})
+
+test('where the lookup of TLSA fails the host is left out: deferred, nothing connected to', async () => {
+  const { attempt, zone, mx, owner } = await remote()
+  zone.fail(owner, 'SERVFAIL')
+  const { outcome, attempt: facts } = await attempt(job())
+  expect(outcome).toMatchObject({ kind: 'deferred', code: '4.4.3', cause: { rule: 'dane:lookup' } })
+  expect(facts).toMatchObject({ tlsPolicy: 'dane', mxHost: null })
+  expect(facts.transcript).toContain('left out, the lookup of')
+  expect(mx.connections()).toBe(0)
+})
+
+test('TLSA records that SMTP cannot use demand encryption and no more', async () => {
+  const { attempt } = await remote({ records: [tlsa(1, 0, 1, root)] })
+  const { outcome, attempt: facts } = await attempt(job())
+  expect(outcome.kind).toBe('delivered')
+  expect(facts).toMatchObject({ tlsPolicy: 'dane', tlsVerified: false, tlsVersion: 'TLSv1.3' })
+  const plain = keep(await startRawMx())
+  const clear = await house({ settings: { deliveryPort: plain.port, trustedDnsServers: ['127.0.0.1/32'] } })
+  publish(clear.zone, { [HOST]: ['127.0.0.1'] })
+  clear.zone.set(`_${plain.port}._tcp.${HOST}`, 'TLSA', [tlsa(1, 0, 1, root)])
+  for (const name of ['remote.test', HOST, `_${plain.port}._tcp.${HOST}`]) clear.zone.signed.add(name)
+  expect((await clear.attempt(job())).outcome).toMatchObject({ kind: 'deferred', code: '4.7.4' })
+  expect(plain.mails).toEqual([])
+})
+
+test('a domain without MX is proven by the TLSA records of its own name', async () => {
+  const { attempt, zone, mx } = await remote()
+  zone.remove('remote.test', 'MX')
+  zone.set('remote.test', 'A', ['127.0.0.1'])
+  zone.set(`_${mx.port}._tcp.remote.test`, 'TLSA', [tlsa(3, 1, 1, leaf)])
+  zone.signed.add(`_${mx.port}._tcp.remote.test`)
+  expect((await attempt(job())).attempt).toMatchObject({ tlsPolicy: 'dane', tlsVerified: true, outcome: 'delivered' })
+})
+
+const policy = (mode: MtaSts['mode'], ...mx: string[]): MtaSts => ({ mode, mx, maxAgeSeconds: 86_400 })
+
+test('an MTA-STS policy in force wants a listed host with a certificate of a public authority for its name', async () => {
+  const proven = await remote({ ca: rootPem })
+  const taken = await proven.attempt(job({ mtaSts: policy('enforce', '*.remote.test') }))
+  expect(taken.attempt).toMatchObject({ outcome: 'delivered', tlsPolicy: 'mta_sts', tlsVerified: true })
+
+  const unproven = await remote()
+  const kept = await unproven.attempt(job({ mtaSts: policy('enforce', HOST) }))
+  expect(kept.outcome).toMatchObject(TLS_FAULT)
+  expect(unproven.mx.mails).toEqual([])
+
+  const unlisted = await proven.attempt(job({ mtaSts: policy('enforce', 'mx9.remote.test') }))
+  expect(unlisted.outcome).toMatchObject({
+    kind: 'deferred',
+    code: '4.7.0',
+    cause: { class: 'tls', rule: 'mta_sts:mx' },
+  })
+  expect(unlisted.attempt).toMatchObject({ mxHost: null, tlsPolicy: 'mta_sts' })
+})
+
+test('of several hosts those that the policy does not list are left out', async () => {
+  const { attempt, zone } = await remote({ ca: rootPem })
+  publish(zone, { 'evil.test': ['127.0.0.1'], [HOST]: ['127.0.0.1'] })
+  const { attempt: facts } = await attempt(job({ mtaSts: policy('enforce', HOST) }))
+  expect(facts).toMatchObject({ outcome: 'delivered', mxHost: HOST })
+  expect(facts.transcript).toContain('evil.test: left out, evil.test is not in the MTA-STS policy of remote.test')
+})
+
+test('an MTA-STS policy in testing demands nothing, one of mode none is none', async () => {
+  const { attempt } = await remote()
+  for (const [mode, name] of [
+    ['testing', 'mta_sts_testing'],
+    ['none', 'none'],
+  ] as const) {
+    const { attempt: facts } = await attempt(job({ mtaSts: policy(mode, 'mx9.remote.test') }))
+    expect(facts).toMatchObject({ outcome: 'delivered', tlsPolicy: name })
+  }
+})
+
+test('DANE goes before MTA-STS, for better and for worse', async () => {
+  const fine = await remote({ records: [tlsa(3, 1, 1, leaf)] })
+  const taken = await fine.attempt(job({ mtaSts: policy('enforce', 'mx9.remote.test') }))
+  expect(taken.attempt).toMatchObject({ outcome: 'delivered', tlsPolicy: 'dane' })
+  const bad = await remote({ records: [wrong()], ca: rootPem })
+  expect((await bad.attempt(job({ mtaSts: policy('enforce', HOST) }))).outcome).toMatchObject(TLS_FAULT)
+})
+
+test('that TLS was found broken at a host lets no mail with a policy go there in clear', async () => {
+  const mx = keep(await startRawMx({ tls: TLS, script: (cue) => (cue === 'STARTTLS' ? '454 4.7.0 no' : null) }))
+  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+  publish(zone, { [HOST]: ['127.0.0.1'] })
+  expect((await attempt(job())).attempt).toMatchObject({ outcome: 'delivered', tlsVersion: null })
+  expect((await attempt(job({ mtaSts: policy('enforce', HOST) }))).outcome).toMatchObject({ code: '4.7.4' })
+  expect((await attempt(job({ requireTls: true }))).outcome).toMatchObject({ code: '4.7.4' })
+  expect(mx.mails).toHaveLength(1)
+})
+
+test('mails share a connection only when the same TLSA records prove it', () => {
+  const peer = peerOf(HOST, '127.0.0.1', { demand: 'verified' }, SETTINGS)
+  const keys = [undefined, [tlsa(3, 1, 1, leaf)], [wrong()], [wrong(), tlsa(3, 1, 1, leaf)]].map((records) =>
+    peerKey({ ...peer, tlsa: records }),
+  )
+  expect(new Set(keys).size).toBe(4)
+  expect(peerKey({ ...peer, tlsa: [tlsa(3, 1, 1, leaf), wrong()] })).toBe(keys[3]!)
+})
+
+const SETTINGS = { smarthost: null, deliveryPort: 25, sourceAddress: null }
