@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { compose } from '../mail/compose.ts'
 import { type MailContent, unpackContent } from '../mail/content.ts'
-import { signDkim } from '../mail/dkim.ts'
+import { type DkimKey, signDkim } from '../mail/dkim.ts'
 import { isMime, unpackMime } from '../mail/mime-content.ts'
 import type { OwnParts } from '../mail/own-parts.ts'
 import { trackContent } from '../mail/track.ts'
@@ -27,16 +27,15 @@ export interface Preparer {
   prepare(job: Unprepared): Promise<Prepared>
   /** The same, at once. */
   prepareNow(job: Unprepared): Prepared
-  /** From now on RSA signatures are made so; they must be the same ones. */
-  signRsaWith(signRsa: SignRsa): void
 }
 
-/** Makes a Preparer. Private keys are parsed once and kept; parsing costs a sixth of a signature. */
-export function createPreparer(): Preparer {
+/** Makes a Preparer; `signRsa` may stand in for the built-in RSA operation and must give the same signatures. Private
+ *  keys are parsed once and kept; parsing costs a sixth of a signature. */
+export function createPreparer(signRsa?: SignRsa): Preparer {
   const keys = new Map<string, KeyObject>()
   const waiting: (() => void)[] = []
   let isTurning = false
-  let signRsa: Parameters<typeof signDkim>[3]
+  const signKey = signRsa && ((input: Uint8Array, { privateKey }: DkimKey) => signRsa(input, privateKey))
 
   const keyOf = (pem: string) => {
     const known = keys.get(pem)
@@ -52,7 +51,7 @@ export function createPreparer(): Preparer {
       ...key,
       privateKey: keyOf(privateKeyPem),
     }))
-    return [signDkim(mail, signingKeys, job.signedAt, signRsa), mail]
+    return [signDkim(mail, signingKeys, job.signedAt, signKey), mail]
   }
   const turn = () => {
     waiting.shift()?.()
@@ -61,9 +60,6 @@ export function createPreparer(): Preparer {
   }
   return {
     prepareNow,
-    signRsaWith: (given) => {
-      signRsa = (input, { privateKey }) => given(input, privateKey)
-    },
     prepare: (job) =>
       new Promise((resolve, reject) => {
         waiting.push(() => {

@@ -4,59 +4,95 @@ import { compose } from '../mail/compose.ts'
 import { packContent } from '../mail/content.ts'
 import { NOTHING_OWN } from '../mail/own-parts.ts'
 import { createPreparer } from './prepare.ts'
-import { type SignRsa, systemRsa } from './system-rsa.ts'
-
-/** A clock for which the second half of what is timed is quick, so that a test does not depend on the machine. */
-function quickForTheSystem(): () => number {
-  let calls = 0
-  return () => (calls++ < 16 ? calls * 10 : 160 + calls)
-}
+import { createSignRsa, type SignRsa } from './system-rsa.ts'
 
 const builtIn: SignRsa = (input, key) => sign('sha256', input, key)
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const input = Buffer.from('from:ann@example.com\r\n')
+
+/** The library under trial and a clock: an operation takes as long as its turn says, so that no machine decides. */
+function trial(system: SignRsa, [ownMs, theirMs]: [number, number]) {
+  let calls = 0
+  let looks = 0
+  let time = 0
+  const counted: SignRsa = (...given) => {
+    calls++
+    return system(...given)
+  }
+  const now = () => {
+    time += [0, ownMs, theirMs][looks++ % 3]!
+    return time
+  }
+  return { signRsa: createSignRsa(now, () => counted), calls: () => calls }
+}
+
+function signTimes(count: number, signRsa: SignRsa): void {
+  for (let i = 0; i < count; i++)
+    expect(Buffer.from(signRsa(input, privateKey))).toEqual(Buffer.from(builtIn(input, privateKey)))
+}
 
 test('the library of this system signs like the built-in one, whatever the size of the key', () => {
-  const signRsa = systemRsa(quickForTheSystem())
-  if (signRsa === null) return // no OpenSSL 3 here
+  const looks = [0, 2, 3]
+  let at = 0
+  const signRsa = createSignRsa(() => looks[at++ % 3]!)
+  signTimes(8, signRsa)
   for (const modulusLength of [1024, 2048, 3072]) {
-    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength })
+    const pair = generateKeyPairSync('rsa', { modulusLength })
     for (const size of [0, 1, 600, 100_000]) {
-      const input = Buffer.alloc(size, 'a')
-      expect(Buffer.from(signRsa(input, privateKey))).toEqual(sign('sha256', input, privateKey))
-      expect(verify('sha256', input, publicKey, signRsa(input, privateKey))).toBe(true)
+      const given = Buffer.alloc(size, 'a')
+      expect(Buffer.from(signRsa(given, pair.privateKey))).toEqual(sign('sha256', given, pair.privateKey))
+      expect(verify('sha256', given, pair.publicKey, signRsa(given, pair.privateKey))).toBe(true)
     }
   }
 })
 
-test('a library that is quicker and signs alike is used', () => {
-  expect(systemRsa(quickForTheSystem(), () => builtIn)).toBe(builtIn)
+test('a library that is quicker and signs alike is used from the ninth signature on', () => {
+  const { signRsa, calls } = trial(builtIn, [10, 7])
+  signTimes(20, signRsa)
+  expect(calls()).toBe(20)
 })
 
-test('one that signs otherwise, gains nothing, fails or is not there is not', () => {
-  const flipped: SignRsa = (input, key) => {
-    const signature = Buffer.from(builtIn(input, key))
+test('one that gains nothing is given up after eight', () => {
+  const { signRsa, calls } = trial(builtIn, [10, 9])
+  signTimes(20, signRsa)
+  expect(calls()).toBe(8)
+})
+
+test('one that signs otherwise is given up at once, and its signature never goes out', () => {
+  const flipped: SignRsa = (given, key) => {
+    const signature = Buffer.from(builtIn(given, key))
     signature[3]! ^= 1
     return signature
   }
-  const failing: SignRsa = () => {
-    throw new Error('no')
-  }
-  const missing = () => {
-    throw new Error('libcrypto.so.3: cannot open shared object file')
-  }
-  let ticks = 0
-  expect(systemRsa(quickForTheSystem(), () => flipped)).toBeNull()
-  expect(
-    systemRsa(
-      () => ticks++,
-      () => builtIn,
-    ),
-  ).toBeNull()
-  expect(systemRsa(quickForTheSystem(), () => failing)).toBeNull()
-  expect(systemRsa(quickForTheSystem(), missing)).toBeNull()
+  const { signRsa, calls } = trial(flipped, [10, 1])
+  signTimes(3, signRsa)
+  expect(calls()).toBe(1)
 })
 
-test('a mail is signed to the same bytes before and after the change', () => {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+test('one that fails, early or late, or is not there leaves the built-in one', () => {
+  for (const goodCalls of [0, 12]) {
+    let done = 0
+    const failing: SignRsa = (given, key) => {
+      if (done++ >= goodCalls) throw new Error('no')
+      return builtIn(given, key)
+    }
+    const { signRsa, calls } = trial(failing, [10, 1])
+    signTimes(20, signRsa)
+    expect(calls()).toBe(goodCalls + 1)
+  }
+  let opened = 0
+  const missing = createSignRsa(
+    () => 0,
+    () => {
+      opened++
+      throw new Error('libcrypto.so.3: cannot open shared object file')
+    },
+  )
+  signTimes(3, missing)
+  expect(opened).toBe(1)
+})
+
+test('a mail is signed to the same bytes with it and without', () => {
   const mailbox = { name: null, local: 'ann', domain: 'example.com', address: 'ann@example.com' }
   const content = {
     from: mailbox,
@@ -80,10 +116,9 @@ test('a mail is signed to the same bytes before and after the change', () => {
     signedAt: 0,
     own: NOTHING_OWN,
   }
-  const preparer = createPreparer()
-  const before = preparer.prepareNow(job)
-  preparer.signRsaWith(systemRsa(quickForTheSystem()) ?? builtIn)
-  expect(preparer.prepareNow(job)).toEqual(before)
+  const before = createPreparer().prepareNow(job)
+  const preparer = createPreparer(createSignRsa(() => performance.now()))
+  for (let i = 0; i < 10; i++) expect(preparer.prepareNow(job)).toEqual(before)
   expect(Buffer.from(before[1])).toEqual(Buffer.from(compose(content)))
 })
 

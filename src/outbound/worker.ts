@@ -5,7 +5,7 @@ import { createAttempter, destinationOf } from './attempt.ts'
 import { createGate } from './gate.ts'
 import type { AttemptJob, AttemptResult, FromWorker, ToWorker, WorkerSettings } from './job.ts'
 import { createPreparer } from './prepare.ts'
-import { systemRsa } from './system-rsa.ts'
+import { createSignRsa } from './system-rsa.ts'
 import { TIMEOUTS } from './timeouts.ts'
 import { createTransport } from './transport.ts'
 
@@ -39,8 +39,6 @@ const AHEAD = 4
 /** With so few under way a result is not held back to share a message with others. */
 const FEW = 4
 const BATCH_MS = 5
-/** The system's library proves itself once the start is over, and mails of the first second do not wait for it. */
-const PROOF_AFTER_MS = 1_000
 
 function openRoom(settings: WorkerSettings, post: Post) {
   const resolver = createResolver({
@@ -52,11 +50,7 @@ function openRoom(settings: WorkerSettings, post: Post) {
   const perPeer = settings.maxConnectionsPerDestination
   const { hostname, sourceAddress } = settings
   const transport = createTransport({ hostname, sourceAddress, timeouts: TIMEOUTS, perPeer })
-  const preparer = createPreparer()
-  const proof = setTimeout(() => {
-    const signRsa = systemRsa(() => performance.now())
-    if (signRsa !== null) preparer.signRsaWith(signRsa)
-  }, PROOF_AFTER_MS)
+  const preparer = createPreparer(createSignRsa(() => performance.now()))
   const lanes = createGate(perPeer + AHEAD)
   const attempt = createAttempter({
     settings,
@@ -112,7 +106,6 @@ function openRoom(settings: WorkerSettings, post: Post) {
       post({ kind: 'composed', requestId, raw, error: null }, [raw.buffer])
     },
     async stop() {
-      clearTimeout(proof)
       if (underWay > 0 || results.length > 0) {
         await new Promise<void>((resolve) => {
           whenEmpty = resolve
