@@ -2,7 +2,8 @@ import { X509Certificate } from 'node:crypto'
 import https from 'node:https'
 import tls from 'node:tls'
 import type { Clock } from './clock.ts'
-import { createSend, type Outcome, type Send } from './https-send.ts'
+import { createSend, type Outcome, type Send, type SendRequest } from './https-send.ts'
+import { EXCERPT_BYTES, excerptOf, retryAfterSeconds } from './post-answer.ts'
 import type { Lookup, Resolver } from './resolver.ts'
 import { type PostTarget, parsePostTarget } from './webhook-url.ts'
 
@@ -20,6 +21,14 @@ export type Post = (
   request: { headers: Record<string, string>; body: Uint8Array | string; timeoutMs: number },
 ) => Promise<PostResult>
 
+/** What a GET gave. `text` is the whole body as UTF-8, null where it was longer than asked for or is none. */
+export type GetResult =
+  | { kind: 'answered'; status: number; contentType: string | null; text: string | null }
+  | { kind: 'blocked'; reason: string }
+  | { kind: 'no_answer'; error: string }
+
+export type Get = (url: string, request: { maxBytes: number; timeoutMs: number }) => Promise<GetResult>
+
 export interface PostOptions {
   resolver: Resolver
   /** Asked for every address before a connection to it is opened. */
@@ -30,7 +39,7 @@ export interface PostOptions {
   userAgent: string
 }
 
-/** The only door for HTTPS requests of ours: a POST to addresses that were looked up, checked and then connected
+/** The door for what we say by HTTPS: a POST to addresses that were looked up, checked and then connected
  *  to as they are, so that no name can point elsewhere in between; the certificate must fit the name. Connections
  *  are kept for the next POST to the same place. Where no connection can be made the next address is tried, IPv4
  *  before IPv6. `timeoutMs` covers everything up to the end of the answer, on the machine's own timer even under
@@ -39,33 +48,69 @@ export interface PostOptions {
  *  On node:https and not on fetch: fetch runs 256 requests per process and lets the others wait (measured, Bun
  *  1.4.5), so that thirty slow webhooks would stop all others; it also obeys HTTP_PROXY. */
 export function createPost(options: PostOptions): Post {
-  const { resolver, mayConnect, clock, userAgent } = options
-  const secureContext = tls.createSecureContext(options.ca ? { ca: withBuiltInRoots(options.ca) } : {})
-  const send = createSend(
+  const { clock } = options
+  const request = createRequest(
+    options,
     new https.Agent({ keepAlive: true, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS }),
-    secureContext,
   )
-
   return async (url, { headers, body, timeoutMs }) => {
     const startedAt = clock.now()
+    const outcome = await request(url, { method: 'POST', headers, body, keepBytes: EXCERPT_BYTES }, timeoutMs)
+    if ('refused' in outcome) return { kind: 'blocked', reason: outcome.refused, durationMs: 0 }
+    const durationMs = clock.now() - startedAt
+    if (outcome.kind !== 'answered') return { ...outcome, durationMs }
+    return {
+      kind: 'answered',
+      status: outcome.status,
+      retryAfterSeconds: retryAfterSeconds(outcome.headers['retry-after'], startedAt),
+      excerpt: excerptOf(outcome.body, outcome.headers['content-encoding']),
+      durationMs,
+    }
+  }
+}
+
+/** The door for what we read by HTTPS: a GET under the same guard as a POST, no redirect followed, no connection kept.
+ *  Never rejects; throws on a `ca` that is no certificate. */
+export function createGet(options: Omit<PostOptions, 'clock'>): Get {
+  const request = createRequest(options, false)
+  return async (url, { maxBytes, timeoutMs }) => {
+    const outcome = await request(url, { method: 'GET', headers: {}, body: null, keepBytes: maxBytes }, timeoutMs)
+    if ('refused' in outcome) return { kind: 'blocked', reason: outcome.refused }
+    if (outcome.kind !== 'answered') return outcome
+    const { status, headers, body, isWhole } = outcome
+    const isPlain = (headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity'
+    const text = isWhole && isPlain ? utf8(body) : null
+    return { kind: 'answered', status, contentType: headers['content-type'] ?? null, text }
+  }
+}
+
+type Asked = Pick<SendRequest, 'method' | 'headers' | 'body' | 'keepBytes'>
+
+/** Guard and connections → the function that does one request wherever its name leads. */
+function createRequest(options: Omit<PostOptions, 'clock'>, agent: https.Agent | false) {
+  const { resolver, mayConnect, userAgent } = options
+  const secureContext = tls.createSecureContext(options.ca ? { ca: withBuiltInRoots(options.ca) } : {})
+  const send = createSend(agent, secureContext)
+  return async (url: string, asked: Asked, timeoutMs: number): Promise<Result | { refused: string }> => {
     const target = parsePostTarget(url)
-    if ('refused' in target) return { kind: 'blocked', reason: target.refused, durationMs: 0 }
+    if ('refused' in target) return target
     const timeout = new AbortController()
     const timer = setTimeout(() => timeout.abort(), timeoutMs)
-    const request = {
-      target,
-      headers: withOwn(headers, target, userAgent),
-      body,
-      now: startedAt,
-      signal: timeout.signal,
-    }
+    const request = { ...asked, target, headers: withOwn(asked.headers, target, userAgent), signal: timeout.signal }
     const tryAddress = (ip: string) => send(ip, request, Math.min(MAX_CONNECT_MS, timeoutMs / 2))
     try {
-      const outcome = await postTo(target, resolver, mayConnect, tryAddress, timeout.signal)
-      return { ...outcome, durationMs: clock.now() - startedAt }
+      return await sendTo(target, resolver, mayConnect, tryAddress, timeout.signal)
     } finally {
       clearTimeout(timer)
     }
+  }
+}
+
+function utf8(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return null
   }
 }
 
@@ -89,7 +134,7 @@ function withOwn(headers: Record<string, string>, target: PostTarget, userAgent:
   return { 'User-Agent': userAgent, Accept: '*/*', ...headers, Host: target.hostHeader, 'Accept-Encoding': 'identity' }
 }
 
-async function postTo(
+async function sendTo(
   target: PostTarget,
   resolver: Resolver,
   mayConnect: (ip: string) => boolean,

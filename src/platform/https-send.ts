@@ -1,33 +1,34 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type tls from 'node:tls'
-import { EXCERPT_BYTES, excerptOf, retryAfterSeconds } from './post-answer.ts'
 import type { PostTarget } from './webhook-url.ts'
 
 export interface SendRequest {
+  method: 'POST' | 'GET'
   target: PostTarget
   /** As they go on the wire, with Host. */
   headers: Record<string, string>
-  body: Uint8Array | string
-  /** ms UTC, to read Retry-After dates against. */
-  now: number
+  /** Null: none. */
+  body: Uint8Array | string | null
+  /** What is read of the answer; the connection is dropped when more comes. */
+  keepBytes: number
   /** Aborts when the time for everything is over. */
   signal: AbortSignal
 }
 
 /** `not_connected`: no byte of the request has gone out, another address may be tried. */
 export type Outcome =
-  | { kind: 'answered'; status: number; retryAfterSeconds: number | null; excerpt: string }
+  | { kind: 'answered'; status: number; headers: IncomingHttpHeaders; body: Buffer; isWhole: boolean }
   | { kind: 'no_answer'; error: string }
   | { kind: 'not_connected'; error: string }
 
 export type Send = (ip: string, request: SendRequest, connectMs: number) => Promise<Outcome>
 
-/** Agent and trust → the function that does one POST to one address. The certificate must name the host of the
+/** Agent and trust → the function that does one request to one address. The certificate must name the host of the
  *  URL (or the address, when that is the host). A kept connection that the peer closes before a byte of the
  *  answer is replaced once by a fresh one (RFC 9110 §9.2.2 leaves that to us; our receivers must expect a POST
  *  twice anyway). Rejects on headers HTTP cannot carry. */
-export function createSend(agent: https.Agent, secureContext: tls.SecureContext): Send {
+export function createSend(agent: https.Agent | false, secureContext: tls.SecureContext): Send {
   return async (ip, request, connectMs) => {
     const first = await exchange(ip, request, connectMs, agent, secureContext)
     if (first.kind !== 'stale') return first
@@ -45,7 +46,7 @@ function exchange(
   agent: https.Agent | false,
   secureContext: tls.SecureContext,
 ): Promise<Exchange> {
-  const { target, headers, body, signal } = request
+  const { method, target, headers, body, keepBytes, signal } = request
   return new Promise((resolve, reject) => {
     if (signal.aborted) return resolve({ kind: 'not_connected', error: 'timeout' })
     let isConnected = false
@@ -54,8 +55,8 @@ function exchange(
       host: ip,
       port: target.port,
       path: target.path,
-      method: 'POST',
-      headers: { ...headers, 'Content-Length': String(Buffer.byteLength(body)) },
+      method,
+      headers: body === null ? headers : { ...headers, 'Content-Length': String(Buffer.byteLength(body)) },
       agent,
       // The certificate is held against the server name; without one, as for a host that is an address, against
       // the address. Left undefined it would follow the Host header. A checkServerIdentity of our own would say
@@ -93,32 +94,27 @@ function exchange(
     })
     outgoing.on('response', (incoming) => {
       isConnected = true
-      readAnswer(incoming, request.now).then(end, reject)
+      readAnswer(incoming, keepBytes).then(end, reject)
     })
-    outgoing.end(body)
+    outgoing.end(body ?? undefined)
   })
 }
 
-/** Reads until the end or until the excerpt is full; then the connection is dropped, for nothing says how much
+/** Reads until the end or until `keepBytes` are full; then the connection is dropped, for nothing says how much
  *  would still come. */
-function readAnswer(incoming: IncomingMessage, now: number): Promise<Outcome> {
+function readAnswer(incoming: IncomingMessage, keepBytes: number): Promise<Outcome> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     let size = 0
     const answered = () => {
-      const { statusCode = 0, headers } = incoming
-      const excerpt = excerptOf(Buffer.concat(chunks), headers['content-encoding'])
-      resolve({
-        kind: 'answered',
-        status: statusCode,
-        retryAfterSeconds: retryAfterSeconds(headers['retry-after'], now),
-        excerpt,
-      })
+      const { statusCode: status = 0, headers } = incoming
+      const body = Buffer.concat(chunks).subarray(0, keepBytes)
+      resolve({ kind: 'answered', status, headers, body, isWhole: size <= keepBytes })
     }
     incoming.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
       size += chunk.length
-      if (size <= EXCERPT_BYTES) return
+      if (size <= keepBytes) return
       answered()
       incoming.destroy()
     })
