@@ -6,7 +6,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['platform', 'mail', 'config', 'version'],
   ['model'],
   ['storage'],
-  ['submission', 'outbound', 'webhooks', 'feedback', 'analysis', 'domains', 'smtp'],
+  ['submission', 'outbound', 'webhooks', 'feedback', 'analysis', 'domains', 'smtp', 'tls'],
   ['api', 'inbound', 'relay', 'tracking', 'dashboard', 'maintenance'],
   ['main', 'house', 'doors', 'operations', 'cli'],
 ]

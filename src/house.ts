@@ -17,7 +17,7 @@ import { lateBounce } from './outbound/outcome.ts'
 import { createWorkers } from './outbound/workers.ts'
 import { createBells } from './platform/bells.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
-import { createPost } from './platform/fetch-public.ts'
+import { createGet, createPost } from './platform/fetch-public.ts'
 import { createMintId } from './platform/ids.ts'
 import { createAddressGuard } from './platform/ip.ts'
 import type { Log } from './platform/log.ts'
@@ -28,6 +28,8 @@ import { createRelayDoor } from './relay/door.ts'
 import { lockDataDir } from './storage/sqlite/lock.ts'
 import { openStore } from './storage/sqlite/open.ts'
 import type { Store } from './storage/store.ts'
+import { createFetchPolicy } from './tls/fetch-policy.ts'
+import { createPolicies } from './tls/mta-sts.ts'
 import { trackingPages } from './tracking/pages.ts'
 import { VERSION } from './version.ts'
 import { createInboundLoop } from './webhooks/inbound-loop.ts'
@@ -128,7 +130,27 @@ async function furnish(
     onResults: (results) => attempts.onResults(results),
     onLost: (deliveryIds) => attempts.onLost(deliveryIds),
   })
-  const attempts = createAttempts({ submit: workers.submit, clock })
+  const policies = createPolicies({
+    store,
+    resolver,
+    fetchPolicy: createFetchPolicy({
+      get: createGet({
+        resolver,
+        mayConnect: config.delivery.allowPrivateDestinations ? () => true : createAddressGuard([]),
+        userAgent,
+      }),
+      clock,
+    }),
+    clock,
+  })
+  const attempts = createAttempts({
+    submit: workers.submit,
+    clock,
+    mtaStsOf: ({ sandbox, recipient }) =>
+      sandbox || config.delivery.smarthost !== null
+        ? null
+        : policies.find(recipient.slice(recipient.lastIndexOf('@') + 1)),
+  })
   undo.push(() => workers.stop(0))
   await workers.ready
 
@@ -250,6 +272,9 @@ async function furnish(
       hostname: config.hostname,
       quality: config.quality,
       flushUses: api.auth.flushUses,
+      refreshPolicies: (now) => {
+        policies.refresh(now).catch((error) => log.error('MTA-STS policies were not refreshed', { error }))
+      },
       wakeWebhooks: webhooks.wake,
       isBusy: () => api.underWay() > 0 || outbound.underWay() > 0,
     }),

@@ -18,6 +18,8 @@ export function chores(house: {
   resolver: Resolver
   hostname: string
   quality: Parameters<typeof watchQuality>[1]['settings']
+  /** Begins to fetch MTA-STS policies again before they end; not waited for, since servers may be slow. */
+  refreshPolicies: (now: number) => void
   /** Writes down when keys were last used. */
   flushUses: () => Promise<void>
   wakeWebhooks: () => void
@@ -59,6 +61,14 @@ export function chores(house: {
       everyMs: MINUTE_MS,
       // A remembered answer of a batch has a hundred kilobytes.
       run: async (now) => (await store.idempotency.prune(now - IDEMPOTENCY_MS, 20)) === 20,
+    },
+    {
+      name: 'mta-sts policies',
+      everyMs: MINUTE_MS,
+      run: async (now) => {
+        house.refreshPolicies(now)
+        return false
+      },
     },
     createRetention(house),
   ]

@@ -1,3 +1,4 @@
+import type { MtaSts } from '../mail/mta-sts.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
 import type { Workers } from './workers.ts'
@@ -16,9 +17,14 @@ interface UnderWay {
   resolve: (result: AttemptResult) => void
 }
 
-/** `submit` gets all jobs of one turn at once: one message to a thread costs as much as composing a small mail. */
-export function createAttempts(options: { submit: Workers['submit']; clock: Clock }): Attempts {
-  const { submit, clock } = options
+/** `submit` gets all jobs of one turn at once: one message to a thread costs as much as composing a small mail. What
+ *  `mtaStsOf` says of a job's domain goes along; it is waited for where it must be asked first. */
+export function createAttempts(options: {
+  submit: Workers['submit']
+  clock: Clock
+  mtaStsOf?: (job: AttemptJob) => MtaSts | null | Promise<MtaSts | null>
+}): Attempts {
+  const { submit, clock, mtaStsOf = () => null } = options
   const underWay = new Map<string, UnderWay>()
   let gathered: AttemptJob[] = []
 
@@ -27,6 +33,12 @@ export function createAttempts(options: { submit: Workers['submit']; clock: Cloc
     gathered = []
     submit(jobs)
   }
+  const give = (job: AttemptJob): Promise<AttemptResult> =>
+    new Promise((resolve) => {
+      underWay.set(job.deliveryId, { job, startedAt: clock.now(), resolve })
+      if (gathered.length === 0) queueMicrotask(flush)
+      gathered.push(job)
+    })
   const settle = (result: AttemptResult) => {
     const waiting = underWay.get(result.deliveryId)
     underWay.delete(result.deliveryId)
@@ -34,12 +46,11 @@ export function createAttempts(options: { submit: Workers['submit']; clock: Cloc
   }
 
   return {
-    attempt: (job) =>
-      new Promise((resolve) => {
-        underWay.set(job.deliveryId, { job, startedAt: clock.now(), resolve })
-        if (gathered.length === 0) queueMicrotask(flush)
-        gathered.push(job)
-      }),
+    attempt: (job) => {
+      const mtaSts = mtaStsOf(job)
+      if (mtaSts === null) return give(job)
+      return mtaSts instanceof Promise ? mtaSts.then((it) => give({ ...job, mtaSts: it })) : give({ ...job, mtaSts })
+    },
     onResults: (results) => {
       for (const result of results) settle(result)
     },

@@ -5,6 +5,7 @@ import type { Event, EventType } from '../model/event.ts'
 import type { InboundDelivery, InboundDeliveryStatus, InboundMessage } from '../model/inbound-message.ts'
 import type { InboundRoute } from '../model/inbound-route.ts'
 import type { DeliveryStatus, Message, MessageStatus, Mode } from '../model/message.ts'
+import type { KeptMtaSts } from '../model/mta-sts.ts'
 import type { Organization } from '../model/organization.ts'
 import type { PostAttempt } from '../model/post-attempt.ts'
 import type { QualityAlert, QualityFigures } from '../model/quality.ts'
@@ -43,6 +44,7 @@ export interface Store {
   inboundDeliveries: InboundDeliveries
   stats: Stats
   quality: Quality
+  mtaSts: MtaStsPolicies
   retention: Retention
   idempotency: IdempotencyRecords
   /** A named secret of this installation, made from `fresh` the first time it is asked for. */
@@ -373,6 +375,16 @@ export interface Quality {
   resolve(alert: QualityAlert, event: Event): Promise<'resolved' | 'gone'>
   /** Forgets at most `limit` counts that no window reaches any more; answers how many went. */
   pruneOutcomes(now: number, limit: number): Promise<number>
+}
+
+/** MTA-STS policies of recipients' domains; they hold over a restart, for that is their worth. */
+export interface MtaStsPolicies {
+  get(domain: string): Promise<KeptMtaSts | null>
+  /** In place of what was kept of the domain. */
+  keep(policy: KeptMtaSts): Promise<void>
+  remove(domain: string): Promise<void>
+  /** Those whose `refreshAt` has come, longest due first. */
+  due(now: number, limit: number): Promise<KeptMtaSts[]>
 }
 
 /** Taking away what the plans no longer keep, and giving back the disk space it held. No call holds the store longer

@@ -12,6 +12,7 @@ import { inboundDeliveryPromises } from './contract-inbound-deliveries.ts'
 import { inboundRoutePromises } from './contract-inbound-routes.ts'
 import { messageListPromises } from './contract-message-list.ts'
 import { messagePromises } from './contract-messages.ts'
+import { mtaStsPromises } from './contract-mta-sts.ts'
 import { qualityPromises } from './contract-quality.ts'
 import { reportPromises } from './contract-reports.ts'
 import { retentionPromises } from './contract-retention.ts'
@@ -55,6 +56,7 @@ export function holdAgainstContract(backend: Backend): void {
     describe('events', () => eventPromises(holds))
     describe('stats', () => statsPromises(holds))
     describe('quality', () => qualityPromises(holds))
+    describe('MTA-STS policies', () => mtaStsPromises(holds))
     describe('retention', () => retentionPromises(holds))
     describe('suppressions', () => suppressionPromises(holds))
     describe('templates', () => templatePromises(holds))

@@ -108,6 +108,8 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/^delete from outcomes/, /outcomes USING PRIMARY KEY \(width_ms=\? AND domain_id=\? AND start=\?\)/],
   [/^select .* from quality_alerts where state = 'firing'/, /quality_alerts USING INDEX quality_alerts_firing/],
   [/^select .* from quality_alerts where domain_id/, /quality_alerts USING INDEX quality_alerts_of_domain/],
+  [/from mta_sts_policies where domain/, /mta_sts_policies USING PRIMARY KEY \(domain=\?\)/],
+  [/from mta_sts_policies where refresh_at/, /mta_sts_policies USING INDEX mta_sts_policies_due \(refresh_at<\?\)/],
   // Retention: what is old comes first in each walk.
   [
     /^select number, .* as at from messages/,

@@ -20,6 +20,7 @@ import { inboundRouteCache, sqliteInboundRoutes } from './inbound-routes.ts'
 import { sqliteMessageList } from './message-list.ts'
 import { sqliteMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
+import { sqliteMtaSts } from './mta-sts.ts'
 import { sqliteOrganizations } from './organizations.ts'
 import { sqliteQuality } from './quality.ts'
 import { shareReads } from './reading.ts'
@@ -125,6 +126,7 @@ export function storeOn(db: Connection): Store {
     }),
     stats: sqliteStats(db),
     quality,
+    mtaSts: sqliteMtaSts(db, writer),
     retention: sqliteRetention(db, writer, { parts, space }),
     idempotency: sqliteIdempotency(db, writer),
     secret: (name, fresh) =>

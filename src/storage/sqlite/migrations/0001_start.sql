@@ -449,6 +449,17 @@ create table quality_alerts (
 create unique index quality_alerts_firing on quality_alerts (domain_id, metric) where state = 'firing';
 create index quality_alerts_of_domain on quality_alerts (domain_id, id);
 
+-- What mail domains ask of those who send to them (RFC 8461), as it was fetched.
+create table mta_sts_policies (
+  domain text primary key,
+  policy_id text not null,
+  policy text not null,
+  expires_at integer not null,
+  refresh_at integer not null,
+  used_at integer not null
+) strict, without rowid;
+create index mta_sts_policies_due on mta_sts_policies (refresh_at);
+
 -- Written to find out whether anything can be written.
 create table heartbeat (
   one integer primary key check (one = 1),

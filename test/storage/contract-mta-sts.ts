@@ -1,0 +1,44 @@
+import { expect } from 'bun:test'
+import type { KeptMtaSts } from '../../src/model/mta-sts.ts'
+import type { Holds } from './contract.ts'
+import { START } from './records.ts'
+
+const kept = (change: Partial<KeptMtaSts> = {}): KeptMtaSts => ({
+  domain: 'remote.example',
+  policyId: '1',
+  policy: { mode: 'enforce', mx: ['mx.remote.example', '*.remote.example'], maxAgeSeconds: 86_400 },
+  expiresAt: START + 86_400_000,
+  refreshAt: START + 3_600_000,
+  usedAt: START,
+  ...change,
+})
+
+export function mtaStsPromises(holds: Holds): void {
+  holds(
+    'a policy is kept for its domain, over a restart, until another takes its place',
+    async (store, _records, means) => {
+      expect(await store.mtaSts.get('remote.example')).toBeNull()
+      await store.mtaSts.keep(kept())
+      const reopened = await means.reopen()
+      expect(await reopened.mtaSts.get('remote.example')).toEqual(kept())
+      await reopened.mtaSts.keep(kept({ policyId: '2', usedAt: START + 1 }))
+      expect(await reopened.mtaSts.get('remote.example')).toEqual(kept({ policyId: '2', usedAt: START + 1 }))
+      await reopened.mtaSts.remove('remote.example')
+      expect(await reopened.mtaSts.get('remote.example')).toBeNull()
+    },
+  )
+
+  holds('policies whose refresh is due come in the order of their time', async (store) => {
+    for (const [domain, refreshAt] of [
+      ['late.example', START + 3],
+      ['first.example', START + 1],
+      ['second.example', START + 2],
+    ] as const) {
+      await store.mtaSts.keep(kept({ domain, refreshAt }))
+    }
+    const due = async (now: number, limit: number) => (await store.mtaSts.due(now, limit)).map(({ domain }) => domain)
+    expect(await due(START + 2, 9)).toEqual(['first.example', 'second.example'])
+    expect(await due(START + 9, 1)).toEqual(['first.example'])
+    expect(await due(START, 9)).toEqual([])
+  })
+}

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Certificate, selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createGet } from '../../src/platform/fetch-public.ts'
+import { createAddressGuard } from '../../src/platform/ip.ts'
+import { systemRandom } from '../../src/platform/random.ts'
+import { createResolver } from '../../src/platform/resolver.ts'
+import { startZone, type Zone } from '../../src/platform/zone-server.ts'
+import { createFetchPolicy } from '../../src/tls/fetch-policy.ts'
+
+let certificate: Certificate
+let zone: Zone
+let server: Bun.Server<unknown>
+let respond: () => Response
+const asked: string[] = []
+
+beforeAll(async () => {
+  certificate = await selfSignedCertificate({ names: ['mta-sts.remote.test'], now: Date.now() })
+  const names = ['mta-sts.remote.test', 'mta-sts.other.test']
+  zone = await startZone(names.map((name) => ({ name, type: 'A', data: '127.0.0.1' })))
+  server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: { key: certificate.keyPem, cert: certificate.certificatePem },
+    fetch: (request) => {
+      asked.push(`${request.method} ${new URL(request.url).pathname}`)
+      return respond()
+    },
+  })
+})
+afterAll(async () => {
+  await server.stop(true)
+  await zone.stop()
+})
+
+function fetchWith(options: { networks?: string[]; ca?: string } = {}) {
+  const resolver = createResolver({ servers: [zone.address], clock: systemClock, random: systemRandom })
+  const mayConnect = createAddressGuard(options.networks ?? ['127.0.0.0/8'])
+  const ca = 'ca' in options ? options.ca : certificate.certificatePem
+  const get = createGet({ resolver, mayConnect, ca, userAgent: 'Postrider/test' })
+  return createFetchPolicy({ get, clock: systemClock, port: server.port! })
+}
+
+const FILE = 'version: STSv1\r\nmode: enforce\r\nmx: mx.remote.test\r\nmax_age: 86400\r\n'
+const plain = (text: string | Uint8Array<ArrayBuffer>, more: ResponseInit = {}) =>
+  new Response(text, { headers: { 'content-type': 'text/plain; charset=utf-8' }, ...more })
+
+test('a policy is read from its well-known place', async () => {
+  respond = () => plain(FILE)
+  expect(await fetchWith()('remote.test')).toEqual({ mode: 'enforce', mx: ['mx.remote.test'], maxAgeSeconds: 86_400 })
+  expect(asked.at(-1)).toBe('GET /.well-known/mta-sts.txt')
+})
+
+const FAILURES: [what: string, answer: () => Response, failure: string, detail: string][] = [
+  ['another status', () => plain(FILE, { status: 404 }), 'sts-policy-fetch-error', 'status 404'],
+  ['a redirect', () => Response.redirect('https://mta-sts.remote.test/', 301), 'sts-policy-fetch-error', 'status 301'],
+  [
+    'a page',
+    () => new Response(FILE, { headers: { 'content-type': 'text/html' } }),
+    'sts-policy-fetch-error',
+    'text/plain',
+  ],
+  ['too long a file', () => plain(`${FILE}${'x: y\r\n'.repeat(20_000)}`), 'sts-policy-fetch-error', 'too long'],
+  ['bytes that are not UTF-8', () => plain(new Uint8Array([0x80, 0xff])), 'sts-policy-fetch-error', 'UTF-8'],
+  ['no policy', () => plain('version: STSv1\n'), 'sts-policy-invalid', 'mode'],
+]
+test.each(FAILURES)('%s is no policy', async (_what, answer, failure, detail) => {
+  respond = answer
+  expect(await fetchWith()('remote.test')).toMatchObject({ failure, detail: expect.stringContaining(detail) })
+})
+
+test('a certificate for another name, or of nobody, is no policy', async () => {
+  respond = () => plain(FILE)
+  expect(await fetchWith()('other.test')).toMatchObject({ failure: 'sts-webpki-invalid' })
+  expect(await fetchWith({ ca: undefined })('remote.test')).toMatchObject({ failure: 'sts-webpki-invalid' })
+})
+
+test('a policy host in a private network is not connected to', async () => {
+  const before = asked.length
+  expect(await fetchWith({ networks: [] })('remote.test')).toMatchObject({
+    failure: 'sts-policy-fetch-error',
+    detail: expect.stringContaining('not a public address'),
+  })
+  expect(asked.length).toBe(before)
+})
