@@ -1,71 +1,84 @@
-/** The world that writes to us: `bun scripts/bench/inbound.ts HOST:PORT CONNECTIONS COUNT MAIL_FILE RECIPIENT` sends the
- *  mail COUNT times over that many kept connections, pipelined, one at a time on each, and prints the rate and the
- *  latencies from MAIL to the reply behind the dot as JSON. Raw sockets and prepared bytes. */
-import { readFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { signDkim } from '../../src/mail/dkim.ts'
+import type { ZoneRecord } from '../../src/platform/zone-server.ts'
+import { html } from './bodies.ts'
+import type { Figure } from './figures.ts'
+import type { Part } from './part.ts'
+import { peakMb, until } from './process.ts'
+import { create, openServer } from './server.ts'
+import { deliver, startReceiver } from './world.ts'
 
-const [target, connectionsText, countText, mailFile, recipient] = process.argv.slice(2)
-const [host, port] = target!.split(':')
-const connections = Number(connectionsText)
-const count = Number(countText)
-const mail = readFileSync(mailFile!)
-const envelope = `MAIL FROM:<news@author.example> SIZE=${mail.length}\r\nRCPT TO:<${recipient}>\r\nDATA\r\n`
-const content = Buffer.concat([mail, Buffer.from('.\r\n')])
-
-let sent = 0
-let failed = 0
-const latenciesMs: number[] = []
-
-function client(): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host: host!, port: Number(port), noDelay: true })
-    /** Answered in turn: greeting, EHLO, then for each mail MAIL, RCPT, DATA, dot. */
-    const steps = { left: 0, startedAt: 0, pending: '', isGreeted: false, isReady: false }
-    const next = () => {
-      if (sent >= count) {
-        socket.end('QUIT\r\n')
-        return resolve()
-      }
-      sent++
-      steps.startedAt = performance.now()
-      steps.left = 4
-      socket.write(envelope)
+/** Mail from the world: SPF, DKIM (RSA-2048) and DMARC asked of the local DNS, posted to a webhook; then large ones, so
+ *  many at once. */
+export const inbound: Part = {
+  name: 'inbound',
+  measure: async ({ scratch, messages, note }, binary) => {
+    const receiver = await startReceiver(scratch)
+    const { small, large, zone } = authorsMail(scratch)
+    const server = await openServer(binary.file, { scratch, caFile: receiver.caFile, zone, isOpen: true })
+    const route = { type: 'webhook', config: { url: receiver.url } }
+    await create(server, '/v1/inbound-routes', { name: 'all', match: { type: 'catch_all' }, action: route })
+    let posted = 0
+    const brought = async (connections: number, count: number, file: string) => {
+      const result = await deliver(server, connections, count, file)
+      posted += count
+      await until(async () => (await receiver.posts()) === posted)
+      return result
     }
-    const answered = (line: string) => {
-      if (line[3] === '-') return
-      if (!steps.isGreeted) {
-        steps.isGreeted = true
-        socket.write('EHLO mx.author.example\r\n')
-      } else if (!steps.isReady) {
-        steps.isReady = true
-        next()
-      } else if (--steps.left === 1) {
-        if (!line.startsWith('354')) return reject(new Error(line))
-        socket.write(content)
-      } else if (steps.left === 0) {
-        latenciesMs.push(performance.now() - steps.startedAt)
-        if (!line.startsWith('250') && ++failed === 1) console.error(line)
-        next()
-      }
-    }
-    socket.setEncoding('latin1')
-    socket.on('error', reject)
-    socket.on('data', (chunk: string) => {
-      steps.pending += chunk
-      for (let end = steps.pending.indexOf('\n'); end >= 0; end = steps.pending.indexOf('\n')) {
-        const line = steps.pending.slice(0, end)
-        steps.pending = steps.pending.slice(end + 1)
-        answered(line)
-      }
-    })
-  })
+    await brought(20, 500, small)
+
+    const cpuBefore = server.cpuSeconds()
+    const startedAt = performance.now()
+    const { perSecond, p99Ms } = await brought(20, messages, small)
+    note(binary, TAKEN, perSecond)
+    note(binary, P99, p99Ms)
+    note(binary, TOLD, (messages / (performance.now() - startedAt)) * 1000)
+    note(binary, CPU, ((server.cpuSeconds() - cpuBefore) / messages) * 1000)
+
+    note(binary, LARGE_20, await peakMb(server.pid, () => brought(20, 20, large)))
+    note(binary, LARGE_100, await peakMb(server.pid, () => brought(100, 100, large)))
+    await server.stop()
+    receiver.end()
+  },
 }
 
-const startedAt = performance.now()
-await Promise.all(Array.from({ length: Math.min(connections, count) }, client))
-const seconds = (performance.now() - startedAt) / 1000
-latenciesMs.sort((a, b) => a - b)
-const at = (share: number) => Number((latenciesMs[Math.floor(latenciesMs.length * share)] ?? 0).toFixed(2))
-console.log(
-  JSON.stringify({ perSecond: Math.round(count / seconds), seconds, failed, p50Ms: at(0.5), p99Ms: at(0.99) }),
-)
+const TAKEN: Figure = { what: 'mail taken a second, 10 KB, SPF, DKIM and DMARC looked up' }
+const P99: Figure = { what: 'p99 from MAIL to the reply behind the dot', unit: 'ms' }
+const TOLD: Figure = { what: 'the same until its webhook was posted', mark: { atLeast: 1_000 } }
+const CPU: Figure = { what: 'CPU seconds for 1,000 taken' }
+const LARGE_20: Figure = { what: 'most resident while 20 connections bring 25 MB each', unit: 'MB' }
+const LARGE_100: Figure = {
+  what: 'most resident while 100 connections bring 25 MB each',
+  unit: 'MB',
+  mark: { atMost: 768 },
+}
+
+/** A newsletter's 10 KB mail and one of 25 MB, signed, in files; and what DNS says of their author. */
+function authorsMail(scratch: string): { small: string; large: string; zone: ZoneRecord[] } {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const sign = (mail: Uint8Array) => {
+    const key = { domain: 'author.example', selector: 's1', algorithm: 'rsa-sha256' as const, privateKey }
+    return Buffer.concat([signDkim(mail, [key], Date.now()), mail])
+  }
+  const head = (subject: string, type: string) =>
+    `From: News <news@author.example>\r\nTo: inbox@bench.example\r\nSubject: ${subject}\r\nDate: ${new Date().toUTCString()}\r\n` +
+    `Message-ID: <1@author.example>\r\nMIME-Version: 1.0\r\nContent-Type: ${type}\r\n`
+  const small = join(scratch, 'small.eml')
+  const large = join(scratch, 'large.eml')
+  const page = html(10_240).replaceAll('\n', '\r\n')
+  writeFileSync(small, sign(Buffer.from(`${head('A receipt', 'text/html; charset=utf-8')}\r\n${page}\r\n`)))
+  const film = randomBytes(18 * 2 ** 20) // as films are: nothing that compression makes smaller
+  const base64 = film.toString('base64').replace(/.{76}/g, '$&\r\n')
+  const attached = `${head('A film', 'application/octet-stream')}Content-Transfer-Encoding: base64\r\n\r\n${base64}\r\n`
+  writeFileSync(large, sign(Buffer.from(attached)))
+  const p = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+  const key = [`v=DKIM1; k=rsa; p=${p.slice(0, 200)}`, p.slice(200)]
+  const zone: ZoneRecord[] = [
+    { name: 'author.example', type: 'TXT', data: 'v=spf1 ip4:127.0.0.0/8 -all' },
+    { name: 's1._domainkey.author.example', type: 'TXT', data: key },
+    { name: '_dmarc.author.example', type: 'TXT', data: 'v=DMARC1; p=reject' },
+  ]
+  return { small, large, zone }
+}

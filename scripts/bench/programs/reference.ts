@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
-import { connect } from '../../src/storage/sqlite/driver.ts'
-import { createWriter } from '../../src/storage/sqlite/writer.ts'
+import { connect } from '../../../src/storage/sqlite/driver.ts'
+import { createWriter } from '../../../src/storage/sqlite/writer.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'postrider-reference-'))
 const db = connect(join(folder, 'reference.db'), { busyTimeoutMs: 0 })

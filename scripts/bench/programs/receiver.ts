@@ -1,13 +1,15 @@
-/** A webhook endpoint that answers 200 and counts: `bun scripts/bench/receiver.ts CERT KEY` prints `{"port": …}`,
- *  then the running count whenever a line comes on standard input. */
+/** A webhook endpoint that answers 200 and counts: `bun scripts/bench/programs/receiver.ts CERT KEY` prints
+ *  `{"port": …}`, then the running count whenever a line comes on standard input. At `/hang` it never answers. */
 let posts = 0
 const [certificateFile, keyFile] = process.argv.slice(2)
 const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   tls: { cert: Bun.file(certificateFile!), key: Bun.file(keyFile!) },
-  fetch: async (request) => {
+  idleTimeout: 0,
+  fetch: async (request): Promise<Response> => {
     await request.arrayBuffer()
+    if (request.url.endsWith('/hang')) return new Promise(() => {})
     posts++
     return new Response('ok')
   },

@@ -1,20 +1,23 @@
-/** The sending application: `bun scripts/bench/load.ts HOST:PORT KEY CONNECTIONS COUNT BODY_FILE [IDEMPOTENT]` posts the
- *  body COUNT times over that many keep-alive connections, one request at a time on each, and prints the rate and the
- *  latencies as JSON. Raw sockets and prepared bytes, so that the generator stays far cheaper than what it measures. */
+/** The sending application: `bun scripts/bench/programs/load.ts HOST:PORT KEY CONNECTIONS COUNT BODY_FILE
+ *  [idempotent|rate=N]` posts the body COUNT times over that many keep-alive connections, one request at a time on each,
+ *  at most N a second, and prints the rate and the latencies as JSON. Raw sockets and prepared bytes, so that the
+ *  generator stays far cheaper than what it measures. */
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
-const [target, key, connectionsText, countText, bodyFile, idempotent] = process.argv.slice(2)
+const [target, key, connectionsText, countText, bodyFile, extra = ''] = process.argv.slice(2)
 const [host, port] = target!.split(':')
 const connections = Number(connectionsText)
 const count = Number(countText)
+const isIdempotent = extra === 'idempotent'
+const perSecond = extra.startsWith('rate=') ? Number(extra.slice('rate='.length)) : Number.POSITIVE_INFINITY
 const body = readFileSync(bodyFile!)
 const path = body[0] === 0x7b && body.includes('"messages":[') ? '/v1/messages/batch' : '/v1/messages/send'
 
-const head = (extra: string) =>
+const head = (field: string) =>
   Buffer.from(
     `POST ${path} HTTP/1.1\r\nHost: ${target}\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n` +
-      `${extra}Content-Length: ${body.length}\r\n\r\n`,
+      `${field}Content-Length: ${body.length}\r\n\r\n`,
   )
 const plain = Buffer.concat([head(''), body])
 
@@ -32,10 +35,14 @@ function client(): Promise<void> {
         socket.end()
         return resolve()
       }
-      sent++
+      const waitMs = beganAt + (sent++ * 1000) / perSecond - performance.now()
+      if (waitMs > 0) setTimeout(post, waitMs)
+      else post()
+    }
+    const post = () => {
       startedAt = performance.now()
       socket.write(
-        idempotent ? Buffer.concat([head(`Idempotency-Key: bench-${process.pid}-${sent}\r\n`), body]) : plain,
+        isIdempotent ? Buffer.concat([head(`Idempotency-Key: bench-${process.pid}-${sent}\r\n`), body]) : plain,
       )
     }
     socket.setEncoding('latin1')
@@ -58,9 +65,9 @@ function client(): Promise<void> {
   })
 }
 
-const startedAt = performance.now()
+const beganAt = performance.now()
 await Promise.all(Array.from({ length: Math.min(connections, count) }, client))
-const seconds = (performance.now() - startedAt) / 1000
+const seconds = (performance.now() - beganAt) / 1000
 latenciesMs.sort((a, b) => a - b)
 const at = (share: number) => Number((latenciesMs[Math.floor(latenciesMs.length * share)] ?? 0).toFixed(2))
 console.log(

@@ -1,0 +1,56 @@
+import { bodies } from './bodies.ts'
+import type { Figure } from './figures.ts'
+import type { Part } from './part.ts'
+import { startProgram } from './process.ts'
+import { openServer } from './server.ts'
+import { load } from './world.ts'
+
+/** How fast mail is taken: durable before its 202, delivery a day off. Beside it the same load on a server that does
+ *  nothing but store: how fast this machine is today. */
+export const accept: Part = {
+  name: 'accept',
+
+  measure: async ({ scratch, messages, note, noted }, binary) => {
+    const server = await openServer(binary.file, { scratch })
+    const held = bodies.held(scratch)
+    await load(server, 50, 20_000, held) // until the runtime has compiled what is hot
+    for (const connections of [1, 10, 50] as const) {
+      const result = await load(server, connections, connections === 1 ? messages / 2 : messages * 2, held)
+      note(binary, AT[connections], result.perSecond)
+      note(binary, P99[connections], result.p99Ms)
+    }
+    const keyed = await load(server, 50, messages * 2, held, 'idempotent')
+    note(binary, KEYED, keyed.perSecond / noted(binary, AT[50])!)
+    const batches = await load(server, 4, 40, bodies.batch(scratch))
+    note(binary, BATCH, batches.perSecond * 500)
+    note(binary, RESIDENT, server.residentMb())
+    await server.stop()
+  },
+
+  beside: async ({ scratch, messages, note, noted }) => {
+    const reference = await startProgram('reference')
+    const bare = { http: String(reference.first.http), key: 'none' }
+    await load(bare, 50, 20_000, bodies.held(scratch))
+    const { perSecond } = await load(bare, 50, messages * 2, bodies.held(scratch))
+    await reference.stop()
+    note(null, BARE, perSecond)
+    const binary = { name: 'this', file: '' } as const
+    note(binary, SHARE, (noted(binary, AT[50]) ?? Number.NaN) / perSecond)
+  },
+}
+
+const AT: Record<1 | 10 | 50, Figure> = {
+  1: { what: 'accepted a second, 1 connection', mark: { atLeast: 2_200 } },
+  10: { what: 'accepted a second, 10 connections' },
+  50: { what: 'accepted a second, 50 connections', mark: { atLeast: 10_000 } },
+}
+const P99: Record<1 | 10 | 50, Figure> = {
+  1: { what: 'p99 of accepting, 1 connection', unit: 'ms' },
+  10: { what: 'p99 of accepting, 10 connections', unit: 'ms' },
+  50: { what: 'p99 of accepting, 50 connections', unit: 'ms', mark: { atMost: 15 } },
+}
+const KEYED: Figure = { what: 'the same with idempotency keys, as a share', mark: { atLeast: 0.8 } }
+const BATCH: Figure = { what: 'accepted a second, batches of 500', mark: { atLeast: 20_000 } }
+const RESIDENT: Figure = { what: 'resident after accepting', unit: 'MB' }
+const BARE: Figure = { what: 'a bare server that only stores the body: accepted a second, 50 connections' }
+const SHARE: Figure = { what: 'accepting at 50 connections, as a share of the bare server' }

@@ -1,0 +1,42 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The requests of a load, in files of `scratch`. */
+export const bodies = {
+  /** A mail of 10 KB HTML, to go out at once. */
+  mail: (scratch: string) => written(scratch, 'mail.json', { ...ENVELOPE, html: html(10_240) }),
+  /** The same, to stay: what accepting alone costs. */
+  held: (scratch: string) => written(scratch, 'held.json', { ...ENVELOPE, html: html(10_240), ...tomorrow() }),
+  /** 500 of 1 KB in one request, to stay. */
+  batch: (scratch: string) => {
+    const one = { ...ENVELOPE, html: html(1_024), ...tomorrow() }
+    return written(scratch, 'batch.json', { messages: Array.from({ length: 500 }, () => one) })
+  },
+}
+
+const ENVELOPE = {
+  from: 'Bench <bench@bench.example>',
+  to: 'ann@sink.example',
+  subject: 'A receipt',
+  metadata: { order: 7 },
+}
+
+/** A body of about `size` bytes that reads, and compresses, like a real mail rather than like one repeated letter. */
+export function html(size: number): string {
+  let text = '<!doctype html><html><body><h1>Thank you</h1>'
+  for (let row = 0; text.length < size; row++) {
+    const price = ((row * 7919) % 100_003) / 100
+    text += `<tr><td style="padding:4px">Item ${row * 31} of your order</td><td align="right">$${price}</td></tr>\n`
+  }
+  return `${text}</body></html>`
+}
+
+function tomorrow() {
+  return { scheduled_at: new Date(Date.now() + 86_400_000).toISOString() }
+}
+
+function written(scratch: string, name: string, body: object): string {
+  const file = join(scratch, name)
+  writeFileSync(file, JSON.stringify(body))
+  return file
+}

@@ -1,0 +1,121 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+
+/** Something that is measured, in words; two parts never use the same ones. */
+export interface Figure {
+  what: string
+  /** Behind the value: `ms`, `MB`; nothing for rates and shares. */
+  unit?: string
+  /** What is to be reached. */
+  mark?: { atLeast: number } | { atMost: number }
+}
+
+/** The values of a figure, round by round, for each binary; `machine` for those that need none. */
+interface Row extends Figure {
+  values: Partial<Record<Who, number[]>>
+}
+type Who = 'this' | 'against' | 'machine'
+
+/** All values of a run, and its tables. */
+export interface Figures {
+  note(who: Who, figure: Figure, value: number): void
+  latest(who: Who, figure: Figure): number | undefined
+  /** Lines of median (min–max), and beside an earlier binary their ratio. */
+  asText(): string
+  /** What the README shows: this binary's figures with their marks. */
+  asMarkdown(): string
+  /** Writes the values to a file that `createFigures` takes up again. */
+  keep(file: string): void
+}
+
+/** A file of an earlier run, or null → the figures, to be added to. Throws when the file is of another machine: figures
+ *  of two machines do not belong into one table. */
+export function createFigures(file: string | null): Figures {
+  const known = file === null ? null : readKept(file)
+  if (known !== null && known.machine !== machine()) throw new Error(`${file} was measured on ${known.machine}`)
+  const rows = new Map<string, Row>((known?.rows ?? []).map((row) => [row.what, row]))
+
+  return {
+    note: (who, figure, value) => {
+      const row = { ...figure, values: rows.get(figure.what)?.values ?? {} }
+      rows.set(figure.what, { ...row, values: { ...row.values, [who]: [...(row.values[who] ?? []), value] } })
+      console.error(`${who}: ${figure.what}: ${format(value)}`)
+    },
+    latest: (who, figure) => rows.get(figure.what)?.values[who]?.at(-1),
+    asText: () => [machine(), ...[...rows.values()].flatMap(lines)].join('\n'),
+    asMarkdown: () =>
+      [
+        `Measured on ${machine()}:`,
+        '',
+        '| What | Median (min–max) | Mark | |',
+        '|---|---|---|---|',
+        ...[...rows.values()].flatMap(markdown),
+      ].join('\n'),
+    keep: (target) => writeFileSync(target, JSON.stringify({ machine: machine(), rows: [...rows.values()] }, null, 1)),
+  }
+}
+
+function readKept(file: string): { machine: string; rows: Row[] } | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** `2 × AMD EPYC 7B13, 24 GiB`. */
+export function machine(): string {
+  return `${cpus().length} × ${cpus()[0]!.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB`
+}
+
+function lines(row: Row): string[] {
+  const { this: own, against } = row.values
+  const shown = (['this', 'against', 'machine'] as const).flatMap((who) => {
+    const values = row.values[who]
+    return values === undefined ? [] : [`${named(row, who).padEnd(78)} ${spread(values)}${verdict(row, who, values)}`]
+  })
+  if (own === undefined || against === undefined) return shown
+  return [...shown, `${'  this ÷ against'.padEnd(78)} ${(median(own) / median(against)).toFixed(3)}`]
+}
+
+function named({ what, unit }: Figure, who: Who): string {
+  return `${who === 'against' ? '  against: ' : ''}${what}${unit === undefined ? '' : `, ${unit}`}`
+}
+
+function markdown(row: Row): string[] {
+  const values = row.values.this ?? row.values.machine
+  if (values === undefined) return []
+  const unit = row.unit === undefined ? '' : ` ${row.unit}`
+  const mark = row.mark === undefined ? '' : `${markOf(row.mark)}${unit}`
+  return [`| ${row.what} | ${spread(values)}${unit} | ${mark} | ${isMet(row, values) === false ? 'missed' : ''} |`]
+}
+
+function verdict(row: Row, who: Who, values: number[]): string {
+  const met = who === 'against' ? null : isMet(row, values)
+  return met === null ? '' : `  ${met ? 'met' : 'MISSED'}: ${markOf(row.mark!)}`
+}
+
+function isMet({ mark }: Figure, values: number[]): boolean | null {
+  if (mark === undefined) return null
+  return 'atLeast' in mark ? median(values) >= mark.atLeast : median(values) <= mark.atMost
+}
+
+function markOf(mark: NonNullable<Figure['mark']>): string {
+  return 'atLeast' in mark ? `≥ ${format(mark.atLeast)}` : `≤ ${format(mark.atMost)}`
+}
+
+function spread(values: number[]): string {
+  if (values.length === 1) return format(values[0]!)
+  return `${format(median(values))} (${format(Math.min(...values))}–${format(Math.max(...values))})`
+}
+
+export function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}
+
+/** Three digits, which is more than such figures are worth. */
+function format(value: number): string {
+  if (value >= 100) return Number(value.toPrecision(3)).toLocaleString('en')
+  return String(Number(value.toPrecision(3)))
+}

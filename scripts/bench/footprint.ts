@@ -1,0 +1,31 @@
+import { execFileSync } from 'node:child_process'
+import { statSync } from 'node:fs'
+import type { Figure } from './figures.ts'
+import type { Part } from './part.ts'
+import { sleep } from './process.ts'
+import { openServer } from './server.ts'
+
+/** What it takes to have it: the file, the start, the memory of a server that nobody asks for anything. */
+export const footprint: Part = {
+  name: 'footprint',
+  measure: async ({ scratch, round, note }, binary) => {
+    if (round === 0) {
+      note(binary, BINARY, statSync(binary.file).size / 1e6)
+      note(binary, COMPRESSED, compressedBytes(binary.file) / 1e6)
+    }
+    const server = await openServer(binary.file, { scratch, isOpen: true })
+    note(binary, READY, server.readyMs)
+    await sleep(1_500)
+    note(binary, IDLE, server.residentMb())
+    await server.stop()
+  },
+}
+
+function compressedBytes(file: string): number {
+  return Number(execFileSync('sh', ['-c', 'xz -6 -T2 -c "$0" | wc -c', file], { encoding: 'utf8' }))
+}
+
+const BINARY: Figure = { what: 'the executable', unit: 'MB', mark: { atMost: 130 } }
+const COMPRESSED: Figure = { what: 'the executable, compressed by xz -6', unit: 'MB', mark: { atMost: 45 } }
+const READY: Figure = { what: 'start to ready', unit: 'ms', mark: { atMost: 300 } }
+const IDLE: Figure = { what: 'resident, idle', unit: 'MB', mark: { atMost: 100 } }

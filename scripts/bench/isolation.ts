@@ -1,0 +1,105 @@
+import { join } from 'node:path'
+import { connect } from '../../src/storage/sqlite/driver.ts'
+import { bodies } from './bodies.ts'
+import type { Figure } from './figures.ts'
+import type { Bench, Binary, Part } from './part.ts'
+import { startProgram, until } from './process.ts'
+import { acceptAll, dueMessage, seeding } from './seed.ts'
+import { type Home, openServer } from './server.ts'
+import { TROUBLED_ZONE, troubledAddresses } from './trouble.ts'
+import { load, startSink } from './world.ts'
+
+/** Healthy mail alone, then beside 100,000 due deliveries to destinations in trouble (trouble.ts): first as fast as it
+ *  goes, then 200 a second, of which the time from acceptance to the first attempt is read in the store afterwards. */
+export const isolation: Part = {
+  name: 'isolation',
+  measure: async (bench, binary) => {
+    const alone = await healthyMail(bench, binary, 0)
+    const beside = await healthyMail(bench, binary, BACKLOG)
+    bench.note(binary, ALONE, alone.perSecond)
+    bench.note(binary, BESIDE, beside.perSecond)
+    bench.note(binary, KEPT, beside.perSecond / alone.perSecond)
+    bench.note(binary, P99_ALONE, alone.p99Ms)
+    bench.note(binary, P99_BESIDE, beside.p99Ms)
+  },
+}
+
+const BACKLOG = 100_000
+const WARM_UP = 500
+const PACED = 1_000
+const PATIENCE_MS = 20_000
+const ALONE: Figure = { what: 'healthy mail sent a second, alone' }
+const BESIDE: Figure = {
+  what: 'healthy mail sent a second beside 100,000 due to dead, slow and deferring destinations',
+}
+const KEPT: Figure = { what: 'the same as a share of alone', mark: { atLeast: 0.9 } }
+const P99_ALONE: Figure = { what: 'p99 from accepted to first attempt, 200 a second, alone', unit: 'ms' }
+const P99_BESIDE: Figure = {
+  what: 'p99 from accepted to first attempt, 200 a second, beside the 100,000',
+  unit: 'ms',
+  mark: { atMost: 2_000 },
+}
+
+async function healthyMail({ scratch, messages }: Bench, binary: Binary, backlog: number) {
+  const sink = await startSink()
+  const badPeers = await startProgram('bad-peers', String(sink.port))
+  let waitedMs: number[] = []
+  const server = await openServer(binary.file, {
+    scratch,
+    sinkPort: sink.port,
+    zone: TROUBLED_ZONE,
+    seed: (home) => seedBacklog(home, backlog),
+    autopsy: (dataDir) => {
+      waitedMs = lastWaits(dataDir)
+    },
+  })
+  const mail = bodies.mail(scratch)
+  /** Mails in → ms until the last of them is out; after a while, what came until then is all that counts. */
+  const sent = async (connections: number, count: number, extra = '') => {
+    const before = await sink.mails()
+    const startedAt = performance.now()
+    const accepted = load(server, connections, count, mail, extra)
+    const past = () => performance.now() - startedAt
+    await until(async () => (await sink.mails()) >= before + count || past() > PATIENCE_MS)
+    const tookMs = past()
+    await accepted
+    return (((await sink.mails()) - before) / tookMs) * 1000
+  }
+  await sent(20, WARM_UP)
+  const perSecond = await sent(20, messages)
+  await sent(20, PACED, 'rate=200')
+  await server.stop('SIGKILL') // or it waits for the peers that never speak
+  sink.end()
+  badPeers.end()
+  return { perSecond, p99Ms: waitedMs[Math.floor(waitedMs.length * 0.99)]! }
+}
+
+async function seedBacklog(home: Home, count: number): Promise<void> {
+  if (count === 0) return
+  const now = Date.now()
+  const addresses = troubledAddresses(count)
+  const messages = Array.from({ length: Math.ceil(count / 50) }, (_, at) =>
+    dueMessage(home, at, addresses.slice(at * 50, at * 50 + 50), now),
+  )
+  await seeding(home.dataDir, now, (store) => acceptAll(store, home.organizationId, messages))
+}
+
+/** Of the paced mails, ms from acceptance to the first attempt, in order of size; one that still waits, until now. */
+function lastWaits(dataDir: string): number[] {
+  const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 1_000 })
+  try {
+    return db
+      .prepare(
+        `select coalesce(attempts.started_at, ?) - messages.created_at as waited_ms from messages
+           join deliveries on deliveries.message_number = messages.number
+           left join attempts on attempts.delivery_number = deliveries.number and attempts.number = 1
+         where deliveries.destination = 'sink.example' order by messages.number desc limit ?`,
+      )
+      .pluck()
+      .all(Date.now(), PACED)
+      .map(Number)
+      .sort((a, b) => a - b)
+  } finally {
+    db.close()
+  }
+}

@@ -1,0 +1,30 @@
+import type { Figure } from './figures.ts'
+
+/** One part of the bench: what it measures, of each binary in turn or of the machine. */
+export interface Part {
+  /** For `--only`. */
+  name: string
+  /** Once a round for each binary. */
+  measure?: (bench: Bench, binary: Binary) => Promise<void>
+  /** Once a round, after the binaries: what needs none, or stands beside them. */
+  beside?: (bench: Bench) => Promise<void>
+}
+
+export interface Binary {
+  name: 'this' | 'against'
+  file: string
+}
+
+/** What a part is given. */
+export interface Bench {
+  /** A folder that is removed at the end. */
+  scratch: string
+  /** Mails of a load. */
+  messages: number
+  /** From 0. */
+  round: number
+  /** Keeps a value of this round. */
+  note: (who: Binary | null, figure: Figure, value: number) => void
+  /** The value of this round, if it was noted. */
+  noted: (who: Binary, figure: Figure) => number | undefined
+}

@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** The programs of the world around the binary, and the binary itself, as processes of their own. */
+
+/** A child that prints JSON lines, after its first one. `file` is an executable, or `bun` for this runtime. Rejects when
+ *  it ends without a line. */
+export async function start(file: string, args: string[]) {
+  const child = spawn(executable(file), args, { stdio: ['pipe', 'pipe', 'ignore'] })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const next = async () => {
+    const line = await lines.next()
+    if (line.done) throw new Error(`${file} ${args[0]} ended`)
+    return JSON.parse(line.value) as Record<string, number>
+  }
+  const exited = new Promise((resolve) => child.on('exit', resolve))
+  const first = await next()
+  return {
+    pid: child.pid!,
+    first,
+    /** A line to it → the line it answers. */
+    ask: () => {
+      child.stdin.write('\n')
+      return next()
+    },
+    /** For those that end with their standard input. */
+    end: () => child.stdin.end(),
+    stop: async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') => {
+      child.kill(signal)
+      await exited
+    },
+  }
+}
+
+/** A program of scripts/bench/programs that stays. */
+export function startProgram(name: string, ...args: string[]) {
+  return start('bun', [programFile(name), ...args])
+}
+
+/** Runs a program of scripts/bench/programs to its end → the JSON it printed. */
+export async function runProgram<T>(name: string, ...args: string[]): Promise<T> {
+  return JSON.parse(await run('bun', [programFile(name), ...args])) as T
+}
+
+/** Runs to the end → its standard output. Rejects unless it exits with 0. */
+export function run(file: string, args: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(executable(file), args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    let printed = ''
+    child.stdout.setEncoding('utf8')
+    child.stdout.on('data', (chunk: string) => {
+      printed += chunk
+    })
+    child.on('close', (code) => (code === 0 ? resolve(printed) : reject(new Error(`${file} ${args[0]}: exit ${code}`))))
+  })
+}
+
+/** Looks every 5 ms, for at most two minutes. */
+export async function until(done: () => Promise<boolean> | boolean): Promise<void> {
+  const endsAt = performance.now() + 120_000
+  while (!(await done())) {
+    if (performance.now() > endsAt) throw new Error('waited for two minutes')
+    await sleep(5)
+  }
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+/** User and system time of a running process, its threads included. */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100 // clock ticks, 100 a second on Linux
+}
+
+export function residentMb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
+}
+
+/** Runs `work` → the most it saw of a process's resident memory meanwhile, looking every 20 ms. */
+export async function peakMb(pid: number, work: () => Promise<unknown>): Promise<number> {
+  let peak = residentMb(pid)
+  const watch = setInterval(() => {
+    peak = Math.max(peak, residentMb(pid))
+  }, 20)
+  try {
+    await work()
+  } finally {
+    clearInterval(watch)
+  }
+  return peak
+}
+
+const executable = (file: string) => (file === 'bun' ? process.execPath : file)
+const programFile = (name: string) => join(import.meta.dir, 'programs', `${name}.ts`)

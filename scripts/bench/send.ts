@@ -1,0 +1,58 @@
+import { bodies } from './bodies.ts'
+import type { Figure } from './figures.ts'
+import type { Bench, Binary, Part } from './part.ts'
+import { peakMb, until } from './process.ts'
+import { openServer } from './server.ts'
+import { load, startReceiver, startSink, subscribe } from './world.ts'
+
+/** From the first request to the sink's last mail: two DKIM signatures, attempts and events recorded; then the same with a
+ *  webhook subscribed to all of it, to its last post. */
+export const send: Part = {
+  name: 'send',
+  measure: async (bench, binary) => {
+    await endToEnd(bench, binary, false)
+    await endToEnd(bench, binary, true)
+  },
+}
+
+async function endToEnd({ scratch, messages, note }: Bench, binary: Binary, withWebhook: boolean): Promise<void> {
+  const sink = await startSink()
+  const receiver = withWebhook ? await startReceiver(scratch) : null
+  const server = await openServer(binary.file, { scratch, sinkPort: sink.port, caFile: receiver?.caFile })
+  if (receiver !== null) await subscribe(server, receiver.url)
+  const mail = bodies.mail(scratch)
+  await load(server, 20, WARM_UP, mail)
+  await until(async () => (await sink.mails()) === WARM_UP)
+
+  const cpuBefore = server.cpuSeconds()
+  const startedAt = performance.now()
+  const accepted = load(server, 20, messages, mail)
+  const peak = await peakMb(server.pid, () => until(async () => (await sink.mails()) === WARM_UP + messages))
+  const sentMs = performance.now() - startedAt
+  await accepted
+  if (receiver !== null) await until(async () => (await receiver.posts()) === WARM_UP + messages)
+  const toldMs = performance.now() - startedAt
+  const cpu = ((server.cpuSeconds() - cpuBefore) / messages) * 1000
+
+  const figures = withWebhook ? WITH_WEBHOOK : ALONE
+  note(binary, figures.sent, (messages / sentMs) * 1000)
+  if (withWebhook) note(binary, TOLD, (messages / toldMs) * 1000)
+  note(binary, figures.cpu, cpu)
+  note(binary, figures.peak, peak)
+  await server.stop()
+  sink.end()
+  receiver?.end()
+}
+
+const WARM_UP = 500
+const ALONE: Record<'sent' | 'cpu' | 'peak', Figure> = {
+  sent: { what: 'sent end to end a second, 10 KB HTML', mark: { atLeast: 1_700 } },
+  cpu: { what: 'CPU seconds for 1,000 sent', mark: { atMost: 1.1 } },
+  peak: { what: 'most resident while sending', unit: 'MB' },
+}
+const WITH_WEBHOOK: Record<'sent' | 'cpu' | 'peak', Figure> = {
+  sent: { what: 'sent a second with a webhook subscribed' },
+  cpu: { what: 'CPU seconds for 1,000 sent and told' },
+  peak: { what: 'most resident while sending and telling', unit: 'MB' },
+}
+const TOLD: Figure = { what: 'sent a second with a webhook, until the last post', mark: { atLeast: 1_400 } }

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startZone, type Zone, type ZoneRecord } from '../../src/platform/zone-server.ts'
+import { cpuSeconds, residentMb, run, start } from './process.ts'
+
+/** The binary under test with the settings that `init` writes, but for what a world on loopback needs: its own DNS,
+ *  private destinations, no verified domain. Mail for `sink.example` goes to 127.0.0.1, webhooks to `hooks.example`. */
+export interface Server {
+  pid: number
+  /** `host:port`. */
+  http: string
+  smtpInbound: string
+  key: string
+  readyMs: number
+  residentMb(): number
+  cpuSeconds(): number
+  /** SIGKILL is for one that still holds mail for peers that never speak. */
+  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
+}
+
+export interface Settings {
+  scratch: string
+  /** Where every mail server listens, whatever its address. */
+  sinkPort?: number
+  /** Certificate of the webhook receivers. */
+  caFile?: string
+  /** With this, mail is taken in too. */
+  isOpen?: boolean
+  /** What DNS knows besides. */
+  zone?: ZoneRecord[]
+  /** Fills the data directory before the start. */
+  seed?: (home: Home) => Promise<void>
+  /** Looks at the data directory after the end. */
+  autopsy?: (dataDir: string) => void
+}
+
+/** What `init` made. */
+export interface Home {
+  dataDir: string
+  organizationId: string
+  domainId: string
+}
+
+/** Settings → the running server on a data directory of its own, which goes when it stops. */
+export async function openServer(file: string, settings: Settings): Promise<Server> {
+  const folder = mkdtempSync(join(settings.scratch, 'server-'))
+  const dataDir = join(folder, 'data')
+  const zone = await startZone([...ZONE, ...(settings.zone ?? [])])
+  const config = join(folder, 'config.toml')
+  writeFileSync(config, configOf(settings, dataDir, zone))
+  const made = JSON.parse(await run(file, ['init', '--config', config, '--domain', 'bench.example', '--json']))
+  await settings.seed?.({ dataDir, organizationId: made.organization_id, domainId: made.domain_id })
+
+  const startedAt = performance.now()
+  const child = await start(file, ['serve', '--config', config])
+  const readyMs = performance.now() - startedAt
+  return {
+    pid: child.pid,
+    key: made.api_key,
+    http: String(child.first.http),
+    smtpInbound: String(child.first.smtp_inbound),
+    readyMs,
+    residentMb: () => residentMb(child.pid),
+    cpuSeconds: () => cpuSeconds(child.pid),
+    stop: async (signal) => {
+      await child.stop(signal)
+      await zone.stop()
+      settings.autopsy?.(dataDir)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Creates something by the API. */
+export async function create({ http, key }: Server, path: string, body: object): Promise<void> {
+  const response = await fetch(`http://${http}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (response.status !== 201) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`)
+}
+
+const ZONE: ZoneRecord[] = [
+  { name: 'sink.example', type: 'MX', data: { preference: 10, exchange: 'mx.sink.example' } },
+  { name: 'mx.sink.example', type: 'A', data: '127.0.0.1' },
+  { name: 'hooks.example', type: 'A', data: '127.0.0.1' },
+]
+
+function configOf({ sinkPort = 1, caFile, isOpen = false }: Settings, dataDir: string, zone: Zone): string {
+  return [
+    'hostname = "mail.bench.example"',
+    `data_dir = "${dataDir}"`,
+    '[http]',
+    'listen = "127.0.0.1:0"',
+    '[smtp.inbound]',
+    `listen = "${isOpen ? '127.0.0.1:0' : 'off'}"`,
+    '[delivery]',
+    `port = ${sinkPort}`,
+    'allow_private_destinations = true',
+    '[dns]',
+    `servers = ["${zone.address}"]`,
+    '[webhooks]',
+    'allowed_private_networks = ["127.0.0.0/8"]',
+    ...(caFile === undefined ? [] : [`ca_file = "${caFile}"`]),
+    '[sending]',
+    'require_verified_domain = false',
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,67 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { runProgram, startProgram } from './process.ts'
+import { create, type Server } from './server.ts'
+
+/** Who is around the server: the application that sends, the world that writes, the endpoint of webhooks. */
+
+export interface LoadResult {
+  perSecond: number
+  p99Ms: number
+  failed: number
+}
+
+/** Posts the body in `file` that many times. `extra`: `idempotent` gives each a key of its own, `rate=300` lets so many
+ *  begin a second, as they come and not as they are answered. Rejects when one is not accepted. */
+export async function load(
+  { http, key }: Pick<Server, 'http' | 'key'>,
+  connections: number,
+  count: number,
+  file: string,
+  extra = '',
+): Promise<LoadResult> {
+  const result = await runProgram<LoadResult>('load', http, key, String(connections), String(count), file, extra)
+  if (result.failed > 0) throw new Error(`${result.failed} of ${count} requests were not accepted`)
+  return result
+}
+
+/** Brings the mail in `file` that many times. Rejects when one is not taken. */
+export async function deliver(
+  { smtpInbound }: Server,
+  connections: number,
+  count: number,
+  file: string,
+): Promise<LoadResult> {
+  const args = [smtpInbound, String(connections), String(count), file, 'inbox@bench.example']
+  const result = await runProgram<LoadResult>('sender', ...args)
+  if (result.failed > 0) throw new Error(`${result.failed} of ${count} mails were not taken`)
+  return result
+}
+
+/** Endpoints on one HTTPS port, `/` answering at once and `/hang` never. */
+export async function startReceiver(scratch: string) {
+  const { keyPem, certificatePem } = await selfSignedCertificate({ names: ['hooks.example'], now: Date.now() })
+  const caFile = join(scratch, 'hooks.pem')
+  const keyFile = join(scratch, 'hooks.key')
+  writeFileSync(caFile, certificatePem)
+  writeFileSync(keyFile, keyPem)
+  const receiver = await startProgram('receiver', caFile, keyFile)
+  return {
+    caFile,
+    url: `https://hooks.example:${receiver.first.port}/`,
+    posts: async () => (await receiver.ask()).posts!,
+    end: receiver.end,
+  }
+}
+
+/** A mail server that takes everything. */
+export async function startSink() {
+  const sink = await startProgram('sink')
+  return { port: sink.first.port!, mails: async () => (await sink.ask()).mails!, end: sink.end }
+}
+
+/** A webhook for what becomes of mail. */
+export function subscribe(server: Server, url: string): Promise<void> {
+  return create(server, '/v1/webhooks', { url, events: ['message.delivered', 'message.bounced', 'message.deferred'] })
+}
