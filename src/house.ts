@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { createAudit } from './api/audit.ts'
 import { type Api, createApi } from './api/server.ts'
 import { type Config, type Endpoint, formatEndpoint, publicUrlAt } from './config.ts'
 import { type Doors, ListenFailure, openDoors } from './doors.ts'
@@ -16,10 +17,11 @@ import { createOutboundLoop } from './outbound/loop.ts'
 import { lateBounce } from './outbound/outcome.ts'
 import { createWorkers } from './outbound/workers.ts'
 import { createBells } from './platform/bells.ts'
+import { createClientAddress } from './platform/client-address.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { createGet, createPost } from './platform/fetch-public.ts'
 import { createMintId } from './platform/ids.ts'
-import { createAddressGuard } from './platform/ip.ts'
+import { createAddressGuard, createNetworks } from './platform/ip.ts'
 import type { Log } from './platform/log.ts'
 import { createMailLog } from './platform/maillog.ts'
 import { type Random, systemRandom } from './platform/random.ts'
@@ -43,6 +45,9 @@ export interface House {
   publicUrl: string
   /** Reads the certificate files again; rejects when they cannot be used, and the ones before stay. */
   reloadCertificate(): Promise<void>
+  /** What the operator does to the running house, by a signal: done, and told of in the audit log. `fields` names what
+   *  may change. */
+  manage(action: string, fields: object, work: () => Promise<void>): Promise<void>
   /** Stops accepting, finishes what is in flight (at most 30 s in all), writes what is to be written. */
   stop(): Promise<void>
 }
@@ -240,6 +245,7 @@ async function furnish(
     wakeInbound: inbound.wake,
     loadOf: outbound.loadOf,
   }
+  const clientAddress = createClientAddress(createNetworks(config.http.trustedProxies))
   const submission = openSubmission({ ...around, mailLog })
   const api = createApi({
     operations: createOperations(around, submission),
@@ -247,7 +253,7 @@ async function furnish(
       ...around,
       secret: trackingSecret,
       log,
-      trustedProxies: config.http.trustedProxies,
+      clientAddress,
     }),
     store,
     clock,
@@ -256,10 +262,12 @@ async function furnish(
     plans: (name) => config.plans[name],
     // A body of base64 attachments is a third larger than the mail it becomes.
     limits: { bodyBytes: Math.ceil(config.limits.messageBytes * 1.5) },
+    clientAddress,
     log,
     isReady: () => null,
   })
 
+  const audit = createAudit({ auditLog: store.auditLog, mintId, log })
   const maintenance = createMaintenance({
     clock,
     log,
@@ -306,6 +314,11 @@ async function furnish(
     listening: { http: http === null ? null : formatEndpoint(http), ...doors.listening },
     publicUrl,
     reloadCertificate: doors.reloadCertificate,
+    manage: (action, body, work) => {
+      const call = { organizationId: null, now: clock.now(), requestId: mintId('req'), params: {}, body }
+      const actor = { type: 'operator' as const, id: 'operator', name: 'signal' }
+      return audit({ id: action, method: 'POST' }, call, () => ({ actor, ipAddress: null }), work)
+    },
     stop: async () => {
       const endsAt = clock.now() + STOP_MS - STOP_WORKERS_MS
       const left = () => Math.max(0, endsAt - clock.now())

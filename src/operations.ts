@@ -1,5 +1,6 @@
 import type { Operation } from './api/operation.ts'
 import { apiKeyOperations } from './api/routes/api-keys.ts'
+import { auditLogOperations } from './api/routes/audit-log.ts'
 import { billingOperations } from './api/routes/billing.ts'
 import { domainOperations } from './api/routes/domains.ts'
 import { eventOperations } from './api/routes/events.ts'
@@ -87,6 +88,7 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...analyzeOperations({ ...around, render: submission.render }),
     ...apiKeyOperations(around),
     ...domainOperations({ ...around, plans, resolver: around.freshResolver, hostname: config.hostname }),
+    ...auditLogOperations(around),
     ...billingOperations({ ...around, plans, selfService: config.billing.selfServicePlans }),
     ...eventOperations(around),
     ...explainOperations({

@@ -37,6 +37,9 @@ export interface Operation<Q = any, B = any, R = any> {
   idempotent?: boolean
   /** The answer shows a secret once; a remembered one is sealed. */
   secretAnswer?: boolean
+  /** Why the audit log does not tell of it, though it is no GET: `sends` messages, which tell of themselves, or `looks`
+   *  at something and changes nothing. Everything else is told of. */
+  unaudited?: 'sends' | 'looks'
   /** Finds the resource named in the path, or refuses with not_found or forbidden. */
   load?: (call: Call) => Promise<R>
   handle: (call: Call & { query: Q; body: B; resource: R; remember: MakeRemember }) => Promise<Answer>
@@ -52,6 +55,17 @@ export interface Call {
   headers: Headers
   /** Ends when the client goes away. */
   signal: AbortSignal
+  /** As far as the call has come: what it is about, what it says, and what it is about to answer. */
+  resource?: unknown
+  body?: unknown
+  answer?: Answer
+  /** The answer is one that was given before. */
+  isReplayed?: boolean
+}
+
+/** An operation → whether whoever asks for it stands in the audit log (api/audit.ts). */
+export function isAudited({ method, unaudited }: Pick<Operation, 'method' | 'unaudited'>): boolean {
+  return method !== 'GET' && unaudited === undefined
 }
 
 /** What goes back. `body` becomes JSON; a Uint8Array or string goes as it is with `contentType`. */

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { type ApiKey, allows } from '../model/api-key.ts'
 import type { Plan } from '../model/organization.ts'
 import { Refusal } from '../model/refusal.ts'
+import type { ClientAddress } from '../platform/client-address.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
@@ -10,12 +11,14 @@ import type { Store } from '../storage/store.ts'
 import { createOnce, type Once } from '../submission/once.ts'
 import { VERSION } from '../version.ts'
 import { JSON_TYPE, type Rendered, render } from './answer.ts'
+import { createAudit, type Origin } from './audit.ts'
 import { type Auth, createAuth } from './auth.ts'
 import { documentPages } from './documents.ts'
 import { headersOf, STATUS_OF, toBody, toRefusal, unavailable } from './errors.ts'
 import { healthPages } from './health.ts'
 import { createIdempotency } from './idempotency.ts'
 import type { Call, MakeRemember, Operation } from './operation.ts'
+import { perform } from './perform.ts'
 import { createRateLimit, type RateLimit, writeRateHeaders } from './rate-limit.ts'
 import { parseBody, parseQuery, readBytes } from './read.ts'
 import { createRoutes, type Page, type Route } from './route-table.ts'
@@ -30,6 +33,7 @@ export interface ApiOptions {
   mintId: MintId
   plans: (name: string) => Plan | undefined
   limits: { bodyBytes: number }
+  clientAddress: ClientAddress
   log: Log
   /** Why the process should get no requests at present (for /readyz); null when all is well. */
   isReady: () => string | null
@@ -62,6 +66,7 @@ export function createApi(options: ApiOptions): Api {
   const rateLimit = createRateLimit({ organizations: store.organizations, plans: options.plans })
   const once = createOnce({ records: store.idempotency, clock })
   const idempotency = createIdempotency({ once, random })
+  const audit = createAudit({ auditLog: store.auditLog, mintId: options.mintId, log })
   let isStopping = false
   let underWay = 0
   let onIdle = () => {}
@@ -95,29 +100,42 @@ export function createApi(options: ApiOptions): Api {
     await spendRate(key, exchange, now)
     const operation = requireMethod(route, route.operations.get(request.method))
     exchange.operation = operation
-    requirePermission(key, operation)
-
     const call = createCall(request, params, key, exchange.requestId, now)
+    const answered = () => answer(request, operation, call, exchange)
+    return audit(operation, call, () => originOf(request, key), answered)
+  }
+
+  /** What follows once it is known who asks for what. */
+  async function answer(request: Request, operation: Operation, call: Call, exchange: Exchange): Promise<Response> {
+    requirePermission(call.key, operation)
     const bytes = operation.body === undefined ? NO_BYTES : await readBytes(request, limits.bodyBytes, clock)
-    const work = async (remember: MakeRemember) => {
-      const resource = operation.load === undefined ? undefined : await operation.load(call)
-      const query = parseQuery(operation, request.url)
-      const body = parseBody(operation, request, bytes)
-      return operation.handle(Object.assign(call, { resource, query, body, remember }))
-    }
+    const work = (remember: MakeRemember) =>
+      perform(operation, call, {
+        query: () => parseQuery(operation, request.url),
+        body: () => parseBody(operation, request, bytes),
+        remember,
+      })
     const idempotencyKey = operation.idempotent ? request.headers.get('idempotency-key') : null
     if (idempotencyKey === null) return send(render(await work(rememberNothing)), exchange)
     const { rendered, replayed } = await idempotency.run({ operation, call, idempotencyKey, body: bytes }, work)
+    call.isReplayed = replayed
     if (replayed) exchange.headers['idempotent-replayed'] = 'true'
     return send(rendered, exchange)
   }
 
+  function originOf(request: Request, key: ApiKey): Origin {
+    return {
+      actor: { type: 'api_key', id: key.id, name: key.name },
+      ipAddress: options.clientAddress(peerOf(request), request.headers.get('x-forwarded-for')) || null,
+    }
+  }
+
+  const peerOf = (request: Request) => app.server?.requestIP(nameless.get(request) ?? request)?.address ?? null
+
   async function answerPage(request: Request, params: Params, route: Route, exchange: Exchange) {
     const page = requireMethod(route, route.pages.get(request.method))
     if (isStopping && !page.whileStopping) throw stopping()
-    const response = await page.handle(request, params, () => {
-      return app.server?.requestIP(nameless.get(request) ?? request)?.address ?? null
-    })
+    const response = await page.handle(request, params, () => peerOf(request))
     response.headers.set('x-request-id', exchange.requestId)
     return response
   }

@@ -1,10 +1,12 @@
 import { existsSync, statSync } from 'node:fs'
 import { type Config, loadConfigFile } from '../config.ts'
 import { systemClock } from '../platform/clock.ts'
+import { createLog } from '../platform/log.ts'
 import { systemRandom } from '../platform/random.ts'
 import { openStore } from '../storage/sqlite/open.ts'
 import type { Store } from '../storage/store.ts'
 import { CommandFailure, configFailure, toFailure, usageFault } from './failure.ts'
+import { localUser } from './local-user.ts'
 import { createOperator, type Operator } from './operator.ts'
 
 /** What most commands work with: the config, the store beside a running server or none, and the operator. */
@@ -29,12 +31,14 @@ export async function inOffice<T>(file: string, work: (office: Office) => Promis
 
 /** The same for a config that is read already. A store that cannot be opened is one line that names its folder. */
 export async function withStore<T>(config: Config, work: (office: Office) => Promise<T>): Promise<T> {
+  const user = localUser()
   becomeOwnerOf(config.dataDir)
   const store = await openStore({ dataDir: config.dataDir, now: systemClock.now() }).catch((thrown: unknown) => {
     const failure = toFailure(thrown)
     throw failure === null ? thrown : new CommandFailure(`data_dir ${config.dataDir}: ${failure.message}`)
   })
-  const operator = createOperator({ config, store, clock: systemClock, random: systemRandom })
+  const log = createLog({ clock: systemClock, ...config.log })
+  const operator = createOperator({ config, store, clock: systemClock, random: systemRandom, log, user })
   try {
     return await work({ config, store, operator })
   } finally {

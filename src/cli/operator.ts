@@ -1,4 +1,6 @@
-import type { Answer, Call, Operation } from '../api/operation.ts'
+import { createAudit, type Origin } from '../api/audit.ts'
+import type { Call, Operation } from '../api/operation.ts'
+import { perform } from '../api/perform.ts'
 import { check } from '../api/schema.ts'
 import type { Config } from '../config.ts'
 import { createOwnParts, NOTHING_OWN } from '../mail/own-parts.ts'
@@ -10,6 +12,7 @@ import { createOperations, openSubmission } from '../operations.ts'
 import { createPreparer } from '../outbound/prepare.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createMintId, type MintId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
 import { createResolver, systemServers } from '../platform/resolver.ts'
 import type { Store } from '../storage/store.ts'
@@ -23,6 +26,8 @@ export interface Operator {
   run(operationId: string, request: OperatorRequest): Promise<Record<string, unknown>>
   /** Every record of a list, page by page, newest first. */
   listAll(operationId: string, organizationId: string): Promise<Record<string, unknown>[]>
+  /** What no key can do, and no operation stands for: done, and told of in the audit log under the name `action`. */
+  manage<T>(action: string, about: { organizationId: string; body: object }, work: () => Promise<T>): Promise<T>
   close(): void
 }
 
@@ -43,9 +48,12 @@ export function createOperator(deps: {
   store: Store
   clock: Clock
   random: Random
+  log: Log
+  /** Name of whoever sits there. */
+  user: string
   onQueued?: () => void
 }): Operator {
-  const { config, store, clock, random, onQueued = () => {} } = deps
+  const { config, store, clock, random, log, onQueued = () => {} } = deps
   const mintId = createMintId(clock, random)
   const servers = config.dns.servers.length > 0 ? [...config.dns.servers] : systemServers()
   const resolver = createResolver({ servers, clock, random, maxCacheEntries: 0 })
@@ -73,14 +81,20 @@ export function createOperator(deps: {
   }
   const operations = createOperations(around, openSubmission(around))
 
+  const audit = createAudit({ auditLog: store.auditLog, mintId, log })
+  const origin = (): Origin => ({ actor: { type: 'operator', id: 'operator', name: deps.user }, ipAddress: null })
+
   const run: Operator['run'] = async (operationId, request) => {
     const operation = operations.find(({ id }) => id === operationId)
     if (operation === undefined) throw new Error(`there is no operation ${operationId}`)
     const call = callOf(request, mintId, clock.now())
-    const resource = await operation.load?.(call)
-    const query = operation.query && checked(operation.query, request.query ?? {})
-    const body = operation.body && checked(operation.body, request.body ?? {})
-    const answer: Answer = await operation.handle({ ...call, query, body, resource, remember: () => undefined })
+    const answer = await audit(operation, call, origin, () =>
+      perform(operation, call, {
+        query: () => operation.query && checked(operation.query, request.query ?? {}),
+        body: () => operation.body && checked(operation.body, request.body ?? {}),
+        remember: () => undefined,
+      }),
+    )
     return answer.body as Record<string, unknown>
   }
 
@@ -95,6 +109,10 @@ export function createOperator(deps: {
         if (typeof page.next_cursor !== 'string') return records
         query = { limit: '100', cursor: page.next_cursor }
       }
+    },
+    manage: (action, { organizationId, body }, work) => {
+      const call = { organizationId, now: clock.now(), requestId: mintId('req'), params: { id: organizationId }, body }
+      return audit({ id: action, method: 'POST' }, call, origin, work)
     },
     close: resolver.close,
   }

@@ -35,10 +35,11 @@ export async function listOrganizations(options: Options): Promise<void> {
 
 /** Gives an organization another plan and prints it. */
 export async function setPlan(idOrName: string, plan: string, options: Options): Promise<void> {
-  await inOffice(options.config, async ({ config, store }) => {
+  await inOffice(options.config, async ({ config, store, operator }) => {
     requirePlan(plan, config)
     const organization = await requireOrganization(idOrName, store)
-    await store.organizations.setPlan(organization.id, plan)
+    const about = { organizationId: organization.id, body: { plan } }
+    await operator.manage('organizations_set_plan', about, () => store.organizations.setPlan(organization.id, plan))
     const changed = { ...organization, plan }
     show([changed], organizationRecord(changed), options)
   })
@@ -49,7 +50,8 @@ export async function newOrganization(name: string, plan: string, office: Office
   const checked = label(100).safeParse(name)
   if (!checked.success) throw usageFault(`name: ${checked.error.issues[0]!.message}`)
   const organization = { id: office.operator.mintId('org'), name, plan, createdAt: systemClock.now() }
-  await office.store.organizations.create(organization)
+  const about = { organizationId: organization.id, body: { name, plan } }
+  await office.operator.manage('organizations_create', about, () => office.store.organizations.create(organization))
   return organization
 }
 

@@ -69,6 +69,12 @@ function createProgram(end: (code: number) => void): Command {
   addDomains(program, end)
   addKeys(program)
 
+  withRecords(program.command('audit'))
+    .description('who managed what: keys, domains, webhooks, templates, routes, suppressions, plans')
+    .option('--org <org>', 'only what concerns this organization')
+    .option('--limit <number>', 'how many entries, the newest', (text) => whole(text, 1, 10_000, 'number'), 50)
+    .action(async (options) => (await import('./audit.ts')).showAuditLog(options))
+
   withRecords(program.command('send'))
     .description('hand in one message; it waits for the server if none runs')
     .requiredOption('--from <address>', 'a@d or "Name <a@d>"')

@@ -1,6 +1,7 @@
 import { type Config, checkConfigFiles, loadConfigFile } from '../config.ts'
 import { ListenFailure } from '../doors.ts'
 import { DataDirInUse, type House, openHouse } from '../house.ts'
+import { invalid } from '../model/refusal.ts'
 import { systemClock } from '../platform/clock.ts'
 import { createLog, flushLog, type Log } from '../platform/log.ts'
 import { onSignals } from '../platform/signals.ts'
@@ -72,13 +73,18 @@ function startFailure(thrown: unknown, config: Config): unknown {
 /** SIGHUP: log level and certificate change without a restart. A config that has faults changes nothing. */
 async function reload(file: string, house: House, log: Log): Promise<void> {
   const { config, faults } = loadConfigFile(file, process.env)
-  if (!config) return log.warn('config not read again: it has faults', { faults })
-  log.setLevel(config.log.level)
-  try {
+  const level = config?.log.level
+  const readAgain = async () => {
+    if (level === undefined) throw invalid([{ field: 'config', message: 'the config has faults' }])
+    log.setLevel(level)
     await house.reloadCertificate()
-    log.info(`config read again, log level ${config.log.level}`)
+  }
+  try {
+    await house.manage('config_reload', { log: { level: '' }, smtp: { certificate_file: '', key_file: '' } }, readAgain)
+    log.info(`config read again, log level ${level}`)
   } catch (error) {
-    log.error('certificate not read again, the one before it stays', { error })
+    if (level === undefined) log.warn('config not read again: it has faults', { faults })
+    else log.error('certificate not read again, the one before it stays', { error })
   }
 }
 

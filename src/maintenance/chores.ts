@@ -1,3 +1,4 @@
+import { AUDIT_KEPT_MS } from '../model/audit-entry.ts'
 import type { Plan } from '../model/organization.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { MintId } from '../platform/ids.ts'
@@ -69,6 +70,11 @@ export function chores(house: {
         house.refreshPolicies(now)
         return false
       },
+    },
+    {
+      name: 'audit log',
+      everyMs: 60 * MINUTE_MS,
+      run: async (now) => (await store.auditLog.prune(now - AUDIT_KEPT_MS, 100)) === 100,
     },
     createRetention(house),
   ]

@@ -16,6 +16,7 @@ export type IdPrefix =
   | 'rte'
   | 'inb'
   | 'alr'
+  | 'aud'
   | 'req'
 
 /** Mints identifiers; made once per process from its Clock and Random. */

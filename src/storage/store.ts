@@ -1,4 +1,5 @@
 import type { ApiKey } from '../model/api-key.ts'
+import type { AuditEntry } from '../model/audit-entry.ts'
 import type { Attempt, BounceType, Delivery, Outcome, RecipientType } from '../model/delivery.ts'
 import type { DkimKeyRecord, DkimState, Domain, DomainStatus, Finding, Tracking } from '../model/domain.ts'
 import type { Event, EventType } from '../model/event.ts'
@@ -47,6 +48,7 @@ export interface Store {
   mtaSts: MtaStsPolicies
   retention: Retention
   idempotency: IdempotencyRecords
+  auditLog: AuditLog
   /** A named secret of this installation, made from `fresh` the first time it is asked for. */
   secret(name: string, fresh: Uint8Array): Promise<Uint8Array>
   /** Brings the full text of recent messages into the search index, a small batch a call; true while more waits. */
@@ -96,6 +98,33 @@ export interface Remember {
 export interface IdempotencyRecords {
   find(organizationId: string, keyHash: Uint8Array, since: number): Promise<Remember | null>
   /** Forgets at most `limit` records made before `before`; answers how many went. */
+  prune(before: number, limit: number): Promise<number>
+}
+
+/** An action that is to be told of, and whether that is written. */
+export interface AuditNote {
+  /** As far as it is known when the change is made. */
+  entry(): AuditEntry
+  isKept: boolean
+}
+
+export interface AuditFilter extends TimeRange {
+  /** Null = of all, and of the installation: for the operator alone. */
+  organizationId: string | null
+  actorId: string | null
+  action: string | null
+  resourceId: string | null
+}
+
+/** Who managed what. */
+export interface AuditLog {
+  /** Does `work`. The first change of this store that it makes has `note.entry()` in its transaction, so that nothing
+   *  changes without its entry; `note.isKept` says afterwards whether anything changed. */
+  during<T>(note: AuditNote, work: () => Promise<T>): Promise<T>
+  /** Writes an entry, or tells how one that is there ended. */
+  put(entry: AuditEntry): Promise<void>
+  list(filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>>
+  /** Forgets at most `limit` entries from before `before`; answers how many went. */
   prune(before: number, limit: number): Promise<number>
 }
 

@@ -1,11 +1,10 @@
 import { createTrackingLinks } from '../mail/tracking-link.ts'
+import type { ClientAddress } from '../platform/client-address.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { MintId } from '../platform/ids.ts'
-import { createNetworks } from '../platform/ip.ts'
 import type { Log } from '../platform/log.ts'
 import type { Store } from '../storage/store.ts'
 import { askPage, donePage, pixel, redirect, tooLargePage, unknownPage } from './answers.ts'
-import { createClientAddress } from './client-address.ts'
 import { createEngagement, type UnsubscribeMethod, type Visit } from './engagement.ts'
 import { machineOf } from './machines.ts'
 
@@ -30,17 +29,15 @@ export function trackingPages(deps: {
   mintId: MintId
   log: Log
   wakeWebhooks: () => void
-  /** CIDRs. */
-  trustedProxies: readonly string[]
+  clientAddress: ClientAddress
 }): PublicPage[] {
   const links = createTrackingLinks(deps.secret)
   const engagement = createEngagement(deps)
-  const clientAddress = createClientAddress(createNetworks(deps.trustedProxies))
   const linkOf = (request: Request) => links.read(new URL(request.url).pathname)
   const visitOf = ({ headers }: Request, peer: () => string | null): Visit => ({
     at: deps.clock.now(),
     userAgent: (headers.get('user-agent') ?? '').slice(0, MAX_USER_AGENT),
-    ipAddress: clientAddress(peer(), headers.get('x-forwarded-for')),
+    ipAddress: deps.clientAddress(peer(), headers.get('x-forwarded-for')),
     machine: machineOf(headers) !== null,
   })
 

@@ -85,6 +85,7 @@ export async function openMessageHouse(
     mintId,
     plans: () => plan,
     limits: { bodyBytes: 40 * 1024 * 1024 },
+    clientAddress: (peer) => peer ?? '',
     log: createLog({ clock, level: 'error', format: 'json' }),
     isReady: () => null,
   })

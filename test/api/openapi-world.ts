@@ -66,6 +66,7 @@ export async function openContractWorld() {
     operations,
     plans: (name) => config.plans[name],
     limits: { bodyBytes: BODY_BYTES },
+    clientAddress: (peer) => peer ?? '',
     log: silentLog,
     isReady: () => null,
   })

@@ -219,6 +219,26 @@ describe('every operation', () => {
     expect(faults).toEqual([])
   })
 
+  test('that changes something leaves an entry in the audit log, whoever wrote it down; the others say why not', async () => {
+    const told = new Set<string>()
+    for (let query = '?limit=100'; query !== ''; ) {
+      const { body } = await ask('GET', `/v1/audit-log${query}`)
+      for (const { action, outcome } of body.data) if (outcome === 'done') told.add(action)
+      query = body.has_more ? `?limit=100&cursor=${body.next_cursor}` : ''
+    }
+    const silent = world.operations.filter(({ method, id }) => method !== 'GET' && !told.has(id))
+    expect(silent.map(({ id, unaudited }) => `${id} ${unaudited}`).toSorted()).toEqual([
+      'inbound_routes_test looks',
+      'messages_analyze looks',
+      'messages_batch sends',
+      'messages_send sends',
+      'messages_send sends', // its second path
+      'templates_render looks',
+    ])
+    const known = new Set(world.operations.filter(({ method }) => method !== 'GET').map(({ id }) => id))
+    expect([...told].filter((action) => !known.has(action))).toEqual([])
+  })
+
   test('reaches every success that it promises, in each of its forms', () => {
     const promised = read.operations.flatMap(({ id, operation }) =>
       Object.entries<Json>(operation.responses)

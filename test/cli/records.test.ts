@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, chownSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { localUser } from '../../src/cli/local-user.ts'
 import { LIMIT_MS, postrider, startWith, workplace } from './command.ts'
 
 describe('the commands that keep records', () => {
@@ -39,6 +40,26 @@ describe('the commands that keep records', () => {
       await expectRefused(2, plans, 'org', 'set-plan', 'Second', 'gold')
       await expectRefused(1, 'name: there is an organization Second already', 'org', 'create', 'Second')
       await expectRefused(2, 'name: must not be blank', 'org', 'create', ' ')
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'what was managed here stands in the audit log, with the local user',
+    async () => {
+      const { stdout, code } = await records('audit')
+      expect(code).toBe(0)
+      expect(stdout).toMatch(/^TIME +WHO +FROM +ACTION +WHAT +FIELDS +OUTCOME\n/)
+      const entries = (await json('audit', '--org', 'First', '--limit', '5')).data
+      expect(entries.at(-1)).toMatchObject({
+        organization_id: organizationId,
+        actor: { type: 'operator', id: 'operator', name: localUser() },
+        action: 'organizations_create',
+        resource_id: organizationId,
+        fields: ['name', 'plan'],
+        ip_address: null,
+        outcome: 'done',
+      })
     },
     LIMIT_MS,
   )

@@ -10,6 +10,12 @@ import { connect } from '../../src/storage/sqlite/driver.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
 import { LIMIT_MS, postrider, start, workplace } from './command.ts'
 
+interface Entry {
+  action: string
+  actor: { name: string }
+  outcome: string
+}
+
 describe('serve', () => {
   let place: ReturnType<typeof workplace>
   const undo: (() => unknown)[] = []
@@ -48,6 +54,28 @@ describe('serve', () => {
         expect(code).toBe(0)
         expect(stdout.trim().split('\n')).toHaveLength(1)
       }
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'reading the config again stands in the audit log',
+    async () => {
+      const server = await serve()
+      await server.line
+      const entries = async () => {
+        const { stdout } = await postrider('audit', '--json', '--config', place.file)
+        return JSON.parse(stdout).data.map(({ action, actor, outcome }: Entry) => [action, actor.name, outcome])
+      }
+      const reload = async (count: number) => {
+        server.kill('SIGHUP')
+        let told = await entries()
+        while (told.length < count) told = await entries()
+        return told
+      }
+      expect(await reload(1)).toEqual([['config_reload', 'signal', 'done']])
+      server.kill('SIGTERM')
+      expect((await server.ended).code).toBe(0)
     },
     LIMIT_MS,
   )

@@ -2,6 +2,7 @@ import { describe, test } from 'bun:test'
 import type { Store } from '../../src/storage/store.ts'
 import type { Backend } from './backends.ts'
 import { apiKeyPromises } from './contract-api-keys.ts'
+import { auditLogPromises } from './contract-audit-log.ts'
 import { claimPromises } from './contract-claims.ts'
 import { deliveryPromises } from './contract-deliveries.ts'
 import { domainPromises } from './contract-domains.ts'
@@ -47,6 +48,7 @@ export function holdAgainstContract(backend: Backend): void {
     describe('writing', () => writingPromises(holds))
     describe('domains and organizations', () => domainPromises(holds))
     describe('api keys', () => apiKeyPromises(holds))
+    describe('audit log', () => auditLogPromises(holds))
     describe('messages', () => messagePromises(holds))
     describe('list of messages', () => messageListPromises(holds))
     describe('claims', () => claimPromises(holds))

@@ -179,6 +179,15 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   ],
   [/join inbound_deliveries d/, /INDEX inbound_deliveries_of_message \(message_number=\?\)/],
   [
+    /from audit_log where number < \? and organization_id = \? order/,
+    /INDEX audit_log_of_organization \(organization_id=\? AND number<\?\)/,
+  ],
+  [
+    /from audit_log where .* resource_id = \?/,
+    /INDEX audit_log_of_(actor|resource) \(organization_id=\? AND \w+=\? AND number<\?\)/,
+  ],
+  [/^delete from audit_log/, /COVERING INDEX audit_log_by_time \(at<\?\)/],
+  [
     /from suppressions where organization_id = \? and id < \?/,
     /INDEX suppressions_of_organization \(organization_id=\? AND id<\?\)/,
   ],
@@ -252,6 +261,17 @@ async function everyList(store: Store): Promise<void> {
   for (const filter of [{}, ...suppressions, Object.assign({}, ...suppressions)]) {
     const all = { organizationId: ORGANIZATION, email: null, reason: null, createdAfter: null, createdBefore: null }
     await store.suppressions.list({ ...all, ...filter }, page)
+  }
+  const entries = [
+    { organizationId: null },
+    { actorId: 'k' },
+    { action: 'a' },
+    { resourceId: 'r' },
+    { organizationId: ORGANIZATION, ...range },
+  ]
+  for (const filter of [{}, ...entries, Object.assign({}, ...entries)]) {
+    const who = { organizationId: ORGANIZATION, actorId: null, action: null, resourceId: null }
+    await store.auditLog.list({ ...who, createdAfter: null, createdBefore: null, ...filter }, page)
   }
   const deliveries = [{ status: 'failed' as const }, { type: 'message.opened' as const }, range]
   for (const filter of [{}, ...deliveries, Object.assign({}, ...deliveries)]) {

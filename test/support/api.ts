@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Operation } from '../../src/api/operation.ts'
 import type { Page } from '../../src/api/route-table.ts'
 import { apiKeyOperations } from '../../src/api/routes/api-keys.ts'
+import { auditLogOperations } from '../../src/api/routes/audit-log.ts'
 import { billingOperations } from '../../src/api/routes/billing.ts'
 import { domainOperations } from '../../src/api/routes/domains.ts'
 import { eventOperations } from '../../src/api/routes/events.ts'
@@ -117,6 +118,7 @@ export async function createTestApi(
       hostname: 'mail.postrider.test',
     }),
     ...eventOperations({ store: seen }),
+    ...auditLogOperations({ store: seen }),
     ...billingOperations({ store: seen, plans, selfService: ['free', 'enterprise'] }),
     ...suppressionOperations({ store: seen, mintId }),
     ...templateOperations({ store: seen, mintId }),
@@ -132,6 +134,7 @@ export async function createTestApi(
     mintId,
     plans,
     limits: { bodyBytes: options.bodyBytes ?? 65_536 },
+    clientAddress: (peer, forwardedFor) => forwardedFor ?? peer ?? '',
     log: options.log ?? silentLog,
     isReady: options.isReady ?? (() => null),
   })

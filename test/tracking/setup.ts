@@ -1,6 +1,8 @@
 import { createTrackingLinks } from '../../src/mail/tracking-link.ts'
 import type { Message } from '../../src/model/message.ts'
+import { createClientAddress } from '../../src/platform/client-address.ts'
 import { createMintId } from '../../src/platform/ids.ts'
+import { createNetworks } from '../../src/platform/ip.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
@@ -35,7 +37,7 @@ export async function openTracking(
     mintId: createMintId(clock, createTestRandom()),
     log: createLog({ clock, level: 'info', format: 'json', write: (line) => void seen.logged.push(line) }),
     wakeWebhooks: () => void seen.wakes++,
-    trustedProxies: ['127.0.0.1/32'],
+    clientAddress: createClientAddress(createNetworks(['127.0.0.1/32'])),
   })
   /** As a browser at 198.51.100.7 behind our proxy; `headers` in place of its own. */
   const ask = (

@@ -139,6 +139,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       method: 'POST',
       path: '/v1/inbound-routes/:route_id/test',
       permission: 'manage',
+      unaudited: 'looks',
       summary: 'Ask which route would take a mail, and why; nothing is sent',
       answers: routeTestAnswers,
       example: { from: 'bob@customer.example', to: 'help+order@example.com', subject: 'A question' },

@@ -30,6 +30,7 @@ export function analyzeOperations({ store, clock, render }: AnalyzeDeps): Operat
       method: 'POST',
       path: '/v1/messages/analyze',
       permission: 'send',
+      unaudited: 'looks',
       summary: 'Look for what readers and filters will mind in a message, without sending it',
       answers: analysisAnswers,
       description: FINDINGS_TEXT,

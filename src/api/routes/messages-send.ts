@@ -46,6 +46,7 @@ export function sendOperations({ store, clock, submission, watch }: SendDeps): O
       method: 'POST',
       path,
       permission: 'send',
+      unaudited: 'sends',
       summary: 'Send a message',
       description:
         'Answered once the message is durable on disk; it is delivered after that. A suppressed recipient breaks nothing: it is answered as `suppressed`, and no attempt is made. A message whose recipients are all suppressed is so itself.',
@@ -74,6 +75,7 @@ export function sendOperations({ store, clock, submission, watch }: SendDeps): O
     method: 'POST',
     path: '/v1/messages/batch',
     permission: 'send',
+    unaudited: 'sends',
     summary: 'Send up to 500 messages, each with its own result',
     description:
       'One message that is refused does not stop the others: look at each result. All that are accepted are on disk when it is answered. `Idempotency-Key` is for the batch as a whole.',

@@ -155,6 +155,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       method: 'POST',
       path: '/v1/templates/:template_id/render',
       permission: 'manage',
+      unaudited: 'looks',
       summary: 'See what a template becomes with these variables; nothing is sent',
       answers: templateRenderedAnswers,
       refusals: ['template_error'],

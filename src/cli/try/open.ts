@@ -13,6 +13,7 @@ import { createResolver } from '../../platform/resolver.ts'
 import { startZone, type Zone } from '../../platform/zone-server.ts'
 import type { PublishedRecord } from '../dns-table.ts'
 import { CommandFailure } from '../failure.ts'
+import { localUser } from '../local-user.ts'
 import { createOperator, type Operator } from '../operator.ts'
 import { type ArrivedMail, startMailServer } from './mail-server.ts'
 import { type ArrivedCall, type ArrivedInbound, startWebhookReceiver } from './webhook-receiver.ts'
@@ -111,7 +112,7 @@ async function build(
   })
   const house = await openHouse(config, { log })
   undo.push(() => house.stop())
-  const operator = createOperator({ config, store: house.store, clock, random: systemRandom })
+  const operator = createOperator({ config, store: house.store, clock, random: systemRandom, log, user: localUser() })
   undo.push(() => operator.close())
 
   const organizationId = operator.mintId('org')

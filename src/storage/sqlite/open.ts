@@ -5,6 +5,7 @@ import { addMessageInside } from './add-message.ts'
 import { createAgenda } from './agenda.ts'
 import { keyCache, sqliteApiKeys } from './api-keys.ts'
 import { addAttemptInside } from './attempts.ts'
+import { auditWitness, sqliteAuditLog } from './audit-log.ts'
 import { contentParts } from './content-parts.ts'
 import { sqliteDeliveries } from './deliveries.ts'
 import { domainCache, sqliteDomains } from './domains.ts'
@@ -63,18 +64,16 @@ export function storeOn(db: Connection): Store {
   const webhooks = webhookCache(db, foreign)
   const routes = inboundRouteCache(db, foreign)
   const tally = createTally(db)
-  const writer = createWriter(db, {
-    beginning: reading.end,
-    begun: foreign.check,
-    ending: tally.flush,
-    undone: () => {
-      tally.forget()
-      quality.forget()
-      domains.forget()
-      webhooks.forget()
-      routes.forget()
-    },
-  })
+  const witness = auditWitness(db)
+  const undone = () => {
+    tally.forget()
+    quality.forget()
+    domains.forget()
+    webhooks.forget()
+    routes.forget()
+  }
+  const memory = { beginning: reading.end, begun: foreign.check, ending: tally.flush, undone }
+  const writer = createWriter(db, memory, witness.accompany)
   const deliveryAgenda = createAgenda()
   const webhookAgenda = createAgenda()
   const inboundAgenda = createAgenda()
@@ -129,6 +128,7 @@ export function storeOn(db: Connection): Store {
     mtaSts: sqliteMtaSts(db, writer),
     retention: sqliteRetention(db, writer, { parts, space }),
     idempotency: sqliteIdempotency(db, writer),
+    auditLog: sqliteAuditLog(db, writer, witness),
     secret: (name, fresh) =>
       writer.write(() => {
         keepSecret.run(name, fresh)

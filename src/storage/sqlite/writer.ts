@@ -36,8 +36,12 @@ export interface Memory {
 /** The most changes one commit carries, so that a burst cannot hold the thread for long. */
 const GROUP_MAX = 256
 
-/** A connection → its Writer. */
-export function createWriter(db: Connection, memory: Memory): Writer {
+/** A connection → its Writer. `accompany` may add to a change, as it is handed in, what is to be written with it. */
+export function createWriter(
+  db: Connection,
+  memory: Memory,
+  accompany: <T>(change: () => T) => () => T = (change) => change,
+): Writer {
   const begin = db.prepare('begin immediate')
   const commit = db.prepare('commit')
   const rollback = db.prepare('rollback')
@@ -83,7 +87,7 @@ export function createWriter(db: Connection, memory: Memory): Writer {
   return {
     write: (change) =>
       new Promise((resolve, reject) => {
-        queue.push({ change, resolve: resolve as (value: never) => void, reject })
+        queue.push({ change: accompany(change), resolve: resolve as (value: never) => void, reject })
         if (!armed) {
           armed = true
           setImmediate(flush)

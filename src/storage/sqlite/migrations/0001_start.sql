@@ -460,6 +460,28 @@ create table mta_sts_policies (
 ) strict, without rowid;
 create index mta_sts_policies_due on mta_sts_policies (refresh_at);
 
+-- Who managed what, in the order of commit. An entry is in the transaction of the change that it tells of.
+create table audit_log (
+  number integer primary key autoincrement,
+  id text not null unique,
+  organization_id text, -- null = the whole installation
+  at integer not null,
+  actor_type text not null,
+  actor_id text not null,
+  actor_name text not null,
+  action text not null,
+  resource_id text,
+  created_id text,
+  fields text not null, -- names, as JSON
+  ip_address text,
+  outcome text not null,
+  request_id text not null
+) strict;
+create index audit_log_of_organization on audit_log (organization_id, number);
+create index audit_log_of_actor on audit_log (organization_id, actor_id, number);
+create index audit_log_of_resource on audit_log (organization_id, resource_id, number);
+create index audit_log_by_time on audit_log (at);
+
 -- Written to find out whether anything can be written.
 create table heartbeat (
   one integer primary key check (one = 1),

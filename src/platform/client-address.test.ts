@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { createNetworks } from '../platform/ip.ts'
 import { createClientAddress } from './client-address.ts'
+import { createNetworks } from './ip.ts'
 
 const clientAddress = createClientAddress(createNetworks(['127.0.0.0/8', '::1/128', '10.1.0.0/16']))
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { canonicalIp, parseHostPort } from '../platform/ip.ts'
+import { canonicalIp, parseHostPort } from './ip.ts'
 
 /** Who asks: the peer of the connection, or whom proxies of ours name. `X-Forwarded-For` is read from its end, for each
  *  proxy adds whom it saw, and only as far as those who added are trusted: everything before anybody can have written. */

@@ -1,0 +1,93 @@
+import type { AuditActor, AuditEntry, AuditOutcome } from '../model/audit-entry.ts'
+import type { MintId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import type { AuditLog, AuditNote } from '../storage/store.ts'
+import { toRefusal } from './errors.ts'
+import { type Call, isAudited, type Operation } from './operation.ts'
+
+/** Who asks, and from where. */
+export interface Origin {
+  actor: AuditActor
+  /** Null at the command line. */
+  ipAddress: string | null
+}
+
+/** What of a call is told. */
+export type ToldCall = Pick<Call, 'now' | 'requestId' | 'params' | 'resource' | 'body' | 'answer' | 'isReplayed'> & {
+  organizationId: string | null
+}
+
+/** Does `work` for a call that a valid key made, or the operator, and sees to it that the audit log tells of it.
+ *
+ *  Changed     the entry is in the transaction of the first change: after a crash there are both or neither.
+ *  Unchanged   a refusal, or nothing to do: an entry of its own before the answer.
+ *  Twice       an entry that is there is only told how it ended.
+ *
+ *  Every operation but GET is told of, unless it says why not (operation.ts): one that is new cannot be forgotten. Throws
+ *  what `work` throws, and StoreUnavailable when nothing changed and that cannot be written down. */
+export type Audit = <T>(
+  operation: Pick<Operation, 'id' | 'method' | 'unaudited'>,
+  call: ToldCall,
+  origin: () => Origin,
+  work: () => Promise<T>,
+) => Promise<T>
+
+export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; mintId: MintId; log: Log }): Audit {
+  return async (operation, call, origin, work) => {
+    if (!isAudited(operation)) return work()
+    const id = mintId('aud')
+    const from = origin()
+    const entry = (outcome: AuditOutcome) => entryOf(id, operation.id, call, from, outcome)
+    const note: AuditNote = { isKept: false, entry: () => entry('done') }
+    const result = await auditLog.during(note, work).catch(async (thrown: unknown) => {
+      await auditLog.put(entry(toRefusal(thrown).reason)).catch((error: unknown) => {
+        log.error('audit entry not kept', { request_id: call.requestId, operation: operation.id, error })
+      })
+      throw thrown
+    })
+    if (!note.isKept) await auditLog.put(entry(call.isReplayed ? 'repeated' : 'done'))
+    return result
+  }
+}
+
+function entryOf(id: string, action: string, call: ToldCall, from: Origin, outcome: AuditOutcome): AuditEntry {
+  const made = idOf(call.answer?.body)
+  const resourceId = idOf(Array.isArray(call.resource) ? call.resource[0] : call.resource) ?? made ?? idInPath(call)
+  return {
+    id,
+    organizationId: call.organizationId,
+    at: call.now,
+    actor: from.actor,
+    action,
+    resourceId,
+    createdId: made === resourceId ? null : made,
+    fields: fieldNames(call.body),
+    ipAddress: from.ipAddress,
+    outcome,
+    requestId: call.requestId,
+  }
+}
+
+const ID = /^[a-z]{3}_[0-9a-z]{26}$/
+
+function idOf(record: unknown): string | null {
+  const id = (record as { id?: unknown } | null | undefined)?.id
+  return typeof id === 'string' && ID.test(id) ? id : null
+}
+
+/** The last id of the path: what is asked for, or what there is not. Never an address. */
+function idInPath({ params }: ToldCall): string | null {
+  return Object.values(params).findLast((param) => ID.test(param)) ?? null
+}
+
+/** `{tracking: {opens: true}, name: 'x'}` → `tracking.opens`, `name`. Keys are those of the schemas, so they tell no
+ *  more than a schema does. */
+function fieldNames(body: unknown, before = ''): string[] {
+  if (typeof body !== 'object' || body === null) return []
+  return Object.entries(body).flatMap(([name, value]) => {
+    if (value === undefined) return []
+    const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value)
+    const inner = isRecord ? fieldNames(value, `${before}${name}.`) : []
+    return inner.length > 0 ? inner : [`${before}${name}`]
+  })
+}

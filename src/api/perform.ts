@@ -1,0 +1,26 @@
+import type { Answer, Call, MakeRemember, Operation } from './operation.ts'
+
+/** What the caller says, read only when its turn has come (contract §1). */
+export interface Said {
+  query: () => unknown
+  body: () => unknown
+  remember: MakeRemember
+}
+
+/** A call that may be made → its answer: the only way to the handler of an operation, for HTTP and the command line.
+ *  Resource, then query and body, then what is asked for; each throws a Refusal. The call keeps what became known. */
+export async function perform(operation: Operation, call: Call, { query, body, remember }: Said): Promise<Answer> {
+  const resource = operation.load === undefined ? undefined : await operation.load(call)
+  call.resource = resource
+  const parts = { resource, query: query(), body: body() }
+  const answer = await operation.handle(
+    Object.assign(call, parts, {
+      remember: (made: Answer) => {
+        call.answer = made
+        return remember(made)
+      },
+    }),
+  )
+  call.answer = answer
+  return answer
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import type { AuditEntry } from '../../model/audit-entry.ts'
+import { iso } from '../../model/event.ts'
+import type { Store } from '../../storage/store.ts'
+import { auditLogAnswers } from '../answers/audit-log.ts'
+import { type Operation, operation } from '../operation.ts'
+import { pageAnswer, pageRequest } from '../page.ts'
+import { pageFields, timeFields, timeRange } from '../schema.ts'
+
+const name = z.string().min(1).max(100)
+const listQuery = z.strictObject({
+  ...pageFields,
+  ...timeFields,
+  action: name.optional().describe('One operation, such as `api_keys_create`.'),
+  actor_id: name.optional().describe('One key, or `operator`.'),
+  resource_id: name.optional(),
+})
+
+/** `/v1/audit-log`: who managed what in this organization. */
+export function auditLogOperations({ store }: { store: Pick<Store, 'auditLog'> }): Operation[] {
+  return [
+    operation({
+      id: 'audit_log_list',
+      method: 'GET',
+      path: '/v1/audit-log',
+      permission: 'admin',
+      summary: 'Who did what, when, from where, and what came of it; newest first',
+      description:
+        'Everything that manages something has an entry here, also what was refused: written with the change itself, and kept for a year. Sending is told of by the messages, reading is not told of.',
+      answers: auditLogAnswers,
+      query: listQuery,
+      async handle({ organizationId, query }) {
+        const { action = null, actor_id = null, resource_id = null } = query
+        const who = { organizationId, action, actorId: actor_id, resourceId: resource_id }
+        return pageAnswer(await store.auditLog.list({ ...who, ...timeRange(query) }, pageRequest(query)), auditRecord)
+      },
+    }),
+  ]
+}
+
+/** Entry → its record, for the API and the command line. */
+export function auditRecord(entry: AuditEntry) {
+  return {
+    id: entry.id,
+    created_at: iso(entry.at),
+    actor: entry.actor,
+    action: entry.action,
+    resource_id: entry.resourceId,
+    created_id: entry.createdId,
+    fields: entry.fields,
+    ip_address: entry.ipAddress,
+    outcome: entry.outcome,
+    request_id: entry.requestId,
+  }
+}

@@ -1,0 +1,97 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { AuditEntry } from '../../model/audit-entry.ts'
+import type { AuditLog, AuditNote, PageRequest } from '../store.ts'
+import type { Connection } from './driver.ts'
+import { toPage, when } from './page.ts'
+import type { Writer } from './writer.ts'
+
+const COLUMNS = `id, organization_id as organizationId, at, actor_type as actorType, actor_id as actorId,
+  actor_name as actorName, action, resource_id as resourceId, created_id as createdId, fields, ip_address as ipAddress,
+  outcome, request_id as requestId`
+const PUT = `insert into audit_log (id, organization_id, at, actor_type, actor_id, actor_name, action, resource_id,
+    created_id, fields, ip_address, outcome, request_id)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (id) do update set outcome = excluded.outcome, resource_id = excluded.resource_id,
+    created_id = excluded.created_id`
+const NUMBER = 'select number from audit_log where id = ?'
+const PRUNE = 'delete from audit_log where number in (select number from audit_log where at < ? limit ?)'
+const CHANGES = 'select total_changes()'
+
+/** What goes with the changes of an audited action. */
+export interface Witness {
+  during: AuditLog['during']
+  put(entry: AuditEntry): void
+  /** A change as it is handed in → the same that also writes the entry of the action it belongs to, if it changes
+   *  anything. */
+  accompany<T>(change: () => T): () => T
+}
+
+/** The action under way travels with the calls it makes (AsyncLocalStorage), not as an argument of thirty store methods:
+ *  a method that is new could forget the argument, but none writes without the writer. */
+export function auditWitness(db: Connection): Witness {
+  const insert = db.prepare(PUT)
+  const changes = db.prepare(CHANGES).pluck()
+  const underWay = new AsyncLocalStorage<AuditNote>()
+  const put = (entry: AuditEntry) => {
+    const { id, organizationId, at, actor, action, resourceId, createdId } = entry
+    const rest = [JSON.stringify(entry.fields), entry.ipAddress, entry.outcome, entry.requestId]
+    insert.run(id, organizationId, at, actor.type, actor.id, actor.name, action, resourceId, createdId, ...rest)
+  }
+  return {
+    put,
+    during: (note, work) => underWay.run(note, work),
+    accompany: (change) => {
+      const note = underWay.getStore()
+      if (note === undefined) return change
+      return () => {
+        const before = changes.get()
+        const value = change()
+        if (changes.get() !== before) {
+          put(note.entry())
+          note.isKept = true
+        }
+        return value
+      }
+    },
+  }
+}
+
+export function sqliteAuditLog(db: Connection, writer: Writer, witness: Witness): AuditLog {
+  const prune = db.prepare(PRUNE)
+  const number = db.prepare(NUMBER).pluck()
+  /** The place where a list goes on; nowhere after an entry that was forgotten, since all before it were too. */
+  const numberBefore = ({ after }: PageRequest) =>
+    after === null ? Number.MAX_SAFE_INTEGER : ((number.get(after) as number | undefined) ?? 0)
+  return {
+    during: witness.during,
+    put: (entry) => writer.write(() => witness.put(entry)),
+    list: async (filter, page) => {
+      const conditions = [
+        { sql: 'number < ?', values: [numberBefore(page)] },
+        ...when(filter.organizationId, 'organization_id = ?'),
+        ...when(filter.actorId, 'actor_id = ?'),
+        ...when(filter.action, 'action = ?'),
+        ...when(filter.resourceId, 'resource_id = ?'),
+        // The plus keeps SQLite from going by time and sorting what it finds.
+        ...when(filter.createdAfter, '+at >= ?'),
+        ...when(filter.createdBefore, '+at < ?'),
+      ]
+      const sql = `select ${COLUMNS} from audit_log where ${conditions.map((each) => each.sql).join(' and ')}
+        order by number desc limit ?`
+      const rows = db.prepare(sql).all(...conditions.flatMap((each) => each.values), page.limit + 1)
+      return toPage(rows as Row[], page, toEntry)
+    },
+    prune: (before, limit) => writer.write(() => prune.run(before, limit).changes),
+  }
+}
+
+type Row = Omit<AuditEntry, 'actor' | 'fields'> & {
+  actorType: AuditEntry['actor']['type']
+  actorId: string
+  actorName: string
+  fields: string
+}
+
+function toEntry({ actorType, actorId, actorName, fields, ...rest }: Row): AuditEntry {
+  return { ...rest, actor: { type: actorType, id: actorId, name: actorName }, fields: JSON.parse(fields) }
+}
