@@ -45,6 +45,11 @@ export function derivedId(prefix: IdPrefix, timeOf: string, digest: Uint8Array):
   return `${prefix}_${timeOf.slice(4, 14)}${base32(digest.subarray(0, 10))}`
 }
 
+/** The least id of a kind that can have been minted at `atMs`. */
+export function firstId(prefix: IdPrefix, atMs: number): string {
+  return `${prefix}_${base32Time(atMs)}`
+}
+
 /** True when `text` has the shape of an id with that prefix; says nothing about existence. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.length === 30 && text.startsWith(`${prefix}_`) && ID_BODY.test(text.slice(4))

@@ -139,21 +139,28 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   ],
   [/from template_versions where template_id = \? and version </, /INDEX \w+ \(template_id=\? AND version<\?\)/],
   [
-    /from messages m where m\.organization_id = \? and m\.number < \?/,
-    /INDEX messages_of_organization \(organization_id=\? AND number<\?\)/,
-  ],
-  [/m\.status = \? and m\.number < \?/, /INDEX messages_by_status \(organization_id=\? AND status=\? AND number<\?\)/],
-  [/from deliveries where address = \?/, /COVERING INDEX deliveries_by_address \(address=\?\)/],
-  [
-    /in \(select message_number from message_tags where/,
-    /message_tags USING PRIMARY KEY \(organization_id=\? AND tag=\?\)/,
+    /from messages m indexed by messages_of_organization where m\.organization_id = \? and m\.number >= \? and m\.number < \?/,
+    /INDEX messages_of_organization \(organization_id=\? AND number>\? AND number<\?\)/,
   ],
   [
-    /from events where organization_id = \? and number > \?/,
-    /INDEX events_of_organization \(organization_id=\? AND number>\?\)/,
+    /m\.status = \? and m\.number >= \? and m\.number < \?/,
+    /INDEX messages_by_status \(organization_id=\? AND status=\? AND number>\? AND number<\?\)/,
   ],
   [
-    /from events where organization_id = \? and message_id = \? and number < \?/,
+    /from deliveries d indexed by deliveries_by_address where/,
+    /COVERING INDEX deliveries_by_address \(address=\? AND message_number>\? AND message_number<\?\)/,
+  ],
+  [/from deliveries o where o\.address = \?/, /deliveries_by_address \(address=\? AND message_number=\?\)/],
+  [
+    /from message_tags t where/,
+    /t USING PRIMARY KEY \(organization_id=\? AND tag=\? AND message_number>\? AND message_number<\?\)/,
+  ],
+  [
+    /from events indexed by events_of_organization where organization_id = \? .*number >= \? and number < \?/,
+    /INDEX events_of_organization \(organization_id=\? AND number>\? AND number<\?\)/,
+  ],
+  [
+    /from events indexed by events_of_message where organization_id = \? and message_id = \? and number >=/,
     /INDEX events_of_message \(message_id=\?/,
   ],
   [

@@ -1,8 +1,9 @@
 import type { Event } from '../../model/event.ts'
 import type { EventFilter, Events } from '../store.ts'
 import type { Connection } from './driver.ts'
+import { asksForKind, type EventKinds } from './event-kinds.ts'
 import type { AppendInside } from './fan-out.ts'
-import { type Condition, toPage, when } from './page.ts'
+import { type Condition, type Numbers, nextTurn, SLACK_MS, toPage, when } from './page.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, type, organization_id as organizationId, domain_id as domainId, message_id as messageId, mode,
@@ -11,16 +12,50 @@ const GET = `select ${COLUMNS} from events where id = ?`
 const NUMBER = 'select number from events where id = ?'
 // A cursor whose record retention has dropped: everything older than its id's time goes on.
 const NUMBER_NEAR = 'select number + 1 from events where id < ? order by id desc limit 1'
+const NEWEST = 'select max(number) from events'
+const LAST_BEFORE = `select number from events where organization_id = ? and created_at < ?
+  order by created_at desc limit 1`
+const FIRST_SINCE = `select number from events where organization_id = ? and created_at >= ?
+  order by created_at limit 1`
 
-export function sqliteEvents(db: Connection, writer: Writer, append: AppendInside): Events {
+/** Ranges looked through before others have a turn: some milliseconds. */
+const RANGES_A_TURN = 4
+
+export function sqliteEvents(db: Connection, writer: Writer, append: AppendInside, kinds: EventKinds): Events {
   const get = db.prepare(GET)
   const number = db.prepare(NUMBER).pluck()
   const numberNear = db.prepare(NUMBER_NEAR).pluck()
+  const newest = db.prepare(NEWEST).pluck()
+  const lastBefore = db.prepare(LAST_BEFORE).pluck()
+  const firstSince = db.prepare(FIRST_SINCE).pluck()
 
-  const query = (conditions: Condition[], order: 'asc' | 'desc', limit: number): Event[] => {
-    const sql = `select ${COLUMNS} from events where ${conditions.map((each) => each.sql).join(' and ')}
-      order by number ${order} limit ?`
-    return db.prepare(sql).all(...conditions.flatMap((each) => each.values), limit) as Event[]
+  /** The numbers that events of the filter's time can have. */
+  const timed = ({ organizationId, createdAfter, createdBefore }: EventFilter, { low, high }: Numbers): Numbers => {
+    const last = createdAfter === null ? null : lastBefore.get(organizationId, createdAfter - SLACK_MS)
+    const first = createdBefore === null ? null : firstSince.get(organizationId, createdBefore + SLACK_MS)
+    return { low: Math.max(low, ((last ?? -1) as number) + 1), high: Math.min(high, (first ?? high) as number) }
+  }
+  const query = async (filter: EventFilter, within: Numbers, order: 'asc' | 'desc', limit: number) => {
+    const bounds = timed(filter, within)
+    if (bounds.low >= bounds.high) return []
+    const conditions = [...conditionsOf(filter), { sql: 'number >= ? and number < ?', values: [] }]
+    const statement = db.prepare(`select ${COLUMNS} from events
+      indexed by ${filter.messageId === null ? 'events_of_organization' : 'events_of_message'}
+      where ${conditions.map((each) => each.sql).join(' and ')} order by number ${order} limit ?`)
+    const values = conditions.flatMap((each) => each.values)
+    const rowsOf = ({ low, high }: Numbers, most: number) => statement.all(...values, low, high, most) as Event[]
+    if (filter.messageId !== null || !asksForKind(filter)) return rowsOf(bounds, limit)
+
+    const rows: Event[] = []
+    for (const ranges of kinds.spans(filter, bounds, order)) {
+      for (const [at, range] of ranges.entries()) {
+        rows.push(...rowsOf(range, limit - rows.length))
+        if (rows.length === limit) return rows
+        if (at % RANGES_A_TURN === RANGES_A_TURN - 1) await nextTurn()
+      }
+      await nextTurn()
+    }
+    return rows
   }
 
   return {
@@ -30,20 +65,24 @@ export function sqliteEvents(db: Connection, writer: Writer, append: AppendInsid
       }),
     get: async (id) => (get.get(id) as Event | undefined) ?? null,
     list: async (filter, page) => {
-      const before = page.after === null ? null : (number.get(page.after) ?? numberNear.get(page.after) ?? 0)
-      const rows = query([...conditions(filter), ...when(before, 'number < ?')], 'desc', page.limit + 1)
-      return toPage(rows, page, (row) => row)
+      const high = page.after === null ? undefined : (number.get(page.after) ?? numberNear.get(page.after) ?? 0)
+      const bounds = { low: 0, high: (high as number | undefined) ?? end() }
+      return toPage(await query(filter, bounds, 'desc', page.limit + 1), page, (row) => row)
     },
     feed: async (filter, after, limit) => {
-      const from = after === null ? 0 : number.get(after)
-      if (from === undefined) return null
-      const rows = query([...conditions(filter), ...when(from, 'number > ?')], 'asc', limit + 1)
+      const seen = after === null ? 0 : (number.get(after) as number | undefined)
+      if (seen === undefined) return null
+      const rows = await query(filter, { low: seen + 1, high: end() }, 'asc', limit + 1)
       return toPage(rows, { limit, after }, (row) => row)
     },
   }
+
+  function end(): number {
+    return ((newest.get() as number | null) ?? 0) + 1
+  }
 }
 
-function conditions(filter: EventFilter): Condition[] {
+function conditionsOf(filter: EventFilter): Condition[] {
   return [
     { sql: 'organization_id = ?', values: [filter.organizationId] },
     ...when(filter.type, 'type = ?'),

@@ -4,6 +4,7 @@ import type { Telling } from '../../model/stats.ts'
 import { derivedId } from '../../platform/ids.ts'
 import type { Agenda } from './agenda.ts'
 import type { Connection } from './driver.ts'
+import type { EventKinds } from './event-kinds.ts'
 import type { Tally } from './tally.ts'
 import type { WebhookCache } from './webhooks.ts'
 
@@ -23,7 +24,7 @@ interface Only {
 
 export function appendInside(
   db: Connection,
-  { webhooks, agenda, tally }: { webhooks: WebhookCache; agenda: Agenda; tally: Tally },
+  { webhooks, agenda, tally, kinds }: { webhooks: WebhookCache; agenda: Agenda; tally: Tally; kinds: EventKinds },
 ): AppendInside {
   const append = db.prepare(APPEND)
   const deliver = db.prepare(DELIVER)
@@ -36,6 +37,7 @@ export function appendInside(
     const { id, type, organizationId, domainId, messageId, mode, createdAt, body } = event
     const written = append.run(id, type, organizationId, domainId, messageId, mode, createdAt, body)
     if (written.changes === 0) return
+    kinds.note(event, written.lastInsertRowid)
     if (how.onlyWebhook === undefined) tally.event(event, how)
     for (const webhook of targetsOf(event, how.onlyWebhook)) {
       deliver.run(webhookDeliveryId(id, webhook.id), webhook.id, written.lastInsertRowid, type, createdAt, createdAt)

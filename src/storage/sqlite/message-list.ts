@@ -1,97 +1,176 @@
 import type { Message } from '../../model/message.ts'
 import { suppressionKey } from '../../model/suppression.ts'
+import { firstId } from '../../platform/ids.ts'
 import type { MessageFilter, Page, PageRequest } from '../store.ts'
 import type { Connection } from './driver.ts'
+import { marksAsked } from './marks.ts'
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-row.ts'
-import { type Condition, toPage, when } from './page.ts'
+import { type Condition, type Numbers, nextTurn, SLACK_MS, toPage, when } from './page.ts'
 import type { SearchIndex } from './search.ts'
 
 const NUMBER = 'select number from messages where id = ?'
 // A cursor whose record retention has dropped: everything older than its id's time goes on.
 const NUMBER_NEAR = 'select number + 1 from messages where id < ? order by id desc limit 1'
 
+const NEWEST = 'select max(number) from messages'
+const LAST_BEFORE = 'select number from messages where id < ? order by id desc limit 1'
+const FIRST_SINCE = 'select number from messages where id >= ? order by id limit 1'
 const HAS_WORDS = 'select 1 from message_search where message_search match ? limit 1'
+
+/** Messages looked at one by one before others have a turn: a few milliseconds. */
+const SLICE = 1000
+/** Ranges of the search index looked into before others have a turn. */
+const RANGES_A_TURN = 32
 
 export type MessageList = (filter: MessageFilter, page: PageRequest) => Promise<Page<Message>>
 
-/** Messages that match every given part of the filter, newest first. */
+/** Messages that match every given part of the filter, newest first. The newest are looked at one by one; where those do
+ *  not make a page, the search index tells where to look further, and what it knows nothing of is looked at in slices. */
 export function sqliteMessageList(db: Connection, search: SearchIndex): MessageList {
   // SQLite's own lower() knows ASCII only.
   db.function('fold_case', { deterministic: true }, (text) => (text as string).toLowerCase())
   const number = db.prepare(NUMBER).pluck()
   const numberNear = db.prepare(NUMBER_NEAR).pluck()
+  const newestOfAll = db.prepare(NEWEST).pluck()
+  const lastBefore = db.prepare(LAST_BEFORE).pluck()
+  const firstSince = db.prepare(FIRST_SINCE).pluck()
 
-  const listed = (filter: MessageFilter, before: number | null, limit: number): MessageRow[] => {
-    const conditions = [...filterConditions(filter), ...when(before, 'm.number < ?')]
-    const sql = `select ${MESSAGE_COLUMNS} from messages m
-      where ${conditions.map((each) => each.sql).join(' and ')} order by m.number desc limit ?`
-    return db.prepare(sql).all(...conditions.flatMap((each) => each.values), limit) as MessageRow[]
+  /** The numbers that messages of the filter's time and before the cursor can have. */
+  const boundsOf = ({ createdAfter, createdBefore }: MessageFilter, after: string | null): Numbers => {
+    const newest = (newestOfAll.get() as number | null) ?? 0
+    const cursor = after === null ? newest + 1 : ((number.get(after) ?? numberNear.get(after) ?? 0) as number)
+    const last = createdAfter === null ? null : lastBefore.get(firstId('msg', createdAfter - SLACK_MS))
+    const first = createdBefore === null ? null : firstSince.get(firstId('msg', createdBefore + SLACK_MS))
+    return { low: ((last ?? -1) as number) + 1, high: Math.min(cursor, (first ?? cursor) as number) }
+  }
+
+  /** A step through the filter's messages: the next slice of what is walked → where the one after it ends; null when
+   *  there is none. */
+  const walker = (filter: MessageFilter, { low }: Numbers) => {
+    const walk = walkOf(filter)
+    const candidate = db.prepare(candidateSql(walk)).pluck()
+    const conditions = joined(filterConditions(filter))
+    const listed = db.prepare(`select ${MESSAGE_COLUMNS} from ${walk.walked} ${walk.join}
+      where ${walk.sql} and ${walk.number} >= ? and ${walk.number} < ? and ${conditions.sql}
+      ${walk.order} limit ?`)
+    return (rows: MessageRow[], high: number, limit: number): number | null => {
+      const floor = candidate.get(...walk.values, low, high, SLICE - 1) as number | undefined
+      const values = [...walk.values, floor ?? low, high, ...conditions.values, limit - rows.length]
+      rows.push(...(listed.all(...values) as MessageRow[]))
+      return floor ?? null
+    }
   }
   /** From range to range, the newest first, stepping over those in which nothing lies that could match. */
-  const searched = (filter: MessageFilter, before: number | null, limit: number, text: string): MessageRow[] => {
-    const candidates = candidateConditions(filter)
-    const newest = db
-      .prepare(
-        `select m.number from messages m where ${candidates.map((each) => each.sql).join(' and ')} and m.number < ?
-          order by m.number desc limit 1`,
-      )
-      .pluck()
-    const candidateValues = candidates.flatMap((each) => each.values)
-    const conditions = filterConditions(filter)
+  const searched = async (filter: MessageFilter, { low, high }: Numbers, limit: number, rows: MessageRow[]) => {
+    await search.catchUp()
+    const walk = walkOf(filter)
+    const candidate = db.prepare(candidateSql(walk)).pluck()
+    const conditions = joined(filterConditions(filter))
     const matching = db.prepare(
       `select ${MESSAGE_COLUMNS} from message_search s cross join messages m on m.number = s.rowid
-        where s.message_search match ? and s.rowid >= ? and s.rowid < ?
-          and ${conditions.map((each) => each.sql).join(' and ')} order by s.rowid desc limit ?`,
+        where s.message_search match ? and s.rowid >= ? and s.rowid < ? and ${conditions.sql}
+        order by s.rowid desc limit ?`,
     )
     const hasWhole = db.prepare(HAS_WORDS)
-    const values = conditions.flatMap((each) => each.values)
-    const rows: MessageRow[] = []
-    let end = before ?? Number.MAX_SAFE_INTEGER
-    while (rows.length < limit) {
-      const next = newest.get(...candidateValues, end) as number | undefined
+    const marks = marksAsked(filter)
+    let end = high
+    for (let count = 1; rows.length < limit; count++) {
+      const next = candidate.get(...walk.values, low, end, 0) as number | undefined
       if (next === undefined) break
-      const { first, whole, all } = search.expressions(text, next)
+      const { first, whole, all } = search.expressions(filter.text, marks, next)
       end = first
+      if (count % RANGES_A_TURN === 0) await nextTurn()
       // A beginning is costly, so that the words before it are asked for alone.
       if (whole !== null && hasWhole.get(whole) === undefined) continue
-      const found = matching.all(all, first, next + 1, ...values, limit - rows.length)
+      const found = matching.all(all, Math.max(first, low), next + 1, ...conditions.values, limit - rows.length)
       rows.push(...(found as MessageRow[]))
     }
-    return rows
   }
 
   return async (filter, page) => {
-    if (filter.text !== null) await search.catchUp()
-    const before = page.after === null ? null : ((number.get(page.after) ?? numberNear.get(page.after) ?? 0) as number)
-    const asked = page.limit + 1
-    const rows = filter.text === null ? listed(filter, before, asked) : searched(filter, before, asked, filter.text)
+    const bounds = boundsOf(filter, page.after)
+    const limit = page.limit + 1
+    const rows: MessageRow[] = []
+    if (filter.text !== null) await searched(filter, bounds, limit, rows)
+    else {
+      const step = walker(filter, bounds)
+      let high = step(rows, bounds.high, limit)
+      if (high !== null && rows.length < limit && marksAsked(filter).length > 0) {
+        await searched(filter, { low: bounds.low, high }, limit, rows)
+        high = null
+      }
+      while (high !== null && rows.length < limit) {
+        await nextTurn()
+        high = step(rows, high, limit)
+      }
+    }
     return toPage(rows, page, toMessage)
   }
 }
 
-/** What an index answers of the filter. */
-function candidateConditions(filter: MessageFilter): Condition[] {
+function joined(conditions: Condition[]): Condition {
+  return { sql: conditions.map(({ sql }) => sql).join(' and '), values: conditions.flatMap(({ values }) => values) }
+}
+
+/** What is walked from its newest end: the narrowest of what indexes answer. */
+interface Walk extends Condition {
+  /** Of the `from` clause. */
+  walked: string
+  /** Whose messages these are. */
+  join: string
+  /** Column that counts down on it. */
+  number: string
+  order: string
+}
+
+/** Left to itself, SQLite walks the organization, because that lies in the order of the page as well. */
+function walkOf({ organizationId, to, tag, status }: MessageFilter): Walk {
+  if (to !== null) {
+    return {
+      walked: 'deliveries d indexed by deliveries_by_address',
+      join: 'cross join messages m on m.number = d.message_number',
+      number: 'd.message_number',
+      sql: 'd.address = ?',
+      values: [suppressionKey(to)],
+      order: 'group by d.message_number order by d.message_number desc',
+    }
+  }
+  if (tag !== null) {
+    return {
+      walked: 'message_tags t',
+      join: 'cross join messages m on m.number = t.message_number',
+      number: 't.message_number',
+      sql: 't.organization_id = ? and t.tag = ?',
+      values: [organizationId, tag],
+      order: 'order by t.message_number desc',
+    }
+  }
+  const own = { join: '', number: 'm.number', order: 'order by m.number desc' }
+  if (status !== null) {
+    const walked = 'messages m indexed by messages_by_status'
+    return { ...own, walked, sql: 'm.organization_id = ? and m.status = ?', values: [organizationId, status] }
+  }
+  const walked = 'messages m indexed by messages_of_organization'
+  return { ...own, walked, sql: 'm.organization_id = ?', values: [organizationId] }
+}
+
+function candidateSql({ walked, sql, number, order }: Walk): string {
+  return `select ${number} from ${walked} where ${sql} and ${number} >= ? and ${number} < ? ${order} limit 1 offset ?`
+}
+
+function filterConditions(filter: MessageFilter): Condition[] {
   return [
     { sql: 'm.organization_id = ?', values: [filter.organizationId] },
     ...when(filter.status, 'm.status = ?'),
     ...when(
       filter.to && suppressionKey(filter.to),
-      'm.number in (select message_number from deliveries where address = ?)',
+      'exists (select 1 from deliveries o where o.address = ? and o.message_number = m.number)',
     ),
-    ...(filter.tag === null
-      ? []
-      : [
-          {
-            sql: 'm.number in (select message_number from message_tags where organization_id = ? and tag = ?)',
-            values: [filter.organizationId, filter.tag],
-          },
-        ]),
-  ]
-}
-
-function filterConditions(filter: MessageFilter): Condition[] {
-  return [
-    ...candidateConditions(filter),
+    ...when(
+      filter.tag,
+      `exists (select 1 from message_tags o
+        where o.organization_id = m.organization_id and o.tag = ? and o.message_number = m.number)`,
+    ),
     ...when(filter.from && suppressionKey(filter.from), 'm.sender_address = ?'),
     ...when(filter.subject?.toLowerCase(), 'instr(fold_case(m.subject), ?) > 0'),
     ...filter.metadata.map(({ key, value }) => ({

@@ -10,6 +10,7 @@ import { contentParts } from './content-parts.ts'
 import { sqliteDeliveries } from './deliveries.ts'
 import { domainCache, sqliteDomains } from './domains.ts'
 import { type Connection, connect } from './driver.ts'
+import { eventKinds } from './event-kinds.ts'
 import { sqliteEvents } from './events.ts'
 import { appendInside } from './fan-out.ts'
 import { watchForeignChanges } from './foreign.ts'
@@ -64,9 +65,11 @@ export function storeOn(db: Connection): Store {
   const webhooks = webhookCache(db, foreign)
   const routes = inboundRouteCache(db, foreign)
   const tally = createTally(db)
+  const kinds = eventKinds(db)
   const witness = auditWitness(db)
   const undone = () => {
     tally.forget()
+    kinds.forget()
     quality.forget()
     domains.forget()
     webhooks.forget()
@@ -84,7 +87,7 @@ export function storeOn(db: Connection): Store {
   const remember = rememberInside(db)
   const suppress = suppressInside(db)
   const addAttempt = addAttemptInside(db)
-  const append = appendInside(db, { webhooks, agenda: webhookAgenda, tally })
+  const append = appendInside(db, { webhooks, agenda: webhookAgenda, tally, kinds })
   const quality = sqliteQuality(db, writer, { append, foreign })
   const addMessage = addMessageInside(db, { parts, addAttempt, append, suppress, tally, agenda: deliveryAgenda })
   const queueDelivery = queueInboundInside(db, routes, inboundAgenda)
@@ -110,7 +113,7 @@ export function storeOn(db: Connection): Store {
       suppress,
       reports: sqliteReports(db),
     }),
-    events: sqliteEvents(db, writer, append),
+    events: sqliteEvents(db, writer, append, kinds),
     suppressions: sqliteSuppressions(db, writer, reading, suppress, remember),
     templates: sqliteTemplates(db, writer, reading, remember),
     webhooks: sqliteWebhooks(db, writer, webhooks, remember),
@@ -126,7 +129,7 @@ export function storeOn(db: Connection): Store {
     stats: sqliteStats(db),
     quality,
     mtaSts: sqliteMtaSts(db, writer),
-    retention: sqliteRetention(db, writer, { parts, space }),
+    retention: sqliteRetention(db, writer, { parts, space, kinds }),
     idempotency: sqliteIdempotency(db, writer),
     auditLog: sqliteAuditLog(db, writer, witness),
     secret: (name, fresh) =>

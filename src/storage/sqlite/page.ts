@@ -20,3 +20,18 @@ export interface Condition {
 export function when(value: unknown, sql: string): Condition[] {
   return value === null || value === undefined ? [] : [{ sql, values: [value] }]
 }
+
+/** Lets everybody else of the event loop have a turn: what walks far does so in pieces of some milliseconds. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Between the time a record tells of itself and its commit, at most: where in the order of commits a time lies is known
+ *  to within so much. (A clock set back by more hides what was written meanwhile from lists by time, from no other.) */
+export const SLACK_MS = 60_000
+
+/** Numbers of records, from `low` to before `high`. */
+export interface Numbers {
+  low: number
+  high: number
+}

@@ -2,6 +2,7 @@ import { isFinal, type MessageStatus } from '../../model/message.ts'
 import type { Retention } from '../store.ts'
 import { type ContentParts, PART_BYTES } from './content-parts.ts'
 import type { Connection } from './driver.ts'
+import type { EventKinds } from './event-kinds.ts'
 import type { Space } from './space.ts'
 import type { Writer } from './writer.ts'
 
@@ -49,7 +50,7 @@ const UNINDEXED_MAX = 4096
 export function sqliteRetention(
   db: Connection,
   writer: Writer,
-  { parts, space }: { parts: ContentParts; space: Space },
+  { parts, space, kinds }: { parts: ContentParts; space: Space; kinds: EventKinds },
 ): Retention {
   const messages = db.prepare(MESSAGES)
   const keepUnsubscribable = db.prepare(KEEP_UNSUBSCRIBABLE)
@@ -96,6 +97,14 @@ export function sqliteRetention(
     const records = rows.map(({ number }) => ({ number, remove: remove(number) }))
     return { isEnd: rows.length < SLICE, records }
   }
+  const kindWalk: Walk = ({ organizationId }) => {
+    const ranges = kinds.emptied(organizationId, SLICE)
+    const remove = (range: number) => () => {
+      kinds.remove(organizationId, range)
+      return 0
+    }
+    return { isEnd: ranges.length < SLICE, records: ranges.map((range) => ({ number: range, remove: remove(range) })) }
+  }
   const inboundWalk: Walk = (request, after) => {
     const rows = inbound.all(request.organizationId, after, SLICE) as InboundRow[]
     return {
@@ -117,7 +126,7 @@ export function sqliteRetention(
   }
   /** Since the search index was merged. */
   let unindexed = 0
-  const walks = [messageWalk, eventWalk, inboundWalk]
+  const walks = [messageWalk, eventWalk, kindWalk, inboundWalk]
 
   /** One slice of what comes at `place` → where to go on; null when the organization is through. */
   const step = (request: Request, { walk, after }: Place): Place | null => {

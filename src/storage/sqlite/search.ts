@@ -1,10 +1,12 @@
 import { StoreUnavailable } from '../store.ts'
 import type { Connection } from './driver.ts'
+import { type Markable, marksOf } from './marks.ts'
 import type { Writer } from './writer.ts'
 
 const STATE = 'select indexed_number from message_search_state'
 const NEWEST = 'select max(number) from messages'
-const UNINDEXED = `select m.number, m.subject, m.sender as sender,
+const UNINDEXED = `select m.number, m.subject, m.sender as sender, m.sender_address as senderAddress,
+    m.template_id as templateId, m.domain_id as domainId, m.mode, m.metadata,
     (select group_concat(d.email, ' ') from deliveries d where d.message_number = m.number) as emails
   from messages m where m.number > ? order by m.number limit ?`
 const ADD = 'insert into message_search (rowid, words) values (?, ?)'
@@ -36,9 +38,14 @@ export interface SearchIndex {
   step(): Promise<boolean>
   /** Indexes all that is waiting, as far as the store can write. */
   catchUp(): Promise<void>
-  /** Words as a person types them → FTS5 queries in the range of a message, which begins with number `first`: `all`
-   *  must occur, the last may be a beginning; `whole` are those before it, null when there are none. */
-  expressions(text: string, number: number): { first: number; whole: string | null; all: string }
+  /** Words as a person types them, null = none are asked for, and marks (marks.ts) → FTS5 queries in the range of a
+   *  message, which begins with number `first`: `all` must occur, the last word may be a beginning; `whole` is all but
+   *  that one, null when there is no more. */
+  expressions(
+    text: string | null,
+    marks: readonly string[],
+    number: number,
+  ): { first: number; whole: string | null; all: string }
 }
 
 /** `copyLog` is called after each batch, so that what it wrote weighs on no other change. */
@@ -55,8 +62,15 @@ export function searchIndex(db: Connection, writer: Writer, copyLog: () => void)
     if (!isBehind()) return false
     await writer.write(() => {
       const rows = unindexed.all(state.get(), BATCH) as Unindexed[]
-      for (const { number, subject, sender, emails } of rows) {
-        add.run(number, coded(codeOf(number), `${subject} ${sender} ${emails ?? ''}`))
+      for (const row of rows) {
+        const code = codeOf(row.number)
+        const words = coded(code, `${row.subject} ${row.sender} ${row.emails ?? ''}`)
+        add.run(
+          row.number,
+          `${words} ${marksOf(row)
+            .map((mark) => markIn(code, mark))
+            .join(' ')}`,
+        )
       }
       const last = rows.at(-1)
       if (last !== undefined) setState.run(last.number)
@@ -76,17 +90,19 @@ export function searchIndex(db: Connection, writer: Writer, copyLog: () => void)
         if (!(error instanceof StoreUnavailable)) throw error
       }
     },
-    expressions: (text, number) => {
+    expressions: (text, marks, number) => {
       const first = number - (number % RANGE)
       const code = codeOf(number)
+      const marked = marks.map((mark) => `"${markIn(code, mark)}"`)
+      if (text === null) return { first, whole: null, all: marked.join(' ') }
       const words = text
         .split(/[\s\0]+/)
         .filter((word) => /[\p{L}\p{N}]/u.test(word))
         .map((word) => `"${coded(code, word).replaceAll('"', '""')}"`)
       // Nothing to look for finds nothing, rather than everything.
       if (words.length === 0) return { first, whole: null, all: '""' }
-      const whole = words.slice(0, -1).join(' ')
-      return { first, whole: whole === '' ? null : whole, all: `${words.join(' ')}*` }
+      const whole = [...marked, ...words.slice(0, -1)].join(' ')
+      return { first, whole: whole === '' ? null : whole, all: `${[...marked, ...words].join(' ')}*` }
     },
   }
 }
@@ -109,7 +125,10 @@ export function searchMerge(db: Connection): (pages: number) => boolean {
   }
 }
 
-interface Unindexed {
+/** A mark is a word that nobody can type: every typed one begins with a code, which has no such letter. */
+const markIn = (code: string, mark: string) => `φ${code}${mark}`
+
+type Unindexed = Markable & {
   number: number
   subject: string
   sender: string

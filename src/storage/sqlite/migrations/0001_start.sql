@@ -231,6 +231,16 @@ create index events_of_organization on events (organization_id, number);
 create index events_by_time on events (organization_id, created_at);
 create index events_of_message on events (message_id, number) where message_id is not null;
 
+-- Which types, modes and domains occur in each range of numbers (event-kinds.ts): some rows a thousand events.
+create table event_kinds (
+  organization_id text not null,
+  range integer not null,
+  type text not null,
+  mode text not null,
+  domain_id text not null, -- '' = none
+  primary key (organization_id, range, type, mode, domain_id)
+) strict, without rowid;
+
 create table webhooks (
   id text primary key,
   organization_id text not null references organizations (id),

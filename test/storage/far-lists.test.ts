@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
+import { eventKinds, RANGE } from '../../src/storage/sqlite/event-kinds.ts'
+import { migrate } from '../../src/storage/sqlite/migrate.ts'
+import { storeOn } from '../../src/storage/sqlite/open.ts'
+import type { AcceptedMessage, EventFilter, MessageFilter, Store } from '../../src/storage/store.ts'
+import { removeAll } from './contract-retention.ts'
+import { ALL_EVENTS, ALL_MESSAGES, accept, createRecords, found, idsByPage, type Records, START } from './records.ts'
+
+const DAY = 86_400_000
+/** More than is looked at one by one. */
+const MANY = 2_500
+
+let db: Connection
+let store: Store
+let records: Records
+beforeEach(async () => {
+  db = connect(':memory:', { busyTimeoutMs: 0 })
+  migrate(db, 0)
+  store = storeOn(db)
+  records = createRecords()
+  await found(store, records)
+})
+afterEach(() => store.close())
+
+const messages = (filter: Partial<MessageFilter>) =>
+  idsByPage((page) => store.messages.list({ ...ALL_MESSAGES, ...filter }, page))
+const events = (filter: Partial<EventFilter>) =>
+  idsByPage((page) => store.events.list({ ...ALL_EVENTS, ...filter }, page))
+const fed = (filter: Partial<EventFilter>) =>
+  idsByPage(async ({ after, limit }) => (await store.events.feed({ ...ALL_EVENTS, ...filter }, after, limit))!)
+const common = (): AcceptedMessage[] =>
+  Array.from({ length: MANY }, () => records.accepted({ metadata: { order: 1 }, tags: ['often'] }))
+
+test('what few messages have is found far behind the newest, and what none has is not', async () => {
+  const seldom = {
+    from: 'Bob <Bob@a.example>',
+    subject: 'Kaleidoscope',
+    templateId: 'tpl_1',
+    domainId: 'dom_x',
+    mode: 'test' as const,
+    metadata: { order: 7, vip: true, name: 'Ä "b"' },
+  }
+  const [old, young] = [records.accepted(seldom), records.accepted({ ...seldom, tags: ['often'] })]
+  await accept(store, records.accepted({ ...seldom, organizationId: 'org_b' }), old)
+  await accept(store, ...common())
+  await accept(store, young)
+  await accept(store, ...common())
+  const all = [young.message.id, old.message.id]
+
+  const finding: Partial<MessageFilter>[] = [
+    { from: 'bob@A.example' },
+    { subject: 'aleidosc' },
+    { templateId: 'tpl_1' },
+    { domainId: 'dom_x' },
+    { mode: 'test' },
+    { metadata: [{ key: 'order', value: '7' }] },
+    { metadata: [{ key: 'vip', value: 'true' }] },
+    { metadata: [{ key: 'name', value: 'Ä "b"' }] },
+  ]
+  for (const filter of [...finding, Object.assign({}, ...finding)]) {
+    expect([filter, await messages(filter)]).toEqual([filter, all])
+    expect([filter, await messages({ ...filter, tag: 'often' })]).toEqual([filter, [young.message.id]])
+    expect([filter, await messages({ ...filter, status: 'queued' })]).toEqual([filter, all])
+    expect([filter, await messages({ ...filter, text: 'kaleid' })]).toEqual([filter, all])
+  }
+  const missing: Partial<MessageFilter>[] = [
+    { from: 'bo@a.example' },
+    { subject: 'kaleidoscopes' },
+    { templateId: 'tpl_2' },
+    { templateId: 'dom_x' },
+    { mode: 'test', from: 'ann@a.example' },
+    { metadata: [{ key: 'vip', value: 'false' }] },
+    { metadata: [{ key: 'order', value: '1' }], mode: 'test' },
+  ]
+  for (const filter of missing) expect([filter, await messages(filter)]).toEqual([filter, []])
+}, 60_000)
+
+test('a mark is no word that anybody can look for', async () => {
+  await accept(store, records.accepted({ templateId: 'tpl_1' }))
+  while (await store.indexForSearch());
+  const marked = db.prepare("select count(*) from message_search where message_search match 'φ*'").pluck()
+  expect(marked.get()).toBe(1)
+  expect(await messages({ text: 'φ' })).toEqual([])
+  expect(await messages({ text: 'φ0' })).toEqual([])
+})
+
+test('many messages to one address come once each, page by page', async () => {
+  const twice = { deliveries: [{ email: 'bob@dest.example' }, { email: 'Bob@dest.example' }] }
+  const all = Array.from({ length: 1_500 }, () => records.accepted(twice))
+  await accept(store, ...all)
+  expect(await messages({ to: 'bob@dest.example' })).toEqual(all.map(({ message }) => message.id).reverse())
+})
+
+test('a seldom kind of event is found in list and feed, whatever lies between', async () => {
+  const seldom = { type: 'message.complained', domainId: 'dom_x', mode: 'test' } as const
+  const bulk = () => store.events.append(Array.from({ length: 2 * RANGE }, () => records.event()))
+  const [first, second, third] = [records.event(seldom), records.event(seldom), records.event(seldom)]
+  await store.events.append([first, records.event({ ...seldom, organizationId: 'org_b' })])
+  await bulk()
+  await store.events.append([second])
+  await bulk()
+  await store.events.append([third])
+  await bulk()
+  const ids = [first, second, third].map(({ id }) => id)
+  const { type, domainId, mode } = seldom
+  for (const filter of [{ type }, { domainId }, { mode }, seldom]) {
+    expect([filter, await fed(filter)]).toEqual([filter, ids])
+    expect([filter, await events(filter)]).toEqual([filter, ids.toReversed()])
+  }
+  expect(await events({ type, domainId: 'dom_none' })).toEqual([])
+  expect(await events({ type: 'message.bounced' })).toEqual([])
+  expect(await events({ type, createdBefore: START })).toEqual([])
+}, 60_000)
+
+test('a kind is noted again when the change that noted it first was taken back', () => {
+  const kinds = eventKinds(db)
+  const count = db.prepare('select count(*) from event_kinds').pluck()
+  const event = records.event()
+  db.exec('begin')
+  kinds.note(event, 5)
+  db.exec('rollback')
+  kinds.forget()
+  kinds.note(event, 6)
+  kinds.note(event, 7)
+  kinds.note(event, RANGE)
+  expect(count.get()).toBe(2)
+})
+
+test('retention takes the kinds of ranges that it emptied, and what comes later in such a range is found', async () => {
+  const ranges = db.prepare('select range from event_kinds order by range').pluck()
+  await store.events.append(Array.from({ length: 2 * RANGE + 10 }, () => records.event()))
+  expect(ranges.all()).toEqual([0, 1, 2])
+  await removeAll(store, START + DAY)
+  expect(ranges.all()).toEqual([])
+  const late = records.event({ createdAt: START + 2 * DAY })
+  await store.events.append([late])
+  expect(await events({ type: late.type })).toEqual([late.id])
+})
