@@ -1,0 +1,185 @@
+/** A million waiting and ten million past events: what the house costs then, against its marks.
+ *
+ *    bun scripts/bench/size.ts --data DIR [--share 1] [--only start,claim,lists,load,retention,cost] [--filter TEXT]
+ *
+ *  DIR is seeded where it is empty (five minutes, twelve gigabytes; a share of all that with `--share`) and used again
+ *  where it is not; after a day make a new one, since what it holds comes due. `retention` removes the oldest day of it.
+ *  Each part takes up to two minutes. Against a small folder of its own, `cost` tells how flat growth stays. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { startZone } from '../../src/platform/zone-server.ts'
+import { timeClaims } from './size/claims.ts'
+import { costOf } from './size/cost.ts'
+import { type House, openHouse, run } from './size/house.ts'
+import { timeLists } from './size/lists.ts'
+import { type Seeded, seed } from './size/seed.ts'
+import { stallsDuring } from './size/stalls.ts'
+import { DAY_MS, scaled } from './size/world.ts'
+
+export interface Figure {
+  figure: string
+  value: number
+  /** At most so much. */
+  mark?: number
+}
+
+const PARTS = { start, claim, lists, load, retention, cost }
+export type Part = keyof typeof PARTS
+export const SIZE_PARTS = Object.keys(PARTS) as Part[]
+
+interface World {
+  binary: string
+  folder: string
+  seeded: Seeded
+  filter: string
+}
+
+/** A binary and a folder, seeded where it is not yet → the figures of a part. */
+export async function measureSize(
+  part: Part,
+  { binary, folder, share = 1, filter = '' }: { binary: string; folder: string; share?: number; filter?: string },
+): Promise<Figure[]> {
+  const told = join(folder, 'seeded.json')
+  if (!existsSync(told)) await seed(binary, folder, scaled(share))
+  const seeded = JSON.parse(readFileSync(told, 'utf8')) as Seeded
+  return PARTS[part]({ binary, folder, seeded, filter })
+}
+
+async function start({ binary, folder }: World): Promise<Figure[]> {
+  const figures: Figure[] = []
+  for (let round = 0; round < 5; round++) {
+    await served(binary, folder, [], async (house) => {
+      await Bun.sleep(3_000)
+      figures.push({ figure: 'start to ready, ms', value: house.readyMs, mark: 1_000 })
+      figures.push({ figure: 'resident at rest, MB', value: house.residentMb(), mark: 300 })
+    })
+  }
+  return figures
+}
+
+async function claim({ folder, seeded }: World): Promise<Figure[]> {
+  const { openMs, firstMs, medianMs, p95Ms } = await timeClaims(join(folder, 'data'), seeded)
+  return [
+    { figure: 'opening the store, ms', value: openMs },
+    { figure: 'first claim, ms', value: firstMs },
+    { figure: 'claim, median ms', value: medianMs, mark: 1 },
+    { figure: 'claim, p95 ms', value: p95Ms },
+  ]
+}
+
+async function lists({ binary, folder, seeded, filter }: World): Promise<Figure[]> {
+  return served(binary, folder, [], async (house) => {
+    const timed = await timeLists(house.http, seeded, filter)
+    const figures = timed.map(({ kind, p95Ms }) => ({ figure: `${kind}, p95 ms`, value: p95Ms, mark: 50 }))
+    return [...figures, { figure: 'resident after all lists, MB', value: house.residentMb(), mark: 300 }]
+  })
+}
+
+/** Statistics, checkpoints and the search index while mail is accepted, then a large one. */
+async function load({ binary, folder, seeded }: World): Promise<Figure[]> {
+  return served(binary, folder, [], async (house) => {
+    const post = (count: number, connections: number) => accept(house, seeded.big.key, count, connections)
+    await post(2_000, 10)
+    const idle = await stallsDuring(house.http, () => Bun.sleep(5_000))
+    const busy = await stallsDuring(house.http, () => post(30_000, 10))
+    // What was accepted is indexed and merged when nobody else wants anything.
+    const after = await stallsDuring(house.http, () => Bun.sleep(25_000))
+    return [
+      ...stallFigures('at rest', idle),
+      ...stallFigures('while accepting on 10 connections', busy),
+      ...stallFigures('while indexing what was accepted', after),
+      { figure: 'resident after accepting, MB', value: house.residentMb(), mark: 300 },
+    ]
+  })
+}
+
+/** Removing the oldest day, which begins a minute after the start. */
+async function retention({ binary, folder }: World): Promise<Figure[]> {
+  const oldest = Number(await run(process.execPath, [join(import.meta.dir, 'size/oldest.ts'), join(folder, 'data')]))
+  const days = Math.floor((Date.now() - oldest) / DAY_MS)
+  return served(binary, folder, ['[plans.enterprise]', `retention_days = ${days}`], async (house) => {
+    await Bun.sleep(58_000)
+    const stalls = await stallsDuring(house.http, () => Bun.sleep(80_000))
+    return [...stallFigures('while retention removes a day', stalls)]
+  })
+}
+
+/** CPU of a message here and with a thousandth of all that, in turns. */
+async function cost({ binary, folder, seeded }: World): Promise<Figure[]> {
+  const small = mkdtempSync(join(tmpdir(), 'postrider-small-'))
+  try {
+    await seed(binary, small, scaled(0.001))
+    const smallSeeded = JSON.parse(readFileSync(join(small, 'seeded.json'), 'utf8')) as Seeded
+    const big = { folder, key: seeded.big.key }
+    const { accepted, delivered } = await costOf(binary, big, { folder: small, key: smallSeeded.big.key })
+    return [
+      { figure: 'accepting: CPU with a million waiting ÷ with a thousand', value: accepted, mark: 1.15 },
+      { figure: 'accepting and delivering: the same', value: delivered, mark: 1.15 },
+    ]
+  } finally {
+    rmSync(small, { recursive: true, force: true })
+  }
+}
+
+function stallFigures(when: string, { p99Ms, worstMs, over25 }: Awaited<ReturnType<typeof stallsDuring>>): Figure[] {
+  return [
+    { figure: `main thread ${when}, p99 ms`, value: p99Ms },
+    { figure: `main thread ${when}, longest ms`, value: worstMs, mark: 25 },
+    { figure: `main thread ${when}, times over 25 ms`, value: over25, mark: 0 },
+  ]
+}
+
+async function served<T>(
+  binary: string,
+  folder: string,
+  more: string[],
+  work: (house: House) => Promise<T>,
+): Promise<T> {
+  const zone = await startZone([])
+  const house = await openHouse(binary, folder, ['[dns]', `servers = ["${zone.address}"]`, ...more])
+  try {
+    return await work(house)
+  } finally {
+    await house.stop()
+    await zone.stop()
+  }
+}
+
+/** Messages for tomorrow, so that nothing but accepting happens. */
+async function accept(house: House, key: string, count: number, connections: number): Promise<void> {
+  const file = join(mkdtempSync(join(tmpdir(), 'postrider-body-')), 'body.json')
+  const message = { from: 'hello@big0.example', to: 'ann@d7.example', subject: 'order', metadata: { order: 7 } }
+  const html = `<p>${'Thank you for your order. '.repeat(200)}</p>`
+  writeFileSync(file, JSON.stringify({ ...message, html, scheduled_at: new Date(Date.now() + DAY_MS).toISOString() }))
+  const script = join(import.meta.dir, 'load.ts')
+  await run(process.execPath, [script, house.http, key, String(connections), String(count), file])
+  rmSync(join(file, '..'), { recursive: true })
+}
+
+if (import.meta.main) {
+  const { values: options } = parseArgs({
+    options: {
+      data: { type: 'string' },
+      share: { type: 'string', default: '1' },
+      only: { type: 'string', default: SIZE_PARTS.join(',') },
+      filter: { type: 'string', default: '' },
+      binary: { type: 'string', default: join(import.meta.dir, '../../dist/postrider') },
+    },
+  })
+  if (options.data === undefined) throw new Error('--data names the folder, which is seeded where it is empty')
+  const { data: folder, binary, filter } = options
+  for (const part of options.only.split(',') as Part[]) {
+    for (const { figure, value, mark } of await measureSize(part, {
+      folder,
+      binary,
+      filter,
+      share: Number(options.share),
+    })) {
+      const judged = mark === undefined ? '' : value <= mark ? `  ≤ ${mark}` : `  missed: ${mark}`
+      console.log(`${figure.padEnd(70)} ${value.toFixed(value < 10 ? 2 : 1).padStart(9)}${judged}`)
+    }
+  }
+  process.exit(0)
+}

@@ -1,0 +1,35 @@
+import { openStore } from '../../../src/storage/sqlite/open.ts'
+import type { Seeded } from './seed.ts'
+import { DAY_MS } from './world.ts'
+
+const ROUNDS = 200
+
+/** The house's own store on the seeded data: how long it takes to open, and a claim of one delivery, commit included, when
+ *  a part of the queue is due and half of the destinations have no room. What was claimed is given back.
+ *  → milliseconds. */
+export async function timeClaims(dataDir: string, { seededAt }: Seeded) {
+  const openedAt = performance.now()
+  const store = await openStore({ dataDir, now: Date.now() })
+  const openMs = performance.now() - openedAt
+  // Three days on, a fifth of the queue is due.
+  const now = seededAt + 3 * DAY_MS
+  const lease = { worker: 'bench', until: now + DAY_MS }
+  const freeFor = (destination: string) => (destination.length % 2 === 0 ? 20 : 0)
+  const timesMs: number[] = []
+  const claims = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const startedAt = performance.now()
+    const claimed = await store.deliveries.claimDue({ now, limit: 1, lease, freeFor })
+    timesMs.push(performance.now() - startedAt)
+    claims.push(...claimed)
+  }
+  await store.deliveries.release(
+    claims.map(({ delivery }) => ({ id: delivery.id, attempt: delivery.attempts, worker: 'bench' })),
+    now,
+  )
+  await store.close()
+  if (claims.length !== ROUNDS) throw new Error(`claimed ${claims.length} of ${ROUNDS}`)
+  const [first, ...rest] = timesMs
+  rest.sort((a, b) => a - b)
+  return { openMs, firstMs: first!, medianMs: rest[ROUNDS >> 1]!, p95Ms: rest[Math.floor(ROUNDS * 0.95)]! }
+}

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startZone } from '../../../src/platform/zone-server.ts'
+import { type House, openHouse, run } from './house.ts'
+import { startSink } from './sink.ts'
+
+const ROUNDS = 6
+const MESSAGES = 2_000
+
+interface Of {
+  folder: string
+  key: string
+}
+
+/** Two folders → CPU seconds of a message in the first by that in the second, the median of rounds in turns: for messages
+ *  that are only accepted, and for such as are delivered to a sink at once, with signatures, attempts and events. */
+export async function costOf(binary: string, first: Of, second: Of): Promise<{ accepted: number; delivered: number }> {
+  const scratch = mkdtempSync(join(tmpdir(), 'postrider-cost-'))
+  const sink = await startSink()
+  const zone = await startZone([
+    { name: 'sink.example', type: 'MX', data: { preference: 10, exchange: 'mx.sink.example' } },
+    { name: 'mx.sink.example', type: 'A', data: '127.0.0.1' },
+  ])
+  const more = ['[dns]', `servers = ["${zone.address}"]`]
+  const houses = await Promise.all(
+    [first, second].map(async ({ folder, key }) => ({
+      key,
+      house: await openHouse(binary, folder, more, [`port = ${sink.port}`]),
+    })),
+  )
+  try {
+    const accepted = await ratio(houses, (each) => load(each, scratch, true))
+    const delivered = await ratio(houses, async (each) => {
+      const before = await sink.mails()
+      await load(each, scratch, false)
+      while ((await sink.mails()) < before + MESSAGES) await Bun.sleep(5)
+    })
+    return { accepted, delivered }
+  } finally {
+    for (const { house } of houses) await house.stop()
+    await zone.stop()
+    sink.end()
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+type Served = { key: string; house: House }
+
+async function ratio(houses: Served[], work: (house: Served) => Promise<void>): Promise<number> {
+  const ratios: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const spent: number[] = []
+    for (const each of houses) {
+      const before = each.house.cpuSeconds()
+      await work(each)
+      spent.push(each.house.cpuSeconds() - before)
+    }
+    console.error(`CPU s per 1,000: ${spent.map((seconds) => ((seconds / MESSAGES) * 1_000).toFixed(3)).join(' and ')}`)
+    // The first round compiles what is hot.
+    if (round > 0) ratios.push(spent[0]! / spent[1]!)
+  }
+  return ratios.sort((a, b) => a - b)[ratios.length >> 1]!
+}
+
+async function load({ house, key }: Served, scratch: string, isHeld: boolean): Promise<void> {
+  const file = join(scratch, `${isHeld ? 'held' : 'sent'}.json`)
+  const html = `<p>${'Thank you for your order. '.repeat(200)}</p>`
+  const message = { from: 'hello@big0.example', to: 'ann@sink.example', subject: 'order', metadata: { order: 7 }, html }
+  const later = new Date(Date.now() + 86_400_000).toISOString()
+  writeFileSync(file, JSON.stringify(isHeld ? { ...message, scheduled_at: later } : message))
+  const script = join(import.meta.dir, '../load.ts')
+  await run(process.execPath, [script, house.http, key, '10', String(MESSAGES), file])
+}
