@@ -13,6 +13,9 @@ import type { Verdict } from './verdict.ts'
  *  A tick fills the free slots and does not wait for them; a slot that frees wakes the loop. At most `perEndpoint`
  *  requests of one endpoint are under way, and slow endpoints share half of the slots (share.ts).
  *
+ *  A slot is free when the answer is there. What was answered waits for the tick that this causes, so that the outcomes of
+ *  some requests and the claims of the next ones share a commit: an endpoint that answers at once waits for the disk once.
+ *
  *  Retried       what was not answered 2xx, up to five attempts (verdict.ts, schedule.ts). An outcome that the store
  *                cannot write is offered again every second, and nothing new is claimed meanwhile.
  *  Twice         a process that dies between the answer and the record, or that may not write until its lease ends,
@@ -86,12 +89,16 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
   const { clock, log, workerId: worker, attemptMs, maxInFlight, perEndpoint } = options
   const shares = createShares({ total: maxInFlight, perEndpoint })
   const slots = createSlots({ total: maxInFlight, perKey: shares.limitOf, onFree: () => loop.wake() })
+  const records = createSlots({ total: Infinity, perKey: Infinity, onFree: () => {} })
+  const answered: { claim: C; verdict: V }[] = []
   const stopping = new AbortController()
   const giveUp = new AbortController()
   let unwritten = 0
+  let hasTicks = true
 
   const tick = async (): Promise<number | null> => {
-    await turnOfTheEventLoop() // what one commit recorded frees its slots one by one: claim for all of them at once
+    await turnOfTheEventLoop() // answers come one by one: write and claim for all of them at once
+    recordAnswered()
     if (slots.free() === 0 || unwritten > 0) return null // whatever frees a slot wakes us
     const now = clock.now()
     const dueAt = queue.nextDueAt(slots.freeFor)
@@ -117,17 +124,27 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
     onError: (error) => log.error(`${noun} deliveries cannot be claimed`, { error }),
   })
 
-  /** One claim from the POST to the written outcome. Never rejects: an error is logged, the lease ends by itself. */
+  /** One claim up to its answer. Never rejects: an error is logged, the lease ends by itself. */
   const deliver = async (claim: C) => {
     try {
       const verdict = await kind.attempt(claim, stopping.signal)
       if (verdict === null) return await queue.release([held(claim)], clock.now())
       shares.learn(endpointOf(claim), verdict.attempt.durationMs > SLOW_MS ? 'slow' : 'quick')
-      await record(claim, verdict)
+      answered.push({ claim, verdict })
+      if (!hasTicks) recordAnswered()
     } catch (error) {
-      log.error(`${noun} outcome not written, the attempt will be repeated`, { ...factsOf(claim), error })
+      tellRepeated(claim, error)
     }
   }
+
+  const recordAnswered = () => {
+    for (const { claim, verdict } of answered.splice(0)) {
+      records.start(endpointOf(claim), () => record(claim, verdict).catch((error) => tellRepeated(claim, error)))
+    }
+  }
+
+  const tellRepeated = (claim: C, error: unknown) =>
+    log.error(`${noun} outcome not written, the attempt will be repeated`, { ...factsOf(claim), error })
 
   const record = async (claim: C, verdict: V) => {
     const { attempt, status } = verdict
@@ -164,12 +181,17 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
     stop: async (graceMs) => {
       stopping.abort()
       await loop.stop()
+      hasTicks = false
+      recordAnswered()
       const patience = new AbortController()
-      void slots.drained().then(() => patience.abort())
+      void slots
+        .drained()
+        .then(records.drained)
+        .then(() => patience.abort())
       await clock.sleep(graceMs, patience.signal)
       giveUp.abort()
     },
-    inFlight: () => slots.running(),
+    inFlight: () => slots.running() + answered.length + records.running(),
     forget: shares.forget,
   }
 }

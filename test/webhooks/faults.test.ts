@@ -164,6 +164,31 @@ test('stopping does not wait longer than its grace', async () => {
   expect(loop.inFlight()).toBe(1)
 })
 
+test('an answer that comes while all is stopping is written before the end', async () => {
+  const { promise: written, resolve: write } = Promise.withResolvers<void>()
+  const store = withDeliveries(bench.store, (real) => ({
+    record: async (record) => {
+      await written
+      return real.record(record)
+    },
+  }))
+  const receiver = await bench.receiver('hang')
+  const webhook = await bench.webhook(receiver.url)
+  const loop = bench.loop({ store })
+  await bench.tell()
+  await receiver.received(1)
+  let stopped = false
+  const stopping = loop.stop(30_000).then(() => {
+    stopped = true
+  })
+  receiver.release(200)
+  await bench.clock.advance(1000)
+  expect([stopped, loop.inFlight()]).toEqual([false, 1])
+  write()
+  await stopping
+  expect((await bench.deliveries(webhook.id))[0]).toMatchObject({ status: 'delivered' })
+})
+
 test('stopping ends the wait for a store that cannot write', async () => {
   const store = withDeliveries(bench.store, () => ({
     record: () => Promise.reject(new StoreUnavailable('disk full')),

@@ -146,6 +146,31 @@ test('one webhook has at most ten requests under way, and the rest follows as th
   expect(attemptNumbers(receiver).every((number) => number === 1)).toBe(true)
 })
 
+test('what was answered is written in the turn in which the next is claimed: one commit for both', async () => {
+  const calls: string[] = []
+  const store = withDeliveries(bench.store, (real) => ({
+    claimDue: (request) => {
+      calls.push('claim')
+      return real.claimDue(request)
+    },
+    record: (record) => {
+      calls.push('record')
+      setImmediate(() => calls.push('turn'))
+      return real.record(record)
+    },
+  }))
+  const receiver = await bench.receiver('hang')
+  const webhook = await bench.webhook(receiver.url)
+  const loop = bench.loop({ store })
+  await bench.tell(3) // a stranger has two slots
+  await receiver.received(2)
+  receiver.script(200)
+  receiver.release(200)
+  await until(() => receiver.requests.length === 3 && loop.inFlight() === 0)
+  expect(calls.join(' ')).toMatch(/^claim (record )+claim /)
+  expect((await bench.deliveries(webhook.id)).map(({ status }) => status)).toEqual(Array(3).fill('delivered'))
+})
+
 test('endpoints that hang delay no other webhook, even when they are new and many', async () => {
   const hanging = await bench.receiver('hang')
   for (let i = 0; i < 5; i++) await bench.webhook(hanging.url, ['message.bounced'])
