@@ -105,9 +105,10 @@ async function furnish(
   const loopTag = Buffer.from(await store.secret('loop', random.bytes(16))).toString('hex')
 
   const dnsServers = config.dns.servers.length > 0 ? [...config.dns.servers] : systemServers()
-  const resolver = createResolver({ servers: dnsServers, clock, random })
+  const lookups = { servers: dnsServers, trustedServers: config.dns.trustedResolvers, clock, random }
+  const resolver = createResolver(lookups)
   // Whoever asks to look again has just changed something; the shared cache would show what was there before.
-  const freshResolver = createResolver({ servers: dnsServers, clock, random, maxCacheEntries: 0 })
+  const freshResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
   undo.push(() => {
     resolver.close()
     freshResolver.close()
@@ -244,6 +245,7 @@ async function furnish(
     wakeWebhooks: webhooks.wake,
     wakeInbound: inbound.wake,
     loadOf: outbound.loadOf,
+    mtaStsOf: policies.find,
   }
   const clientAddress = createClientAddress(createNetworks(config.http.trustedProxies))
   const submission = openSubmission({ ...around, mailLog })

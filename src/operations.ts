@@ -14,10 +14,10 @@ import { suppressionOperations } from './api/routes/suppressions.ts'
 import { templateOperations } from './api/routes/templates.ts'
 import { webhookOperations } from './api/routes/webhooks.ts'
 import type { Config } from './config.ts'
+import type { MtaSts } from './mail/mta-sts.ts'
 import type { OwnPartsOf } from './mail/own-parts.ts'
-import type { Way } from './outbound/explain.ts'
-import { findHosts } from './outbound/mx.ts'
 import { simulate } from './outbound/sandbox.ts'
+import { findWay } from './outbound/way.ts'
 import type { Clock } from './platform/clock.ts'
 import { checkWebhookUrl } from './platform/fetch-public.ts'
 import type { MintId } from './platform/ids.ts'
@@ -47,6 +47,8 @@ export interface Around {
   wakeOutbound: () => void
   wakeWebhooks: () => void
   wakeInbound: () => void
+  /** The MTA-STS policy of a mail domain, as far as it is known where no engine runs. */
+  mtaStsOf: (domain: string) => MtaSts | null | Promise<MtaSts | null>
   /** Deliveries of a destination under way, and how many there may be; null where no engine runs. */
   loadOf: (destination: string) => { limit: number; underWay: number } | null
 }
@@ -93,7 +95,13 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...eventOperations(around),
     ...explainOperations({
       ...around,
-      wayTo: (domain) => wayTo(domain, around),
+      wayTo: (domain) =>
+        findWay(domain, {
+          resolver: around.freshResolver,
+          random: around.random,
+          settings: { smarthost: config.delivery.smarthost, deliveryPort: config.delivery.port },
+          mtaStsOf: around.mtaStsOf,
+        }),
       standing: createStanding({ store: around.store, ...sendingRules(around) }),
       settings: { maxAgeSeconds: config.delivery.maxAgeSeconds },
     }),
@@ -104,18 +112,4 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...webhookOperations({ ...around, checkUrl }),
     ...inboundOperations({ ...around, checkUrl }),
   ]
-}
-
-/** Mail domain → where its mail goes at present. */
-async function wayTo(domain: string, { config, freshResolver, random }: Around): Promise<Way> {
-  const { smarthost } = config.delivery
-  if (smarthost !== null) return { kind: 'smarthost', host: smarthost.host }
-  const route = await findHosts(domain, freshResolver, random)
-  if (route.kind === 'hosts') return route
-  const { outcome } = route
-  return {
-    kind: 'nowhere',
-    isFinal: outcome.kind === 'bounced',
-    reason: outcome.kind === 'delivered' ? '' : outcome.message,
-  }
 }

@@ -56,7 +56,13 @@ export function createOperator(deps: {
   const { config, store, clock, random, log, onQueued = () => {} } = deps
   const mintId = createMintId(clock, random)
   const servers = config.dns.servers.length > 0 ? [...config.dns.servers] : systemServers()
-  const resolver = createResolver({ servers, clock, random, maxCacheEntries: 0 })
+  const resolver = createResolver({
+    servers,
+    trustedServers: config.dns.trustedResolvers,
+    clock,
+    random,
+    maxCacheEntries: 0,
+  })
   const preparer = createPreparer()
   const around = {
     config,
@@ -78,6 +84,7 @@ export function createOperator(deps: {
     wakeWebhooks: onQueued,
     wakeInbound: onQueued,
     loadOf: () => null,
+    mtaStsOf: async (domain: string) => (await store.mtaSts.get(domain))?.policy ?? null,
   }
   const operations = createOperations(around, openSubmission(around))
 

@@ -4,6 +4,7 @@ import type { Attempt, Delivery } from '../model/delivery.ts'
 import { iso } from '../model/event.ts'
 import type { Message } from '../model/message.ts'
 import type { Suppression } from '../model/suppression.ts'
+import type { TlsPolicy } from '../model/tls-policy.ts'
 
 /** What is known of an address and, if there is one, of the delivery to it, at one moment. */
 export interface Known {
@@ -20,14 +21,14 @@ export interface Known {
 /** Where mail for the address would go now. */
 export type Way =
   | { kind: 'smarthost'; host: string }
-  | { kind: 'hosts'; hosts: string[] }
+  | { kind: 'hosts'; hosts: string[]; tlsPolicy: TlsPolicy }
   /** `isFinal`: the domain does not exist or takes no mail, a hard bounce. */
   | { kind: 'nowhere'; isFinal: boolean; reason: string }
 
 /** Address → in plain words, what would happen to a live mail to it now; most important first, never empty. */
 export function explainAddress({ email, suppressions, way, load }: Known): string[] {
   if (suppressions.length > 0) return [whySuppressed(email, suppressions), NO_ATTEMPT]
-  return way?.kind === 'nowhere' ? whereTo(way) : [...whereTo(way), ...tlsWords(false), ...slotWords(load)]
+  return way?.kind === 'nowhere' ? whereTo(way) : [...whereTo(way), ...tlsWords(way, false), ...slotWords(load)]
 }
 
 /** Delivery of a message → in plain words, why it is where it is and what happens next; never empty. */
@@ -94,10 +95,29 @@ function whereTo(way: Way | null): string[] {
   }
 }
 
-function tlsWords(requireTls: boolean): string[] {
-  return requireTls
-    ? ['The message asks for verified TLS: it goes over no connection whose certificate does not fit the host.']
-    : ['TLS is used where the server offers it; its certificate is not checked.']
+/** On whose word TLS must prove something on the way; what a domain demands covers what a message asks for. */
+export function tlsPolicyOn(way: Way, requireTls: boolean): TlsPolicy {
+  const policy = way.kind === 'hosts' ? way.tlsPolicy : 'none'
+  return requireTls && policy !== 'dane' && policy !== 'mta_sts' ? 'required' : policy
+}
+
+function tlsWords(way: Way | null, requireTls: boolean): string[] {
+  return way === null ? [] : [TLS_WORDS[tlsPolicyOn(way, requireTls)]]
+}
+
+const TLS_WORDS: Record<TlsPolicy, string> = {
+  none: 'TLS is used where the server offers it; its certificate is not checked.',
+  mta_sts_testing:
+    'The MTA-STS policy of the domain is in testing and demands nothing yet: TLS is used where the server offers it.',
+  mta_sts:
+    'The MTA-STS policy of the domain is in force: mail goes only to hosts that it lists, over TLS with a verified certificate.',
+  dane: 'The mail host publishes TLSA records (DANE): mail goes to it only over TLS, proven by them where they can be used.',
+  required: 'The message asks for verified TLS: it goes over no connection whose certificate does not fit the host.',
+}
+
+/** Who had asked for the TLS that an attempt did not get. */
+function demandWords(last: Attempt): string[] {
+  return last.cause?.class === 'tls' && last.tlsPolicy !== 'none' ? [TLS_WORDS[last.tlsPolicy]] : []
 }
 
 function slotWords(load: Known['load']): string[] {
@@ -109,7 +129,7 @@ function whyWaiting({ attempts, status, smtpResponse }: Delivery, last: Attempt 
   if (attempts === 0) return ['No attempt has been made yet.']
   if (last === null || last.number < attempts) return [`Attempt ${attempts} is under way.`]
   if (status === 'queued' || smtpResponse === null) return [`Attempt ${attempts} has ended.`]
-  return [`Attempt ${attempts} was put off: ${smtpResponse}${meant(smtpResponse)}`]
+  return [`Attempt ${attempts} was put off: ${smtpResponse}${meant(smtpResponse)}`, ...demandWords(last)]
 }
 
 function whatNext(delivery: Delivery, message: Message, known: Known): string[] {
@@ -126,7 +146,7 @@ function whatNext(delivery: Delivery, message: Message, known: Known): string[] 
             : `The next attempt, number ${delivery.attempts + 1}, is due ${iso(nextAttemptAt)}.`,
         ]
   const end = `If it is still not delivered ${iso(givesUpAt)}, it is given up and bounces soft.`
-  return [...next, ...whereTo(known.way), ...tlsWords(message.requireTls), ...slotWords(known.load), end]
+  return [...next, ...whereTo(known.way), ...tlsWords(known.way, message.requireTls), ...slotWords(known.load), end]
 }
 
 function whyBounced({ smtpResponse, bounceType }: Delivery, last: Attempt | null): string[] {

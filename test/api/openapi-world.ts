@@ -59,6 +59,7 @@ export async function openContractWorld() {
     wakeWebhooks: () => {},
     wakeInbound: () => {},
     loadOf: () => null,
+    mtaStsOf: () => null,
   }
   const operations = createOperations(around, openSubmission(around))
   const api = createApi({

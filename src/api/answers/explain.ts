@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DELIVERY_STATUSES, MESSAGE_STATUSES } from '../../model/message.ts'
+import { TLS_POLICIES } from '../../model/tls-policy.ts'
 import type { AnswerShape } from '../operation.ts'
 import { suppression } from './suppressions.ts'
 import { count, EXAMPLE_TIME, exampleId, id, mode, time, timeOrNull } from './words.ts'
@@ -18,6 +19,10 @@ const state = {
 const facts = {
   suppressions: z.array(suppression),
   mx_hosts: z.array(z.string()).nullable().describe('Null: not asked, because nothing more is tried.'),
+  tls_policy: z
+    .enum(TLS_POLICIES)
+    .nullable()
+    .describe('On whose word the connection to the first host must prove something; null where there is no host.'),
   dns_problem: z.string().nullable(),
   slots: z.strictObject({ limit: count, under_way: count }).nullable().describe('Connections to that domain.'),
 }
@@ -61,7 +66,13 @@ const stateExample = {
   smtp_response: '250 2.0.0 Ok: queued',
   meaning: 'Taken.',
 }
-const factsExample = { suppressions: [], mx_hosts: ['mx.customer.example'], dns_problem: null, slots: null }
+const factsExample = {
+  suppressions: [],
+  mx_hosts: ['mx.customer.example'],
+  tls_policy: 'none',
+  dns_problem: null,
+  slots: null,
+}
 
 export const addressExplainedAnswers: AnswerShape[] = [
   {
@@ -97,6 +108,7 @@ export const messageExplainedAnswers: AnswerShape[] = [
           rule: null,
           ...factsExample,
           mx_hosts: null,
+          tls_policy: null,
         },
       ],
     },

@@ -3,7 +3,14 @@ import type { Attempt, Delivery } from '../../model/delivery.ts'
 import { iso } from '../../model/event.ts'
 import { isFinal, type Message } from '../../model/message.ts'
 import type { Refusal } from '../../model/refusal.ts'
-import { explainAddress, explainDelivery, type Known, meaningOfText, type Way } from '../../outbound/explain.ts'
+import {
+  explainAddress,
+  explainDelivery,
+  type Known,
+  meaningOfText,
+  tlsPolicyOn,
+  type Way,
+} from '../../outbound/explain.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Standing } from '../../submission/standing.ts'
 import { addressExplainedAnswers, messageExplainedAnswers } from '../answers/explain.ts'
@@ -66,7 +73,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
           would_send: refusal === null && isWelcome,
           explanation: [...(refusal === null ? [] : [refusedNow(refusal)]), ...explainAddress(facts)],
           refused_with: refusal?.reason ?? null,
-          ...asData(facts),
+          ...asData(facts, false),
           last_message: await lastMessage(to, call.organizationId),
         }
         return { status: 200, body }
@@ -139,7 +146,7 @@ function recipientWords(delivery: Delivery, message: Message, last: Attempt | nu
     ...stateOf(delivery),
     bounce_class: last?.cause?.class ?? null,
     rule: last?.cause?.rule ?? null,
-    ...asData(facts),
+    ...asData(facts, message.requireTls),
   }
 }
 
@@ -155,10 +162,11 @@ function stateOf(delivery: Delivery) {
 }
 
 /** What the words rest on. `mx_hosts` is null where nothing was asked because nothing more is tried. */
-function asData({ suppressions, way, load }: Known) {
+function asData({ suppressions, way, load }: Known, requireTls: boolean) {
   return {
     suppressions: suppressions.map(suppressionRecord),
     mx_hosts: way === null ? null : way.kind === 'nowhere' ? [] : way.kind === 'hosts' ? way.hosts : [way.host],
+    tls_policy: way === null || way.kind === 'nowhere' ? null : tlsPolicyOn(way, requireTls),
     dns_problem: way?.kind === 'nowhere' ? way.reason : null,
     slots: load === null ? null : { limit: load.limit, under_way: load.underWay },
   }
