@@ -20,6 +20,8 @@ export async function start(file: string, args: string[]) {
   return {
     pid: child.pid!,
     first,
+    /** The next line that it prints. */
+    next,
     /** A line to it → the line it answers. */
     ask: () => {
       child.stdin.write('\n')

@@ -10,9 +10,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startZone } from '../../src/platform/zone-server.ts'
+import { connect } from '../../src/storage/sqlite/driver.ts'
+import { runProgram } from './process.ts'
 import { timeClaims } from './size/claims.ts'
 import { costOf } from './size/cost.ts'
-import { type House, openHouse, run } from './size/house.ts'
+import { type House, openHouse } from './size/house.ts'
 import { timeLists } from './size/lists.ts'
 import { type Seeded, seed } from './size/seed.ts'
 import { stallsDuring } from './size/stalls.ts'
@@ -97,7 +99,9 @@ async function load({ binary, folder, seeded }: World): Promise<Figure[]> {
 
 /** Removing the oldest day, which begins a minute after the start. */
 async function retention({ binary, folder }: World): Promise<Figure[]> {
-  const oldest = Number(await run(process.execPath, [join(import.meta.dir, 'size/oldest.ts'), join(folder, 'data')]))
+  const db = connect(join(folder, 'data/postrider.db'), { busyTimeoutMs: 5_000, readonly: true })
+  const oldest = db.prepare('select created_at from messages order by number limit 1').pluck().get() as number
+  db.close()
   const days = Math.floor((Date.now() - oldest) / DAY_MS)
   return served(binary, folder, ['[plans.enterprise]', `retention_days = ${days}`], async (house) => {
     await Bun.sleep(58_000)
@@ -153,8 +157,7 @@ async function accept(house: House, key: string, count: number, connections: num
   const message = { from: 'hello@big0.example', to: 'ann@d7.example', subject: 'order', metadata: { order: 7 } }
   const html = `<p>${'Thank you for your order. '.repeat(200)}</p>`
   writeFileSync(file, JSON.stringify({ ...message, html, scheduled_at: new Date(Date.now() + DAY_MS).toISOString() }))
-  const script = join(import.meta.dir, 'load.ts')
-  await run(process.execPath, [script, house.http, key, String(connections), String(count), file])
+  await runProgram('load', house.http, key, String(connections), String(count), file)
   rmSync(join(file, '..'), { recursive: true })
 }
 

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startZone } from '../../../src/platform/zone-server.ts'
-import { type House, openHouse, run } from './house.ts'
-import { startSink } from './sink.ts'
+import { runProgram } from '../process.ts'
+import { startSink } from '../world.ts'
+import { type House, openHouse } from './house.ts'
 
 const ROUNDS = 6
 const MESSAGES = 2_000
@@ -69,6 +70,5 @@ async function load({ house, key }: Served, scratch: string, isHeld: boolean): P
   const message = { from: 'hello@big0.example', to: 'ann@sink.example', subject: 'order', metadata: { order: 7 }, html }
   const later = new Date(Date.now() + 86_400_000).toISOString()
   writeFileSync(file, JSON.stringify(isHeld ? { ...message, scheduled_at: later } : message))
-  const script = join(import.meta.dir, '../load.ts')
-  await run(process.execPath, [script, house.http, key, '10', String(MESSAGES), file])
+  await runProgram('load', house.http, key, '10', String(MESSAGES), file)
 }

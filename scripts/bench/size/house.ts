@@ -1,8 +1,7 @@
 /** The binary under test on a data directory that is there already. */
-import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { cpuSeconds, residentMb, start } from '../process.ts'
 
 export interface House {
   pid: number
@@ -41,38 +40,14 @@ export async function openHouse(
     ].join('\n'),
   )
   const startedAt = performance.now()
-  const child = spawn(binary, ['serve', '--config', config], { stdio: ['ignore', 'pipe', 'ignore'] })
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  const first = await lines.next()
+  const child = await start(binary, ['serve', '--config', config])
   const readyMs = performance.now() - startedAt
-  if (first.done) throw new Error(`${binary} serve ended`)
-  const exited = new Promise((resolve) => child.on('exit', resolve))
-  const pid = child.pid!
   return {
-    pid,
-    http: JSON.parse(first.value).http,
+    pid: child.pid,
+    http: child.first.http as unknown as string,
     readyMs,
-    residentMb: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024,
-    cpuSeconds: () => {
-      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-      return (Number(fields[11]) + Number(fields[12])) / 100
-    },
-    stop: async () => {
-      child.kill('SIGTERM')
-      await exited
-    },
+    residentMb: () => residentMb(child.pid),
+    cpuSeconds: () => cpuSeconds(child.pid),
+    stop: () => child.stop(),
   }
-}
-
-/** A command's standard output. Throws when it fails. */
-export function run(file: string, args: string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-    let printed = ''
-    child.stdout.setEncoding('utf8')
-    child.stdout.on('data', (chunk: string) => {
-      printed += chunk
-    })
-    child.on('close', (code) => (code === 0 ? resolve(printed) : reject(new Error(`${file} ${args[0]}: exit ${code}`))))
-  })
 }

@@ -12,7 +12,7 @@ import { shareReads } from '../../../src/storage/sqlite/reading.ts'
 import { searchIndex } from '../../../src/storage/sqlite/search.ts'
 import { createSpace } from '../../../src/storage/sqlite/space.ts'
 import { createWriter } from '../../../src/storage/sqlite/writer.ts'
-import { run } from './house.ts'
+import { run } from '../process.ts'
 import { acceptedAt, idAt } from './ids.ts'
 import { DAY_MS, DAYS, type Extent, messageFields, noise, recipient, type Sender } from './world.ts'
 

@@ -1,8 +1,4 @@
-/** How long the main thread is away: a request that costs nothing, again and again on one kept connection, from a process
- *  that does nothing else meanwhile. What is on top of the usual round trip somebody had to wait. */
-import { spawn } from 'node:child_process'
-import { connect } from 'node:net'
-import { createInterface } from 'node:readline'
+import { startProgram } from '../process.ts'
 
 export interface Stalls {
   probes: number
@@ -13,61 +9,15 @@ export interface Stalls {
   over25: number
 }
 
-/** Probes until `work` is done → the round trips. The probe is a process of its own: this one may be busy itself. */
+/** How long the main thread is away while `work` is done: a request that costs nothing, again and again from a process that
+ *  does nothing else → its round trips. What is on top of the usual one somebody had to wait. */
 export async function stallsDuring(http: string, work: () => Promise<unknown>): Promise<Stalls> {
-  const probe = spawn(process.execPath, [import.meta.path, http], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const lines = createInterface({ input: probe.stdout })[Symbol.asyncIterator]()
-  await lines.next() // it has begun
+  const probe = await startProgram('probe', http)
+  const answer = probe.next()
   try {
     await work()
   } finally {
-    probe.stdin.end()
+    probe.end()
   }
-  return JSON.parse((await lines.next()).value as string) as Stalls
+  return (await answer) as unknown as Stalls
 }
-
-/** Between two probes: long enough to cost nobody anything, short enough to meet what takes ten milliseconds. */
-const PAUSE_MS = 2
-
-async function probe(http: string): Promise<void> {
-  const [host, port] = http.split(':')
-  const socket = connect({ host: host!, port: Number(port), noDelay: true })
-  const request = `GET /healthz HTTP/1.1\r\nHost: ${http}\r\n\r\n`
-  const timesMs: number[] = []
-  let isEnding = false
-  const ask = () =>
-    new Promise<void>((resolve) => {
-      const startedAt = performance.now()
-      socket.once('data', () => {
-        timesMs.push(performance.now() - startedAt)
-        resolve()
-      })
-      socket.write(request)
-    })
-  process.stdin.on('end', () => {
-    isEnding = true
-  })
-  process.stdin.resume()
-  for (let warm = 0; warm < 200; warm++) await ask()
-  timesMs.length = 0
-  console.log('begun')
-  while (!isEnding) {
-    await ask()
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
-  }
-  socket.destroy()
-  timesMs.sort((a, b) => a - b)
-  const at = (share: number) => timesMs[Math.min(timesMs.length - 1, Math.floor(timesMs.length * share))] ?? 0
-  const over25 = timesMs.filter((time) => time > 25).length
-  const stalls: Stalls = {
-    probes: timesMs.length,
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
-    p999Ms: at(0.999),
-    worstMs: at(1),
-    over25,
-  }
-  console.log(JSON.stringify(stalls))
-}
-
-if (import.meta.main) await probe(process.argv[2]!)
