@@ -7,7 +7,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['model'],
   ['storage'],
   ['submission', 'outbound', 'webhooks', 'feedback', 'analysis', 'domains', 'smtp', 'tls'],
-  ['api', 'inbound', 'relay', 'tracking', 'dashboard', 'maintenance'],
+  ['api', 'inbound', 'relay', 'tracking', 'dashboard', 'maintenance', 'metrics'],
   ['main', 'house', 'doors', 'operations', 'cli'],
 ]
 

@@ -12,6 +12,8 @@ import { LIMITS, type ListenerSettings } from './smtp/settings.ts'
 export interface Doors {
   /** What was bound; null = off. */
   listening: { smtpInbound: string | null; smtpSubmission: string | null; smtpSubmissionTls: string | null }
+  /** How many stand, of each listener that is open. */
+  connections(): { door: string; connections: number }[]
   /** Reads the certificate files again; connections that stand keep the old one. Rejects when they cannot be used. */
   reloadCertificate(): Promise<void>
   /** Takes no new mail, lets what is under way come to its reply. */
@@ -51,6 +53,7 @@ export async function openDoors(
   const isOff = plan.every(({ at }) => at === null)
   const certificate = isOff ? null : await load()
   const opened: ReturnType<typeof createSmtpListener>[] = []
+  const names: string[] = []
   const stop = async (graceMs: number) => {
     await Promise.all(opened.map((listener) => listener.stop(graceMs)))
   }
@@ -80,6 +83,7 @@ export async function openDoors(
       const listener = createSmtpListener(settings, door, { name, ...behind })
       bound.push(formatEndpoint(await listener.listen(at).catch(named(key, at))))
       opened.push(listener)
+      names.push(tls === 'implicit' ? `${name}_tls` : name)
     }
   } catch (error) {
     await stop(0)
@@ -88,6 +92,7 @@ export async function openDoors(
   const [smtpInbound = null, smtpSubmission = null, smtpSubmissionTls = null] = bound
   return {
     listening: { smtpInbound, smtpSubmission, smtpSubmissionTls },
+    connections: () => opened.map((listener, at) => ({ door: names[at]!, connections: listener.connections() })),
     reloadCertificate: async () => {
       if (isOff) return
       const fresh = await load()

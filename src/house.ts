@@ -11,6 +11,7 @@ import { createOwnParts } from './mail/own-parts.ts'
 import { createVerp } from './mail/verp.ts'
 import { chores } from './maintenance/chores.ts'
 import { createMaintenance } from './maintenance/loop.ts'
+import { createMetrics } from './metrics/metrics.ts'
 import { createOperations, openSubmission } from './operations.ts'
 import { createAttempts } from './outbound/attempts.ts'
 import { createOutboundLoop } from './outbound/loop.ts'
@@ -89,11 +90,13 @@ async function furnish(
   undo: (() => unknown)[],
 ): Promise<House> {
   const mintId = createMintId(clock, random)
-  const mailLog = createMailLog(log)
+  const { dataDir } = config
+  const metrics = createMetrics({ ...config.metrics, dataDir, startedAt: clock.now() })
+  const mailLog = metrics.mail(createMailLog(log))
   const workerId = randomUUID()
   const userAgent = `Postrider/${VERSION}`
 
-  const store = await openStore({ dataDir: config.dataDir, now: clock.now() })
+  const store = await openStore({ dataDir, now: clock.now(), committed: metrics.committed })
   undo.push(() => store.close())
   await store.deliveries.endForeignLeases(workerId, clock.now())
   await store.webhookDeliveries.endForeignLeases(workerId, clock.now())
@@ -163,7 +166,7 @@ async function furnish(
   const bells = createBells(clock.sleep)
   const webhooks = createWebhookLoop({
     store,
-    post,
+    post: metrics.posts('webhook', post),
     clock,
     random,
     log,
@@ -206,7 +209,7 @@ async function furnish(
   undo.push(() => readers.stop())
   const inbound = createInboundLoop({
     store,
-    post,
+    post: metrics.posts('inbound', post),
     attachments: readers.attachments,
     clock,
     random,
@@ -251,12 +254,10 @@ async function furnish(
   const submission = openSubmission({ ...around, mailLog })
   const api = createApi({
     operations: createOperations(around, submission),
-    pages: trackingPages({
-      ...around,
-      secret: trackingSecret,
-      log,
-      clientAddress,
-    }),
+    pages: [
+      ...trackingPages({ ...around, secret: trackingSecret, log, clientAddress }),
+      ...metrics.pages(clientAddress),
+    ],
     store,
     clock,
     random,
@@ -266,6 +267,7 @@ async function furnish(
     limits: { bodyBytes: Math.ceil(config.limits.messageBytes * 1.5) },
     clientAddress,
     log,
+    answered: metrics.answered,
     isReady: () => null,
   })
 
@@ -306,6 +308,15 @@ async function furnish(
     log,
     mailLog,
   })
+  metrics.watch({
+    deliveries: outbound.underWay,
+    webhookPosts: webhooks.inFlight,
+    inboundPosts: inbound.inFlight,
+    httpRequests: api.underWay,
+    smtpConnections: doors.connections,
+    sites: () => [],
+  })
+  undo.push(metrics.stop)
   outbound.start()
   webhooks.start()
   inbound.start()
@@ -322,6 +333,7 @@ async function furnish(
       return audit({ id: action, method: 'POST' }, call, () => ({ actor, ipAddress: null }), work)
     },
     stop: async () => {
+      metrics.stop()
       const endsAt = clock.now() + STOP_MS - STOP_WORKERS_MS
       const left = () => Math.max(0, endsAt - clock.now())
       await Promise.all([api.stop(STOP_DOORS_MS), doors.stop(STOP_DOORS_MS)])

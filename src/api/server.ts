@@ -35,6 +35,8 @@ export interface ApiOptions {
   limits: { bodyBytes: number }
   clientAddress: ClientAddress
   log: Log
+  /** Hears of every answer; `operation` is its name, or the pattern of the path. */
+  answered?: (request: { operation: string; status: number; durationMs: number }) => void
   /** Why the process should get no requests at present (for /readyz); null when all is well. */
   isReady: () => string | null
 }
@@ -80,13 +82,17 @@ export function createApi(options: ApiOptions): Api {
     })
     underWay--
     if (underWay === 0) onIdle()
+    const operation = exchange.operation?.id ?? route.path // never the path itself: it may hold an address
+    const { status } = response
+    const durationMs = clock.now() - startedAt
+    options.answered?.({ operation, status, durationMs })
     log.info('request', {
       request_id: exchange.requestId,
       method: request.method,
-      operation: exchange.operation?.id ?? route.path, // never the path itself: it may hold an address
-      status: response.status,
+      operation,
+      status,
       key_id: exchange.key?.id,
-      duration_ms: clock.now() - startedAt,
+      duration_ms: durationMs,
     })
     return response
   }

@@ -238,6 +238,13 @@ It is taken again when the alert ends, at the latest when what raised it has lef
       fallback: false,
     }),
   }),
+  metrics: section('GET /metrics, for Prometheus.', {
+    allowed_networks: key(kinds.networks, {
+      about: `Who may read it, by the address of the client, also behind a proxy of http.trusted_proxies; for everybody
+else there is no such page. An empty list turns it off.`,
+      fallback: ['127.0.0.0/8', '::1/128'],
+    }),
+  }),
   log: section('One line per fact, on standard error.', {
     level: key(kinds.choice('debug', 'info', 'warn', 'error'), {
       about: 'The least that is written. SIGHUP reads it again.',

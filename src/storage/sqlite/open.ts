@@ -45,19 +45,24 @@ const BUSY_TIMEOUT_MS = 5_000
 /** A data directory → its Store, made and brought up to date where needed; `:memory:` for tests. Files are
  *  readable by their owner only: they hold private keys. Throws StoreMismatch for a newer store, and what the
  *  driver throws for a damaged or unreadable one. */
-export async function openStore(options: { dataDir: string; now: number }): Promise<Store> {
+export async function openStore(options: {
+  dataDir: string
+  now: number
+  committed?: (ms: number) => void
+}): Promise<Store> {
   const db = connect(databaseFile(options.dataDir), { busyTimeoutMs: BUSY_TIMEOUT_MS })
   try {
     migrate(db, options.now)
-    return storeOn(db)
+    return storeOn(db, options.committed)
   } catch (error) {
     db.close()
     throw error
   }
 }
 
-/** A connection with this binary's schema → its Store, which closes it. */
-export function storeOn(db: Connection): Store {
+/** A connection with this binary's schema → its Store, which closes it. `committed` hears how long each transaction of
+ *  the writer took; it may not throw. */
+export function storeOn(db: Connection, committed = (_ms: number) => {}): Store {
   const reading = shareReads(db)
   const foreign = watchForeignChanges(db, reading)
   const keys = keyCache(foreign)
@@ -75,7 +80,7 @@ export function storeOn(db: Connection): Store {
     webhooks.forget()
     routes.forget()
   }
-  const memory = { beginning: reading.end, begun: foreign.check, ending: tally.flush, undone }
+  const memory = { beginning: reading.end, begun: foreign.check, ending: tally.flush, committed, undone }
   const writer = createWriter(db, memory, witness.accompany)
   const deliveryAgenda = createAgenda()
   const webhookAgenda = createAgenda()

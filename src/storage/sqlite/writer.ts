@@ -29,6 +29,8 @@ export interface Memory {
   begun(): void
   /** All changes of the group are made and the commit follows: write what they add up to. */
   ending(): void
+  /** The group is durable; from its beginning it took so long. */
+  committed?(ms: number): void
   /** What changes of this group wrote was taken back: forget what was read of it. */
   undone(): void
 }
@@ -50,12 +52,14 @@ export function createWriter(
 
   const transact = (changes: Pending[]): unknown[] => {
     memory.beginning()
+    const beganAt = performance.now()
     begin.run()
     try {
       memory.begun()
       const values = changes.map((pending) => pending.change())
       memory.ending()
       commit.run()
+      memory.committed?.(performance.now() - beganAt)
       return values
     } catch (error) {
       if (db.inTransaction) rollback.run()

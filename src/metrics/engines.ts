@@ -1,0 +1,53 @@
+import type { Registry } from './registry.ts'
+
+/** What the engines say of themselves when they are asked. */
+export interface Engines {
+  /** Deliveries under way. */
+  deliveries: () => number
+  webhookPosts: () => number
+  inboundPosts: () => number
+  httpRequests: () => number
+  smtpConnections: () => readonly { door: string; connections: number }[]
+  /** How we stand with receiving sites. */
+  sites: () => readonly Site[]
+}
+
+export interface Site {
+  site: string
+  state: 'unknown' | 'proven' | 'troubled' | 'paused'
+  limit: number
+  underWay: number
+}
+
+/** A site is a line for each of its gauges, and the world has many. */
+const MAX_SITES = 50
+
+export function gaugeEngines(registry: Registry, engines: Engines): void {
+  registry.gauges('postrider_under_way', 'What is being done at the moment.', ['kind'], () => [
+    { values: ['delivery'], value: engines.deliveries() },
+    { values: ['webhook_post'], value: engines.webhookPosts() },
+    { values: ['inbound_post'], value: engines.inboundPosts() },
+    { values: ['http_request'], value: engines.httpRequests() },
+  ])
+  registry.gauges('postrider_smtp_connections', 'Connections to the SMTP listeners.', ['door'], () =>
+    engines.smtpConnections().map(({ door, connections }) => ({ values: [door], value: connections })),
+  )
+  registry.gauges('postrider_sites', 'Receiving sites remembered, by how we stand with them.', ['state'], () => {
+    const sites = engines.sites()
+    return (['unknown', 'proven', 'troubled', 'paused'] as const).map((state) => ({
+      values: [state],
+      value: sites.filter((site) => site.state === state).length,
+    }))
+  })
+  const busiest = () =>
+    engines
+      .sites()
+      .toSorted((a, b) => b.underWay - a.underWay)
+      .slice(0, MAX_SITES)
+  registry.gauges('postrider_site_limit', 'Connections at once that the fifty busiest sites may have.', ['site'], () =>
+    busiest().map(({ site, limit }) => ({ values: [site], value: limit })),
+  )
+  registry.gauges('postrider_site_under_way', 'Their deliveries under way.', ['site'], () =>
+    busiest().map(({ site, underWay }) => ({ values: [site], value: underWay })),
+  )
+}

@@ -1,0 +1,72 @@
+import type { MailLog } from '../platform/maillog.ts'
+import type { Registry } from './registry.ts'
+
+/** Seconds; an attempt may take half an hour, most take less than one. */
+const ATTEMPT_BOUNDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800]
+/** What RFC 8601 lets a verdict be; anything else is `other`. */
+const VERDICTS = ['pass', 'fail', 'softfail', 'neutral', 'none', 'policy', 'temperror', 'permerror']
+
+/** MailLog → the same, and each fact that passes is counted: what an operator can grep for, he can also plot. */
+export function countMail(registry: Registry, log: MailLog): MailLog {
+  const accepted = registry.counter('postrider_messages_accepted_total', 'Messages accepted.', ['mode'])
+  const recipients = registry.counter('postrider_recipients_accepted_total', 'Recipients of them.', ['mode'])
+  const suppressed = registry.counter('postrider_recipients_suppressed_total', 'Of them on a suppression list.')
+  const attempts = registry.histogram(
+    'postrider_delivery_attempt_seconds',
+    'Attempts of deliveries, by outcome: delivered, deferred, bounced_soft, bounced_hard.',
+    ATTEMPT_BOUNDS,
+    ['outcome'],
+  )
+  const reported = registry.counter('postrider_reports_total', 'Late bounces, complaints, pleas to stop.', ['kind'])
+  const received = registry.counter('postrider_inbound_received_total', 'Mail from the world taken by a route.')
+  const bytes = registry.counter('postrider_inbound_received_bytes_total', 'Its size.')
+  const verdicts = registry.counter('postrider_inbound_verdicts_total', 'What was found of its author.', [
+    'method',
+    'result',
+  ])
+  const refused = registry.counter('postrider_smtp_refused_total', 'Refusals at an SMTP door, by reply code.', [
+    'door',
+    'code',
+  ])
+  return {
+    accepted: (fact) => {
+      accepted([fact.mode])
+      recipients([fact.mode], fact.recipients)
+      log.accepted(fact)
+    },
+    suppressed: (fact) => {
+      suppressed([], fact.recipients)
+      log.suppressed(fact)
+    },
+    delivered: (fact) => {
+      attempts(fact.durationMs / 1000, ['delivered'])
+      log.delivered(fact)
+    },
+    deferred: (fact) => {
+      attempts(fact.durationMs / 1000, ['deferred'])
+      log.deferred(fact)
+    },
+    bounced: (fact) => {
+      attempts(fact.durationMs / 1000, [`bounced_${fact.type}`])
+      log.bounced(fact)
+    },
+    reported: (fact) => {
+      reported([fact.kind])
+      log.reported(fact)
+    },
+    received: (fact) => {
+      received()
+      bytes([], fact.sizeBytes)
+      for (const method of ['spf', 'dkim', 'dmarc'] as const) verdicts([method, verdict(fact[method])])
+      log.received(fact)
+    },
+    refused: (fact) => {
+      refused([fact.door, /^[245]\d\d/.exec(fact.reply)?.[0] ?? 'none'])
+      log.refused(fact)
+    },
+  }
+}
+
+function verdict(result: string): string {
+  return VERDICTS.includes(result) ? result : 'other'
+}

@@ -1,0 +1,54 @@
+import type { ClientAddress } from '../platform/client-address.ts'
+import type { Post } from '../platform/fetch-public.ts'
+import type { MailLog } from '../platform/maillog.ts'
+import { watchStalls } from '../platform/stalls.ts'
+import { type Engines, gaugeEngines } from './engines.ts'
+import { countMachine } from './machine.ts'
+import { countMail } from './mail.ts'
+import { type MetricsPage, metricsPage } from './page.ts'
+import { countPosts } from './posts.ts'
+import { createRegistry } from './registry.ts'
+import { type AnsweredRequest, countRequests } from './requests.ts'
+
+/** What the house counts for its operator. It listens where things pass anyway (mail facts, posts, answers, commits) and
+ *  asks the engines when it is read; nothing of it is kept over a restart, and nothing of it reads the store's tables. */
+export interface Metrics {
+  /** → the same, counted. */
+  mail(log: MailLog): MailLog
+  posts(kind: 'webhook' | 'inbound', post: Post): Post
+  answered(request: AnsweredRequest): void
+  /** A transaction of the store took so long. */
+  committed(ms: number): void
+  /** Asks these from now on, and looks at the main thread. */
+  watch(engines: Engines): void
+  /** None when no network may ask. */
+  pages(clientAddress: ClientAddress): MetricsPage[]
+  stop(): void
+}
+
+/** CIDRs that may ask, and where the store is → Metrics. */
+export function createMetrics(options: {
+  allowedNetworks: readonly string[]
+  dataDir: string
+  startedAt: number
+}): Metrics {
+  const { allowedNetworks } = options
+  const registry = createRegistry()
+  const posts = countPosts(registry)
+  const answered = countRequests(registry)
+  const machine = countMachine(registry, options)
+  let stop = () => {}
+  return {
+    mail: (log) => countMail(registry, log),
+    posts,
+    answered,
+    committed: machine.committed,
+    watch: (engines) => {
+      gaugeEngines(registry, engines)
+      if (allowedNetworks.length > 0) stop = watchStalls(machine.late)
+    },
+    pages: (clientAddress) =>
+      allowedNetworks.length === 0 ? [] : [metricsPage(registry, { allowedNetworks, clientAddress })],
+    stop: () => stop(),
+  }
+}

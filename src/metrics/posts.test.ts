@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test'
+import type { PostResult } from '../platform/fetch-public.ts'
+import { countPosts } from './posts.ts'
+import { createRegistry } from './registry.ts'
+
+test('posts are counted by kind and answer, and answered as they were', async () => {
+  const registry = createRegistry()
+  const answers: PostResult[] = [
+    { kind: 'answered', status: 204, retryAfterSeconds: null, excerpt: '', durationMs: 20 },
+    { kind: 'answered', status: 503, retryAfterSeconds: 5, excerpt: 'later', durationMs: 20 },
+    { kind: 'no_answer', error: 'timeout', durationMs: 30_000 },
+    { kind: 'blocked', reason: 'private', durationMs: 1 },
+  ]
+  for (const answer of answers) {
+    const post = countPosts(createRegistry())('webhook', async () => answer)
+    expect(await post('https://a.example/', { headers: {}, body: '', timeoutMs: 1 })).toBe(answer)
+  }
+  const posts = countPosts(registry)
+  for (const answer of answers) {
+    await posts('inbound', async () => answer)('https://a.example/', { headers: {}, body: '', timeoutMs: 1 })
+  }
+  for (const answer of ['2xx', '5xx', 'no_answer', 'blocked']) {
+    expect(registry.text()).toContain(`postrider_post_seconds_count{kind="inbound",answer="${answer}"} 1\n`)
+  }
+  expect(registry.text()).toContain('postrider_post_seconds_sum{kind="inbound",answer="no_answer"} 30\n')
+})

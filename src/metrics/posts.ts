@@ -1,0 +1,23 @@
+import type { Post } from '../platform/fetch-public.ts'
+import type { Registry } from './registry.ts'
+
+/** Seconds; an endpoint has thirty. */
+const POST_BOUNDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 30]
+
+/** → what counts the posts of one kind, by how they were answered: the first digit of the status, else `no_answer` or `blocked`. */
+export function countPosts(registry: Registry): (kind: 'webhook' | 'inbound', post: Post) => Post {
+  const posts = registry.histogram(
+    'postrider_post_seconds',
+    'Posts to endpoints, by how they were answered.',
+    POST_BOUNDS,
+    ['kind', 'answer'],
+  )
+  return (kind, post) => async (url, request) => {
+    const result = await post(url, request)
+    posts(result.durationMs / 1000, [
+      kind,
+      result.kind === 'answered' ? `${Math.floor(result.status / 100)}xx` : result.kind,
+    ])
+    return result
+  }
+}

@@ -1,0 +1,111 @@
+/** Counters, gauges and histograms, and the text that Prometheus reads (exposition format 0.0.4). Written by hand, since
+ *  that is all of it: a client library would bring a default registry and its own collectors. */
+export interface Registry {
+  /** Only ever goes up. `labels` are the names; every combination of values is a line, so their values come from short
+   *  lists of ours and never from what a user may choose. */
+  counter(name: string, help: string, labels?: readonly string[]): (values?: readonly string[], by?: number) => void
+  /** Asked when it is read: one value, or one for each combination of the labels. */
+  gauge(name: string, help: string, read: () => number): void
+  /** A counter that somebody else keeps. */
+  total(name: string, help: string, read: () => number): void
+  gauges(name: string, help: string, labels: readonly string[], read: () => readonly Sample[]): void
+  /** Values sorted into buckets by their upper bounds, which go up. */
+  histogram(
+    name: string,
+    help: string,
+    bounds: readonly number[],
+    labels?: readonly string[],
+  ): (value: number, values?: readonly string[]) => void
+  /** All of it, as text. A gauge that throws is left out. */
+  text(): string
+}
+
+export interface Sample {
+  values: readonly string[]
+  value: number
+}
+
+/** As Prometheus wants it said. */
+export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+export function createRegistry(): Registry {
+  const families: { name: string; type: string; help: string; lines: () => string[] }[] = []
+  const add = (name: string, type: string, help: string, lines: () => string[]) => {
+    families.push({ name, type, help, lines })
+  }
+  const gauges: Registry['gauges'] = (name, help, labels, read) => {
+    add(name, 'gauge', help, () => read().map(({ values, value }) => line(name, labelled(labels, values), value)))
+  }
+
+  return {
+    counter: (name, help, labels = []) => {
+      const totals = new Map<string, number>()
+      if (labels.length === 0) totals.set('', 0)
+      add(name, 'counter', help, () => [...totals].map(([key, total]) => line(name, key, total)))
+      return (values = [], by = 1) => {
+        const key = labelled(labels, values)
+        totals.set(key, (totals.get(key) ?? 0) + by)
+      }
+    },
+    gauge: (name, help, read) => add(name, 'gauge', help, () => [line(name, '', read())]),
+    total: (name, help, read) => add(name, 'counter', help, () => [line(name, '', read())]),
+    gauges,
+    histogram: (name, help, bounds, labels = []) => {
+      const rows = new Map<string, { counts: number[]; sum: number }>()
+      const row = (key: string) => {
+        const known = rows.get(key) ?? { counts: new Array(bounds.length + 1).fill(0), sum: 0 }
+        rows.set(key, known)
+        return known
+      }
+      if (labels.length === 0) row('')
+      add(name, 'histogram', help, () =>
+        [...rows].flatMap(([key, { counts, sum }]) => bucketLines(name, key, bounds, counts, sum)),
+      )
+      return (value, values = []) => {
+        const { counts } = row(labelled(labels, values))
+        const at = bounds.findIndex((bound) => value <= bound)
+        counts[at < 0 ? bounds.length : at]!++
+        row(labelled(labels, values)).sum += value
+      }
+    },
+    text: () =>
+      families
+        .flatMap(({ name, type, help, lines }) => {
+          const found = linesOf(lines)
+          return found.length === 0 ? [] : [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...found]
+        })
+        .concat('')
+        .join('\n'),
+  }
+}
+
+function linesOf(lines: () => string[]): string[] {
+  try {
+    return lines()
+  } catch {
+    return []
+  }
+}
+
+function bucketLines(name: string, key: string, bounds: readonly number[], counts: number[], sum: number): string[] {
+  let upTo = 0
+  const buckets = counts.map((count, at) => {
+    upTo += count
+    const bound = `le="${bounds[at] ?? '+Inf'}"`
+    return line(`${name}_bucket`, key === '' ? bound : `${key},${bound}`, upTo)
+  })
+  return [...buckets, line(`${name}_sum`, key, sum), line(`${name}_count`, key, upTo)]
+}
+
+/** `outcome="delivered"`; '' without labels. */
+function labelled(labels: readonly string[], values: readonly string[]): string {
+  return labels.map((label, at) => `${label}="${escaped(values[at] ?? '')}"`).join(',')
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}
+
+function line(name: string, labels: string, value: number): string {
+  return `${name}${labels === '' ? '' : `{${labels}}`} ${value}`
+}

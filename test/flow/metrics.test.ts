@@ -1,0 +1,88 @@
+import { afterEach, expect, test } from 'bun:test'
+import type { ConfigValues } from '../../src/config.ts'
+import { startHouse, type TestHouse } from '../support/house.ts'
+import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+
+/** GET /metrics, as Prometheus asks for it. */
+
+let remote: RawMx
+let house: TestHouse
+
+/** A house, and a mail server that takes everything. */
+const open = async (config: ConfigValues = {}) => {
+  remote = await startRawMx({ script: () => null })
+  house = await startHouse({ remote, config })
+}
+afterEach(async () => {
+  await house.close()
+  await remote.stop()
+})
+
+const metrics = (headers: Record<string, string> = {}) =>
+  fetch(`http://${house.house().listening.http}/metrics`, { headers })
+
+/** A line of the text → its value. */
+async function value(line: string): Promise<number | undefined> {
+  const text = await (await metrics()).text()
+  const found = text.split('\n').find((each) => each.startsWith(`${line} `))
+  return found === undefined ? undefined : Number(found.slice(line.length))
+}
+
+test('counts what became of mail, and who asked', async () => {
+  await open()
+  for (const to of ['ann@customer.example', 'bounce@customer.example']) {
+    await house.send({ to }, { authorization: `Bearer ${house.keys.test}` })
+  }
+  await house.ask('GET', '/v1/messages/msg_00000000000000000000000000')
+
+  expect(await value('postrider_messages_accepted_total{mode="test"}')).toBe(2)
+  expect(await value('postrider_http_requests_total{operation="messages_send",status="202"}')).toBe(2)
+  expect(await value('postrider_http_request_seconds_count')).toBeGreaterThanOrEqual(3)
+  expect(await value('postrider_store_commit_seconds_count')).toBeGreaterThanOrEqual(2)
+  expect(await value('postrider_under_way{kind="delivery"}')).toBe(0)
+  expect(await value('process_resident_memory_bytes')).toBeGreaterThan(10_000_000)
+})
+
+test('counts attempts by outcome', async () => {
+  await open()
+  const { body } = await house.send()
+  await house.ended(body.id)
+
+  expect(await value('postrider_delivery_attempt_seconds_count{outcome="delivered"}')).toBe(1)
+  expect(await value('postrider_delivery_attempt_seconds_bucket{outcome="delivered",le="+Inf"}')).toBe(1)
+})
+
+test('every line is one of the format, every family has help and type, and nothing of a user is in it', async () => {
+  await open()
+  const { body } = await house.send({ to: 'secret-name@customer.example', subject: 'secret subject' })
+  await house.ended(body.id)
+  await house.ask('GET', '/v1/nowhere/secret-path')
+
+  const response = await metrics()
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  const text = await response.text()
+  expect(text.endsWith('\n')).toBe(true)
+  for (const line of text.trimEnd().split('\n')) {
+    expect(line).toMatch(
+      /^(# HELP [a-z_]+ .+|# TYPE [a-z_]+ (counter|gauge|histogram)|[a-z_]+(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? [\d.e+-]+)$/,
+    )
+  }
+  const families = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
+  expect(new Set(families).size).toBe(families.length)
+  expect(text).not.toMatch(/secret|msg_|svc_|@/)
+})
+
+test('is there for the networks that the config names, by the client behind a proxy of ours', async () => {
+  await open({ metrics: { allowed_networks: ['127.0.0.0/8', '192.0.2.0/24'] } })
+  expect((await metrics()).status).toBe(200)
+  expect((await metrics({ 'x-forwarded-for': '192.0.2.7' })).status).toBe(200)
+  const refused = await metrics({ 'x-forwarded-for': '198.51.100.7' })
+  expect(refused.status).toBe(404)
+  expect(await refused.text()).not.toContain('postrider')
+  expect((await fetch(`http://${house.house().listening.http}/metrics`, { method: 'POST' })).status).toBe(405)
+})
+
+test('an empty list turns it off', async () => {
+  await open({ metrics: { allowed_networks: [] } })
+  expect((await metrics()).status).toBe(404)
+})
