@@ -74,8 +74,10 @@ export interface DeliveryLoopOptions {
   log: Log
   /** Names this process in leases. */
   workerId: string
-  /** Longest time of one attempt. A lease outlasts it by the time a record may take. */
-  attemptMs: number
+  /** What an endpoint is given. One that takes more than half of it, or 5 s, is slow. */
+  timeoutMs: number
+  /** Before that, to make what is posted. A lease outlasts both by the time a record may take. */
+  prepareMs: number
   maxInFlight: number
   perEndpoint: number
 }
@@ -86,7 +88,8 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
   options: DeliveryLoopOptions,
 ): DeliveryLoop & { forget(endpointId: string): void } {
   const { noun, queue, endpointOf, factsOf } = kind
-  const { clock, log, workerId: worker, attemptMs, maxInFlight, perEndpoint } = options
+  const { clock, log, workerId: worker, timeoutMs, prepareMs, maxInFlight, perEndpoint } = options
+  const slowMs = Math.min(SLOW_MS, timeoutMs / 2)
   const shares = createShares({ total: maxInFlight, perEndpoint })
   const slots = createSlots({ total: maxInFlight, perKey: shares.limitOf, onFree: () => loop.wake() })
   const records = createSlots({ total: Infinity, perKey: Infinity, onFree: () => {} })
@@ -106,7 +109,7 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
     const claims = await queue.claimDue({
       now,
       limit: slots.free(),
-      lease: { worker, until: now + attemptMs + LEASE_SPARE_MS },
+      lease: { worker, until: now + prepareMs + timeoutMs + LEASE_SPARE_MS },
       freeFor: slots.freeFor,
     })
     if (stopping.signal.aborted) {
@@ -129,7 +132,7 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
     try {
       const verdict = await kind.attempt(claim, stopping.signal)
       if (verdict === null) return await queue.release([held(claim)], clock.now())
-      shares.learn(endpointOf(claim), verdict.attempt.durationMs > SLOW_MS ? 'slow' : 'quick')
+      shares.learn(endpointOf(claim), verdict.attempt.durationMs > slowMs ? 'slow' : 'quick')
       answered.push({ claim, verdict })
       if (!hasTicks) recordAnswered()
     } catch (error) {
@@ -218,5 +221,5 @@ const IDLE_MS = 1000
 /** A lease outlasts its attempt by the time a record may take, or two workers hold one delivery. */
 const LEASE_SPARE_MS = 60_000
 const REWRITE_MS = 1000
-/** A sixth of the 30 s that an endpoint is given. */
+/** A sixth of the 30 s that an endpoint is given unless configured. */
 const SLOW_MS = 5000

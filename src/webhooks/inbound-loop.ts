@@ -89,7 +89,7 @@ export function createInboundLoop(options: InboundLoopOptions): DeliveryLoop {
           now: clock.now(),
         }),
     },
-    { clock, log, workerId, attemptMs: timeoutMs + PREPARE_MS, maxInFlight, perEndpoint: maxPerRoute },
+    { clock, log, workerId, timeoutMs, prepareMs: PREPARE_MS, maxInFlight, perEndpoint: maxPerRoute },
   )
 }
 

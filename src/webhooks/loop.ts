@@ -80,7 +80,7 @@ export function createWebhookLoop(options: WebhookLoopOptions): WebhookLoop {
       record,
       recorded,
     },
-    { clock, log, workerId, attemptMs: timeoutMs, maxInFlight, perEndpoint: maxPerWebhook },
+    { clock, log, workerId, timeoutMs, prepareMs: 0, maxInFlight, perEndpoint: maxPerWebhook },
   )
   return loop
 }

@@ -193,6 +193,19 @@ test('endpoints that hang delay no other webhook, even when they are new and man
   expect(hanging.requests.length).toBe(20)
 })
 
+test('what counts as slow follows the time that endpoints are given', async () => {
+  const hanging = await bench.receiver('hang')
+  for (let i = 0; i < 5; i++) await bench.webhook(hanging.url, ['message.bounced'])
+  const loop = bench.loop({ settings: { maxInFlight: 20, maxPerWebhook: 10, timeoutMs: 4000 } })
+  await bench.tell(20, 'message.bounced')
+  await hanging.received(10)
+  await bench.clock.advance(3000)
+  hanging.release(500)
+  await hanging.received(20)
+  await until(() => loop.inFlight() === 10)
+  expect(hanging.requests.length).toBe(20)
+})
+
 test('a paused webhook gets nothing: its pending deliveries wait, events of that time are not told', async () => {
   const receiver = await bench.receiver(500)
   const webhook = await bench.webhook(receiver.url)
