@@ -2,6 +2,7 @@ import type { ConfigFault } from '../config/fault.ts'
 import { formatFaults } from '../config.ts'
 import { Refusal } from '../model/refusal.ts'
 import { StoreMismatch } from '../storage/sqlite/migrate.ts'
+import { SealUnusable } from '../storage/sqlite/seal.ts'
 import { StoreUnavailable } from '../storage/store.ts'
 
 /** What a command ends with (contract §6). 130 is Ctrl-C. */
@@ -33,6 +34,7 @@ export function configFailure(faults: readonly ConfigFault[]): CommandFailure {
 export function toFailure(thrown: unknown): CommandFailure | null {
   if (thrown instanceof CommandFailure) return thrown
   if (thrown instanceof Refusal) return fromRefusal(thrown)
+  if (thrown instanceof SealUnusable) return usageFault(thrown.message)
   if (thrown instanceof StoreMismatch || thrown instanceof StoreUnavailable) return new CommandFailure(thrown.message)
   if (!(thrown instanceof Error)) return null
   const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : ''

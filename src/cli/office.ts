@@ -35,7 +35,7 @@ export async function withStore<T>(config: Config, work: (office: Office) => Pro
   becomeOwnerOf(config.dataDir)
   const store = await openStore({ dataDir: config.dataDir, now: systemClock.now() }).catch((thrown: unknown) => {
     const failure = toFailure(thrown)
-    throw failure === null ? thrown : new CommandFailure(`data_dir ${config.dataDir}: ${failure.message}`)
+    throw failure === null ? thrown : new CommandFailure(`data_dir ${config.dataDir}: ${failure.message}`, failure.code)
   })
   const log = createLog({ clock: systemClock, ...config.log })
   const operator = createOperator({ config, store, clock: systemClock, random: systemRandom, log, user })

@@ -27,7 +27,7 @@ export interface Operator {
   /** Every record of a list, page by page, newest first. */
   listAll(operationId: string, organizationId: string): Promise<Record<string, unknown>[]>
   /** What no key can do, and no operation stands for: done, and told of in the audit log under the name `action`. */
-  manage<T>(action: string, about: { organizationId: string; body: object }, work: () => Promise<T>): Promise<T>
+  manage<T>(action: string, about: { organizationId: string | null; body: object }, work: () => Promise<T>): Promise<T>
   close(): void
 }
 
@@ -118,7 +118,13 @@ export function createOperator(deps: {
       }
     },
     manage: (action, { organizationId, body }, work) => {
-      const call = { organizationId, now: clock.now(), requestId: mintId('req'), params: { id: organizationId }, body }
+      const call = {
+        organizationId,
+        now: clock.now(),
+        requestId: mintId('req'),
+        params: { id: organizationId ?? '' },
+        body,
+      }
       return audit({ id: action, method: 'POST' }, call, origin, work)
     },
     close: resolver.close,

@@ -75,6 +75,11 @@ function createProgram(end: (code: number) => void): Command {
     .option('--limit <number>', 'how many entries, the newest', (text) => whole(text, 1, 10_000, 'number'), 50)
     .action(async (options) => (await import('./audit.ts')).showAuditLog(options))
 
+  const seal = program.command('seal').description('the key that secrets are sealed with on the disk')
+  withRecords(seal.command('rotate'))
+    .description('seal everything with a new key; the server must be stopped')
+    .action(async (options) => (await import('./seal.ts')).rotateSeal(options))
+
   withRecords(program.command('send'))
     .description('hand in one message; it waits for the server if none runs')
     .requiredOption('--from <address>', 'a@d or "Name <a@d>"')

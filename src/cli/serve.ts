@@ -67,7 +67,7 @@ function startFailure(thrown: unknown, config: Config): unknown {
   if (thrown instanceof ListenFailure) return new CommandFailure(thrown.message)
   if (thrown instanceof UnusableCertificate) return new CommandFailure(`[smtp]: ${thrown.message}`, EXIT.usage)
   const failure = toFailure(thrown)
-  return failure === null ? thrown : new CommandFailure(`data_dir ${config.dataDir}: ${failure.message}`)
+  return failure === null ? thrown : new CommandFailure(`data_dir ${config.dataDir}: ${failure.message}`, failure.code)
 }
 
 /** SIGHUP: log level and certificate change without a restart. A config that has faults changes nothing. */

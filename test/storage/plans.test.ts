@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
+import { openSeal } from '../../src/storage/sqlite/seal-key.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { ALL_EVENTS, ALL_INBOUND, ALL_MESSAGES, ORGANIZATION } from './records.ts'
 
@@ -221,7 +222,7 @@ async function plansOf(use: (store: Store) => Promise<void>): Promise<Plan[]> {
     statements.add(sql)
     return prepare(sql)
   }) as Connection['prepare']
-  const store = storeOn(db)
+  const store = storeOn(db, openSeal(':memory:', db))
   await use(store)
   const plans = [...statements].map((sql) => {
     const values = Array(sql.split('?').length - 1).fill(null)

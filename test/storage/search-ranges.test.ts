@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
+import { openSeal } from '../../src/storage/sqlite/seal-key.ts'
 import { RANGE } from '../../src/storage/sqlite/search.ts'
 import type { MessageFilter, Store } from '../../src/storage/store.ts'
 import { removeAll } from './contract-retention.ts'
@@ -17,7 +18,7 @@ let numberFrom: (number: number) => void
 beforeEach(async () => {
   const db = connect(':memory:', { busyTimeoutMs: 0 })
   migrate(db, 0)
-  store = storeOn(db)
+  store = storeOn(db, openSeal(':memory:', db))
   records = createRecords()
   await found(store, records)
   numberFrom = (number) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
+import { openSeal } from '../../src/storage/sqlite/seal-key.ts'
 import { type Store, StoreUnavailable } from '../../src/storage/store.ts'
 import { ALL_MESSAGES, accept, claim, createRecords, found, LEASE, type Records, recordOf, START } from './records.ts'
 
@@ -20,7 +21,7 @@ beforeEach(async () => {
   migrate(db, START)
   isFull = false
   refuseCommits(db)
-  store = storeOn(db)
+  store = storeOn(db, openSeal(':memory:', db))
   other = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0 })
   records = createRecords()
   await found(store, records)

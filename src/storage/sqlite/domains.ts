@@ -6,6 +6,7 @@ import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
 import { idBefore, toPage } from './page.ts'
+import type { Seal } from './seal.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, name, status, created_at as createdAt,
@@ -21,10 +22,10 @@ const GET = `select ${COLUMNS} from domains where id = ?`
 const FIND_BY_NAME = `select ${COLUMNS} from domains where name = ?`
 const FIND_BY_RETURN_PATH_HOST = `select ${COLUMNS} from domains where return_path_host = ? limit 1`
 const LIST = `select ${COLUMNS} from domains where organization_id = ? and id < ? order by id desc limit ?`
-const DKIM_KEYS = `select selector, algorithm, state, public_key as publicKey, private_key_pem as privateKeyPem,
+const DKIM_KEYS = `select selector, algorithm, state, public_key as publicKey, private_key as privateKey,
     created_at as createdAt
   from dkim_keys where domain_id = ? order by created_at, algorithm desc, selector`
-const ADD_DKIM_KEY = `insert into dkim_keys (domain_id, selector, algorithm, state, public_key, private_key_pem, created_at)
+const ADD_DKIM_KEY = `insert into dkim_keys (domain_id, selector, algorithm, state, public_key, private_key, created_at)
   values (?, ?, ?, ?, ?, ?, ?)`
 const SET_DKIM_STATE = 'update dkim_keys set state = ? where domain_id = ? and selector = ?'
 const REMOVE_DKIM_KEY = 'delete from dkim_keys where domain_id = ? and selector = ?'
@@ -48,8 +49,8 @@ export interface DomainCache {
   forget(): void
 }
 
-export function domainCache(db: Connection, foreign: ForeignChanges): DomainCache {
-  const read = domainReader(db)
+export function domainCache(db: Connection, foreign: ForeignChanges, seal: Seal): DomainCache {
+  const read = domainReader(db, seal)
   const cache = new Map<string, Domain | null>()
   const byName = new Map<string, Domain>()
   const byReturnPathHost = new Map<string, Domain>()
@@ -90,8 +91,9 @@ export function sqliteDomains(
   cache: DomainCache,
   keys: KeyCache,
   remember: RememberInside,
+  seal: Seal,
 ): Domains {
-  const read = domainReader(db)
+  const read = domainReader(db, seal)
   const create = db.prepare(CREATE)
   const taken = db.prepare(TAKEN)
   const count = db.prepare(COUNT)
@@ -107,7 +109,8 @@ export function sqliteDomains(
 
   const addKeys = (id: string, keys: DkimKeyRecord[]) => {
     for (const key of keys) {
-      addDkimKey.run(id, key.selector, key.algorithm, key.state, key.publicKey, key.privateKeyPem, key.createdAt)
+      const privateKey = seal.seal(key.privateKeyPem, placeOf(id, key.selector))
+      addDkimKey.run(id, key.selector, key.algorithm, key.state, key.publicKey, privateKey, key.createdAt)
     }
   }
   /** Forgets inside the change, so that the next one of the same group reads what this one wrote. */
@@ -186,7 +189,12 @@ type Row = Omit<Domain, 'dkim' | 'tracking' | 'findings'> & {
   findings: string
 }
 
-function domainReader(db: Connection) {
+type DkimKeyRow = Omit<DkimKeyRecord, 'privateKeyPem'> & { privateKey: Uint8Array }
+
+/** Where a private key is sealed for. */
+const placeOf = (domainId: string, selector: string) => `dkim_keys ${domainId} ${selector}`
+
+function domainReader(db: Connection, seal: Seal) {
   const get = db.prepare(GET)
   const findByName = db.prepare(FIND_BY_NAME)
   const findByReturnPathHost = db.prepare(FIND_BY_RETURN_PATH_HOST)
@@ -195,7 +203,10 @@ function domainReader(db: Connection) {
     const { trackOpens, trackClicks, trackUnsubscribe, trackingHost, findings, ...rest } = row
     return {
       ...rest,
-      dkim: dkimKeys.all(row.id) as DkimKeyRecord[],
+      dkim: (dkimKeys.all(row.id) as DkimKeyRow[]).map(({ privateKey, ...key }) => ({
+        ...key,
+        privateKeyPem: seal.open(privateKey, placeOf(row.id, key.selector)).toString(),
+      })),
       tracking: {
         opens: trackOpens === 1,
         clicks: trackClicks === 1,

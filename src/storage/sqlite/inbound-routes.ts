@@ -5,6 +5,7 @@ import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
 import { idBefore, toPage } from './page.ts'
+import type { Seal } from './seal.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, name, match_type as matchType, match_value as matchValue, action,
@@ -37,7 +38,7 @@ export interface InboundRouteCache {
   forget(): void
 }
 
-export function inboundRouteCache(db: Connection, foreign: ForeignChanges): InboundRouteCache {
+export function inboundRouteCache(db: Connection, foreign: ForeignChanges, seal: Seal): InboundRouteCache {
   const get = db.prepare(GET)
   const secret = db.prepare(SECRET).pluck()
   const enabledOf = db.prepare(ENABLED_OF)
@@ -53,7 +54,10 @@ export function inboundRouteCache(db: Connection, foreign: ForeignChanges): Inbo
       let route = byId.get(id)
       if (route === undefined) {
         const row = get.get(id) as Row | undefined
-        route = row === undefined ? null : { ...toRoute(row), secret: secret.get(id) as string }
+        route =
+          row === undefined
+            ? null
+            : { ...toRoute(row), secret: seal.open(secret.get(id) as Uint8Array, placeOf(id)).toString() }
         byId.set(id, route)
       }
       return route
@@ -77,6 +81,7 @@ export function sqliteInboundRoutes(
   cache: InboundRouteCache,
   domains: DomainCache,
   remember: RememberInside,
+  seal: Seal,
 ): InboundRoutes {
   const create = db.prepare(CREATE)
   const get = db.prepare(GET)
@@ -119,7 +124,7 @@ export function sqliteInboundRoutes(
           route.authentication,
           Number(route.enabled),
           route.priority,
-          secret,
+          seal.seal(secret, placeOf(route.id)),
           route.createdAt,
         )
         remember(record)
@@ -163,6 +168,9 @@ export function sqliteInboundRoutes(
     domainByReturnPathHost: (host) => domains.byReturnPathHost(host),
   }
 }
+
+/** Where its secret is sealed for. */
+const placeOf = (id: string) => `inbound_routes ${id}`
 
 interface Row {
   id: string

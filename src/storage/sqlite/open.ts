@@ -28,6 +28,8 @@ import { sqliteQuality } from './quality.ts'
 import { shareReads } from './reading.ts'
 import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
+import type { Seal } from './seal.ts'
+import { openSeal } from './seal-key.ts'
 import { searchIndex } from './search.ts'
 import { createSpace } from './space.ts'
 import { sqliteStats } from './stats.ts'
@@ -43,7 +45,7 @@ const DATABASE_FILE = 'postrider.db'
 const BUSY_TIMEOUT_MS = 5_000
 
 /** A data directory → its Store, made and brought up to date where needed; `:memory:` for tests. Files are
- *  readable by their owner only: they hold private keys. Throws StoreMismatch for a newer store, and what the
+ *  readable by their owner only. Throws StoreMismatch for a newer store, SealUnusable without its key, and what the
  *  driver throws for a damaged or unreadable one. */
 export async function openStore(options: {
   dataDir: string
@@ -53,22 +55,22 @@ export async function openStore(options: {
   const db = connect(databaseFile(options.dataDir), { busyTimeoutMs: BUSY_TIMEOUT_MS })
   try {
     migrate(db, options.now)
-    return storeOn(db, options.committed)
+    return storeOn(db, openSeal(options.dataDir, db), options.committed)
   } catch (error) {
     db.close()
     throw error
   }
 }
 
-/** A connection with this binary's schema → its Store, which closes it. `committed` hears how long each transaction of
- *  the writer took; it may not throw. */
-export function storeOn(db: Connection, committed = (_ms: number) => {}): Store {
+/** A connection with this binary's schema, and what its secrets are sealed with → its Store, which closes it. `committed`
+ *  hears how long each transaction of the writer took; it may not throw. */
+export function storeOn(db: Connection, seal: Seal, committed = (_ms: number) => {}): Store {
   const reading = shareReads(db)
   const foreign = watchForeignChanges(db, reading)
   const keys = keyCache(foreign)
-  const domains = domainCache(db, foreign)
-  const webhooks = webhookCache(db, foreign)
-  const routes = inboundRouteCache(db, foreign)
+  const domains = domainCache(db, foreign, seal)
+  const webhooks = webhookCache(db, foreign, seal)
+  const routes = inboundRouteCache(db, foreign, seal)
   const tally = createTally(db)
   const kinds = eventKinds(db)
   const witness = auditWitness(db)
@@ -105,7 +107,7 @@ export function storeOn(db: Connection, committed = (_ms: number) => {}): Store 
 
   return {
     organizations: sqliteOrganizations(db, writer, foreign),
-    domains: sqliteDomains(db, writer, domains, keys, remember),
+    domains: sqliteDomains(db, writer, domains, keys, remember, seal),
     apiKeys: sqliteApiKeys(db, writer, keys, remember),
     messages: sqliteMessages(db, writer, { list, parts, addMessage, remember, agenda: deliveryAgenda }),
     deliveries: sqliteDeliveries(db, writer, {
@@ -121,9 +123,9 @@ export function storeOn(db: Connection, committed = (_ms: number) => {}): Store 
     events: sqliteEvents(db, writer, append, kinds),
     suppressions: sqliteSuppressions(db, writer, reading, suppress, remember),
     templates: sqliteTemplates(db, writer, reading, remember),
-    webhooks: sqliteWebhooks(db, writer, webhooks, remember),
+    webhooks: sqliteWebhooks(db, writer, webhooks, remember, seal),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookAgenda, foreign),
-    inboundRoutes: sqliteInboundRoutes(db, writer, routes, domains, remember),
+    inboundRoutes: sqliteInboundRoutes(db, writer, routes, domains, remember, seal),
     inbound: sqliteInbound(db, writer, { parts, queueDelivery, addMessage }),
     inboundDeliveries: sqliteInboundDeliveries(db, writer, {
       routes,
@@ -139,8 +141,9 @@ export function storeOn(db: Connection, committed = (_ms: number) => {}): Store 
     auditLog: sqliteAuditLog(db, writer, witness),
     secret: (name, fresh) =>
       writer.write(() => {
-        keepSecret.run(name, fresh)
-        return new Uint8Array(secret.get(name) as Uint8Array)
+        const place = `secrets ${name}`
+        keepSecret.run(name, seal.seal(fresh, place))
+        return new Uint8Array(seal.open(secret.get(name) as Uint8Array, place))
       }),
     indexForSearch: () => search.step(),
     checkWritable: () =>

@@ -4,6 +4,7 @@ import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
 import { idBefore, toPage } from './page.ts'
+import type { Seal } from './seal.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, url, events, status, description,
@@ -36,7 +37,7 @@ export interface WebhookCache {
   forget(): void
 }
 
-export function webhookCache(db: Connection, foreign: ForeignChanges): WebhookCache {
+export function webhookCache(db: Connection, foreign: ForeignChanges, seal: Seal): WebhookCache {
   const get = db.prepare(GET)
   const secrets = db.prepare(SECRETS)
   const activeOf = db.prepare(ACTIVE_OF)
@@ -52,7 +53,8 @@ export function webhookCache(db: Connection, foreign: ForeignChanges): WebhookCa
       let webhook = byId.get(id)
       if (webhook === undefined) {
         const row = get.get(id) as Row | undefined
-        webhook = row === undefined ? null : { ...toWebhook(row), secrets: toSecrets(secrets.get(id) as SecretsRow) }
+        webhook =
+          row === undefined ? null : { ...toWebhook(row), secrets: toSecrets(id, secrets.get(id) as SecretsRow, seal) }
         byId.set(id, webhook)
       }
       return webhook
@@ -74,6 +76,7 @@ export function sqliteWebhooks(
   writer: Writer,
   cache: WebhookCache,
   remember: RememberInside,
+  seal: Seal,
 ): Webhooks {
   const create = db.prepare(CREATE)
   const get = db.prepare(GET)
@@ -111,7 +114,7 @@ export function sqliteWebhooks(
           disabledReason,
           createdAt,
           updatedAt,
-          secret,
+          seal.seal(secret, placeOf(id)),
         )
         remember(record)
       }),
@@ -128,11 +131,11 @@ export function sqliteWebhooks(
       }),
     secrets: async (id) => {
       const row = secrets.get(id) as SecretsRow | undefined
-      return row === undefined ? null : toSecrets(row)
+      return row === undefined ? null : toSecrets(id, row, seal)
     },
     rotateSecret: (id, secret, previousExpiresAt, now, record) =>
       change(() => {
-        rotate.run(previousExpiresAt, secret, now, id)
+        rotate.run(previousExpiresAt, seal.seal(secret, placeOf(id)), now, id)
         remember(record)
       }),
     // There may be a month of deliveries: it is paused first and goes with the last of them. What is cut off in between
@@ -158,11 +161,18 @@ export function toWebhook(row: Row): Webhook {
 }
 
 interface SecretsRow {
-  secret: string
-  previous: string | null
+  secret: Uint8Array
+  previous: Uint8Array | null
   expiresAt: number | null
 }
 
-function toSecrets({ secret, previous, expiresAt }: SecretsRow): WebhookSecrets {
-  return { secret, previous: previous === null ? null : { secret: previous, expiresAt: expiresAt ?? 0 } }
+/** Where both its secrets are sealed for: rotation moves one into the other's place. */
+const placeOf = (id: string) => `webhooks ${id}`
+
+function toSecrets(id: string, { secret, previous, expiresAt }: SecretsRow, seal: Seal): WebhookSecrets {
+  const open = (sealed: Uint8Array) => seal.open(sealed, placeOf(id)).toString()
+  return {
+    secret: open(secret),
+    previous: previous === null ? null : { secret: open(previous), expiresAt: expiresAt ?? 0 },
+  }
 }

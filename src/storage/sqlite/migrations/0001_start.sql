@@ -29,7 +29,7 @@ create table dkim_keys (
   algorithm text not null,
   state text not null,
   public_key text not null,
-  private_key_pem text not null,
+  private_key blob not null, -- PEM, sealed (seal.ts)
   created_at integer not null,
   primary key (domain_id, selector)
 ) strict, without rowid;
@@ -255,8 +255,8 @@ create table webhooks (
   last_failure_at integer,
   consecutive_failures integer not null default 0,
   failing_since integer,
-  secret text not null,
-  previous_secret text,
+  secret blob not null, -- sealed, both
+  previous_secret blob,
   previous_expires_at integer
 ) strict, without rowid;
 create index webhooks_of_organization on webhooks (organization_id, id);
@@ -300,7 +300,7 @@ create table inbound_routes (
   authentication text not null,
   enabled integer not null,
   priority integer not null,
-  secret text not null,
+  secret blob not null, -- sealed
   created_at integer not null
 ) strict, without rowid;
 create index inbound_routes_of_organization on inbound_routes (organization_id, id);
@@ -501,8 +501,14 @@ insert into heartbeat (one, beats) values (1, 0);
 
 create table secrets (
   name text primary key,
-  value blob not null
+  value blob not null -- sealed
 ) strict, without rowid;
+
+-- Something sealed with the key of this data directory, by which the key is known again.
+create table seal (
+  one integer primary key check (one = 1),
+  proof blob not null
+) strict;
 
 -- Words of subject and addresses, each with the code of its range of numbers before it (search.ts); filled behind the
 -- accept path, `message_search_state` says how far.

@@ -1,0 +1,57 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+
+/** Seals secrets for the disk and opens them again, with AES-256-GCM (NIST SP 800-38D). What is sealed is bound to its
+ *  place, so that nobody who can write to the database makes the secret of one record that of another. */
+export interface Seal {
+  /** `place` is table and key of the row: `webhooks whk_…`. */
+  seal(plain: string | Uint8Array, place: string): Uint8Array
+  /** Throws SealUnusable when it was sealed with another key, for another place, or was changed. */
+  open(sealed: Uint8Array, place: string): Buffer
+}
+
+/** The key of the seals is missing, is not the one, or others may read it; `message` says what to do. */
+export class SealUnusable extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'SealUnusable'
+  }
+}
+
+/** Of AES-256. */
+export const KEY_BYTES = 32
+
+/** Keys → Seal. The first seals, all of them open: while keys are changed there are two. */
+export function createSeal(keys: readonly [Uint8Array, ...Uint8Array[]]): Seal {
+  const named = keys.map((key) => ({ key, name: nameOf(key) }))
+  const newest = named[0]!
+  return {
+    seal: (plain, place) => {
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', newest.key, nonce).setAAD(Buffer.from(place))
+      return Buffer.concat([newest.name, nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+    },
+    open: (sealed, place) => {
+      const bytes = Buffer.from(sealed)
+      const known = named.find(({ name }) => name.equals(bytes.subarray(0, NAME_BYTES)))
+      if (known === undefined) throw new SealUnusable('it is not the key that the secrets were sealed with')
+      const nonce = bytes.subarray(NAME_BYTES, TEXT_AT)
+      const decipher = createDecipheriv('aes-256-gcm', known.key, nonce).setAAD(Buffer.from(place))
+      decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+      try {
+        return Buffer.concat([decipher.update(bytes.subarray(TEXT_AT, -TAG_BYTES)), decipher.final()])
+      } catch {
+        throw new SealUnusable(`a sealed secret was changed or moved: ${place}`)
+      }
+    },
+  }
+}
+
+const NAME_BYTES = 4
+const NONCE_BYTES = 12
+const TEXT_AT = NAME_BYTES + NONCE_BYTES
+const TAG_BYTES = 16
+
+/** Tells which key sealed, and nothing of the key. */
+function nameOf(key: Uint8Array): Buffer {
+  return createHash('sha256').update('postrider seal key').update(key).digest().subarray(0, NAME_BYTES)
+}

@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from '../../src/storage/sqlite/driver.ts'
+import { openStore } from '../../src/storage/sqlite/open.ts'
+import { reseal } from '../../src/storage/sqlite/reseal.ts'
+import { createSeal, SealUnusable } from '../../src/storage/sqlite/seal.ts'
+import { createRecords, DOMAIN, found, ORGANIZATION, START } from './records.ts'
+
+/** Secrets on the disk. */
+
+let dataDir: string
+const keyFile = () => join(dataDir, 'seal.key')
+const open = () => openStore({ dataDir, now: START })
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'postrider-seal-'))
+})
+afterEach(() => rmSync(dataDir, { recursive: true }))
+
+const WEBHOOK = 'whsec_canary_of_a_webhook'
+const SECOND = 'whsec_canary_after_rotation'
+const ROUTE = 'whsec_canary_of_a_route'
+const PEM = 'canary private key'
+const TRACKING = Buffer.from('canary of tracking links, 32 by.')
+
+/** A store with one secret of every kind, closed again. */
+async function furnish() {
+  const store = await open()
+  const records = createRecords()
+  await found(store, records)
+  const webhook = records.webhook()
+  const route = records.inboundRoute()
+  await store.webhooks.create(webhook, WEBHOOK)
+  await store.webhooks.rotateSecret(webhook.id, SECOND, START + 1, START)
+  await store.inboundRoutes.create(route, ROUTE)
+  await store.domains.addDkimKeys(DOMAIN, [records.dkimKey({ selector: 'canary', privateKeyPem: PEM })])
+  await store.secret('tracking', TRACKING)
+  await store.close()
+  return { webhook, route }
+}
+
+const everything = async () => {
+  const store = await open()
+  const [webhook] = (await store.webhooks.list(ORGANIZATION, { limit: 1, after: null })).records
+  const secrets = await store.webhooks.secrets(webhook!.id)
+  const dkim = (await store.domains.get(DOMAIN))!.dkim.find(({ selector }) => selector === 'canary')
+  const tracking = await store.secret('tracking', new Uint8Array(32))
+  await store.close()
+  return [secrets!.secret, secrets!.previous!.secret, dkim!.privateKeyPem, Buffer.from(tracking).toString()]
+}
+const ALL = [SECOND, WEBHOOK, PEM, TRACKING.toString()]
+const refusal = () =>
+  open().then(
+    (store) => store.close(),
+    (error: Error) => error,
+  )
+
+test('no secret can be read from the files, and the store reads all of them', async () => {
+  const { webhook } = await furnish()
+  const text = readdirSync(dataDir)
+    .map((name) => readFileSync(join(dataDir, name), 'latin1'))
+    .join('')
+  expect(text.includes(webhook.url)).toBe(true) // it is searched where things are
+  expect([WEBHOOK, SECOND, ROUTE, PEM, 'canary of'].filter((secret) => text.includes(secret))).toEqual([])
+  expect(await everything()).toEqual(ALL)
+})
+
+test('the key is made at the first start, for its owner alone', async () => {
+  await (await open()).close()
+  expect(statSync(keyFile()).mode & 0o777).toBe(0o600)
+  expect(Buffer.from(readFileSync(keyFile(), 'latin1').trim(), 'base64').length).toBe(32)
+  expect(readdirSync(dataDir).filter((name) => name.startsWith('seal'))).toEqual(['seal.key'])
+})
+
+test('without the key, with another, a damaged one, or one that others may read, nothing is opened', async () => {
+  await furnish()
+  const key = readFileSync(keyFile())
+  rmSync(keyFile())
+  expect(await refusal()).toBeInstanceOf(SealUnusable)
+  expect(await refusal()).toHaveProperty('message', expect.stringMatching(/seal\.key is missing: .* from your backup$/))
+  expect(readdirSync(dataDir)).not.toContain('seal.key')
+  writeFileSync(keyFile(), Buffer.alloc(32, 7).toString('base64'), { mode: 0o600 })
+  expect(await refusal()).toHaveProperty('message', expect.stringMatching(/it is not the key/))
+  writeFileSync(keyFile(), 'short')
+  expect(await refusal()).toHaveProperty('message', expect.stringMatching(/seal\.key is damaged/))
+  writeFileSync(keyFile(), key)
+  chmodSync(keyFile(), 0o640)
+  expect(await refusal()).toHaveProperty('message', expect.stringMatching(/chmod 600/))
+  chmodSync(keyFile(), 0o600)
+  expect(await everything()).toEqual(ALL)
+})
+
+test('a sealed secret is worth nothing in the place of another', async () => {
+  await furnish()
+  const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0 })
+  db.exec('update webhooks set secret = (select secret from inbound_routes)')
+  db.close()
+  expect(everything()).rejects.toThrow('a sealed secret was changed or moved: webhooks')
+  const seal = createSeal([new Uint8Array(32)])
+  const sealed = seal.seal('x', 'here')
+  expect(seal.open(sealed, 'here').toString()).toBe('x')
+  expect(() => seal.open(sealed, 'there')).toThrow(SealUnusable)
+  sealed[sealed.length - 1]! ^= 1
+  expect(() => seal.open(sealed, 'here')).toThrow(SealUnusable)
+})
+
+test('a new key opens everything; the old one alone opens nothing any more', async () => {
+  await furnish()
+  const old = readFileSync(keyFile(), 'latin1')
+  expect(reseal(dataDir)).toBeGreaterThanOrEqual(5)
+  const [fresh, kept] = readFileSync(keyFile(), 'latin1').trim().split('\n')
+  expect(`${kept}\n`).toBe(old)
+  expect(statSync(keyFile()).mode & 0o777).toBe(0o600)
+  expect(await everything()).toEqual(ALL)
+  writeFileSync(keyFile(), `${fresh}\n`)
+  expect(await everything()).toEqual(ALL)
+  writeFileSync(keyFile(), old)
+  expect(await refusal()).toBeInstanceOf(SealUnusable)
+})
+
+test('two that start at the same time have one key', async () => {
+  const stores = await Promise.all([open(), open()])
+  const [one, two] = await Promise.all(
+    stores.map((store) => store.secret('verp', crypto.getRandomValues(new Uint8Array(8)))),
+  )
+  expect(one).toEqual(two!)
+  for (const store of stores) await store.close()
+})
