@@ -3,6 +3,7 @@ import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
 import { eventKinds, RANGE } from '../../src/storage/sqlite/event-kinds.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
+import { openSeal } from '../../src/storage/sqlite/seal-key.ts'
 import type { AcceptedMessage, EventFilter, MessageFilter, Store } from '../../src/storage/store.ts'
 import { removeAll } from './contract-retention.ts'
 import { ALL_EVENTS, ALL_MESSAGES, accept, createRecords, found, idsByPage, type Records, START } from './records.ts'
@@ -17,7 +18,7 @@ let records: Records
 beforeEach(async () => {
   db = connect(':memory:', { busyTimeoutMs: 0 })
   migrate(db, 0)
-  store = storeOn(db)
+  store = storeOn(db, openSeal(':memory:', db))
   records = createRecords()
   await found(store, records)
 })
