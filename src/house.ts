@@ -96,7 +96,7 @@ async function furnish(
   const workerId = randomUUID()
   const userAgent = `Postrider/${VERSION}`
 
-  const store = await openStore({ dataDir, now: clock.now(), committed: metrics.committed })
+  const store = await openStore({ dataDir, now: clock.now(), told: metrics })
   undo.push(() => store.close())
   await store.deliveries.endForeignLeases(workerId, clock.now())
   await store.webhookDeliveries.endForeignLeases(workerId, clock.now())

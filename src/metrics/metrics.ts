@@ -1,3 +1,4 @@
+import type { SuppressionReason } from '../model/suppression.ts'
 import type { ClientAddress } from '../platform/client-address.ts'
 import type { Post } from '../platform/fetch-public.ts'
 import type { MailLog } from '../platform/maillog.ts'
@@ -19,6 +20,7 @@ export interface Metrics {
   answered(request: AnsweredRequest): void
   /** A transaction of the store took so long. */
   committed(ms: number): void
+  suppressed(reason: SuppressionReason): void
   /** Asks these from now on, and looks at the main thread. */
   watch(engines: Engines): void
   /** None when no network may ask. */
@@ -36,6 +38,11 @@ export function createMetrics(options: {
   const registry = createRegistry()
   const posts = countPosts(registry)
   const answered = countRequests(registry)
+  const suppressions = registry.counter(
+    'postrider_suppressions_total',
+    'Addresses that came onto a suppression list.',
+    ['reason'],
+  )
   const machine = countMachine(registry, options)
   let stop = () => {}
   return {
@@ -43,6 +50,7 @@ export function createMetrics(options: {
     posts,
     answered,
     committed: machine.committed,
+    suppressed: (reason) => suppressions([reason]),
     watch: (engines) => {
       gaugeEngines(registry, engines)
       if (allowedNetworks.length > 0) stop = watchStalls(machine.late)

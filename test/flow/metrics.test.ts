@@ -52,6 +52,14 @@ test('counts attempts by outcome', async () => {
   expect(await value('postrider_delivery_attempt_seconds_bucket{outcome="delivered",le="+Inf"}')).toBe(1)
 })
 
+test('counts suppressions by reason, each once', async () => {
+  await open()
+  for (const email of ['ann@customer.example', 'ann@customer.example', 'bob@customer.example']) {
+    await house.ask('POST', '/v1/suppressions', { email })
+  }
+  expect(await value('postrider_suppressions_total{reason="manual"}')).toBe(2)
+})
+
 test('every line is one of the format, every family has help and type, and nothing of a user is in it', async () => {
   await open()
   const { body } = await house.send({ to: 'secret-name@customer.example', subject: 'secret subject' })

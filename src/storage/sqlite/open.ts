@@ -36,6 +36,7 @@ import { sqliteStats } from './stats.ts'
 import { sqliteSuppressions, suppressInside } from './suppressions.ts'
 import { createTally } from './tally.ts'
 import { sqliteTemplates } from './templates.ts'
+import { createTelling, type Told } from './told.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
 import { sqliteWebhooks, webhookCache } from './webhooks.ts'
 import { createWriter } from './writer.ts'
@@ -47,24 +48,19 @@ const BUSY_TIMEOUT_MS = 5_000
 /** A data directory → its Store, made and brought up to date where needed; `:memory:` for tests. Files are
  *  readable by their owner only. Throws StoreMismatch for a newer store, SealUnusable without its key, and what the
  *  driver throws for a damaged or unreadable one. */
-export async function openStore(options: {
-  dataDir: string
-  now: number
-  committed?: (ms: number) => void
-}): Promise<Store> {
+export async function openStore(options: { dataDir: string; now: number; told?: Told }): Promise<Store> {
   const db = connect(databaseFile(options.dataDir), { busyTimeoutMs: BUSY_TIMEOUT_MS })
   try {
     migrate(db, options.now)
-    return storeOn(db, openSeal(options.dataDir, db), options.committed)
+    return storeOn(db, openSeal(options.dataDir, db), options.told)
   } catch (error) {
     db.close()
     throw error
   }
 }
 
-/** A connection with this binary's schema, and what its secrets are sealed with → its Store, which closes it. `committed`
- *  hears how long each transaction of the writer took; it may not throw. */
-export function storeOn(db: Connection, seal: Seal, committed = (_ms: number) => {}): Store {
+/** A connection with this binary's schema, and what its secrets are sealed with → its Store, which closes it. */
+export function storeOn(db: Connection, seal: Seal, told?: Told): Store {
   const reading = shareReads(db)
   const foreign = watchForeignChanges(db, reading)
   const keys = keyCache(foreign)
@@ -72,17 +68,25 @@ export function storeOn(db: Connection, seal: Seal, committed = (_ms: number) =>
   const webhooks = webhookCache(db, foreign, seal)
   const routes = inboundRouteCache(db, foreign, seal)
   const tally = createTally(db)
+  const telling = createTelling(told)
   const kinds = eventKinds(db)
   const witness = auditWitness(db)
   const undone = () => {
     tally.forget()
+    telling.forget()
     kinds.forget()
     quality.forget()
     domains.forget()
     webhooks.forget()
     routes.forget()
   }
-  const memory = { beginning: reading.end, begun: foreign.check, ending: tally.flush, committed, undone }
+  const memory = {
+    beginning: reading.end,
+    begun: foreign.check,
+    ending: tally.flush,
+    committed: telling.committed,
+    undone,
+  }
   const writer = createWriter(db, memory, witness.accompany)
   const deliveryAgenda = createAgenda()
   const webhookAgenda = createAgenda()
@@ -92,7 +96,7 @@ export function storeOn(db: Connection, seal: Seal, committed = (_ms: number) =>
   const search = searchIndex(db, writer, space.copyLog)
 
   const remember = rememberInside(db)
-  const suppress = suppressInside(db)
+  const suppress = telling.hearing(suppressInside(db))
   const addAttempt = addAttemptInside(db)
   const append = appendInside(db, { webhooks, agenda: webhookAgenda, tally, kinds })
   const quality = sqliteQuality(db, writer, { append, foreign })
