@@ -6,7 +6,8 @@
  *  Prints the machine, then median (min–max) of the rounds with what each is to reach. With `--against` an earlier binary
  *  runs in turn with this one. `--keep` adds to the values in FILE, so that parts can be measured one at a time and still
  *  make one table; `--rounds 0` only prints it. `--markdown` prints the table of the README. Generator, sink and receiver
- *  are processes of their own on the same machine: compare within one run only. Exit code 1 when a part failed. */
+ *  are processes of their own on the same machine: compare within one run only. `--only size --data DIR` measures with a
+ *  million waiting (bench/size.ts), which takes a folder of twelve gigabytes and its time. Exit code 1 when a part failed. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,16 +21,19 @@ import { isolation } from './bench/isolation.ts'
 import { latency } from './bench/latency.ts'
 import type { Bench, Binary, Part } from './bench/part.ts'
 import { send } from './bench/send.ts'
+import { waiting } from './bench/waiting.ts'
 import { webhooks } from './bench/webhooks.ts'
 
-const PARTS: Part[] = [send, accept, isolation, claim, webhooks, inbound, latency, footprint]
+const QUICK: Part[] = [send, accept, isolation, claim, webhooks, inbound, latency, footprint]
+const PARTS: Part[] = [...QUICK, waiting]
 
 const { values: options } = parseArgs({
   options: {
-    only: { type: 'string', default: PARTS.map(({ name }) => name).join(',') },
+    only: { type: 'string', default: QUICK.map(({ name }) => name).join(',') },
     rounds: { type: 'string', default: '3' },
     messages: { type: 'string', default: '5000' },
     against: { type: 'string' },
+    data: { type: 'string' },
     keep: { type: 'string' },
     markdown: { type: 'boolean', default: false },
   },
@@ -61,6 +65,7 @@ process.exit() // a part that failed may have left its server running
 async function measure(part: Part, round: number): Promise<void> {
   const bench: Bench = {
     scratch,
+    data: options.data ?? null,
     messages: Number(options.messages),
     round,
     note: (who, figure, value) => figures.note(who?.name ?? 'machine', figure, value),

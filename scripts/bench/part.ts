@@ -19,6 +19,8 @@ export interface Binary {
 export interface Bench {
   /** A folder that is removed at the end. */
   scratch: string
+  /** The folder of `--data`, for the part that needs one. */
+  data: string | null
   /** Mails of a load. */
   messages: number
   /** From 0. */
