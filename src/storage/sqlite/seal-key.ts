@@ -1,16 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Connection } from './driver.ts'
 import { createSeal, KEY_BYTES, type Seal, SealUnusable } from './seal.ts'
 
@@ -19,7 +9,7 @@ import { createSeal, KEY_BYTES, type Seal, SealUnusable } from './seal.ts'
 export const SEAL_KEY_FILE = 'seal.key'
 
 const PROOF = 'select proof from seal'
-const KEEP_PROOF = 'insert into seal (one, proof) values (1, ?) on conflict do nothing'
+const KEEP_PROOF = 'insert into seal (one, proof) values (1, ?)'
 const PLACE = 'seal'
 const PROOF_TEXT = 'postrider'
 
@@ -29,17 +19,25 @@ const PROOF_TEXT = 'postrider'
 export function openSeal(dataDir: string, db: Connection): Seal {
   if (dataDir === ':memory:') return createSeal([randomBytes(KEY_BYTES)])
   const file = join(dataDir, SEAL_KEY_FILE)
-  const isSealed = db.prepare(PROOF).get() !== undefined
-  const keys = readKeys(file) ?? (isSealed ? null : makeKey(file))
+  const proof = db.prepare(PROOF).pluck()
+  if (proof.get() === undefined) {
+    // Under the write lock, so that of two that start at the same time one makes the key.
+    db.transaction(() => {
+      if (proof.get() !== undefined) return
+      const made = readKeys(file) // by a start that was cut off before it was used
+      const seal = made === null ? addKey(dataDir) : createSeal(made)
+      db.prepare(KEEP_PROOF).run(seal.seal(PROOF_TEXT, PLACE))
+    }).immediate()
+  }
+  const keys = readKeys(file)
   if (keys === null) {
     throw new SealUnusable(
       `${file} is missing: the secrets in the database were sealed with it; put it back from your backup`,
     )
   }
   const seal = createSeal(keys)
-  if (!isSealed) db.prepare(KEEP_PROOF).run(seal.seal(PROOF_TEXT, PLACE))
   try {
-    seal.open(db.prepare(PROOF).pluck().get() as Uint8Array, PLACE)
+    seal.open(proof.get() as Uint8Array, PLACE)
   } catch (error) {
     if (!(error instanceof SealUnusable)) throw error
     throw new SealUnusable(`${file}: ${error.message}; put back the one that belongs to this database`)
@@ -47,13 +45,11 @@ export function openSeal(dataDir: string, db: Connection): Seal {
   return seal
 }
 
-/** Puts a new key on top of those in the file; what the others sealed can still be opened. */
+/** Puts a new key on top of those in the file, if there is one; what the others sealed can still be opened. */
 export function addKey(dataDir: string): Seal {
   const file = join(dataDir, SEAL_KEY_FILE)
   const keys: Keys = [randomBytes(KEY_BYTES), ...(readKeys(file) ?? [])]
-  const draft = writeDraft(file, keys)
-  renameSync(draft, file)
-  syncFolder(dataDir)
+  write(file, keys)
   return createSeal(keys)
 }
 
@@ -85,18 +81,10 @@ function readKeys(file: string): Keys | null {
   }
 }
 
-/** Whole or not at all, and of two who make one at the same time the first wins. */
-function makeKey(file: string): Keys {
-  const draft = writeDraft(file, [randomBytes(KEY_BYTES)])
-  try {
-    linkSync(draft, file)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    rmSync(draft, { force: true })
-  }
-  syncFolder(join(file, '..'))
-  return readKeys(file)!
+/** Whole or not at all, and on the disk. */
+function write(file: string, keys: Keys): void {
+  renameSync(writeDraft(file, keys), file)
+  syncFolder(dirname(file))
 }
 
 function writeDraft(file: string, keys: Keys): string {
