@@ -170,21 +170,24 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /INDEX events_of_message \(message_id=\?/,
   ],
   [
-    /from webhook_deliveries d .* d\.status = \?/,
-    /INDEX webhook_deliveries_of_webhook \(webhook_id=\? AND number<\?\)/,
+    /^select d.* from webhook_deliveries d indexed by webhook_deliveries_of_webhook/,
+    /INDEX webhook_deliveries_of_webhook \(webhook_id=\? AND number>\? AND number<\?\)/,
   ],
   [
     /from inbound_messages m indexed by inbound_messages_of_organization/,
-    /INDEX inbound_messages_of_organization \(organization_id=\? AND number<\?\)/,
+    /INDEX inbound_messages_of_organization \(organization_id=\? AND number>\? AND number<\?\)/,
   ],
-  [/from inbound_messages m indexed by inbound_messages_of_route/, /of_route \(route_id=\? AND number<\?\)/],
+  [
+    /from inbound_messages m indexed by inbound_messages_of_route/,
+    /of_route \(route_id=\? AND number>\? AND number<\?\)/,
+  ],
   [
     /from inbound_messages m indexed by inbound_messages_by_status/,
-    /by_status \(organization_id=\? AND delivery_status=\? AND number<\?\)/,
+    /by_status \(organization_id=\? AND delivery_status=\? AND number>\? AND number<\?\)/,
   ],
   [
-    /from inbound_addresses a/,
-    /a USING PRIMARY KEY \(organization_id=\? AND field=\? AND address=\? AND message_number<\?\)\nSEARCH m USING INTEGER PRIMARY KEY/,
+    /^select m.* from inbound_addresses a/,
+    /a USING PRIMARY KEY \(organization_id=\? AND field=\? AND address=\? AND message_number>\? AND message_number<\?\)\nSEARCH m USING INTEGER PRIMARY KEY/,
   ],
   [
     /exists \(select 1 from inbound_addresses o/,
@@ -201,8 +204,16 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   ],
   [/^delete from audit_log/, /COVERING INDEX audit_log_by_time \(at<\?\)/],
   [
-    /from suppressions where organization_id = \? and id < \?/,
-    /INDEX suppressions_of_organization \(organization_id=\? AND id<\?\)/,
+    /from suppressions indexed by suppressions_of_organization where organization_id = \? and id >= /,
+    /INDEX suppressions_of_organization \(organization_id=\? AND id>\? AND id<\?\)/,
+  ],
+  [
+    /from suppressions indexed by suppressions_by_reason where/,
+    /suppressions_by_reason \(organization_id=\? AND reason=\? AND id>\? AND id<\?\)/,
+  ],
+  [
+    /from webhook_deliveries d indexed by webhook_deliveries_failed where/,
+    /webhook_deliveries_failed \(webhook_id=\? AND number>\? AND number<\?\)/,
   ],
 ]
 

@@ -84,4 +84,4 @@ test('the search index is merged while much is removed, however busy the house i
   expect(indexBytes()).toBeLessThan(before / 4)
   db.close()
   await store.close()
-})
+}, 30_000)

@@ -1,12 +1,13 @@
 import type { InboundMessage } from '../../model/inbound-message.ts'
 import { suppressionKey } from '../../model/suppression.ts'
-import type { Inbound, InboundFilter, PageRequest } from '../store.ts'
+import type { Inbound, InboundFilter } from '../store.ts'
 import type { AddMessageInside } from './add-message.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { Connection } from './driver.ts'
 import type { QueueInboundInside } from './inbound-queue.ts'
 import { INBOUND_COLUMNS, type InboundRow, toInboundMessage } from './inbound-row.ts'
 import { type Condition, toPage, when } from './page.ts'
+import { sliced, type Walk, walkSlices } from './slices.ts'
 import type { Writer } from './writer.ts'
 
 const ADD_RAW = 'insert into inbound_raws (parsed, raw) values (?, ?)'
@@ -24,6 +25,8 @@ const PARSED = `select r.number, r.parsed as first from inbound_messages m join 
 const NUMBER = 'select number from inbound_messages where id = ?'
 // A cursor whose record retention has dropped: everything older than its id's time goes on.
 const NUMBER_NEAR = 'select number + 1 from inbound_messages where id < ? order by id desc limit 1'
+
+const END = Number.MAX_SAFE_INTEGER
 
 export function sqliteInbound(
   db: Connection,
@@ -97,23 +100,18 @@ export function sqliteInbound(
       return row === undefined ? null : toInboundMessage(row)
     },
     list: async (filter, page) => {
-      const before = page.after === null ? null : (number.get(page.after) ?? numberNear.get(page.after) ?? 0)
-      const { sql, values } = listQuery(filter, before as number | null, page)
-      return toPage(db.prepare(sql).all(...values) as InboundRow[], page, toInboundMessage)
+      const high = page.after === null ? END : (number.get(page.after) ?? numberNear.get(page.after) ?? 0)
+      const addresses = addressesOf(filter)
+      const step = sliced(db, walkOf(filter, addresses), INBOUND_COLUMNS, conditionsOf(filter, addresses), 0)
+      return toPage((await walkSlices(step, high as number, page.limit + 1)) as InboundRow[], page, toInboundMessage)
     },
     raw: async (id) => wholeOf('raw', raw.get(id)),
     parsed: async (id) => wholeOf('parsed', parsed.get(id)),
   }
 }
 
-/** The query walks what is narrowest, from its newest end: one address, one route, one status or the organization.
- *  Left to itself SQLite walks the organization, because that lies in the order of the page as well. */
-function listQuery(filter: InboundFilter, before: number | null, page: PageRequest): Condition {
-  const addresses = addressesOf(filter)
-  const { walked, number, first } = walkOf(filter, addresses)
-  const conditions = [
-    ...first,
-    ...when(before, `${number} < ?`),
+function conditionsOf(filter: InboundFilter, addresses: AddressOf[]): Condition[] {
+  return [
     { sql: 'm.organization_id = ?', values: [filter.organizationId] },
     ...when(filter.routeId, 'm.route_id = ?'),
     ...when(filter.domainId, 'm.domain_id = ?'),
@@ -126,42 +124,32 @@ function listQuery(filter: InboundFilter, before: number | null, page: PageReque
     ...when(filter.createdAfter, 'm.received_at >= ?'),
     ...when(filter.createdBefore, 'm.received_at < ?'),
   ]
-  return {
-    sql: `select ${INBOUND_COLUMNS} from ${walked}
-      where ${conditions.map((each) => each.sql).join(' and ')} order by ${number} desc limit ?`,
-    values: [...conditions.flatMap((each) => each.values), page.limit + 1],
-  }
 }
 
-interface Walk {
-  /** Of the `from` clause. */
-  walked: string
-  /** Column that counts down on it. */
-  number: string
-  /** What makes it narrow, beside what the filter says of the message. */
-  first: Condition[]
-}
-
+/** What is walked is narrowest: one address, one route, one status, one domain or the organization. Left to itself SQLite
+ *  walks the organization, because that lies in the order of the page as well. */
 function walkOf(filter: InboundFilter, [narrowest]: AddressOf[]): Walk {
+  const { organizationId, routeId, status, domainId } = filter
   if (narrowest !== undefined) {
     return {
-      walked: 'inbound_addresses a cross join inbound_messages m on m.number = a.message_number',
-      number: 'a.message_number',
-      first: [
-        {
-          sql: 'a.organization_id = ? and a.field = ? and a.address = ?',
-          values: [filter.organizationId, narrowest.field, narrowest.address],
-        },
-      ],
+      walked: 'inbound_addresses a',
+      join: 'cross join inbound_messages m on m.number = a.message_number',
+      key: 'a.message_number',
+      sql: 'a.organization_id = ? and a.field = ? and a.address = ?',
+      values: [organizationId, narrowest.field, narrowest.address],
     }
   }
-  const index =
-    filter.routeId !== null
-      ? 'inbound_messages_of_route'
-      : filter.status !== null
-        ? 'inbound_messages_by_status'
-        : 'inbound_messages_of_organization'
-  return { walked: `inbound_messages m indexed by ${index}`, number: 'm.number', first: [] }
+  const by = (index: string, sql: string, ...values: unknown[]): Walk => ({
+    walked: `inbound_messages m indexed by inbound_messages_${index}`,
+    join: '',
+    key: 'm.number',
+    sql,
+    values,
+  })
+  if (routeId !== null) return by('of_route', 'm.route_id = ?', routeId)
+  if (status !== null) return by('by_status', 'm.organization_id = ? and m.delivery_status = ?', organizationId, status)
+  if (domainId !== null) return by('of_domain', 'm.domain_id = ?', domainId)
+  return by('of_organization', 'm.organization_id = ?', organizationId)
 }
 
 interface AddressOf {

@@ -7,6 +7,7 @@ import { marksAsked } from './marks.ts'
 import { MESSAGE_COLUMNS, type MessageRow, toMessage } from './message-row.ts'
 import { type Condition, type Numbers, nextTurn, SLACK_MS, toPage, when } from './page.ts'
 import type { SearchIndex } from './search.ts'
+import { candidateSql, joined, sliced, type Walk, walkSlices } from './slices.ts'
 
 const NUMBER = 'select number from messages where id = ?'
 // A cursor whose record retention has dropped: everything older than its id's time goes on.
@@ -17,8 +18,6 @@ const LAST_BEFORE = 'select number from messages where id < ? order by id desc l
 const FIRST_SINCE = 'select number from messages where id >= ? order by id limit 1'
 const HAS_WORDS = 'select 1 from message_search where message_search match ? limit 1'
 
-/** Messages looked at one by one before others have a turn: a few milliseconds. */
-const SLICE = 1000
 /** Ranges of the search index looked into before others have a turn. */
 const RANGES_A_TURN = 32
 
@@ -44,22 +43,6 @@ export function sqliteMessageList(db: Connection, search: SearchIndex): MessageL
     return { low: ((last ?? -1) as number) + 1, high: Math.min(cursor, (first ?? cursor) as number) }
   }
 
-  /** A step through the filter's messages: the next slice of what is walked → where the one after it ends; null when
-   *  there is none. */
-  const walker = (filter: MessageFilter, { low }: Numbers) => {
-    const walk = walkOf(filter)
-    const candidate = db.prepare(candidateSql(walk)).pluck()
-    const conditions = joined(filterConditions(filter))
-    const listed = db.prepare(`select ${MESSAGE_COLUMNS} from ${walk.walked} ${walk.join}
-      where ${walk.sql} and ${walk.number} >= ? and ${walk.number} < ? and ${conditions.sql}
-      ${walk.order} limit ?`)
-    return (rows: MessageRow[], high: number, limit: number): number | null => {
-      const floor = candidate.get(...walk.values, low, high, SLICE - 1) as number | undefined
-      const values = [...walk.values, floor ?? low, high, ...conditions.values, limit - rows.length]
-      rows.push(...(listed.all(...values) as MessageRow[]))
-      return floor ?? null
-    }
-  }
   /** From range to range, the newest first, stepping over those in which nothing lies that could match. */
   const searched = async (filter: MessageFilter, { low, high }: Numbers, limit: number, rows: MessageRow[]) => {
     await search.catchUp()
@@ -93,34 +76,15 @@ export function sqliteMessageList(db: Connection, search: SearchIndex): MessageL
     const rows: MessageRow[] = []
     if (filter.text !== null) await searched(filter, bounds, limit, rows)
     else {
-      const step = walker(filter, bounds)
-      let high = step(rows, bounds.high, limit)
-      if (high !== null && rows.length < limit && marksAsked(filter).length > 0) {
-        await searched(filter, { low: bounds.low, high }, limit, rows)
-        high = null
-      }
-      while (high !== null && rows.length < limit) {
-        await nextTurn()
-        high = step(rows, high, limit)
+      const step = sliced(db, walkOf(filter), MESSAGE_COLUMNS, filterConditions(filter), bounds.low)
+      const high = step(rows, bounds.high, limit) as number | null
+      if (high !== null && rows.length < limit) {
+        if (marksAsked(filter).length > 0) await searched(filter, { low: bounds.low, high }, limit, rows)
+        else await walkSlices(step, high, limit, rows)
       }
     }
     return toPage(rows, page, toMessage)
   }
-}
-
-function joined(conditions: Condition[]): Condition {
-  return { sql: conditions.map(({ sql }) => sql).join(' and '), values: conditions.flatMap(({ values }) => values) }
-}
-
-/** What is walked from its newest end: the narrowest of what indexes answer. */
-interface Walk extends Condition {
-  /** Of the `from` clause. */
-  walked: string
-  /** Whose messages these are. */
-  join: string
-  /** Column that counts down on it. */
-  number: string
-  order: string
 }
 
 /** Left to itself, SQLite walks the organization, because that lies in the order of the page as well. */
@@ -129,33 +93,28 @@ function walkOf({ organizationId, to, tag, status }: MessageFilter): Walk {
     return {
       walked: 'deliveries d indexed by deliveries_by_address',
       join: 'cross join messages m on m.number = d.message_number',
-      number: 'd.message_number',
+      key: 'd.message_number',
       sql: 'd.address = ?',
       values: [suppressionKey(to)],
-      order: 'group by d.message_number order by d.message_number desc',
+      group: 'group by d.message_number',
     }
   }
   if (tag !== null) {
     return {
       walked: 'message_tags t',
       join: 'cross join messages m on m.number = t.message_number',
-      number: 't.message_number',
+      key: 't.message_number',
       sql: 't.organization_id = ? and t.tag = ?',
       values: [organizationId, tag],
-      order: 'order by t.message_number desc',
     }
   }
-  const own = { join: '', number: 'm.number', order: 'order by m.number desc' }
+  const own = { join: '', key: 'm.number' }
   if (status !== null) {
     const walked = 'messages m indexed by messages_by_status'
     return { ...own, walked, sql: 'm.organization_id = ? and m.status = ?', values: [organizationId, status] }
   }
   const walked = 'messages m indexed by messages_of_organization'
   return { ...own, walked, sql: 'm.organization_id = ?', values: [organizationId] }
-}
-
-function candidateSql({ walked, sql, number, order }: Walk): string {
-  return `select ${number} from ${walked} where ${sql} and ${number} >= ? and ${number} < ? ${order} limit 1 offset ?`
 }
 
 function filterConditions(filter: MessageFilter): Condition[] {

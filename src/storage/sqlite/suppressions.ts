@@ -1,9 +1,11 @@
 import type { Suppression } from '../../model/suppression.ts'
+import { firstId } from '../../platform/ids.ts'
 import type { Suppressions } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
-import { idBefore, toPage, when } from './page.ts'
+import { idBefore, SLACK_MS, toPage, when } from './page.ts'
 import type { Reading } from './reading.ts'
+import { sliced, type Walk, walkSlices } from './slices.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, nullif(domain_id, '') as domainId, email, reason,
@@ -59,19 +61,31 @@ export function sqliteSuppressions(
     list: async (filter, page) => {
       const conditions = [
         { sql: 'organization_id = ?', values: [filter.organizationId] },
-        { sql: 'id < ?', values: [idBefore(page)] },
         ...when(filter.email, 'email = ?'),
         ...when(filter.reason, 'reason = ?'),
         ...when(filter.createdAfter, 'created_at >= ?'),
         ...when(filter.createdBefore, 'created_at < ?'),
       ]
-      // Left to itself, SQLite walks all suppressions of the organization because they lie in the order of the page.
-      const table = filter.email === null ? 'suppressions' : 'suppressions indexed by suppressions_by_address'
-      const sql = `select ${COLUMNS} from ${table} where ${conditions.map((each) => each.sql).join(' and ')}
-        order by id desc limit ?`
-      const rows = db.prepare(sql).all(...conditions.flatMap((each) => each.values), page.limit + 1)
+      const low = filter.createdAfter === null ? '' : firstId('sup', filter.createdAfter - SLACK_MS)
+      const end = filter.createdBefore === null ? '~' : firstId('sup', filter.createdBefore + SLACK_MS)
+      const high = [idBefore(page), end].sort()[0]!
+      const step = sliced(db, walkOf(filter), COLUMNS, conditions, low)
+      const rows = await walkSlices(step, high, page.limit + 1)
       return toPage(rows as Suppression[], page, (row) => row)
     },
     remove: (ids) => writer.write(() => ids.reduce((removed, id) => removed + remove.run(id).changes, 0)),
   }
+}
+
+/** Left to itself, SQLite walks all suppressions of the organization because they lie in the order of the page. */
+function walkOf({ organizationId, email, reason }: Parameters<Suppressions['list']>[0]): Walk {
+  const by = (index: string, sql: string, ...values: unknown[]): Walk => ({
+    walked: `suppressions indexed by suppressions_${index}`,
+    join: '',
+    key: 'id',
+    sql: `organization_id = ?${sql}`,
+    values: [organizationId, ...values],
+  })
+  if (email !== null) return by('by_address', ' and email = ?', email)
+  return reason === null ? by('of_organization', '') : by('by_reason', ' and reason = ?', reason)
 }

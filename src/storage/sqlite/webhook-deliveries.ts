@@ -8,6 +8,7 @@ import type { Connection } from './driver.ts'
 import { webhookDeliveryId } from './fan-out.ts'
 import type { ForeignChanges } from './foreign.ts'
 import { toPage, when } from './page.ts'
+import { sliced, walkSlices } from './slices.ts'
 import { toWebhook, type WebhookCache } from './webhooks.ts'
 import type { Writer } from './writer.ts'
 
@@ -48,6 +49,12 @@ const FOREIGN = `update webhook_deliveries set worker = null, next_attempt_at = 
 // While an attempt is under way the next time is the end of its lease, which is nobody's business.
 const COLUMNS = `d.number, d.id, d.webhook_id as webhookId, e.id as eventId, d.type, d.status,
   iif(d.worker is null, d.next_attempt_at, null) as nextAttemptAt, d.created_at as createdAt`
+// Most end well, so that the index of those that did not costs next to nothing.
+const FAILED = {
+  walked: 'webhook_deliveries d indexed by webhook_deliveries_failed',
+  sql: "d.webhook_id = ? and d.status = 'failed'",
+}
+const ALL = { walked: 'webhook_deliveries d indexed by webhook_deliveries_of_webhook', sql: 'd.webhook_id = ?' }
 const GET = `select ${COLUMNS} from webhook_deliveries d join events e on e.number = d.event_number where d.id = ?`
 const ATTEMPTS = `select number, at, duration_ms as durationMs, status_code as statusCode, error,
     response_excerpt as responseExcerpt
@@ -174,19 +181,18 @@ export function sqliteWebhookDeliveries(
       return row === undefined ? null : toRecord(row)
     },
     list: async (filter, page) => {
-      const before = page.after === null ? null : (number.get(page.after) ?? 0)
+      const high = (page.after === null ? Number.MAX_SAFE_INTEGER : (number.get(page.after) ?? 0)) as number
       const conditions = [
         { sql: 'd.webhook_id = ?', values: [filter.webhookId] },
-        ...when(before, 'd.number < ?'),
         ...when(filter.status, 'd.status = ?'),
         ...when(filter.type, 'd.type = ?'),
         ...when(filter.createdAfter, 'd.created_at >= ?'),
         ...when(filter.createdBefore, 'd.created_at < ?'),
       ]
-      const sql = `select ${COLUMNS} from webhook_deliveries d join events e on e.number = d.event_number
-        where ${conditions.map((each) => each.sql).join(' and ')} order by d.number desc limit ?`
-      const rows = db.prepare(sql).all(...conditions.flatMap((each) => each.values), page.limit + 1)
-      return toPage(rows as Row[], page, toRecord)
+      const index = filter.status === 'failed' ? FAILED : ALL
+      const walk = { ...index, join: 'cross join events e on e.number = d.event_number', key: 'd.number' }
+      const step = sliced(db, { ...walk, values: [filter.webhookId] }, COLUMNS, conditions, 0)
+      return toPage((await walkSlices(step, high, page.limit + 1)) as Row[], page, toRecord)
     },
     retry: (id, now) =>
       writer.write(() => {

@@ -63,6 +63,7 @@ create table suppressions (
 ) strict, without rowid;
 create unique index suppressions_by_address on suppressions (organization_id, email, domain_id);
 create index suppressions_of_organization on suppressions (organization_id, id);
+create index suppressions_by_reason on suppressions (organization_id, reason, id);
 
 create table templates (
   id text primary key,
@@ -275,6 +276,7 @@ create table webhook_deliveries (
 ) strict;
 create index webhook_deliveries_of_event on webhook_deliveries (event_number, webhook_id);
 create index webhook_deliveries_of_webhook on webhook_deliveries (webhook_id, number);
+create index webhook_deliveries_failed on webhook_deliveries (webhook_id, number) where status = 'failed';
 create index webhook_deliveries_due on webhook_deliveries (webhook_id, next_attempt_at) where next_attempt_at is not null;
 create index webhook_deliveries_leased on webhook_deliveries (worker) where worker is not null;
 
@@ -341,6 +343,7 @@ create table inbound_messages (
   delivery_status text -- of its newest delivery; null = none is owed
 ) strict;
 create index inbound_messages_of_organization on inbound_messages (organization_id, number);
+create index inbound_messages_of_domain on inbound_messages (domain_id, number);
 create index inbound_messages_of_route on inbound_messages (route_id, number);
 create index inbound_messages_by_status on inbound_messages (organization_id, delivery_status, number)
   where delivery_status is not null;

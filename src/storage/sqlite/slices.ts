@@ -1,0 +1,54 @@
+import type { Connection } from './driver.ts'
+import { type Condition, nextTurn } from './page.ts'
+
+/** Records looked at one by one before others have a turn: a millisecond or two. */
+const SLICE = 1000
+
+/** What a list walks from its newest end: the narrowest of what indexes answer. The condition is the index's. */
+export interface Walk extends Condition {
+  /** Of the `from` clause, with the index where SQLite would choose another. */
+  walked: string
+  /** What a record is read from beside that. */
+  join: string
+  /** Column that goes down on the walk: a number, or an id. */
+  key: string
+  /** Before the order. */
+  group?: string
+}
+
+type Key = number | string
+
+/** Walk, columns and filter → a step: adds what matches in the next slice below `high` to `rows`, up to `limit` of them
+ *  → where the slice ended; null when it was the last one. */
+export function sliced(db: Connection, walk: Walk, columns: string, filter: Condition[], low: Key) {
+  const candidate = db.prepare(candidateSql(walk)).pluck()
+  const conditions = joined(filter)
+  const listed = db.prepare(`select ${columns} from ${walk.walked} ${walk.join}
+    where ${walk.sql} and ${walk.key} >= ? and ${walk.key} < ? and ${conditions.sql} ${orderOf(walk)} limit ?`)
+  return (rows: unknown[], high: Key, limit: number): Key | null => {
+    const floor = candidate.get(...walk.values, low, high, SLICE - 1) as Key | undefined
+    rows.push(...listed.all(...walk.values, floor ?? low, high, ...conditions.values, limit - rows.length))
+    return floor ?? null
+  }
+}
+
+/** All steps of such a walk, in turns with everybody else's work → at most `limit` rows. */
+export async function walkSlices(step: ReturnType<typeof sliced>, high: Key, limit: number, rows: unknown[] = []) {
+  for (let end: Key | null = high; ; ) {
+    end = step(rows, end, limit)
+    if (end === null || rows.length >= limit) return rows
+    await nextTurn()
+  }
+}
+
+/** The key that lies so many behind the newest between two keys; what it is asked for are low, high and how many. */
+export function candidateSql(walk: Walk): string {
+  const { walked, sql, key } = walk
+  return `select ${key} from ${walked} where ${sql} and ${key} >= ? and ${key} < ? ${orderOf(walk)} limit 1 offset ?`
+}
+
+export function joined(conditions: Condition[]): Condition {
+  return { sql: conditions.map(({ sql }) => sql).join(' and '), values: conditions.flatMap(({ values }) => values) }
+}
+
+const orderOf = ({ group = '', key }: Walk) => `${group} order by ${key} desc`
