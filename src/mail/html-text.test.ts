@@ -87,6 +87,22 @@ describe('html', () => {
     )
   })
 
+  test('in a short piece of text is read like in a long one', () => {
+    const bits = fc.constantFrom('a', 'Tea', ' ', '\n', '\t', '&nbsp;', '&amp;', '&', ';', '<', 'é', '\x01', '\x7f')
+    const long = 'x'.repeat(60)
+    fc.assert(
+      fc.property(
+        fc.array(bits, { maxLength: 8 }).map((all) => all.join('')),
+        (piece) => {
+          fc.pre(!/<[a-z]/i.test(piece))
+          const text = textFromHtml(`b ${piece}`)
+          expect(textFromHtml(`b ${piece} ${long}`)).toBe(`${text} ${long}`)
+        },
+      ),
+      { numRuns: 2000, seed: 9 },
+    )
+  })
+
   test('that is hostile is read once, and only its first half megabyte', () => {
     for (const unit of [
       '<a href="',

@@ -18,6 +18,7 @@ export class TextPage {
       this.lines(decodeEntities(source).split(/\r\n|\r|\n/))
       return
     }
+    if (source.length <= SHORT && this.plain(source)) return
     // The most frequent reference by far is worth a short cut; here it ends up as a space anyway.
     const raw = source.includes('&nbsp;') ? source.replaceAll('&nbsp;', ' ') : source
     let start = 0
@@ -29,6 +30,26 @@ export class TextPage {
     const text = raw.slice(start, end)
     this.words(decodeEntities(UNEVEN.test(text) ? text.replace(SPACES, ' ') : text))
     if (end < raw.length) this.isSpaceDue = true
+  }
+
+  /** Short pieces of text are mostly plain words, and one look at each character is quicker than a search for each
+   *  thing that may be in them. True when this was one and is written. */
+  private plain(source: string): boolean {
+    let start = 0
+    let end = source.length
+    while (start < end && isSpace(source.charCodeAt(start))) start++
+    while (end > start && isSpace(source.charCodeAt(end - 1))) end--
+    let isAfterSpace = false
+    for (let at = start; at < end; at++) {
+      const code = source.charCodeAt(at)
+      if (code < 32 || code === AMPERSAND || code > 126 || (code === 32 && isAfterSpace)) return false
+      isAfterSpace = code === 32
+    }
+    if (start > 0) this.isSpaceDue = true
+    if (start === end) return true
+    this.write(source.slice(start, end))
+    if (end < source.length) this.isSpaceDue = true
+    return true
   }
 
   /** Text whose references are decoded already. */
@@ -142,6 +163,9 @@ export class TextPage {
   }
 }
 
+const AMPERSAND = 38
+/** Longer text is searched more quickly by native code. */
+const SHORT = 40
 const MAX_LISTS = 16 // deeper lists go on in the innermost numbering
 const SPACES = /[ \t\r\n\f]+/g
 const UNEVEN = /[\t\r\n\f]| {2}/
