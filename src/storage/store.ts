@@ -14,7 +14,6 @@ import type { Report } from '../model/report.ts'
 import type { Counts } from '../model/stats.ts'
 import type { Suppression, SuppressionReason } from '../model/suppression.ts'
 import type { Template, TemplateContent, TemplateVersion } from '../model/template.ts'
-import type { TlsCount } from '../model/tls-session.ts'
 import type { Unsubscribable } from '../model/unsubscribable.ts'
 import type { Webhook, WebhookDelivery, WebhookDeliveryStatus, WebhookSecrets } from '../model/webhook.ts'
 
@@ -47,7 +46,6 @@ export interface Store {
   stats: Stats
   quality: Quality
   mtaSts: MtaStsPolicies
-  tlsSessions: TlsSessions
   retention: Retention
   idempotency: IdempotencyRecords
   auditLog: AuditLog
@@ -254,6 +252,24 @@ export interface Messages {
   reschedule(id: string, at: number, now: number): Promise<'rescheduled' | 'invalid_state'>
 }
 
+/** What a claim may take. */
+export interface Room {
+  /** How many more of this key, the first of them due since `at`, may start; or what it has to wait for. A plain 0 is
+   *  asked about again at every look. */
+  freeFor(key: string, at: number): number | Obstacle
+  /** A claim begins, perhaps once more: what an earlier run took counts for nothing. */
+  begin?(): void
+  /** So many were taken; `freeFor` knows it from now on. */
+  took?(key: string, count: number): void
+}
+
+/** What keys wait for, some of them together: a full site, an answer of the DNS. `until` (ms UTC) is when it ends by
+ *  itself; null = only by being freed. */
+export interface Obstacle {
+  name: string
+  until: number | null
+}
+
 /** Which worker holds a row, and until when. */
 export interface Lease {
   worker: string
@@ -276,14 +292,12 @@ export interface ClaimedDelivery {
 export interface Deliveries {
   /** Takes up to `limit` deliveries that are due, oldest destination first, at most `freeFor(destination)` of each.
    *  Each has its attempt counted (`delivery.attempts`) and is not due again before the lease ends. */
-  claimDue(request: {
-    now: number
-    limit: number
-    lease: Lease
-    freeFor: (destination: string) => number
-  }): Promise<ClaimedDelivery[]>
-  /** When the next delivery is due among destinations that have room; null when there is none. */
-  nextDueAt(freeFor: (destination: string) => number): number | null
+  claimDue(request: { now: number; limit: number; lease: Lease } & Room): Promise<ClaimedDelivery[]>
+  /** When the next delivery is due among destinations that have room, or an obstacle ends; null when there is neither.
+   *  Destinations that are due after `now` count without being asked about. */
+  nextDueAt(freeFor: Room['freeFor'], now?: number): number | null
+  /** What waited behind this obstacle may have room. */
+  freed(obstacle: string): void
   /** What came of a claim. `lease_lost` when the row is no longer that attempt of that worker: nothing is written. */
   record(record: DeliveryRecord): Promise<'recorded' | 'lease_lost'>
   /** Gives back what was claimed and never tried: uncounts the attempt, due again at `now`. */
@@ -416,16 +430,6 @@ export interface MtaStsPolicies {
   remove(domain: string): Promise<void>
   /** Those whose `refreshAt` has come, longest due first. */
   due(now: number, limit: number): Promise<KeptMtaSts[]>
-}
-
-/** TLS sessions with recipients' domains, counted for the reports that these ask for. */
-export interface TlsSessions {
-  /** On top of what was counted of the same before. */
-  add(counts: readonly TlsCount[]): Promise<void>
-  /** The first domain and day behind the given ones, of the days before `before`; null at the end. */
-  next(after: { domain: string; day: number }, before: number): Promise<{ domain: string; day: number } | null>
-  of(domain: string, day: number): Promise<TlsCount[]>
-  remove(domain: string, day: number): Promise<void>
 }
 
 /** Taking away what the plans no longer keep, and giving back the disk space it held. No call holds the store longer

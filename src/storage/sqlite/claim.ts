@@ -1,3 +1,4 @@
+import type { Room } from '../store.ts'
 import type { Agenda } from './agenda.ts'
 import type { Writer } from './writer.ts'
 
@@ -6,7 +7,7 @@ import type { Writer } from './writer.ts'
 export function claimFrom<T>(
   writer: Writer,
   agenda: Agenda,
-  request: { now: number; limit: number; freeFor: (key: string) => number },
+  request: { now: number; limit: number } & Room,
   queue: {
     /** May anything of this key go now, besides having a free slot. */
     hasRoom: (key: string) => boolean
@@ -20,19 +21,27 @@ export function claimFrom<T>(
   const touched = new Set<string>()
   const lookAgain = () => {
     for (const key of touched) agenda.offer(key, 0)
+    request.begin?.()
   }
   const change = () => {
     lookAgain()
     const claimed: T[] = []
     const taken = new Map<string, number>()
-    const room = (key: string) => (queue.hasRoom(key) ? request.freeFor(key) - (taken.get(key) ?? 0) : 0)
+    let room = 0
+    const look = (key: string, at: number) => {
+      const free = queue.hasRoom(key) ? request.freeFor(key, at) : 0
+      if (typeof free !== 'number') return free
+      room = request.took === undefined ? free - (taken.get(key) ?? 0) : free
+      return room > 0
+    }
     while (claimed.length < request.limit) {
-      const key = agenda.take(request.now, (candidate) => room(candidate) > 0)
+      const key = agenda.take(request.now, look)
       if (key === null) break
       touched.add(key)
-      const rows = queue.take(key, Math.min(room(key), request.limit - claimed.length))
+      const rows = queue.take(key, Math.min(room, request.limit - claimed.length))
       claimed.push(...rows)
       taken.set(key, (taken.get(key) ?? 0) + rows.length)
+      request.took?.(key, rows.length)
       agenda.set(key, queue.nextAt(key))
     }
     return claimed

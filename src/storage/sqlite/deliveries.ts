@@ -139,10 +139,15 @@ export function sqliteDeliveries(
           }),
         nextAt: (destination) => nextOf.get(destination) as number | null,
       }),
-    nextDueAt: (freeFor) => {
+    nextDueAt: (freeFor, now) => {
       foreign.check()
-      return agenda.nextAt((destination) => freeFor(destination) > 0)
+      const look = (destination: string, at: number) => {
+        const free = freeFor(destination, at)
+        return typeof free === 'number' ? free > 0 : free
+      }
+      return agenda.nextAt(look, now)
     },
+    freed: agenda.freed,
     record: (record) =>
       writer.write(() => {
         const { deliveryId, worker, attempt, outcome, status } = record
