@@ -1,6 +1,6 @@
 /** What the operator gave, by path, before any value is checked: from a TOML table, and from the environment. */
 import type { ConfigFault } from './fault.ts'
-import { childOf, environmentName, isSection, keysByPath, root } from './paths.ts'
+import { childOf, environmentName, isSection, keysByPath, root, toStep } from './paths.ts'
 import type { Key, OpenSection, Section } from './schema.ts'
 import { nearest } from './suggest.ts'
 
@@ -30,17 +30,18 @@ export function fromTable(values: object, originOf: (path: string) => Origin): C
     for (const [name, raw] of Object.entries(values)) {
       if (raw === undefined) continue
       const here = [...path, name].join('.')
+      const steps = [...path, name].map(toStep).join('.')
       const node = childOf(section, name)
       if ((node && !isSection(node)) || secretBehind(section, name)) {
-        collected.given.set(here, { path: here, raw, origin: originOf(here) })
+        collected.given.set(steps, { path: steps, raw, origin: originOf(here) })
       } else if (!node) {
         fault(here, `unknown ${isTable(raw) ? 'section' : 'key'}${meant(section, path, name)}`)
       } else if (!isTable(raw)) {
         fault(here, `expected a section [${here}], found ${kindOfValue(raw)}`)
-      } else if (!Object.hasOwn(section.keys, name) && !OTHER_NAME.test(name)) {
-        fault(here, 'expected a name of at most 32 small letters, digits, "-" and "_"')
+      } else if ('names' in section && !Object.hasOwn(section.keys, name) && !section.names.pattern.test(name)) {
+        fault(here, `expected ${section.names.expected}`)
       } else {
-        collected.sections.add(here)
+        collected.sections.add(steps)
         visit(node, raw, [...path, name])
       }
     }
@@ -73,8 +74,6 @@ export function fromEnvironment(env: Record<string, string | undefined>): Collec
   }
   return collected
 }
-
-const OTHER_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/
 
 /** Read by the command line itself, and (LIBC) by the choice of the SQLite addon. */
 const NOT_CONFIG = new Set(['POSTRIDER_CONFIG', 'POSTRIDER_API_KEY', 'POSTRIDER_URL', 'POSTRIDER_LIBC'])
@@ -123,7 +122,7 @@ function pathInOpenSection(name: string): { path: string; key: Key } | undefined
       const suffix = environmentName(last).replace('POSTRIDER', '')
       if (!name.startsWith(prefix) || !name.endsWith(suffix) || isSection(key)) continue
       const other = name.slice(prefix.length, -suffix.length).toLowerCase()
-      if (OTHER_NAME.test(other)) return { path: `${section}.${other}.${last}`, key }
+      if (node.names.pattern.test(other)) return { path: `${section}.${other}.${last}`, key }
     }
   }
   return undefined

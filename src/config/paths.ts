@@ -13,6 +13,11 @@ export function childOf(section: Section | OpenSection, name: string): Node | un
   return 'other' in section ? section.other : undefined
 }
 
+/** A name as a step of a path: the dots of a site's name are no steps. */
+export const toStep = (name: string) => name.replaceAll('.', DOT)
+export const fromStep = (step: string) => step.replaceAll(DOT, '.')
+const DOT = '\u2024'
+
 /** Every key by its path, in the order of the table; `others` are paths in open sections, like `plans.gold`. */
 export function keysByPath(others: Iterable<string> = []): Map<string, Key> {
   const keys = new Map<string, Key>()

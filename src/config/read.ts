@@ -3,9 +3,9 @@ import { dirname, resolve } from 'node:path'
 import type { ConfigFault } from './fault.ts'
 import type { Collected, Given, Origin } from './given.ts'
 import { type Endpoint, formatEndpoint } from './notations.ts'
-import { camelCase, keysByPath } from './paths.ts'
+import { camelCase, fromStep, isSection, keysByPath, root } from './paths.ts'
 import { isEveryAddress, rules } from './rules.ts'
-import type { Config, Key } from './schema.ts'
+import type { Config, Key, Section } from './schema.ts'
 
 export type ConfigResult = { config: Config; faults?: never } | { faults: ConfigFault[]; config?: never }
 
@@ -99,7 +99,7 @@ const folderOf = (origin: Origin, file: string) => (origin.file === file ? dirna
 function nest(values: Map<string, unknown>): Config {
   const config: Record<string, unknown> = Object.create(null)
   for (const [path, value] of values) {
-    const names = path.split('.')
+    const names = path.split('.').map(fromStep)
     const last = names.pop()!
     let place = config
     // A plan's name is the operator's word and stays as written; section names of ours have no underscore.
@@ -110,9 +110,19 @@ function nest(values: Map<string, unknown>): Config {
     }
     place[camelCase(last)] = value
   }
+  addOpenSections(root, config)
   const { hostname, http } = config as Config
   const publicUrl = http.publicUrl || derivePublicUrl(hostname, http.listen)
   return { ...(config as Config), http: { ...http, publicUrl } }
+}
+
+/** An open section without known keys is there all the same. */
+function addOpenSections(section: Section, place: Record<string, unknown>): void {
+  for (const [name, node] of Object.entries(section.keys)) {
+    if (!isSection(node)) continue
+    place[name] ??= Object.create(null)
+    addOpenSections(node, place[name] as Record<string, unknown>)
+  }
 }
 
 function deepFreeze<T>(value: T): T {

@@ -23,6 +23,22 @@ export interface Section<Keys extends Table = Table> {
 /** A section in which other names may stand beside the known ones. */
 export interface OpenSection<Other extends Section = Section> extends Section {
   readonly other: Other
+  readonly names: Names
+}
+
+/** What the other names may look like. */
+export interface Names {
+  readonly pattern: RegExp
+  readonly expected: string
+}
+
+const PLAN_NAMES: Names = {
+  pattern: /^[a-z0-9][a-z0-9_-]{0,31}$/,
+  expected: 'a name of at most 32 small letters, digits, "-" and "_"',
+}
+const SITE_NAMES: Names = {
+  pattern: /^[a-z0-9[][a-z0-9.:\]-]{0,252}$/,
+  expected: 'the name of a site in quotes and small letters, like "google.com"',
 }
 
 export interface Table {
@@ -137,13 +153,25 @@ says whose open, click or unsubscription it is.`,
       fallback: 1000,
     }),
     max_per_destination: key(kinds.whole(1, 1000), {
-      about: 'Connections at once to one destination. Receivers refuse senders that open many.',
+      about: `Connections at once to one site: all domains whose best MX hosts have the same registrable domain. An unknown
+site begins with 5; more come while it takes mail, fewer at 421, 4.7.z and failures.`,
       fallback: 20,
     }),
     source_address: key(kinds.address, {
       about: "The local address that deliveries leave from. Empty: the system's choice.",
       fallback: '',
     }),
+    sites: openSection(
+      `What single sites get at most: a section [delivery.sites."example.net"] by the name of a site (\`explain\` tells it).
+0: as known of the provider, or as for all.`,
+      {},
+      section('', {
+        max_connections: key(kinds.whole(0, 1000), { about: 'Connections at once.', fallback: 0 }),
+        max_mails_per_connection: key(kinds.whole(0, 1_000_000), { about: 'Mails over one connection.', fallback: 0 }),
+        max_mails_per_minute: key(kinds.whole(0, 10_000_000), { about: 'Mails begun in a minute.', fallback: 0 }),
+      }),
+      SITE_NAMES,
+    ),
   }),
   dns: section('Every lookup: MX, SPF, DKIM, domain verification, webhook hosts.', {
     servers: key(kinds.nameServers, {
@@ -155,18 +183,6 @@ says whose open, click or unsubscription it is.`,
 hosts) works with them alone. Nobody may be able to tamper with the path to them. Empty list: no DANE.`,
       fallback: ['127.0.0.0/8', '::1/128'],
     }),
-  }),
-  reports: section('Reports on how TLS went, to the domains that ask for them (RFC 8460).', {
-    from: key(kinds.mailAddress, {
-      about: `The address that reports come from, at a verified domain of this installation; they are sent as mail of its
-organization. Empty: nothing is counted and nothing is sent.`,
-      fallback: '',
-    }),
-    contact: key(kinds.mailAddress, {
-      about: 'Whom a reader of a report may write to. Empty: as from.',
-      fallback: '',
-    }),
-    organization: key(kinds.text, { about: 'Who reports. Empty: the hostname.', fallback: '' }),
   }),
   webhooks: section('Events on their way to your endpoints.', {
     retry_schedule_seconds: key(kinds.spans(kinds.span(0, MONTH), 4, 4), {
@@ -223,6 +239,7 @@ is as in [plans.free].`,
       enterprise: section('', planKeys(-1, -1, -1, 90)),
     },
     section('', planKeys(...FREE)),
+    PLAN_NAMES,
   ),
   billing: section('What organizations may do about their plans by themselves.', {
     self_service_plans: key(kinds.names, {
@@ -306,6 +323,11 @@ function section<const Keys extends Table>(about: string, keys: Keys): Section<K
   return { about, keys }
 }
 
-function openSection<Other extends Section>(about: string, keys: Table, other: Other): OpenSection<Other> {
-  return { about, keys, other }
+function openSection<Other extends Section>(
+  about: string,
+  keys: Table,
+  other: Other,
+  names: Names,
+): OpenSection<Other> {
+  return { about, keys, other, names }
 }
