@@ -11,7 +11,6 @@ import { createOwnParts } from './mail/own-parts.ts'
 import { createVerp } from './mail/verp.ts'
 import { chores } from './maintenance/chores.ts'
 import { createMaintenance } from './maintenance/loop.ts'
-import { createTlsReports } from './maintenance/tls-reports.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { createOperations, openSubmission } from './operations.ts'
 import { createAttempts } from './outbound/attempts.ts'
@@ -34,7 +33,6 @@ import { openStore } from './storage/sqlite/open.ts'
 import type { Store } from './storage/store.ts'
 import { createFetchPolicy } from './tls/fetch-policy.ts'
 import { createPolicies } from './tls/mta-sts.ts'
-import { createTlsTally } from './tls/tally.ts'
 import { trackingPages } from './tracking/pages.ts'
 import { VERSION } from './version.ts'
 import { createInboundLoop } from './webhooks/inbound-loop.ts'
@@ -114,9 +112,12 @@ async function furnish(
   const resolver = createResolver(lookups)
   // Whoever asks to look again has just changed something; the shared cache would show what was there before.
   const freshResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
+  // A backlog of domains whose DNS is silent keeps nobody else from asking.
+  const mxResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
   undo.push(() => {
     resolver.close()
     freshResolver.close()
+    mxResolver.close()
   })
   const mayConnect = createAddressGuard([...config.webhooks.allowedPrivateNetworks])
   const ca = config.webhooks.caFile === null ? undefined : readFileSync(config.webhooks.caFile, 'utf8')
@@ -133,7 +134,6 @@ async function furnish(
       deliveryPort: config.delivery.port,
       smarthost: config.delivery.smarthost,
       allowPrivateDestinations: config.delivery.allowPrivateDestinations,
-      maxConnectionsPerDestination: Math.ceil(config.delivery.maxPerDestination / config.delivery.workers),
       sourceAddress: config.delivery.sourceAddress || null,
     },
     clock,
@@ -141,34 +141,26 @@ async function furnish(
     onResults: (results) => attempts.onResults(results),
     onLost: (deliveryIds) => attempts.onLost(deliveryIds),
   })
-  const { from, contact, organization } = config.reports
-  const tally = createTlsTally({ store, clock })
-  const countTls: typeof tally.count = from === '' ? () => {} : tally.count
-  // Where a domain of the world sends us: never into the operator's own network, whatever webhooks may reach.
-  const abroad = {
-    resolver,
-    mayConnect: config.delivery.allowPrivateDestinations ? () => true : createAddressGuard([]),
-    clock,
-    userAgent,
-  }
   const policies = createPolicies({
     store,
     resolver,
     fetchPolicy: createFetchPolicy({
-      get: createGet(abroad),
+      get: createGet({
+        resolver,
+        mayConnect: config.delivery.allowPrivateDestinations ? () => true : createAddressGuard([]),
+        userAgent,
+      }),
       clock,
     }),
     clock,
-    onFailure: (domain, { failure }) => countTls(domain, { policy: 'mta_sts', ...NO_HOST, failure }),
   })
   const attempts = createAttempts({
     submit: workers.submit,
     clock,
     mtaStsOf: ({ sandbox, recipient }) =>
-      sandbox || config.delivery.smarthost !== null ? null : policies.find(domainOf(recipient)),
-    onTls: (recipient, sessions) => {
-      for (const session of sessions) countTls(domainOf(recipient), session)
-    },
+      sandbox || config.delivery.smarthost !== null
+        ? null
+        : policies.find(recipient.slice(recipient.lastIndexOf('@') + 1)),
   })
   undo.push(() => workers.stop(0))
   await workers.ready
@@ -203,7 +195,10 @@ async function furnish(
       maxAgeSeconds: config.delivery.maxAgeSeconds,
       maxInFlight: config.delivery.maxInFlight,
       maxPerDestination: config.delivery.maxPerDestination,
+      sites: config.delivery.sites,
+      smarthost: config.delivery.smarthost,
     },
+    resolver: mxResolver,
     wakeWebhooks: webhooks.wake,
     onChange: bells.ring,
     log,
@@ -257,8 +252,8 @@ async function furnish(
     wakeOutbound: outbound.wake,
     wakeWebhooks: webhooks.wake,
     wakeInbound: inbound.wake,
-    loadOf: outbound.loadOf,
     mtaStsOf: policies.find,
+    stateOfSite: outbound.stateOf,
   }
   const clientAddress = createClientAddress(createNetworks(config.http.trustedProxies))
   const submission = openSubmission({ ...around, mailLog })
@@ -282,15 +277,6 @@ async function furnish(
   })
 
   const audit = createAudit({ auditLog: store.auditLog, mintId, log })
-  const reports = createTlsReports({
-    store,
-    resolver,
-    submit: submission.submit,
-    post: createPost(abroad),
-    reporter: { organization: organization || config.hostname, contact: contact || from, submitter: config.hostname },
-    from,
-    log,
-  })
   const maintenance = createMaintenance({
     clock,
     log,
@@ -302,10 +288,6 @@ async function furnish(
       resolver: freshResolver,
       hostname: config.hostname,
       quality: config.quality,
-      tellTls: async (now) => {
-        await tally.flush()
-        if (from !== '') void reports.send(now)
-      },
       flushUses: api.auth.flushUses,
       refreshPolicies: (now) => {
         policies.refresh(now).catch((error) => log.error('MTA-STS policies were not refreshed', { error }))
@@ -367,17 +349,14 @@ async function furnish(
       await readers.stop()
       await workers.stop(STOP_WORKERS_MS)
       await api.auth.flushUses()
-      await tally.flush().catch((error) => log.warn('TLS sessions were not written', { error }))
       resolver.close()
       freshResolver.close()
+      mxResolver.close()
       await store.close()
       undo[0]!() // the lock on the data directory, last
     },
   }
 }
-
-const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1)
-const NO_HOST = { host: null, address: null, source: null }
 
 async function listenHttp(api: Api, { http: { listen } }: Config): Promise<Endpoint | null> {
   if (listen === null) return null

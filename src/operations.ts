@@ -17,6 +17,7 @@ import type { Config } from './config.ts'
 import type { MtaSts } from './mail/mta-sts.ts'
 import type { OwnPartsOf } from './mail/own-parts.ts'
 import { simulate } from './outbound/sandbox.ts'
+import type { SiteState } from './outbound/site-state.ts'
 import { findWay } from './outbound/way.ts'
 import type { Clock } from './platform/clock.ts'
 import { checkWebhookUrl } from './platform/fetch-public.ts'
@@ -49,8 +50,8 @@ export interface Around {
   wakeInbound: () => void
   /** The MTA-STS policy of a mail domain, as far as it is known where no engine runs. */
   mtaStsOf: (domain: string) => MtaSts | null | Promise<MtaSts | null>
-  /** Deliveries of a destination under way, and how many there may be; null where no engine runs. */
-  loadOf: (destination: string) => { limit: number; underWay: number } | null
+  /** How we stand with a receiving site; null where no engine runs. */
+  stateOfSite: (site: string) => SiteState | null
 }
 
 /** Config and engines → the way into the queue, for HTTP, SMTP and the command line alike. */

@@ -83,8 +83,8 @@ export function createOperator(deps: {
     wakeOutbound: onQueued,
     wakeWebhooks: onQueued,
     wakeInbound: onQueued,
-    loadOf: () => null,
     mtaStsOf: async (domain: string) => (await store.mtaSts.get(domain))?.policy ?? null,
+    stateOfSite: () => null,
   }
   const operations = createOperations(around, openSubmission(around))
 

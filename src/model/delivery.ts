@@ -11,7 +11,7 @@ export interface Delivery {
   /** As spoken in RCPT TO: local part as given, domain as A-label. */
   email: string
   type: RecipientType
-  /** Whose connection slots it shares: the recipient's domain. */
+  /** What it shares connections with: the recipient's domain, or for test mail SANDBOX. */
   destination: string
   status: DeliveryStatus
   attempts: number
@@ -32,6 +32,9 @@ export interface Delivery {
   /** A soft bounce was already told while the delivery goes on (contract §4 b: only the first time). */
   softBounceTold: boolean
 }
+
+/** The destination of test mail: no domain can be called so, and DNS is asked nothing. */
+export const SANDBOX = '[sandbox]'
 
 /** What is known of a delivery before its first attempt. */
 export const UNTRIED = {

@@ -1,77 +1,142 @@
 import type { Outcome } from '../model/delivery.ts'
+import type { Obstacle } from '../storage/store.ts'
+import type { SiteState } from './site-state.ts'
+import type { SiteTerms } from './site-terms.ts'
+import { learn, minuteLeft, newStanding, type Standing } from './standing.ts'
 
-/** How many deliveries of a destination may be under way, by how it has behaved: one that takes mail gets enough to
- *  keep its connections fed, an unknown one a few, one in trouble a single one. All unknown ones together get half
- *  of the house and all in trouble a quarter, so that dead and slow destinations, however many, leave room. */
+/** How many deliveries of a site may be under way, by how it has behaved (standing.ts): one that takes mail gets enough
+ *  to keep its connections fed, any other a delivery a connection. All unknown sites together get half of the house
+ *  and all in trouble a quarter, so that dead and slow ones, however many, leave room. */
 export interface Allowance {
-  limitFor(destination: string): number
-  started(destination: string): void
-  ended(destination: string, outcome: Outcome): void
-}
-
-type Repute = 'proven' | 'unknown' | 'troubled'
-
-interface Standing {
-  repute: Repute
-  running: number
+  /** How many more may start, or what they wait for. `isFresh`: not overdue for long. Of the unknown sites' share a
+   *  backlog gets half, so that a fresh mail need not wait behind it. */
+  roomFor(site: string, isFresh: boolean, now: number): number | Obstacle
+  started(site: string, count: number, now: number): void
+  /** As if it had never started. */
+  undone(site: string, count: number): void
+  ended(site: string, ending: { outcome: Outcome; reached: boolean; startedAt: number }, now: number): void
+  /** Obstacles that may be gone since the last call. */
+  freed(): string[]
+  /** Whether its attempts have to be few while others take mail well (pace.ts). */
+  isPaced(site: string, isFresh: boolean): boolean
+  /** Connections at once, at present. */
+  connectionsOf(site: string, now: number): { connections: number; maxMails: number }
+  stateOf(site: string, now: number): SiteState
+  sites(now: number): SiteState[]
 }
 
 /** Ahead of each connection: one mail on the wire, the next ones composed and signed meanwhile. */
 const AHEAD = 4
-const UNKNOWN_LIMIT = 10
-/** Destinations remembered; the one quiet for longest is forgotten first and is then simply unknown again. */
+/** Sites remembered; the one quiet for longest is forgotten first and is then simply unknown again. */
 const REMEMBERED = 50_000
 
-export function createAllowance(options: { maxInFlight: number; maxPerDestination: number }): Allowance {
-  const { maxInFlight, maxPerDestination } = options
-  const each: Record<Repute, number> = {
-    proven: maxPerDestination * AHEAD,
-    unknown: Math.min(UNKNOWN_LIMIT, maxPerDestination * AHEAD),
-    troubled: 1,
-  }
+type Repute = Standing['repute']
+
+export function createAllowance(options: {
+  maxInFlight: number
+  termsOf: (site: string) => SiteTerms
+  /** Not beyond the retry of the mail that failed. */
+  longestPauseMs: (strikes: number) => number
+}): Allowance {
+  const { maxInFlight, termsOf, longestPauseMs } = options
   const together: Record<Repute, number> = {
     proven: maxInFlight,
     unknown: Math.ceil(maxInFlight / 2),
     troubled: Math.ceil(maxInFlight / 4),
   }
-  const running: Record<Repute, number> = { proven: 0, unknown: 0, troubled: 0 }
+  const backlogOfUnknown = Math.ceil(together.unknown / 2)
+  const underWay: Record<Repute, number> = { proven: 0, unknown: 0, troubled: 0 }
   const standings = new Map<string, Standing>()
+  let freed = new Set<string>()
+
+  /** Kept only once something starts. */
+  const standingOf = (site: string, now: number) => standings.get(site) ?? newStanding(site, termsOf(site), now)
+  const count = (standing: Standing, change: number) => {
+    standing.underWay += change
+    underWay[standing.repute] += change
+  }
 
   return {
-    limitFor: (destination) => {
-      const { repute, running: own } = standings.get(destination) ?? { repute: 'unknown', running: 0 }
-      return Math.min(each[repute], own + together[repute] - running[repute])
+    roomFor: (site, isFresh, now) => {
+      const standing = standingOf(site, now)
+      const { repute, pausedUntil } = standing
+      if (pausedUntil > now) return { name: nameOf(site), until: pausedUntil }
+      const own = mostOf(standing) - standing.underWay
+      if (own <= 0) return { name: nameOf(site), until: null }
+      const minute = minuteLeft(standing, now)
+      if (minute.mails <= 0) return { name: nameOf(site), until: minute.nextAt }
+      const isBacklog = repute === 'unknown' && !isFresh
+      const shared = (isBacklog ? backlogOfUnknown : together[repute]) - underWay[repute]
+      if (shared <= 0) return { name: isBacklog ? BACKLOG : repute, until: null }
+      return Math.min(own, minute.mails, shared)
     },
-    started: (destination) => {
-      const standing = standings.get(destination) ?? { repute: 'unknown', running: 0 }
-      standing.running++
-      running[standing.repute]++
-      standings.set(destination, standing)
+    started: (site, started, now) => {
+      const standing = standingOf(site, now)
+      standings.set(site, standing)
+      count(standing, started)
+      standing.tokens -= started
     },
-    ended: (destination, outcome) => {
-      const standing = standings.get(destination)
+    undone: (site, started) => {
+      const standing = standings.get(site)
       if (standing === undefined) return
-      const repute = isTrouble(outcome) ? 'troubled' : 'proven'
-      running[standing.repute] -= standing.running
-      standing.running--
-      standing.repute = repute
-      running[repute] += standing.running
-      standings.delete(destination)
-      standings.set(destination, standing)
+      count(standing, -started)
+      standing.tokens += started
+    },
+    ended: (site, ending, now) => {
+      const standing = standings.get(site)
+      if (standing === undefined) return
+      freed.add(nameOf(site)).add(standing.repute)
+      if (standing.repute === 'unknown') freed.add(BACKLOG)
+      underWay[standing.repute] -= standing.underWay
+      standing.underWay--
+      learn(standing, ending, now, longestPauseMs)
+      underWay[standing.repute] += standing.underWay
+      standings.delete(site)
+      standings.set(site, standing)
       if (standings.size > REMEMBERED) forgetOldestIdle(standings)
     },
+    freed: () => {
+      if (freed.size === 0) return []
+      const names = [...freed]
+      freed = new Set()
+      return names
+    },
+    isPaced: (site, isFresh) => {
+      const repute = standings.get(site)?.repute ?? 'unknown'
+      return repute === 'troubled' || (repute === 'unknown' && !isFresh)
+    },
+    connectionsOf: (site, now) => {
+      const { limit, terms } = standingOf(site, now)
+      return { connections: limit, maxMails: terms.maxMailsPerConnection }
+    },
+    stateOf: (site, now) => stateOf(standingOf(site, now), now),
+    sites: (now) => [...standings.values()].map((standing) => stateOf(standing, now)),
   }
 }
 
-/** Nothing answered, or the host as a whole does not want us now; a refused recipient says nothing of the host. */
-function isTrouble(outcome: Outcome): boolean {
-  return (outcome.kind === 'deferred' && !outcome.aboutRecipient) || outcome.kind === 'unknown'
+const BACKLOG = 'unknown backlog'
+const nameOf = (site: string) => `site ${site}`
+const mostOf = ({ repute, limit }: Standing) => (repute === 'proven' ? limit * AHEAD : limit)
+
+function stateOf(standing: Standing, now: number): SiteState {
+  const { site, terms, limit, underWay, lowered, repute, pausedUntil } = standing
+  const isPaused = pausedUntil > now
+  return {
+    site,
+    state: isPaused ? 'paused' : repute,
+    limit,
+    maxLimit: terms.maxConnections,
+    underWay,
+    maxUnderWay: mostOf(standing),
+    lowered,
+    pausedUntil: isPaused ? pausedUntil : null,
+  }
 }
 
 function forgetOldestIdle(standings: Map<string, Standing>): void {
-  for (const [destination, standing] of standings) {
-    if (standing.running > 0) continue
-    standings.delete(destination)
+  for (const [site, standing] of standings) {
+    if (standing.underWay > 0) continue
+    standings.delete(site)
     return
   }
 }

@@ -1,7 +1,6 @@
 import { formatReply, type Reply } from '../mail/reply.ts'
 import type { Attempt, Outcome } from '../model/delivery.ts'
 import type { TlsPolicy } from '../model/tls-policy.ts'
-import type { TlsSession } from '../model/tls-session.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createAddressGuard } from '../platform/ip.ts'
 import type { Random } from '../platform/random.ts'
@@ -10,13 +9,12 @@ import type { Answer } from './answer.ts'
 import { nowMs } from './dialogue.ts'
 import { type HostPolicy, hostPolicy, policyWords } from './host-policy.ts'
 import type { AttemptJob, AttemptResult, WorkerSettings } from './job.ts'
-import { type Addresses, findAddresses, findHosts, withoutAddress } from './mx.ts'
+import { type Addresses, findAddresses, findHosts, type Route, routeOf, withoutAddress } from './mx.ts'
 import { internalFault, isHostTrouble, outcomeOf, unpreparable } from './outcome.ts'
 import { familiesOf, type Peer, peerName, peerOf } from './peer.ts'
 import type { Preparer } from './prepare.ts'
 import { simulatedOutcome } from './sandbox.ts'
 import type { Timeouts } from './timeouts.ts'
-import { skippedSession, tlsSessionOf } from './tls-session.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 import type { Offered, Transport } from './transport.ts'
 import { toWire, type WireMail } from './wire.ts'
@@ -44,8 +42,7 @@ export function createAttempter(tools: AttemptTools): (job: AttemptJob) => Promi
     const startedAt = tools.clock.now()
     const startedMs = nowMs()
     const transcript = createTranscript(nowMs)
-    const tlsSessions: TlsSession[] = []
-    const tried = await tryOnce({ job, tools, mayConnect, transcript, tlsSessions }).catch((error) => {
+    const tried = await tryOnce({ job, tools, mayConnect, transcript }).catch((error) => {
       tools.onBug(job, error)
       return { ...UNMET, outcome: internalFault(error) }
     })
@@ -54,14 +51,8 @@ export function createAttempter(tools: AttemptTools): (job: AttemptJob) => Promi
       deliveryId: job.deliveryId,
       outcome: tried.outcome,
       attempt: attemptRecord(job, tried, { startedAt, durationMs, transcript }),
-      tlsSessions,
     }
   }
-}
-
-/** Recipient and settings → whose connections a job will use: the smarthost's, or its domain's. */
-export function destinationOf(job: AttemptJob, settings: WorkerSettings): string {
-  return settings.smarthost === null ? domainOf(job.recipient) : 'smarthost'
 }
 
 /** What all steps of one attempt share. */
@@ -70,7 +61,6 @@ interface Errand {
   tools: AttemptTools
   mayConnect: (ip: string) => boolean
   transcript: Transcript
-  tlsSessions: TlsSession[]
 }
 
 /** An outcome and, if one was reached, the server behind it. */
@@ -87,18 +77,24 @@ const MAX_OFFERS = 5
 
 async function tryOnce(errand: Errand): Promise<Tried> {
   const { job, tools } = errand
+  const { smarthost } = tools.settings
+  const domain = domainOf(job.recipient)
+  const route = job.sandbox || smarthost !== null ? null : await routeTo(domain, errand)
+  // Signing costs more than all the rest, and mail that goes nowhere needs none.
+  if (route?.kind === 'nowhere') return withoutPeer(route.outcome, errand)
+
   const prepared = await tools.preparer.prepare(job).catch((error: Error) => error)
   if (prepared instanceof Error) return withoutPeer(unpreparable(prepared), errand)
   if (job.sandbox) return withoutPeer(simulatedOutcome(job.recipient, job.attempt), errand)
-
   const mail = toWire(prepared)
-  const { smarthost } = tools.settings
-  if (smarthost !== null)
-    return tryHosts({ ...errand, mayConnect: () => true }, mail, { domain: null, hosts: [smarthost.host] })
-  const domain = domainOf(job.recipient)
-  const route = await findHosts(domain, tools.resolver, tools.random)
-  if (route.kind === 'nowhere') return withoutPeer(route.outcome, errand)
-  return tryHosts(errand, mail, { domain, ...route })
+  if (route !== null) return tryHosts(errand, mail, { domain, ...route })
+  return tryHosts({ ...errand, mayConnect: () => true }, mail, { domain: null, hosts: [smarthost!.host] })
+}
+
+/** DNS was asked for the MX before the claim, but for whoever has no need of it. */
+function routeTo(domain: string, { job, tools }: Errand): Promise<Route> | Route {
+  const { mx } = job.way
+  return mx === null ? findHosts(domain, tools.resolver, tools.random) : routeOf(domain, mx, tools.random)
 }
 
 /** Hosts in order, each with its addresses in order. `domain` is null for a smarthost. */
@@ -111,6 +107,7 @@ async function tryHosts(
   const { settings } = tools
   const { domain, hosts } = route
   const envelope = { returnPath: job.returnPath, recipient: job.recipient }
+  const site = { name: job.way.site, connections: job.way.connections, maxMails: job.way.maxMails }
   const reasons: Addresses['reason'][] = []
   let best: Tried | null = null
   let offers = 0
@@ -123,14 +120,11 @@ async function tryHosts(
     const policy = await policyOf(host, { ...route, authentic: route.authentic === true && found.authentic }, errand)
     if ('skip' in policy) {
       best ??= { ...UNMET, outcome: policy.skip, tlsPolicy: policy.name }
-      errand.tlsSessions.push(skippedSession(host, policy.name))
       continue
     }
     for (const address of found.addresses) {
       const peer = peerOf(host, address, policy.proof, settings)
-      const offered = await tools.transport.offer({ peer, envelope, mail, transcript, budgetMs })
-      const session = domain === null ? null : tlsSessionOf(offered, peer, policy.name, job.mtaSts)
-      if (session !== null) errand.tlsSessions.push(session)
+      const offered = await tools.transport.offer({ peer, site, envelope, mail, transcript, budgetMs })
       const outcome = outcomeOf(offered.answer, peerName(peer))
       const tried: Tried = { outcome, peer, offered, tlsPolicy: policy.name }
       if (!isHostTrouble(offered.answer, tried.outcome)) return tried

@@ -5,6 +5,7 @@ import { iso } from '../model/event.ts'
 import type { Message } from '../model/message.ts'
 import type { Suppression } from '../model/suppression.ts'
 import type { TlsPolicy } from '../model/tls-policy.ts'
+import type { SiteState } from './site-state.ts'
 
 /** What is known of an address and, if there is one, of the delivery to it, at one moment. */
 export interface Known {
@@ -12,23 +13,24 @@ export interface Known {
   suppressions: readonly Suppression[]
   /** Null = not asked, because nothing more will be tried. */
   way: Way | null
-  /** Slots of its destination; null where no engine runs (the command line). */
-  load: { limit: number; underWay: number } | null
+  /** How we stand with its site; null where no engine runs (the command line), or nothing more is tried. */
+  site: SiteState | null
   settings: { maxAgeSeconds: number }
   now: number
 }
 
 /** Where mail for the address would go now. */
-export type Way =
+export type Way = { site: string } & (
   | { kind: 'smarthost'; host: string }
   | { kind: 'hosts'; hosts: string[]; tlsPolicy: TlsPolicy }
   /** `isFinal`: the domain does not exist or takes no mail, a hard bounce. */
   | { kind: 'nowhere'; isFinal: boolean; reason: string }
+)
 
 /** Address → in plain words, what would happen to a live mail to it now; most important first, never empty. */
-export function explainAddress({ email, suppressions, way, load }: Known): string[] {
+export function explainAddress({ email, suppressions, way, site }: Known): string[] {
   if (suppressions.length > 0) return [whySuppressed(email, suppressions), NO_ATTEMPT]
-  return way?.kind === 'nowhere' ? whereTo(way) : [...whereTo(way), ...tlsWords(way, false), ...slotWords(load)]
+  return way?.kind === 'nowhere' ? whereTo(way) : [...whereTo(way), ...tlsWords(way, false), ...siteWords(site)]
 }
 
 /** Delivery of a message → in plain words, why it is where it is and what happens next; never empty. */
@@ -120,9 +122,17 @@ function demandWords(last: Attempt): string[] {
   return last.cause?.class === 'tls' && last.tlsPolicy !== 'none' ? [TLS_WORDS[last.tlsPolicy]] : []
 }
 
-function slotWords(load: Known['load']): string[] {
-  if (load === null || load.underWay < load.limit) return []
-  return [`The destination has its ${load.limit} deliveries under way; further ones wait for one of them to end.`]
+function siteWords(state: SiteState | null): string[] {
+  if (state === null) return []
+  const { site, limit, maxLimit, underWay, maxUnderWay, lowered, pausedUntil } = state
+  const room = `Its servers count as the site ${site}, which gets ${limit} of at most ${maxLimit} connections at once.`
+  const why = lowered === null ? [] : [`They were made fewer ${iso(lowered.at)}, after: ${lowered.reason}.`]
+  const pause = pausedUntil === null ? [] : [`Since its trouble goes on, nothing is begun before ${iso(pausedUntil)}.`]
+  const full =
+    underWay < maxUnderWay
+      ? []
+      : [`The site has its ${maxUnderWay} deliveries under way; further ones wait for one of them to end.`]
+  return [room, ...why, ...pause, ...full]
 }
 
 function whyWaiting({ attempts, status, smtpResponse }: Delivery, last: Attempt | null): string[] {
@@ -146,7 +156,7 @@ function whatNext(delivery: Delivery, message: Message, known: Known): string[] 
             : `The next attempt, number ${delivery.attempts + 1}, is due ${iso(nextAttemptAt)}.`,
         ]
   const end = `If it is still not delivered ${iso(givesUpAt)}, it is given up and bounces soft.`
-  return [...next, ...whereTo(known.way), ...tlsWords(known.way, message.requireTls), ...slotWords(known.load), end]
+  return [...next, ...whereTo(known.way), ...tlsWords(known.way, message.requireTls), ...siteWords(known.site), end]
 }
 
 function whyBounced({ smtpResponse, bounceType }: Delivery, last: Attempt | null): string[] {

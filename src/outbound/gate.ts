@@ -1,22 +1,29 @@
 /** At most so many at once per key; who comes later waits in the order of coming. */
 export interface Gate {
-  /** Undefined when there was room; else a promise that resolves with the place taken. */
-  enter(key: string): Promise<void> | undefined
+  /** Undefined when there was room; else a promise that resolves with the place taken. `limit` is the key's from now
+   *  on; who is inside stays. */
+  enter(key: string, limit: number): Promise<void> | undefined
   /** Gives the place to the one who waits longest, if anybody does. */
   leave(key: string): void
 }
 
-/** `limit` places per key → Gate. Forgets a key when nobody is inside. Unlike platform/slots.ts it makes the
+/** → Gate. Forgets a key when nobody is inside. Unlike platform/slots.ts it makes the
  *  late wait instead of telling them that there is no room. Never throws, never rejects. */
-export function createGate(limit: number): Gate {
-  const rooms = new Map<string, { inside: number; waiting: (() => void)[] }>()
+export function createGate(): Gate {
+  const rooms = new Map<string, { inside: number; limit: number; waiting: (() => void)[] }>()
 
   return {
-    enter(key) {
+    enter(key, limit) {
       const room = rooms.get(key)
       if (room === undefined) {
-        rooms.set(key, { inside: 1, waiting: [] })
+        rooms.set(key, { inside: 1, limit, waiting: [] })
         return undefined
+      }
+      room.limit = limit
+      // A limit that has grown lets in those who came before.
+      while (room.inside < limit && room.waiting.length > 0) {
+        room.inside++
+        room.waiting.shift()!()
       }
       if (room.inside < limit) {
         room.inside++
@@ -27,7 +34,7 @@ export function createGate(limit: number): Gate {
     leave(key) {
       const room = rooms.get(key)
       if (room === undefined) return
-      const next = room.waiting.shift()
+      const next = room.inside <= room.limit ? room.waiting.shift() : undefined
       if (next !== undefined) return next()
       room.inside--
       if (room.inside === 0) rooms.delete(key)

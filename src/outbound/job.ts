@@ -1,7 +1,7 @@
 import type { MtaSts } from '../mail/mta-sts.ts'
 import type { OwnParts } from '../mail/own-parts.ts'
 import type { Attempt, Outcome } from '../model/delivery.ts'
-import type { TlsSession } from '../model/tls-session.ts'
+import type { Lookup, MxRecord } from '../platform/resolver.ts'
 
 /** What a delivery worker needs for one attempt; crosses the thread boundary, so plain data only. */
 export interface AttemptJob {
@@ -23,8 +23,21 @@ export interface AttemptJob {
   requireTls: boolean
   /** What the recipient's domain asks of its senders; null when it asks nothing. */
   mtaSts: MtaSts | null
+  way: JobWay
   /** `test` mail is composed and signed but never leaves (outbound/sandbox.ts decides its outcome). */
   sandbox: boolean
+}
+
+/** Where a delivery goes, and in what manner. */
+export interface JobWay {
+  /** Whose limits it shares (site.ts). */
+  site: string
+  /** What DNS said of the domain's MX when it was claimed; null = nothing was asked. */
+  mx: Lookup<MxRecord> | null
+  /** To the site at once; of all threads, or on its way into a thread that thread's share. */
+  connections: number
+  /** Over one connection. */
+  maxMails: number
 }
 
 export interface SigningKey {
@@ -40,8 +53,6 @@ export interface AttemptResult {
   outcome: Outcome
   /** `number` is the job's. */
   attempt: Attempt
-  /** Sessions that were opened, or that a policy prevented; [] for a smarthost. */
-  tlsSessions: TlsSession[]
 }
 
 /** What a worker is told once, at start; plain data. */
@@ -54,7 +65,6 @@ export interface WorkerSettings {
   deliveryPort: number
   smarthost: { host: string; port: number; implicitTls: boolean; user: string | null; password: string | null } | null
   allowPrivateDestinations: boolean
-  maxConnectionsPerDestination: number
   sourceAddress: string | null
 }
 

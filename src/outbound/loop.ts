@@ -13,12 +13,16 @@ import type { Log } from '../platform/log.ts'
 import { createLoop } from '../platform/loop.ts'
 import type { MailLog } from '../platform/maillog.ts'
 import type { Random } from '../platform/random.ts'
+import type { Resolver } from '../platform/resolver.ts'
 import { createSlots } from '../platform/slots.ts'
 import type { ClaimedDelivery, DeliveryRecord, Store } from '../storage/store.ts'
-import { createAllowance } from './allowance.ts'
+import { createAdmission, GIVEN_UP } from './admission.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
 import { simulate } from './sandbox.ts'
 import { nextAttempt } from './schedule.ts'
+import type { SiteState } from './site-state.ts'
+import { type ConfiguredTerms, createTermsOf } from './site-terms.ts'
+import { createSites, type Way } from './sites.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
 
 /** The delivery engine: claim what is due, have a worker try it, record what came of it, say when next.
@@ -33,8 +37,10 @@ export interface OutboundLoop {
    *  taken up again at the next start. */
   stop(graceMs: number): Promise<void>
   underWay(): number
-  /** Deliveries of a destination under way, and how many there may be at present. */
-  loadOf(destination: string): { limit: number; underWay: number }
+  /** How we stand with a site at present. */
+  stateOf(site: string): SiteState
+  /** The same of every site that anything was started at, as far as is remembered. */
+  sites(): SiteState[]
 }
 
 /** Longer than the longest attempt: ten minutes at the final dot of each of a few hosts. */
@@ -42,6 +48,8 @@ const LEASE_MS = 60 * 60_000
 const IDLE_MS = 1_000
 /** One claim is one change of the store: enough to fill the workers, short enough to keep the thread free. */
 const CLAIM_MAX = 100
+/** A pause of a site after a failure, of the wait before the next try (which varies by a tenth). */
+const PAUSE_OF_RETRY = 0.8
 /** Between tries to record an outcome while the store cannot write. */
 const RECORD_AGAIN_MS = 1_000
 
@@ -59,7 +67,10 @@ export function createOutboundLoop(house: {
     maxAgeSeconds: number
     maxInFlight: number
     maxPerDestination: number
+    sites: Readonly<Record<string, ConfiguredTerms>>
+    smarthost: { host: string } | null
   }
+  resolver: Pick<Resolver, 'mx'>
   /** Something was told that webhooks may want. */
   wakeWebhooks: () => void
   /** A delivery of this message changed. */
@@ -68,12 +79,26 @@ export function createOutboundLoop(house: {
   mailLog: MailLog
 }): OutboundLoop {
   const { store, clock, settings, log } = house
-  const allowance = createAllowance(settings)
-  const slots = createSlots({
-    total: settings.maxInFlight,
-    perKey: allowance.limitFor,
-    onFree: () => loop.wake(),
+  /** Obstacles that may be gone and of which the store was not told yet. */
+  const freed = new Set<string>()
+  const ladder = settings.retryScheduleSeconds
+  const admission = createAdmission({
+    sites: createSites({
+      resolver: house.resolver,
+      smarthost: settings.smarthost?.host ?? null,
+      now: clock.now,
+      onKnown: (obstacles) => {
+        for (const name of obstacles) freed.add(name)
+        loop.wake()
+      },
+    }),
+    now: clock.now,
+    maxInFlight: settings.maxInFlight,
+    termsOf: createTermsOf(settings.sites, settings.maxPerDestination),
+    longestPauseMs: (strikes) => (ladder[Math.min(strikes, ladder.length) - 1] ?? 0) * 1000 * PAUSE_OF_RETRY,
+    overdueMs: settings.maxAgeSeconds * 1000,
   })
+  const slots = createSlots({ total: settings.maxInFlight, perKey: settings.maxInFlight, onFree: () => loop.wake() })
   let isStopping = false
   const giveUp = new AbortController()
 
@@ -81,19 +106,21 @@ export function createOutboundLoop(house: {
     const limit = Math.min(slots.free(), CLAIM_MAX)
     if (isStopping || limit === 0) return null
     const now = clock.now()
-    const dueAt = store.deliveries.nextDueAt(slots.freeFor)
-    if (dueAt === null || dueAt > now) return dueAt
-    const claims = await store.deliveries.claimDue({
-      now,
-      limit,
-      lease: { worker: house.workerId, until: now + LEASE_MS },
-      freeFor: slots.freeFor,
-    })
-    for (const claim of claims) {
-      allowance.started(claim.delivery.destination)
-      slots.start(claim.delivery.destination, () => carry(claim))
+    for (const obstacle of admission.freed()) freed.add(obstacle)
+    for (const obstacle of freed) {
+      store.deliveries.freed(obstacle)
+      freed.delete(obstacle)
     }
-    return slots.free() === 0 ? null : store.deliveries.nextDueAt(slots.freeFor)
+    const dueAt = store.deliveries.nextDueAt(admission.freeFor, now)
+    if (dueAt === null || dueAt > now) return dueAt
+    const lease = { worker: house.workerId, until: now + LEASE_MS }
+    const claims = await store.deliveries.claimDue({ now, limit, lease, ...admission })
+    const wayOf = admission.admitted()
+    for (const claim of claims) {
+      const way = wayOf(claim.delivery.destination)
+      slots.start(way.site, () => carry(claim, way))
+    }
+    return slots.free() === 0 ? null : store.deliveries.nextDueAt(admission.freeFor, clock.now())
   }
 
   const loop = createLoop({
@@ -104,28 +131,26 @@ export function createOutboundLoop(house: {
   })
 
   /** One claim to its record. Never rejects. */
-  const carry = async (claim: ClaimedDelivery): Promise<void> => {
-    const { outcome, attempt } = await attemptOrExpire(claim)
-    allowance.ended(claim.delivery.destination, outcome)
+  const carry = async (claim: ClaimedDelivery, way: Way): Promise<void> => {
+    const startedAt = clock.now()
+    const { outcome, attempt } = await attemptOrExpire(claim, way)
+    admission.ended(way, { outcome, reached: attempt.mxHost !== null, startedAt })
     const verdict = decide(claim, outcome)
     await recordUntilWritten(toRecord(claim, attempt, verdict))
   }
 
-  const attemptOrExpire = async (claim: ClaimedDelivery): Promise<{ outcome: Outcome; attempt: Attempt }> => {
+  const attemptOrExpire = async (claim: ClaimedDelivery, way: Way): Promise<{ outcome: Outcome; attempt: Attempt }> => {
     const { expiresAt } = claim.message
-    if (expiresAt !== null && clock.now() >= expiresAt) return expired(claim, clock.now())
-    return house.attempt(toJob(claim))
+    const now = clock.now()
+    if (expiresAt !== null && now >= expiresAt) return expired(claim, 'expires_in', now)
+    if (way === GIVEN_UP) return expired(claim, 'max_age', now)
+    return house.attempt(toJob(claim, way))
   }
 
-  const toJob = ({
-    delivery,
-    message,
-    content,
-    signingKeys,
-    domainName,
-    returnPathHost,
-    trackingHost,
-  }: ClaimedDelivery): AttemptJob => ({
+  const toJob = (
+    { delivery, message, content, signingKeys, domainName, returnPathHost, trackingHost }: ClaimedDelivery,
+    way: Way,
+  ): AttemptJob => ({
     deliveryId: delivery.id,
     messageId: message.id,
     attempt: delivery.attempts,
@@ -137,6 +162,7 @@ export function createOutboundLoop(house: {
     own: house.ownParts(delivery.id, message, { returnPathHost, trackingHost }),
     requireTls: message.requireTls,
     mtaSts: null,
+    way: { ...way, ...admission.connectionsOf(way) },
     sandbox: message.mode === 'test',
   })
 
@@ -235,7 +261,8 @@ export function createOutboundLoop(house: {
       giveUp.abort()
     },
     underWay: () => slots.running(),
-    loadOf: (destination) => ({ limit: allowance.limitFor(destination), underWay: slots.running(destination) }),
+    stateOf: admission.stateOf,
+    sites: admission.sites,
   }
 }
 
@@ -244,9 +271,13 @@ function responseOf(outcome: Outcome): string {
   return outcome.kind === 'delivered' ? formatReply(outcome.reply) : outcome.message
 }
 
-/** A message past its `expires_in`, found before any connection was made: no attempt starts after that. */
-function expired({ delivery }: ClaimedDelivery, now: number): { outcome: Outcome; attempt: Attempt } {
-  const cause = { class: 'expired', rule: 'expires_in' }
+/** A message past its `expires_in`, or past its age while its site had no room: no attempt starts after that. */
+function expired(
+  { delivery }: ClaimedDelivery,
+  rule: 'expires_in' | 'max_age',
+  now: number,
+): { outcome: Outcome; attempt: Attempt } {
+  const cause = { class: 'expired', rule }
   const message = 'expired before it could be delivered'
   return {
     outcome: { kind: 'bounced', bounceType: 'soft', code: '4.4.7', message, cause },

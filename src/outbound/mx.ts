@@ -18,8 +18,11 @@ export type Addresses = { addresses: string[]; reason: 'found' | 'none' | 'priva
 export async function findHosts(domain: string, resolver: Resolver, random: Random): Promise<Route> {
   const literal = ADDRESS_LITERAL.exec(domain)?.[1] ?? domain
   if (isIpLiteral(literal)) return { kind: 'hosts', hosts: [literal], authentic: false }
+  return routeOf(domain, await resolver.mx(domain), random)
+}
 
-  const lookup = await resolver.mx(domain)
+/** The same, of what DNS has said already. */
+export function routeOf(domain: string, lookup: Lookup<MxRecord>, random: Random): Route {
   switch (lookup.kind) {
     case 'records':
       return hostsOf(domain, lookup, random)
@@ -31,6 +34,9 @@ export async function findHosts(domain: string, resolver: Resolver, random: Rand
       return nowhere(deferred('4.4.3', `DNS lookup of ${domain} MX failed: ${lookup.reason}`, 'dns:temporary'))
   }
 }
+
+/** A domain part in brackets, which DNS is not asked about. */
+export const isAddressLiteral = (domain: string) => ADDRESS_LITERAL.test(domain)
 
 /** Host → its IPv4 and then its IPv6 addresses, at most four in all, both kinds present when both exist. Addresses that
  *  `mayConnect` refuses are left out: nobody's MX record may lead us into the operator's own network. `families`

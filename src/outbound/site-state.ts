@@ -8,8 +8,9 @@ export interface SiteState {
   /** Connections at once that it may have now, and at most. */
   limit: number
   maxLimit: number
-  /** Deliveries under way; some of them wait for a connection. */
+  /** Deliveries under way, and how many there may be: some of them wait for a connection. */
   underWay: number
+  maxUnderWay: number
   /** Why and when (ms UTC) the limit was last lowered; null = it never was, as far as is remembered. */
   lowered: { reason: string; at: number } | null
   /** ms UTC; null = no pause. */

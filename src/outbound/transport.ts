@@ -1,6 +1,5 @@
-import type { TlsFailure } from '../model/tls-session.ts'
 import type { Answer } from './answer.ts'
-import { type Connections, createConnections } from './connections.ts'
+import { type Connections, createConnections, type SiteShare } from './connections.ts'
 import { nowMs, type TlsFacts } from './dialogue.ts'
 import { type Peer, peerKey, peerName } from './peer.ts'
 import { openSession, type Session, type SessionOptions } from './session.ts'
@@ -11,6 +10,7 @@ import type { WireMail } from './wire.ts'
 /** One mail, offered to one server. */
 export interface Offer {
   peer: Peer
+  site: SiteShare
   envelope: Envelope
   mail: WireMail
   transcript: Transcript
@@ -23,10 +23,6 @@ export interface Offered {
   answer: Answer
   sourceAddress: string | null
   tls: TlsFacts | null
-  /** This mail opened the connection, or would have. */
-  isFirst: boolean
-  /** Why the mail went in clear although TLS was offered. */
-  tlsTrouble?: TlsFailure
   /** When the place at this server was free and the talk began: waiting is not held against the attempt. */
   startedMs: number
 }
@@ -42,9 +38,7 @@ export interface Transport {
 /** Limits and our side of the dialogue → Transport. A kept connection that has gone is replaced once by a fresh one, and
  *  this does not count as a fault. Where STARTTLS fails and TLS is not demanded the mail goes in clear over a fresh
  *  connection, and for some minutes that server is not asked again (RFC 7435: better in clear than not at all). */
-export function createTransport(
-  options: SessionOptions & { perPeer: number; idleMs?: number; maxMails?: number },
-): Transport {
+export function createTransport(options: SessionOptions & { idleMs?: number }): Transport {
   const connections = createConnections(options)
   const clearUntilMs = new Map<string, number>()
 
@@ -59,9 +53,7 @@ export function createTransport(
   const offer = async (asked: Offer): Promise<Offered> => {
     const inClear: Offer = { ...asked, peer: { ...asked.peer, tls: 'never' } }
     const mayGoInClear = asked.peer.tls === 'starttls' && asked.peer.demand === 'none'
-    if (mayGoInClear && isWithoutTls(asked.peer)) {
-      return { ...(await offerOnce(connections, options, inClear)), tlsTrouble: 'validation-failure' }
-    }
+    if (mayGoInClear && isWithoutTls(asked.peer)) return offerOnce(connections, options, inClear)
     const offered = await offerOnce(connections, options, asked)
     const { answer } = offered
     if (!mayGoInClear || answer.kind !== 'fault' || answer.stage !== 'starttls') return offered
@@ -69,13 +61,7 @@ export function createTransport(
     clearUntilMs.set(peerKey(asked.peer), nowMs() + CLEAR_MS)
     asked.transcript.note('once more without TLS')
     const budgetMs = asked.budgetMs - (nowMs() - offered.startedMs)
-    const again = await offerOnce(connections, options, { ...inClear, budgetMs })
-    return {
-      ...again,
-      isFirst: true,
-      tlsTrouble: answer.fault.tls ?? 'validation-failure',
-      startedMs: offered.startedMs,
-    }
+    return { ...(await offerOnce(connections, options, { ...inClear, budgetMs })), startedMs: offered.startedMs }
   }
   return { offer, stop: () => connections.stop() }
 }
@@ -84,8 +70,8 @@ const CLEAR_MS = 600_000
 const MAX_REMEMBERED = 10_000
 
 async function offerOnce(connections: Connections, options: SessionOptions, offer: Offer): Promise<Offered> {
-  const { peer, transcript } = offer
-  let session = await connections.take(peer)
+  const { peer, site, transcript } = offer
+  let session = await connections.take(peer, site)
   try {
     const startedMs = nowMs()
     const deadlineMs = startedMs + offer.budgetMs
@@ -99,7 +85,7 @@ async function offerOnce(connections: Connections, options: SessionOptions, offe
       session = null
     }
     const opened = await openSession(peer, options, transcript, deadlineMs)
-    if ('kind' in opened) return { answer: opened, sourceAddress: null, tls: null, isFirst: true, startedMs }
+    if ('kind' in opened) return { answer: opened, sourceAddress: null, tls: null, startedMs }
     session = opened
     const answer = await speak(session, offer, options, deadlineMs)
     if (answer === 'stale') throw new Error('a fresh connection cannot be stale')
@@ -108,7 +94,7 @@ async function offerOnce(connections: Connections, options: SessionOptions, offe
     session?.dialogue.close()
     throw error
   } finally {
-    connections.give(peer, session)
+    connections.give(site, session)
   }
 }
 
@@ -119,13 +105,7 @@ function speak(session: Session, offer: Offer, options: SessionOptions, deadline
 }
 
 function offered(answer: Answer, session: Session, startedMs: number): Offered {
-  return {
-    answer,
-    sourceAddress: session.dialogue.localAddress,
-    tls: session.tls,
-    isFirst: session.offered === 1,
-    startedMs,
-  }
+  return { answer, sourceAddress: session.dialogue.localAddress, tls: session.tls, startedMs }
 }
 
 function tlsNote({ tls }: Session): string {

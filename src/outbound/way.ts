@@ -4,7 +4,8 @@ import type { Resolver } from '../platform/resolver.ts'
 import type { Way } from './explain.ts'
 import { hostPolicy } from './host-policy.ts'
 import type { WorkerSettings } from './job.ts'
-import { findAddresses, findHosts } from './mx.ts'
+import { findAddresses, findHosts, isAddressLiteral, routeOf } from './mx.ts'
+import { siteOf, siteOfHost } from './site.ts'
 
 /** Mail domain → where its mail goes at present and what TLS must prove at the first host, for people: by the same rules
  *  as an attempt, without a connection. Rejects only when `mtaStsOf` does. */
@@ -18,12 +19,19 @@ export async function findWay(
   },
 ): Promise<Way> {
   const { resolver, random, settings } = house
-  if (settings.smarthost !== null) return { kind: 'smarthost', host: settings.smarthost.host }
-  const [route, mtaSts] = await Promise.all([findHosts(domain, resolver, random), house.mtaStsOf(domain)])
+  if (settings.smarthost !== null) {
+    const { host } = settings.smarthost
+    return { kind: 'smarthost', host, site: siteOfHost(host) }
+  }
+  const asked = isAddressLiteral(domain) ? null : resolver.mx(domain)
+  const [mx, mtaSts] = await Promise.all([asked, house.mtaStsOf(domain)])
+  const site = siteOf(domain, mx)
+  const route = mx === null ? await findHosts(domain, resolver, random) : routeOf(domain, mx, random)
   if (route.kind === 'nowhere') {
     const { outcome } = route
     return {
       kind: 'nowhere',
+      site,
       isFinal: outcome.kind === 'bounced',
       reason: outcome.kind === 'delivered' ? '' : outcome.message,
     }
@@ -32,5 +40,5 @@ export async function findWay(
   const isAuthentic = route.authentic && (await findAddresses(host, resolver, () => true)).authentic
   const facts = { domain, host, port: settings.deliveryPort, isAuthentic, mtaSts, requireTls: false }
   const { name } = await hostPolicy(facts, resolver)
-  return { kind: 'hosts', hosts: route.hosts, tlsPolicy: name }
+  return { kind: 'hosts', site, hosts: route.hosts, tlsPolicy: name }
 }

@@ -1,7 +1,7 @@
 import { systemClock } from '../platform/clock.ts'
 import { systemRandom } from '../platform/random.ts'
 import { createResolver } from '../platform/resolver.ts'
-import { createAttempter, destinationOf } from './attempt.ts'
+import { createAttempter } from './attempt.ts'
 import { createGate } from './gate.ts'
 import type { AttemptJob, AttemptResult, FromWorker, ToWorker, WorkerSettings } from './job.ts'
 import { createPreparer } from './prepare.ts'
@@ -12,7 +12,7 @@ import { createTransport } from './transport.ts'
 /** Sends one message to the main thread; `transfer` hands buffers over without copying. */
 type Post = (message: FromWorker, transfer?: ArrayBuffer[]) => void
 
-/** A delivery thread: jobs in, results out in batches. Many deliveries at once, but per destination no more than have a
+/** A delivery thread: jobs in, results out in batches. Many deliveries at once, but per site no more than have a
  *  connection, and a few that wait for one composed and signed. A bug in a job defers that job; an error outside any job
  *  ends the thread, and main starts another (workers.ts). Answers every message; `attempt` before `start` throws. */
 export function createWorkerDesk(post: Post): (message: ToWorker) => void {
@@ -34,7 +34,7 @@ export function createWorkerDesk(post: Post): (message: ToWorker) => void {
   }
 }
 
-/** Mails of one destination that are composed and signed before a connection is free for them. */
+/** Mails of one site that are composed and signed before a connection is free for them. */
 const AHEAD = 4
 /** With so few under way a result is not held back to share a message with others. */
 const FEW = 4
@@ -47,11 +47,10 @@ function openRoom(settings: WorkerSettings, post: Post) {
     clock: systemClock,
     random: systemRandom,
   })
-  const perPeer = settings.maxConnectionsPerDestination
   const { hostname, sourceAddress } = settings
-  const transport = createTransport({ hostname, sourceAddress, timeouts: TIMEOUTS, perPeer })
+  const transport = createTransport({ hostname, sourceAddress, timeouts: TIMEOUTS })
   const preparer = createPreparer(createSignRsa(() => performance.now()))
-  const lanes = createGate(perPeer + AHEAD)
+  const lanes = createGate()
   const attempt = createAttempter({
     settings,
     clock: systemClock,
@@ -81,8 +80,8 @@ function openRoom(settings: WorkerSettings, post: Post) {
     else setTimeout(flush, BATCH_MS)
   }
   const run = async (job: AttemptJob) => {
-    const lane = destinationOf(job, settings)
-    const place = lanes.enter(lane)
+    const { site: lane, connections } = job.way
+    const place = lanes.enter(lane, connections + AHEAD)
     if (place !== undefined) await place
     const result = await attempt(job)
     lanes.leave(lane)

@@ -3,14 +3,14 @@ import { backoffMs } from '../platform/backoff.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { systemRandom } from '../platform/random.ts'
-import type { AttemptJob, AttemptResult, FromWorker, SigningKey, ToWorker, WorkerSettings } from './job.ts'
+import type { AttemptJob, AttemptResult, FromWorker, JobWay, SigningKey, ToWorker, WorkerSettings } from './job.ts'
 
 /** The delivery threads as the main thread sees them. */
 export interface Workers {
   /** Resolves when all threads have answered; rejects when one dies again and again before that. */
   ready: Promise<void>
-  /** Gives each job to the thread with the least under way, so that the mails of one destination spread over all
-   *  processors. A content of 64 KiB or more that has a buffer of its own is handed over, not copied: do not touch it
+  /** Gives each job to the thread with the least under way, so that the mails of one site spread over all processors,
+   *  and with it the thread's share of the site's connections. A content of 64 KiB or more that has a buffer of its own is handed over, not copied: do not touch it
    *  afterwards, unless several jobs of the same call share it. */
   submit(jobs: readonly AttemptJob[]): void
   /** Content → the signed mail, as the recipient with these parts of his own gets it. Rejects when it cannot be
@@ -112,7 +112,7 @@ export function createWorkers(options: {
     }
     const shares = new Map<Thread, AttemptJob[]>()
     for (const job of jobs) {
-      const thread = leastLoaded(threads)
+      const thread = leastLoaded(threadsFor(job.way, threads))
       thread.jobs.add(job.deliveryId)
       const share = shares.get(thread)
       if (share === undefined) shares.set(thread, [job])
@@ -120,7 +120,11 @@ export function createWorkers(options: {
     }
     const handOver = handOverOnce(jobs)
     for (const [thread, share] of shares) {
-      const sent = share.map((job) => ({ ...job, content: withOwnBuffer(job.content) }))
+      const sent = share.map((job) => ({
+        ...job,
+        content: withOwnBuffer(job.content),
+        way: { ...job.way, connections: Math.max(1, Math.floor(job.way.connections / threads.length)) },
+      }))
       const buffers = sent.map(({ content }) => content.buffer as ArrayBuffer).filter(handOver)
       send(thread, { kind: 'attempt', jobs: sent }, buffers)
     }
@@ -189,6 +193,14 @@ function send(thread: Thread, message: ToWorker, transfer: ArrayBuffer[] = []): 
 
 function leastLoaded(threads: readonly Thread[]): Thread {
   return threads.reduce((best, thread) => (thread.jobs.size < best.jobs.size ? thread : best))
+}
+
+/** A site with fewer connections than there are threads stays with as many threads, always the same: each thread
+ *  counts its own. */
+function threadsFor({ site, connections }: JobWay, threads: readonly Thread[]): readonly Thread[] {
+  if (connections >= threads.length) return threads
+  const first = Bun.hash.crc32(site) % threads.length
+  return Array.from({ length: Math.max(1, connections) }, (_, at) => threads[(first + at) % threads.length]!)
 }
 
 /** A view into a larger buffer would take the whole of it along to the other thread. */

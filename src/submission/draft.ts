@@ -1,5 +1,5 @@
 import type { MailContent } from '../mail/content.ts'
-import { type RecipientType, UNTRIED } from '../model/delivery.ts'
+import { type RecipientType, SANDBOX, UNTRIED } from '../model/delivery.ts'
 import type { Domain } from '../model/domain.ts'
 import type { DeliveryStatus, Message } from '../model/message.ts'
 import type { MintId } from '../platform/ids.ts'
@@ -93,7 +93,7 @@ export function plannedDeliveries(
       position,
       email: mailbox.address,
       type,
-      destination: mailbox.domain,
+      destination: message.mode === 'test' ? SANDBOX : mailbox.domain,
       status: isSuppressed ? 'suppressed' : open,
       nextAttemptAt: isSuppressed ? null : dueAt,
     }

@@ -58,8 +58,8 @@ export async function openContractWorld() {
     wakeOutbound: () => {},
     wakeWebhooks: () => {},
     wakeInbound: () => {},
-    loadOf: () => null,
     mtaStsOf: () => null,
+    stateOfSite: () => null,
   }
   const operations = createOperations(around, openSubmission(around))
   const api = createApi({

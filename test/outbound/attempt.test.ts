@@ -189,7 +189,8 @@ test('test mail is composed and signed and goes nowhere', async () => {
 })
 
 test('a mail that cannot be composed bounces soft with 5.6.0, one damaged in the store too', async () => {
-  const { attempt } = await house()
+  const { zone, attempt } = await house()
+  zone.set('remote.test', 'A', ['127.0.0.1'])
   const broken = packContent({ ...CONTENT, messageId: 'no brackets\r\n' })
   for (const content of [broken, new Uint8Array(20)]) {
     const { outcome } = await attempt(job({ content }))

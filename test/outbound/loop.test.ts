@@ -2,14 +2,16 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { packContent } from '../../src/mail/content.ts'
 import { NOTHING_OWN } from '../../src/mail/own-parts.ts'
 import { createVerp } from '../../src/mail/verp.ts'
-import { type Outcome, UNTRIED } from '../../src/model/delivery.ts'
+import { type Outcome, SANDBOX, UNTRIED } from '../../src/model/delivery.ts'
 import type { Message } from '../../src/model/message.ts'
 import type { AttemptJob, AttemptResult } from '../../src/outbound/job.ts'
 import { createOutboundLoop, type OutboundLoop } from '../../src/outbound/loop.ts'
+import type { ConfiguredTerms } from '../../src/outbound/site-terms.ts'
 import { createMintId } from '../../src/platform/ids.ts'
 import { silentLog } from '../../src/platform/log.ts'
 import { createMailLog } from '../../src/platform/maillog.ts'
 import { systemRandom } from '../../src/platform/random.ts'
+import type { Lookup, MxRecord } from '../../src/platform/resolver.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
@@ -21,6 +23,13 @@ const BUSY: Outcome = {
   kind: 'deferred',
   code: '4.3.0',
   message: '451 4.3.0 busy',
+  aboutRecipient: false,
+  cause: CAUSE,
+}
+const SLOWER: Outcome = {
+  kind: 'deferred',
+  code: '4.7.28',
+  message: '421 4.7.28 unusual rate',
   aboutRecipient: false,
   cause: CAUSE,
 }
@@ -66,7 +75,12 @@ afterEach(async () => {
 /** The loop over a real store; `answer` plays the delivery threads. */
 async function world(
   answer: (job: AttemptJob) => Outcome | Promise<Outcome>,
-  settings: { maxInFlight?: number; maxPerDestination?: number; random?: { fraction: () => number } } = {},
+  settings: {
+    maxInFlight?: number
+    maxPerDestination?: number
+    sites?: Record<string, ConfiguredTerms>
+    mx?: (domain: string) => Lookup<MxRecord>
+  } = {},
 ): Promise<World> {
   const clock = createFakeClock(START)
   const store = await openStore({ dataDir: ':memory:', now: START })
@@ -81,7 +95,7 @@ async function world(
       tried.push(`${(startedAt - START) / 1000} ${job.recipient}`)
       jobs.push(job)
       const outcome = await answer(job)
-      return { deliveryId: job.deliveryId, outcome, attempt: attemptOf(job, outcome, startedAt), tlsSessions: [] }
+      return { deliveryId: job.deliveryId, outcome, attempt: attemptOf(job, outcome, startedAt) }
     },
     clock,
     random: { bytes: systemRandom.bytes, fraction: () => 0.5 },
@@ -94,7 +108,10 @@ async function world(
       maxAgeSeconds: 3_600,
       maxInFlight: settings.maxInFlight ?? 100,
       maxPerDestination: settings.maxPerDestination ?? 5,
+      sites: settings.sites ?? {},
+      smarthost: null,
     },
+    resolver: { mx: async (domain) => settings.mx?.(domain) ?? { kind: 'no_data' } },
     wakeWebhooks: () => {},
     onChange: () => {},
     log: silentLog,
@@ -118,7 +135,7 @@ async function world(
               position,
               email,
               type: 'to' as const,
-              destination: email.split('@')[1]!,
+              destination: change.mode === 'test' ? SANDBOX : email.split('@')[1]!,
               status: 'queued' as const,
               nextAttemptAt: clock.now(),
               ...UNTRIED,
@@ -275,7 +292,80 @@ describe('the loop', () => {
     await queue(['ann@example.com'])
     await clock.advance(0)
     expect(tried).toContain('0 ann@example.com')
-    expect(tried.filter((each) => each.endsWith('hangs.example'))).toHaveLength(10)
+    expect(tried.filter((each) => each.endsWith('hangs.example'))).toHaveLength(5)
+  })
+
+  test('gives the domains of one provider its limit together, and passes it over while it is paused', async () => {
+    const records = [{ preference: 1, exchange: 'aspmx.l.google.com' }]
+    const at = (record: { preference: number; exchange: string }) => ({ ...record, exchange: record.exchange })
+    let isSlowed = true
+    let [most, underWay] = [0, 0]
+    const { clock, queue, tried, loop } = await world(
+      async (job) => {
+        if (job.recipient.endsWith('other.example')) return OK
+        most = Math.max(most, ++underWay)
+        await clock.sleep(100)
+        underWay--
+        return isSlowed ? SLOWER : OK
+      },
+      {
+        mx: (domain) =>
+          domain === 'other.example'
+            ? { kind: 'no_data' }
+            : { kind: 'records', records: records.map(at), ttlSeconds: 300, authentic: false },
+      },
+    )
+    for (let i = 0; i < 60; i++) await queue([`r@tenant${i}.example`])
+    await clock.advance(250)
+    await queue(['ann@other.example'])
+    await clock.advance(0)
+    expect(most).toBe(5)
+    expect(tried).toContain('0.25 ann@other.example')
+    expect(loop.stateOf('google.com')).toMatchObject({ limit: 1, state: 'paused' })
+    const before = tried.length
+    await clock.advance(300)
+    expect(tried).toHaveLength(before)
+    isSlowed = false
+    await clock.advance(600_000)
+    expect(new Set(tried).size).toBeGreaterThanOrEqual(61)
+    expect(loop.stateOf('google.com')).toMatchObject({ state: 'proven', underWay: 0 })
+    expect(
+      loop
+        .sites()
+        .map(({ site }) => site)
+        .sort(),
+    ).toEqual(['google.com', 'other.example'])
+  })
+
+  test('asks DNS nothing for test mail', async () => {
+    const asked: string[] = []
+    const { clock, queue, tried } = await world(() => OK, {
+      mx: (domain) => {
+        asked.push(domain)
+        return { kind: 'no_data' }
+      },
+    })
+    await queue(['ann@example.com'], { mode: 'test' })
+    await clock.advance(0)
+    expect(tried).toHaveLength(1)
+    expect(asked).toEqual([])
+  })
+
+  test('gives up what found no room until its age was over', async () => {
+    const slow = { maxConnections: 0, maxMailsPerConnection: 0, maxMailsPerMinute: 1 }
+    const { clock, queue, tried, told, loop } = await world(() => OK, { sites: { 'slow.example': slow } })
+    const messages: Message[] = []
+    for (let i = 0; i < 100; i++) messages.push(await queue([`r${i}@slow.example`]))
+    await clock.advance(3_600_000)
+    expect(tried).toHaveLength(61)
+    expect(await told(messages[99]!)).toEqual([])
+    await clock.advance(60_000)
+    expect(tried).toHaveLength(61)
+    expect(await told(messages[99]!)).toEqual(['3660 message.bounced soft'])
+    expect(loop.stateOf('slow.example').underWay).toBe(0)
+    await queue(['new@slow.example'])
+    await clock.advance(0)
+    expect(tried).toHaveLength(62)
   })
 
   test('does not spin while what is due has no room', async () => {

@@ -49,6 +49,7 @@ export const job = (more: Partial<AttemptJob> = {}): AttemptJob => ({
   own: NOTHING_OWN,
   requireTls: false,
   mtaSts: null,
+  way: { site: 'remote.test', mx: null, connections: 2, maxMails: 500 },
   sandbox: false,
   ...more,
 })
@@ -70,7 +71,6 @@ export async function house(
     deliveryPort: 25,
     smarthost: null,
     allowPrivateDestinations: true,
-    maxConnectionsPerDestination: 2,
     sourceAddress: null,
     ...options.settings,
   }
@@ -78,7 +78,7 @@ export async function house(
   const resolver = createResolver({ servers: [zone.address], trustedServers: settings.trustedDnsServers, ...tools })
   const timeouts = { ...TIMEOUTS, ...options.timeouts }
   const { hostname, sourceAddress } = settings
-  const transport = keep(createTransport({ hostname, sourceAddress, timeouts, perPeer: 2, ca: options.ca }))
+  const transport = keep(createTransport({ hostname, sourceAddress, timeouts, ca: options.ca }))
   const onBug = options.onBug ?? ((_job, error) => expect(error).toBeUndefined())
   const attempt = createAttempter({
     ...tools,

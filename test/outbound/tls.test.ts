@@ -34,7 +34,6 @@ function transport(options: Partial<Parameters<typeof createTransport>[0]> = {})
     hostname: 'out.sender.test',
     sourceAddress: null,
     timeouts: TIMEOUTS,
-    perPeer: 2,
     ...options,
   })
   open.push(made)
@@ -46,7 +45,14 @@ async function offer(via: Transport, mx: { port: number }, more: Partial<Peer> =
   const address = { host: 'mx.raw.test', address: '127.0.0.1', port: mx.port }
   const peer: Peer = { ...address, tls: 'starttls', demand: 'none', login: null, ...more }
   const envelope = { returnPath: 'r@sender.test', recipient: 'anna@raw.test' }
-  const offered = await via.offer({ peer, envelope, mail: MAIL, transcript, budgetMs: 5000 })
+  const offered = await via.offer({
+    peer,
+    site: { name: 'raw.test', connections: 2, maxMails: 500 },
+    envelope,
+    mail: MAIL,
+    transcript,
+    budgetMs: 5000,
+  })
   return { ...offered, transcript: transcript.text() }
 }
 

@@ -26,7 +26,6 @@ function transport(options: Partial<Parameters<typeof createTransport>[0]> = {})
     hostname: 'out.sender.test',
     sourceAddress: null,
     timeouts: TIMEOUTS,
-    perPeer: 2,
     ...options,
   })
   open.push(made)
@@ -46,12 +45,13 @@ const peer = (mx: { port: number }, more: Partial<Peer> = {}): Peer => ({
 async function offer(
   via: Transport,
   to: Peer,
-  more: { recipient?: string; returnPath?: string; mail?: typeof MAIL; budgetMs?: number } = {},
+  more: { recipient?: string; returnPath?: string; mail?: typeof MAIL; budgetMs?: number; maxMails?: number } = {},
 ): Promise<Offered & { transcript: string }> {
   const transcript = createTranscript(nowMs)
   const envelope = { returnPath: more.returnPath ?? 'r@sender.test', recipient: more.recipient ?? 'anna@raw.test' }
   const { mail = MAIL, budgetMs = 5000 } = more
-  const offered = await via.offer({ peer: to, envelope, mail, transcript, budgetMs })
+  const site = { name: 'raw.test', connections: 2, maxMails: more.maxMails ?? 500 }
+  const offered = await via.offer({ peer: to, site, envelope, mail, transcript, budgetMs })
   return { ...offered, transcript: transcript.text() }
 }
 
@@ -336,9 +336,22 @@ test('idle connections are closed with QUIT after their time, and all of them at
   expect(other.heard).toContain('QUIT')
 })
 
+test('all servers of a site share its connections, those that wait for mail too', async () => {
+  const [one, two] = [await raw(), await raw()]
+  const via = transport()
+  await Promise.all([1, 2].map(() => offer(via, peer(one))))
+  expect(one.open()).toBe(2)
+  await offer(via, peer(two))
+  await one.hears('QUIT')
+  const all = await Promise.all(Array.from({ length: 20 }, (_, i) => offer(via, peer(i % 2 === 0 ? one : two))))
+  expect(all.every(({ answer }) => answer.kind === 'reply' && answer.reply.code === 250)).toBe(true)
+  await one.hears('<close>')
+  expect(one.open() + two.open()).toBeLessThanOrEqual(2)
+})
+
 test('a connection is closed after its share of mails', async () => {
   const mx = await raw()
-  const via = transport({ maxMails: 2 })
-  for (let i = 0; i < 4; i++) await offer(via, peer(mx))
+  const via = transport()
+  for (let i = 0; i < 4; i++) await offer(via, peer(mx), { maxMails: 2 })
   expect(mx.connections()).toBe(2)
 })

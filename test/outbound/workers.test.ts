@@ -44,6 +44,7 @@ const job = (number: number, more: Partial<AttemptJob> = {}): AttemptJob => ({
   own: NOTHING_OWN,
   requireTls: false,
   mtaSts: null,
+  way: { site: 'remote.test', mx: null, connections: 6, maxMails: 500 },
   sandbox: false,
   ...more,
 })
@@ -75,7 +76,6 @@ function threads(options: { zone?: Zone; mx?: RawMx; count?: number; spawn?: () 
     deliveryPort: options.mx?.port ?? 25,
     smarthost: null,
     allowPrivateDestinations: true,
-    maxConnectionsPerDestination: 3,
     sourceAddress: null,
   }
   const workers = keep(

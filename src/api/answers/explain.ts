@@ -24,7 +24,22 @@ const facts = {
     .nullable()
     .describe('On whose word the connection to the first host must prove something; null where there is no host.'),
   dns_problem: z.string().nullable(),
-  slots: z.strictObject({ limit: count, under_way: count }).nullable().describe('Connections to that domain.'),
+  slots: z
+    .strictObject({ limit: count, under_way: count })
+    .nullable()
+    .describe('Deliveries to that site at once. Null where no engine runs, or nothing more is tried.'),
+  site: z
+    .strictObject({
+      name: z.string(),
+      state: z.enum(['unknown', 'proven', 'troubled', 'paused']),
+      connections: count.describe('At once, at present.'),
+      max_connections: count,
+      lowered_at: timeOrNull,
+      lowered_because: z.string().nullable(),
+      paused_until: timeOrNull,
+    })
+    .nullable()
+    .describe('The receiving site: all domains whose best MX hosts have the same registrable domain share it.'),
 }
 const ofAddress = z
   .strictObject({
@@ -72,6 +87,7 @@ const factsExample = {
   tls_policy: 'none',
   dns_problem: null,
   slots: null,
+  site: null,
 }
 
 export const addressExplainedAnswers: AnswerShape[] = [

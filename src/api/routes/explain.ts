@@ -23,8 +23,8 @@ export interface ExplainDeps {
   store: Pick<Store, 'messages' | 'suppressions'>
   /** Mail domain → where its mail goes now; asks DNS. */
   wayTo: (domain: string) => Promise<Way>
-  /** Slots of a destination; null where no engine runs. */
-  loadOf: (destination: string) => Known['load']
+  /** How we stand with a receiving site; null where no engine runs. */
+  stateOfSite: (site: string) => Known['site']
   /** Why the domain of the key may not send at present. */
   standing: Standing
   settings: Known['settings']
@@ -32,7 +32,7 @@ export interface ExplainDeps {
 
 /** Why mail is where it is and what happens next, in plain words and as data (issue: "where is that mail?"). */
 export function explainOperations(deps: ExplainDeps): Operation[] {
-  const { store, wayTo, loadOf, standing, settings } = deps
+  const { store, wayTo, stateOfSite, standing, settings } = deps
 
   /** `way` is null where nothing more will be tried. Suppressions count for the domain that sends. */
   const known = async (
@@ -42,11 +42,12 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
     now: number,
   ): Promise<Known> => {
     const all = await store.suppressions.find(sender.organizationId, email)
+    const known = await way
     return {
       email,
       suppressions: all.filter(({ domainId }) => domainId === null || domainId === sender.domainId),
-      way: await way,
-      load: loadOf(domainOf(email)),
+      way: known,
+      site: known === null ? null : stateOfSite(known.site),
       settings,
       now,
     }
@@ -162,12 +163,25 @@ function stateOf(delivery: Delivery) {
 }
 
 /** What the words rest on. `mx_hosts` is null where nothing was asked because nothing more is tried. */
-function asData({ suppressions, way, load }: Known, requireTls: boolean) {
+function asData({ suppressions, way, site }: Known, requireTls: boolean) {
   return {
     suppressions: suppressions.map(suppressionRecord),
     mx_hosts: way === null ? null : way.kind === 'nowhere' ? [] : way.kind === 'hosts' ? way.hosts : [way.host],
     tls_policy: way === null || way.kind === 'nowhere' ? null : tlsPolicyOn(way, requireTls),
     dns_problem: way?.kind === 'nowhere' ? way.reason : null,
-    slots: load === null ? null : { limit: load.limit, under_way: load.underWay },
+    slots: site === null ? null : { limit: site.maxUnderWay, under_way: site.underWay },
+    site: site === null ? null : siteRecord(site),
+  }
+}
+
+function siteRecord(site: NonNullable<Known['site']>) {
+  return {
+    name: site.site,
+    state: site.state,
+    connections: site.limit,
+    max_connections: site.maxLimit,
+    lowered_at: isoOrNull(site.lowered?.at ?? null),
+    lowered_because: site.lowered?.reason ?? null,
+    paused_until: isoOrNull(site.pausedUntil),
   }
 }
