@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+import { gaugeEngines, type Site } from './engines.ts'
+import { createRegistry } from './registry.ts'
+
+test('of many sites the fifty busiest have lines, all are counted by state, and all are asked for once', () => {
+  const registry = createRegistry()
+  let asked = 0
+  const sites = Array.from({ length: 1_000 }, (_, at): Site => {
+    return { site: `s${at}.example`, state: at < 10 ? 'paused' : 'proven', limit: 3, underWay: at }
+  })
+  gaugeEngines(registry, {
+    deliveries: () => 7,
+    webhookPosts: () => 0,
+    inboundPosts: () => 0,
+    httpRequests: () => 0,
+    smtpConnections: () => [{ door: 'inbound', connections: 2 }],
+    sites: () => {
+      asked++
+      return sites
+    },
+  })
+  const text = registry.text()
+  expect(asked).toBe(1)
+  expect(text).toContain('postrider_sites{state="paused"} 10\n')
+  expect(text).toContain('postrider_sites{state="proven"} 990\n')
+  expect(text.match(/^postrider_site_under_way\{/gm)).toHaveLength(50)
+  expect(text).toContain('postrider_site_under_way{site="s999.example"} 999\n')
+  expect(text).toContain('postrider_smtp_connections{door="inbound"} 2\n')
+})
