@@ -57,7 +57,6 @@ try {
 } finally {
   rmSync(scratch, { recursive: true, force: true })
 }
-if (options.keep !== undefined) figures.keep(options.keep)
 console.log(options.markdown ? figures.asMarkdown() : figures.asText())
 process.exit() // a part that failed may have left its server running
 
@@ -74,6 +73,7 @@ async function measure(part: Part, round: number): Promise<void> {
   try {
     for (const binary of binaries) await part.measure?.(bench, binary)
     await part.beside?.(bench)
+    if (options.keep !== undefined) figures.keep(options.keep)
   } catch (error) {
     console.error(`${part.name}:`, error)
     process.exitCode = 1
