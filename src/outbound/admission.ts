@@ -79,10 +79,13 @@ export function createAdmission(options: {
     took: (domain, count) => {
       const way = domain === SANDBOX ? TEST_WAY : (sites.lastWayOf(domain) ?? { site: domain, mx: null })
       const sums = { count: 0, givenUp: 0, ...taken.get(domain), way }
-      const isOutside = way === TEST_WAY || isGivenUp
-      sums[isGivenUp && way !== TEST_WAY ? 'givenUp' : 'count'] += count
       taken.set(domain, sums)
-      if (isOutside) return
+      if (way === TEST_WAY) return
+      if (isGivenUp) {
+        sums.givenUp += count
+        return
+      }
+      sums.count += count
       const at = now()
       if (allowance.isPaced(way.site, false)) pace.started(count, at)
       allowance.started(way.site, count, at)

@@ -91,6 +91,15 @@ describe('a site', () => {
     expect(state(allowance, 0, 'b').state).toBe('unknown')
   })
 
+  test('that was taken from in vain has its room back, and so has whoever waited for it', () => {
+    const allowance = open({ maxMailsPerMinute: 60 })
+    allowance.started('a', 1, 0)
+    expect(allowance.freed()).toEqual([])
+    allowance.undone('a', 1)
+    expect(allowance.freed()).toEqual(['site a', 'unknown', 'unknown backlog'])
+    expect(allowance.roomFor('a', true, 0)).toBe(1)
+  })
+
   test('with a limit for the minute gets no more, and says when the next may go', () => {
     const allowance = open({ maxMailsPerMinute: 60 })
     expect(allowance.roomFor('a', true, 0)).toBe(1)

@@ -55,6 +55,10 @@ export function createAllowance(options: {
     standing.underWay += change
     underWay[standing.repute] += change
   }
+  const free = ({ site, repute }: Standing) => {
+    freed.add(nameOf(site)).add(repute)
+    if (repute === 'unknown') freed.add(BACKLOG)
+  }
 
   return {
     roomFor: (site, isFresh, now) => {
@@ -81,12 +85,12 @@ export function createAllowance(options: {
       if (standing === undefined) return
       count(standing, -started)
       standing.tokens += started
+      free(standing)
     },
     ended: (site, ending, now) => {
       const standing = standings.get(site)
       if (standing === undefined) return
-      freed.add(nameOf(site)).add(standing.repute)
-      if (standing.repute === 'unknown') freed.add(BACKLOG)
+      free(standing)
       underWay[standing.repute] -= standing.underWay
       standing.underWay--
       learn(standing, ending, now, longestPauseMs)
