@@ -319,7 +319,7 @@ async function furnish(
     inboundPosts: inbound.inFlight,
     httpRequests: api.underWay,
     smtpConnections: doors.connections,
-    sites: () => [],
+    sites: outbound.sites,
   })
   undo.push(metrics.stop)
   outbound.start()

@@ -43,13 +43,15 @@ test('counts what became of mail, and who asked', async () => {
   expect(await value('process_resident_memory_bytes')).toBeGreaterThan(10_000_000)
 })
 
-test('counts attempts by outcome', async () => {
+test('counts attempts by outcome, and knows the site that took the mail', async () => {
   await open()
   const { body } = await house.send()
   await house.ended(body.id)
 
   expect(await value('postrider_delivery_attempt_seconds_count{outcome="delivered"}')).toBe(1)
   expect(await value('postrider_delivery_attempt_seconds_bucket{outcome="delivered",le="+Inf"}')).toBe(1)
+  expect(await value('postrider_sites{state="proven"}')).toBe(1)
+  expect(await (await metrics()).text()).toMatch(/^postrider_site_under_way\{site="[a-z.]+"\} 0$/m)
 })
 
 test('counts suppressions by reason, each once', async () => {
