@@ -284,7 +284,7 @@ function fillTemplates(db: Connection, { organizationId }: Sender, now: number):
 function fillWebhook(db: Connection, organizationId: string, extent: Extent, now: number): string {
   const id = idAt('whk', now, noise(Bun.hash.crc32(organizationId)))
   db.prepare(`insert into webhooks (id, organization_id, url, events, status, created_at, updated_at, secret)
-    values (?, ?, 'https://hooks.example/', '["message.delivered"]', 'paused', ?, ?, 'whsec_x')`).run(
+    values (?, ?, 'https://hooks.example/', '["message.delivered"]', 'paused', ?, ?, x'00')`).run(
     id,
     organizationId,
     now,

@@ -63,7 +63,7 @@ export function sqliteMessageList(db: Connection, search: SearchIndex): MessageL
       const { first, whole, all } = search.expressions(filter.text, marks, next)
       end = first
       if (count % RANGES_A_TURN === 0) await nextTurn()
-      // A beginning is costly, so that the words before it are asked for alone.
+      // Finding that nothing is there is cheap: asked for alone, and without the beginning, which is costly.
       if (whole !== null && hasWhole.get(whole) === undefined) continue
       const found = matching.all(all, Math.max(first, low), next + 1, ...conditions.values, limit - rows.length)
       rows.push(...(found as MessageRow[]))
