@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, chownSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { localUser } from '../../src/cli/local-user.ts'
 import { LIMIT_MS, postrider, startWith, workplace } from './command.ts'
@@ -58,6 +58,25 @@ describe('the commands that keep records', () => {
         resource_id: organizationId,
         fields: ['name', 'plan'],
         ip_address: null,
+        outcome: 'done',
+      })
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'without the key of the seals every command ends with 2, and with a new one all goes on',
+    async () => {
+      const [key, away] = [join(place.dataDir, 'seal.key'), join(place.folder, 'seal.key')]
+      renameSync(key, away)
+      const missing = `data_dir ${place.dataDir}: ${key} is missing: the secrets in the database were sealed with it; put it back from your backup`
+      await expectRefused(2, missing, 'org', 'list')
+      await expectRefused(2, missing, 'serve')
+      renameSync(away, key)
+      expect((await json('seal', 'rotate')).secrets).toBeGreaterThanOrEqual(0)
+      expect((await json('audit', '--limit', '1')).data[0]).toMatchObject({
+        action: 'seal_rotate',
+        organization_id: null,
         outcome: 'done',
       })
     },

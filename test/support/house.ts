@@ -9,7 +9,7 @@ import type { DkimKeyRecord } from '../../src/model/domain.ts'
 import { EVENT_TYPES } from '../../src/model/event.ts'
 import type { Mode } from '../../src/model/message.ts'
 import { createMintId } from '../../src/platform/ids.ts'
-import { silentLog } from '../../src/platform/log.ts'
+import { type Log, silentLog } from '../../src/platform/log.ts'
 import { type Random, systemRandom } from '../../src/platform/random.ts'
 import { startZone, type Zone } from '../../src/platform/zone-server.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
@@ -31,6 +31,7 @@ export interface TestHouse {
   house(): House
   store(): Store
   clock: FakeClock
+  dataDir: string
   zone: Zone
   receiver: Receiver
   webhook: { id: string; secret: string }
@@ -80,8 +81,8 @@ export interface Remote {
 
 /** Opens it with one organization, one verified domain and a webhook for every event. `*.remote.example` has its mail
  *  at `remote`; further names are for the test to set in `zone`. */
-export async function startHouse(options: { remote: Remote; config?: ConfigValues }): Promise<TestHouse> {
-  const { remote } = options
+export async function startHouse(options: { remote: Remote; config?: ConfigValues; log?: Log }): Promise<TestHouse> {
+  const { remote, log = silentLog } = options
   const clock = createFakeClock(START)
   const folder = mkdtempSync(join(tmpdir(), 'postrider-house-'))
   const [zone, receiver, dkim] = await Promise.all([startZone(WORLD), startReceiver(), sharedDkimKeys()])
@@ -99,7 +100,7 @@ export async function startHouse(options: { remote: Remote; config?: ConfigValue
   })
 
   const threads = watchThreads()
-  let house = await openHouse(config, { log: silentLog, clock, random })
+  let house = await openHouse(config, { log, clock, random })
   let isOpen = true
   const made = await furnish(house.store, zone, dkim)
   const keys = made.keys
@@ -145,6 +146,7 @@ export async function startHouse(options: { remote: Remote; config?: ConfigValue
     house: () => house,
     store: () => house.store,
     clock,
+    dataDir: config.dataDir,
     zone,
     receiver,
     webhook: { id: body.id, secret: body.secret },
@@ -173,7 +175,7 @@ export async function startHouse(options: { remote: Remote; config?: ConfigValue
     },
     stop,
     reopen: async () => {
-      house = await openHouse(config, { log: silentLog, clock, random })
+      house = await openHouse(config, { log, clock, random })
       isOpen = true
     },
     close: async () => {

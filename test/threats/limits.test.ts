@@ -1,0 +1,39 @@
+import { afterEach, expect, test } from 'bun:test'
+import { openRelay } from '../relay/setup.ts'
+
+/** Limits against whoever asks at two doors at the same time. */
+
+let relay: Awaited<ReturnType<typeof openRelay>>
+afterEach(() => relay.close())
+
+const MAIL = { from: 'shop@example.com', to: 'ann@remote.example', subject: 'x', text: 'x' }
+
+/** Thirty mails at once, every third by SMTP → how many were taken at each door. */
+async function sendAtOnce(): Promise<{ http: number; smtp: number }> {
+  const smtp = Array.from({ length: 10 }, () =>
+    relay.handIn(MAIL).then(
+      (response) => response.startsWith('250'),
+      () => false,
+    ),
+  )
+  const http = Array.from({ length: 20 }, async (_, n) => {
+    const { status } = await relay.send({ ...MAIL, text: `${n}` })
+    return status === 202
+  })
+  const taken = async (sent: Promise<boolean>[]) => (await Promise.all(sent)).filter(Boolean).length
+  return { smtp: await taken(smtp), http: await taken(http) }
+}
+
+test('the messages of a month are the same by HTTP and by SMTP, however parallel', async () => {
+  relay = await openRelay({ plan: { messagesPerMonth: 22, requestsPerMinute: -1 } })
+  const { http, smtp } = await sendAtOnce()
+  expect(http + smtp).toBe(22)
+  expect((await relay.send(MAIL)).status).toBe(422)
+})
+
+test('the requests of a minute are the same by HTTP and by SMTP, however parallel', async () => {
+  relay = await openRelay({ plan: { messagesPerMonth: -1, requestsPerMinute: 22 } })
+  const { http, smtp } = await sendAtOnce()
+  expect(http + smtp).toBe(22)
+  expect((await relay.send(MAIL)).status).toBe(429)
+})

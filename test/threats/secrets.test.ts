@@ -1,0 +1,89 @@
+import { afterEach, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createLog } from '../../src/platform/log.ts'
+import { startHouse, type TestHouse } from '../support/house.ts'
+import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { foundInFiles } from './files.ts'
+
+/** What reads of the disk, of the log and of answers: secrets are looked for wherever they might have gone. */
+
+let remote: RawMx
+let house: TestHouse
+afterEach(async () => {
+  await house.close()
+  await remote.stop()
+})
+
+test('no secret stands in a log, a later answer, an error or a file, whatever the house has done', async () => {
+  remote = await startRawMx({})
+  const lines: string[] = []
+  const clock = { now: () => 0, sleep: async () => {} }
+  house = await startHouse({
+    remote,
+    log: createLog({ clock, level: 'debug', format: 'json', write: (line) => void lines.push(line) }),
+  })
+  const domain = (await house.read('/v1/domains')).data[0]
+  const once = (key: string) => ({ 'idempotency-key': key })
+  const made = async (path: string, body: object) => (await house.ask('POST', path, body, once(path))).body
+  const key = await made('/v1/api-keys', { name: 'k', domain_id: domain.id, permissions: ['send'] })
+  const rotated = await made(`/v1/api-keys/${key.id}/rotate`, {})
+  const changed = await made(`/v1/webhooks/${house.webhook.id}/rotate-secret`, {})
+  const route = await made('/v1/inbound-routes', {
+    name: 'all',
+    match: { type: 'catch_all' },
+    action: { type: 'webhook', config: { url: 'https://hooks.example.com/in' } },
+  })
+  const stored = (await house.store().domains.get(domain.id))!
+  const secrets = [
+    ...[house.keys.live, house.keys.test, key.key, rotated.key, house.webhook.secret, changed.secret, route.secret],
+    // A line of each private key, and the key that seals them.
+    ...stored.dkim.map(({ privateKeyPem }) => privateKeyPem.split('\n')[1]!),
+    readFileSync(join(house.dataDir, 'seal.key'), 'latin1').trim(),
+  ]
+  expect(secrets.every((secret) => secret.length > 30)).toBe(true)
+
+  const { body } = await house.send()
+  await house.ended(body.id)
+  const answers: string[] = []
+  const ask = async (method: string, path: string, given?: unknown, headers = {}) => {
+    answers.push((await house.ask(method, path, given, headers)).text)
+  }
+  const lists = ['api-keys', 'webhooks', 'inbound-routes', 'domains', 'events', 'messages', 'audit-log', 'usage']
+  for (const list of lists) await ask('GET', `/v1/${list}`)
+  for (const path of [
+    `messages/${body.id}/attempts`,
+    `messages/${body.id}/content?part=raw`,
+    `webhooks/${house.webhook.id}`,
+  ])
+    await ask('GET', `/v1/${path}`)
+  await ask('GET', `/v1/webhooks/${house.webhook.id}/deliveries`)
+  await ask('POST', `/v1/domains/${domain.id}/verify`)
+  await ask('GET', '/openapi.json')
+  // A key where none belongs: in the path, the query, a field, and as another scheme.
+  await ask('GET', `/v1/messages/${key.key}`)
+  await ask('GET', `/v1/messages?cursor=${key.key}`)
+  await ask('POST', '/v1/messages/send', { from: 1, to: [] })
+  await ask('GET', '/v1/usage', undefined, { authorization: `Basic ${rotated.key}` })
+  await ask('GET', '/v1/usage', undefined, { authorization: `Bearer ${key.key}x` })
+  await house.ask('DELETE', `/v1/webhooks/${house.webhook.id}`)
+
+  expect(lines.length).toBeGreaterThan(20)
+  const wherever = (texts: string[]) => secrets.filter((secret) => texts.some((text) => text.includes(secret)))
+  expect(wherever(lines)).toEqual([])
+  expect(wherever(answers)).toEqual([])
+  expect(foundInFiles(house.dataDir, secrets)).toEqual([])
+  expect(foundInFiles(house.dataDir, [key.prefix]).length).toBeGreaterThan(0) // it is looked for where keys are
+})
+
+test('a key that was deleted opens nothing any more, at once and by every door', async () => {
+  remote = await startRawMx({})
+  house = await startHouse({ remote })
+  const { id: domain_id } = (await house.read('/v1/domains')).data[0]
+  const { body } = await house.ask('POST', '/v1/api-keys', { name: 'k', domain_id, permissions: ['read'] })
+  const withIt = async () =>
+    (await house.ask('GET', '/v1/usage', undefined, { authorization: `Bearer ${body.key}` })).status
+  expect(await withIt()).toBe(200)
+  await house.ask('DELETE', `/v1/api-keys/${body.id}`)
+  expect(await withIt()).toBe(401)
+})

@@ -1,0 +1,198 @@
+/** The threats that are kept, each with the tests that show it: a file and a piece of the test's name, which
+ *  table.test.ts finds there. Those that are not kept are in the README with the reason. */
+export interface Threat {
+  asset: string
+  attack: string
+  shown: [file: string, name: string][]
+}
+
+export const THREATS: Threat[] = [
+  {
+    asset: 'sending reputation',
+    attack: 'relaying by odd forms of RCPT: percent, bang, source route, literal, U-label',
+    shown: [
+      ['test/inbound/dialogs/relay-forms.smtp', 'source routes are refused'],
+      ['test/inbound/recipient.test.ts', '%s is not ours to carry'],
+    ],
+  },
+  {
+    asset: 'sending reputation',
+    attack: 'no key, a malformed, revoked or made-up one',
+    shown: [
+      ['test/api/server.test.ts', 'every kind of bad key gets the same words'],
+      ['test/api/server.test.ts', 'without a key is 401, whatever else is wrong'],
+    ],
+  },
+  {
+    asset: 'sending reputation',
+    attack: 'From of another domain, a sub-domain, a look-alike, quoted, two addresses',
+    shown: [['test/api/messages-from.test.ts', '%s is refused']],
+  },
+  {
+    asset: 'every resource',
+    attack: 'a key without the permission, a key of another organization: in path, query and body',
+    shown: [
+      ['test/api/permissions.test.ts', 'lets in the keys that hold its permission or admin, and no other'],
+      ['test/api/permissions.test.ts', 'is 403 for a resource of another organization'],
+      ['test/threats/foreign-ids.test.ts', 'no parameter of a query shows anything of another organization'],
+      ['test/threats/foreign-ids.test.ts', '%s with what belongs to another organization is 403'],
+    ],
+  },
+  {
+    asset: 'sending reputation',
+    attack: 'more than the plan allows: in parallel, by HEAD, by the other path, by SMTP',
+    shown: [
+      ['test/api/rate-limit.test.ts', 'parallel requests, refused ones and unknown paths all count'],
+      ['test/threats/limits.test.ts', 'the requests of a minute are the same by HTTP and by SMTP, however parallel'],
+      ['test/threats/limits.test.ts', 'the messages of a month are the same by HTTP and by SMTP, however parallel'],
+    ],
+  },
+  {
+    asset: 'recipients',
+    attack: 'CR, LF or NUL in a field, recipients that were not asked for',
+    shown: [
+      ['test/api/messages-validation.test.ts', 'CR, LF and NUL reach no header'],
+      ['src/mail/compose.test.ts', 'keeps line ends out of every field that comes from an attachment'],
+      ['test/outbound/transport.test.ts', 'a line end in an address never reaches the wire'],
+    ],
+  },
+  {
+    asset: 'integrity of messages',
+    attack: 'SMTP smuggling, commands behind STARTTLS',
+    shown: [
+      ['test/smtp/smuggling.test.ts', 'no fake end of a mail lets another one in'],
+      ['test/smtp/smuggling.test.ts', 'what a client says in clear behind STARTTLS is never answered under TLS'],
+    ],
+  },
+  {
+    asset: 'identity of authors',
+    attack: 'forged, double, grouped or encoded From; l=, weak keys, many signatures',
+    shown: [
+      ['test/inbound/authenticate.test.ts', 'forged authors never pass and never are none'],
+      ['test/inbound/authenticate.test.ts', 'a signature over a part of the body passes for nobody'],
+      ['test/inbound/authenticate.test.ts', 'a key of 512 bits does not count'],
+      ['test/inbound/authenticate.test.ts', 'of 25 signatures only 20 are looked up'],
+    ],
+  },
+  {
+    asset: 'identity of authors',
+    attack: 'Authentication-Results in our name',
+    shown: [
+      ['test/inbound/readers.test.ts', 'loses what it says of itself in our name'],
+      ['src/mail/authentication-results.test.ts', 'those far down in a very large header go too'],
+    ],
+  },
+  {
+    asset: 'identity of authors',
+    attack: 'spoofed DNS answers',
+    shown: [['src/platform/resolver.test.ts', 'forged answers before the true one change nothing']],
+  },
+  {
+    asset: 'availability',
+    attack: 'slow clients, floods, huge lines, deep JSON',
+    shown: [
+      ['test/smtp/limits.test.ts', 'a mail that drips is cut at its own deadline'],
+      ['test/smtp/limits.test.ts', 'one connection too many from an address hears 421'],
+      ['test/api/server.test.ts', 'that is megabytes of brackets or of nothings is 400 before it is parsed'],
+      ['test/api/server.test.ts', 'over the limit is 413, announced or not'],
+    ],
+  },
+  {
+    asset: 'availability',
+    attack: 'mail that no parser can read',
+    shown: [
+      ['test/inbound/receive.test.ts', 'that cannot be read is kept all the same, and says why'],
+      ['test/inbound/readers.test.ts', 'a mail that keeps its thread too long ends it and comes back unread'],
+    ],
+  },
+  { asset: 'availability', attack: 'mail loops', shown: [['test/inbound/receive.test.ts', 'a mail loop']] },
+  {
+    asset: 'internal network',
+    attack: 'webhook URLs to private addresses: odd forms, transition ranges, rebinding, redirects',
+    shown: [
+      ['src/platform/webhook-url.test.ts', '%j is refused: %s'],
+      ['src/platform/ip.test.ts', 'without allowed networks it lets only public addresses through'],
+      ['src/platform/fetch-public.test.ts', 'a name that turns private between two POSTs is blocked at the second'],
+      ['src/platform/fetch-public.test.ts', 'a redirect is an answer like any other and is not followed'],
+    ],
+  },
+  {
+    asset: 'internal network',
+    attack: 'an MX at loopback or in a private network',
+    shown: [['test/outbound/mx.test.ts', 'private and loopback addresses are never given out, wherever they hide']],
+  },
+  {
+    asset: 'files of the host',
+    attack: 'paths and URLs where content is expected, templates that include',
+    shown: [
+      ['test/api/messages-validation.test.ts', 'a body that is not valid is 400 and names the field'],
+      ['test/api/templates.test.ts', 'cannot load files'],
+    ],
+  },
+  {
+    asset: 'secrets',
+    attack: 'reading the disk, the log, answers or errors',
+    shown: [
+      ['test/threats/secrets.test.ts', 'no secret stands in a log, a later answer, an error or a file'],
+      ['test/storage/seal.test.ts', 'no secret can be read from the files, and the store reads all of them'],
+      ['test/storage/seal.test.ts', 'a sealed secret is worth nothing in the place of another'],
+      ['test/storage/migrations.test.ts', 'only the owner reads the files'],
+      ['test/api/idempotency.test.ts', 'an answer with a secret is not readable in the store'],
+    ],
+  },
+  {
+    asset: 'webhook receivers',
+    attack: 'replay, tampering, an old secret after rotation',
+    shown: [
+      ['test/webhooks/signature.test.ts', 'what arrives passes both verifiers, and fails them with another'],
+      ['test/webhooks/signature.test.ts', 'while a secret is rotated both are good, afterwards the new one alone'],
+    ],
+  },
+  {
+    asset: 'API keys',
+    attack: 'use after revocation, also from the command line',
+    shown: [
+      ['test/threats/secrets.test.ts', 'a key that was deleted opens nothing any more, at once and by every door'],
+      ['test/storage/foreign.test.ts', 'a key that another process revoked opens nothing any more'],
+    ],
+  },
+  {
+    asset: 'recipients’ clicks',
+    attack: 'open redirects, forged opens, clicks and unsubscriptions, scanners that look at every link',
+    shown: [
+      ['src/mail/tracking-link.test.ts', 'of 30,000 altered links none is taken for ours'],
+      ['test/tracking/pages.test.ts', 'a link that was not made here leads nowhere and says nothing'],
+      ['test/tracking/pages.test.ts', 'takes a button: a GET, however often, shows a page and does nothing'],
+    ],
+  },
+  {
+    asset: 'configuration',
+    attack: 'mistakes of the operator',
+    shown: [
+      ['src/config.test.ts', 'a config that is missing, a folder, or not UTF-8 is a fault'],
+      ['test/storage/migrations.test.ts', 'a newer schema is refused and not one byte of it is changed'],
+    ],
+  },
+  {
+    asset: 'idempotency keys',
+    attack: 'those of another organization, races, keys beyond measure',
+    shown: [
+      ['test/api/idempotency.test.ts', 'belongs to the organization: another one has its own'],
+      ['test/api/idempotency.test.ts', 'a hundred with one key do the work once and get one answer'],
+      ['test/api/idempotency.test.ts', 'of a bad form (%p) is 400'],
+    ],
+  },
+  {
+    asset: 'erased data',
+    attack: 'reading the files after retention',
+    shown: [['test/threats/erased.test.ts', 'what retention removed is in no file any more, while the server runs']],
+  },
+  {
+    asset: 'accountability',
+    attack: 'managing without a trace',
+    shown: [
+      ['test/api/openapi.test.ts', 'that changes something leaves an entry in the audit log'],
+      ['test/storage/contract-audit-log.ts', 'what cannot be told of does not happen'],
+    ],
+  },
+]
