@@ -11,6 +11,7 @@ import { createOwnParts } from './mail/own-parts.ts'
 import { createVerp } from './mail/verp.ts'
 import { chores } from './maintenance/chores.ts'
 import { createMaintenance } from './maintenance/loop.ts'
+import { createTlsReports } from './maintenance/tls-reports.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { createOperations, openSubmission } from './operations.ts'
 import { createAttempts } from './outbound/attempts.ts'
@@ -33,6 +34,7 @@ import { openStore } from './storage/sqlite/open.ts'
 import type { Store } from './storage/store.ts'
 import { createFetchPolicy } from './tls/fetch-policy.ts'
 import { createPolicies } from './tls/mta-sts.ts'
+import { createTlsTally } from './tls/tally.ts'
 import { trackingPages } from './tracking/pages.ts'
 import { VERSION } from './version.ts'
 import { createInboundLoop } from './webhooks/inbound-loop.ts'
@@ -141,26 +143,34 @@ async function furnish(
     onResults: (results) => attempts.onResults(results),
     onLost: (deliveryIds) => attempts.onLost(deliveryIds),
   })
+  const { from, contact, organization } = config.reports
+  const tally = createTlsTally({ store, clock })
+  const countTls: typeof tally.count = from === '' ? () => {} : tally.count
+  // Where a domain of the world sends us: never into the operator's own network, whatever webhooks may reach.
+  const abroad = {
+    resolver,
+    mayConnect: config.delivery.allowPrivateDestinations ? () => true : createAddressGuard([]),
+    clock,
+    userAgent,
+  }
   const policies = createPolicies({
     store,
     resolver,
     fetchPolicy: createFetchPolicy({
-      get: createGet({
-        resolver,
-        mayConnect: config.delivery.allowPrivateDestinations ? () => true : createAddressGuard([]),
-        userAgent,
-      }),
+      get: createGet(abroad),
       clock,
     }),
     clock,
+    onFailure: (domain, { failure }) => countTls(domain, { policy: 'mta_sts', ...NO_HOST, failure }),
   })
   const attempts = createAttempts({
     submit: workers.submit,
     clock,
     mtaStsOf: ({ sandbox, recipient }) =>
-      sandbox || config.delivery.smarthost !== null
-        ? null
-        : policies.find(recipient.slice(recipient.lastIndexOf('@') + 1)),
+      sandbox || config.delivery.smarthost !== null ? null : policies.find(domainOf(recipient)),
+    onTls: (recipient, sessions) => {
+      for (const session of sessions) countTls(domainOf(recipient), session)
+    },
   })
   undo.push(() => workers.stop(0))
   await workers.ready
@@ -277,6 +287,15 @@ async function furnish(
   })
 
   const audit = createAudit({ auditLog: store.auditLog, mintId, log })
+  const reports = createTlsReports({
+    store,
+    resolver,
+    submit: submission.submit,
+    post: createPost(abroad),
+    reporter: { organization: organization || config.hostname, contact: contact || from, submitter: config.hostname },
+    from,
+    log,
+  })
   const maintenance = createMaintenance({
     clock,
     log,
@@ -288,6 +307,10 @@ async function furnish(
       resolver: freshResolver,
       hostname: config.hostname,
       quality: config.quality,
+      tellTls: async (now) => {
+        await tally.flush()
+        if (from !== '') void reports.send(now)
+      },
       flushUses: api.auth.flushUses,
       refreshPolicies: (now) => {
         policies.refresh(now).catch((error) => log.error('MTA-STS policies were not refreshed', { error }))
@@ -349,6 +372,7 @@ async function furnish(
       await readers.stop()
       await workers.stop(STOP_WORKERS_MS)
       await api.auth.flushUses()
+      await tally.flush().catch((error) => log.warn('TLS sessions were not written', { error }))
       resolver.close()
       freshResolver.close()
       mxResolver.close()
@@ -357,6 +381,9 @@ async function furnish(
     },
   }
 }
+
+const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1)
+const NO_HOST = { host: null, address: null, source: null }
 
 async function listenHttp(api: Api, { http: { listen } }: Config): Promise<Endpoint | null> {
   if (listen === null) return null

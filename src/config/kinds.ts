@@ -118,6 +118,20 @@ export const address = {
   fromText: asItIs,
 }
 
+/** '' is none. */
+export const mailAddress: Kind<string, string> = {
+  expected: 'a mail address like postmaster@example.com, or ""',
+  schema: z.string().regex(/^([A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9.-]{1,253})?$/),
+  fromText: asItIs,
+}
+
+/** One line for people. */
+export const text: Kind<string, string> = {
+  expected: 'one line of text',
+  schema: z.string().regex(/^[^\x00-\x1f\x7f]{0,200}$/),
+  fromText: asItIs,
+}
+
 export const nameServers = {
   expected: "a list of ip:port, [] for the system's",
   schema: z.array(written(parseNameServer)).readonly(),

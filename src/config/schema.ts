@@ -184,6 +184,18 @@ hosts) works with them alone. Nobody may be able to tamper with the path to them
       fallback: ['127.0.0.0/8', '::1/128'],
     }),
   }),
+  reports: section('Reports on how TLS went, to the domains that ask for them (RFC 8460).', {
+    from: key(kinds.mailAddress, {
+      about: `The address that reports come from, at a verified domain of this installation; they are sent as mail of its
+organization. Empty: nothing is counted and nothing is sent.`,
+      fallback: '',
+    }),
+    contact: key(kinds.mailAddress, {
+      about: 'Whom a reader of a report may write to. Empty: as from.',
+      fallback: '',
+    }),
+    organization: key(kinds.text, { about: 'Who reports. Empty: the hostname.', fallback: '' }),
+  }),
   webhooks: section('Events on their way to your endpoints.', {
     retry_schedule_seconds: key(kinds.spans(kinds.span(0, MONTH), 4, 4), {
       about: 'Waits before attempts 2 to 5, each varied by 20 %. After the fifth attempt a delivery has failed.',

@@ -21,6 +21,8 @@ export function chores(house: {
   quality: Parameters<typeof watchQuality>[1]['settings']
   /** Begins to fetch MTA-STS policies again before they end; not waited for, since servers may be slow. */
   refreshPolicies: (now: number) => void
+  /** Writes down the TLS sessions that were counted, and begins to report those of days that are over. */
+  tellTls: (now: number) => Promise<void>
   /** Writes down when keys were last used. */
   flushUses: () => Promise<void>
   wakeWebhooks: () => void
@@ -76,6 +78,7 @@ export function chores(house: {
       everyMs: 60 * MINUTE_MS,
       run: async (now) => (await store.auditLog.prune(now - AUDIT_KEPT_MS, 100)) === 100,
     },
+    { name: 'tls reports', everyMs: MINUTE_MS, run: (now) => house.tellTls(now).then(() => false) },
     createRetention(house),
   ]
 }

@@ -1,4 +1,5 @@
 import type { Reply } from '../mail/reply.ts'
+import type { TlsFailure } from '../model/tls-session.ts'
 
 /** How far the dialogue with one server had come; `content` is everything from the 354 on. RFC 5321 §3. */
 export type Stage = 'connect' | 'greeting' | 'ehlo' | 'starttls' | 'login' | 'mail' | 'rcpt' | 'data' | 'content'
@@ -9,6 +10,8 @@ export interface Fault {
   class: 'network' | 'timeout' | 'tls' | 'protocol' | 'login'
   code: string
   message: string
+  /** What was wrong with TLS, if that was it. */
+  tls?: TlsFailure
 }
 
 /** What came of offering one mail to one server. */

@@ -1,6 +1,7 @@
 import { formatReply, type Reply } from '../mail/reply.ts'
 import type { Attempt, Outcome } from '../model/delivery.ts'
 import type { TlsPolicy } from '../model/tls-policy.ts'
+import type { TlsSession } from '../model/tls-session.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createAddressGuard } from '../platform/ip.ts'
 import type { Random } from '../platform/random.ts'
@@ -15,6 +16,7 @@ import { familiesOf, type Peer, peerName, peerOf } from './peer.ts'
 import type { Preparer } from './prepare.ts'
 import { simulatedOutcome } from './sandbox.ts'
 import type { Timeouts } from './timeouts.ts'
+import { skippedSession, tlsSessionOf } from './tls-session.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 import type { Offered, Transport } from './transport.ts'
 import { toWire, type WireMail } from './wire.ts'
@@ -42,7 +44,8 @@ export function createAttempter(tools: AttemptTools): (job: AttemptJob) => Promi
     const startedAt = tools.clock.now()
     const startedMs = nowMs()
     const transcript = createTranscript(nowMs)
-    const tried = await tryOnce({ job, tools, mayConnect, transcript }).catch((error) => {
+    const tlsSessions: TlsSession[] = []
+    const tried = await tryOnce({ job, tools, mayConnect, transcript, tlsSessions }).catch((error) => {
       tools.onBug(job, error)
       return { ...UNMET, outcome: internalFault(error) }
     })
@@ -51,6 +54,7 @@ export function createAttempter(tools: AttemptTools): (job: AttemptJob) => Promi
       deliveryId: job.deliveryId,
       outcome: tried.outcome,
       attempt: attemptRecord(job, tried, { startedAt, durationMs, transcript }),
+      tlsSessions,
     }
   }
 }
@@ -61,6 +65,7 @@ interface Errand {
   tools: AttemptTools
   mayConnect: (ip: string) => boolean
   transcript: Transcript
+  tlsSessions: TlsSession[]
 }
 
 /** An outcome and, if one was reached, the server behind it. */
@@ -120,11 +125,14 @@ async function tryHosts(
     const policy = await policyOf(host, { ...route, authentic: route.authentic === true && found.authentic }, errand)
     if ('skip' in policy) {
       best ??= { ...UNMET, outcome: policy.skip, tlsPolicy: policy.name }
+      errand.tlsSessions.push(skippedSession(host, policy.name))
       continue
     }
     for (const address of found.addresses) {
       const peer = peerOf(host, address, policy.proof, settings)
       const offered = await tools.transport.offer({ peer, site, envelope, mail, transcript, budgetMs })
+      const session = domain === null ? null : tlsSessionOf(offered, peer, policy.name, job.mtaSts)
+      if (session !== null) errand.tlsSessions.push(session)
       const outcome = outcomeOf(offered.answer, peerName(peer))
       const tried: Tried = { outcome, peer, offered, tlsPolicy: policy.name }
       if (!isHostTrouble(offered.answer, tried.outcome)) return tried

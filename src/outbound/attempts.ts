@@ -1,4 +1,5 @@
 import type { MtaSts } from '../mail/mta-sts.ts'
+import type { TlsSession } from '../model/tls-session.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
 import type { Workers } from './workers.ts'
@@ -23,8 +24,10 @@ export function createAttempts(options: {
   submit: Workers['submit']
   clock: Clock
   mtaStsOf?: (job: AttemptJob) => MtaSts | null | Promise<MtaSts | null>
+  /** Hears of the TLS sessions of each attempt. */
+  onTls?: (recipient: string, sessions: readonly TlsSession[]) => void
 }): Attempts {
-  const { submit, clock, mtaStsOf = () => null } = options
+  const { submit, clock, mtaStsOf = () => null, onTls } = options
   const underWay = new Map<string, UnderWay>()
   let gathered: AttemptJob[] = []
 
@@ -42,7 +45,9 @@ export function createAttempts(options: {
   const settle = (result: AttemptResult) => {
     const waiting = underWay.get(result.deliveryId)
     underWay.delete(result.deliveryId)
-    waiting?.resolve(result)
+    if (waiting === undefined) return
+    if (result.tlsSessions.length > 0) onTls?.(waiting.job.recipient, result.tlsSessions)
+    waiting.resolve(result)
   }
 
   return {
@@ -87,5 +92,6 @@ function lost({ job, startedAt }: UnderWay, now: number): AttemptResult {
       cause,
       transcript: '',
     },
+    tlsSessions: [],
   }
 }

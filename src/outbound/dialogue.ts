@@ -294,6 +294,7 @@ const MAX_SHOWN = 10
 
 const tlsFault = (reason: string): Fault => ({
   class: 'tls',
+  tls: 'validation-failure',
   code: '4.7.5', // RFC 3463 §3.8: cryptographic failure
   message: `TLS handshake failed: ${reason}`,
 })

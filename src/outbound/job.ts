@@ -1,6 +1,7 @@
 import type { MtaSts } from '../mail/mta-sts.ts'
 import type { OwnParts } from '../mail/own-parts.ts'
 import type { Attempt, Outcome } from '../model/delivery.ts'
+import type { TlsSession } from '../model/tls-session.ts'
 import type { Lookup, MxRecord } from '../platform/resolver.ts'
 
 /** What a delivery worker needs for one attempt; crosses the thread boundary, so plain data only. */
@@ -53,6 +54,8 @@ export interface AttemptResult {
   outcome: Outcome
   /** `number` is the job's. */
   attempt: Attempt
+  /** Sessions that were opened, or that a policy prevented; [] for a smarthost. */
+  tlsSessions: TlsSession[]
 }
 
 /** What a worker is told once, at start; plain data. */

@@ -5,6 +5,7 @@ import { type Extensions, NO_EXTENSIONS, readExtensions } from './extensions.ts'
 import { logIn } from './login.ts'
 import { type Peer, peerName } from './peer.ts'
 import type { Timeouts } from './timeouts.ts'
+import { certificateFailure } from './tls-session.ts'
 import type { Transcript } from './transcript.ts'
 
 /** A connection that has said EHLO and is ready for mail: TLS and login are behind it, as the peer's entry demands. */
@@ -131,10 +132,10 @@ async function startTls(dialogue: Dialogue, peer: Peer, options: SessionOptions)
   if (isFault(reply)) return faultAt('starttls', reply)
   if (reply.code !== 220) {
     const message = `STARTTLS was offered and then refused: ${reply.code} ${reply.text}`
-    return faultAt('starttls', { class: 'tls', code: '4.7.4', message })
+    return faultAt('starttls', { class: 'tls', code: '4.7.4', message, tls: 'starttls-not-supported' })
   }
   const facts = await handshake(dialogue, peer, options)
-  return isFault(facts) ? faultAt('starttls', { ...facts, class: 'tls' }) : facts
+  return isFault(facts) ? faultAt('starttls', { tls: 'validation-failure', ...facts, class: 'tls' }) : facts
 }
 
 async function handshake(dialogue: Dialogue, peer: Peer, options: SessionOptions): Promise<TlsFacts | Fault> {
@@ -155,12 +156,14 @@ async function handshake(dialogue: Dialogue, peer: Peer, options: SessionOptions
 function unmetDemand(peer: Peer, tls: TlsFacts | null): Fault | null {
   if (peer.demand === 'none') return null
   if (tls === null) {
-    return { class: 'tls', code: '4.7.4', message: `TLS is required and ${peerName(peer)} does not offer it` }
+    const message = `TLS is required and ${peerName(peer)} does not offer it`
+    return { class: 'tls', code: '4.7.4', message, tls: 'starttls-not-supported' }
   }
   if (peer.demand === 'encrypted' || tls.problem === null) return null
   return {
     class: 'tls',
     code: '4.7.5',
     message: `verified TLS is required and ${peerName(peer)} did not prove its name: ${tls.problem}`,
+    tls: certificateFailure(tls.problem),
   }
 }

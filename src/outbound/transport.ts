@@ -1,3 +1,4 @@
+import type { TlsFailure } from '../model/tls-session.ts'
 import type { Answer } from './answer.ts'
 import { type Connections, createConnections, type SiteShare } from './connections.ts'
 import { nowMs, type TlsFacts } from './dialogue.ts'
@@ -23,6 +24,10 @@ export interface Offered {
   answer: Answer
   sourceAddress: string | null
   tls: TlsFacts | null
+  /** This mail opened the connection, or would have. */
+  isFirst: boolean
+  /** Why the mail went in clear although TLS was offered. */
+  tlsTrouble?: TlsFailure
   /** When the place at this server was free and the talk began: waiting is not held against the attempt. */
   startedMs: number
 }
@@ -53,7 +58,9 @@ export function createTransport(options: SessionOptions & { idleMs?: number }): 
   const offer = async (asked: Offer): Promise<Offered> => {
     const inClear: Offer = { ...asked, peer: { ...asked.peer, tls: 'never' } }
     const mayGoInClear = asked.peer.tls === 'starttls' && asked.peer.demand === 'none'
-    if (mayGoInClear && isWithoutTls(asked.peer)) return offerOnce(connections, options, inClear)
+    if (mayGoInClear && isWithoutTls(asked.peer)) {
+      return { ...(await offerOnce(connections, options, inClear)), tlsTrouble: 'validation-failure' }
+    }
     const offered = await offerOnce(connections, options, asked)
     const { answer } = offered
     if (!mayGoInClear || answer.kind !== 'fault' || answer.stage !== 'starttls') return offered
@@ -61,7 +68,13 @@ export function createTransport(options: SessionOptions & { idleMs?: number }): 
     clearUntilMs.set(peerKey(asked.peer), nowMs() + CLEAR_MS)
     asked.transcript.note('once more without TLS')
     const budgetMs = asked.budgetMs - (nowMs() - offered.startedMs)
-    return { ...(await offerOnce(connections, options, { ...inClear, budgetMs })), startedMs: offered.startedMs }
+    const again = await offerOnce(connections, options, { ...inClear, budgetMs })
+    return {
+      ...again,
+      isFirst: true,
+      tlsTrouble: answer.fault.tls ?? 'validation-failure',
+      startedMs: offered.startedMs,
+    }
   }
   return { offer, stop: () => connections.stop() }
 }
@@ -85,7 +98,7 @@ async function offerOnce(connections: Connections, options: SessionOptions, offe
       session = null
     }
     const opened = await openSession(peer, options, transcript, deadlineMs)
-    if ('kind' in opened) return { answer: opened, sourceAddress: null, tls: null, startedMs }
+    if ('kind' in opened) return { answer: opened, sourceAddress: null, tls: null, isFirst: true, startedMs }
     session = opened
     const answer = await speak(session, offer, options, deadlineMs)
     if (answer === 'stale') throw new Error('a fresh connection cannot be stale')
@@ -105,7 +118,13 @@ function speak(session: Session, offer: Offer, options: SessionOptions, deadline
 }
 
 function offered(answer: Answer, session: Session, startedMs: number): Offered {
-  return { answer, sourceAddress: session.dialogue.localAddress, tls: session.tls, startedMs }
+  return {
+    answer,
+    sourceAddress: session.dialogue.localAddress,
+    tls: session.tls,
+    isFirst: session.offered === 1,
+    startedMs,
+  }
 }
 
 function tlsNote({ tls }: Session): string {

@@ -14,6 +14,7 @@ import type { Report } from '../model/report.ts'
 import type { Counts } from '../model/stats.ts'
 import type { Suppression, SuppressionReason } from '../model/suppression.ts'
 import type { Template, TemplateContent, TemplateVersion } from '../model/template.ts'
+import type { TlsCount } from '../model/tls-session.ts'
 import type { Unsubscribable } from '../model/unsubscribable.ts'
 import type { Webhook, WebhookDelivery, WebhookDeliveryStatus, WebhookSecrets } from '../model/webhook.ts'
 
@@ -46,6 +47,7 @@ export interface Store {
   stats: Stats
   quality: Quality
   mtaSts: MtaStsPolicies
+  tlsSessions: TlsSessions
   retention: Retention
   idempotency: IdempotencyRecords
   auditLog: AuditLog
@@ -430,6 +432,16 @@ export interface MtaStsPolicies {
   remove(domain: string): Promise<void>
   /** Those whose `refreshAt` has come, longest due first. */
   due(now: number, limit: number): Promise<KeptMtaSts[]>
+}
+
+/** TLS sessions with recipients' domains, counted for the reports that these ask for. */
+export interface TlsSessions {
+  /** On top of what was counted of the same before. */
+  add(counts: readonly TlsCount[]): Promise<void>
+  /** The first domain and day behind the given ones, of the days before `before`; null at the end. */
+  next(after: { domain: string; day: number }, before: number): Promise<{ domain: string; day: number } | null>
+  of(domain: string, day: number): Promise<TlsCount[]>
+  remove(domain: string, day: number): Promise<void>
 }
 
 /** Taking away what the plans no longer keep, and giving back the disk space it held. No call holds the store longer

@@ -3,6 +3,7 @@ import { createHash, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { MtaSts } from '../../src/mail/mta-sts.ts'
 import { daneProblem, usableTlsa } from '../../src/outbound/dane.ts'
+import type { AttemptJob } from '../../src/outbound/job.ts'
 import { peerKey, peerOf } from '../../src/outbound/peer.ts'
 import type { TlsaRecord } from '../../src/platform/resolver.ts'
 import { startRawMx } from '../support/remote-mx.ts'
@@ -232,3 +233,50 @@ test('mails share a connection only when the same TLSA records prove it', () => 
 })
 
 const SETTINGS = { smarthost: null, deliveryPort: 25, sourceAddress: null }
+
+test('each connection is told once as a session, with what was wrong with TLS', async () => {
+  const sessions = async (world: Awaited<ReturnType<typeof remote>>, more: Partial<AttemptJob> = {}) =>
+    (await world.attempt(job(more))).tlsSessions.map(({ policy: name, failure }) => [name, failure])
+
+  const open = await remote()
+  expect((await open.attempt(job())).tlsSessions).toEqual([
+    { policy: 'none', host: HOST, address: '127.0.0.1', source: '127.0.0.1', failure: null },
+  ])
+  expect(await sessions(open)).toEqual([])
+  expect(await sessions(open, { requireTls: true })).toEqual([['required', 'certificate-not-trusted']])
+
+  const watched = await remote()
+  expect(await sessions(watched, { mtaSts: policy('testing', HOST) })).toEqual([
+    ['mta_sts_testing', 'certificate-not-trusted'],
+  ])
+  const unlisted = await remote({ ca: rootPem })
+  expect(await sessions(unlisted, { mtaSts: policy('testing', 'mx9.remote.test') })).toEqual([
+    ['mta_sts_testing', 'validation-failure'],
+  ])
+  expect(await sessions(unlisted, { mtaSts: policy('enforce', 'mx9.remote.test') })).toEqual([
+    ['mta_sts', 'validation-failure'],
+  ])
+  expect(await sessions(await remote({ records: [wrong()] }))).toEqual([['dane', 'validation-failure']])
+
+  const untold = await remote()
+  untold.zone.fail(untold.owner, 'SERVFAIL')
+  expect(await sessions(untold)).toEqual([['dane', 'dnssec-invalid']])
+})
+
+test.each([
+  ['offers no TLS', undefined, null, 'starttls-not-supported'],
+  ['refuses STARTTLS', TLS, '454 4.7.0 no', 'starttls-not-supported'],
+  ['breaks the handshake', TLS, { do: 'drop' as const }, 'validation-failure'],
+])('a server that %s is told as such, although the mail went in clear', async (_what, tls, move, failure) => {
+  const mx = keep(await startRawMx({ tls, script: (cue) => (cue === 'STARTTLS' ? move : null) }))
+  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+  publish(zone, { [HOST]: ['127.0.0.1'] })
+  expect(await attempt(job())).toMatchObject({ outcome: { kind: 'delivered' }, tlsSessions: [{ failure }] })
+})
+
+test('a connection that ended before TLS could begin is no session', async () => {
+  const mx = keep(await startRawMx({ tls: TLS, script: (cue) => (cue === 'CONNECT' ? '421 busy' : null) }))
+  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+  publish(zone, { [HOST]: ['127.0.0.1'] })
+  expect((await attempt(job())).tlsSessions).toEqual([])
+})

@@ -95,7 +95,7 @@ async function world(
       tried.push(`${(startedAt - START) / 1000} ${job.recipient}`)
       jobs.push(job)
       const outcome = await answer(job)
-      return { deliveryId: job.deliveryId, outcome, attempt: attemptOf(job, outcome, startedAt) }
+      return { deliveryId: job.deliveryId, outcome, attempt: attemptOf(job, outcome, startedAt), tlsSessions: [] }
     },
     clock,
     random: { bytes: systemRandom.bytes, fraction: () => 0.5 },

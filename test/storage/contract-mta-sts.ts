@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import type { KeptMtaSts } from '../../src/model/mta-sts.ts'
+import type { TlsCount } from '../../src/model/tls-session.ts'
 import type { Holds } from './contract.ts'
 import { START } from './records.ts'
 
@@ -27,6 +28,39 @@ export function mtaStsPromises(holds: Holds): void {
       expect(await reopened.mtaSts.get('remote.example')).toBeNull()
     },
   )
+
+  holds('TLS sessions add up by day and domain, are walked day by day, and go when they are told', async (store) => {
+    const day = START - (START % 86_400_000)
+    const count = (change: Partial<TlsCount> = {}): TlsCount => ({
+      domain: 'b.example',
+      day,
+      policy: 'mta_sts',
+      host: null,
+      address: null,
+      source: null,
+      failure: null,
+      sessions: 1,
+      ...change,
+    })
+    const failed = count({ host: 'mx.b.example', address: '192.0.2.1', failure: 'certificate-expired' })
+    await store.tlsSessions.add([count(), failed, count({ domain: 'a.example' })])
+    await store.tlsSessions.add([count({ sessions: 2 }), count({ domain: 'a.example', day: day + 86_400_000 })])
+    expect(await store.tlsSessions.of('b.example', day)).toEqual([count({ sessions: 3 }), failed])
+
+    const walk = async (before: number) => {
+      const seen: string[] = []
+      for (let at = { domain: '', day: 0 }; ; ) {
+        const next = await store.tlsSessions.next(at, before)
+        if (next === null) return seen
+        seen.push(`${next.domain} ${(next.day - day) / 86_400_000}`)
+        at = next
+      }
+    }
+    expect(await walk(day + 1)).toEqual(['a.example 0', 'b.example 0'])
+    expect(await walk(day + 2 * 86_400_000)).toEqual(['a.example 0', 'b.example 0', 'a.example 1'])
+    await store.tlsSessions.remove('a.example', day)
+    expect(await walk(day + 2 * 86_400_000)).toEqual(['b.example 0', 'a.example 1'])
+  })
 
   holds('policies whose refresh is due come in the order of their time', async (store) => {
     for (const [domain, refreshAt] of [

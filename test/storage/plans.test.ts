@@ -111,6 +111,11 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/^select .* from quality_alerts where domain_id/, /quality_alerts USING INDEX quality_alerts_of_domain/],
   [/from mta_sts_policies where domain/, /mta_sts_policies USING PRIMARY KEY \(domain=\?\)/],
   [/from mta_sts_policies where refresh_at/, /mta_sts_policies USING INDEX mta_sts_policies_due \(refresh_at<\?\)/],
+  [/^select domain, day from tls_sessions/, /tls_sessions USING PRIMARY KEY \(\(day,domain\)>\(\?,\?\)/],
+  [
+    /(from|delete from) tls_sessions where day = \? and domain/,
+    /tls_sessions USING PRIMARY KEY \(day=\? AND domain=\?\)/,
+  ],
   // Retention: what is old comes first in each walk.
   [
     /^select number, .* as at from messages/,

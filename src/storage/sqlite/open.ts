@@ -36,6 +36,7 @@ import { sqliteStats } from './stats.ts'
 import { sqliteSuppressions, suppressInside } from './suppressions.ts'
 import { createTally } from './tally.ts'
 import { sqliteTemplates } from './templates.ts'
+import { sqliteTlsSessions } from './tls-sessions.ts'
 import { createTelling, type Told } from './told.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
 import { sqliteWebhooks, webhookCache } from './webhooks.ts'
@@ -140,6 +141,7 @@ export function storeOn(db: Connection, seal: Seal, told?: Told): Store {
     stats: sqliteStats(db),
     quality,
     mtaSts: sqliteMtaSts(db, writer),
+    tlsSessions: sqliteTlsSessions(db, writer),
     retention: sqliteRetention(db, writer, { parts, space, kinds }),
     idempotency: sqliteIdempotency(db, writer),
     auditLog: sqliteAuditLog(db, writer, witness),

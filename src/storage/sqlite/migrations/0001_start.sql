@@ -473,6 +473,19 @@ create table mta_sts_policies (
 ) strict, without rowid;
 create index mta_sts_policies_due on mta_sts_policies (refresh_at);
 
+-- TLS sessions with mail domains by UTC day, until they are reported (RFC 8460). '' is nothing.
+create table tls_sessions (
+  day integer not null,
+  domain text not null,
+  policy text not null,
+  host text not null,
+  address text not null,
+  source text not null,
+  failure text not null,
+  sessions integer not null,
+  primary key (day, domain, policy, host, address, source, failure)
+) strict, without rowid;
+
 -- Who managed what, in the order of commit. An entry is in the transaction of the change that it tells of.
 create table audit_log (
   number integer primary key autoincrement,

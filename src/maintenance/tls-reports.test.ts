@@ -1,0 +1,86 @@
+import { expect, test } from 'bun:test'
+import { gunzipSync } from 'node:zlib'
+import { silentLog } from '../platform/log.ts'
+import type { Lookup } from '../platform/resolver.ts'
+import { openStore } from '../storage/sqlite/open.ts'
+import { createTlsReports } from './tls-reports.ts'
+
+const DAY = 86_400_000
+const TODAY = Date.UTC(2026, 10, 21)
+const COUNT = { domain: 'told.test', policy: 'none', host: null, address: null, source: null, failure: null } as const
+
+/** A day of told.test that is over, and what its DNS says. */
+async function world(txt: Lookup<string>) {
+  const store = await openStore({ dataDir: ':memory:', now: TODAY })
+  await store.tlsSessions.add([{ ...COUNT, day: TODAY - DAY, sessions: 3 }])
+  const posts: { url: string; type: string | undefined; report: Record<string, unknown> }[] = []
+  const reports = createTlsReports({
+    store,
+    resolver: { txt: async () => txt },
+    submit: async () => {
+      throw new Error('no mail in this test')
+    },
+    post: async (url, { headers, body }) => {
+      const report = JSON.parse(gunzipSync(body as Uint8Array).toString())
+      posts.push({ url, type: headers['Content-Type'], report })
+      return { kind: 'answered', status: 200, retryAfterSeconds: null, excerpt: '', durationMs: 1 }
+    },
+    reporter: { organization: 'Acme', contact: 'tls@acme.test', submitter: 'mail.acme.test' },
+    from: 'tls@acme.test',
+    log: silentLog,
+  })
+  const isLeft = async () => (await store.tlsSessions.of('told.test', TODAY - DAY)).length > 0
+  return { reports, posts, isLeft, [Symbol.asyncDispose]: () => store.close() }
+}
+
+const asks = (text: string): Lookup<string> => ({
+  kind: 'records',
+  records: [text],
+  ttlSeconds: 60,
+  authentic: false,
+})
+const NOON = TODAY + DAY / 2
+
+test('a report goes by HTTPS, also where the mail beside it cannot be sent, and goes once', async () => {
+  await using w = await world(asks('v=TLSRPTv1; rua=mailto:a@told.test,https://told.test/tls'))
+  await w.reports.send(NOON)
+  await w.reports.send(NOON)
+  expect(w.posts).toMatchObject([
+    {
+      url: 'https://told.test/tls',
+      type: 'application/tlsrpt+gzip',
+      report: {
+        'organization-name': 'Acme',
+        'report-id': '2026-11-20.told.test@mail.acme.test',
+        policies: [
+          {
+            policy: { 'policy-type': 'no-policy-found', 'policy-domain': 'told.test' },
+            summary: { 'total-successful-session-count': 3, 'total-failure-session-count': 0 },
+          },
+        ],
+      },
+    },
+  ])
+  expect(await w.isLeft()).toBe(false)
+})
+
+test('in the first hour of the day after nothing is told', async () => {
+  await using w = await world(asks('v=TLSRPTv1; rua=https://told.test/tls'))
+  await w.reports.send(TODAY + 59 * 60_000)
+  expect(w.posts).toEqual([])
+  await w.reports.send(TODAY + 60 * 60_000)
+  expect(w.posts).toHaveLength(1)
+})
+
+test('a domain that asks for nothing is forgotten, one whose DNS is in trouble waits for two days', async () => {
+  for (const [txt, now, isLeft] of [
+    [{ kind: 'nxdomain' }, NOON, false],
+    [asks('v=spf1 -all'), NOON, false],
+    [{ kind: 'temporary', reason: 'timeout' }, NOON, true],
+    [{ kind: 'temporary', reason: 'timeout' }, NOON + 2 * DAY, false],
+  ] as const) {
+    await using w = await world(txt as Lookup<string>)
+    await w.reports.send(now)
+    expect([w.posts.length, await w.isLeft()]).toEqual([0, isLeft])
+  }
+})

@@ -1,0 +1,126 @@
+import { parseMailbox } from '../mail/address.ts'
+import { readTlsRpt, tlsReportMail } from '../mail/tls-report.ts'
+import type { Post } from '../platform/fetch-public.ts'
+import type { Log } from '../platform/log.ts'
+import type { Resolver } from '../platform/resolver.ts'
+import type { Store } from '../storage/store.ts'
+import type { Submission } from '../submission/accept.ts'
+import { type Reporter, tlsReport } from '../tls/report.ts'
+
+/** The key id that report mails are accepted under: no key of anybody's, and nothing a caller can name. */
+export const REPORT_AUTHOR = 'tls-reports'
+
+/** Tells domains that ask for it how TLS with them went on a day that is over (RFC 8460). */
+export interface TlsReports {
+  /** One turn: some domains; while one is under way another does nothing. Never rejects. */
+  send(now: number): Promise<void>
+}
+
+/** `from` is an address at a verified domain of the house: reports by mail are accepted in its organization, like any
+ *  other mail. A domain that asks for none is forgotten; trouble with its DNS is waited out for a day. A report that is
+ *  lost on its way is not sent again; one that a crash repeats has the same id. */
+export function createTlsReports(house: {
+  store: Pick<Store, 'tlsSessions' | 'mtaSts' | 'domains'>
+  resolver: Pick<Resolver, 'txt'>
+  submit: Submission['submit']
+  post: Post
+  reporter: Reporter
+  from: string
+  log: Log
+}): TlsReports {
+  const { store, resolver, log } = house
+  let after = START
+  let isSending = false
+
+  /** `later` keeps what was counted. */
+  const report = async (due: { domain: string; day: number }, now: number): Promise<'done' | 'later'> => {
+    const txt = await resolver.txt(`_smtp._tls.${due.domain}`)
+    if (txt.kind === 'temporary') return now - due.day < PATIENCE_MS ? 'later' : 'done'
+    const places = txt.kind === 'records' ? readTlsRpt(txt.records) : []
+    if (places.length === 0) return 'done'
+    const counts = await store.tlsSessions.of(due.domain, due.day)
+    const made = tlsReport(due, counts, await store.mtaSts.get(due.domain), house.reporter)
+    for (const place of places) {
+      await bring(place, due.domain, made).catch((error) =>
+        log.warn('TLS report not sent', { domain: due.domain, error }),
+      )
+    }
+    return 'done'
+  }
+
+  const bring = async (place: string, domain: string, made: ReturnType<typeof tlsReport>): Promise<void> => {
+    if (place.toLowerCase().startsWith('https:')) {
+      const headers = { 'Content-Type': 'application/tlsrpt+gzip' }
+      const answer = await house.post(place, { headers, body: made.gzipped, timeoutMs: POST_MS })
+      if (answer.kind !== 'answered' || answer.status >= 300) log.info('TLS report not taken', { domain })
+      return
+    }
+    await mail(decodeURIComponent(place.slice('mailto:'.length)), domain, made)
+  }
+
+  const mail = async (to: string, domain: string, made: ReturnType<typeof tlsReport>): Promise<void> => {
+    const [sender, recipient] = [parseMailbox(house.from), parseMailbox(to)]
+    const own = sender === null ? null : await store.domains.findByName(sender.domain)
+    if (sender === null || own === null) throw new Error(`reports.from is not at a domain of this house`)
+    if (recipient === null) throw new Error('the domain asks for reports at what is no address')
+    const { submitter } = house.reporter
+    const bytes = tlsReportMail({ ...made, from: sender.address, to: recipient.address, domain, submitter })
+    const key = { id: REPORT_AUTHOR, organizationId: own.organizationId, domainId: own.id, mode: 'live' as const }
+    await house.submit(
+      { key, source: 'smtp' },
+      {
+        ...PLAIN,
+        from: { asSent: sender.address, mailbox: sender },
+        to: { asSent: recipient.address, mailboxes: [recipient] },
+        subject: `Report Domain: ${domain} Submitter: ${submitter} Report-ID: <${made.reportId}>`,
+        mime: { bytes, messageId: null, hasDate: false },
+      },
+    )
+  }
+
+  return {
+    send: async (now) => {
+      if (isSending) return
+      isSending = true
+      try {
+        for (let turn = 0; turn < DOMAINS_A_TURN; turn++) {
+          // Not at midnight: others report then as well.
+          const due = await store.tlsSessions.next(after, now - AFTER_MS - DAY_MS + 1)
+          after = due ?? START
+          if (due === null) return
+          if ((await report(due, now)) === 'done') await store.tlsSessions.remove(due.domain, due.day)
+        }
+      } catch (error) {
+        log.error('TLS reports failed', { error })
+      } finally {
+        isSending = false
+      }
+    },
+  }
+}
+
+const START = { domain: '', day: 0 }
+const DAY_MS = 86_400_000
+const AFTER_MS = 60 * 60_000
+const PATIENCE_MS = 3 * DAY_MS
+const POST_MS = 30_000
+const DOMAINS_A_TURN = 50
+
+const PLAIN = {
+  cc: null,
+  bcc: null,
+  replyTo: null,
+  html: null,
+  text: null,
+  headers: [],
+  attachments: [],
+  metadata: {},
+  tags: ['tls-report'],
+  scheduledAt: null,
+  expiresInSeconds: DAY_MS / 1000,
+  requireTls: false,
+  unsubscribe: false,
+  trackOpens: false,
+  trackClicks: false,
+  template: null,
+}

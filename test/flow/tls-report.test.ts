@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { gunzipSync } from 'node:zlib'
+import { readTlsRpt } from '../../src/mail/tls-report.ts'
+import type { TlsCount } from '../../src/model/tls-session.ts'
+import { selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { startHouse, type TestHouse } from '../support/house.ts'
+import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+let remote: RemoteMx
+let house: TestHouse
+
+beforeAll(async () => {
+  remote = await startRemoteMx({ tls: await selfSignedCertificate({ names: ['mx.told.test'], now: Date.now() }) })
+  house = await startHouse({ remote, config: { reports: { from: 'postmaster@sender.example' } } })
+})
+afterAll(async () => {
+  await house.close()
+  await remote.stop()
+})
+
+/** A domain with a mail host of its own, and an MTA-STS policy in testing that its certificate does not satisfy. */
+async function publish(domain: string, rua: string | null): Promise<void> {
+  house.zone.set(domain, 'MX', [{ preference: 0, exchange: `mx.${domain}` }])
+  house.zone.set(`mx.${domain}`, 'A', ['127.0.0.1'])
+  if (rua !== null) house.zone.set(`_smtp._tls.${domain}`, 'TXT', [`v=TLSRPTv1; rua=${rua}`])
+}
+
+test('a domain that asks for it gets a report of yesterday by mail, signed, once; another gets none', async () => {
+  await publish('told.test', 'mailto:tls@inbox.remote.example')
+  await publish('silent.test', null)
+  const now = house.clock.now()
+  await house.store().mtaSts.keep({
+    domain: 'told.test',
+    policyId: '1',
+    policy: { mode: 'testing', mx: ['mx.told.test'], maxAgeSeconds: 30 * 86_400 },
+    expiresAt: now + 30 * DAY,
+    refreshAt: now + 30 * DAY,
+    usedAt: now,
+  })
+  for (const domain of ['told.test', 'silent.test']) {
+    const { body } = await house.send({ to: `ann@${domain}` })
+    await house.ended(body.id)
+  }
+  const today = now - (now % DAY)
+  const { tlsSessions } = house.store()
+  await house.clock.advance(2 * MINUTE)
+  const counted = await tlsSessions.of('told.test', today)
+  expect(counted).toMatchObject([{ policy: 'mta_sts_testing', sessions: 1, failure: 'certificate-not-trusted' }])
+  expect(await tlsSessions.of('silent.test', today)).toMatchObject([{ policy: 'none', sessions: 1, failure: null }])
+
+  // What is told is a day that is over: the same, a day before.
+  const yesterday = (counts: TlsCount[]) => counts.map((each) => ({ ...each, day: today - DAY }))
+  await tlsSessions.add([...yesterday(counted), ...yesterday(await tlsSessions.of('silent.test', today))])
+  const before = remote.mails.length
+  await house.clock.advance(2 * MINUTE)
+  const mails = await remote.received(before + 1)
+  await house.clock.advance(5 * MINUTE)
+  expect(mails.length).toBe(before + 1)
+  expect(await tlsSessions.next({ domain: '', day: 0 }, today)).toBeNull()
+
+  const mail = mails.at(-1)!
+  const text = mail.raw.toString('latin1')
+  expect(mail.rcptTo).toEqual(['tls@inbox.remote.example'])
+  expect(text).toContain('TLS-Report-Domain: told.test\r\n')
+  expect(text).toMatch(/^DKIM-Signature: /m)
+  expect(text).toContain('Content-Type: multipart/report; report-type="tlsrpt"')
+  const [, encoded] = /Content-Type: application\/tlsrpt\+gzip[\s\S]*?\r\n\r\n([A-Za-z0-9+/=\r\n]+)\r\n--/.exec(text)!
+  const report = JSON.parse(gunzipSync(Buffer.from(encoded!, 'base64')).toString())
+  expect(report).toMatchObject({
+    'contact-info': 'postmaster@sender.example',
+    'date-range': { 'start-datetime': '2026-11-20T00:00:00Z', 'end-datetime': '2026-11-20T23:59:59Z' },
+    policies: [
+      {
+        policy: {
+          'policy-type': 'sts',
+          'policy-domain': 'told.test',
+          'policy-string': ['version: STSv1', 'mode: testing', 'mx: mx.told.test', 'max_age: 2592000'],
+        },
+        summary: { 'total-successful-session-count': 0, 'total-failure-session-count': 1 },
+        'failure-details': [
+          {
+            'result-type': 'certificate-not-trusted',
+            'receiving-mx-hostname': 'mx.told.test',
+            'receiving-ip': '127.0.0.1',
+            'sending-mta-ip': '127.0.0.1',
+            'failed-session-count': 1,
+          },
+        ],
+      },
+    ],
+  })
+})
+
+test.each([
+  [['v=TLSRPTv1; rua=mailto:a@b.test'], ['mailto:a@b.test']],
+  [['v=TLSRPTv1;rua=mailto:a@b.test,https://b.test/r?x=1, ftp://c.test'], ['mailto:a@b.test', 'https://b.test/r?x=1']],
+  [['v=TLSRPTv1; rua=mailto:a@b.test', 'v=TLSRPTv1; rua=mailto:c@b.test'], []],
+  [['v=TLSRPTv2; rua=mailto:a@b.test'], []],
+  [['v=TLSRPTv1; rua='], []],
+])('%j asks for reports at %j', (records, places) => {
+  expect(readTlsRpt(records)).toEqual(places)
+})
