@@ -51,7 +51,7 @@ describe('a config file', () => {
       keyFile: null,
       maxConnections: 1000,
       maxConnectionsPerAddress: 50,
-      inbound: { listen: { host: '0.0.0.0', port: 25 } },
+      inbound: { listen: { host: '0.0.0.0', port: 25 }, mtaSts: 'testing' },
       submission: { listen: null, listenTls: null },
     })
     expect(config.delivery.retryScheduleSeconds).toEqual([60, 300, 900, 1800, 3600, 7200, 14400, 28800, 43200])

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createAudit } from './api/audit.ts'
 import { type Api, createApi } from './api/server.ts'
 import { type Config, type Endpoint, formatEndpoint, publicUrlAt } from './config.ts'
+import { mtaStsPage } from './domains/mta-sts.ts'
 import { type Doors, ListenFailure, openDoors } from './doors.ts'
 import { createFeedback } from './feedback/feedback.ts'
 import { createInboundDoor } from './inbound/door.ts'
@@ -13,7 +14,7 @@ import { chores } from './maintenance/chores.ts'
 import { createMaintenance } from './maintenance/loop.ts'
 import { createTlsReports } from './maintenance/tls-reports.ts'
 import { createMetrics } from './metrics/metrics.ts'
-import { createOperations, openSubmission } from './operations.ts'
+import { createOperations, mtaStsOfHouse, openSubmission } from './operations.ts'
 import { createAttempts } from './outbound/attempts.ts'
 import { createOutboundLoop } from './outbound/loop.ts'
 import { lateBounce } from './outbound/outcome.ts'
@@ -265,6 +266,7 @@ async function furnish(
     mtaStsOf: policies.find,
     stateOfSite: outbound.stateOf,
   }
+  const mtaSts = mtaStsOfHouse(config)
   const clientAddress = createClientAddress(createNetworks(config.http.trustedProxies))
   const submission = openSubmission({ ...around, mailLog })
   const api = createApi({
@@ -272,6 +274,7 @@ async function furnish(
     pages: [
       ...trackingPages({ ...around, secret: trackingSecret, log, clientAddress }),
       ...metrics.pages(clientAddress),
+      ...(mtaSts === null ? [] : [mtaStsPage(mtaSts, config.hostname, store.domains)]),
     ],
     store,
     clock,
@@ -306,6 +309,7 @@ async function furnish(
       plans: (name) => config.plans[name],
       resolver: freshResolver,
       hostname: config.hostname,
+      mtaSts,
       quality: config.quality,
       tellTls: async (now) => {
         await tally.flush()

@@ -14,6 +14,7 @@ import { suppressionOperations } from './api/routes/suppressions.ts'
 import { templateOperations } from './api/routes/templates.ts'
 import { webhookOperations } from './api/routes/webhooks.ts'
 import type { Config } from './config.ts'
+import { type OwnMtaSts, ownMtaSts } from './domains/mta-sts.ts'
 import type { MtaSts } from './mail/mta-sts.ts'
 import type { OwnPartsOf } from './mail/own-parts.ts'
 import { simulate } from './outbound/sandbox.ts'
@@ -90,7 +91,13 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...messageOperations({ ...around, submission }),
     ...analyzeOperations({ ...around, render: submission.render }),
     ...apiKeyOperations(around),
-    ...domainOperations({ ...around, plans, resolver: around.freshResolver, hostname: config.hostname }),
+    ...domainOperations({
+      ...around,
+      plans,
+      resolver: around.freshResolver,
+      hostname: config.hostname,
+      mtaSts: mtaStsOfHouse(config),
+    }),
     ...auditLogOperations(around),
     ...billingOperations({ ...around, plans, selfService: config.billing.selfServicePlans }),
     ...eventOperations(around),
@@ -113,4 +120,10 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...webhookOperations({ ...around, checkUrl }),
     ...inboundOperations({ ...around, checkUrl }),
   ]
+}
+
+/** The MTA-STS policy that this house publishes for domains it receives mail for; null where it does not. */
+export function mtaStsOfHouse({ hostname, http, smtp }: Config): OwnMtaSts | null {
+  if (smtp.inbound.listen === null) return null
+  return ownMtaSts({ hostname, publicUrl: http.publicUrl, mode: smtp.inbound.mtaSts })
 }

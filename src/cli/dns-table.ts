@@ -8,13 +8,13 @@ export type PublishedRecord = DnsRecord & { status: RecordStatus; found: string[
  *  a shortened key cannot be pasted. */
 export function dnsTable(records: readonly PublishedRecord[]): string {
   const rows = records.map((record) => [
-    record.purpose === 'mx' ? 'no' : record.required ? 'yes' : 'advised',
+    RECEIVING.has(record.purpose) ? 'no' : record.required ? 'yes' : 'advised',
     STATUS[record.status],
     record.type,
     record.name,
     record.priority === null ? record.value : `${record.priority} ${record.value}`,
   ])
-  const wrong = records.filter(({ status, purpose }) => status === 'mismatch' && purpose !== 'mx')
+  const wrong = records.filter(({ status, purpose }) => status === 'mismatch' && !RECEIVING.has(purpose))
   const apex = records.filter(({ purpose }) => purpose === 'mx')
   const warnings = apex.map(
     ({ name }) => `The MX of ${name} would bring all its mail here: only where no other server receives it.`,
@@ -23,4 +23,6 @@ export function dnsTable(records: readonly PublishedRecord[]): string {
   return [table(['needed', 'seen', 'type', 'name', 'value'], rows), ...warnings, ...notes].join('\n')
 }
 
+/** Only for domains that receive their mail here. */
+const RECEIVING = new Set<DnsRecord['purpose']>(['mx', 'mta_sts', 'mta_sts_host'])
 const STATUS: Record<RecordStatus, string> = { pending: '-', valid: 'yes', missing: 'no', mismatch: 'differs' }

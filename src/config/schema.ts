@@ -112,6 +112,11 @@ says whose open, click or unsubscription it is.`,
     }),
     inbound: section('Mail from the world: inbound routes, bounces and complaints.', {
       listen: key(kinds.listen, { about: 'host:port, or "off".', fallback: '0.0.0.0:25' }),
+      mta_sts: key(kinds.choice('off', 'testing', 'enforce'), {
+        about: `The MTA-STS policy published for domains whose mail comes here: where http.public_url is https, as
+https://mta-sts.<domain>/.well-known/mta-sts.txt. "enforce" needs a certificate of a public authority.`,
+        fallback: 'testing',
+      }),
     }),
     submission: section('Mail handed in by your programs, with an API key as password.', {
       listen: key(kinds.listen, {

@@ -1,12 +1,14 @@
 import { dkimRecordValue } from '../mail/dkim.ts'
 import type { DnsRecord, Domain, Finding } from '../model/domain.ts'
+import type { OwnMtaSts } from './mta-sts.ts'
 
 /** Domain and the name of this server → the DNS records to publish, signing keys first (contract §5).
  *
  *  SPF stands at the return path's host, because that is the domain of MAIL FROM, the only identity SPF looks at (RFC
  *  7208 §2.4); relaxed alignment makes it count for DMARC (RFC 7489 §3.1.2). It ends in `~all`: mail that is forwarded
- *  must not be refused before its DKIM signature was looked at. Keys that retire stay published but are not required. */
-export function dnsRecords(domain: Domain, hostname: string): DnsRecord[] {
+ *  must not be refused before its DKIM signature was looked at. Keys that retire stay published but are not required.
+ *  The two of MTA-STS are there when we publish a policy; they are for domains that receive their mail here. */
+export function dnsRecords(domain: Domain, hostname: string, mtaSts: OwnMtaSts | null = null): DnsRecord[] {
   const { name, returnPathHost, tracking } = domain
   const records: DnsRecord[] = domain.dkim.map((key) => ({
     ...txt('dkim', `${key.selector}._domainkey.${name}`, dkimRecordValue(key.algorithm, key.publicKey)),
@@ -21,6 +23,13 @@ export function dnsRecords(domain: Domain, hostname: string): DnsRecord[] {
   if (tracking.host !== null) {
     const cname = { purpose: 'tracking', type: 'CNAME', name: tracking.host, value: hostname } as const
     records.push({ ...cname, priority: null, required: true })
+  }
+  if (mtaSts !== null) {
+    const host = { purpose: 'mta_sts_host', type: 'CNAME', name: `mta-sts.${name}`, value: mtaSts.httpsHost } as const
+    records.push(
+      { ...txt('mta_sts', `_mta-sts.${name}`, `v=STSv1; id=${mtaSts.policyId};`), required: false },
+      { ...host, priority: null, required: false },
+    )
   }
   return records
 }

@@ -1,6 +1,8 @@
+import { readMtaStsId } from '../mail/mta-sts.ts'
 import type { DkimKeyRecord, DnsRecord, Domain, DomainStatus, Finding, RecordStatus } from '../model/domain.ts'
 import type { Lookup, Resolver } from '../platform/resolver.ts'
 import type { Domains } from '../storage/store.ts'
+import type { OwnMtaSts } from './mta-sts.ts'
 import { registrableDomain } from './name.ts'
 import { dnsRecords, findingOf } from './records.ts'
 import { isSpf, type Sender, sameHost, sharesAddress, spfAllows } from './spf.ts'
@@ -20,7 +22,7 @@ export interface Check {
  *  wait begin to sign before older ones stop, so that a crash in between leaves a domain that signs. */
 export async function verifyDomain(
   domain: Domain,
-  deps: { domains: Domains; resolver: Resolver; hostname: string; now: number },
+  deps: { domains: Domains; resolver: Resolver; hostname: string; mtaSts?: OwnMtaSts | null; now: number },
 ): Promise<Domain> {
   const { domains } = deps
   const check = await checkDomain(domain, deps)
@@ -39,9 +41,9 @@ export async function verifyDomain(
  *  `verifiedAt` is when the keys that sign were first all seen. Never throws. */
 export async function checkDomain(
   domain: Domain,
-  { resolver, hostname, now }: { resolver: Resolver; hostname: string; now: number },
+  { resolver, hostname, mtaSts = null, now }: Us & { now: number },
 ): Promise<Check> {
-  const looks = await lookAtAll(domain, hostname, resolver)
+  const looks = await lookAtAll(domain, { hostname, resolver, mtaSts })
   const findings = looks.map(({ record, seen }) => ({
     type: record.type,
     name: record.name,
@@ -70,6 +72,12 @@ export async function checkDomain(
   }
 }
 
+interface Us {
+  resolver: Resolver
+  hostname: string
+  mtaSts?: OwnMtaSts | null
+}
+
 /** Null = DNS gave no answer. */
 type Seen = { status: RecordStatus; found: string[] } | null
 
@@ -80,11 +88,11 @@ function statusFrom(statuses: (RecordStatus | null)[], domain: Domain): DomainSt
   return statuses.includes('mismatch') || domain.verifiedAt !== null ? 'failed' : 'pending'
 }
 
-async function lookAtAll(domain: Domain, hostname: string, resolver: Resolver) {
+async function lookAtAll(domain: Domain, { hostname, resolver, mtaSts }: Us) {
   const [a, aaaa] = await Promise.all([resolver.a(hostname), resolver.aaaa(hostname)])
   const isUncertain = a.kind === 'temporary' || aaaa.kind === 'temporary'
   const sender = { hostname, addresses: isUncertain ? null : [...recordsOf(a), ...recordsOf(aaaa)] }
-  const records = dnsRecords(domain, hostname)
+  const records = dnsRecords(domain, hostname, mtaSts ?? null)
   return Promise.all(records.map(async (record) => ({ record, seen: await look(record, domain, sender, resolver) })))
 }
 
@@ -99,6 +107,9 @@ function look(record: DnsRecord, domain: Domain, sender: Sender, resolver: Resol
     case 'return_path':
     case 'mx':
       return lookAtMx(record, resolver)
+    case 'mta_sts':
+      return lookAtMtaSts(record, resolver)
+    case 'mta_sts_host':
     case 'tracking':
       return lookAtCname(record, sender, resolver)
   }
@@ -139,6 +150,14 @@ async function lookAtDmarc(record: DnsRecord, domain: Domain, resolver: Resolver
       return seen(found, found.length === 1 && POLICIES.has((tagsOf(found[0]!).get('p') ?? '').toLowerCase()))
   }
   return seen([], false)
+}
+
+/** With another id it announces a policy that is not the one we publish now. */
+async function lookAtMtaSts(record: DnsRecord, resolver: Resolver): Promise<Seen> {
+  const lookup = await resolver.txt(record.name)
+  if (lookup.kind === 'temporary') return null
+  const found = recordsOf(lookup)
+  return seen(found, readMtaStsId(found) === readMtaStsId([record.value]))
 }
 
 async function lookAtMx(record: DnsRecord, resolver: Resolver): Promise<Seen> {

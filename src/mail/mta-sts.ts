@@ -42,6 +42,12 @@ export function readMtaSts(text: string): MtaSts | { invalid: string } {
   return { mode, mx, maxAgeSeconds: Math.min(Number(maxAge), YEAR_SECONDS) }
 }
 
+/** Policy → its file, which readMtaSts reads back. */
+export function writeMtaSts({ mode, mx, maxAgeSeconds }: MtaSts): string {
+  const lines = ['version: STSv1', `mode: ${mode}`, ...mx.map((host) => `mx: ${host}`), `max_age: ${maxAgeSeconds}`]
+  return lines.map((line) => `${line}\r\n`).join('')
+}
+
 /** Name of a mail host (A-label) → whether the policy lists it. RFC 8461 §4.1 */
 export function listsHost(mx: readonly string[], host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '')

@@ -1,3 +1,4 @@
+import type { OwnMtaSts } from '../domains/mta-sts.ts'
 import { AUDIT_KEPT_MS } from '../model/audit-entry.ts'
 import type { Plan } from '../model/organization.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -18,6 +19,7 @@ export function chores(house: {
   /** Without a cache: domains are looked at because something may have changed. */
   resolver: Resolver
   hostname: string
+  mtaSts: OwnMtaSts | null
   quality: Parameters<typeof watchQuality>[1]['settings']
   /** Begins to fetch MTA-STS policies again before they end; not waited for, since servers may be slow. */
   refreshPolicies: (now: number) => void

@@ -1,4 +1,5 @@
 import { endedSelectors } from '../domains/keys.ts'
+import type { OwnMtaSts } from '../domains/mta-sts.ts'
 import { verifyDomain } from '../domains/verify.ts'
 import type { Domain } from '../model/domain.ts'
 import type { Resolver } from '../platform/resolver.ts'
@@ -13,7 +14,12 @@ const PAGE = 100
  *  more. A verified domain is left alone: one bad answer of the DNS must not stop its mail. */
 export async function tendDomains(
   now: number,
-  house: { store: Pick<Store, 'organizations' | 'domains'>; resolver: Resolver; hostname: string },
+  house: {
+    store: Pick<Store, 'organizations' | 'domains'>
+    resolver: Resolver
+    hostname: string
+    mtaSts?: OwnMtaSts | null
+  },
 ): Promise<void> {
   const { domains } = house.store
   for await (const domain of allDomains(house.store)) {

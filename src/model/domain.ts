@@ -46,7 +46,7 @@ export interface DkimKeyRecord {
 /** `pending` keys are published before they sign; `active` ones sign; `retiring` ones only stay published. */
 export type DkimState = 'pending' | 'active' | 'retiring'
 
-export type RecordPurpose = 'dkim' | 'spf' | 'dmarc' | 'return_path' | 'mx' | 'tracking'
+export type RecordPurpose = 'dkim' | 'spf' | 'dmarc' | 'return_path' | 'mx' | 'tracking' | 'mta_sts' | 'mta_sts_host'
 export type RecordStatus = 'pending' | 'valid' | 'missing' | 'mismatch'
 
 /** One DNS record to publish. */

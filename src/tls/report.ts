@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import { writeMtaSts } from '../mail/mta-sts.ts'
 import type { KeptMtaSts } from '../model/mta-sts.ts'
 import type { TlsPolicy } from '../model/tls-policy.ts'
 import type { TlsCount } from '../model/tls-session.ts'
@@ -53,9 +54,7 @@ const POLICY_TYPES: Record<TlsPolicy, 'sts' | 'tlsa' | 'no-policy-found'> = {
 
 function policyText(type: string, kept: KeptMtaSts | null) {
   if (type !== 'sts' || kept === null) return {}
-  const { mode, mx, maxAgeSeconds } = kept.policy
-  const lines = ['version: STSv1', `mode: ${mode}`, ...mx.map((host) => `mx: ${host}`), `max_age: ${maxAgeSeconds}`]
-  return { 'policy-string': lines, 'mx-host': mx }
+  return { 'policy-string': writeMtaSts(kept.policy).trimEnd().split('\r\n'), 'mx-host': kept.policy.mx }
 }
 
 function failureDetail({ failure, host, address, source, sessions }: TlsCount) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash, X509Certificate } from 'node:crypto'
 import { selfSignedCertificate } from '../../src/platform/certificate.ts'
-import { startHouse, type TestHouse } from '../support/house.ts'
+import { DOMAIN, startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 
 let remote: RemoteMx
@@ -67,4 +67,31 @@ test('a host whose TLSA records DNSSEC vouches for is proven by them, without an
 
 test('a domain that asks nothing is told as such', async () => {
   expect(await house.read('/v1/explain?to=new@d.remote.example')).toMatchObject({ tls_policy: 'none' })
+})
+
+test('the policy of a domain that receives its mail here is published under its name, once DNS was asked', async () => {
+  const config = {
+    http: { listen: '127.0.0.1:0', public_url: 'https://post.sender.example' },
+    smtp: { inbound: { listen: '127.0.0.1:0', mta_sts: 'enforce' as const } },
+  }
+  const other = await startRemoteMx()
+  const receiving = await startHouse({ remote: other, config })
+  try {
+    const asked = () =>
+      fetch(`http://${receiving.house().listening.http}/.well-known/mta-sts.txt`, {
+        headers: { host: `mta-sts.${DOMAIN}`, connection: 'close' },
+      })
+    expect((await asked()).status).toBe(404)
+    const { data } = await receiving.read('/v1/domains')
+    const { body } = await receiving.ask('POST', `/v1/domains/${data[0].id}/verify`)
+    expect(body.dns_records.map(({ purpose }: { purpose: string }) => purpose)).toContain('mta_sts')
+    const answer = await asked()
+    expect(answer.status).toBe(200)
+    expect(await answer.text()).toBe(
+      'version: STSv1\r\nmode: enforce\r\nmx: mail.sender.example\r\nmax_age: 604800\r\n',
+    )
+  } finally {
+    await receiving.close()
+    await other.stop()
+  }
 })

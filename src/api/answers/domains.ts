@@ -30,7 +30,7 @@ const domain = z
     dns_records: z
       .array(
         z.strictObject({
-          purpose: z.enum(['dkim', 'spf', 'dmarc', 'return_path', 'mx', 'tracking']),
+          purpose: z.enum(['dkim', 'spf', 'dmarc', 'return_path', 'mx', 'tracking', 'mta_sts', 'mta_sts_host']),
           type: z.enum(['TXT', 'MX', 'CNAME']),
           name: z.string(),
           value: z.string(),

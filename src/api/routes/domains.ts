@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { mintDkimKeys, newDomain } from '../../domains/keys.ts'
+import type { OwnMtaSts } from '../../domains/mta-sts.ts'
 import { checkDomainName } from '../../domains/name.ts'
 import { dnsRecords, findingOf } from '../../domains/records.ts'
 import { verifyDomain } from '../../domains/verify.ts'
@@ -50,11 +51,13 @@ export function domainOperations(deps: {
   plans: (name: string) => Plan | undefined
   resolver: Resolver
   hostname: string
+  /** The MTA-STS policy that is published here, if one is. */
+  mtaSts?: OwnMtaSts | null
 }): Operation[] {
-  const { store, random, mintId, resolver, hostname } = deps
+  const { store, random, mintId, resolver, hostname, mtaSts = null } = deps
   const load = async ({ params, organizationId }: Call) =>
     requireOwned(await store.domains.get(params.domain_id!), organizationId, 'domain')
-  const answerOf = (domain: Domain, status = 200) => ({ status, body: toWire(domain, hostname) })
+  const answerOf = (domain: Domain, status = 200) => ({ status, body: toWire(domain, hostname, mtaSts) })
   const reread = async (domain: Domain) => answerOf((await store.domains.get(domain.id)) ?? domain)
 
   return [
@@ -92,7 +95,9 @@ export function domainOperations(deps: {
       answers: domainListAnswers,
       query: listQuery,
       handle: async ({ organizationId, query }) =>
-        pageAnswer(await store.domains.list(organizationId, pageRequest(query)), (domain) => toWire(domain, hostname)),
+        pageAnswer(await store.domains.list(organizationId, pageRequest(query)), (domain) =>
+          toWire(domain, hostname, mtaSts),
+        ),
     }),
     operation({
       id: 'domains_get',
@@ -148,7 +153,7 @@ export function domainOperations(deps: {
       bodyOptional: true,
       load,
       handle: async ({ resource, now }) =>
-        answerOf(await verifyDomain(resource, { domains: store.domains, resolver, hostname, now })),
+        answerOf(await verifyDomain(resource, { domains: store.domains, resolver, hostname, mtaSts, now })),
     }),
     operation({
       id: 'domains_rotate_dkim',
@@ -201,7 +206,7 @@ function trackingHost(text: string, domain: Domain): string {
   throw invalid([{ field: 'tracking.host', message }])
 }
 
-function toWire(domain: Domain, hostname: string) {
+function toWire(domain: Domain, hostname: string, mtaSts: OwnMtaSts | null) {
   const time = (at: number | null) => (at === null ? null : iso(at))
   return {
     id: domain.id,
@@ -218,7 +223,7 @@ function toWire(domain: Domain, hostname: string) {
     })),
     return_path_host: domain.returnPathHost,
     tracking: domain.tracking,
-    dns_records: dnsRecords(domain, hostname).map((record) => {
+    dns_records: dnsRecords(domain, hostname, mtaSts).map((record) => {
       const finding = findingOf(domain, record)
       return { ...record, status: finding?.status ?? 'pending', found: finding?.found ?? [] }
     }),

@@ -1,0 +1,60 @@
+import { expect, test } from 'bun:test'
+import { readMtaSts, readMtaStsId } from '../mail/mta-sts.ts'
+import type { Domain, Finding } from '../model/domain.ts'
+import { mtaStsPage, ownMtaSts } from './mta-sts.ts'
+import { dnsRecords } from './records.ts'
+
+const HOSTNAME = 'mail.acme.test'
+const own = ownMtaSts({ hostname: HOSTNAME, publicUrl: 'https://post.acme.test', mode: 'testing' })!
+
+const MX: Finding = { purpose: 'mx', type: 'MX', name: 'acme.test', status: 'valid', found: [`10 ${HOSTNAME}`] }
+const domainWith = (...findings: Finding[]): Domain => ({
+  id: 'dom_1',
+  organizationId: 'org_1',
+  name: 'acme.test',
+  status: 'verified',
+  createdAt: 0,
+  verifiedAt: 0,
+  lastCheckedAt: 0,
+  dkim: [],
+  returnPathHost: 'bounces.acme.test',
+  tracking: { opens: false, clicks: false, unsubscribe: false, host: null },
+  findings,
+})
+
+test('a policy is published where HTTPS reaches us, and reads back as it was meant', () => {
+  expect(readMtaSts(own.text)).toEqual({ mode: 'testing', mx: [HOSTNAME], maxAgeSeconds: 86_400 })
+  const strict = ownMtaSts({ hostname: HOSTNAME, publicUrl: 'https://post.acme.test', mode: 'enforce' })!
+  expect(readMtaSts(strict.text)).toEqual({ mode: 'enforce', mx: [HOSTNAME], maxAgeSeconds: 604_800 })
+  expect(strict.policyId).not.toBe(own.policyId)
+  expect(ownMtaSts({ hostname: HOSTNAME, publicUrl: 'http://post.acme.test', mode: 'enforce' })).toBeNull()
+  expect(ownMtaSts({ hostname: HOSTNAME, publicUrl: 'https://post.acme.test', mode: 'off' })).toBeNull()
+})
+
+test('two optional records announce it, and none where no policy is published', () => {
+  const records = dnsRecords(domainWith(), HOSTNAME, own).filter(({ purpose }) => purpose.startsWith('mta_sts'))
+  expect(records).toMatchObject([
+    { type: 'TXT', name: '_mta-sts.acme.test', required: false },
+    { type: 'CNAME', name: 'mta-sts.acme.test', value: 'post.acme.test', required: false },
+  ])
+  expect(readMtaStsId([records[0]!.value])).toBe(own.policyId)
+  expect(dnsRecords(domainWith(), HOSTNAME).some(({ purpose }) => purpose.startsWith('mta_sts'))).toBe(false)
+})
+
+test.each([
+  ['mta-sts.acme.test', [MX], 200],
+  ['MTA-STS.acme.test:8443', [MX], 200],
+  ['mta-sts.other.test', [MX], 404],
+  ['acme.test', [MX], 404],
+  [null, [MX], 404],
+  ['mta-sts.acme.test', [], 404],
+  ['mta-sts.acme.test', [{ ...MX, status: 'mismatch' as const }], 404],
+  ['mta-sts.acme.test', [{ ...MX, found: [`10 ${HOSTNAME}`, '20 mx.elsewhere.test'] }], 404],
+])('host %s, MX %j: %i', async (host, findings, status) => {
+  const domain = domainWith(...findings)
+  const page = mtaStsPage(own, HOSTNAME, { findByName: async (name) => (name === domain.name ? domain : null) })
+  const answer = await page.handle(new Request('https://any/', { headers: host === null ? {} : { host } }))
+  expect(answer.status).toBe(status)
+  expect(answer.headers.get('content-type')).toStartWith('text/plain')
+  if (status === 200) expect(await answer.text()).toBe(own.text)
+})

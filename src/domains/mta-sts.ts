@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import { type MtaSts, writeMtaSts } from '../mail/mta-sts.ts'
+import type { Domain } from '../model/domain.ts'
+import type { Domains } from '../storage/store.ts'
+
+/** The MTA-STS policy that we publish for domains whose mail we receive: the same for all. */
+export interface OwnMtaSts {
+  /** The policy file. RFC 8461 §3.2 */
+  text: string
+  /** For the TXT record; another text has another one. */
+  policyId: string
+  /** Where HTTPS reaches us. */
+  httpsHost: string
+}
+
+/** Settings → the policy to publish; null when nobody could fetch it (no HTTPS) or it is turned off. In force it holds for
+ *  a week, in testing for a day. */
+export function ownMtaSts(settings: {
+  hostname: string
+  publicUrl: string
+  mode: 'off' | MtaSts['mode']
+}): OwnMtaSts | null {
+  const { hostname, publicUrl, mode } = settings
+  const url = URL.parse(publicUrl)
+  if (mode === 'off' || url?.protocol !== 'https:') return null
+  const text = writeMtaSts({ mode, mx: [hostname], maxAgeSeconds: mode === 'enforce' ? 604_800 : 86_400 })
+  return { text, policyId: createHash('sha256').update(text).digest('hex').slice(0, 20), httpsHost: url.hostname }
+}
+
+/** The page that other mail servers fetch: `mta-sts.<domain>` is answered for domains whose MX records, when DNS was last
+ *  asked, led to us and nowhere else; a policy that left out one of the hosts would keep mail from it. */
+export function mtaStsPage({ text }: OwnMtaSts, hostname: string, domains: Pick<Domains, 'findByName'>) {
+  return {
+    method: 'GET' as const,
+    path: '/.well-known/mta-sts.txt',
+    whileStopping: true, // other servers know nothing of our restarts
+    handle: async (request: Request): Promise<Response> => {
+      const name = /^mta-sts\.([^:]+)(:\d+)?$/i.exec(request.headers.get('host') ?? '')?.[1]?.toLowerCase()
+      const domain = name === undefined ? null : await domains.findByName(name)
+      const isOurs = domain !== null && isReceivedHere(domain, hostname)
+      return new Response(isOurs ? text : 'no policy here\n', { status: isOurs ? 200 : 404, headers: PLAIN })
+    },
+  }
+}
+
+const PLAIN = { 'content-type': 'text/plain; charset=utf-8' }
+
+function isReceivedHere({ findings }: Domain, hostname: string): boolean {
+  const mx = findings.find(({ purpose }) => purpose === 'mx')
+  return (
+    mx?.status === 'valid' && mx.found.every((text) => text.split(' ')[1]?.toLowerCase() === hostname.toLowerCase())
+  )
+}
