@@ -16,6 +16,7 @@ import { createTlsReports } from './maintenance/tls-reports.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { createOperations, mtaStsOfHouse, openSubmission } from './operations.ts'
 import { createAttempts } from './outbound/attempts.ts'
+import type { AttemptJob } from './outbound/job.ts'
 import { createOutboundLoop } from './outbound/loop.ts'
 import { lateBounce } from './outbound/outcome.ts'
 import { createWorkers } from './outbound/workers.ts'
@@ -117,10 +118,12 @@ async function furnish(
   const freshResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
   // A backlog of domains whose DNS is silent keeps nobody else from asking.
   const mxResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
+  const policyResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
   undo.push(() => {
     resolver.close()
     freshResolver.close()
     mxResolver.close()
+    policyResolver.close()
   })
   const mayConnect = createAddressGuard([...config.webhooks.allowedPrivateNetworks])
   const ca = config.webhooks.caFile === null ? undefined : readFileSync(config.webhooks.caFile, 'utf8')
@@ -156,7 +159,7 @@ async function furnish(
   }
   const policies = createPolicies({
     store,
-    resolver,
+    resolver: policyResolver,
     fetchPolicy: createFetchPolicy({
       get: createGet(abroad),
       clock,
@@ -167,8 +170,8 @@ async function furnish(
   const attempts = createAttempts({
     submit: workers.submit,
     clock,
-    mtaStsOf: ({ sandbox, recipient }) =>
-      sandbox || config.delivery.smarthost !== null ? null : policies.find(domainOf(recipient)),
+    mtaStsOf: ({ sandbox, recipient, way }) =>
+      sandbox || config.delivery.smarthost !== null || leadsNowhere(way.mx) ? null : policies.find(domainOf(recipient)),
     onTls: (recipient, sessions) => {
       for (const session of sessions) countTls(domainOf(recipient), session)
     },
@@ -209,7 +212,13 @@ async function furnish(
       sites: config.delivery.sites,
       smarthost: config.delivery.smarthost,
     },
-    resolver: mxResolver,
+    resolver: {
+      mx: (domain) => {
+        // Asked at the same time, so that the first mail to a domain waits for one answer of the DNS, not for two.
+        Promise.resolve(policies.find(domain)).catch(() => {})
+        return mxResolver.mx(domain)
+      },
+    },
     wakeWebhooks: webhooks.wake,
     onChange: bells.ring,
     log,
@@ -380,6 +389,7 @@ async function furnish(
       resolver.close()
       freshResolver.close()
       mxResolver.close()
+      policyResolver.close()
       await store.close()
       undo[0]!() // the lock on the data directory, last
     },
@@ -387,6 +397,8 @@ async function furnish(
 }
 
 const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1)
+/** Mail whose MX cannot be known has no host to demand anything of. */
+const leadsNowhere = (mx: AttemptJob['way']['mx']) => mx?.kind === 'temporary' || mx?.kind === 'nxdomain'
 const NO_HOST = { host: null, address: null, source: null }
 
 async function listenHttp(api: Api, { http: { listen } }: Config): Promise<Endpoint | null> {

@@ -69,6 +69,15 @@ test('a domain that asks nothing is told as such', async () => {
   expect(await house.read('/v1/explain?to=new@d.remote.example')).toMatchObject({ tls_policy: 'none' })
 })
 
+test('DNS is asked for a policy once, along with the MX, and not again for each mail', async () => {
+  for (const to of ['ann@once.remote.example', 'bob@once.remote.example']) {
+    const { body } = await house.send({ to })
+    await house.ended(body.id)
+  }
+  const asked = house.zone.queries.filter(({ name }) => name === '_mta-sts.once.remote.example')
+  expect(asked).toMatchObject([{ type: 'TXT' }])
+})
+
 test('the policy of a domain that receives its mail here is published under its name, once DNS was asked', async () => {
   const config = {
     http: { listen: '127.0.0.1:0', public_url: 'https://post.sender.example' },
