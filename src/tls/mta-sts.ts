@@ -113,7 +113,7 @@ export function createPolicies(house: {
       if (domain.startsWith('[')) return null
       const entry = entries.get(domain)
       const now = clock.now()
-      const isOver = entry === undefined || (entry.kept !== null && entry.kept.expiresAt <= now)
+      const isOver = entry === undefined || (entry.kept?.expiresAt ?? entry.askAgainAt + STALE_MS) <= now
       if (isOver) return ask(domain).then((kept) => kept?.policy ?? null)
       if (entry.askAgainAt <= now) void ask(domain).catch(() => {})
       return entry.kept?.policy ?? null
@@ -141,6 +141,9 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 /** A policy is fetched again every day, or when half of its time is over. */
 const REFRESH_MS = DAY_MS
 const REFRESH_AGAIN_MS = 60 * MINUTE_MS
+/** That a domain has no policy is believed so long after it should have been asked again, not for as long as no mail goes
+ *  to it. */
+const STALE_MS = 10 * MINUTE_MS
 const REFRESHED_AT_ONCE = 50
 /** Nobody wrote to the domain for so long: its policy may end. */
 const UNUSED_MS = 60 * DAY_MS

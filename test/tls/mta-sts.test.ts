@@ -105,6 +105,22 @@ test('a new policy that cannot be fetched leaves the one before in force, and is
   await until(() => policies.find('remote.test'), TESTING)
 })
 
+test('a domain that had none is asked again before the next mail when it was not written to for long', async () => {
+  await using w = await world()
+  w.zone.remove('_mta-sts.remote.test')
+  const policies = w.start()
+  expect(await policies.find('remote.test')).toBeNull()
+  w.announce('1')
+  await w.clock.advance(14 * MINUTE)
+  expect(policies.find('remote.test')).toBeNull()
+  await until(() => policies.find('remote.test'), ENFORCE)
+
+  expect(await policies.find('new.test')).toBeNull()
+  w.zone.set('_mta-sts.new.test', 'TXT', ['v=STSv1; id=1;'])
+  await w.clock.advance(15 * MINUTE)
+  expect(await policies.find('new.test')).toEqual(ENFORCE)
+})
+
 test('an announced policy that was never fetched is none', async () => {
   await using w = await world()
   w.state.answer = { failure: 'sts-policy-invalid', detail: 'no mx' }
