@@ -213,6 +213,7 @@ test('attempts tell whom, when and every word', async () => {
         source_ip: null,
         tls_version: null,
         tls_cipher: null,
+        tls_policy: 'none',
         tls_verified: false,
         smtp_response: expect.stringContaining('550 5.1.1'),
         enhanced_code: '5.1.1',
