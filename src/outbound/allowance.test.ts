@@ -36,6 +36,14 @@ describe('a site', () => {
     expect(state(allowance).limit).toBe(20)
   })
 
+  test('is none the worse, nor the better, when TLS was not what one domain or one message demanded', () => {
+    const allowance = open()
+    for (const rule of ['tls:starttls', 'mta_sts:mx', 'dane:lookup']) {
+      for (let i = 0; i < 5; i++) mail(allowance, { ...SLOWER, code: '4.7.5', cause: { class: 'tls', rule } }, 0)
+      expect(state(allowance)).toMatchObject({ limit: 5, lowered: null })
+    }
+  })
+
   test('at trouble gets half, says why, and comes back slowly', () => {
     const allowance = open()
     for (let i = 0; i < 200; i++) mail(allowance, OK, 0)

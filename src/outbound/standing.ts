@@ -57,6 +57,7 @@ export function learn(
   now: number,
   longestPauseMs: (strikes: number) => number,
 ): void {
+  if (isOurDemand(outcome)) return
   if (isTrouble(outcome)) strike(standing, outcome, startedAt, now, longestPauseMs)
   else if (reached) grow(standing)
 }
@@ -93,6 +94,12 @@ function strike(
 /** Nothing answered, or the host as a whole does not want us now (421, 4.7.z, busy). */
 function isTrouble(outcome: Outcome): outcome is Exclude<Outcome, { kind: 'delivered' | 'bounced' }> {
   return (outcome.kind === 'deferred' && !outcome.aboutRecipient) || outcome.kind === 'unknown'
+}
+
+/** A policy of one domain or `require_tls` of one message asked for more TLS than there was (host-policy.ts,
+ *  session.ts): other mail to the site is none the worse for it. */
+function isOurDemand(outcome: Outcome): boolean {
+  return outcome.kind === 'deferred' && /^(tls|mta_sts|dane):/.test(outcome.cause.rule)
 }
 
 /** How many mails the minute leaves, and when (ms UTC) the next may start if none. */
