@@ -29,7 +29,7 @@ export interface Connections {
 
 export const GIVEN_UP: Way = { site: '[given up]', mx: null }
 
-/** Overdue by less than this is fresh: no backlog makes it wait. */
+/** Due since the start and overdue by less than this is fresh: no backlog makes it wait. */
 const FRESH_MS = 5_000
 
 /** `overdueMs`: what has waited so long is to be given up and needs no room; counted from now on at the earliest, for
@@ -63,7 +63,7 @@ export function createAdmission(options: {
       const at = now()
       isGivenUp = at - Math.max(dueAt, openedAt) > overdueMs
       if (isGivenUp) return 1
-      const isFresh = at - dueAt < FRESH_MS
+      const isFresh = dueAt >= openedAt && at - dueAt < FRESH_MS
       const way = sites.wayOf(domain, at)
       if (way === null) return question(domain, isFresh, at)
       const room = allowance.roomFor(way.site, isFresh, at)
