@@ -1,9 +1,105 @@
-/** How long a property is tried: short and always the same, so that the suite is quick and does not waver; with FUZZ=n
- *  n times as long, and each time another way. What such a run finds becomes a fixed case beside the property. */
-export function runs(numRuns: number, seed: number): { numRuns: number; seed?: number } {
-  const times = Number(process.env.FUZZ ?? 0)
-  return times > 0 ? { numRuns: numRuns * times } : { numRuns, seed }
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+
+/** How long a property is tried. Under `bun test` short and always the same, so that the suite is quick and does not
+ *  waver. scripts/fuzz.ts sets FUZZ_RUNS and FUZZ_SEED: so many runs of each property, another way each time; what then
+ *  fails is kept in corpus/<target>/<property>-….json, and every run from then on begins with it. */
+export interface Place {
+  /** The name of the test file, without `.test.ts`. */
+  target: string
+  /** In the names of files: letters and hyphens. */
+  property: string
 }
 
+const LONG_RUNS = Number(process.env.FUZZ_RUNS ?? 0)
+const SEED = Number(process.env.FUZZ_SEED ?? 0)
+/** `target property runs` of all that has been tried so far, rewritten while it goes on. */
+const PROGRESS = process.env.FUZZ_PROGRESS
+const CORPUS = join(import.meta.dir, 'corpus')
+
 /** For a test that runs properties. */
-export const LIMIT_MS = 600_000
+export const LIMIT_MS = LONG_RUNS > 0 ? 24 * 3_600_000 : 120_000
+/** What takes longer hangs. */
+const HANG_MS = 5_000
+
+/** Parameters of `fc.assert`: `short` runs with the seed `fixed`, or long ones. `share` of the long runs falls to this
+ *  property, for one that is tried in several lanes at once. `fixed` tells lanes and properties apart in long runs too.
+ *  Throws what fc.assert throws, after the failing values were kept. */
+export function runs<T>(place: Place, short: number, fixed: number, share = 1): fc.Parameters<T> {
+  const { target, property } = place
+  const report = (details: fc.RunDetails<T>) => {
+    if (LONG_RUNS > 0 && details.failed && details.counterexample !== null) keep(place, details.counterexample)
+    tell(`${target} ${property}`, 0)
+    if (details.failed) throw new Error(fc.defaultReportMessage(details), { cause: details.errorInstance })
+  }
+  return {
+    ...(LONG_RUNS > 0
+      ? { numRuns: Math.ceil(LONG_RUNS * share), seed: (SEED + fixed * 7919) | 0, maxSkipsPerRun: 1 }
+      : { numRuns: Math.ceil(short * share), seed: fixed }),
+    examples: corpusOf<T>(place),
+    plugins: watched<T>(place),
+    reporter: report,
+  }
+}
+
+/** Values that failed once, of one property. */
+export function corpusOf<T>({ target, property }: Place): T[] {
+  const folder = join(CORPUS, target)
+  let names: string[] = []
+  try {
+    names = readdirSync(folder)
+  } catch {
+    return [] // a target without a corpus yet
+  }
+  const own = names.filter((name) => name.replace(/-[^-]*\.json$/, '') === property).toSorted()
+  return own.map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8'), revive) as T)
+}
+
+function keep({ target, property }: Place, values: unknown): void {
+  const text = `${JSON.stringify(values, replace, 1)}\n`
+  const folder = join(CORPUS, target)
+  mkdirSync(folder, { recursive: true })
+  const name = `${property}-${Bun.hash(text).toString(36).slice(0, 8)}.json`
+  writeFileSync(join(folder, name), text)
+}
+
+/** Bytes stand in the corpus as `{"base64": …}`, and what JSON does not have as `{"js": …}`. */
+function replace(this: unknown, key: string, value: unknown): unknown {
+  const raw = (this as Record<string, unknown>)[key]
+  if (raw instanceof Uint8Array) return { base64: Buffer.from(raw).toString('base64') }
+  return raw === undefined || (typeof raw === 'number' && !Number.isFinite(raw)) ? { js: String(raw) } : value
+}
+
+function revive(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length !== 1) return value
+  if ('base64' in value) return Buffer.from(String(value.base64), 'base64')
+  return 'js' in value
+    ? { undefined: undefined, NaN: Number.NaN, Infinity: 1 / 0, '-Infinity': -1 / 0 }[`${value.js}`]
+    : value
+}
+
+const counts = new Map<string, number>()
+let written = 0
+
+/** Counts runs, and fails those that take too long; a run that never ends is seen by the one who waits for PROGRESS. */
+function watched<T>({ target, property }: Place): fc.Plugin<T>[] {
+  let began = 0
+  return [
+    fc.beforeEach(() => {
+      began = performance.now()
+    }),
+    fc.afterEach(() => {
+      tell(`${target} ${property}`, 1)
+      const tookMs = performance.now() - began
+      if (tookMs > HANG_MS) throw new Error(`one run took ${Math.round(tookMs)} ms`)
+    }),
+  ] as fc.Plugin<T>[]
+}
+
+function tell(name: string, more: number): void {
+  counts.set(name, (counts.get(name) ?? 0) + more)
+  if (PROGRESS === undefined || (more > 0 && performance.now() - written < 1_000)) return
+  written = performance.now()
+  writeFileSync(PROGRESS, [...counts].map(([each, count]) => `${each} ${count}\n`).join(''))
+}

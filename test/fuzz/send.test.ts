@@ -81,14 +81,14 @@ describe('a body is accepted or refused, and never breaks anything', () => {
 
   test('any JSON', async () => {
     const run = fc.asyncProperty(fc.json({ maxDepth: 4 }), async (raw) => void (await expectAnAnswer(raw)))
-    await fc.assert(run, runs(300, 1))
+    await fc.assert(run, runs({ target: 'send', property: 'any-json' }, 300, 1))
   })
 
   test('a good mail with some fields gone wrong', async () => {
     const run = fc.asyncProperty(strange, async (change) => {
       await expectAnAnswer(JSON.stringify({ ...GOOD, ...change }))
     })
-    await fc.assert(run, runs(400, 2))
+    await fc.assert(run, runs({ target: 'send', property: 'good-mail-gone-wrong' }, 400, 2))
   })
 
   test('broken JSON: a good body with a few bytes changed', async () => {
@@ -99,7 +99,7 @@ describe('a body is accepted or refused, and never breaks anything', () => {
       for (const [at, text] of changes) raw = raw.slice(0, at) + text + raw.slice(at + 1)
       await expectAnAnswer(raw)
     })
-    await fc.assert(run, runs(300, 3))
+    await fc.assert(run, runs({ target: 'send', property: 'broken-json' }, 300, 3))
   })
 
   test('any Idempotency-Key: taken when printable, refused when not', async () => {
@@ -110,7 +110,7 @@ describe('a body is accepted or refused, and never breaks anything', () => {
       expect(status).toBe(isFine ? 202 : 400)
       if (!isFine) expect(body.error.field).toBe('Idempotency-Key')
     })
-    await fc.assert(run, runs(200, 4))
+    await fc.assert(run, runs({ target: 'send', property: 'idempotency-key' }, 200, 4))
   })
 })
 
@@ -132,7 +132,7 @@ test('what is accepted reads back as it was meant: subject, bodies, recipients, 
     ])
     expect(parsed.headerLines.map(({ key }) => key).filter((key) => key === 'bcc')).toEqual([])
   })
-  await fc.assert(run, runs(150, 5))
+  await fc.assert(run, runs({ target: 'send', property: 'reads-back' }, 150, 5))
 })
 
 const words = fc.oneof(fc.string({ maxLength: 80 }), fc.string({ unit: 'grapheme', maxLength: 80 }))

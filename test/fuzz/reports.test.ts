@@ -80,7 +80,7 @@ describe('reports that were damaged', () => {
       }
       expect(typeof isAutoReply(readHeaderFields(raw).fields)).toBe('boolean')
     })
-    fc.assert(run, runs(1_500, 31))
+    fc.assert(run, runs({ target: 'reports', property: 'damaged' }, 1_500, 31))
   })
 
   test('have parts that lie within them and fields that lie within the header', () => {
@@ -98,7 +98,7 @@ describe('reports that were damaged', () => {
       expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(raw.length)
       readTexts(raw)
     })
-    fc.assert(run, runs(500, 32))
+    fc.assert(run, runs({ target: 'reports', property: 'parts-and-fields' }, 500, 32))
   })
 })
 
@@ -139,7 +139,7 @@ describe('values from the wild', () => {
       }
       expect(firstAddress(text)).toBe(addresses[0] ?? null)
     })
-    fc.assert(run, runs(3_000, 33))
+    fc.assert(run, runs({ target: 'reports', property: 'address-lists' }, 3_000, 33))
   })
 
   test('decode to text without new line ends, and parameters are text', () => {
@@ -148,7 +148,7 @@ describe('values from the wild', () => {
       expect(ends(decodeWords(text))).toBeLessThanOrEqual(ends(text))
       expect(typeof (parameterOf(`a/b; ${text}`, 'a') ?? '')).toBe('string')
     })
-    fc.assert(run, runs(2_000, 34))
+    fc.assert(run, runs({ target: 'reports', property: 'encoded-words' }, 2_000, 34))
   })
 })
 

@@ -1,0 +1,176 @@
+/** Damaged SMTP dialogs over sockets, against the listeners with the real doors behind them: pipelined, cut anywhere, in
+ *  clear and under TLS. After each the connection takes an honest mail, or has been told its end. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { createLog } from '../../src/platform/log.ts'
+import { createSmtpListener, type SmtpListener } from '../../src/smtp/listener.ts'
+import type { SmtpDoor } from '../../src/smtp/session.ts'
+import { LIMITS } from '../../src/smtp/settings.ts'
+import { createInboundSetup, LOOP_TAG } from '../inbound/setup.ts'
+import { openRelay } from '../relay/setup.ts'
+import { CERTIFICATE } from '../smtp/setup.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+import { LIMIT_MS, runs } from './runs.ts'
+import { cutAt, type Dialog, dialogs } from './smtp-dialog.ts'
+import { Speaker } from './smtp-speaker.ts'
+
+setDefaultTimeout(LIMIT_MS)
+
+/** Connections at once: each new one waits for its greeting. */
+const LANES = 48
+const stops: (() => Promise<void>)[] = []
+const bugs: string[] = []
+afterAll(async () => {
+  for (const stop of stops) await stop()
+})
+
+interface Door {
+  port: number
+  taken: Map<string, { raw: string; recipients: number }>
+  of: fc.Arbitrary<Dialog>
+  login: string | null
+  recipient: string
+  mail: string
+}
+
+const MAIL = 'From: Ann <ann@sender.example>\r\nSubject: x\r\n\r\nHello\r\n..dot\r\n'
+/** Sent again and again, it is stored once. */
+const OWN_MAIL = `X-Service-Idempotency-Key: fuzz\r\nFrom: shop@example.com\r\nTo: ann@remote.example\r\nSubject: x\r\n\r\nHello\r\n`
+
+let inbound: Door
+let submission: Door
+
+beforeAll(async () => {
+  const setup = await createInboundSetup()
+  await setup.addRoute({ type: 'address', value: 'info@ours.test' })
+  const forget = setInterval(() => {
+    for (const list of [setup.reports, setup.jobs, setup.told]) list.length = 0
+  }, 100)
+  const bounce = `${setup.keyed('dlv_01m7ykx6js1zy8zpzy8z8cwhzy')}@bounces.ours.test`
+  const recipients = [
+    bounce,
+    bounce,
+    bounce,
+    bounce,
+    'complaints@bounces.ours.test',
+    'info@ours.test',
+    'none@ours.test',
+    'a@b.example',
+  ]
+  inbound = {
+    ...(await openDoor(setup.door as SmtpDoor<unknown>)),
+    of: dialogs({ recipients, logins: [], mails: [MAIL, `X-Loop: ${LOOP_TAG}\r\n${MAIL}`] }),
+    login: null,
+    recipient: bounce,
+    mail: MAIL,
+  }
+
+  const relay = await openRelay()
+  const login = (key: string) => `AUTH PLAIN ${Buffer.from(`\0shop\0${key}`).toString('base64')}`
+  const words = ['shop', relay.keys.live].map((word) => Buffer.from(word).toString('base64'))
+  submission = {
+    ...(await openDoor(relay.door as SmtpDoor<unknown>)),
+    of: dialogs({
+      recipients: ['ann@remote.example', 'ann@remote.example', 'bob@remote.example', 'a b@remote.example'],
+      logins: [
+        login(relay.keys.live),
+        login(relay.keys.test),
+        `AUTH LOGIN\r\n${words.join('\r\n')}`,
+        'EHLO again.example',
+      ],
+      mails: [OWN_MAIL, OWN_MAIL, MAIL],
+    }),
+    login: login(relay.keys.live),
+    recipient: 'ann@remote.example',
+    mail: OWN_MAIL,
+  }
+  stops.push(
+    relay.close,
+    () => setup.store.close(),
+    async () => clearInterval(forget),
+  )
+})
+
+/** A listener with the door behind it. Each mail that is taken gets a number, which its 250 tells. */
+async function openDoor(door: SmtpDoor<unknown>): Promise<Pick<Door, 'port' | 'taken'>> {
+  const spoolDir = mkdtempSync(join(tmpdir(), 'postrider-fuzz-'))
+  const clock = createFakeClock(Date.UTC(2026, 10, 21, 12))
+  const taken: Door['taken'] = new Map()
+  let count = 0
+  const counted: SmtpDoor<unknown> = {
+    ...door,
+    onMail: async (mail) => {
+      const raw = await mail.read()
+      const text = await door.onMail({ ...mail, read: async () => raw })
+      taken.set(`#${++count}`, { raw: Buffer.from(raw).toString('latin1'), recipients: mail.recipients.length })
+      return `${text} #${count}`
+    },
+  }
+  const limits = { ...LIMITS, messageBytes: 1_000_000, connections: 1000, connectionsPerAddress: 1000 }
+  // Wrong logins wait by the clock, which runs; nobody else may be late by it.
+  const patience = { idleMs: 1e12, dataMs: 1e12 }
+  const listener: SmtpListener = createSmtpListener(
+    {
+      hostname: 'mx.test.example',
+      tls: 'starttls',
+      certificate: CERTIFICATE,
+      loginNeedsTls: true,
+      spoolDir,
+      limits: { ...limits, ...patience },
+    },
+    counted,
+    {
+      name: 'fuzz',
+      clock,
+      log: createLog({ clock, level: 'error', format: 'json', write: (line) => void bugs.push(line) }),
+    },
+  )
+  const { port } = await listener.listen({ host: '127.0.0.1', port: 0 })
+  const running = setInterval(() => void clock.advance(30_000), 5)
+  stops.unshift(async () => {
+    clearInterval(running)
+    await listener.stop(0)
+    rmSync(spoolDir, { recursive: true, force: true })
+  })
+  return { port, taken }
+}
+
+for (const name of ['inbound', 'submission'] as const) {
+  test(`${name}: every dialog is answered in order, and nothing is taken that was not said`, async () => {
+    const door = name === 'inbound' ? inbound : submission
+    await Promise.all(Array.from({ length: LANES }, (_, lane) => tryLane(name, door, lane)))
+  })
+}
+
+async function tryLane(name: string, door: Door, lane: number): Promise<void> {
+  let speaker: Speaker | null = null
+  const run = fc.asyncProperty(door.of, async ({ text, cuts, isAnew }) => {
+    if (isAnew) {
+      speaker?.destroy()
+      speaker = null
+    }
+    try {
+      speaker ??= await Speaker.to(door.port, (reply: string, content: string, recipients: number) => {
+        const number = /#\d+$/.exec(reply)?.[0] ?? 'no number'
+        const mail = door.taken.get(number)
+        door.taken.delete(number)
+        if (mail?.raw !== content) return `${JSON.stringify(mail?.raw)} was taken for ${JSON.stringify(content)}`
+        return mail.recipients <= recipients ? null : `${mail.recipients} recipients in place of ${recipients}`
+      })
+      await speaker.say(...cutAt(text, cuts))
+      if (speaker.isOpen) await speaker.endWhatBegan()
+      if (speaker.isOpen) await speaker.handIn(door.login, door.recipient, door.mail)
+      if (!speaker.isOpen) speaker = null
+      expect(bugs.splice(0)).toEqual([])
+    } catch (error) {
+      speaker?.destroy()
+      speaker = null
+      throw error
+    }
+  })
+  await fc.assert(run, runs<[Dialog]>({ target: 'dialogs', property: name }, 2_000, lane + 1, 1 / LANES))
+  ;(speaker as Speaker | null)?.destroy()
+}

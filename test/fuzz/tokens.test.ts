@@ -1,0 +1,69 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { feedCursor, pageAnswer, pageRequest } from '../../src/api/page.ts'
+import { createVerp } from '../../src/mail/verp.ts'
+import { Refusal } from '../../src/model/refusal.ts'
+import { createMintId, isId } from '../../src/platform/ids.ts'
+import { systemRandom } from '../../src/platform/random.ts'
+import { LIMIT_MS, runs } from './runs.ts'
+
+/** Return paths, cursors and links: ours come back, whatever else is nobody's. */
+
+setDefaultTimeout(LIMIT_MS)
+
+const binary = fc.string({ unit: 'binary', maxLength: 400 })
+
+describe('tokens', () => {
+  const verp = createVerp(new Uint8Array(32).fill(7))
+  const mintId = createMintId({ now: () => 1_795_262_400_000, sleep: async () => {} }, systemRandom)
+
+  test('a return path comes back in any letter case, and no other text is one', () => {
+    const local = verp.encode(mintId('dlv'), 'bounce')
+    const letters = '0123456789abcdefghjkmnpqrstvwxyz-'
+    const change = fc.tuple(fc.nat(local.length - 1), fc.constantFrom(...letters))
+    const run = fc.property(change, ([at, letter]) => {
+      const id = mintId('dlv')
+      const encoded = verp.encode(id, 'bounce')
+      expect(verp.decode(encoded.toUpperCase())).toEqual({ kind: 'bounce', deliveryId: id })
+      const forged = encoded.slice(0, at) + letter + encoded.slice(at + 1)
+      expect(verp.decode(forged)).toEqual(forged === encoded ? { kind: 'bounce', deliveryId: id } : null)
+    })
+    fc.assert(run, runs({ target: 'tokens', property: 'return-path' }, 1_000, 14))
+    fc.assert(
+      fc.property(binary, (text) => expect(verp.decode(text)).toBeNull()),
+      runs({ target: 'tokens', property: 'no-return-path' }, 1_000, 15),
+    )
+  })
+
+  test('a cursor that we gave out is read, any other text is refused', () => {
+    const run = fc.property(binary, (text) => {
+      expect(() => pageRequest({ limit: 1, cursor: text })).toThrow(Refusal)
+      try {
+        expect(feedCursor(text)).toBeNull()
+      } catch (error) {
+        expect(error).toBeInstanceOf(Refusal)
+      }
+    })
+    fc.assert(run, runs({ target: 'tokens', property: 'no-cursor' }, 1_000, 16))
+    const id = mintId('msg')
+    const page = pageAnswer({ records: [{ id }], hasMore: true }, (record) => record)
+    expect(pageRequest({ limit: 1, cursor: cursorOf(page) }).after).toBe(id)
+    expect(isId('msg', id)).toBe(true)
+  })
+
+  test('a cursor with one changed letter is refused, or is another id', () => {
+    const page = pageAnswer({ records: [{ id: mintId('msg') }], hasMore: true }, (record) => record)
+    const cursor = cursorOf(page)
+    const run = fc.property(fc.nat(cursor.length - 1), fc.string({ minLength: 1, maxLength: 1 }), (at, letter) => {
+      try {
+        const { after } = pageRequest({ limit: 1, cursor: cursor.slice(0, at) + letter + cursor.slice(at + 1) })
+        expect(after).toMatch(/^[a-z]{3}_[0-9a-z]{26}$/)
+      } catch (error) {
+        expect(error).toBeInstanceOf(Refusal)
+      }
+    })
+    fc.assert(run, runs({ target: 'tokens', property: 'changed-cursor' }, 1_000, 17))
+  })
+})
+
+const cursorOf = (page: { body: unknown }) => (page.body as { next_cursor: string }).next_cursor
