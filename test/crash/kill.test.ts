@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { sendUntilAcknowledged } from './http-client.ts'
 import { type Crashable, exitOf, LIMIT_MS, makeCrashable, UNDER_WAY, until } from './setup.ts'
 
 /** Kills the built program again and again while applications send through it, and keeps the books: what was answered
@@ -9,7 +10,7 @@ const CLIENTS = 12
 
 let world: Crashable
 beforeAll(async () => {
-  world = await makeCrashable('[smtp.inbound]\nlisten = "off"')
+  world = await makeCrashable()
 })
 afterAll(() => world?.close())
 
@@ -20,10 +21,10 @@ test(
     const subscription = { url: world.receiver.url, events: ['message.delivered', 'message.bounced'] }
     expect((await world.api('POST', '/v1/webhooks', subscription)).status).toBe(201)
 
-    const acknowledged = new Set<string>()
+    const acknowledged = new Map<string, string>()
     let isSending = true
     const clients = Array.from({ length: CLIENTS }, async (_, client) => {
-      for (let n = 0; isSending; n++) await sendUntilAcknowledged(`${client}-${n}`, acknowledged)
+      for (let n = 0; isSending; n++) await sendUntilAcknowledged(world, `${client}-${n}`, acknowledged)
     })
     for (let kill = 0; kill < KILLS; kill++) {
       await Bun.sleep(100 + 400 * Math.random())
@@ -33,7 +34,7 @@ test(
     isSending = false
     await Promise.all(clients)
     await until('every acknowledged mail to arrive', () =>
-      [...acknowledged].every((token) => world.sink.mails.has(token)),
+      [...acknowledged.keys()].every((token) => world.sink.mails.has(token)),
     )
     await until('every delivery to be told', () => untold(acknowledged).length === 0).catch(async (error) => {
       throw new Error(`${error.message}: ${await whyUntold(untold(acknowledged))}`)
@@ -59,10 +60,10 @@ test(
   async () => {
     let house = await world.serve()
     const before = new Map([...world.sink.mails].map(([token, messageIds]) => [token, messageIds.length]))
-    const acknowledged = new Set<string>()
+    const acknowledged = new Map<string, string>()
     let isSending = true
     const clients = Array.from({ length: CLIENTS }, async (_, client) => {
-      for (let n = 0; isSending; n++) await sendUntilAcknowledged(`term-${client}-${n}`, acknowledged)
+      for (let n = 0; isSending; n++) await sendUntilAcknowledged(world, `term-${client}-${n}`, acknowledged)
     })
     for (let round = 0; round < 3; round++) {
       await Bun.sleep(300)
@@ -73,7 +74,7 @@ test(
     isSending = false
     await Promise.all(clients)
     await until('every acknowledged mail to arrive', () =>
-      [...acknowledged].every((token) => world.sink.mails.has(token)),
+      [...acknowledged.keys()].every((token) => world.sink.mails.has(token)),
     )
     house.kill('SIGTERM')
     expect(await exitOf(house)).toBe(0)
@@ -83,26 +84,10 @@ test(
   LIMIT_MS,
 )
 
-/** As an application should: the same Idempotency-Key until an answer comes. */
-async function sendUntilAcknowledged(token: string, acknowledged: Set<string>): Promise<void> {
-  for (;;) {
-    const body = { from: 'us@example.com', to: `${token}@example.org`, subject: `token ${token}`, text: 'Hello' }
-    const status = await world.api('POST', '/v1/send', body, { 'Idempotency-Key': token }).then(
-      (response) => response.status,
-      () => 0,
-    )
-    if (status === 202) {
-      acknowledged.add(token)
-      return
-    }
-    await Bun.sleep(20)
-  }
-}
-
 /** Tokens of which no webhook request spoke. */
-function untold(acknowledged: Set<string>): string[] {
+function untold(acknowledged: Map<string, string>): string[] {
   const told = new Set(world.receiver.requests.map((request) => JSON.parse(request.body).data.to.split('@')[0]))
-  return [...acknowledged].filter((token) => !told.has(token))
+  return [...acknowledged.keys()].filter((token) => !told.has(token))
 }
 
 /** What the house itself says of the first of them. */

@@ -15,24 +15,48 @@ export interface Crashable {
   /** Where mail for example.org goes. */
   sink: Sink
   receiver: Receiver
-  /** Starts the program and waits until it is ready. */
-  serve(): Promise<ChildProcess>
+  dataDir: string
+  /** Starts the program and waits until it is ready; `around` stands before it in the command line. Rejects with
+   *  NeverReady. */
+  serve(around?: readonly string[]): Promise<ChildProcess>
   /** Asks the program over HTTP with the key of `init`; rejects while it is not there. */
   api(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Response>
   key: string
   close(): Promise<void>
 }
 
+export interface CrashableOptions {
+  /** `[smtp]` sections of the config. */
+  smtp?: string
+  /** Others. */
+  sections?: string
+  /** To the one destination. */
+  connections?: number
+  program?: string
+  /** In the world's folder, if not told. */
+  dataDir?: string
+}
+
+/** The program ended, or was ended, before it was ready. */
+export class NeverReady extends Error {
+  readonly exitCode: number | null
+  constructor(exitCode: number | null, said: string) {
+    super(said)
+    this.exitCode = exitCode
+  }
+}
+
 const CONNECTIONS = 20
+const READY_LIMIT_MS = 30_000
 /** Deliveries of one destination under way at once: four for each connection (outbound/allowance.ts). As many may have
  *  reached it and not be written down yet when the process dies. */
 export const UNDER_WAY = 4 * CONNECTIONS
 export const LIMIT_MS = 120_000
 
-/** `[smtp]` sections of the config → the world, and the program set up with the domain example.com but not started.
- *  Throws when it was not built. */
-export async function makeCrashable(smtp: string): Promise<Crashable> {
-  if (!existsSync(PROGRAM)) throw new Error('dist/postrider is not there: bun run build')
+/** The world, and the program set up with the domain example.com but not started. Throws when it was not built. */
+export async function makeCrashable(options: CrashableOptions = {}): Promise<Crashable> {
+  const { smtp = INBOUND_OFF, sections = '', connections = CONNECTIONS, program = PROGRAM } = options
+  if (!existsSync(program)) throw new Error('dist/postrider is not there: bun run build')
   const folder = mkdtempSync(join(tmpdir(), 'postrider-crash-'))
   const sink = await startSink()
   const receiver = await startReceiver()
@@ -42,12 +66,13 @@ export async function makeCrashable(smtp: string): Promise<Crashable> {
   ])
   const ca = join(folder, 'ca.pem')
   writeFileSync(ca, receiver.ca)
+  const dataDir = options.dataDir ?? join(folder, 'data')
   const base = `127.0.0.1:${await freePort()}`
   const config = join(folder, 'config.toml')
   writeFileSync(
     config,
     `hostname = "mail.example.com"
-data_dir = "${join(folder, 'data')}"
+data_dir = "${dataDir}"
 [http]
 listen = "${base}"
 ${smtp}
@@ -55,7 +80,7 @@ ${smtp}
 port = ${sink.port}
 allow_private_destinations = true
 retry_schedule_seconds = [1]
-max_per_destination = ${CONNECTIONS}
+max_per_destination = ${connections}
 [dns]
 servers = ["${zone.address}"]
 [webhooks]
@@ -66,27 +91,36 @@ retry_schedule_seconds = [1, 1, 1, 1]
 retry_schedule_seconds = [1, 1, 1, 1]
 [sending]
 require_verified_domain = false
+${sections}
 `,
   )
-  const made = spawnSync(PROGRAM, ['init', '--config', config, '--domain', 'example.com', '--json'])
+  const made = spawnSync(program, ['init', '--config', config, '--domain', 'example.com', '--json'])
   if (made.status !== 0) throw new Error(`init: ${made.stderr}`)
   const key: string = JSON.parse(made.stdout.toString()).api_key
   const children: ChildProcess[] = []
 
   return {
     folder,
+    dataDir,
     sink,
     receiver,
     key,
-    serve: async () => {
+    serve: async (around = []) => {
       const log = openSync(join(folder, 'log'), 'w')
-      const child = spawn(PROGRAM, ['serve', '--config', config], { stdio: ['ignore', 'pipe', log] })
+      const [command = program, ...words] = [...around, program, 'serve', '--config', config]
+      const child = spawn(command, words, { stdio: ['ignore', 'pipe', log] })
       closeSync(log)
       children.push(child)
-      for await (const line of createInterface({ input: child.stdout! })) {
-        if (JSON.parse(line).event === 'ready') return child
+      const limit = setTimeout(() => child.kill('SIGKILL'), READY_LIMIT_MS)
+      try {
+        for await (const line of createInterface({ input: child.stdout! })) {
+          if (JSON.parse(line).event === 'ready') return child
+        }
+      } finally {
+        clearTimeout(limit)
       }
-      throw new Error(`serve ended before it was ready: ${readFileSync(join(folder, 'log'), 'utf8')}`)
+      const code = await exitOf(child)
+      throw new NeverReady(code, `ended before it was ready: ${readFileSync(join(folder, 'log'), 'utf8')}`)
     },
     api: (method, path, body, headers = {}) =>
       fetch(`http://${base}${path}`, {
@@ -105,10 +139,11 @@ require_verified_domain = false
   }
 }
 
-const PROGRAM = join(import.meta.dir, '../../dist/postrider')
+export const PROGRAM = join(import.meta.dir, '../../dist/postrider')
+const INBOUND_OFF = '[smtp.inbound]\nlisten = "off"'
 
 export function exitOf(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode !== null) return Promise.resolve(child.exitCode)
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode)
   return new Promise((resolve) => child.on('exit', (code) => resolve(code)))
 }
 
@@ -126,11 +161,14 @@ export interface Sink {
   port: number
   /** Token of the recipient → the Message-ID of each copy whose final dot was answered with 250. */
   mails: Map<string, string[]>
+  /** To every RCPT. */
+  answer: string
 }
 
 /** A mail server that keeps the books. It counts a mail before it says 250, as real ones do. */
 async function startSink(): Promise<Sink> {
   const mails = new Map<string, string[]>()
+  const sink = { mails, answer: '250 ok' }
   const server = createServer({ noDelay: true }, (socket) => {
     let token = ''
     let mail: string | null = null
@@ -153,12 +191,13 @@ async function startSink(): Promise<Sink> {
           mail = ''
           socket.write('354 go on\r\n')
         } else {
-          token = /^rcpt to:<([^@]+)@/i.exec(line)?.[1] ?? token
-          socket.write('250 ok\r\n')
+          const recipient = /^rcpt to:<([^@]+)@/i.exec(line)?.[1]
+          token = recipient ?? token
+          socket.write(`${recipient === undefined ? '250 ok' : sink.answer}\r\n`)
         }
       }
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { server, port: (server.address() as { port: number }).port, mails }
+  return Object.assign(sink, { server, port: (server.address() as { port: number }).port })
 }

@@ -21,10 +21,12 @@ let world: Crashable
 let ports: { inbound: number; submission: number }
 beforeAll(async () => {
   ports = { inbound: await freePort(), submission: await freePort() }
-  world = await makeCrashable(`[smtp.inbound]
+  world = await makeCrashable({
+    smtp: `[smtp.inbound]
 listen = "127.0.0.1:${ports.inbound}"
 [smtp.submission]
-listen_tls = "127.0.0.1:${ports.submission}"`)
+listen_tls = "127.0.0.1:${ports.submission}"`,
+  })
 })
 afterAll(() => world?.close())
 

@@ -1,0 +1,26 @@
+import type { Crashable } from './setup.ts'
+
+/** As an application should: the same Idempotency-Key until a 202 comes, which is entered into `acknowledged` with the id of
+ *  its message. Gives up silently when `isOver` says so. */
+export async function sendUntilAcknowledged(
+  world: Pick<Crashable, 'api'>,
+  token: string,
+  acknowledged: Map<string, string>,
+  { text = 'Hello', isOver = () => false }: { text?: string; isOver?: () => boolean } = {},
+): Promise<void> {
+  const body = { from: 'us@example.com', to: `${token}@example.org`, subject: `token ${token}`, text }
+  while (!isOver()) {
+    const id = await accepted(world, body, token).catch(() => null)
+    if (id !== null) {
+      acknowledged.set(token, id)
+      return
+    }
+    await Bun.sleep(20)
+  }
+}
+
+async function accepted(world: Pick<Crashable, 'api'>, body: object, token: string): Promise<string | null> {
+  const response = await world.api('POST', '/v1/send', body, { 'Idempotency-Key': token })
+  const { id } = (await response.json()) as { id: string }
+  return response.status === 202 ? id : null
+}
