@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
@@ -167,3 +167,17 @@ function hashOf(path: string): string {
 function modeOf(path: string): number {
   return statSync(path).mode & 0o777
 }
+
+test('a store that was in use is copied before a step, once', async () => {
+  await inside((db) => migrate(db, 1, [FIRST]))
+  const copy = `${file}.before-schema-2`
+  expect(existsSync(copy)).toBe(false)
+  const broken = { ...SECOND, sql: `${SECOND.sql} insert into missing values (1);` }
+  await inside((db) => expect(() => migrate(db, 2, [FIRST, broken])).toThrow('no such table: missing'))
+  const before = hashOf(copy)
+  await inside((db) => migrate(db, 3, [FIRST, SECOND]))
+  expect([hashOf(copy), statSync(copy).mode & 0o777, existsSync(`${copy}.part`)]).toEqual([before, 0o600, false])
+  const old = connect(copy, { busyTimeoutMs: 0, readonly: true })
+  expect(old.prepare('select * from a').all()).toEqual([{ n: 1 }])
+  old.close()
+})

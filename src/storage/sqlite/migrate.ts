@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import type { Connection } from './driver.ts'
 import start from './migrations/0001_start.sql' with { type: 'text' }
 
@@ -14,7 +15,8 @@ const MIGRATIONS: readonly Migration[] = [{ name: '0001_start', sql: start }]
 export class StoreMismatch extends Error {}
 
 /** A connection → its schema brought up to this binary's, one transaction a step, each step recorded with the
- *  checksum of its text. A step killed half-way leaves nothing and runs again. Throws StoreMismatch, having
+ *  checksum of its text. A step killed half-way leaves nothing and runs again. A store that was in use is copied first,
+ *  to `<file>.before-schema-<number>`; a copy that is there already stays, it was made before a try that did not end. Throws StoreMismatch, having
  *  changed nothing, when the file is newer than this binary or a recorded step reads otherwise here. */
 export function migrate(db: Connection, now: number, migrations: readonly Migration[] = MIGRATIONS): void {
   db.exec(
@@ -37,6 +39,7 @@ export function migrate(db: Connection, now: number, migrations: readonly Migrat
       throw new StoreMismatch(`schema step ${number} of the data directory (${name}) is not the one this binary knows`)
     }
   }
+  if (done.length > 0 && done.length < migrations.length) copyBefore(db, done.length + 1)
   const isDone = db.prepare('select 1 from migrations where number = ?')
   const record = db.prepare('insert into migrations (number, name, checksum, applied_at) values (?, ?, ?, ?)')
   migrations.slice(done.length).forEach(({ name, sql }, at) => {
@@ -48,6 +51,22 @@ export function migrate(db: Connection, now: number, migrations: readonly Migrat
     })
     step.immediate()
   })
+}
+
+/** The name tells a whole copy: it is given to it at the end. */
+function copyBefore(db: Connection, number: number): void {
+  const copy = `${db.name}.before-schema-${number}`
+  if (db.memory || existsSync(copy)) return
+  const part = `${copy}.part`
+  rmSync(part, { force: true })
+  const file = openSync(part, 'wx', 0o600) // SQLite fills it and keeps its mode
+  try {
+    db.prepare('vacuum into ?').run(part)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(part, copy)
 }
 
 function checksumOf(sql: string): string {
