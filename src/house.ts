@@ -100,7 +100,13 @@ async function furnish(
   const workerId = randomUUID()
   const userAgent = `Postrider/${VERSION}`
 
-  const store = await openStore({ dataDir, now: clock.now(), told: metrics })
+  const store = await openStore({
+    dataDir,
+    now: clock.now(),
+    told: metrics,
+    minFreeBytes: config.storage.minFreeBytes,
+    onTorn: (bytes) => log.warn('the log of the database ended in an unfinished change, which was left out', { bytes }),
+  })
   undo.push(() => store.close())
   await store.deliveries.endForeignLeases(workerId, clock.now())
   await store.webhookDeliveries.endForeignLeases(workerId, clock.now())

@@ -35,7 +35,11 @@ export interface ErrorBody {
  *  expected is `internal_error` with no word of what it was. Never throws. */
 export function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof Refusal) return thrown
-  if (thrown instanceof StoreUnavailable) return unavailable('nothing can be stored at present, try again soon')
+  if (thrown instanceof StoreUnavailable) {
+    return unavailable(
+      thrown.isFull ? 'the disk of this server is full' : 'nothing can be stored at present, try again soon',
+    )
+  }
   return new Refusal('internal_error', 'something went wrong on our side')
 }
 

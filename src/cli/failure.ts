@@ -3,7 +3,7 @@ import { formatFaults } from '../config.ts'
 import { Refusal } from '../model/refusal.ts'
 import { StoreMismatch } from '../storage/sqlite/migrate.ts'
 import { SealUnusable } from '../storage/sqlite/seal.ts'
-import { StoreUnavailable } from '../storage/store.ts'
+import { StoreDamaged, StoreUnavailable } from '../storage/store.ts'
 
 /** What a command ends with (contract §6). 130 is Ctrl-C. */
 export const EXIT = { done: 0, failed: 1, usage: 2, inUse: 3, interrupted: 130 } as const
@@ -35,7 +35,8 @@ export function toFailure(thrown: unknown): CommandFailure | null {
   if (thrown instanceof CommandFailure) return thrown
   if (thrown instanceof Refusal) return fromRefusal(thrown)
   if (thrown instanceof SealUnusable) return usageFault(thrown.message)
-  if (thrown instanceof StoreMismatch || thrown instanceof StoreUnavailable) return new CommandFailure(thrown.message)
+  const isStore = thrown instanceof StoreUnavailable || thrown instanceof StoreDamaged
+  if (thrown instanceof StoreMismatch || isStore) return new CommandFailure(thrown.message)
   if (!(thrown instanceof Error)) return null
   const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : ''
   if (code.startsWith('SQLITE_')) return new CommandFailure(`the store cannot be used: ${thrown.message} (${code})`)

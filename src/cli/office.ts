@@ -33,9 +33,11 @@ export async function inOffice<T>(file: string, work: (office: Office) => Promis
 export async function withStore<T>(config: Config, work: (office: Office) => Promise<T>): Promise<T> {
   const user = localUser()
   becomeOwnerOf(config.dataDir)
-  const store = await openStore({ dataDir: config.dataDir, now: systemClock.now() }).catch((thrown: unknown) => {
+  const { dataDir, storage } = config
+  const opening = openStore({ dataDir, now: systemClock.now(), minFreeBytes: storage.minFreeBytes })
+  const store = await opening.catch((thrown: unknown) => {
     const failure = toFailure(thrown)
-    throw failure === null ? thrown : new CommandFailure(`data_dir ${config.dataDir}: ${failure.message}`, failure.code)
+    throw failure === null ? thrown : new CommandFailure(`data_dir ${dataDir}: ${failure.message}`, failure.code)
   })
   const log = createLog({ clock: systemClock, ...config.log })
   const operator = createOperator({ config, store, clock: systemClock, random: systemRandom, log, user })

@@ -79,6 +79,14 @@ inbound mail. Its A/AAAA record and the PTR record of its address should agree. 
     about: 'Where the database, keys and certificates are kept. A relative path starts at the folder of this file.',
     fallback: '/var/lib/postrider',
   }),
+  storage: section('The disk under data_dir.', {
+    min_free_bytes: key(kinds.whole(0, 2 ** 50), {
+      about: `What is kept free of new mail, so that the work under way can be written down and old mail removed: with less,
+messages are answered 503 and mail 452, and /readyz says so. At most a tenth of the disk. 0: the disk is used to its end.`,
+      unit: 'bytes',
+      fallback: 200_000_000,
+    }),
+  }),
   http: section('The API, the dashboard, and the links for opens, clicks and unsubscribes.', {
     listen: key(kinds.listen, {
       about: 'Where HTTP is answered, or "off". Put a TLS proxy in front before it faces the world.',

@@ -39,7 +39,7 @@ export function replyTo(thrown: unknown, log: Log): SmtpReply {
   const isStore = thrown instanceof StoreUnavailable
   if (isStore || isDiskFull(thrown)) {
     log.warn('mail is refused, nothing can be stored', { error: thrown })
-    return isStore ? REPLIES.storeBusy : REPLIES.diskFull
+    return isStore && !thrown.isFull ? REPLIES.storeBusy : REPLIES.diskFull
   }
   log.error('an SMTP command failed', { error: thrown })
   return REPLIES.fault

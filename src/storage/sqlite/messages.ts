@@ -41,6 +41,8 @@ export function sqliteMessages(
   db: Connection,
   writer: Writer,
   inside: {
+    /** For new messages. */
+    taking: Writer
     list: MessageList
     parts: ContentParts
     addMessage: AddMessageInside
@@ -66,7 +68,7 @@ export function sqliteMessages(
 
   return {
     accept: (accepted, { organizationId, month, count, limit }, record) =>
-      writer.write(() => {
+      inside.taking.write(() => {
         if (count > 0) {
           const used = limit === UNLIMITED ? 0 : usedVolume(organizationId, month)
           if (limit !== UNLIMITED && used + count > limit) return { kind: 'volume_exceeded' as const, used }

@@ -28,9 +28,11 @@ import { sqliteQuality } from './quality.ts'
 import { shareReads } from './reading.ts'
 import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
+import { createRoom, type Room } from './room.ts'
 import type { Seal } from './seal.ts'
 import { openSeal } from './seal-key.ts'
 import { searchIndex } from './search.ts'
+import { requireFiles, requireSoundDatabase, toDamaged } from './soundness.ts'
 import { createSpace } from './space.ts'
 import { sqliteStats } from './stats.ts'
 import { sqliteSuppressions, suppressInside } from './suppressions.ts'
@@ -40,28 +42,52 @@ import { sqliteTlsSessions } from './tls-sessions.ts'
 import { createTelling, type Told } from './told.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
 import { sqliteWebhooks, webhookCache } from './webhooks.ts'
-import { createWriter } from './writer.ts'
+import { createWriter, type Writer } from './writer.ts'
 
 const DATABASE_FILE = 'postrider.db'
-/** How long a statement waits for another process's transaction: the command line beside a running server. */
-const BUSY_TIMEOUT_MS = 5_000
+/** How long a change waits for another process's transaction: the command line beside a running server. */
+const LOCK_PATIENCE_MS = 5_000
+/** Of which on the thread, where nothing else runs meanwhile: most locks of others are gone by then. */
+const LOCK_GLANCE_MS = 5
 
 /** A data directory → its Store, made and brought up to date where needed; `:memory:` for tests. Files are
- *  readable by their owner only. Throws StoreMismatch for a newer store, SealUnusable without its key, and what the
- *  driver throws for a damaged or unreadable one. */
-export async function openStore(options: { dataDir: string; now: number; told?: Told }): Promise<Store> {
-  const db = connect(databaseFile(options.dataDir), { busyTimeoutMs: BUSY_TIMEOUT_MS })
+ *  readable by their owner only. `minFreeBytes` of the disk stay free of new mail. With `onTorn` the files are looked at
+ *  first, by the one process that serves them; it is told how many bytes of an unfinished change the log ended in. Throws
+ *  StoreDamaged, StoreMismatch for a newer store, SealUnusable without its key, and what the driver throws for an
+ *  unreadable one. */
+export async function openStore(options: {
+  dataDir: string
+  now: number
+  told?: Told
+  minFreeBytes?: number
+  onTorn?: (bytes: number) => void
+}): Promise<Store> {
+  const { dataDir, now, told, minFreeBytes = 0, onTorn } = options
+  const file = dataDir === ':memory:' ? dataDir : join(dataDir, DATABASE_FILE)
+  let db: Connection | undefined
   try {
-    migrate(db, options.now)
-    return storeOn(db, openSeal(options.dataDir, db), options.told)
+    const torn = onTorn === undefined ? 0 : requireFiles(file).tornBytes
+    if (torn > 0) onTorn?.(torn)
+    makeFile(dataDir, file)
+    db = connect(file, { busyTimeoutMs: LOCK_PATIENCE_MS })
+    if (onTorn !== undefined) requireSoundDatabase(db)
+    migrate(db, now)
+    const seal = openSeal(dataDir, db)
+    db.pragma(`busy_timeout = ${LOCK_GLANCE_MS}`)
+    return storeOn(db, seal, { told, room: createRoom(dataDir, minFreeBytes), lockPatienceMs: LOCK_PATIENCE_MS })
   } catch (error) {
-    db.close()
-    throw error
+    db?.close()
+    throw toDamaged(error, file)
   }
 }
 
 /** A connection with this binary's schema, and what its secrets are sealed with → its Store, which closes it. */
-export function storeOn(db: Connection, seal: Seal, told?: Told): Store {
+export function storeOn(
+  db: Connection,
+  seal: Seal,
+  options: { told?: Told | undefined; room?: Room; lockPatienceMs?: number } = {},
+): Store {
+  const { told, room = createRoom('', 0), lockPatienceMs = 0 } = options
   const reading = shareReads(db)
   const foreign = watchForeignChanges(db, reading)
   const keys = keyCache(foreign)
@@ -88,7 +114,8 @@ export function storeOn(db: Connection, seal: Seal, told?: Told): Store {
     committed: telling.committed,
     undone,
   }
-  const writer = createWriter(db, memory, witness.accompany)
+  const writer = createWriter(db, memory, { accompany: witness.accompany, lockPatienceMs })
+  const taking = takeWithin(room, writer)
   const deliveryAgenda = createAgenda()
   const webhookAgenda = createAgenda()
   const inboundAgenda = createAgenda()
@@ -114,7 +141,14 @@ export function storeOn(db: Connection, seal: Seal, told?: Told): Store {
     organizations: sqliteOrganizations(db, writer, foreign),
     domains: sqliteDomains(db, writer, domains, keys, remember, seal),
     apiKeys: sqliteApiKeys(db, writer, keys, remember),
-    messages: sqliteMessages(db, writer, { list, parts, addMessage, remember, agenda: deliveryAgenda }),
+    messages: sqliteMessages(db, writer, {
+      taking,
+      list,
+      parts,
+      addMessage,
+      remember,
+      agenda: deliveryAgenda,
+    }),
     deliveries: sqliteDeliveries(db, writer, {
       domains,
       parts,
@@ -131,7 +165,7 @@ export function storeOn(db: Connection, seal: Seal, told?: Told): Store {
     webhooks: sqliteWebhooks(db, writer, webhooks, remember, seal),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookAgenda, foreign),
     inboundRoutes: sqliteInboundRoutes(db, writer, routes, domains, remember, seal),
-    inbound: sqliteInbound(db, writer, { parts, queueDelivery, addMessage }),
+    inbound: sqliteInbound(db, taking, { parts, queueDelivery, addMessage }),
     inboundDeliveries: sqliteInboundDeliveries(db, writer, {
       routes,
       agenda: inboundAgenda,
@@ -153,7 +187,7 @@ export function storeOn(db: Connection, seal: Seal, told?: Told): Store {
       }),
     indexForSearch: () => search.step(),
     checkWritable: () =>
-      writer.write(() => {
+      taking.write(() => {
         beat.run()
       }),
     close: async () => {
@@ -163,11 +197,20 @@ export function storeOn(db: Connection, seal: Seal, told?: Told): Store {
   }
 }
 
-function databaseFile(dataDir: string): string {
-  if (dataDir === ':memory:') return dataDir
+/** The Writer for new mail, which needs room. */
+function takeWithin(room: Room, writer: Writer): Writer {
+  return {
+    ...writer,
+    write: async (change) => {
+      room.require()
+      return writer.write(change)
+    },
+  }
+}
+
+function makeFile(dataDir: string, file: string): void {
+  if (file === ':memory:') return
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const file = join(dataDir, DATABASE_FILE)
   // An empty file is an empty database, and SQLite gives -wal and -shm the mode of the file they belong to.
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
-  return file
 }

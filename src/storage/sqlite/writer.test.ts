@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { StoreUnavailable } from '../store.ts'
 import { type Connection, connect } from './driver.ts'
 import { createWriter, type Writer } from './writer.ts'
@@ -106,7 +109,7 @@ test('on a full disk a change is refused as unavailable, and works again when th
     writer.write(() => db.prepare('insert into t (n, filling) values (?, zeroblob(100000))').run(n).changes)
   const [first, second] = await Promise.allSettled([fill(2), fill(3)])
   for (const outcome of [first, second]) {
-    expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'StoreUnavailable' } })
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { name: 'StoreUnavailable', isFull: true } })
   }
   expect(fill(4)).rejects.toThrow(new StoreUnavailable('the store cannot write: SQLITE_FULL'))
   await writer.idle()
@@ -163,3 +166,68 @@ test('whoever cannot catch up with other processes writes nothing', async () => 
   await blind.write(() => db.exec('insert into t (n) values (1)'))
   expect(rows()).toEqual([1])
 })
+
+test('for the lock of another process a change waits beside the thread, and gives up in time', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'postrider-writer-'))
+  const file = join(folder, 'lock.db')
+  const [ours, theirs] = [connect(file, { busyTimeoutMs: 0 }), connect(file, { busyTimeoutMs: 0 })]
+  ours.exec('create table t (n integer primary key) strict')
+  const patient = createWriter(ours, silent, { lockPatienceMs: 60_000 })
+  theirs.exec('begin immediate')
+  let isDone = false
+  const waiting = patient
+    .write(() => ours.exec('insert into t (n) values (1)'))
+    .then(() => {
+      isDone = true
+    })
+  // Other work of the thread goes on.
+  for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
+  expect(isDone).toBe(false)
+  theirs.exec('commit')
+  await waiting
+  const hasty = createWriter(ours, silent, { lockPatienceMs: 1 })
+  theirs.exec('begin immediate')
+  expect(hasty.write(() => {})).rejects.toBeInstanceOf(StoreUnavailable)
+  await hasty.idle()
+  theirs.exec('commit')
+  await hasty.write(() => ours.exec('insert into t (n) values (2)'))
+  expect(theirs.prepare('select n from t').pluck().all()).toEqual([1, 2])
+  for (const each of [ours, theirs]) each.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('after an I/O error nothing is written until the whole log is in the file', async () => {
+  const said: string[] = []
+  const fails = { commit: true, checkpoint: true }
+  const fail = (what: string) => Object.assign(new Error(what), { code: 'SQLITE_IOERR_FSYNC' })
+  const failing = {
+    prepare: (sql: string) =>
+      sql !== 'commit'
+        ? db.prepare(sql)
+        : {
+            run: () => {
+              if (fails.commit) throw fail('commit')
+              said.push('commit')
+              db.exec('commit')
+            },
+          },
+    pragma: (text: string) => {
+      said.push(text)
+      if (fails.checkpoint) throw fail('checkpoint')
+      return db.pragma(text)
+    },
+  }
+  Object.defineProperty(failing, 'inTransaction', { get: () => db.inTransaction })
+  const careful = createWriter(failing as never, silent)
+  const change = () => careful.write(() => db.exec('insert into t (n) values (null)'))
+  await expect(change()).rejects.toBeInstanceOf(StoreUnavailable)
+  fails.commit = false
+  await expect(change()).rejects.toBeInstanceOf(StoreUnavailable)
+  expect([said, rows()]).toEqual([['wal_checkpoint(truncate)'], []])
+  fails.checkpoint = false
+  await change()
+  await change()
+  expect(said).toEqual(['wal_checkpoint(truncate)', 'wal_checkpoint(truncate)', 'commit', 'commit'])
+})
+
+const silent = { beginning: () => {}, begun: () => {}, ending: () => {}, undone: () => {} }

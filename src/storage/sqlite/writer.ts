@@ -6,7 +6,11 @@ import type { Connection } from './driver.ts'
  *
  *  A change is a synchronous function without side effects outside the database, because it may run twice:
  *  when one change of a group throws, the group is rolled back and each runs again on its own, so that one
- *  caller's trouble is nobody else's. */
+ *  caller's trouble is nobody else's.
+ *
+ *  While another process has the write lock the changes wait beside the thread, not on it. After an I/O error nothing is
+ *  written any more until the whole log is in the file and that is synced: what a failed fsync has left in the system's
+ *  memory may be gone later, although the next fsync succeeds, so nothing may rest on it. */
 export interface Writer {
   /** Runs `change` in the next group → its value, once that is durable. Rejects with what it threw, or with
    *  StoreUnavailable when the disk refuses; nothing was written then. */
@@ -38,22 +42,42 @@ export interface Memory {
 /** The most changes one commit carries, so that a burst cannot hold the thread for long. */
 const GROUP_MAX = 256
 
-/** A connection → its Writer. `accompany` may add to a change, as it is handed in, what is to be written with it. */
+/** Between two looks for the write lock. A look takes the connection's busy timeout. */
+const LOCK_RETRY_MS = 25
+
+/** A connection → its Writer. `accompany` may add to a change, as it is handed in, what is to be written with it. For a
+ *  lock of another process changes wait `lockPatienceMs`; those that come later are refused until it is free again. */
 export function createWriter(
   db: Connection,
   memory: Memory,
-  accompany: <T>(change: () => T) => () => T = (change) => change,
+  options: { accompany?: <T>(change: () => T) => () => T; lockPatienceMs?: number } = {},
 ): Writer {
+  const { accompany = (change) => change, lockPatienceMs = 0 } = options
   const begin = db.prepare('begin immediate')
   const commit = db.prepare('commit')
   const rollback = db.prepare('rollback')
   const queue: Pending[] = []
   let armed = false
+  let lockedSince: number | null = null
+  let isDoubtful = false
+
+  const takeLock = () => {
+    try {
+      if (isDoubtful) requireSound(db)
+      isDoubtful = false
+      begin.run()
+      lockedSince = null
+    } catch (error) {
+      if (!isLocked(error)) throw error
+      lockedSince ??= performance.now()
+      throw performance.now() - lockedSince < lockPatienceMs ? LOCKED : error
+    }
+  }
 
   const transact = (changes: Pending[]): unknown[] => {
     memory.beginning()
+    takeLock()
     const beganAt = performance.now()
-    begin.run()
     try {
       memory.begun()
       const values = changes.map((pending) => pending.change())
@@ -62,30 +86,40 @@ export function createWriter(
       memory.committed?.(performance.now() - beganAt)
       return values
     } catch (error) {
-      if (db.inTransaction) rollback.run()
-      memory.undone()
+      isDoubtful ||= codeOf(error).startsWith('SQLITE_IOERR')
+      try {
+        if (db.inTransaction) rollback.run()
+      } finally {
+        memory.undone()
+      }
       throw error
     }
   }
 
-  const settle = (group: Pending[]) => {
+  /** Each change is decided, or put into `held`, because it has to wait for the lock. */
+  const settle = (group: Pending[], held: Pending[]) => {
     try {
       const values = transact(group)
       group.forEach((pending, at) => {
         pending.resolve(values[at] as never)
       })
     } catch (error) {
-      if (group.length === 1) group[0]!.reject(storeError(error))
+      if (error === LOCKED) held.push(...group)
+      else if (group.length === 1) group[0]!.reject(storeError(error))
       else if (isUnavailable(error)) for (const pending of group) pending.reject(storeError(error))
-      else for (const pending of group) settle([pending])
+      else for (const pending of group) settle([pending], held)
     }
   }
 
   const flush = () => {
     const group = queue.splice(0, GROUP_MAX)
+    const held: Pending[] = []
+    settle(group, held)
+    queue.unshift(...held)
     armed = queue.length > 0
-    if (armed) setImmediate(flush)
-    settle(group)
+    if (!armed) return
+    if (held.length > 0) setTimeout(flush, LOCK_RETRY_MS)
+    else setImmediate(flush)
   }
 
   return {
@@ -107,14 +141,26 @@ export function createWriter(
 const UNAVAILABLE = /^SQLITE_(FULL|IOERR|BUSY|LOCKED|READONLY|CANTOPEN|NOMEM)/
 
 function isUnavailable(error: unknown): boolean {
-  return UNAVAILABLE.test(codeOf(error))
+  return error instanceof StoreUnavailable || UNAVAILABLE.test(codeOf(error))
+}
+
+/** Thrown instead of SQLITE_BUSY while there is still time to wait. */
+const LOCKED = new Error('another process has the write lock')
+
+const isLocked = (error: unknown) => codeOf(error).startsWith('SQLITE_BUSY')
+
+/** Brings all of the log into the file and syncs it, so that nothing rests on a log that could not be written to. Throws
+ *  what the driver throws, and StoreUnavailable while somebody reads from the log. */
+function requireSound(db: Connection): void {
+  const [{ busy }] = db.pragma('wal_checkpoint(truncate)') as [{ busy: number }]
+  if (busy === 1) throw new StoreUnavailable('the store cannot write: its log is in doubt and somebody reads from it')
 }
 
 /** An error of the driver → StoreUnavailable where waiting may help; anything else stays what it is: a bug. */
 function storeError(error: unknown): unknown {
-  return isUnavailable(error)
-    ? new StoreUnavailable(`the store cannot write: ${codeOf(error)}`, { cause: error })
-    : error
+  if (!isUnavailable(error) || error instanceof StoreUnavailable) return error
+  const code = codeOf(error)
+  return new StoreUnavailable(`the store cannot write: ${code}`, { cause: error, isFull: code === 'SQLITE_FULL' })
 }
 
 function codeOf(error: unknown): string {

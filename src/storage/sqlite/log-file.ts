@@ -1,0 +1,97 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+
+/** What is to be seen of a database that nobody has open, before SQLite opens it and quietly goes on without what it
+ *  cannot read: SQLite takes a log up to the first frame whose checksum is wrong and forgets the rest, which is right
+ *  for a commit that a power cut tore, and a loss of mail for anything else.
+ *
+ *  Beside the log lies its index, and that says how many frames were committed when the process died: exact after a
+ *  kill, and never too much after a power cut, since it is written behind the fsync of the log.
+ *  sqlite.org/fileformat2.html#walformat, sqlite.org/walformat.html */
+export type LogState =
+  | { kind: 'none' }
+  /** `tornBytes`: behind the last commit, of a change that was never acknowledged. */
+  | { kind: 'sound'; tornBytes: number }
+  | { kind: 'damaged'; what: string }
+
+const LOG_HEADER = 32
+const FRAME_HEADER = 24
+const MAGIC = 0x377f0682 // the lowest bit: checksums are of big-endian words
+
+/** A database file → the state of its log. Throws what reading throws. */
+export function readLogState(database: string): LogState {
+  const index = readIndex(`${database}-shm`)
+  const file = `${database}-wal`
+  const log = existsSync(file) ? readFileSync(file) : null
+  if (log === null || log.length < LOG_HEADER || isBlank(log.subarray(0, LOG_HEADER))) {
+    // All of it was in the database file already when the process died.
+    if (index === null || index.frames <= index.copied) return { kind: 'none' }
+    return { kind: 'damaged', what: `${file} is ${log === null ? 'missing' : 'empty'}: changes were only in it` }
+  }
+  const found = readFrames(log)
+  if (found === null) return { kind: 'damaged', what: `${file} does not begin as a log` }
+  const isOfThisLog = index !== null && index.salt === found.salt
+  if (isOfThisLog && found.committed < index.frames) {
+    return { kind: 'damaged', what: `${file} can be read up to change ${found.committed} of ${index.frames}` }
+  }
+  // A power cut tears the last change at most: the one before it was on the disk before it began.
+  if (!isOfThisLog && found.commitsBehind > 1) {
+    return { kind: 'damaged', what: `${file} is damaged behind change ${found.committed}, and whole changes follow` }
+  }
+  return { kind: 'sound', tornBytes: found.ownBytes - LOG_HEADER - found.committed * found.frameBytes }
+}
+
+/** A log → how many frames count, and what of the same log lies behind them; null when its header is not one. */
+function readFrames(log: Buffer) {
+  const isBigEndian = (log.readUInt32BE(0) & 1) === 1
+  const pageBytes = log.readUInt32BE(8)
+  const header = checksum(log, 0, 24, [0, 0], isBigEndian)
+  const isHeader = (log.readUInt32BE(0) & ~1) >>> 0 === MAGIC && isSum(header, log, 24) && pageBytes >= 512
+  if (!isHeader) return null
+  const salt = log.toString('hex', 16, 24)
+  const frameBytes = FRAME_HEADER + pageBytes
+  const found = { salt, frameBytes, committed: 0, commitsBehind: 0, ownBytes: LOG_HEADER }
+  let sum: Sum | null = header
+  for (let frame = 1, at = LOG_HEADER; at + frameBytes <= log.length; frame++, at += frameBytes) {
+    if (log.toString('hex', at + 8, at + 16) !== salt) {
+      sum = null // of the log before this one, whose space this one reuses; or damaged
+      continue
+    }
+    found.ownBytes = at + frameBytes
+    const isCommit = log.readUInt32BE(at + 4) !== 0
+    if (sum !== null) {
+      sum = checksum(log, at, at + 8, sum, isBigEndian)
+      sum = checksum(log, at + FRAME_HEADER, at + frameBytes, sum, isBigEndian)
+      if (!isSum(sum, log, at + 16)) sum = null
+    }
+    if (sum !== null && isCommit) found.committed = frame
+    if (sum === null && isCommit) found.commitsBehind++
+  }
+  return found
+}
+
+/** The head of a log's index → frames committed, how many of them are in the database file, and whose log it is; null
+ *  when there is none that can be believed. Its numbers are in the machine's order, which is little-endian wherever
+ *  this program runs. */
+function readIndex(file: string): { frames: number; copied: number; salt: string } | null {
+  if (!existsSync(file) || statSync(file).size < 136) return null
+  const head = readFileSync(file).subarray(0, 136)
+  const isTwice = head.subarray(0, 48).equals(head.subarray(48, 96))
+  const isSound = isTwice && head[12] === 1 && isLittleSum(checksum(head, 0, 40, [0, 0], false), head)
+  if (!isSound) return null
+  return { frames: head.readUInt32LE(16), copied: head.readUInt32LE(96), salt: head.toString('hex', 32, 40) }
+}
+
+type Sum = [number, number]
+
+function checksum(bytes: Buffer, from: number, to: number, [a, b]: Sum, isBigEndian: boolean): Sum {
+  for (let at = from; at < to; at += 8) {
+    a = (a + b + (isBigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at))) >>> 0
+    b = (a + b + (isBigEndian ? bytes.readUInt32BE(at + 4) : bytes.readUInt32LE(at + 4))) >>> 0
+  }
+  return [a, b]
+}
+
+const isSum = ([a, b]: Sum, bytes: Buffer, at: number) =>
+  bytes.readUInt32BE(at) === a && bytes.readUInt32BE(at + 4) === b
+const isLittleSum = ([a, b]: Sum, head: Buffer) => head.readUInt32LE(40) === a && head.readUInt32LE(44) === b
+const isBlank = (bytes: Buffer) => bytes.every((byte) => byte === 0)

@@ -1,0 +1,52 @@
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { StoreDamaged } from '../store.ts'
+import type { Connection } from './driver.ts'
+import { readLogState } from './log-file.ts'
+import { SEAL_KEY_FILE } from './seal-key.ts'
+
+/** A server looks at its files before it takes mail into them, because SQLite opens most damaged ones without a word.
+ *  Bounded, so that a large store starts as fast as a small one. */
+
+/** A database up to this size is walked whole at each start, which takes a tenth of a second. */
+const WALKED_BYTES = 128 * 2 ** 20
+
+/** Before it is opened: what the files show by themselves. Answers with the bytes of a torn change at the end of the log,
+ *  which nobody was told of. Throws StoreDamaged. */
+export function requireFiles(database: string): { tornBytes: number } {
+  const state = readLogState(database)
+  if (state.kind === 'damaged') throw damaged(state.what, LOG_REMEDY)
+  const isEmpty = !existsSync(database) || statSync(database).size === 0
+  if (isEmpty && state.kind === 'none' && existsSync(join(dirname(database), SEAL_KEY_FILE))) {
+    throw damaged(`${database} is empty, but ${SEAL_KEY_FILE} beside it says that it was in use`, REMEDY)
+  }
+  return { tornBytes: state.kind === 'sound' ? state.tornBytes : 0 }
+}
+
+/** On the open connection: brings the log into the file and syncs it, so that nothing rests on a log that a failing disk
+ *  or a power cut may have left half in memory; then the file must have its length, and its trees must hold together.
+ *  Throws StoreDamaged. */
+export function requireSoundDatabase(db: Connection): void {
+  const [{ busy }] = db.pragma('wal_checkpoint(truncate)') as [{ busy: number }]
+  const pages = db.pragma('page_count', { simple: true }) as number
+  const bytes = pages * (db.pragma('page_size', { simple: true }) as number)
+  const { size } = statSync(db.name)
+  if (busy === 0 && size < bytes) throw damaged(`${db.name} is cut off: ${size} bytes of ${bytes}`, REMEDY)
+  if (bytes > WALKED_BYTES) return
+  const [found] = db.pragma('quick_check(1)') as { quick_check: string }[]
+  if (found?.quick_check !== 'ok') throw damaged(`${db.name} is damaged: ${found?.quick_check}`, REMEDY)
+}
+
+/** What the driver throws of a file that is no sound database → StoreDamaged; anything else stays what it is. */
+export function toDamaged(error: unknown, database: string): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (!/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return error
+  return damaged(`${database} is damaged: ${(error as Error).message}`, REMEDY)
+}
+
+const REMEDY =
+  'stop here, keep a copy of the data directory, then put back your last backup of it, or make a new file of what can still be read: sqlite3 postrider.db .recover | sqlite3 recovered.db'
+const LOG_REMEDY =
+  'keep a copy of the data directory, then put back your last backup of it; or, to go on without the last changes, remove postrider.db-wal and postrider.db-shm'
+
+const damaged = (what: string, remedy: string) => new StoreDamaged(`${what}; ${remedy}`)
