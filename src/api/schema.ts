@@ -75,6 +75,10 @@ export const graceMinutes = z
   .default(60)
   .describe('How long the old one goes on working.')
 
+/** The years that ISO 8601 writes with four digits, ms UTC: what we are told and what we tell is within them. */
+export const FIRST_TIME = Date.parse('0000-01-01T00:00:00Z')
+const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z')
+
 /** Text → ms UTC, or null when it is no ISO 8601 time of our forms. A time needs its offset. Never throws. */
 export function parseIsoTime(text: string): number | null {
   const match = ISO_TIME.exec(text)
@@ -84,7 +88,7 @@ export function parseIsoTime(text: string): number | null {
   if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > lastDay) return null
   const milliseconds = fraction.padEnd(3, '0').slice(0, 3)
   const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${milliseconds}${offset.toUpperCase()}`)
-  return Number.isNaN(at) ? null : at
+  return at >= FIRST_TIME && at <= LAST_TIME ? at : null
 }
 
 /** Value and schema → the parsed value, or every fault in it. Never throws. Field names are written as

@@ -7,7 +7,7 @@ import type { StatsFilter, Store } from '../../storage/store.ts'
 import { statsAnswers } from '../answers/figures.ts'
 import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
-import { isoTime } from '../schema.ts'
+import { FIRST_TIME, isoTime } from '../schema.ts'
 
 const query = z.strictObject({
   from: isoTime.optional(),
@@ -71,7 +71,7 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
 function requirePeriods(asked: z.infer<typeof query>, now: number): Period[] {
   const { interval } = asked
   const before = asked.to ?? Math.max(now, asked.from ?? now) + 1
-  const from = asked.from ?? Math.ceil(before / DAY_MS) * DAY_MS - DEFAULT_MS
+  const from = asked.from ?? Math.max(FIRST_TIME, Math.ceil(before / DAY_MS) * DAY_MS - DEFAULT_MS)
   if (from >= before) throw invalid([{ field: 'to', message: 'to must be later than from' }])
   const periods = periodsOf({ from, before }, interval, MOST[interval])
   if (periods.length <= MOST[interval]) return periods

@@ -1,0 +1,111 @@
+/** Requests made from the OpenAPI document, valid, nearly valid and wild, over the socket to every operation of a house.
+ *  Ids that come back are used again. Each answer is one that the document has for its operation, and none is a 5xx. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import fc from 'fast-check'
+import { type ContractWorld, openContractWorld } from '../api/openapi-world.ts'
+import { readDocument } from '../support/documented.ts'
+import { type ApiRequest, requestsOf } from './api-request.ts'
+import { LIMIT_MS, runs } from './runs.ts'
+
+setDefaultTimeout(LIMIT_MS)
+
+let world: ContractWorld
+let read: ReturnType<typeof readDocument>
+let running: Timer
+/** The last ids that answers had, by prefix, and the last cursors. */
+const known = new Map<string, string[]>()
+/** Without these nobody could ask any more. */
+const lasting = new Set<string>()
+
+beforeAll(async () => {
+  world = await openContractWorld()
+  read = readDocument(await (await fetch(`${world.origin}/openapi.json`)).json())
+  running = setInterval(() => void world.clock.advance(500), 5) // for whoever waits: Prefer
+  lasting.add(world.domain.id)
+  for (const id of idsIn((await ask({ ...PLAIN, path: '/v1/api-keys?limit=100' })).text)) lasting.add(id)
+  await furnish()
+})
+afterAll(async () => {
+  clearInterval(running)
+  await world.close()
+})
+
+const PLAIN: ApiRequest = { id: '', method: 'GET', path: '/', headers: {}, body: null, key: 'live' }
+const ID = /\b[a-z]{3}_[0-9a-z]{26}\b/g
+const idsIn = (text: string) => text.match(ID) ?? []
+
+/** One of everything that the examples of the document make. */
+async function furnish(): Promise<void> {
+  for (const { id, method, path, operation } of read.operations) {
+    const example = operation.requestBody?.content['application/json'].example
+    if (method !== 'POST' || path.includes('{') || example === undefined) continue
+    const body = JSON.stringify({ ...example, ...(id.startsWith('messages_send') ? { scheduled_at: null } : {}) })
+    await ask({ ...PLAIN, id, method, path, body: body.replaceAll(/dom_[0-9a-z]{26}/g, world.domain.id), key: 'test' })
+  }
+  const route = known.get('rte')?.at(-1)
+  if (route !== undefined) remember(await world.addInbound(route))
+  await ask({ ...PLAIN, method: 'POST', path: '/v1/webhooks/§whk:0§/test', body: '{"type":"message.clicked"}' })
+  await ask({ ...PLAIN, path: '/v1/webhooks/§whk:0§/deliveries' })
+}
+
+function remember(text: string): void {
+  for (const id of idsIn(text).slice(0, 8)) note(id.slice(0, 3), id)
+  const cursor = /"next_cursor":"([^"]+)"/.exec(text)?.[1]
+  if (cursor !== undefined) note('cursor', cursor)
+}
+
+function note(kind: string, value: string): void {
+  const values = known.get(kind) ?? []
+  known.set(kind, [...values.filter((each) => each !== value), value].slice(-20))
+}
+
+/** What is no longer there is asked for now and then, not mostly. */
+function forget(path: string): void {
+  for (const id of idsIn(path))
+    known.set(
+      id.slice(0, 3),
+      (known.get(id.slice(0, 3)) ?? []).filter((each) => each !== id),
+    )
+}
+
+/** `§msg:3§` → the id; one of another house where there is none yet. */
+function filled(text: string, mayEnd: boolean): string {
+  return text.replace(/§([a-z]+):(\d+)§/g, (_, kind: string, back: string) => {
+    const values = (known.get(kind) ?? []).filter((value) => !mayEnd || !lasting.has(value))
+    return values.at(-1 - (Number(back) % (values.length || 1))) ?? `${kind.slice(0, 3)}_01m7ykx6js1zy8zpzy8z8cwhzy`
+  })
+}
+
+async function ask(request: ApiRequest): Promise<{ status: number; text: string; fault: string | null }> {
+  const { id, method, key, headers } = request
+  const path = filled(request.path, /DELETE|POST/.test(method) && /domains|api-keys/.test(request.path))
+  const given = new Headers({ 'content-type': 'application/json' })
+  if (key !== 'none') given.set('authorization', `Bearer ${world.keys[key]}`)
+  for (const [name, value] of Object.entries(headers)) given.set(name, value)
+  const body = request.body === null ? null : filled(request.body, false)
+  const response = await fetch(`${world.origin}${path}`, { method, headers: given, body, redirect: 'manual' })
+  const text = await response.text()
+  if (!id.startsWith('audit')) remember(text)
+  if (method === 'DELETE' && response.ok) forget(path)
+  const fault = read.faultIn(method, new URL(response.url).pathname, {
+    status: response.status,
+    headers: response.headers,
+    text,
+  })
+  return { status: response.status, text, fault }
+}
+
+test('every answer is one that the document promises, and never a 5xx', async () => {
+  const methodOf = new Map(read.operations.map(({ id, method }) => [id, method]))
+  const run = fc.asyncProperty(requestsOf(read), async (request) => {
+    const { status, text, fault } = await ask(request)
+    // Of a path that another operation's parameter fits as well the router knows better.
+    const isOther = status === 405 && request.method !== methodOf.get(request.id)
+    if ((fault !== null && !isOther) || status >= 500)
+      throw new Error(`${fault ?? status}`.slice(0, 800), { cause: text.slice(0, 800) })
+    if (status >= 400) {
+      expect(JSON.parse(text).error.message).not.toMatch(/undefined|\[object|\bat .*\.ts:|SQLITE/)
+    }
+  })
+  await fc.assert(run, runs<[ApiRequest]>({ target: 'api', property: 'requests' }, 2_500, 41))
+})
