@@ -14,7 +14,7 @@ export function pageRequest(query: PageQuery): PageRequest {
 }
 
 /** Page of records → the answer of every list (contract §1): `{data, has_more, next_cursor}`. An empty page has no
- *  cursor. `toWire` says what a record looks like outside. */
+ *  cursor, unless the store says where to look on. `toWire` says what a record looks like outside. */
 export function pageAnswer<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown): Answer {
   return listAnswer(page, toWire, NEWEST_FIRST)
 }
@@ -36,14 +36,14 @@ const ID = /^[a-z]{3}_[0-9a-z]{26}$/
 const CURSOR = /^[A-Za-z0-9_-]{42}$/ // one byte and the 30 of an id, without padding
 
 function listAnswer<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown, direction: number) {
-  const last = page.records.at(-1)
+  const last = page.next ?? page.records.at(-1)?.id
   const more = page.hasMore && last !== undefined
   return {
     status: 200,
     body: {
       data: page.records.map(toWire),
       has_more: more,
-      next_cursor: more ? writeCursor(last.id, direction) : null,
+      next_cursor: more ? writeCursor(last, direction) : null,
     },
   }
 }

@@ -88,6 +88,8 @@ export interface PageRequest {
 export interface Page<T> {
   records: T[]
   hasMore: boolean
+  /** The id after which the list goes on, where that is not the last record: it has looked far enough for once. */
+  next?: string
 }
 /** Both ms UTC, null = open; the first inclusive, the second exclusive. */
 export interface TimeRange {
@@ -560,6 +562,12 @@ export interface ClaimedWebhookDelivery {
   lease: Lease
 }
 
+export interface WebhookDeliveryFilter extends TimeRange {
+  webhookId: string
+  status: WebhookDeliveryStatus | null
+  type: EventType | null
+}
+
 export interface WebhookDeliveries {
   claimDue(request: {
     now: number
@@ -582,10 +590,7 @@ export interface WebhookDeliveries {
   release(claims: { id: string; attempt: number; worker: string }[], now: number): Promise<void>
   endForeignLeases(worker: string, now: number): Promise<number>
   get(id: string): Promise<WebhookDelivery | null>
-  list(
-    filter: { webhookId: string; status: WebhookDeliveryStatus | null; type: EventType | null } & TimeRange,
-    page: PageRequest,
-  ): Promise<Page<WebhookDelivery>>
+  list(filter: WebhookDeliveryFilter, page: PageRequest): Promise<Page<WebhookDelivery>>
   /** One more attempt now, whatever the state; the count goes on. */
   retry(id: string, now: number): Promise<'queued' | 'under_way'>
   /** Queues past events of the range once more for the webhook: new deliveries of the same events, five attempts

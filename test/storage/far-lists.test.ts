@@ -1,16 +1,36 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
 import { eventKinds, RANGE } from '../../src/storage/sqlite/event-kinds.ts'
+import { sqliteMessageList } from '../../src/storage/sqlite/message-list.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
 import { openSeal } from '../../src/storage/sqlite/seal-key.ts'
-import type { AcceptedMessage, EventFilter, MessageFilter, Store } from '../../src/storage/store.ts'
+import { searchIndex } from '../../src/storage/sqlite/search.ts'
+import { createWriter } from '../../src/storage/sqlite/writer.ts'
+import type {
+  AcceptedMessage,
+  EventFilter,
+  MessageFilter,
+  Store,
+  WebhookDeliveryFilter,
+} from '../../src/storage/store.ts'
 import { removeAll } from './contract-retention.ts'
-import { ALL_EVENTS, ALL_MESSAGES, accept, createRecords, found, idsByPage, type Records, START } from './records.ts'
+import {
+  ALL_EVENTS,
+  ALL_MESSAGES,
+  accept,
+  createRecords,
+  found,
+  idsByPage,
+  ORGANIZATION,
+  type Records,
+  START,
+} from './records.ts'
 
 const DAY = 86_400_000
 /** More than is looked at one by one. */
 const MANY = 2_500
+const NO_MEMORY = { beginning: () => {}, begun: () => {}, ending: () => {}, undone: () => {} }
 
 let db: Connection
 let store: Store
@@ -113,6 +133,103 @@ test('a seldom kind of event is found in list and feed, whatever lies between', 
   expect(await events({ type: 'message.bounced' })).toEqual([])
   expect(await events({ type, createdBefore: START })).toEqual([])
 }, 60_000)
+
+test('what lies on several walks is found where they agree, however far they run apart', async () => {
+  const both = { deliveries: [{ email: 'bob@dest.example' }], tags: ['blue', 'often'], status: 'scheduled' as const }
+  const found = [records.accepted(both), records.accepted(both)]
+  const others = (count: number, change: Parameters<Records['accepted']>[0]) =>
+    Array.from({ length: count }, () => records.accepted(change))
+  await accept(store, ...others(5, { status: 'scheduled' }), found[0]!, ...others(1_300, { tags: ['blue'] }))
+  await accept(store, records.accepted({ ...both, organizationId: 'org_b' }))
+  await accept(store, ...others(600, { status: 'scheduled' }), found[1]!)
+  await accept(store, ...others(300, { tags: ['blue'] }), ...others(300, { deliveries: both.deliveries }))
+  const all = found.map(({ message }) => message.id).reverse()
+  const [to, tag, status] = ['Bob@dest.example', 'blue', 'scheduled' as const]
+  for (const filter of [
+    { tag, status },
+    { to, tag },
+    { to, status },
+    { to, tag, status },
+  ]) {
+    expect([filter, await messages(filter)]).toEqual([filter, all])
+    expect([filter, await messages({ ...filter, subject: 'never' })]).toEqual([filter, []])
+    expect([filter, await messages({ ...filter, text: 'dest.example' })]).toEqual([filter, all])
+  }
+}, 60_000)
+
+test('a list that has looked long enough ends its page, and the next one goes on there', async () => {
+  const seldom = { subject: 'Kaleidoscope', tags: ['often'], deliveries: [{ email: 'bob@dest.example' }] }
+  const foreign = { ...seldom, organizationId: 'org_b' }
+  const [old, young] = [records.accepted(seldom), records.accepted(seldom)]
+  await accept(store, records.accepted(foreign), old, records.accepted(foreign))
+  await accept(store, ...common(), young, records.accepted(foreign), ...common())
+  const search = { ...searchIndex(db, createWriter(db, NO_MEMORY), () => {}), catchUp: async () => {} }
+  while (await store.indexForSearch());
+  let looks = 0
+  /** Each step takes twenty milliseconds. */
+  const clock = () => {
+    looks++
+    return 20 * looks
+  }
+  const list = sqliteMessageList(db, search, clock)
+  const isOwn = db.prepare('select 1 from messages where id = ? and organization_id = ?')
+  const filters: Partial<MessageFilter>[] = [
+    { subject: 'aleidosc' },
+    { subject: 'aleidosc', tag: 'often' },
+    { subject: 'aleidosc', mode: 'live' },
+    { subject: 'aleidosc', to: 'bob@dest.example' },
+    { text: 'kaleidoscope' },
+  ]
+  for (const filter of filters) {
+    let pages = 0
+    const ids = await idsByPage(async (page) => {
+      const answer = await list({ ...ALL_MESSAGES, ...filter }, page)
+      if (answer.next !== undefined) expect(isOwn.get(answer.next, ORGANIZATION)).toBeDefined()
+      pages++
+      return answer
+    })
+    expect([filter, ids]).toEqual([filter, [young.message.id, old.message.id]])
+    if (filter.to === undefined && filter.text === undefined) expect(pages).toBeGreaterThan(5)
+  }
+}, 60_000)
+
+test('deliveries of a webhook are found by what they are, however many lie before them', async () => {
+  const hook = records.webhook({ events: ['message.opened', 'message.complained'] })
+  await store.webhooks.create(hook, 'whsec_1')
+  const at = (minute: number) => START + minute * 60_000
+  const posts = Array.from({ length: 1_500 }, (_, minute) =>
+    records.event({ type: minute % 700 === 3 ? 'message.complained' : 'message.opened', createdAt: at(minute) }),
+  )
+  await store.events.append(posts)
+  const end = db.prepare("update webhook_deliveries set status = 'delivered', next_attempt_at = null where number > ?")
+  const all = { webhookId: hook.id, status: null, type: null, createdAfter: null, createdBefore: null }
+  const listed = async (filter: Partial<WebhookDeliveryFilter>) => {
+    const ids = await idsByPage((page) => store.webhookDeliveries.list({ ...all, ...filter }, page))
+    const events = db.prepare('select event_number - 1 from webhook_deliveries where id = ?').pluck()
+    return ids.map((id) => events.get(id) as number)
+  }
+  expect(await listed({ status: 'pending', createdBefore: at(2) })).toEqual([1, 0])
+  end.run(3)
+  expect(await listed({ status: 'pending' })).toEqual([2, 1, 0])
+  expect(await listed({ status: 'pending', type: 'message.complained' })).toEqual([])
+  expect(await listed({ type: 'message.complained' })).toEqual([1403, 703, 3])
+  expect(await listed({ type: 'message.complained', createdAfter: at(4), createdBefore: at(1403) })).toEqual([703])
+  expect(await listed({ type: 'message.bounced' })).toEqual([])
+  expect(await listed({ createdAfter: at(700), createdBefore: at(703) })).toEqual([702, 701, 700])
+  expect(await listed({ createdBefore: at(0) })).toEqual([])
+  expect(await listed({ createdAfter: at(1500) })).toEqual([])
+}, 60_000)
+
+test('events of a kind that is not common are found among many of it', async () => {
+  const bounced = (change = {}) => records.event({ type: 'message.bounced', ...change })
+  const [first, second] = [bounced({ domainId: 'dom_x' }), bounced({ domainId: 'dom_x', mode: 'test' })]
+  await store.events.append([first, ...Array.from({ length: 400 }, () => bounced()), second, records.event()])
+  const type = 'message.bounced'
+  expect(await events({ type, domainId: 'dom_x' })).toEqual([second.id, first.id])
+  expect(await fed({ type, domainId: 'dom_x' })).toEqual([first.id, second.id])
+  expect(await events({ type, mode: 'test' })).toEqual([second.id])
+  expect((await events({ type })).length).toBe(402)
+})
 
 test('a kind is noted again when the change that noted it first was taken back', () => {
   const kinds = eventKinds(db)

@@ -23,6 +23,7 @@ const MAY_SORT = [
   /from dkim_keys/, // keys of one domain
   /join attempts a/, // attempts of one message
   /join reports r/, // reports of one message
+  /from webhook_deliveries d indexed by webhook_deliveries_due/, // few: they were counted
   /from suppressions (indexed by suppressions_by_address )?where organization_id = \? and .*email = \?/, // one address
 ]
 
@@ -174,6 +175,21 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /INDEX webhook_deliveries_of_webhook \(webhook_id=\? AND number>\? AND number<\?\)/,
   ],
   [
+    /^select d.* from webhook_deliveries d indexed by webhook_deliveries_by_type/,
+    /INDEX webhook_deliveries_by_type \(webhook_id=\? AND type=\? AND number>\? AND number<\?\)/,
+  ],
+  [/^select 1 from webhook_deliveries where webhook_id = \? and next_/, /COVERING INDEX webhook_deliveries_due/],
+  [/^select created_at from webhook_deliveries/, /INDEX webhook_deliveries_of_webhook \(webhook_id=\? AND number>\?\)/],
+  [
+    /^select received_at from inbound_messages/,
+    /INDEX inbound_messages_of_organization \(organization_id=\? AND number>\?\)/,
+  ],
+  [
+    /from events indexed by events_seldom where organization_id = \? and type = \? .*number >= \? and number < \?/,
+    /INDEX events_seldom \(organization_id=\? AND type=\? AND number>\? AND number<\?\)/,
+  ],
+  [/^select id from messages where organization_id/, /INDEX messages_of_organization \(organization_id=\? AND number>/],
+  [
     /from inbound_messages m indexed by inbound_messages_of_organization/,
     /INDEX inbound_messages_of_organization \(organization_id=\? AND number>\? AND number<\?\)/,
   ],
@@ -271,6 +287,7 @@ async function everyList(store: Store): Promise<void> {
   }
   const events = [
     { type: 'message.opened' as const },
+    { type: 'message.bounced' as const },
     { messageId: 'm' },
     { domainId: 'd' },
     { mode: 'live' as const },
@@ -297,7 +314,12 @@ async function everyList(store: Store): Promise<void> {
     const who = { organizationId: ORGANIZATION, actorId: null, action: null, resourceId: null }
     await store.auditLog.list({ ...who, createdAfter: null, createdBefore: null, ...filter }, page)
   }
-  const deliveries = [{ status: 'failed' as const }, { type: 'message.opened' as const }, range]
+  const deliveries = [
+    { status: 'failed' as const },
+    { status: 'pending' as const },
+    { type: 'message.opened' as const },
+    range,
+  ]
   for (const filter of [{}, ...deliveries, Object.assign({}, ...deliveries)]) {
     const all = { webhookId: 'w', status: null, type: null, createdAfter: null, createdBefore: null }
     await store.webhookDeliveries.list({ ...all, ...filter }, page)

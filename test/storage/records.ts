@@ -419,12 +419,16 @@ export const ALL_EVENTS: EventFilter = {
 
 /** All pages of a list, one record a page, so that every cursor is used → their ids. */
 export async function idsByPage(
-  list: (page: { limit: number; after: string | null }) => Promise<{ records: { id: string }[]; hasMore: boolean }>,
+  list: (page: {
+    limit: number
+    after: string | null
+  }) => Promise<{ records: { id: string }[]; hasMore: boolean; next?: string }>,
 ): Promise<string[]> {
   const ids: string[] = []
-  for (;;) {
-    const { records, hasMore } = await list({ limit: 1, after: ids.at(-1) ?? null })
+  for (let after: string | null = null; ; ) {
+    const { records, hasMore, next } = await list({ limit: 1, after })
     ids.push(...records.map((record) => record.id))
     if (!hasMore) return ids
+    after = next ?? ids.at(-1)!
   }
 }

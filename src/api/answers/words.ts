@@ -28,7 +28,10 @@ export function pageShape(schema: z.ZodType, example: unknown, description: stri
   const page = z.strictObject({
     data: z.array(schema),
     has_more: z.boolean(),
-    next_cursor: z.string().nullable().describe('Give it as `cursor` for the next page; null on the last one.'),
+    next_cursor: z
+      .string()
+      .nullable()
+      .describe('Give it as `cursor` for the next page, whatever this one holds; null on the last one.'),
   })
   return { status: 200, description, schema: page, example: { data: [example], has_more: false, next_cursor: null } }
 }

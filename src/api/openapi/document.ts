@@ -53,7 +53,7 @@ const INTRO = [
   '',
   'Times are ISO 8601 UTC with milliseconds. Where a field of a request may be `null`, that takes a value away, or says that there is none.',
   '',
-  'Lists are newest first. They take `limit` (1 to 100, 25 unless said) and `cursor`, and answer `data`, `has_more` and `next_cursor`.',
+  'Lists are newest first. They take `limit` (1 to 100, 25 unless said) and `cursor`, and answer `data`, `has_more` and `next_cursor`. Where little matches, a page of messages may hold fewer than `limit`, even none, with `has_more` true: each request looks for some 20 milliseconds, and `next_cursor` goes on from there.',
   '',
   'Every answer has an `X-Request-Id`, which is also in the log. What belongs to another organization is 403; what never was is 404. Any path answers `method_not_allowed` to a method it does not take.',
   '',

@@ -51,7 +51,7 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
       const filter = { ...toFilter(query, organizationId), templateId: templateOf(query.template_id, organizationId) }
       const page = await store.messages.list(filter, pageRequest(query))
       const records = await Promise.all(page.records.map(record))
-      return pageAnswer({ records, hasMore: page.hasMore }, (each) => each)
+      return pageAnswer({ ...page, records }, (each) => each)
     },
   })
 

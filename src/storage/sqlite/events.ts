@@ -18,6 +18,14 @@ const LAST_BEFORE = `select number from events where organization_id = ? and cre
 const FIRST_SINCE = `select number from events where organization_id = ? and created_at >= ?
   order by created_at limit 1`
 
+// What most mails bring about is common; of all else there is an index, which costs next to nothing.
+const COMMON = ['message.delivered', 'message.opened', 'message.clicked']
+const SELDOM = `type not in ('${COMMON.join("', '")}')`
+const ARE_MANY = `select 1 from events indexed by events_seldom
+  where organization_id = ? and type = ? and ${SELDOM} and number >= ? and number < ? limit 1 offset ?`
+/** So many of a kind are walked, whatever else is asked of them. */
+const FEW = 256
+
 /** Ranges looked through before others have a turn: some milliseconds. */
 const RANGES_A_TURN = 4
 
@@ -29,6 +37,16 @@ export function sqliteEvents(db: Connection, writer: Writer, append: AppendInsid
   const lastBefore = db.prepare(LAST_BEFORE).pluck()
   const firstSince = db.prepare(FIRST_SINCE).pluck()
 
+  const areMany = db.prepare(ARE_MANY)
+
+  /** Where an index has just what is asked for, or few more. */
+  const indexOf = ({ organizationId, type, messageId, mode, domainId }: EventFilter, { low, high }: Numbers) => {
+    if (messageId !== null) return 'events_of_message'
+    if (type === null || COMMON.includes(type)) return null
+    const isAll = mode === null && domainId === null
+    return isAll || areMany.get(organizationId, type, low, high, FEW) === undefined ? 'events_seldom' : null
+  }
+
   /** The numbers that events of the filter's time can have. */
   const timed = ({ organizationId, createdAfter, createdBefore }: EventFilter, { low, high }: Numbers): Numbers => {
     const last = createdAfter === null ? null : lastBefore.get(organizationId, createdAfter - SLACK_MS)
@@ -38,13 +56,15 @@ export function sqliteEvents(db: Connection, writer: Writer, append: AppendInsid
   const query = async (filter: EventFilter, within: Numbers, order: 'asc' | 'desc', limit: number) => {
     const bounds = timed(filter, within)
     if (bounds.low >= bounds.high) return []
+    const index = indexOf(filter, bounds)
     const conditions = [...conditionsOf(filter), { sql: 'number >= ? and number < ?', values: [] }]
+    if (index === 'events_seldom') conditions.push({ sql: SELDOM, values: [] })
     const statement = db.prepare(`select ${COLUMNS} from events
-      indexed by ${filter.messageId === null ? 'events_of_organization' : 'events_of_message'}
+      indexed by ${index ?? 'events_of_organization'}
       where ${conditions.map((each) => each.sql).join(' and ')} order by number ${order} limit ?`)
     const values = conditions.flatMap((each) => each.values)
     const rowsOf = ({ low, high }: Numbers, most: number) => statement.all(...values, low, high, most) as Event[]
-    if (filter.messageId !== null || !asksForKind(filter)) return rowsOf(bounds, limit)
+    if (index !== null || !asksForKind(filter)) return rowsOf(bounds, limit)
 
     const rows: Event[] = []
     for (const ranges of kinds.spans(filter, bounds, order)) {

@@ -7,7 +7,8 @@ import type { Connection } from './driver.ts'
 import type { QueueInboundInside } from './inbound-queue.ts'
 import { INBOUND_COLUMNS, type InboundRow, toInboundMessage } from './inbound-row.ts'
 import { type Condition, toPage, when } from './page.ts'
-import { sliced, type Walk, walkSlices } from './slices.ts'
+import { joined, sliced, type Walk, walkSlices } from './slices.ts'
+import { numbersOf } from './times.ts'
 import type { Writer } from './writer.ts'
 
 const ADD_RAW = 'insert into inbound_raws (parsed, raw) values (?, ?)'
@@ -25,8 +26,9 @@ const PARSED = `select r.number, r.parsed as first from inbound_messages m join 
 const NUMBER = 'select number from inbound_messages where id = ?'
 // A cursor whose record retention has dropped: everything older than its id's time goes on.
 const NUMBER_NEAR = 'select number + 1 from inbound_messages where id < ? order by id desc limit 1'
-
-const END = Number.MAX_SAFE_INTEGER
+const NEWEST = 'select max(number) from inbound_messages'
+const TIME_FROM = `select received_at from inbound_messages where organization_id = ? and number >= ?
+  order by number limit 1`
 
 export function sqliteInbound(
   db: Connection,
@@ -41,6 +43,8 @@ export function sqliteInbound(
   const parsed = db.prepare(PARSED)
   const number = db.prepare(NUMBER).pluck()
   const numberNear = db.prepare(NUMBER_NEAR).pluck()
+  const newest = db.prepare(NEWEST).pluck()
+  const timeFrom = db.prepare(TIME_FROM).pluck()
 
   /** A message on its stored mail → its number. */
   const addMessage = (message: InboundMessage, rawNumber: number | bigint): number | bigint => {
@@ -100,10 +104,16 @@ export function sqliteInbound(
       return row === undefined ? null : toInboundMessage(row)
     },
     list: async (filter, page) => {
-      const high = page.after === null ? END : (number.get(page.after) ?? numberNear.get(page.after) ?? 0)
+      const end = page.after === null ? undefined : (number.get(page.after) ?? numberNear.get(page.after) ?? 0)
+      const known = { low: 0, high: (end as number | undefined) ?? ((newest.get() as number | null) ?? 0) + 1 }
+      const { low, high } = numbersOf(
+        filter,
+        known,
+        (from) => timeFrom.get(filter.organizationId, from) as number | undefined,
+      )
       const addresses = addressesOf(filter)
-      const step = sliced(db, walkOf(filter, addresses), INBOUND_COLUMNS, conditionsOf(filter, addresses), 0)
-      return toPage((await walkSlices(step, high as number, page.limit + 1)) as InboundRow[], page, toInboundMessage)
+      const step = sliced(db, walkOf(filter, addresses), INBOUND_COLUMNS, joined(conditionsOf(filter, addresses)), low)
+      return toPage((await walkSlices(step, high, page.limit + 1)) as InboundRow[], page, toInboundMessage)
     },
     raw: async (id) => wholeOf('raw', raw.get(id)),
     parsed: async (id) => wholeOf('parsed', parsed.get(id)),

@@ -1,8 +1,8 @@
 import type { Connection } from './driver.ts'
 import { type Condition, nextTurn } from './page.ts'
 
-/** Records looked at one by one before others have a turn: a millisecond or two. */
-const SLICE = 1000
+/** Records looked at one by one before others have a turn: a millisecond, or ten where each has to come from the disk. */
+export const SLICE = 256
 
 /** What a list walks from its newest end: the narrowest of what indexes answer. The condition is the index's. */
 export interface Walk extends Condition {
@@ -16,25 +16,35 @@ export interface Walk extends Condition {
   group?: string
 }
 
+/** A number, or an id. */
 type Key = number | string
 
-/** Walk, columns and filter → a step: adds what matches in the next slice below `high` to `rows`, up to `limit` of them
- *  → where the slice ended; null when it was the last one. */
-export function sliced(db: Connection, walk: Walk, columns: string, filter: Condition[], low: Key) {
+/** Adds what matches in the next piece below `high` to `rows`, up to `limit` of them → where the piece ended; null when it
+ *  was the last one. */
+export type Step<K extends Key = number> = (rows: unknown[], high: K, limit: number) => K | null
+
+/** Walk, columns and filter → the steps that look at all records of the walk, slice by slice. */
+export function sliced<K extends Key>(
+  db: Connection,
+  walk: Walk,
+  columns: string,
+  conditions: Condition,
+  low: K,
+): Step<K> {
   const candidate = db.prepare(candidateSql(walk)).pluck()
-  const conditions = joined(filter)
   const listed = db.prepare(`select ${columns} from ${walk.walked} ${walk.join}
     where ${walk.sql} and ${walk.key} >= ? and ${walk.key} < ? and ${conditions.sql} ${orderOf(walk)} limit ?`)
-  return (rows: unknown[], high: Key, limit: number): Key | null => {
-    const floor = candidate.get(...walk.values, low, high, SLICE - 1) as Key | undefined
+  return (rows, high, limit) => {
+    const floor = candidate.get(...walk.values, low, high, SLICE - 1) as K | undefined
     rows.push(...listed.all(...walk.values, floor ?? low, high, ...conditions.values, limit - rows.length))
     return floor ?? null
   }
 }
 
 /** All steps of such a walk, in turns with everybody else's work → at most `limit` rows. */
-export async function walkSlices(step: ReturnType<typeof sliced>, high: Key, limit: number, rows: unknown[] = []) {
-  for (let end: Key | null = high; ; ) {
+export async function walkSlices<K extends Key>(step: Step<K>, high: K, limit: number): Promise<unknown[]> {
+  const rows: unknown[] = []
+  for (let end: K | null = high; ; ) {
     end = step(rows, end, limit)
     if (end === null || rows.length >= limit) return rows
     await nextTurn()

@@ -5,7 +5,7 @@ import type { Connection } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
 import { idBefore, SLACK_MS, toPage, when } from './page.ts'
 import type { Reading } from './reading.ts'
-import { sliced, type Walk, walkSlices } from './slices.ts'
+import { joined, sliced, type Walk, walkSlices } from './slices.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, nullif(domain_id, '') as domainId, email, reason,
@@ -69,7 +69,7 @@ export function sqliteSuppressions(
       const low = filter.createdAfter === null ? '' : firstId('sup', filter.createdAfter - SLACK_MS)
       const end = filter.createdBefore === null ? '~' : firstId('sup', filter.createdBefore + SLACK_MS)
       const high = [idBefore(page), end].sort()[0]!
-      const step = sliced(db, walkOf(filter), COLUMNS, conditions, low)
+      const step = sliced(db, walkOf(filter), COLUMNS, joined(conditions), low)
       const rows = await walkSlices(step, high, page.limit + 1)
       return toPage(rows as Suppression[], page, (row) => row)
     },

@@ -7,8 +7,8 @@ import { claimFrom } from './claim.ts'
 import type { Connection } from './driver.ts'
 import { webhookDeliveryId } from './fan-out.ts'
 import type { ForeignChanges } from './foreign.ts'
-import { toPage, when } from './page.ts'
-import { sliced, walkSlices } from './slices.ts'
+import { toPage } from './page.ts'
+import { webhookDeliveryList } from './webhook-delivery-list.ts'
 import { toWebhook, type WebhookCache } from './webhooks.ts'
 import type { Writer } from './writer.ts'
 
@@ -49,17 +49,10 @@ const FOREIGN = `update webhook_deliveries set worker = null, next_attempt_at = 
 // While an attempt is under way the next time is the end of its lease, which is nobody's business.
 const COLUMNS = `d.number, d.id, d.webhook_id as webhookId, e.id as eventId, d.type, d.status,
   iif(d.worker is null, d.next_attempt_at, null) as nextAttemptAt, d.created_at as createdAt`
-// Most end well, so that the index of those that did not costs next to nothing.
-const FAILED = {
-  walked: 'webhook_deliveries d indexed by webhook_deliveries_failed',
-  sql: "d.webhook_id = ? and d.status = 'failed'",
-}
-const ALL = { walked: 'webhook_deliveries d indexed by webhook_deliveries_of_webhook', sql: 'd.webhook_id = ?' }
 const GET = `select ${COLUMNS} from webhook_deliveries d join events e on e.number = d.event_number where d.id = ?`
 const ATTEMPTS = `select number, at, duration_ms as durationMs, status_code as statusCode, error,
     response_excerpt as responseExcerpt
   from webhook_attempts where delivery_number = ? order by number`
-const NUMBER = 'select number from webhook_deliveries where id = ?'
 const RETRY = `update webhook_deliveries set status = 'pending', next_attempt_at = ? where id = ? and worker is null`
 const EVENTS_OF_RANGE = `select number, id, type from events
   where organization_id = ? and (created_at, number) > (?, ?) and created_at < ? and type like ?
@@ -93,7 +86,7 @@ export function sqliteWebhookDeliveries(
   const endForeign = db.prepare(FOREIGN)
   const get = db.prepare(GET)
   const attempts = db.prepare(ATTEMPTS)
-  const number = db.prepare(NUMBER).pluck()
+  const list = webhookDeliveryList(db, COLUMNS)
   const retry = db.prepare(RETRY)
   const eventsOfRange = db.prepare(EVENTS_OF_RANGE)
   const eventPlace = db.prepare(EVENT_PLACE).raw()
@@ -180,20 +173,7 @@ export function sqliteWebhookDeliveries(
       const row = get.get(id) as Row | undefined
       return row === undefined ? null : toRecord(row)
     },
-    list: async (filter, page) => {
-      const high = (page.after === null ? Number.MAX_SAFE_INTEGER : (number.get(page.after) ?? 0)) as number
-      const conditions = [
-        { sql: 'd.webhook_id = ?', values: [filter.webhookId] },
-        ...when(filter.status, 'd.status = ?'),
-        ...when(filter.type, 'd.type = ?'),
-        ...when(filter.createdAfter, 'd.created_at >= ?'),
-        ...when(filter.createdBefore, 'd.created_at < ?'),
-      ]
-      const index = filter.status === 'failed' ? FAILED : ALL
-      const walk = { ...index, join: 'cross join events e on e.number = d.event_number', key: 'd.number' }
-      const step = sliced(db, { ...walk, values: [filter.webhookId] }, COLUMNS, conditions, 0)
-      return toPage((await walkSlices(step, high, page.limit + 1)) as Row[], page, toRecord)
-    },
+    list: async (filter, page) => toPage((await list(filter, page)) as Row[], page, toRecord),
     retry: (id, now) =>
       writer.write(() => {
         const row = get.get(id) as Row

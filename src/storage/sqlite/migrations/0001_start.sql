@@ -229,6 +229,8 @@ create table events (
   body text not null
 ) strict;
 create index events_of_organization on events (organization_id, number);
+create index events_seldom on events (organization_id, type, number)
+  where type not in ('message.delivered', 'message.opened', 'message.clicked');
 create index events_by_time on events (organization_id, created_at);
 create index events_of_message on events (message_id, number) where message_id is not null;
 
@@ -276,6 +278,7 @@ create table webhook_deliveries (
 ) strict;
 create index webhook_deliveries_of_event on webhook_deliveries (event_number, webhook_id);
 create index webhook_deliveries_of_webhook on webhook_deliveries (webhook_id, number);
+create index webhook_deliveries_by_type on webhook_deliveries (webhook_id, type, number);
 create index webhook_deliveries_failed on webhook_deliveries (webhook_id, number) where status = 'failed';
 create index webhook_deliveries_due on webhook_deliveries (webhook_id, next_attempt_at) where next_attempt_at is not null;
 create index webhook_deliveries_leased on webhook_deliveries (worker) where worker is not null;

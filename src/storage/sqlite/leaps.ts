@@ -1,0 +1,34 @@
+import type { Connection } from './driver.ts'
+import type { Condition } from './page.ts'
+import { candidateSql, type Step, type Walk } from './slices.ts'
+
+/** Leaps of a step: some milliseconds. */
+const LEAPS = 1000
+
+/** Messages that lie on each of several walks, and meet the conditions on `m`: from where one of them goes on, the next
+ *  leaps to the first it has from there, until they agree. Costs what is common and where they take turns, not their
+ *  length. `columns` are read of what they agree on only. */
+export function leaped(db: Connection, walks: Walk[], columns: string, conditions: Condition, low: number): Step {
+  const walked = walks.map((walk) => {
+    const candidate = db.prepare(candidateSql(walk)).pluck()
+    return (below: number) => candidate.get(...walk.values, low, below, 0) as number | undefined
+  })
+  const listed = db.prepare(`select ${columns} from messages m where m.number = ? and ${conditions.sql}`)
+  return (rows, high, limit) => {
+    let end = high
+    let agreeing = 0
+    for (let leaps = 0; leaps < LEAPS; leaps++) {
+      const number = walked[leaps % walked.length]!(end)
+      if (number === undefined) return null
+      agreeing = number + 1 === end ? agreeing + 1 : 1
+      end = number + 1
+      if (agreeing < walked.length) continue
+      const row = listed.get(number, ...conditions.values)
+      if (row !== undefined) rows.push(row)
+      end = number
+      agreeing = 0
+      if (rows.length >= limit) break
+    }
+    return end
+  }
+}

@@ -1,0 +1,51 @@
+import type { Connection } from './driver.ts'
+import { MESSAGE_COLUMNS } from './message-row.ts'
+import type { Condition } from './page.ts'
+import type { SearchIndex } from './search.ts'
+import { candidateSql, SLICE, type Step, type Walk } from './slices.ts'
+
+const HAS_WORDS = 'select 1 from message_search where message_search match ? limit 1'
+const AMONG = `select rowid from message_search where message_search match ? and rowid >= ? and rowid < ?
+  order by rowid desc limit 1 offset ${SLICE - 1}`
+
+/** Ranges stepped over before others have a turn, a millisecond; looking into one costs as much as so many of them. */
+const RANGES_A_TURN = 32
+const LOOKED_INTO = 8
+
+interface Asked {
+  words: string | null
+  marks: string[]
+  walk: Walk
+  /** Of messages `m`. */
+  conditions: Condition
+  low: number
+}
+
+/** Steps from range to range of the search index, the newest first, over those in which nothing lies that could match. */
+export function searched(db: Connection, search: SearchIndex, { words, marks, walk, conditions, low }: Asked): Step {
+  const candidate = db.prepare(candidateSql(walk)).pluck()
+  const hasWhole = db.prepare(HAS_WORDS)
+  const among = db.prepare(AMONG).pluck()
+  const matching = db.prepare(
+    `select ${MESSAGE_COLUMNS} from message_search s cross join messages m on m.number = s.rowid
+      where s.message_search match ? and s.rowid >= ? and s.rowid < ? and ${conditions.sql}
+      order by s.rowid desc limit ?`,
+  )
+  return (rows, high, limit) => {
+    let end = high
+    for (let ranges = 0; ranges < RANGES_A_TURN; ranges++) {
+      const next = candidate.get(...walk.values, low, end, 0) as number | undefined
+      if (next === undefined) return null
+      const { first, whole, all } = search.expressions(words, marks, next)
+      end = Math.max(first, low)
+      // Finding that nothing is there is cheap: asked for alone, and without the beginning, which is costly.
+      if (whole !== null && hasWhole.get(whole) === undefined) continue
+      const floor = among.get(all, end, next + 1) as number | undefined
+      rows.push(...matching.all(all, floor ?? end, next + 1, ...conditions.values, limit - rows.length))
+      if (floor !== undefined) return floor
+      if (rows.length >= limit) return end
+      ranges += LOOKED_INTO - 1
+    }
+    return end
+  }
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+import { SLACK_MS } from './page.ts'
+import { numbersOf } from './times.ts'
+
+const HOUR = 3_600_000
+/** Numbers with gaps, an hour apart; each time may be off by less than the slack. */
+const records = Array.from({ length: 50 }, (_, at) => ({
+  number: 3 * at + 2,
+  time: at * HOUR + ((at * 7) % 5) * 10_000,
+}))
+const timeFrom = (number: number) => records.find((each) => each.number >= number)?.time
+const NONE = { low: 0, high: 0 }
+const known = { low: 0, high: 3 * 50 }
+
+test('every record of a range of time lies within its numbers, and none of an hour further off', () => {
+  for (let from = -1; from <= 51; from++) {
+    for (let to = from; to <= 51; to++) {
+      const range = { createdAfter: from * HOUR, createdBefore: to * HOUR }
+      const { low, high } = numbersOf(range, known, timeFrom)
+      const within = records.filter(({ number }) => number >= low && number < high)
+      const asked = records.filter(({ time }) => time >= range.createdAfter && time < range.createdBefore)
+      for (const each of asked) expect(within).toContain(each)
+      for (const { time } of within) {
+        expect(time >= range.createdAfter - SLACK_MS && time < range.createdBefore + SLACK_MS).toBe(true)
+      }
+    }
+  }
+})
+
+test('an open range keeps the numbers that are known; where nothing is, nothing is left of them', () => {
+  const open = { createdAfter: null, createdBefore: null }
+  expect(numbersOf(open, { low: 4, high: 90 }, timeFrom)).toEqual({ low: 4, high: 90 })
+  expect(numbersOf({ createdAfter: 5, createdBefore: 6 }, { low: 0, high: 9 }, () => undefined)).toEqual(NONE)
+})
