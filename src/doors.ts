@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Config, type Endpoint, formatEndpoint } from './config.ts'
-import type { Clock } from './platform/clock.ts'
+import type { WallClock } from './platform/clock.ts'
 import type { Log } from './platform/log.ts'
 import type { MailLog } from './platform/maillog.ts'
 import { loadCertificate } from './smtp/certificate.ts'
@@ -30,7 +30,7 @@ export async function openDoors(
   behind: {
     inbound: Door
     submission: Door
-    clock: Clock
+    clock: WallClock
     log: Log
     mailLog: MailLog
   },

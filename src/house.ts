@@ -22,7 +22,7 @@ import { lateBounce } from './outbound/outcome.ts'
 import { createWorkers } from './outbound/workers.ts'
 import { createBells } from './platform/bells.ts'
 import { createClientAddress } from './platform/client-address.ts'
-import { type Clock, systemClock } from './platform/clock.ts'
+import { systemClock, type WallClock } from './platform/clock.ts'
 import { createGet, createPost } from './platform/fetch-public.ts'
 import { createMintId } from './platform/ids.ts'
 import { createAddressGuard, createNetworks } from './platform/ip.ts'
@@ -75,7 +75,7 @@ const INBOUND_BODY_ROOM_BYTES = 64 * 2 ** 20
  *  throws, or with what binding throws; nothing is left running then. */
 export async function openHouse(
   config: Config,
-  { log, clock = systemClock, random = systemRandom }: { log: Log; clock?: Clock; random?: Random },
+  { log, clock = systemClock, random = systemRandom }: { log: Log; clock?: WallClock; random?: Random },
 ): Promise<House> {
   const lock = lockDataDir(config.dataDir)
   if (lock === null) throw new DataDirInUse(`another Postrider serves ${config.dataDir}`)
@@ -90,11 +90,12 @@ export async function openHouse(
 
 async function furnish(
   config: Config,
-  { log, clock, random }: { log: Log; clock: Clock; random: Random },
+  { log, clock, random }: { log: Log; clock: WallClock; random: Random },
   undo: (() => unknown)[],
 ): Promise<House> {
   const mintId = createMintId(clock, random)
   const { dataDir } = config
+  const { steady } = clock
   const metrics = createMetrics({ ...config.metrics, dataDir, startedAt: clock.now() })
   const mailLog = metrics.mail(createMailLog(log))
   const workerId = randomUUID()
@@ -118,7 +119,7 @@ async function furnish(
   const loopTag = Buffer.from(await store.secret('loop', random.bytes(16))).toString('hex')
 
   const dnsServers = config.dns.servers.length > 0 ? [...config.dns.servers] : systemServers()
-  const lookups = { servers: dnsServers, trustedServers: config.dns.trustedResolvers, clock, random }
+  const lookups = { servers: dnsServers, trustedServers: config.dns.trustedResolvers, clock: steady, random }
   const resolver = createResolver(lookups)
   // Whoever asks to look again has just changed something; the shared cache would show what was there before.
   const freshResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
@@ -133,7 +134,7 @@ async function furnish(
   })
   const mayConnect = createAddressGuard([...config.webhooks.allowedPrivateNetworks])
   const ca = config.webhooks.caFile === null ? undefined : readFileSync(config.webhooks.caFile, 'utf8')
-  const post = createPost({ resolver, mayConnect, ca, clock, userAgent })
+  const post = createPost({ resolver, mayConnect, ca, clock: steady, userAgent })
 
   const workers = createWorkers({
     // Here, beside main.ts, because a compiled binary finds its workers from the folder of its entry.
@@ -160,7 +161,7 @@ async function furnish(
   const abroad = {
     resolver,
     mayConnect: config.delivery.allowPrivateDestinations ? () => true : createAddressGuard([]),
-    clock,
+    clock: steady,
     userAgent,
   }
   const policies = createPolicies({
@@ -234,7 +235,7 @@ async function furnish(
     spawn: () => new Worker(new URL('./inbound/worker.ts', import.meta.url).href, { smol: true }),
     count: 1,
     settings: { hostname: config.hostname, dnsServers, authenticationMs: AUTHENTICATION_MS },
-    clock,
+    clock: steady,
     log,
   })
   undo.push(() => readers.stop())
@@ -319,7 +320,7 @@ async function furnish(
     log,
     tasks: chores({
       store,
-      clock,
+      clock: steady,
       mintId,
       plans: (name) => config.plans[name],
       resolver: freshResolver,
@@ -381,8 +382,8 @@ async function furnish(
     },
     stop: async () => {
       metrics.stop()
-      const endsAt = clock.now() + STOP_MS - STOP_WORKERS_MS
-      const left = () => Math.max(0, endsAt - clock.now())
+      const endsAt = steady.now() + STOP_MS - STOP_WORKERS_MS
+      const left = () => Math.max(0, endsAt - steady.now())
       await Promise.all([api.stop(STOP_DOORS_MS), doors.stop(STOP_DOORS_MS)])
       await maintenance.stop()
       await outbound.stop(left())

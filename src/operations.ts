@@ -20,7 +20,7 @@ import type { OwnPartsOf } from './mail/own-parts.ts'
 import { simulate } from './outbound/sandbox.ts'
 import type { SiteState } from './outbound/site-state.ts'
 import { findWay } from './outbound/way.ts'
-import type { Clock } from './platform/clock.ts'
+import type { WallClock } from './platform/clock.ts'
 import { checkWebhookUrl } from './platform/fetch-public.ts'
 import type { MintId } from './platform/ids.ts'
 import { createAddressGuard } from './platform/ip.ts'
@@ -36,7 +36,7 @@ import { createStanding } from './submission/standing.ts'
 export interface Around {
   config: Config
   store: Store
-  clock: Clock
+  clock: WallClock
   random: Random
   mintId: MintId
   /** Without a cache: whoever asks to look at DNS again has just changed something. */

@@ -3,7 +3,7 @@ import { type ApiKey, allows } from '../model/api-key.ts'
 import type { Plan } from '../model/organization.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { ClientAddress } from '../platform/client-address.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { WallClock } from '../platform/clock.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
@@ -28,7 +28,7 @@ export interface ApiOptions {
   /** Answered without a key, outside /v1: documents, metrics, the dashboard. */
   pages?: Page[]
   store: Store
-  clock: Clock
+  clock: WallClock
   random: Random
   mintId: MintId
   plans: (name: string) => Plan | undefined
@@ -66,7 +66,7 @@ export function createApi(options: ApiOptions): Api {
   const { store, clock, random, log, limits } = options
   const auth = createAuth(store.apiKeys)
   const rateLimit = createRateLimit({ organizations: store.organizations, plans: options.plans })
-  const once = createOnce({ records: store.idempotency, clock })
+  const once = createOnce({ records: store.idempotency, clock: clock.steady })
   const idempotency = createIdempotency({ once, random })
   const audit = createAudit({ auditLog: store.auditLog, mintId: options.mintId, log })
   let isStopping = false
@@ -74,17 +74,17 @@ export function createApi(options: ApiOptions): Api {
   let onIdle = () => {}
 
   async function serve(request: Request, params: Params, route: Route): Promise<Response> {
-    const startedAt = clock.now()
+    const startedAt = clock.steady.now()
     const exchange = openExchange(request)
     underWay++
-    const response = await flow(request, params, route, exchange, startedAt).catch((thrown) => {
+    const response = await flow(request, params, route, exchange, clock.now()).catch((thrown) => {
       return refuse(thrown, route, exchange)
     })
     underWay--
     if (underWay === 0) onIdle()
     const operation = exchange.operation?.id ?? route.path // never the path itself: it may hold an address
     const { status } = response
-    const durationMs = clock.now() - startedAt
+    const durationMs = clock.steady.now() - startedAt
     options.answered?.({ operation, status, durationMs })
     log.info('request', {
       request_id: exchange.requestId,
@@ -114,7 +114,7 @@ export function createApi(options: ApiOptions): Api {
   /** What follows once it is known who asks for what. */
   async function answer(request: Request, operation: Operation, call: Call, exchange: Exchange): Promise<Response> {
     requirePermission(call.key, operation)
-    const bytes = operation.body === undefined ? NO_BYTES : await readBytes(request, limits.bodyBytes, clock)
+    const bytes = operation.body === undefined ? NO_BYTES : await readBytes(request, limits.bodyBytes, clock.steady)
     const work = (remember: MakeRemember) =>
       perform(operation, call, {
         query: () => parseQuery(operation, request.url),

@@ -10,7 +10,7 @@ import type { Mode } from '../model/message.ts'
 import { invalid } from '../model/refusal.ts'
 import { createOperations, openSubmission } from '../operations.ts'
 import { createPreparer } from '../outbound/prepare.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { WallClock } from '../platform/clock.ts'
 import { createMintId, type MintId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
@@ -46,7 +46,7 @@ export interface OperatorRequest {
 export function createOperator(deps: {
   config: Config
   store: Store
-  clock: Clock
+  clock: WallClock
   random: Random
   log: Log
   /** Name of whoever sits there. */

@@ -63,6 +63,7 @@ export function chores(house: {
     },
     {
       name: 'idempotency keys',
+      erases: true,
       everyMs: MINUTE_MS,
       // A remembered answer of a batch has a hundred kilobytes.
       run: async (now) => (await store.idempotency.prune(now - IDEMPOTENCY_MS, 20)) === 20,
@@ -77,6 +78,7 @@ export function chores(house: {
     },
     {
       name: 'audit log',
+      erases: true,
       everyMs: 60 * MINUTE_MS,
       run: async (now) => (await store.auditLog.prune(now - AUDIT_KEPT_MS, 100)) === 100,
     },

@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.ts'
+import type { WallClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 
@@ -9,30 +9,34 @@ export interface Task {
   /** The first turn comes so long after the start, or after `everyMs` where it is not said: a rare task must have its turn
    *  also in a house that is restarted often. */
   firstMs?: number
+  /** It removes what is old. Its time is then the wall's or the steady one, whichever is earlier: a clock set wrong must
+   *  not make everything old at once. */
+  erases?: true
   /** True: there is more of it, come back at once. A number: come back after so many ms. */
   run: (now: number) => Promise<boolean | number>
 }
 
 /** Tasks → a loop that runs each when its time has come, one after another. A task that fails is logged and tried
  *  again at its next turn; it stops none of the others. Missed turns are not made up for. */
-export function createMaintenance(options: { clock: Clock; tasks: Task[]; log: Log }): Loop {
+export function createMaintenance(options: { clock: WallClock; tasks: Task[]; log: Log }): Loop {
   const { clock, tasks, log } = options
-  const dueAt = new Map(tasks.map((task) => [task, clock.now() + (task.firstMs ?? task.everyMs)]))
+  const { steady } = clock
+  const dueAt = new Map(tasks.map((task) => [task, steady.now() + (task.firstMs ?? task.everyMs)]))
 
   const turn = async (task: Task): Promise<void> => {
-    const more = await task.run(clock.now()).catch((error) => {
+    const more = await task.run(task.erases ? Math.min(clock.now(), steady.now()) : clock.now()).catch((error) => {
       log.error('maintenance task failed', { task: task.name, error })
       return false
     })
     const waitMs = more === true ? 0 : more === false ? task.everyMs : more
-    dueAt.set(task, clock.now() + waitMs)
+    dueAt.set(task, steady.now() + waitMs)
   }
 
   return createLoop({
-    clock,
+    clock: steady,
     idleMs: Math.min(...tasks.map((task) => task.everyMs)),
     tick: async () => {
-      for (const task of tasks) if (dueAt.get(task)! <= clock.now()) await turn(task)
+      for (const task of tasks) if (dueAt.get(task)! <= steady.now()) await turn(task)
       return Math.min(...dueAt.values())
     },
     onError: (error) => log.error('maintenance turn failed', { error }),

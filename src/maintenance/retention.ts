@@ -58,6 +58,7 @@ export function createRetention(house: {
 
   return {
     name: 'retention',
+    erases: true,
     everyMs: PASS_EVERY_MS,
     firstMs: FIRST_PASS_MS,
     run: async (now) => {

@@ -18,6 +18,8 @@ export interface Admission extends Required<Room> {
   ended(way: Way, ending: { outcome: Outcome; reached: boolean; startedAt: number }): void
   /** Obstacles that may be gone since the last call. */
   freed(): string[]
+  /** The clock was set by so many ms: pauses and ages go on as they were. */
+  leapt(byMs: number): void
   stateOf(site: string): SiteState
   sites(): SiteState[]
 }
@@ -43,7 +45,7 @@ export function createAdmission(options: {
   overdueMs: number
 }): Admission {
   const { sites, now, maxInFlight, overdueMs } = options
-  const openedAt = now()
+  let openedAt = now()
   const allowance = createAllowance(options)
   const pace = createPace()
   let taken = new Map<string, { way: Way; count: number; givenUp: number }>()
@@ -106,6 +108,11 @@ export function createAdmission(options: {
       allowance.ended(way.site, ending, at)
     },
     freed: allowance.freed,
+    leapt: (byMs) => {
+      openedAt += byMs
+      allowance.leapt(byMs)
+      sites.leapt(byMs)
+    },
     stateOf: (site) => allowance.stateOf(site, now()),
     sites: () => allowance.sites(now()),
   }

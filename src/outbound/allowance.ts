@@ -21,6 +21,7 @@ export interface Allowance {
   isPaced(site: string, isFresh: boolean): boolean
   /** Connections at once, at present. */
   connectionsOf(site: string, now: number): { connections: number; maxMails: number }
+  leapt(byMs: number): void
   stateOf(site: string, now: number): SiteState
   sites(now: number): SiteState[]
 }
@@ -112,6 +113,13 @@ export function createAllowance(options: {
     connectionsOf: (site, now) => {
       const { limit, terms } = standingOf(site, now)
       return { connections: limit, maxMails: terms.maxMailsPerConnection }
+    },
+    leapt: (byMs) => {
+      for (const standing of standings.values()) {
+        standing.pausedUntil += byMs
+        standing.struckAt += byMs
+        standing.tokensAt += byMs
+      }
     },
     stateOf: (site, now) => stateOf(standingOf(site, now), now),
     sites: (now) => [...standings.values()].map((standing) => stateOf(standing, now)),

@@ -7,8 +7,9 @@ import { messageEvent, outcomeEvents } from '../model/event.ts'
 import { isForwarded } from '../model/message.ts'
 import { type Reaction, reactionEvent } from '../model/reaction.ts'
 import { suppressionOf } from '../model/suppression.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { WallClock } from '../platform/clock.ts'
 import type { MintId } from '../platform/ids.ts'
+import { createLeaps } from '../platform/leaps.ts'
 import type { Log } from '../platform/log.ts'
 import { createLoop } from '../platform/loop.ts'
 import type { MailLog } from '../platform/maillog.ts'
@@ -56,7 +57,7 @@ const RECORD_AGAIN_MS = 1_000
 export function createOutboundLoop(house: {
   store: Pick<Store, 'deliveries'>
   attempt: (job: AttemptJob) => Promise<AttemptResult>
-  clock: Clock
+  clock: WallClock
   random: Random
   mintId: MintId
   verp: Verp
@@ -81,6 +82,7 @@ export function createOutboundLoop(house: {
   const { store, clock, settings, log } = house
   /** Obstacles that may be gone and of which the store was not told yet. */
   const freed = new Set<string>()
+  const leaps = createLeaps(clock)
   const ladder = settings.retryScheduleSeconds
   const admission = createAdmission({
     sites: createSites({
@@ -103,6 +105,7 @@ export function createOutboundLoop(house: {
   const giveUp = new AbortController()
 
   const tick = async (): Promise<number | null> => {
+    await followTheClock()
     const limit = Math.min(slots.free(), CLAIM_MAX)
     if (isStopping || limit === 0) return null
     const now = clock.now()
@@ -121,6 +124,15 @@ export function createOutboundLoop(house: {
       slots.start(way.site, () => carry(claim, way))
     }
     return slots.free() === 0 ? null : store.deliveries.nextDueAt(admission.freeFor, clock.now())
+  }
+
+  /** Somebody set it: what waits goes on waiting as long as it was meant to, and what is under way stays ours. */
+  const followTheClock = async () => {
+    const byMs = leaps.look()
+    if (byMs === 0) return
+    log.warn('the clock was set, what waits moves along', { by_ms: byMs })
+    admission.leapt(byMs)
+    await store.deliveries.leapt(byMs, clock.now())
   }
 
   const loop = createLoop({
@@ -167,9 +179,10 @@ export function createOutboundLoop(house: {
   })
 
   const decide = ({ delivery, message }: ClaimedDelivery, outcome: Outcome): Verdict => {
+    const firstAttemptAt = message.scheduledAt ?? message.createdAt
     const next = nextAttempt({
       attempt: delivery.attempts,
-      firstAttemptAt: message.scheduledAt ?? message.createdAt,
+      firstAttemptAt: firstAttemptAt + leaps.since(firstAttemptAt),
       now: clock.now(),
       ladderSeconds: settings.retryScheduleSeconds,
       maxAgeSeconds: settings.maxAgeSeconds,

@@ -18,6 +18,8 @@ export interface Sites {
   lastWayOf(domain: string): Way | null
   /** Asks, or waits until there is room to ask; answers what the domain has to wait for. */
   ask(domain: string, isFresh: boolean): { obstacle: Obstacle; isNew: boolean }
+  /** The clock was set by so many ms. */
+  leapt(byMs: number): void
 }
 
 /** Questions under way; what has been due for long gets half of them, so that a fresh mail need not wait behind a
@@ -72,6 +74,9 @@ export function createSites(options: {
       }
       if (isNew) void asked(domain)
       return { obstacle: { name: nameOf(domain), until: null }, isNew }
+    },
+    leapt: (byMs) => {
+      for (const known of ways.values()) known.until += byMs
     },
   }
 }

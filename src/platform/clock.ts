@@ -7,19 +7,28 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-export const systemClock: Clock = {
+/** The clock on the wall, which somebody may set: it stamps, and says when what has a date is due. `steady` beside it goes
+ *  on evenly from the start of the process whatever the wall says: it measures, and ends what was given some time. */
+export interface WallClock extends Clock {
+  readonly steady: Clock
+}
+
+const sleep: Clock['sleep'] = (ms, signal) =>
+  new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const done = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, Math.min(ms, MAX_TIMER_MS))
+    signal?.addEventListener('abort', done, { once: true })
+  })
+
+export const systemClock: WallClock = {
   now: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted) return resolve()
-      const done = () => {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = setTimeout(done, Math.min(ms, MAX_TIMER_MS))
-      signal?.addEventListener('abort', done, { once: true })
-    }),
+  sleep,
+  steady: { now: () => Math.round(performance.timeOrigin + performance.now()), sleep },
 }
 
 /** Timers past 2^31 ms fire at once in every JavaScript runtime; a longer nap simply ends early. */

@@ -44,7 +44,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     this.#around = around
     this.#onGone = onGone
     this.who = { id: this.id, remoteAddress: this.remoteAddress, helo: '', tls: tlsOf(socket), protocol: 'SMTP' }
-    this.dueAt = around.clock.now() + around.settings.limits.idleMs
+    this.dueAt = around.clock.steady.now() + around.settings.limits.idleMs
     around.deadlines.add(this)
   }
 
@@ -94,7 +94,8 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   expire(): void {
     if (this._upgrading) this._socket.destroy()
-    else this.say(this._dataStream && this.#around.clock.now() >= this.#dataUntil ? REPLIES.tooSlow : REPLIES.idle)
+    else
+      this.say(this._dataStream && this.#around.clock.steady.now() >= this.#dataUntil ? REPLIES.tooSlow : REPLIES.idle)
   }
 
   say(reply: SmtpReply): void {
@@ -256,7 +257,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     const stream = parser.startDataMode()
     this._dataStream = stream
     const { clock, settings } = this.#around
-    this.#dataUntil = clock.now() + settings.limits.dataMs
+    this.#dataUntil = clock.steady.now() + settings.limits.dataMs
     this.send(354, 'end with CR LF . CR LF', false)
     const progress = {
       onPiece: () => this.#waitForClient(),
@@ -329,7 +330,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   #waitForClient(): void {
     const { clock, settings } = this.#around
-    const idleAt = clock.now() + settings.limits.idleMs
+    const idleAt = clock.steady.now() + settings.limits.idleMs
     this.dueAt = this._dataStream ? Math.min(idleAt, this.#dataUntil) : idleAt
   }
 

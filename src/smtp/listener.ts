@@ -1,7 +1,7 @@
 import type { AddressInfo, Socket } from 'node:net'
 import type { Endpoint } from '../config/notations.ts'
 import type { Certificate } from '../platform/certificate.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { WallClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { MailLog } from '../platform/maillog.ts'
 import { systemRandom } from '../platform/random.ts'
@@ -35,12 +35,12 @@ export interface SmtpListener {
 export function createSmtpListener<R>(
   settings: ListenerSettings,
   door: SmtpDoor<R>,
-  world: { name: string; clock: Clock; log: Log; mailLog?: Pick<MailLog, 'refused'> },
+  world: { name: string; clock: WallClock; log: Log; mailLog?: Pick<MailLog, 'refused'> },
 ): SmtpListener {
   const { clock } = world
   const log = world.log.child({ door: world.name })
   const count = createConnectionCount(settings.limits)
-  const deadlines = createDeadlines(clock)
+  const deadlines = createDeadlines(clock.steady)
   const mintName = () => Buffer.from(systemRandom.bytes(16)).toString('hex')
   const spool = createSpool({ dir: settings.spoolDir, memoryBytes: settings.limits.memoryBytes, mintName })
   const conversations = new Set<Conversation<R>>()
@@ -55,7 +55,7 @@ export function createSmtpListener<R>(
     log,
     mailLog: world.mailLog,
     spool,
-    brake: createLoginBrake(clock),
+    brake: createLoginBrake(clock.steady),
     deadlines,
     stopping: () => stopping,
   }

@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.ts'
+import type { WallClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { MailLog } from '../platform/maillog.ts'
 import type { Deadlines } from './deadlines.ts'
@@ -13,7 +13,7 @@ export interface Surroundings<R> {
   door: SmtpDoor<R>
   /** Which door, for the mail log. */
   name: string
-  clock: Clock
+  clock: WallClock
   log: Log
   mailLog: Pick<MailLog, 'refused'> | undefined
   spool: Spool

@@ -320,6 +320,9 @@ export interface Deliveries {
   /** At start: leases of other workers end now. Their attempts stay counted; a delivery that saw its process
    *  die more than twice waits for its turn instead. Answers how many. */
   endForeignLeases(worker: string, now: number): Promise<number>
+  /** Somebody set the clock by `byMs`, now it is `now`: what waits, and the leases, move along, so that each wait is as long
+   *  as it was meant to be. Not what has a date of its own (scheduled messages). */
+  leapt(byMs: number, now: number): Promise<void>
   /** With its message; null when retention has dropped it or it never was. */
   get(id: string): Promise<{ delivery: Delivery; message: Message } | null>
   /** What came to be known after the fact. `duplicate` when that very report (its digest) is already there, `changed`
@@ -589,6 +592,8 @@ export interface WebhookDeliveries {
   }): Promise<{ kind: 'recorded'; webhook: Webhook } | { kind: 'lease_lost' }>
   release(claims: { id: string; attempt: number; worker: string }[], now: number): Promise<void>
   endForeignLeases(worker: string, now: number): Promise<number>
+  /** As for Deliveries. */
+  leapt(byMs: number, now: number): Promise<void>
   get(id: string): Promise<WebhookDelivery | null>
   list(filter: WebhookDeliveryFilter, page: PageRequest): Promise<Page<WebhookDelivery>>
   /** One more attempt now, whatever the state; the count goes on. */
@@ -685,6 +690,8 @@ export interface InboundDeliveries {
   }): Promise<'recorded' | 'lease_lost'>
   release(claims: { id: string; attempt: number; worker: string }[], now: number): Promise<void>
   endForeignLeases(worker: string, now: number): Promise<number>
+  /** As for Deliveries. */
+  leapt(byMs: number, now: number): Promise<void>
   /** Newest first. */
   ofMessage(inboundMessageId: string): Promise<InboundDelivery[]>
   /** A new delivery of the message, five attempts, due at once; `under_way` while one is still pending. */

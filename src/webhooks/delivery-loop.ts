@@ -1,5 +1,6 @@
-import type { Clock } from '../platform/clock.ts'
+import type { WallClock } from '../platform/clock.ts'
 import type { Post } from '../platform/fetch-public.ts'
+import { createLeaps } from '../platform/leaps.ts'
 import type { Log, LogFields } from '../platform/log.ts'
 import { createLoop } from '../platform/loop.ts'
 import { createSlots } from '../platform/slots.ts'
@@ -44,6 +45,7 @@ export interface Claim {
 export interface DeliveryQueue<C extends Claim> {
   claimDue(request: { now: number; limit: number; lease: Lease; freeFor: (endpointId: string) => number }): Promise<C[]>
   nextDueAt(freeFor: (endpointId: string) => number): number | null
+  leapt(byMs: number, now: number): Promise<void>
   release(claims: { id: string; attempt: number; worker: string }[], now: number): Promise<void>
 }
 
@@ -70,7 +72,7 @@ export type Written = <T>(write: () => Promise<T>) => Promise<T>
 
 /** What both kinds are told once. */
 export interface DeliveryLoopOptions {
-  clock: Clock
+  clock: WallClock
   log: Log
   /** Names this process in leases. */
   workerId: string
@@ -94,6 +96,7 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
   const slots = createSlots({ total: maxInFlight, perKey: shares.limitOf, onFree: () => loop.wake() })
   const records = createSlots({ total: Infinity, perKey: Infinity, onFree: () => {} })
   const answered: { claim: C; verdict: V }[] = []
+  const leaps = createLeaps(clock)
   const stopping = new AbortController()
   const giveUp = new AbortController()
   let unwritten = 0
@@ -102,8 +105,10 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
   const tick = async (): Promise<number | null> => {
     await turnOfTheEventLoop() // answers come one by one: write and claim for all of them at once
     recordAnswered()
-    if (slots.free() === 0 || unwritten > 0) return null // whatever frees a slot wakes us
     const now = clock.now()
+    const leaptMs = leaps.look()
+    if (leaptMs !== 0) await queue.leapt(leaptMs, now)
+    if (slots.free() === 0 || unwritten > 0) return null // whatever frees a slot wakes us
     const dueAt = queue.nextDueAt(slots.freeFor)
     if (dueAt === null || dueAt > now) return dueAt
     const claims = await queue.claimDue({

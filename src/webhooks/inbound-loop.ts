@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.ts'
+import type { WallClock } from '../platform/clock.ts'
 import type { Post, PostResult } from '../platform/fetch-public.ts'
 import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
@@ -21,7 +21,7 @@ export interface InboundLoopOptions {
   post: Post
   /** Raw mail → base64 of its attachments in the order of ParsedMail.attachments, or null when they cannot be read. */
   attachments: (raw: Uint8Array) => Promise<string[] | null>
-  clock: Clock
+  clock: WallClock
   random: Random
   log: Log
   settings: {

@@ -1,5 +1,5 @@
 import type { Webhook } from '../model/webhook.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { WallClock } from '../platform/clock.ts'
 import type { Post } from '../platform/fetch-public.ts'
 import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
@@ -16,7 +16,7 @@ export type WebhookLoop = DeliveryLoop
 export interface WebhookLoopOptions {
   store: Pick<Store, 'webhooks' | 'webhookDeliveries'>
   post: Post
-  clock: Clock
+  clock: WallClock
   random: Random
   log: Log
   settings: {

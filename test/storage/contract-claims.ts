@@ -25,19 +25,30 @@ export function claimPromises(holds: Holds): void {
     expect((await store.messages.deliveries(accepted.message.id))[0]).toEqual(claimed!.delivery)
   })
 
-  holds('nothing is claimed before it is due, and nothing twice within its lease', async (store, records) => {
-    await found(store, records)
-    await accept(store, records.accepted({ deliveries: [{ nextAttemptAt: START + 10 }] }))
-    expect(store.deliveries.nextDueAt(() => 1)).toBe(START + 10)
-    expect(await claim(store, { now: START + 9 })).toEqual([])
-    expect(await claim(store, { now: START + 10 })).toHaveLength(1)
-    expect(await claim(store, { now: START + 11 })).toEqual([])
-    expect(store.deliveries.nextDueAt(() => 1)).toBe(LEASE.until)
-    expect(await claim(store, { now: LEASE.until - 1 })).toEqual([])
-    const lease = { worker: 'w2', until: LEASE.until + 1000 }
-    const [again] = await claim(store, { now: LEASE.until, lease })
-    expect(again).toMatchObject({ delivery: { attempts: 2 }, lease })
-  })
+  holds(
+    'when the clock was set, waits and leases move along, scheduled mail keeps its date',
+    async (store, records) => {
+      await found(store, records)
+      const [deferred, scheduled, held] = await Promise.all([
+        accept(store, records.accepted({ deliveries: [{ status: 'deferred', nextAttemptAt: START + 60 }] })),
+        accept(store, records.accepted({ deliveries: [{ status: 'scheduled', nextAttemptAt: START + 60 }] })),
+        accept(store, records.accepted({ deliveries: [{ nextAttemptAt: START }] })),
+      ])
+      expect((await claim(store, { now: START })).map(({ message }) => message.id)).toEqual([held.message.id])
+      const byMs = 100 * (LEASE.until - START)
+      const due = async (now: number) => {
+        const lease = { worker: LEASE.worker, until: now + LEASE.until }
+        return (await claim(store, { now, lease })).map(({ message }) => message.id)
+      }
+      await store.deliveries.leapt(byMs, START + byMs)
+      expect(await due(START + byMs)).toEqual([scheduled.message.id])
+      await store.deliveries.leapt(-byMs, START + 1)
+      expect(await due(START + 59)).toEqual([])
+      expect(await due(START + 60)).toEqual([deferred.message.id])
+      expect(await due(LEASE.until - 1)).toEqual([])
+      expect(await due(LEASE.until)).toEqual([held.message.id])
+    },
+  )
 
   holds('a claim keeps to its limit and to what each destination has free', async (store, records) => {
     await found(store, records)

@@ -1,12 +1,14 @@
-import type { Clock } from '../../src/platform/clock.ts'
+import type { WallClock } from '../../src/platform/clock.ts'
 
 /** A Clock that stands still until a test moves it. */
-export interface FakeClock extends Clock {
+export interface FakeClock extends WallClock {
   /** Moves on by `ms`: naps end one after the other in the order they are due (equal times: in the order they began),
    *  each at its own minute, so that whoever naps again within `ms` is woken again within this call.
    *  Between two naps whatever needs no input from outside has run, the store's commits too. A negative `ms` throws. */
   advance(ms: number): Promise<void>
-  /** When the present naps end (ms UTC), soonest first. */
+  /** Somebody sets the clock on the wall by so many ms, back when negative; no nap ends sooner or later for it. */
+  leap(ms: number): void
+  /** When the present naps end (ms UTC by a wall nobody set), soonest first. */
   naps(): number[]
   /** Resolves when `count` naps or more are under way: for waiting until a loop has gone to sleep. */
   untilNapping(count?: number): Promise<void>
@@ -20,6 +22,7 @@ interface Nap {
 /** Start (ms UTC) → FakeClock. A nap of 0 ms or less, or with an aborted signal, ends at once, as with systemClock. */
 export function createFakeClock(startAt: number): FakeClock {
   let now = startAt
+  let setBy = 0
   let naps: Nap[] = []
   let watchers: { count: number; resolve: () => void }[] = []
 
@@ -40,8 +43,12 @@ export function createFakeClock(startAt: number): FakeClock {
     })
 
   return {
-    now: () => now,
+    now: () => now + setBy,
     sleep,
+    steady: { now: () => now, sleep },
+    leap: (ms) => {
+      setBy += ms
+    },
     advance: async (ms) => {
       if (!(ms >= 0)) throw new RangeError(`time cannot go back: ${ms} ms`)
       const target = now + ms

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isFinal, messageStatus } from '../../model/message.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
-import type { Clock } from '../../platform/clock.ts'
+import type { WallClock } from '../../platform/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted, Fate, Submission } from '../../submission/accept.ts'
 import { batchAnswers, sendAnswers } from '../answers/messages.ts'
@@ -14,7 +14,7 @@ import { createSendBody, toSubmission } from './messages-body.ts'
 
 export interface SendDeps {
   store: Pick<Store, 'messages'>
-  clock: Clock
+  clock: WallClock
   submission: Submission
   /** Resolves when something became final about the message, or after the time. */
   watch: (messageId: string, timeoutMs: number) => Promise<void>
@@ -96,10 +96,10 @@ export function sendOperations({ store, clock, submission, watch }: SendDeps): O
   /** Asks again at each ring; the bell is listened to before looking, so that none is missed. */
   async function untilOver(accepted: Accepted, waitMs: number, signal: AbortSignal): Promise<Accepted> {
     const { message } = accepted
-    const endsAt = clock.now() + waitMs
+    const endsAt = clock.steady.now() + waitMs
     const gone = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
     for (;;) {
-      const leftMs = endsAt - clock.now()
+      const leftMs = endsAt - clock.steady.now()
       const rung = leftMs > 0 ? watch(message.id, leftMs) : null
       const recipients = await store.messages.deliveries(message.id)
       const status = messageStatus(recipients.map((recipient) => recipient.status))

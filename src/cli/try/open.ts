@@ -6,7 +6,7 @@ import { ListenFailure } from '../../doors.ts'
 import { openHouse } from '../../house.ts'
 import { EVENT_TYPES } from '../../model/event.ts'
 import { selfSignedCertificate } from '../../platform/certificate.ts'
-import { type Clock, systemClock } from '../../platform/clock.ts'
+import { systemClock, type WallClock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { systemRandom } from '../../platform/random.ts'
 import { createResolver } from '../../platform/resolver.ts'
@@ -77,7 +77,7 @@ async function build(
   { ports, log, forwardTo, onMail, onCall, onInbound }: Parameters<typeof openTryOut>[0],
   undo: (() => unknown)[],
 ): Promise<Omit<TryOut, 'stop'>> {
-  const clock: Clock = systemClock
+  const clock: WallClock = systemClock
   const folder = mkdtempSync(join(tmpdir(), 'postrider-try-'))
   const removeFolder = () => rmSync(folder, { recursive: true, force: true })
   process.once('exit', removeFolder) // a second Ctrl-C does not wait for stop

@@ -57,6 +57,8 @@ const FOREIGN = `update deliveries set worker = null, next_attempt_at = ? + (
     select 5000 * max(0, deliveries.attempts - count(*) - 2) * max(0, deliveries.attempts - count(*) - 2)
     from attempts a where a.delivery_number = deliveries.number)
   where worker is not null and worker <> ? returning destination, next_attempt_at as nextAttemptAt`
+const LEAPT = `update deliveries set next_attempt_at = next_attempt_at + ?
+  where destination = ? and next_attempt_at > ? and (worker is not null or status = 'deferred')`
 const GET = `select ${DELIVERY_COLUMNS}, d.message_number as messageNumber
   from deliveries d join messages m on m.number = d.message_number
   where d.id = ?`
@@ -94,6 +96,7 @@ export function sqliteDeliveries(
   const setMessageStatus = db.prepare(SET_MESSAGE_STATUS)
   const release = db.prepare(RELEASE)
   const endForeign = db.prepare(FOREIGN)
+  const leapt = db.prepare(LEAPT)
   const get = db.prepare(GET)
   const endLate = db.prepare(END_LATE)
   const changeLate = db.prepare(CHANGE_LATE)
@@ -188,6 +191,12 @@ export function sqliteDeliveries(
         for (const { destination, nextAttemptAt } of ended) agenda.offer(destination, nextAttemptAt)
         return ended.length
       }),
+    leapt: (byMs, now) =>
+      writer
+        .write(() => {
+          for (const { key } of dueTimes.all() as DueTime[]) leapt.run(byMs, key, now - byMs)
+        })
+        .then(readAgenda),
     get: async (id) => {
       const row = get.get(id) as LateRow | undefined
       if (row === undefined) return null

@@ -34,6 +34,8 @@ const RELEASE = `update inbound_deliveries set attempts = attempts - 1, worker =
   where id = ? and worker = ? and attempts = ? returning route_id as routeId`
 const FOREIGN = `update inbound_deliveries set worker = null, next_attempt_at = ?
   where worker is not null and worker <> ? returning route_id as routeId`
+const LEAPT = `update inbound_deliveries set next_attempt_at = next_attempt_at + ?
+  where route_id = ? and next_attempt_at > ?`
 // While an attempt is under way the next time is the end of its lease, which is nobody's business.
 const OF_MESSAGE = `select d.number, d.id, m.id as inboundMessageId, d.route_id as routeId, d.status,
     iif(d.worker is null, d.next_attempt_at, null) as nextAttemptAt, d.created_at as createdAt
@@ -66,6 +68,7 @@ export function sqliteInboundDeliveries(
   const addAttempt = db.prepare(ADD_ATTEMPT)
   const release = db.prepare(RELEASE)
   const endForeign = db.prepare(FOREIGN)
+  const leapt = db.prepare(LEAPT)
   const ofMessage = db.prepare(OF_MESSAGE)
   const attempts = db.prepare(ATTEMPTS)
   const owed = db.prepare(OWED)
@@ -140,6 +143,12 @@ export function sqliteInboundDeliveries(
         for (const { routeId } of ended) agenda.offer(routeId, now)
         return ended.length
       }),
+    leapt: (byMs, now) =>
+      writer
+        .write(() => {
+          for (const { key } of dueTimes.all() as DueTime[]) leapt.run(byMs, key, now - byMs)
+        })
+        .then(readAgenda),
     ofMessage: async (inboundMessageId) =>
       (ofMessage.all(inboundMessageId) as Row[]).map(
         ({ number, ...rest }): InboundDelivery => ({ ...rest, attempts: attempts.all(number) as PostAttempt[] }),

@@ -46,6 +46,8 @@ const RELEASE = `update webhook_deliveries set attempts = attempts - 1, worker =
   where id = ? and worker = ? and attempts = ? returning webhook_id as webhookId`
 const FOREIGN = `update webhook_deliveries set worker = null, next_attempt_at = ?
   where worker is not null and worker <> ? returning webhook_id as webhookId`
+const LEAPT = `update webhook_deliveries set next_attempt_at = next_attempt_at + ?
+  where webhook_id = ? and next_attempt_at > ?`
 // While an attempt is under way the next time is the end of its lease, which is nobody's business.
 const COLUMNS = `d.number, d.id, d.webhook_id as webhookId, e.id as eventId, d.type, d.status,
   iif(d.worker is null, d.next_attempt_at, null) as nextAttemptAt, d.created_at as createdAt`
@@ -84,6 +86,7 @@ export function sqliteWebhookDeliveries(
   const webhook = db.prepare(WEBHOOK)
   const release = db.prepare(RELEASE)
   const endForeign = db.prepare(FOREIGN)
+  const leapt = db.prepare(LEAPT)
   const get = db.prepare(GET)
   const attempts = db.prepare(ATTEMPTS)
   const list = webhookDeliveryList(db, COLUMNS)
@@ -169,6 +172,12 @@ export function sqliteWebhookDeliveries(
         for (const { webhookId } of ended) agenda.offer(webhookId, now)
         return ended.length
       }),
+    leapt: (byMs, now) =>
+      writer
+        .write(() => {
+          for (const { key } of dueTimes.all() as DueTime[]) leapt.run(byMs, key, now - byMs)
+        })
+        .then(readAgenda),
     get: async (id) => {
       const row = get.get(id) as Row | undefined
       return row === undefined ? null : toRecord(row)
