@@ -10,7 +10,12 @@ function open(maxInFlight = 40) {
   const world = { now: 1_000 }
   const wayOf = (domain: string) => ({ site: domain.split('.')[0]!, mx: NO_MX })
   const admission = createAdmission({
-    sites: { wayOf, lastWayOf: wayOf, ask: () => ({ obstacle: { name: 'never', until: null }, isNew: true }) },
+    sites: {
+      wayOf,
+      lastWayOf: wayOf,
+      ask: () => ({ obstacle: { name: 'never', until: null }, isNew: true }),
+      leapt: () => {},
+    },
     now: () => world.now,
     maxInFlight,
     termsOf: () => TERMS,
