@@ -356,14 +356,15 @@ async function furnish(
     log,
     mailLog,
   })
-  metrics.watch({
+  const engines = {
     deliveries: outbound.underWay,
     webhookPosts: webhooks.inFlight,
     inboundPosts: inbound.inFlight,
     httpRequests: api.underWay,
     smtpConnections: doors.connections,
     sites: outbound.sites,
-  })
+  }
+  metrics.watch(engines, store.queues, clock.now)
   undo.push(metrics.stop)
   outbound.start()
   webhooks.start()

@@ -3,16 +3,19 @@ import type { ClientAddress } from '../platform/client-address.ts'
 import type { Post } from '../platform/fetch-public.ts'
 import type { MailLog } from '../platform/maillog.ts'
 import { watchStalls } from '../platform/stalls.ts'
+import type { Queues } from '../storage/store.ts'
 import { type Engines, gaugeEngines } from './engines.ts'
 import { countMachine } from './machine.ts'
 import { countMail } from './mail.ts'
 import { type MetricsPage, metricsPage } from './page.ts'
 import { countPosts } from './posts.ts'
+import { gaugeQueues } from './queues.ts'
 import { createRegistry } from './registry.ts'
 import { type AnsweredRequest, countRequests } from './requests.ts'
 
 /** What the house counts for its operator. It listens where things pass anyway (mail facts, posts, answers, commits) and
- *  asks the engines when it is read; nothing of it is kept over a restart, and nothing of it reads the store's tables. */
+ *  asks the engines when it is read; nothing of it is kept over a restart, and nothing of it reads the
+ *  store's tables but the count of what waits. */
 export interface Metrics {
   /** → the same, counted. */
   mail(log: MailLog): MailLog
@@ -22,7 +25,7 @@ export interface Metrics {
   committed(ms: number): void
   suppressed(reason: SuppressionReason): void
   /** Asks these from now on, and looks at the main thread. */
-  watch(engines: Engines): void
+  watch(engines: Engines, queues: Queues, now: () => number): void
   /** None when no network may ask. */
   pages(clientAddress: ClientAddress): MetricsPage[]
   stop(): void
@@ -45,18 +48,22 @@ export function createMetrics(options: {
   )
   const machine = countMachine(registry, options)
   let stop = () => {}
+  let refresh = async () => {}
   return {
     mail: (log) => countMail(registry, log),
     posts,
     answered,
     committed: machine.committed,
     suppressed: (reason) => suppressions([reason]),
-    watch: (engines) => {
+    watch: (engines, queues, now) => {
       gaugeEngines(registry, engines)
+      refresh = gaugeQueues(registry, queues, now).refresh
       if (allowedNetworks.length > 0) stop = watchStalls(machine.late)
     },
     pages: (clientAddress) =>
-      allowedNetworks.length === 0 ? [] : [metricsPage(registry, { allowedNetworks, clientAddress })],
+      allowedNetworks.length === 0
+        ? []
+        : [metricsPage(registry, { allowedNetworks, clientAddress, refresh: () => refresh() })],
     stop: () => stop(),
   }
 }

@@ -44,6 +44,7 @@ export interface Store {
   inboundRoutes: InboundRoutes
   inbound: Inbound
   inboundDeliveries: InboundDeliveries
+  queues: Queues
   stats: Stats
   quality: Quality
   mtaSts: MtaStsPolicies
@@ -59,6 +60,21 @@ export interface Store {
   checkWritable(): Promise<void>
   /** Waits for what is being written, then lets go of the files. */
   close(): Promise<void>
+}
+
+/** What waits, over all organizations, for whoever watches the house. */
+export interface Queues {
+  /** By queue, at `now` (ms UTC). Other work has its turns meanwhile, so what moves while it is counted may be missed or
+   *  counted twice. */
+  waiting(now: number): Promise<Record<'deliveries' | 'webhookDeliveries' | 'inboundDeliveries', Waiting>>
+}
+
+export interface Waiting {
+  due: number
+  /** Put off, scheduled, or under way. */
+  later: number
+  /** Null when nothing is due. */
+  oldestDueAt: number | null
 }
 
 /** The store cannot write at present (disk full, locked, read-only); nothing was written. */

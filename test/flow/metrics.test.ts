@@ -54,6 +54,17 @@ test('counts attempts by outcome, and knows the site that took the mail', async 
   expect(await (await metrics()).text()).toMatch(/^postrider_site_under_way\{site="[a-z.]+"\} 0$/m)
 })
 
+test('tells what waits, and for how long the oldest of it has', async () => {
+  await open()
+  const tomorrow = new Date(house.clock.now() + 86_400_000).toISOString()
+  await house.send({ scheduled_at: tomorrow })
+  await house.send({ scheduled_at: tomorrow })
+  expect(await value('postrider_queued{queue="delivery",when="later"}')).toBe(2)
+  expect(await value('postrider_queued{queue="delivery",when="due"}')).toBe(0)
+  expect(await value('postrider_oldest_due_seconds{queue="delivery"}')).toBe(0)
+  expect(await value('postrider_queued{queue="webhook_post",when="due"}')).toBe(0)
+})
+
 test('counts suppressions by reason, each once', async () => {
   await open()
   for (const email of ['ann@customer.example', 'ann@customer.example', 'bob@customer.example']) {

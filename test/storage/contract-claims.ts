@@ -50,6 +50,40 @@ export function claimPromises(holds: Holds): void {
     },
   )
 
+  holds('what waits is counted by queue, however much it is', async (store, records) => {
+    await found(store, records)
+    expect((await store.queues.waiting(START)).deliveries).toEqual({ due: 0, later: 0, oldestDueAt: null })
+    for (let message = 0; message < 101; message++) {
+      const deliveries = Array.from({ length: 100 }, (_, at) => ({
+        email: `${at}@${message % 7}.example`,
+        nextAttemptAt: START + (message === 50 && at === 50 ? 5 : message === 60 ? 30 : 10),
+      }))
+      await accept(store, records.accepted({ deliveries }))
+    }
+    expect((await store.queues.waiting(START + 4)).deliveries).toEqual({ due: 0, later: 10_100, oldestDueAt: null })
+    expect((await store.queues.waiting(START + 20)).deliveries).toEqual({
+      due: 10_000,
+      later: 100,
+      oldestDueAt: START + 5,
+    })
+    await claim(store, { now: START + 20, limit: 40 })
+    expect((await store.queues.waiting(START + 20)).deliveries).toMatchObject({ due: 9_960, later: 140 })
+  })
+
+  holds('nothing is claimed before it is due, and nothing twice within its lease', async (store, records) => {
+    await found(store, records)
+    await accept(store, records.accepted({ deliveries: [{ nextAttemptAt: START + 10 }] }))
+    expect(store.deliveries.nextDueAt(() => 1)).toBe(START + 10)
+    expect(await claim(store, { now: START + 9 })).toEqual([])
+    expect(await claim(store, { now: START + 10 })).toHaveLength(1)
+    expect(await claim(store, { now: START + 11 })).toEqual([])
+    expect(store.deliveries.nextDueAt(() => 1)).toBe(LEASE.until)
+    expect(await claim(store, { now: LEASE.until - 1 })).toEqual([])
+    const lease = { worker: 'w2', until: LEASE.until + 1000 }
+    const [again] = await claim(store, { now: LEASE.until, lease })
+    expect(again).toMatchObject({ delivery: { attempts: 2 }, lease })
+  })
+
   holds('a claim keeps to its limit and to what each destination has free', async (store, records) => {
     await found(store, records)
     for (const domain of ['a', 'b', 'c']) {

@@ -25,6 +25,7 @@ import { migrate } from './migrate.ts'
 import { sqliteMtaSts } from './mta-sts.ts'
 import { sqliteOrganizations } from './organizations.ts'
 import { sqliteQuality } from './quality.ts'
+import { sqliteQueues } from './queues.ts'
 import { shareReads } from './reading.ts'
 import { sqliteReports } from './reports.ts'
 import { sqliteRetention } from './retention.ts'
@@ -172,6 +173,7 @@ export function storeOn(
       foreign,
       queueDelivery,
     }),
+    queues: sqliteQueues(db),
     stats: sqliteStats(db),
     quality,
     mtaSts: sqliteMtaSts(db, writer),

@@ -1,0 +1,55 @@
+import type { Queues } from '../storage/store.ts'
+import type { Registry } from './registry.ts'
+
+/** What waits, as it was counted last. */
+export interface QueueGauges {
+  /** Counts anew, unless that was done within the last seconds. Never rejects; what cannot be counted has no lines. */
+  refresh(): Promise<void>
+}
+
+/** Several may watch; the store counts once for all of them. */
+const FRESH_MS = 5_000
+
+export function gaugeQueues(registry: Registry, queues: Queues, now: () => number): QueueGauges {
+  let counted = Promise.resolve()
+  let countedAt = Number.NEGATIVE_INFINITY
+  let rows: { queue: string; due: number; later: number; oldestDueAt: number | null }[] = []
+  const count = async () => {
+    const { deliveries, webhookDeliveries, inboundDeliveries } = await queues.waiting(now())
+    rows = [
+      { queue: 'delivery', ...deliveries },
+      { queue: 'webhook_post', ...webhookDeliveries },
+      { queue: 'inbound_post', ...inboundDeliveries },
+    ]
+  }
+  registry.gauges(
+    'postrider_queued',
+    'What waits: due now, or later (put off, scheduled, under way).',
+    ['queue', 'when'],
+    () =>
+      rows.flatMap(({ queue, due, later }) => [
+        { values: [queue, 'due'], value: due },
+        { values: [queue, 'later'], value: later },
+      ]),
+  )
+  registry.gauges(
+    'postrider_oldest_due_seconds',
+    'For how long the oldest of what is due has been so.',
+    ['queue'],
+    () =>
+      rows.map(({ queue, oldestDueAt }) => {
+        return { values: [queue], value: oldestDueAt === null ? 0 : Math.max(0, now() - oldestDueAt) / 1000 }
+      }),
+  )
+  return {
+    refresh: async () => {
+      if (now() - countedAt >= FRESH_MS) {
+        countedAt = now()
+        counted = count().catch(() => {
+          rows = []
+        })
+      }
+      await counted
+    },
+  }
+}
