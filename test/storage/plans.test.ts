@@ -211,7 +211,10 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /SEARCH o EXISTS USING COVERING INDEX \w+ \(message_number=\? AND organization_id=\? AND field=\? AND address=\?\)/,
   ],
   // What waits is counted along the due indexes alone.
-  [/^select count\(\*\) as total, .* from deliveries/, /COVERING INDEX deliveries_due \(\(destination,next_attempt_at\)>/],
+  [
+    /^select count\(\*\) as total, .* from deliveries/,
+    /COVERING INDEX deliveries_due \(\(destination,next_attempt_at\)>/,
+  ],
   [/^select webhook_id as key/, /COVERING INDEX webhook_deliveries_due \(\(webhook_id,next_attempt_at\)>/],
   [/^select route_id as key/, /COVERING INDEX inbound_deliveries_due \(\(route_id,next_attempt_at\)>/],
   [/join inbound_deliveries d/, /INDEX inbound_deliveries_of_message \(message_number=\?\)/],
