@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { createLog } from '../../src/platform/log.ts'
 import { createSmtpListener, type SmtpListener } from '../../src/smtp/listener.ts'
+import { LOGIN } from '../../src/smtp/login.ts'
 import type { SmtpDoor } from '../../src/smtp/session.ts'
 import { LIMITS } from '../../src/smtp/settings.ts'
 import { createInboundSetup, LOOP_TAG } from '../inbound/setup.ts'
@@ -129,7 +130,7 @@ async function openDoor(door: SmtpDoor<unknown>): Promise<Pick<Door, 'port' | 't
     },
   )
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 })
-  const running = setInterval(() => void clock.advance(30_000), 5)
+  const running = setInterval(() => void clock.advance(2 * LOGIN.forgetMs), 5)
   stops.unshift(async () => {
     clearInterval(running)
     await listener.stop(0)

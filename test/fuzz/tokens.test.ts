@@ -1,6 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
+import { createAuth, mintKeyValue } from '../../src/api/auth.ts'
 import { feedCursor, pageAnswer, pageRequest } from '../../src/api/page.ts'
+import { createTrackingLinks } from '../../src/mail/tracking-link.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import { Refusal } from '../../src/model/refusal.ts'
 import { createMintId, isId } from '../../src/platform/ids.ts'
@@ -63,6 +65,43 @@ describe('tokens', () => {
       }
     })
     fc.assert(run, runs({ target: 'tokens', property: 'changed-cursor' }, 1_000, 17))
+  })
+
+  test('a link of ours means what it was made for, and no other does', () => {
+    const links = createTrackingLinks(new Uint8Array(32).fill(9))
+    const id = mintId('dlv')
+    const made = [links.open(id), links.unsubscribe(id), links.click(id, 'https://a.example/?b=c&d=\u00fc')]
+    const change = fc.record({ which: fc.nat(2), at: fc.nat(200), length: fc.nat(2), put: fc.string({ maxLength: 3 }) })
+    const run = fc.property(fc.oneof(change, binary), (given) => {
+      if (typeof given === 'string') return expect(links.read(given)).toBeNull()
+      const link = made[given.which]!
+      const at = given.at % link.length
+      const forged = link.slice(0, at) + given.put + link.slice(at + given.length)
+      if (!made.includes(forged)) expect(links.read(forged)).toBeNull()
+    })
+    for (const link of made) expect(links.read(link)?.deliveryId).toBe(id)
+    fc.assert(run, runs({ target: 'tokens', property: 'links' }, 1_000, 25))
+  })
+
+  test('a key that was never made is refused, in one way', () => {
+    const asked: number[] = []
+    const auth = createAuth({
+      findBySecret: (hash: Uint8Array) => {
+        asked.push(hash.length)
+        return null
+      },
+      recordUse: async () => {},
+    } as never)
+    const key = mintKeyValue('live', systemRandom)
+    const edited = fc.tuple(fc.nat(60), binary).map(([at, text]) => `Bearer ${key.slice(0, at)}${text}`)
+    const run = fc.property(
+      fc.oneof(edited, binary, fc.constantFrom(null, '', 'Bearer ', `bearer   ${key}`)),
+      (header) => {
+        expect(() => auth.authenticate(header, 0)).toThrow('a valid API key is needed')
+        expect(asked.splice(0).every((bytes) => bytes === 32)).toBe(true)
+      },
+    )
+    fc.assert(run, runs({ target: 'tokens', property: 'keys' }, 1_000, 26))
   })
 })
 
