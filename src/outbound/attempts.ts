@@ -1,12 +1,16 @@
 import type { MtaSts } from '../mail/mta-sts.ts'
+import type { Outcome } from '../model/delivery.ts'
 import type { TlsSession } from '../model/tls-session.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
+import { internalFault } from './outcome.ts'
+import { unmetAttempt } from './unmet.ts'
 import type { Workers } from './workers.ts'
 
 /** Jobs and results of the delivery threads, brought together: the loop asks for an attempt and gets its result. */
 export interface Attempts {
-  /** Always resolves: with the result, or with an unknown outcome when the thread that had the job died. */
+  /** Always resolves: with the result, with an unknown outcome when the thread that had the job died, or with a deferral
+   *  when nobody can say what the domain demands. */
   attempt(job: AttemptJob): Promise<AttemptResult>
   onResults(results: AttemptResult[]): void
   onLost(deliveryIds: string[]): void
@@ -54,7 +58,13 @@ export function createAttempts(options: {
     attempt: (job) => {
       const mtaSts = mtaStsOf(job)
       if (mtaSts === null) return give(job)
-      return mtaSts instanceof Promise ? mtaSts.then((it) => give({ ...job, mtaSts: it })) : give({ ...job, mtaSts })
+      if (!(mtaSts instanceof Promise)) return give({ ...job, mtaSts })
+      const startedAt = clock.now()
+      return mtaSts.then(
+        (found) => give({ ...job, mtaSts: found }),
+        // What the domain demands is not known, so nothing may go.
+        (error) => unmet(job, internalFault(error), { startedAt, endedAt: clock.now() }),
+      )
     },
     onResults: (results) => {
       for (const result of results) settle(result)
@@ -62,36 +72,25 @@ export function createAttempts(options: {
     onLost: (deliveryIds) => {
       for (const id of deliveryIds) {
         const waiting = underWay.get(id)
-        if (waiting !== undefined) settle(lost(waiting, clock.now()))
+        if (waiting !== undefined) settle(unmet(waiting.job, LOST, { ...waiting, endedAt: clock.now() }))
       }
     },
   }
 }
 
 /** The thread died with the mail in its hands: perhaps delivered, perhaps not. */
-function lost({ job, startedAt }: UnderWay, now: number): AttemptResult {
-  const cause = { class: 'internal', rule: 'worker-lost' }
-  const message = 'the delivery thread ended during the attempt'
-  return {
-    deliveryId: job.deliveryId,
-    outcome: { kind: 'unknown', code: '4.3.0', message, cause },
-    attempt: {
-      number: job.attempt,
-      startedAt,
-      durationMs: now - startedAt,
-      outcome: 'unknown',
-      mxHost: null,
-      mxAddress: null,
-      sourceAddress: null,
-      tlsVersion: null,
-      tlsCipher: null,
-      tlsVerified: false,
-      tlsPolicy: 'none',
-      reply: null,
-      enhancedCode: null,
-      cause,
-      transcript: '',
-    },
-    tlsSessions: [],
-  }
+const LOST = {
+  kind: 'unknown',
+  code: '4.3.0',
+  message: 'the delivery thread ended during the attempt',
+  cause: { class: 'internal', rule: 'worker-lost' },
+} as const
+
+/** No thread has, or will have, the job. */
+function unmet(
+  { deliveryId, attempt }: AttemptJob,
+  outcome: Exclude<Outcome, { kind: 'delivered' }>,
+  times: { startedAt: number; endedAt: number },
+): AttemptResult {
+  return { deliveryId, outcome, attempt: unmetAttempt(outcome, { number: attempt, ...times }), tlsSessions: [] }
 }

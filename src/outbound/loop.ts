@@ -24,6 +24,7 @@ import { nextAttempt } from './schedule.ts'
 import type { SiteState } from './site-state.ts'
 import { type ConfiguredTerms, createTermsOf } from './site-terms.ts'
 import { createSites, type Way } from './sites.ts'
+import { unmetAttempt } from './unmet.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
 
 /** The delivery engine: claim what is due, have a worker try it, record what came of it, say when next.
@@ -292,26 +293,8 @@ function expired(
 ): { outcome: Outcome; attempt: Attempt } {
   const cause = { class: 'expired', rule }
   const message = 'expired before it could be delivered'
-  return {
-    outcome: { kind: 'bounced', bounceType: 'soft', code: '4.4.7', message, cause },
-    attempt: {
-      number: delivery.attempts,
-      startedAt: now,
-      durationMs: 0,
-      outcome: 'bounced',
-      mxHost: null,
-      mxAddress: null,
-      sourceAddress: null,
-      tlsVersion: null,
-      tlsCipher: null,
-      tlsVerified: false,
-      tlsPolicy: 'none',
-      reply: null,
-      enhancedCode: '4.4.7',
-      cause,
-      transcript: '',
-    },
-  }
+  const outcome = { kind: 'bounced', bounceType: 'soft', code: '4.4.7', message, cause } as const
+  return { outcome, attempt: unmetAttempt(outcome, { number: delivery.attempts, startedAt: now, endedAt: now }) }
 }
 
 /** What the recipient of delivered test mail does next, with the HTML it does it to. */

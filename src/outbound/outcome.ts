@@ -53,7 +53,7 @@ export function unpreparable(error: Error): Outcome {
 }
 
 /** A bug of ours: tried again, since the next version may have it no more. */
-export function internalFault(error: unknown): Outcome {
+export function internalFault(error: unknown): Extract<Outcome, { kind: 'deferred' }> {
   const message = `internal error: ${error instanceof Error ? error.message : String(error)}`
   const cause = { class: 'internal', rule: 'bug' }
   return { kind: 'deferred', code: '4.3.0', message, aboutRecipient: false, cause }

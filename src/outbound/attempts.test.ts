@@ -1,0 +1,41 @@
+import { expect, test } from 'bun:test'
+import { NOTHING_OWN } from '../mail/own-parts.ts'
+import { systemClock } from '../platform/clock.ts'
+import { createAttempts } from './attempts.ts'
+import type { AttemptJob } from './job.ts'
+
+const JOB: AttemptJob = {
+  deliveryId: 'dlv_1',
+  messageId: 'msg_1',
+  attempt: 2,
+  recipient: 'ann@example.com',
+  returnPath: '',
+  content: new Uint8Array(0),
+  signingKeys: [],
+  signedAt: 0,
+  own: NOTHING_OWN,
+  requireTls: false,
+  mtaSts: null,
+  way: { site: 'example.com', mx: null, connections: 5, maxMails: 100 },
+  sandbox: false,
+}
+
+test('a mail whose policy cannot be read is put off, and no thread gets it', async () => {
+  const submitted: AttemptJob[] = []
+  const attempts = createAttempts({
+    submit: (jobs) => void submitted.push(...jobs),
+    clock: systemClock,
+    mtaStsOf: () => Promise.reject(new Error('the disk cannot be read')),
+  })
+  const { outcome, attempt } = await attempts.attempt(JOB)
+  expect(outcome).toMatchObject({ kind: 'deferred', cause: { class: 'internal' } })
+  expect(attempt).toMatchObject({ number: 2, outcome: 'deferred', mxHost: null })
+  expect(submitted).toEqual([])
+})
+
+test('what a dead thread had is of unknown outcome, once', async () => {
+  const attempts = createAttempts({ submit: () => {}, clock: systemClock })
+  const ended = attempts.attempt(JOB)
+  attempts.onLost(['dlv_1', 'dlv_1', 'dlv_2'])
+  expect((await ended).outcome).toMatchObject({ kind: 'unknown', cause: { rule: 'worker-lost' } })
+})
