@@ -7,6 +7,7 @@ import { createOwnParts, NOTHING_OWN } from '../mail/own-parts.ts'
 import { createVerp } from '../mail/verp.ts'
 import type { ApiKey } from '../model/api-key.ts'
 import type { Mode } from '../model/message.ts'
+import { policyAt } from '../model/mta-sts.ts'
 import { invalid } from '../model/refusal.ts'
 import { createOperations, openSubmission } from '../operations.ts'
 import { createPreparer } from '../outbound/prepare.ts'
@@ -83,7 +84,7 @@ export function createOperator(deps: {
     wakeOutbound: onQueued,
     wakeWebhooks: onQueued,
     wakeInbound: onQueued,
-    mtaStsOf: async (domain: string) => (await store.mtaSts.get(domain))?.policy ?? null,
+    mtaStsOf: async (domain: string) => policyAt(await store.mtaSts.get(domain), clock.now()),
     stateOfSite: () => null,
   }
   const operations = createOperations(around, openSubmission(around))

@@ -14,3 +14,8 @@ export interface KeptMtaSts {
   /** When mail last asked for it, to the day: one that nobody asks for is left to end. */
   usedAt: number
 }
+
+/** What was kept of a domain, if anything → what it asks at `now` (ms UTC); null when it asks nothing any more. */
+export function policyAt(kept: KeptMtaSts | null, now: number): MtaSts | null {
+  return kept !== null && kept.expiresAt > now ? kept.policy : null
+}
