@@ -10,7 +10,7 @@ const TODAY = Date.UTC(2026, 10, 21)
 const COUNT = { domain: 'told.test', policy: 'none', host: null, address: null, source: null, failure: null } as const
 
 /** A day of told.test that is over, and what its DNS says. */
-async function world(txt: Lookup<string>) {
+async function world(txt: Lookup<string>, from = 'tls@acme.test') {
   const store = await openStore({ dataDir: ':memory:', now: TODAY })
   await store.tlsSessions.add([{ ...COUNT, day: TODAY - DAY, sessions: 3 }])
   const posts: { url: string; type: string | undefined; report: Record<string, unknown> }[] = []
@@ -26,7 +26,7 @@ async function world(txt: Lookup<string>) {
       return { kind: 'answered', status: 200, retryAfterSeconds: null, excerpt: '', durationMs: 1 }
     },
     reporter: { organization: 'Acme', contact: 'tls@acme.test', submitter: 'mail.acme.test' },
-    from: 'tls@acme.test',
+    from,
     log: silentLog,
   })
   const isLeft = async () => (await store.tlsSessions.of('told.test', TODAY - DAY)).length > 0
@@ -83,4 +83,10 @@ test('a domain that asks for nothing is forgotten, one whose DNS is in trouble w
     await w.reports.send(now)
     expect([w.posts.length, await w.isLeft()]).toEqual([0, isLeft])
   }
+})
+
+test('who tells nobody any more forgets what was counted', async () => {
+  await using w = await world(asks('v=TLSRPTv1; rua=https://told.test/tls'), '')
+  await w.reports.send(NOON)
+  expect([w.posts.length, await w.isLeft()]).toEqual([0, false])
 })

@@ -8,7 +8,7 @@ import type { Submission } from '../submission/accept.ts'
 import { type Reporter, tlsReport } from '../tls/report.ts'
 
 /** The key id that report mails are accepted under: no key of anybody's, and nothing a caller can name. */
-export const REPORT_AUTHOR = 'tls-reports'
+const REPORT_AUTHOR = 'tls-reports'
 
 /** Tells domains that ask for it how TLS with them went on a day that is over (RFC 8460). */
 export interface TlsReports {
@@ -17,8 +17,9 @@ export interface TlsReports {
 }
 
 /** `from` is an address at a verified domain of the house: reports by mail are accepted in its organization, like any
- *  other mail. A domain that asks for none is forgotten; trouble with its DNS is waited out for a day. A report that is
- *  lost on its way is not sent again; one that a crash repeats has the same id. */
+ *  other mail; '' = nobody is told, and what was counted while it was another is forgotten. A domain that asks for none is
+ *  forgotten; trouble with its DNS is waited out for two days. A report that is lost on its way is not sent again; one
+ *  that a crash repeats has the same id. */
 export function createTlsReports(house: {
   store: Pick<Store, 'tlsSessions' | 'mtaSts' | 'domains'>
   resolver: Pick<Resolver, 'txt'>
@@ -34,6 +35,7 @@ export function createTlsReports(house: {
 
   /** `later` keeps what was counted. */
   const report = async (due: { domain: string; day: number }, now: number): Promise<'done' | 'later'> => {
+    if (house.from === '') return 'done'
     const txt = await resolver.txt(`_smtp._tls.${due.domain}`)
     if (txt.kind === 'temporary') return now - due.day < PATIENCE_MS ? 'later' : 'done'
     const places = txt.kind === 'records' ? readTlsRpt(txt.records) : []
