@@ -8,9 +8,8 @@ const HAS_WORDS = 'select 1 from message_search where message_search match ? lim
 const AMONG = `select rowid from message_search where message_search match ? and rowid >= ? and rowid < ?
   order by rowid desc limit 1 offset ${SLICE - 1}`
 
-/** Ranges stepped over before others have a turn, a millisecond; looking into one costs as much as so many of them. */
-const RANGES_A_TURN = 32
-const LOOKED_INTO = 8
+/** Ranges stepped over before others have a turn: a millisecond. Looking into one costs as much or more. */
+const RANGES_A_STEP = 32
 
 interface Asked {
   words: string | null
@@ -33,7 +32,7 @@ export function searched(db: Connection, search: SearchIndex, { words, marks, wa
   )
   return (rows, high, limit) => {
     let end = high
-    for (let ranges = 0; ranges < RANGES_A_TURN; ranges++) {
+    for (let ranges = 0; ranges < RANGES_A_STEP; ranges++) {
       const next = candidate.get(...walk.values, low, end, 0) as number | undefined
       if (next === undefined) return null
       const { first, whole, all } = search.expressions(words, marks, next)
@@ -42,9 +41,7 @@ export function searched(db: Connection, search: SearchIndex, { words, marks, wa
       if (whole !== null && hasWhole.get(whole) === undefined) continue
       const floor = among.get(all, end, next + 1) as number | undefined
       rows.push(...matching.all(all, floor ?? end, next + 1, ...conditions.values, limit - rows.length))
-      if (floor !== undefined) return floor
-      if (rows.length >= limit) return end
-      ranges += LOOKED_INTO - 1
+      return floor ?? end
     }
     return end
   }
