@@ -70,8 +70,12 @@ export function checkConfigFiles(config: Config, file: string): ConfigFault[] {
 /** The address that links start with once the HTTP listener is bound: the configured one, or the derived one with the
  *  port that port 0 became. `bound` null: the listener is off. */
 export function publicUrlAt(config: Config, bound: Endpoint | null): string {
-  const isDerived = config.http.publicUrl === derivePublicUrl(config.hostname, config.http.listen)
-  return isDerived ? derivePublicUrl(config.hostname, bound) : config.http.publicUrl
+  return isPublicUrlDerived(config) ? derivePublicUrl(config.hostname, bound) : config.http.publicUrl
+}
+
+/** Nobody said how the world reaches the HTTP listener. */
+export function isPublicUrlDerived({ hostname, http }: Config): boolean {
+  return http.publicUrl === derivePublicUrl(hostname, http.listen)
 }
 
 /** Text that is not TOML is one fault; what stands behind it is not guessed at. */

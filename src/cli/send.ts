@@ -39,6 +39,8 @@ export async function send(options: Options): Promise<ExitCode> {
     const isWaiting = accepted.status === 'queued' && !isServed(config.dataDir)
     if (isWaiting) complain('no server runs on this data directory: the message waits until one does')
     const seconds = isWaiting ? 0 : (options.wait ?? 0)
+    // The message is on its way all the same; only the looking ends.
+    if (seconds > 0) process.once('SIGINT', () => process.exit(EXIT.interrupted))
     const answer = seconds === 0 ? accepted : { ...accepted, ...(await outcome(String(accepted.id), seconds, store)) }
     if (options.json) printJson(answer)
     else print(told(answer))

@@ -1,4 +1,4 @@
-import { type Config, checkConfigFiles, loadConfigFile } from '../config.ts'
+import { type Config, checkConfigFiles, isPublicUrlDerived, loadConfigFile } from '../config.ts'
 import { ListenFailure } from '../doors.ts'
 import { DataDirInUse, type House, openHouse } from '../house.ts'
 import { invalid } from '../model/refusal.ts'
@@ -46,6 +46,7 @@ export async function serve({ config: file }: { config: string }): Promise<numbe
     throw startFailure(thrown, config)
   })
   tellReady(house)
+  if (isPublicUrlDerived(config)) log.warn(`http.public_url is not set: links in mail begin with ${house.publicUrl}`)
   await tellSystemd('READY=1')
   return ended.promise
 }

@@ -16,6 +16,7 @@ import type { Author, SubmissionRequest, TemplateUse } from './request.ts'
 import { requireGoodStanding, requireOwnDomain, requireRecipients, requireVerified } from './requirements.ts'
 import { type Outcomes, playOut, type Simulate } from './sandbox.ts'
 import { type Compose, domainKeys } from './signing.ts'
+import type { Purse } from './template-work.ts'
 import { createStoredTemplates } from './templates.ts'
 import { liveCount, monthOf, quotaExceeded, withinVolume } from './volume.ts'
 
@@ -78,7 +79,13 @@ export function createSubmission(deps: SubmissionDeps): Submission {
 
   /** Test mail takes the whole path, signing included, and is over when it is accepted; scheduled test mail waits
    *  in the queue like any other, and delivery plays its part then. */
-  const prepare = async (author: Author, domain: Domain | null, given: SubmissionRequest, now: number) => {
+  const prepare = async (
+    author: Author,
+    domain: Domain | null,
+    given: SubmissionRequest,
+    now: number,
+    purse?: Purse,
+  ) => {
     const recipients = requireRecipients(given)
     const use = usedTemplate(given)
     const template = use && templates.require(author.key.organizationId, use.idOrAlias)
@@ -87,7 +94,7 @@ export function createSubmission(deps: SubmissionDeps): Submission {
     requireGoodStanding(author.key.mode, sender, deps.stoppedBy)
     const listed = suppressedAmong(recipients, author, store)
     const suppressed = author.key.mode === 'test' ? listed.union(pretended(recipients, deps.simulate)) : listed
-    const request = template && use ? await templates.fillIn(given, template, use.variables) : given
+    const request = template && use ? await templates.fillIn(given, template, use.variables, purse) : given
     const id = deps.mintId('msg')
     const content = storedContent(id, request, recipients, deps.settings, now)
     const message = describe(id, author, request, content, sender, now)
@@ -135,9 +142,11 @@ export function createSubmission(deps: SubmissionDeps): Submission {
       const now = clock.now()
       const [domain, plan] = await Promise.all([store.domains.get(domainId), planOf(organizationId)])
       const prepared: (AcceptedMessage | Refusal)[] = []
+      const purse: Purse = { left: BATCH_WORK }
       for (const request of requests) {
         if (isTurnOver(prepared.length, request)) await new Promise(setImmediate)
-        const ready = request instanceof Refusal ? request : prepare(author, domain, request, now).catch(refusalOrThrow)
+        const ready =
+          request instanceof Refusal ? request : prepare(author, domain, request, now, purse).catch(refusalOrThrow)
         prepared.push(await ready)
       }
       const month = monthOf(now)
@@ -161,6 +170,10 @@ export function createSubmission(deps: SubmissionDeps): Submission {
       templates.fill(templates.require(organizationId, idOrAlias), variables),
   }
 }
+
+/** What the templates of a batch may cost together, in the characters of template-work.ts: a second or two at worst. 500
+ *  mails with a page of text and a table of a hundred rows each need less. */
+const BATCH_WORK = 200_000_000
 
 /** A batch lets others have their turn after so many messages: some milliseconds of work. One template may take more. */
 const MESSAGES_A_TURN = 20

@@ -2,6 +2,7 @@ import { invalid, Refusal } from '../model/refusal.ts'
 import type { TemplateContent } from '../model/template.ts'
 import { bodyFault, subjectFault } from './checks.ts'
 import { createFilling, type ParsedText, parseText, TemplateFault } from './template-engine.ts'
+import type { Purse } from './template-work.ts'
 
 /** A template and variables → subject, html and text. Only `html` is escaped. */
 
@@ -55,8 +56,8 @@ export function renderTemplate(template: TemplateTexts, variables: Record<string
 /** Understood texts and variables → what stands in the mail; `variables` stays as it is. Line breaks of the subject
  *  become spaces, an empty text counts as missing. Throws `template_error`: `details.variable` is the one that is missing
  *  and has no default, `details.field` where. What is left out of `parsed` is neither rendered nor asked for. */
-export function fillTemplate(parsed: ParsedTemplate, variables: Record<string, unknown>): Rendered {
-  const fill = createFilling(variables)
+export function fillTemplate(parsed: ParsedTemplate, variables: Record<string, unknown>, purse?: Purse): Rendered {
+  const fill = createFilling(variables, purse)
   const filled = (field: TemplateField) => {
     const text = parsed[field]
     try {

@@ -1,6 +1,6 @@
 import { filters, Liquid, LiquidError, type Template as Node, Parser } from 'liquidjs'
 import { boundTags } from './template-tags.ts'
-import { BoundedContext, boundOperators, boundWork, spell, WORK } from './template-work.ts'
+import { BoundedContext, boundOperators, boundWork, type Purse, payFrom, spell, WORK } from './template-work.ts'
 
 /** The template language: Liquid, with limits on all that a stranger's template can cost. It reads no files, sees only
  *  the variables it is given, and of them only what they hold themselves. */
@@ -55,14 +55,16 @@ export function parseText(source: string, kind: 'html' | 'plain'): ParsedText {
   })
 }
 
-/** Fills in texts that share variables and one budget, one after the other. Throws TemplateFault when a variable is
- *  missing that has no default, when a filter cannot do what it is asked, and when the budget is spent. */
-export function createFilling(variables: Record<string, unknown>): (text: ParsedText) => string {
+/** Fills in texts that share variables and one budget, one after the other; a purse pays for it too. Throws TemplateFault
+ *  when a variable is missing that has no default, when a filter cannot do what it is asked, and when budget or purse is
+ *  spent. */
+export function createFilling(variables: Record<string, unknown>, purse?: Purse): (text: ParsedText) => string {
   let paid: Pick<BoundedContext, 'memoryLimit' | 'renderLimit'> | null = null
   return ({ nodes, engine }) => {
     // A copy for each, because `increment` writes into it, and without a prototype, so that it has only what was given.
     const scope = Object.assign(Object.create(null), variables)
     const context = new BoundedContext(scope, engine.options, { sync: true }, { ...paid, liquid: engine })
+    if (paid === null && purse !== undefined) payFrom(purse, context)
     paid ??= context
     return faultsTold(() => engine.renderSync(nodes, context) as string)
   }

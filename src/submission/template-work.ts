@@ -34,6 +34,21 @@ const ADDING = new Map([
  *  then endless to write), or differ at every run. */
 const UNAVAILABLE = /_exp$|^(?:group_by|push|unshift|inspect|sample)$/
 
+/** What several renders may cost together. */
+export interface Purse {
+  left: number
+}
+
+/** All that the context pays is taken out of the purse as well; nothing goes on once it is empty. */
+export function payFrom(purse: Purse, { memoryLimit }: Context): void {
+  const use = memoryLimit.use.bind(memoryLimit)
+  memoryLimit.use = (count) => {
+    purse.left -= count
+    if (purse.left < 0) throw new Error('together the messages of the batch do more work than a batch may take')
+    use(count)
+  }
+}
+
 /** What Liquid knows about the render that is going on. Every look at a variable is a step, and at an array one of its
  *  length, because tags compare arrays without asking. */
 export class BoundedContext extends Context {

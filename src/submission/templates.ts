@@ -2,6 +2,7 @@ import { invalid, Refusal } from '../model/refusal.ts'
 import type { StandingTemplate, Store } from '../storage/store.ts'
 import type { ParsedTemplate, Rendered } from './render.ts'
 import type { SubmissionRequest } from './request.ts'
+import type { Purse } from './template-work.ts'
 
 /** The organization's templates, ready to be filled in; those used lately are kept understood. */
 export interface StoredTemplates {
@@ -16,6 +17,7 @@ export interface StoredTemplates {
     request: SubmissionRequest,
     template: StandingTemplate,
     variables: Record<string, unknown>,
+    purse?: Purse,
   ): Promise<SubmissionRequest>
 }
 
@@ -64,12 +66,12 @@ export function createStoredTemplates({ store }: { store: Pick<Store, 'templates
       const { fillTemplate } = await language()
       return fillTemplate(await parsedOf(template), variables)
     },
-    fillIn: async (request, template, variables) => {
+    fillIn: async (request, template, variables, purse) => {
       const parsed = await parsedOf(template)
       const isOwn = request.subject !== ''
       if (!isOwn && parsed.subject === null) throw invalid([{ field: 'subject', message: NO_SUBJECT }])
       const { fillTemplate } = await language()
-      const { subject, html, text } = fillTemplate(isOwn ? { ...parsed, subject: null } : parsed, variables)
+      const { subject, html, text } = fillTemplate(isOwn ? { ...parsed, subject: null } : parsed, variables, purse)
       return { ...request, subject: subject ?? request.subject, html, text, template: { id: template.id } }
     },
   }

@@ -105,3 +105,8 @@ test('a filter or an after that names something of another organization is 403',
     expect([query, status, body.error?.code]).toEqual([query, 403, 'forbidden'])
   }
 })
+
+test('a filter by a domain that is not there is 404', async () => {
+  const { ask, own } = await start()
+  expect((await ask('GET', '/v1/events?domain_id=zz', { key: own.keys.read })).status).toBe(404)
+})

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { MAIL, openMessageHouse } from './messages-house.ts'
+import { MAIL, openMessageHouse, START } from './messages-house.ts'
 
 let house: Awaited<ReturnType<typeof openMessageHouse>>
 beforeAll(async () => {
@@ -82,4 +82,32 @@ test('a batch with a test key plays out each message', async () => {
   const messages = ['ann', 'bounce', 'suppressed'].map((name) => ({ ...MAIL, to: `${name}@remote.example` }))
   const { body } = await batch(messages, { key: house.keys.test })
   expect(body.data.map((each: { status: string }) => each.status)).toEqual(['delivered', 'bounced', 'suppressed'])
+})
+
+test('templates of a batch are paid from one purse: what is beyond it is refused, mail without a template goes', async () => {
+  const html = '{% for i in (1..100000) %}{{ a | slugify: "latin" }}{% endfor %}'
+  const texts = { subject: 'x', html, text: null }
+  const { organizationId } = house
+  const id = house.mintId('tpl')
+  const times = { createdAt: START, updatedAt: START }
+  await house.store.templates.create({
+    id,
+    organizationId,
+    alias: null,
+    name: 'n',
+    ...texts,
+    variables: [],
+    version: 1,
+    ...times,
+  })
+  const costly = { from: MAIL.from, to: MAIL.to, template_id: id, variables: { a: 'é<'.repeat(6000) } }
+  const startedAt = process.cpuUsage()
+  const { body } = await batch([...Array(200).fill(costly), MAIL])
+  const { user, system } = process.cpuUsage(startedAt)
+  const messages = body.data.map((each: { error?: { message: string } }) => each.error?.message ?? null)
+  const own = messages.filter((message: string | null) => message?.includes('a mail may take'))
+  const together = messages.filter((message: string | null) => message?.includes('a batch may take'))
+  expect([own.length > 10, own.length < 30, own.length + together.length]).toEqual([true, true, 200])
+  expect(messages.at(-1)).toBeNull()
+  expect((user + system) / 1e6).toBeLessThan(8)
 })

@@ -366,15 +366,17 @@ describe('every operation', () => {
   })
 })
 
-/** Promised codes that need engines, a month of mail or a domain that fell: messages-*.test.ts, quality.test.ts and
- *  webhooks.test.ts beside this file, whose answers are held to the same promises (test/support/documented.ts). */
+/** Promised codes that need engines, a month of mail, a domain that fell or none at all: messages-*.test.ts,
+ *  events.test.ts, stats.test.ts, quality.test.ts and webhooks.test.ts beside this file, whose answers are held to the same promises (test/support/documented.ts). */
 const ELSEWHERE = [
+  'events_list 404 not_found',
   'messages_resend 422 domain_not_verified',
   'messages_resend 422 quota_exceeded',
   'messages_send 422 invalid_state',
   'messages_send 422 quota_exceeded',
   'messages_send_alias 422 invalid_state',
   'messages_send_alias 422 quota_exceeded',
+  'stats_read 404 not_found',
   'webhook_deliveries_retry 422 invalid_state',
 ]
 

@@ -115,7 +115,6 @@ describe('what may be asked for', () => {
     ['?tag=none', 0],
     ['?domain_id=OWN', 3],
     ['?domain_id=OWN&tag=other', 1],
-    ['?domain_id=dom_00000000000000000000000000', 0],
     ['?interval=month', 3],
     ['?interval=hour', 3],
     ['?interval=hour&from=2026-11-21T12:00:00Z&to=2026-11-21T13:00:00Z', 2],
@@ -134,6 +133,11 @@ describe('what may be asked for', () => {
     await tell(api, api.other, 'message.delivered')
     const { totals } = await api.read(query.replace('OWN', api.own.domain.id))
     expect(totals.delivered).toBe(delivered)
+  })
+
+  test.each(['zz', 'dom_00000000000000000000000000'])('a domain that is not there (%s) is 404', async (id) => {
+    const { ask, own } = await start()
+    expect((await ask('GET', `/v1/stats?domain_id=${id}`, { key: own.keys.read })).status).toBe(404)
   })
 
   test('months have their own lengths', async () => {

@@ -76,6 +76,15 @@ test('marks, other scripts and what is no letter are found in every range', asyn
   }
 })
 
+test('letters that the tokenizer does not know find nothing, rather than everything', async () => {
+  const [odd] = await write(RANGE, ['red \u19b0 \u1cf2'])
+  await write(RANGE + 1, ['red'])
+  expect(await search('\u19b0')).toEqual([])
+  expect(await search('red \u1cf2\u19c9')).toHaveLength(2)
+  expect(await search('\u19b0red')).toHaveLength(2)
+  expect(await search('red')).toContain(odd!)
+})
+
 test('other filters count in each range, and an organization sees its own', async () => {
   const bob = { deliveries: [{ email: 'bob@dest.example' }], tags: ['vip'] }
   const [old] = await write(5, ['red'], bob)

@@ -26,8 +26,8 @@ const listQuery = z.strictObject({
 export function eventOperations(deps: { store: Pick<Store, 'events' | 'messages' | 'domains'> }): Operation[] {
   const { events, messages, domains } = deps.store
 
-  /** 403 when the query names something of another organization (interface.md, Authentication 7). What is not there,
-   *  or no longer, simply has no events to show. */
+  /** 403 when the query names something of another organization (interface.md, Authentication 7), 404 for a domain that
+   *  is not there. A message that is no longer there may still have events, or simply has none to show. */
   const requireOwn = async (query: z.infer<typeof listQuery>, organizationId: string) => {
     const { message_id: messageId, domain_id: domainId, after } = query
     const [message, domain, event] = await Promise.all([
@@ -36,7 +36,7 @@ export function eventOperations(deps: { store: Pick<Store, 'events' | 'messages'
       after === undefined || after === '' ? null : events.get(after),
     ])
     if (message !== null) requireOwned(message, organizationId, 'message')
-    if (domain !== null) requireOwned(domain, organizationId, 'domain')
+    if (domainId !== undefined) requireOwned(domain, organizationId, 'domain')
     if (event !== null) requireOwned(event, organizationId, 'event')
   }
 
@@ -50,6 +50,7 @@ export function eventOperations(deps: { store: Pick<Store, 'events' | 'messages'
       description:
         'To catch up after an outage, give `after` the id of the last event you have seen and go on with `next_cursor` until `has_more` is false; nothing is left out and nothing comes twice.',
       answers: eventListAnswers,
+      refusals: ['not_found'],
       query: listQuery,
       async handle({ organizationId, query }) {
         await requireOwn(query, organizationId)

@@ -13,7 +13,7 @@ const query = z.strictObject({
   from: isoTime.optional(),
   to: isoTime.optional(),
   interval: z.enum(INTERVALS).default('day'),
-  domain_id: z.string().optional(),
+  domain_id: z.string().max(64).optional(),
   tag: z.string().min(1, 'must not be empty').max(64, 'must have at most 64 characters').optional(),
   mode: z.enum(['live', 'test']).default('live'),
 })
@@ -51,10 +51,10 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
       description:
         'Counts are of recipients. Periods are whole and UTC: `from` is rounded down, `to` (exclusive) up; without them the last 30 days. At most 1000 hours or days, or 120 months. `accepted` holds the suppressed; `bounced` is final bounces only; opens and clicks are those of people. Rates are over the recipients whose fate is known, or over those delivered.',
       answers: statsAnswers,
+      refusals: ['not_found'],
       query,
       async handle({ organizationId, query: asked, now }) {
-        const domain = asked.domain_id === undefined ? null : await domains.get(asked.domain_id)
-        if (domain !== null) requireOwned(domain, organizationId, 'domain')
+        if (asked.domain_id !== undefined) requireOwned(await domains.get(asked.domain_id), organizationId, 'domain')
         const periods = requirePeriods(asked, now)
         const { mode, interval } = asked
         const filter = { organizationId, domainId: asked.domain_id ?? null, tag: asked.tag ?? null, mode }

@@ -23,8 +23,9 @@ export const RANGE = 16_384
 /** Base 36, all of the same length: no code and word read like another code and word. */
 const CODE_LENGTH = 5
 /** What the tokenizer takes for a word (sqlite.org/fts5.html#unicode61_tokenizer). What only one of us takes for one is
- *  found in all ranges. */
-const WORD = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu
+ *  found in all ranges. The characters named are letters to us and nothing to it: with a code before them they would be
+ *  that code alone, which every word begins with. */
+const WORD = /(?![\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3])[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu
 
 /** Messages indexed in one go: a few milliseconds of the writing thread. */
 const BATCH = 100
@@ -98,7 +99,7 @@ export function searchIndex(db: Connection, writer: Writer, copyLog: () => void)
       if (text === null) return { first, whole: marked.join(' '), all: marked.join(' ') }
       const words = text
         .split(/[\s\0]+/)
-        .filter((word) => /[\p{L}\p{N}]/u.test(word))
+        .filter((word) => word.search(WORD) >= 0)
         .map((word) => `"${coded(code, word).replaceAll('"', '""')}"`)
       // Nothing to look for finds nothing, rather than everything.
       if (words.length === 0) return { first, whole: null, all: '""' }
