@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createAudit } from './api/audit.ts'
 import { type Api, createApi } from './api/server.ts'
 import { type Config, type Endpoint, formatEndpoint, publicUrlAt } from './config.ts'
+import { openDispatch } from './dispatch.ts'
 import { mtaStsPage } from './domains/mta-sts.ts'
 import { type Doors, ListenFailure, openDoors } from './doors.ts'
 import { createFeedback } from './feedback/feedback.ts'
@@ -15,11 +16,7 @@ import { createMaintenance } from './maintenance/loop.ts'
 import { createTlsReports } from './maintenance/tls-reports.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { createOperations, mtaStsOfHouse, openSubmission } from './operations.ts'
-import { createAttempts } from './outbound/attempts.ts'
-import type { AttemptJob } from './outbound/job.ts'
-import { createOutboundLoop } from './outbound/loop.ts'
 import { lateBounce } from './outbound/outcome.ts'
-import { createWorkers } from './outbound/workers.ts'
 import { createBells } from './platform/bells.ts'
 import { createClientAddress } from './platform/client-address.ts'
 import { systemClock, type WallClock } from './platform/clock.ts'
@@ -34,9 +31,6 @@ import { createRelayDoor } from './relay/door.ts'
 import { lockDataDir } from './storage/sqlite/lock.ts'
 import { openStore } from './storage/sqlite/open.ts'
 import type { Store } from './storage/store.ts'
-import { createFetchPolicy } from './tls/fetch-policy.ts'
-import { createPolicies } from './tls/mta-sts.ts'
-import { createTlsTally } from './tls/tally.ts'
 import { trackingPages } from './tracking/pages.ts'
 import { VERSION } from './version.ts'
 import { createInboundLoop } from './webhooks/inbound-loop.ts'
@@ -123,40 +117,14 @@ async function furnish(
   const resolver = createResolver(lookups)
   // Whoever asks to look again has just changed something; the shared cache would show what was there before.
   const freshResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
-  // A backlog of domains whose DNS is silent keeps nobody else from asking.
-  const mxResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
-  const policyResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
   undo.push(() => {
     resolver.close()
     freshResolver.close()
-    mxResolver.close()
-    policyResolver.close()
   })
   const mayConnect = createAddressGuard([...config.webhooks.allowedPrivateNetworks])
   const ca = config.webhooks.caFile === null ? undefined : readFileSync(config.webhooks.caFile, 'utf8')
   const post = createPost({ resolver, mayConnect, ca, clock: steady, userAgent })
 
-  const workers = createWorkers({
-    // Here, beside main.ts, because a compiled binary finds its workers from the folder of its entry.
-    spawn: () => new Worker(new URL('./outbound/worker.ts', import.meta.url).href, { smol: true }),
-    count: config.delivery.workers,
-    settings: {
-      hostname: config.hostname,
-      dnsServers,
-      trustedDnsServers: config.dns.trustedResolvers,
-      deliveryPort: config.delivery.port,
-      smarthost: config.delivery.smarthost,
-      allowPrivateDestinations: config.delivery.allowPrivateDestinations,
-      sourceAddress: config.delivery.sourceAddress || null,
-    },
-    clock,
-    log,
-    onResults: (results) => attempts.onResults(results),
-    onLost: (deliveryIds) => attempts.onLost(deliveryIds),
-  })
-  const { from, contact, organization } = config.reports
-  const tally = createTlsTally({ store, clock })
-  const countTls: typeof tally.count = from === '' ? () => {} : tally.count
   // Where a domain of the world sends us: never into the operator's own network, whatever webhooks may reach.
   const abroad = {
     resolver,
@@ -164,27 +132,6 @@ async function furnish(
     clock: steady,
     userAgent,
   }
-  const policies = createPolicies({
-    store,
-    resolver: policyResolver,
-    fetchPolicy: createFetchPolicy({
-      get: createGet(abroad),
-      clock,
-    }),
-    clock,
-    onFailure: (domain, { failure }) => countTls(domain, { policy: 'mta_sts', ...NO_HOST, failure }),
-  })
-  const attempts = createAttempts({
-    submit: workers.submit,
-    clock,
-    mtaStsOf: ({ sandbox, recipient, way }) =>
-      sandbox || config.delivery.smarthost !== null || leadsNowhere(way.mx) ? null : policies.find(domainOf(recipient)),
-    onTls: (recipient, sessions) => {
-      for (const session of sessions) countTls(domainOf(recipient), session)
-    },
-  })
-  undo.push(() => workers.stop(0))
-  await workers.ready
 
   const bells = createBells(clock.sleep)
   const webhooks = createWebhookLoop({
@@ -202,35 +149,23 @@ async function furnish(
     workerId,
     userAgent,
   })
-  const outbound = createOutboundLoop({
+  const dispatch = await openDispatch(config, {
     store,
-    attempt: attempts.attempt,
     clock,
     random,
     mintId,
     verp,
     ownParts,
     workerId,
-    settings: {
-      retryScheduleSeconds: config.delivery.retryScheduleSeconds,
-      maxAgeSeconds: config.delivery.maxAgeSeconds,
-      maxInFlight: config.delivery.maxInFlight,
-      maxPerDestination: config.delivery.maxPerDestination,
-      sites: config.delivery.sites,
-      smarthost: config.delivery.smarthost,
-    },
-    resolver: {
-      mx: (domain) => {
-        // Asked at the same time, so that the first mail to a domain waits for one answer of the DNS, not for two.
-        Promise.resolve(policies.find(domain)).catch(() => {})
-        return mxResolver.mx(domain)
-      },
-    },
+    lookups,
+    get: createGet(abroad),
     wakeWebhooks: webhooks.wake,
     onChange: bells.ring,
     log,
     mailLog,
   })
+  undo.push(() => dispatch.close(0))
+  const outbound = dispatch.loop
   const readers = createReaders({
     spawn: () => new Worker(new URL('./inbound/worker.ts', import.meta.url).href, { smol: true }),
     count: 1,
@@ -273,13 +208,13 @@ async function furnish(
     random,
     mintId,
     freshResolver,
-    compose: workers.compose,
+    compose: dispatch.compose,
     ownParts: () => ownParts,
     watch: bells.wait,
     wakeOutbound: outbound.wake,
     wakeWebhooks: webhooks.wake,
     wakeInbound: inbound.wake,
-    mtaStsOf: policies.find,
+    mtaStsOf: dispatch.mtaStsOf,
     stateOfSite: outbound.stateOf,
   }
   const mtaSts = mtaStsOfHouse(config)
@@ -306,6 +241,7 @@ async function furnish(
   })
 
   const audit = createAudit({ auditLog: store.auditLog, mintId, log })
+  const { from, contact, organization } = config.reports
   const reports = createTlsReports({
     store,
     resolver,
@@ -328,13 +264,11 @@ async function furnish(
       mtaSts,
       quality: config.quality,
       tellTls: async (now) => {
-        await tally.flush()
+        await dispatch.flushTls()
         void reports.send(now)
       },
       flushUses: api.auth.flushUses,
-      refreshPolicies: (now) => {
-        policies.refresh(now).catch((error) => log.error('MTA-STS policies were not refreshed', { error }))
-      },
+      refreshPolicies: dispatch.refreshPolicies,
       wakeWebhooks: webhooks.wake,
       isBusy: () => api.underWay() > 0 || outbound.underWay() > 0,
     }),
@@ -391,23 +325,15 @@ async function furnish(
       await webhooks.stop(left())
       await inbound.stop(left())
       await readers.stop()
-      await workers.stop(STOP_WORKERS_MS)
+      await dispatch.close(STOP_WORKERS_MS)
       await api.auth.flushUses()
-      await tally.flush().catch((error) => log.warn('TLS sessions were not written', { error }))
       resolver.close()
       freshResolver.close()
-      mxResolver.close()
-      policyResolver.close()
       await store.close()
       undo[0]!() // the lock on the data directory, last
     },
   }
 }
-
-const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1)
-/** Mail whose MX cannot be known has no host to demand anything of. */
-const leadsNowhere = (mx: AttemptJob['way']['mx']) => mx?.kind === 'temporary' || mx?.kind === 'nxdomain'
-const NO_HOST = { host: null, address: null, source: null }
 
 async function listenHttp(api: Api, { http: { listen } }: Config): Promise<Endpoint | null> {
   if (listen === null) return null

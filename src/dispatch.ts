@@ -1,0 +1,144 @@
+import type { Config } from './config.ts'
+import type { OwnPartsOf } from './mail/own-parts.ts'
+import type { Verp } from './mail/verp.ts'
+import { createAttempts } from './outbound/attempts.ts'
+import type { AttemptJob } from './outbound/job.ts'
+import { createOutboundLoop, type OutboundLoop } from './outbound/loop.ts'
+import { createWorkers, type Workers } from './outbound/workers.ts'
+import type { WallClock } from './platform/clock.ts'
+import type { Get } from './platform/fetch-public.ts'
+import type { MintId } from './platform/ids.ts'
+import type { Log } from './platform/log.ts'
+import type { MailLog } from './platform/maillog.ts'
+import type { Random } from './platform/random.ts'
+import { createResolver, type ResolverOptions } from './platform/resolver.ts'
+import type { Store } from './storage/store.ts'
+import { createFetchPolicy } from './tls/fetch-policy.ts'
+import { createPolicies, type Policies } from './tls/mta-sts.ts'
+import { createTlsTally } from './tls/tally.ts'
+
+/** The way out of the house: the loop that says what goes when, the threads that deliver it, what the receiving domains
+ *  demand of TLS, and what is counted of TLS for them. */
+export interface Dispatch {
+  loop: OutboundLoop
+  compose: Workers['compose']
+  mtaStsOf: Policies['find']
+  /** Begins to fetch MTA-STS policies again before they end. */
+  refreshPolicies(now: number): void
+  /** Writes down the TLS sessions that were counted since the last time. */
+  flushTls: () => Promise<void>
+  /** After the loop was stopped: gives the threads so long to say QUIT, writes down what was counted, asks nobody anything
+   *  any more. Never rejects. */
+  close(withinMs: number): Promise<void>
+}
+
+/** Config and the house around it → its Dispatch, with the threads running and the loop not started yet. Rejects when the
+ *  threads do not start; nothing is left running then. */
+export async function openDispatch(
+  config: Config,
+  house: {
+    store: Store
+    clock: WallClock
+    random: Random
+    mintId: MintId
+    verp: Verp
+    ownParts: OwnPartsOf
+    workerId: string
+    lookups: ResolverOptions
+    /** For policy files. */
+    get: Get
+    wakeWebhooks: () => void
+    onChange: (messageId: string) => void
+    log: Log
+    mailLog: MailLog
+  },
+): Promise<Dispatch> {
+  const { store, clock, lookups, log } = house
+  const { delivery } = config
+  // A backlog of domains whose DNS is silent keeps nobody else from asking.
+  const mxResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
+  const policyResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
+
+  const tally = createTlsTally({ store, clock })
+  const countTls: typeof tally.count = config.reports.from === '' ? () => {} : tally.count
+  const policies = createPolicies({
+    store,
+    resolver: policyResolver,
+    fetchPolicy: createFetchPolicy({ get: house.get, clock }),
+    clock,
+    onFailure: (domain, { failure }) => countTls(domain, { policy: 'mta_sts', ...NO_HOST, failure }),
+  })
+
+  const workers = createWorkers({
+    // Here, beside main.ts, because a compiled binary finds its workers from the folder of its entry.
+    spawn: () => new Worker(new URL('./outbound/worker.ts', import.meta.url).href, { smol: true }),
+    count: delivery.workers,
+    settings: {
+      hostname: config.hostname,
+      dnsServers: lookups.servers,
+      trustedDnsServers: config.dns.trustedResolvers,
+      deliveryPort: delivery.port,
+      smarthost: delivery.smarthost,
+      allowPrivateDestinations: delivery.allowPrivateDestinations,
+      sourceAddress: delivery.sourceAddress || null,
+    },
+    clock,
+    log,
+    onResults: (results) => attempts.onResults(results),
+    onLost: (deliveryIds) => attempts.onLost(deliveryIds),
+  })
+  const attempts = createAttempts({
+    submit: workers.submit,
+    clock,
+    mtaStsOf: ({ sandbox, recipient, way }) =>
+      sandbox || delivery.smarthost !== null || leadsNowhere(way.mx) ? null : policies.find(domainOf(recipient)),
+    onTls: (recipient, sessions) => {
+      for (const session of sessions) countTls(domainOf(recipient), session)
+    },
+  })
+  const loop = createOutboundLoop({
+    ...house,
+    attempt: attempts.attempt,
+    settings: {
+      retryScheduleSeconds: delivery.retryScheduleSeconds,
+      maxAgeSeconds: delivery.maxAgeSeconds,
+      maxInFlight: delivery.maxInFlight,
+      maxPerDestination: delivery.maxPerDestination,
+      sites: delivery.sites,
+      smarthost: delivery.smarthost,
+    },
+    resolver: {
+      mx: (domain) => {
+        // Asked at the same time, so that the first mail to a domain waits for one answer of the DNS, not for two.
+        Promise.resolve(policies.find(domain)).catch(() => {})
+        return mxResolver.mx(domain)
+      },
+    },
+  })
+
+  const close = async (withinMs: number) => {
+    await workers.stop(withinMs)
+    await tally.flush().catch((error) => log.warn('TLS sessions were not written', { error }))
+    mxResolver.close()
+    policyResolver.close()
+  }
+  await workers.ready.catch(async (error) => {
+    await close(0)
+    throw error
+  })
+  return {
+    loop,
+    compose: workers.compose,
+    mtaStsOf: policies.find,
+    refreshPolicies: (now) => {
+      policies.refresh(now).catch((error) => log.error('MTA-STS policies were not refreshed', { error }))
+    },
+    flushTls: tally.flush,
+    close,
+  }
+}
+
+const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1)
+/** Mail whose MX cannot be known has no host to demand anything of. */
+const leadsNowhere = (mx: AttemptJob['way']['mx']) => mx?.kind === 'temporary' || mx?.kind === 'nxdomain'
+const NO_HOST = { host: null, address: null, source: null }
