@@ -3,6 +3,7 @@ import { fileName } from './file-name.ts'
 import { type HeaderField, readHeaderFields } from './header-fields.ts'
 import { headersOf, type ParsedMail } from './inbound-content.ts'
 import { readTexts } from './mime-parts.ts'
+import { plainTexts } from './plain-mail.ts'
 
 /** Raw mail → what a payload shows of it, and why it could not be read whole (null = it could). What cannot be read is
  *  left out: too many parts, a part's header over 1 MiB, a reading over `limitMs`. Attached mails stay attachments, as do
@@ -14,6 +15,11 @@ export async function parseMail(
   late: Promise<unknown>,
 ): Promise<{ parsed: ParsedMail; parseError: string | null }> {
   const { fields, bodyAt } = readHeaderFields(raw)
+  const plain = plainTexts(raw, fields, bodyAt)
+  if (plain !== null) {
+    const parsed = { textBody: plain.text, htmlBody: plain.html, headers: headersOf(fields), attachments: [] }
+    return { parsed, parseError: null }
+  }
   const sizes: number[] = []
   const read = await readParts(raw, fields, bodyAt, late, (index) => {
     sizes[index] = 0
