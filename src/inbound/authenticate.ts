@@ -1,4 +1,4 @@
-import { type AuthenticateResult, type DKIMResult, authenticate as mailauth } from 'mailauth'
+import type { DKIMResult } from 'mailauth'
 import type { AuthenticationResult } from '../mail/authentication-results.ts'
 import { rangesOf } from '../mail/field-ranges.ts'
 import type { ArcResult, DkimResult, DmarcResult, SpfResult, Verdicts } from '../model/inbound-message.ts'
@@ -6,6 +6,7 @@ import type { Clock } from '../platform/clock.ts'
 import { mailauthResolver, type Resolver } from '../platform/resolver.ts'
 import { authorOf, judgeUnclearAuthor, type Policy } from './author.ts'
 import { bounded } from './bounded-head.ts'
+import { checked, type Found } from './checks.ts'
 
 /** What SPF, DKIM, DMARC and ARC say of a mail. */
 export interface Authentication {
@@ -40,16 +41,8 @@ export async function authenticate(
   const { raw, isCut } = bounded(claim.raw)
   const { lookup, end } = withDeadline(world)
   try {
-    const found = await mailauth(raw, {
-      ip: claim.remoteAddress,
-      helo: claim.helo,
-      sender: claim.returnPath,
-      mta: world.hostname,
-      strict: true,
-      disableBimi: true,
-      minBitLength: 1024, // RFC 8301 §3.2
-      resolver: lookup,
-    })
+    const by = { ip: claim.remoteAddress, helo: claim.helo, sender: claim.returnPath, mta: world.hostname }
+    const found = await checked(raw, by, lookup)
     return await judged(claim, found, isCut, lookup)
   } finally {
     end()
@@ -79,14 +72,9 @@ function withDeadline(world: { resolver: Resolver; clock: Clock; limitMs: number
 
 const tooLate = () => Object.assign(new Error('authentication took too long'), { code: 'ETIMEOUT' })
 
-async function judged(
-  claim: Claim,
-  found: AuthenticateResult,
-  isCut: boolean,
-  lookup: Lookup,
-): Promise<Authentication> {
-  const spf = found.spf === false ? { result: 'temperror' } : found.spf.status
-  const arc = found.arc === false ? { result: 'none' } : found.arc.status
+async function judged(claim: Claim, found: Found, isCut: boolean, lookup: Lookup): Promise<Authentication> {
+  const spf = found.spf.status
+  const arc = found.arc.status
   const signatures = isCut ? [] : found.dkim.results.map(signatureOf).sort(byRank)
   const dkim = isCut ? 'permerror' : (signatures[0]?.result ?? 'none')
   const dmarc = await judgedDmarc(claim, found, lookup, { spf: spf.result, dkim })
@@ -113,7 +101,7 @@ async function judged(
       {
         method: 'arc',
         result: arc.result,
-        comment: found.arc !== false && found.arc.i ? `i=${found.arc.i}` : null,
+        comment: found.arc.i ? `i=${found.arc.i}` : null,
         properties: arc.result === 'none' ? [] : [['smtp.remote-ip', claim.remoteAddress]],
       },
     ],
@@ -170,7 +158,7 @@ interface DmarcJudgement {
 
 async function judgedDmarc(
   claim: Claim,
-  found: AuthenticateResult,
+  found: Found,
   lookup: Lookup,
   others: { spf: string; dkim: string },
 ): Promise<DmarcJudgement> {

@@ -1,5 +1,7 @@
 import { domainToASCII } from 'node:url'
-import { type AuthenticateResult, type DMARCResult, dmarc } from 'mailauth'
+import type { DMARCResult } from 'mailauth'
+import { dmarc } from 'mailauth/lib/dmarc'
+import type { Found } from './checks.ts'
 
 /** `p=` of a DMARC record: what is to be done with mail that fails. */
 export type Policy = 'none' | 'quarantine' | 'reject'
@@ -12,7 +14,7 @@ export type Author =
 /** What mailauth found, and the address we show → the author. Unclear are: no From or several, addresses of several
  *  domains (a group's too), an address that is none, and a From that we read otherwise than mailauth did: what people
  *  see would not be what was checked. RFC 9989 §5.3.1, §11.5. */
-export function authorOf(from: string, found: AuthenticateResult): Author {
+export function authorOf(from: string, found: Found): Author {
   const shown = domainOf(from)
   if (found.dmarc === false) {
     const why = WHY[found.dmarcSkipReason ?? ''] ?? 'no author'
@@ -56,9 +58,8 @@ const WHY: Record<string, string> = {
 }
 
 /** What mailauth read in all From fields. */
-function addressesOf(found: AuthenticateResult): string[] {
-  const { headerFrom } = found.dkim as { headerFrom?: string[] | false }
-  return Array.isArray(headerFrom) ? headerFrom : []
+function addressesOf(found: Found): string[] {
+  return found.dkim.headerFrom
 }
 
 /** Of every part behind an @: a malformed address may show any of them. */
