@@ -516,6 +516,46 @@ describe('on a socket', () => {
     expect(answer).not.toContain('smuggled')
   })
 
+  const NO_REQUESTS: [what: string, status: string, bytes: string][] = [
+    ['a header of 20 KB', '431', `GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`],
+    ['a path of 20 KB', '431', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['200 fields', '431', `GET / HTTP/1.1\r\nHost: x\r\n${'X-A: a\r\n'.repeat(200)}\r\n`],
+    ['no path', '400', 'GET\r\nHost: x\r\n\r\n'],
+    ['another version', '505', 'GET / HTTP/9.9\r\nHost: x\r\n\r\n'],
+    ['TLS', '400', '\x16\x03\x01\x02\x00\x01\r\n\r\n'],
+    ['no Host', '400', 'GET / HTTP/1.1\r\n\r\n'],
+    [
+      'length and chunks',
+      '400',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['two lengths', '400', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc'],
+    ['a length below zero', '400', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -3\r\n\r\nabc'],
+    ['a coding we do not know', '400', 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\nabc'],
+    ['a folded field', '400', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: a\r\n b\r\n\r\n'],
+    ['a NUL', '400', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: a\0b\r\n\r\n'],
+    ['bare line feeds', '505', 'GET / HTTP/1.1\nHost: x\n\n'],
+  ]
+  test.each(NO_REQUESTS)(
+    'what is no request (%s) is %s without a word, and nothing behind it is served',
+    async (_what, status, bytes) => {
+      const { api } = await start()
+      const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
+      const behind = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'
+      const answer = await talk(port, [bytes + behind])
+      expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [ \\w]+\\r\\nConnection: close\\r\\n\\r\\n$`))
+      expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
+    },
+  )
+
+  test('a body beyond what is read to its end for the sake of our answer is 413 without a word', async () => {
+    const { api, own } = await start({ bodyBytes: 1_000 })
+    const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
+    const head = `POST /v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${own.keys.send.value}\r\n`
+    const announced = await talk(port, [`${head}Content-Length: 9000000\r\n\r\n`])
+    expect(announced).toMatch(/^HTTP\/1\.1 413 [ \w]+\r\nConnection: close\r\n\r\n$/)
+  })
+
   test('HEAD has the headers of GET and no body', async () => {
     const { api, own } = await start()
     const { port } = await api.listen({ host: '127.0.0.1', port: 0 })

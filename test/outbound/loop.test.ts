@@ -295,6 +295,21 @@ describe('the loop', () => {
     expect(tried.filter((each) => each.endsWith('hangs.example'))).toHaveLength(5)
   })
 
+  test('starts mail to domains that take it at once while a hundred hang', async () => {
+    const never = new Promise<Outcome>(() => {})
+    const { clock, queue, tried } = await world((job) => (job.recipient.includes('@hangs') ? never : OK), {
+      maxInFlight: 200,
+    })
+    for (let i = 0; i < 50; i++) await queue([`ann@fresh${i}.example`])
+    await clock.advance(0)
+    for (let i = 0; i < 500; i++) await queue([`r${i}@hangs${i % 100}.example`])
+    await clock.advance(10_000)
+    for (let i = 0; i < 50; i++) await queue([`ann@fresh${i}.example`])
+    await clock.advance(0)
+    const fresh = tried.filter((each) => each.includes('@fresh'))
+    expect(fresh.map((each) => Number(each.split(' ')[0]))).toEqual([...Array(50).fill(0), ...Array(50).fill(10)])
+  })
+
   test('gives the domains of one provider its limit together, and passes it over while it is paused', async () => {
     const records = [{ preference: 1, exchange: 'aspmx.l.google.com' }]
     const at = (record: { preference: number; exchange: string }) => ({ ...record, exchange: record.exchange })

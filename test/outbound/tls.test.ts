@@ -84,11 +84,12 @@ test('a certificate of a trusted authority for the name of the host is recorded 
 for (const [what, move] of [
   ['refuses it', '454 4.7.0 TLS not available'],
   ['hangs up', { do: 'drop' as const }],
+  ['says nothing', { do: 'hang' as const }],
   ['speaks no TLS after 220', '220 go ahead'],
 ] as const) {
   test(`where STARTTLS is offered and the server ${what}, the mail goes in clear, and the next one at once`, async () => {
     const mx = await raw({ script: (cue) => (cue === 'STARTTLS' ? move : null) })
-    const via = transport({ timeouts: { ...TIMEOUTS, tlsMs: 60 } })
+    const via = transport({ timeouts: { ...TIMEOUTS, commandMs: 300, tlsMs: 60 } })
     const first = await offer(via, mx)
     expect(first).toMatchObject({ answer: TAKEN, tls: null })
     expect(first.transcript).toContain('once more without TLS')

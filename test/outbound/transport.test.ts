@@ -210,6 +210,23 @@ test('the whole talk is bounded, however patient each single step is', async () 
   expect(answer).toMatchObject({ kind: 'fault', stage: 'ehlo', fault: { class: 'timeout' } })
 })
 
+for (const [where, stage] of HANGS) {
+  test(`a server that resets the connection at ${where} has taken nothing`, async () => {
+    const mx = await raw({ extensions: [], script: at(where, { do: 'reset' }) })
+    const { answer } = await offer(transport(), peer(mx))
+    expect(answer).toMatchObject({ kind: 'fault', stage, afterDot: false })
+  })
+}
+
+for (const where of ['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA', 'DOT'] as const) {
+  test(`421 to ${where} and the end of the connection is that answer, not a lost connection`, async () => {
+    const text = '421 4.3.2 shutting down\r\n'
+    const mx = await raw({ extensions: [], script: at(where, { do: 'say_and_drop', text }) })
+    const { answer } = await offer(transport(), peer(mx))
+    expect(answer).toMatchObject({ kind: 'reply', reply: { code: 421, enhanced: '4.3.2' } })
+  })
+}
+
 for (const [name, move] of [
   ['silent', { do: 'hang' }],
   ['lost', { do: 'drop' }],
