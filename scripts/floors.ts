@@ -8,7 +8,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['storage'],
   ['submission', 'outbound', 'webhooks', 'feedback', 'analysis', 'domains', 'smtp', 'tls'],
   ['api', 'inbound', 'relay', 'tracking', 'dashboard', 'maintenance', 'metrics'],
-  ['main', 'house', 'dispatch', 'doors', 'operations', 'cli'],
+  ['main', 'house', 'dispatch', 'doors', 'shares', 'operations', 'cli'],
 ]
 
 /** The typed client that users install: imports nothing of the house, and nothing of the house imports it but cli. */

@@ -12,6 +12,7 @@ import type { Log } from './platform/log.ts'
 import type { MailLog } from './platform/maillog.ts'
 import type { Random } from './platform/random.ts'
 import { createResolver, type ResolverOptions } from './platform/resolver.ts'
+import type { Shares } from './shares.ts'
 import type { Store } from './storage/store.ts'
 import { createFetchPolicy } from './tls/fetch-policy.ts'
 import { createPolicies, type Policies } from './tls/mta-sts.ts'
@@ -45,6 +46,7 @@ export async function openDispatch(
     ownParts: OwnPartsOf
     workerId: string
     lookups: ResolverOptions
+    shares: Pick<Shares, 'deliveries' | 'idleSessions'>
     /** For policy files. */
     get: Get
     wakeWebhooks: () => void
@@ -81,6 +83,7 @@ export async function openDispatch(
       smarthost: delivery.smarthost,
       allowPrivateDestinations: delivery.allowPrivateDestinations,
       sourceAddress: delivery.sourceAddress || null,
+      idleSessions: house.shares.idleSessions,
     },
     clock,
     log,
@@ -102,7 +105,7 @@ export async function openDispatch(
     settings: {
       retryScheduleSeconds: delivery.retryScheduleSeconds,
       maxAgeSeconds: delivery.maxAgeSeconds,
-      maxInFlight: delivery.maxInFlight,
+      maxInFlight: house.shares.deliveries,
       maxPerDestination: delivery.maxPerDestination,
       sites: delivery.sites,
       smarthost: delivery.smarthost,

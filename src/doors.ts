@@ -28,6 +28,8 @@ type Door = SmtpDoor<any>
 export async function openDoors(
   config: Config,
   behind: {
+    /** Of each listener. */
+    maxConnections: number
     inbound: Door
     submission: Door
     clock: WallClock
@@ -76,7 +78,7 @@ export async function openDoors(
           ...LIMITS,
           ...(name === 'submission' && { recipients: MAX_SUBMITTED_RECIPIENTS }),
           messageBytes: config.limits.messageBytes,
-          connections: smtp.maxConnections,
+          connections: behind.maxConnections,
           connectionsPerAddress: smtp.maxConnectionsPerAddress,
         },
       }

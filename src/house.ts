@@ -20,6 +20,7 @@ import { lateBounce } from './outbound/outcome.ts'
 import { createBells } from './platform/bells.ts'
 import { createClientAddress } from './platform/client-address.ts'
 import { systemClock, type WallClock } from './platform/clock.ts'
+import { systemDescriptors, watchDescriptors } from './platform/descriptors.ts'
 import { createGet, createPost } from './platform/fetch-public.ts'
 import { createMintId } from './platform/ids.ts'
 import { createAddressGuard, createNetworks } from './platform/ip.ts'
@@ -28,6 +29,7 @@ import { createMailLog } from './platform/maillog.ts'
 import { type Random, systemRandom } from './platform/random.ts'
 import { createResolver, systemServers } from './platform/resolver.ts'
 import { createRelayDoor } from './relay/door.ts'
+import { sharesOf } from './shares.ts'
 import { lockDataDir } from './storage/sqlite/lock.ts'
 import { openStore } from './storage/sqlite/open.ts'
 import type { Store } from './storage/store.ts'
@@ -94,6 +96,8 @@ async function furnish(
   const mailLog = metrics.mail(createMailLog(log))
   const workerId = randomUUID()
   const userAgent = `Postrider/${VERSION}`
+  const descriptors = systemDescriptors()
+  const shares = sharesOf(config, descriptors.limit)
 
   const store = await openStore({
     dataDir,
@@ -143,7 +147,7 @@ async function furnish(
     settings: {
       ladderSeconds: config.webhooks.retryScheduleSeconds,
       timeoutMs: config.webhooks.timeoutSeconds * 1000,
-      maxInFlight: config.webhooks.maxInFlight,
+      maxInFlight: shares.posts,
       maxPerWebhook: config.webhooks.maxPerWebhook,
     },
     workerId,
@@ -158,6 +162,7 @@ async function furnish(
     ownParts,
     workerId,
     lookups,
+    shares,
     get: createGet(abroad),
     wakeWebhooks: webhooks.wake,
     onChange: bells.ring,
@@ -184,7 +189,7 @@ async function furnish(
     settings: {
       ladderSeconds: config.inbound.retryScheduleSeconds,
       timeoutMs: config.webhooks.timeoutSeconds * 1000,
-      maxInFlight: config.webhooks.maxInFlight,
+      maxInFlight: shares.posts,
       maxPerRoute: config.webhooks.maxPerWebhook,
       bodyRoomBytes: INBOUND_BODY_ROOM_BYTES,
     },
@@ -236,6 +241,7 @@ async function furnish(
     limits: { bodyBytes: Math.ceil(config.limits.messageBytes * 1.5) },
     clientAddress,
     log,
+    watchDescriptors: (tell) => watchDescriptors(descriptors, tell),
     answered: metrics.answered,
     isReady: () => null,
   })
@@ -278,6 +284,7 @@ async function furnish(
   const http = await listenHttp(api, config)
   publicUrl = publicUrlAt(config, http)
   const doors = await openDoors(config, {
+    maxConnections: shares.smtpConnections,
     inbound: createInboundDoor({ ...around, feedback, readers, mailLog, loopTag }),
     submission: createRelayDoor({
       submission,

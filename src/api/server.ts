@@ -4,6 +4,7 @@ import type { Plan } from '../model/organization.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { ClientAddress } from '../platform/client-address.ts'
 import type { WallClock } from '../platform/clock.ts'
+import type { Supply } from '../platform/descriptors.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
@@ -17,6 +18,7 @@ import { documentPages } from './documents.ts'
 import { headersOf, STATUS_OF, toBody, toRefusal, unavailable } from './errors.ts'
 import { healthPages } from './health.ts'
 import { createIdempotency } from './idempotency.ts'
+import { createListener } from './listener.ts'
 import type { Call, MakeRemember, Operation } from './operation.ts'
 import { perform } from './perform.ts'
 import { createRateLimit, type RateLimit, writeRateHeaders } from './rate-limit.ts'
@@ -35,6 +37,9 @@ export interface ApiOptions {
   limits: { bodyBytes: number }
   clientAddress: ClientAddress
   log: Log
+  /** Tells of file descriptors from time to time, until what it returns is called; while they are short no connections
+   *  are taken. */
+  watchDescriptors?: (tell: (supply: Supply) => void) => () => void
   /** Hears of every answer; `operation` is its name, or the pattern of the path. */
   answered?: (request: { operation: string; status: number; durationMs: number }) => void
   /** Why the process should get no requests at present (for /readyz); null when all is well. */
@@ -136,7 +141,7 @@ export function createApi(options: ApiOptions): Api {
     }
   }
 
-  const peerOf = (request: Request) => app.server?.requestIP(nameless.get(request) ?? request)?.address ?? null
+  const peerOf = (request: Request) => listener.addressOf(nameless.get(request) ?? request)
 
   async function answerPage(request: Request, params: Params, route: Route, exchange: Exchange) {
     const page = requireMethod(route, route.pages.get(request.method))
@@ -179,12 +184,6 @@ export function createApi(options: ApiOptions): Api {
     systemRouter: false, // one router for sockets and for fetch()
     // Or every path is unknown to callers whose Host has fewer than four characters, like `api` in a closed network.
     handler: { standardHostname: false },
-    serve: {
-      reusePort: false,
-      // Bun's own 413 has no body; ours comes first for everything up to four times the limit.
-      maxRequestBodySize: limits.bodyBytes * 4 + 1_048_576,
-      idleTimeout: 60, // slow uploads, and `Prefer: wait` of up to 30 s
-    },
   })
   // HTTP/1.0 without a Host: the URL is a path alone, in which neither the router nor `new URL` finds its way.
   const nameless = new WeakMap<Request, Request>()
@@ -196,6 +195,13 @@ export function createApi(options: ApiOptions): Api {
   })
   // The last net, for what Elysia itself could not do with a request.
   app.onError(({ error, request }) => refuse(error, null, openExchange(request)))
+  const listener = createListener({
+    fetch: (request) => app.fetch(request),
+    // Bun's own 413 has no body; ours comes first for everything up to four times the limit.
+    maxBodyBytes: limits.bodyBytes * 4 + 1_048_576,
+    watch: options.watchDescriptors ?? (() => () => {}),
+    onShut: () => log.warn('file descriptors are short: no HTTP connections are taken for the moment'),
+  })
   const health = healthPages({ store, isReady: options.isReady, isStopping: () => isStopping })
   const documents = documentPages(options.operations, VERSION)
   for (const route of createRoutes(options.operations, [...health, ...documents, ...(options.pages ?? [])])) {
@@ -203,9 +209,9 @@ export function createApi(options: ApiOptions): Api {
   }
 
   return {
-    async listen({ host, port }) {
-      app.listen({ hostname: host, port })
-      return { host: app.server!.hostname ?? host, port: app.server!.port ?? port }
+    async listen(at) {
+      app.compile()
+      return listener.open(at)
     },
     fetch: async (request) => app.handle(request),
     underWay: () => underWay,
@@ -214,7 +220,7 @@ export function createApi(options: ApiOptions): Api {
     once,
     async stop(withinMs) {
       isStopping = true
-      const closed = app.server?.stop(false)
+      const closed = listener.close()
       const idle = new Promise<void>((resolve) => {
         onIdle = resolve
         if (underWay === 0) resolve()
@@ -222,7 +228,7 @@ export function createApi(options: ApiOptions): Api {
       const nap = new AbortController()
       await Promise.race([Promise.all([idle, closed]), clock.sleep(withinMs, nap.signal)])
       nap.abort()
-      await app.server?.stop(true)
+      await listener.cut()
       await auth.flushUses()
     },
   }

@@ -69,6 +69,8 @@ export interface WorkerSettings {
   smarthost: { host: string; port: number; implicitTls: boolean; user: string | null; password: string | null } | null
   allowPrivateDestinations: boolean
   sourceAddress: string | null
+  /** Kept open between two mails, at most. */
+  idleSessions: number
 }
 
 export type ToWorker =

@@ -43,7 +43,7 @@ export interface Transport {
 /** Limits and our side of the dialogue → Transport. A kept connection that has gone is replaced once by a fresh one, and
  *  this does not count as a fault. Where STARTTLS fails and TLS is not demanded the mail goes in clear over a fresh
  *  connection, and for some minutes that server is not asked again (RFC 7435: better in clear than not at all). */
-export function createTransport(options: SessionOptions & { idleMs?: number }): Transport {
+export function createTransport(options: SessionOptions & { idleMs?: number; maxIdle?: number }): Transport {
   const connections = createConnections(options)
   const clearUntilMs = new Map<string, number>()
 

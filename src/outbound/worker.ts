@@ -47,8 +47,8 @@ function openRoom(settings: WorkerSettings, post: Post) {
     clock: systemClock,
     random: systemRandom,
   })
-  const { hostname, sourceAddress } = settings
-  const transport = createTransport({ hostname, sourceAddress, timeouts: TIMEOUTS })
+  const { hostname, sourceAddress, idleSessions: maxIdle } = settings
+  const transport = createTransport({ hostname, sourceAddress, timeouts: TIMEOUTS, maxIdle })
   const preparer = createPreparer(createSignRsa(() => performance.now()))
   const lanes = createGate()
   const attempt = createAttempter({

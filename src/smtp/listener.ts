@@ -44,6 +44,7 @@ export function createSmtpListener<R>(
   const mintName = () => Buffer.from(systemRandom.bytes(16)).toString('hex')
   const spool = createSpool({ dir: settings.spoolDir, memoryBytes: settings.limits.memoryBytes, mintName })
   const conversations = new Set<Conversation<R>>()
+  const turnedAway = new Set<Socket>()
   let stopping = false
   let onEmpty = () => {}
 
@@ -78,7 +79,12 @@ export function createSmtpListener<R>(
   server.begin = (socket, options) => {
     if (socket.destroyed) return undefined
     const leave = stopping ? null : count.enter(socket.remoteAddress ?? '')
-    if (leave === null) return turnAway(socket, stopping ? REPLIES.shutdown : REPLIES.tooManyConnections)
+    if (leave === null) {
+      if (turnedAway.size >= MOST_TURNED_AWAY) return void socket.destroy()
+      turnedAway.add(socket)
+      socket.once('close', () => turnedAway.delete(socket))
+      return turnAway(socket, stopping ? REPLIES.shutdown : REPLIES.tooManyConnections)
+    }
     const conversation = new Conversation<R>(server, socket, options, around, (gone) => {
       leave()
       conversations.delete(gone)
@@ -123,6 +129,9 @@ const HANDSHAKE_MS = 30_000
 
 /** As long as a client that was turned away may take to hear it. */
 const TURN_AWAY_MS = 5_000
+
+/** Who are told so at once; more are cut without a word, for each of them holds a descriptor while it hears. */
+const MOST_TURNED_AWAY = 16
 
 function turnAway(socket: Socket, reply: SmtpReply): undefined {
   socket.on('error', () => {})

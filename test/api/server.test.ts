@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { operation } from '../../src/api/operation.ts'
 import type { Page } from '../../src/api/route-table.ts'
 import { Refusal } from '../../src/model/refusal.ts'
+import type { Supply } from '../../src/platform/descriptors.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
 import { StoreUnavailable } from '../../src/storage/store.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
@@ -441,6 +442,35 @@ describe('health', () => {
 })
 
 describe('on a socket', () => {
+  test('while descriptors are short nobody is let in, who says nothing is cut, and what is asked is answered', async () => {
+    const gate = Promise.withResolvers<void>()
+    let tell = (_supply: Supply) => {}
+    const { api, own } = await start({
+      gate: gate.promise,
+      watchDescriptors: (told) => {
+        tell = told
+        return () => {}
+      },
+    })
+    const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
+    const body = '{"how":"wait"}'
+    const head = `Host: a\r\nAuthorization: Bearer ${own.keys.read.value}\r\nContent-Type: application/json\r\nConnection: close\r\n`
+    const asked = talk(port, [`POST /v1/fail HTTP/1.1\r\n${head}Content-Length: ${body.length}\r\n\r\n${body}`])
+    const half = talk(port, ['GET /healthz HTT'])
+    while (api.underWay() === 0) await new Promise((resolve) => setImmediate(resolve))
+
+    tell('short')
+    expect(await talk(port, ['GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'])).toBe('')
+    gate.resolve()
+    expect(await asked).toStartWith('HTTP/1.1 2')
+    tell('scarce')
+    expect(await half).toBe('')
+    tell('ample')
+    expect(await talk(port, ['GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'])).toStartWith(
+      'HTTP/1.1 200',
+    )
+  })
+
   test('a host of one letter finds the same paths as any other', async () => {
     const { api } = await start()
     const { port } = await api.listen({ host: '127.0.0.1', port: 0 })

@@ -72,6 +72,7 @@ export async function house(
     smarthost: null,
     allowPrivateDestinations: true,
     sourceAddress: null,
+    idleSessions: 500,
     ...options.settings,
   }
   const tools = { clock: systemClock, random: systemRandom }

@@ -77,6 +77,7 @@ function threads(options: { zone?: Zone; mx?: RawMx; count?: number; spawn?: () 
     smarthost: null,
     allowPrivateDestinations: true,
     sourceAddress: null,
+    idleSessions: 500,
   }
   const workers = keep(
     createWorkers({

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { connect } from 'node:net'
 import { SmtpReply } from '../../src/smtp/reply.ts'
 import { NOW, startListener } from './setup.ts'
 
@@ -15,6 +16,16 @@ test('one connection too many from an address hears 421, and the next may come w
   first.destroy()
   await house.nobodyLeft(1)
   expect(await (await house.connect()).reply()).toStartWith('220')
+  await house.stop()
+})
+
+test('who is turned away holds no descriptor for long: after a few the rest are cut without a word', async () => {
+  const house = await startListener({ limits: { connections: 1 } })
+  const first = await house.connect()
+  expect(await first.reply()).toStartWith('220')
+  const heard = await Promise.all(Array.from({ length: 60 }, () => heardBy(house.port)))
+  expect(heard.filter((reply) => reply.startsWith('421')).length).toBe(16)
+  expect(heard.filter((reply) => reply === '').length).toBe(44)
   await house.stop()
 })
 
@@ -165,3 +176,15 @@ test('a changed certificate is shown to the next client without a pause', async 
   expect(await nameShown()).toBe('other.test.example')
   await house.stop()
 })
+
+/** What a client hears that keeps its side open. */
+function heardBy(port: number): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    let text = ''
+    socket.on('data', (piece) => (text += piece))
+    socket.on('error', () => {})
+    socket.on('end', () => resolve(text))
+    socket.on('close', () => resolve(text))
+  })
+}

@@ -92,6 +92,7 @@ export async function createTestApi(
     bodyBytes?: number
     log?: Log
     isReady?: () => string | null
+    watchDescriptors?: Parameters<typeof createApi>[0]['watchDescriptors']
     wrapStore?: (store: Store) => Store
     plan?: string
   } = {},
@@ -136,6 +137,7 @@ export async function createTestApi(
     limits: { bodyBytes: options.bodyBytes ?? 65_536 },
     clientAddress: (peer, forwardedFor) => forwardedFor ?? peer ?? '',
     log: options.log ?? silentLog,
+    watchDescriptors: options.watchDescriptors,
     isReady: options.isReady ?? (() => null),
   })
 
