@@ -59,6 +59,7 @@ function withDeadline(world: { resolver: Resolver; clock: Clock; limitMs: number
   const over = new AbortController()
   let isLate = false
   const late = world.clock.sleep(world.limitMs, over.signal).then(() => {
+    if (over.signal.aborted) return [] // it is over, and nobody waits any more
     isLate = true
     throw tooLate()
   })
