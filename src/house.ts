@@ -110,6 +110,9 @@ async function furnish(
   await store.deliveries.endForeignLeases(workerId, clock.now())
   await store.webhookDeliveries.endForeignLeases(workerId, clock.now())
   await store.inboundDeliveries.endForeignLeases(workerId, clock.now())
+  await store.deliveries.waitAtMostUntil(clock.now() + longestMs(config.delivery.retryScheduleSeconds))
+  await store.webhookDeliveries.waitAtMostUntil(clock.now() + longestMs(config.webhooks.retryScheduleSeconds))
+  await store.inboundDeliveries.waitAtMostUntil(clock.now() + longestMs(config.inbound.retryScheduleSeconds))
   const verp = createVerp(await store.secret('verp', random.bytes(32)))
   const trackingSecret = await store.secret('tracking', random.bytes(32))
   let publicUrl = config.http.publicUrl
@@ -341,6 +344,11 @@ async function furnish(
     },
   }
 }
+
+/** No wait of this ladder is longer, nor one that an endpoint asked for. */
+const longestMs = (ladderSeconds: readonly number[]) =>
+  Math.max(DAY_SECONDS, ...ladderSeconds.map((s) => s * 1.25)) * 1000
+const DAY_SECONDS = 86_400
 
 async function listenHttp(api: Api, { http: { listen } }: Config): Promise<Endpoint | null> {
   if (listen === null) return null

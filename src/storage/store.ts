@@ -339,6 +339,9 @@ export interface Deliveries {
   /** Somebody set the clock by `byMs`, now it is `now`: what waits, and the leases, move along, so that each wait is as long
    *  as it was meant to be. Not what has a date of its own (scheduled messages). */
   leapt(byMs: number, now: number): Promise<void>
+  /** At start: what waits beyond `latest`, longer than any wait can be, was written by a clock that was wrong; it waits until
+   *  `latest`. */
+  waitAtMostUntil(latest: number): Promise<void>
   /** With its message; null when retention has dropped it or it never was. */
   get(id: string): Promise<{ delivery: Delivery; message: Message } | null>
   /** What came to be known after the fact. `duplicate` when that very report (its digest) is already there, `changed`
@@ -610,6 +613,7 @@ export interface WebhookDeliveries {
   endForeignLeases(worker: string, now: number): Promise<number>
   /** As for Deliveries. */
   leapt(byMs: number, now: number): Promise<void>
+  waitAtMostUntil(latest: number): Promise<void>
   get(id: string): Promise<WebhookDelivery | null>
   list(filter: WebhookDeliveryFilter, page: PageRequest): Promise<Page<WebhookDelivery>>
   /** One more attempt now, whatever the state; the count goes on. */
@@ -708,6 +712,7 @@ export interface InboundDeliveries {
   endForeignLeases(worker: string, now: number): Promise<number>
   /** As for Deliveries. */
   leapt(byMs: number, now: number): Promise<void>
+  waitAtMostUntil(latest: number): Promise<void>
   /** Newest first. */
   ofMessage(inboundMessageId: string): Promise<InboundDelivery[]>
   /** A new delivery of the message, five attempts, due at once; `under_way` while one is still pending. */

@@ -114,3 +114,15 @@ test('the grace of a rotated key ends by the clock on the wall', async () => {
   house.clock.leap(2 * HOUR)
   expect((await house.ask('GET', '/v1/stats', undefined, old)).status).toBe(401)
 })
+
+test('set back ten years while the house was closed, a deferred mail waits no longer than a day', async () => {
+  await open(['451 4.3.0 one', null])
+  house.clock.leap(YEARS)
+  const { body } = await house.send()
+  await house.tried(body.id, 1)
+  await house.stop()
+  house.clock.leap(-YEARS)
+  await house.reopen()
+  const { recipients } = await house.read(`/v1/messages/${body.id}`)
+  expect(Date.parse(recipients[0].next_attempt_at)).toBeLessThanOrEqual(house.clock.now() + 24 * HOUR)
+})

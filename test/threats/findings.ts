@@ -154,6 +154,7 @@ export const FAULTS: Threat[] = [
       ['test/flow/clock.test.ts', 'an endpoint that failed hears again after its wait'],
       ['test/flow/clock.test.ts', 'nothing that is under way is begun a second time'],
       ['test/flow/clock.test.ts', 'set back, a scheduled mail keeps its date'],
+      ['test/flow/clock.test.ts', 'set back ten years while the house was closed'],
       ['test/flow/clock.test.ts', 'the grace of a rotated key ends by the clock on the wall'],
       ['test/storage/contract-claims.ts', 'when the clock was set, waits and leases move along'],
     ],

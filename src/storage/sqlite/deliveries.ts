@@ -57,6 +57,8 @@ const FOREIGN = `update deliveries set worker = null, next_attempt_at = ? + (
     select 5000 * max(0, deliveries.attempts - count(*) - 2) * max(0, deliveries.attempts - count(*) - 2)
     from attempts a where a.delivery_number = deliveries.number)
   where worker is not null and worker <> ? returning destination, next_attempt_at as nextAttemptAt`
+const TOO_LATE = `update deliveries set next_attempt_at = ?
+  where destination = ? and next_attempt_at > ? and worker is null and status = 'deferred'`
 const LEAPT = `update deliveries set next_attempt_at = next_attempt_at + ?
   where destination = ? and next_attempt_at > ? and (worker is not null or status = 'deferred')`
 const GET = `select ${DELIVERY_COLUMNS}, d.message_number as messageNumber
@@ -97,6 +99,7 @@ export function sqliteDeliveries(
   const release = db.prepare(RELEASE)
   const endForeign = db.prepare(FOREIGN)
   const leapt = db.prepare(LEAPT)
+  const tooLate = db.prepare(TOO_LATE)
   const get = db.prepare(GET)
   const endLate = db.prepare(END_LATE)
   const changeLate = db.prepare(CHANGE_LATE)
@@ -195,6 +198,12 @@ export function sqliteDeliveries(
       writer
         .write(() => {
           for (const { key } of dueTimes.all() as DueTime[]) leapt.run(byMs, key, now - byMs)
+        })
+        .then(readAgenda),
+    waitAtMostUntil: (latest) =>
+      writer
+        .write(() => {
+          for (const { key } of dueTimes.all() as DueTime[]) tooLate.run(latest, key, latest)
         })
         .then(readAgenda),
     get: async (id) => {

@@ -34,6 +34,8 @@ const RELEASE = `update inbound_deliveries set attempts = attempts - 1, worker =
   where id = ? and worker = ? and attempts = ? returning route_id as routeId`
 const FOREIGN = `update inbound_deliveries set worker = null, next_attempt_at = ?
   where worker is not null and worker <> ? returning route_id as routeId`
+const TOO_LATE = `update inbound_deliveries set next_attempt_at = ?
+  where route_id = ? and next_attempt_at > ? and worker is null`
 const LEAPT = `update inbound_deliveries set next_attempt_at = next_attempt_at + ?
   where route_id = ? and next_attempt_at > ?`
 // While an attempt is under way the next time is the end of its lease, which is nobody's business.
@@ -69,6 +71,7 @@ export function sqliteInboundDeliveries(
   const release = db.prepare(RELEASE)
   const endForeign = db.prepare(FOREIGN)
   const leapt = db.prepare(LEAPT)
+  const tooLate = db.prepare(TOO_LATE)
   const ofMessage = db.prepare(OF_MESSAGE)
   const attempts = db.prepare(ATTEMPTS)
   const owed = db.prepare(OWED)
@@ -147,6 +150,12 @@ export function sqliteInboundDeliveries(
       writer
         .write(() => {
           for (const { key } of dueTimes.all() as DueTime[]) leapt.run(byMs, key, now - byMs)
+        })
+        .then(readAgenda),
+    waitAtMostUntil: (latest) =>
+      writer
+        .write(() => {
+          for (const { key } of dueTimes.all() as DueTime[]) tooLate.run(latest, key, latest)
         })
         .then(readAgenda),
     ofMessage: async (inboundMessageId) =>

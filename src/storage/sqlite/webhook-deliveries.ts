@@ -46,6 +46,8 @@ const RELEASE = `update webhook_deliveries set attempts = attempts - 1, worker =
   where id = ? and worker = ? and attempts = ? returning webhook_id as webhookId`
 const FOREIGN = `update webhook_deliveries set worker = null, next_attempt_at = ?
   where worker is not null and worker <> ? returning webhook_id as webhookId`
+const TOO_LATE = `update webhook_deliveries set next_attempt_at = ?
+  where webhook_id = ? and next_attempt_at > ? and worker is null`
 const LEAPT = `update webhook_deliveries set next_attempt_at = next_attempt_at + ?
   where webhook_id = ? and next_attempt_at > ?`
 // While an attempt is under way the next time is the end of its lease, which is nobody's business.
@@ -87,6 +89,7 @@ export function sqliteWebhookDeliveries(
   const release = db.prepare(RELEASE)
   const endForeign = db.prepare(FOREIGN)
   const leapt = db.prepare(LEAPT)
+  const tooLate = db.prepare(TOO_LATE)
   const get = db.prepare(GET)
   const attempts = db.prepare(ATTEMPTS)
   const list = webhookDeliveryList(db, COLUMNS)
@@ -176,6 +179,12 @@ export function sqliteWebhookDeliveries(
       writer
         .write(() => {
           for (const { key } of dueTimes.all() as DueTime[]) leapt.run(byMs, key, now - byMs)
+        })
+        .then(readAgenda),
+    waitAtMostUntil: (latest) =>
+      writer
+        .write(() => {
+          for (const { key } of dueTimes.all() as DueTime[]) tooLate.run(latest, key, latest)
         })
         .then(readAgenda),
     get: async (id) => {
