@@ -1,11 +1,9 @@
 /** CSS or HTML colour → `#rrggbb`, so that two can be compared; null for none, for one that lets its ground through and
  *  for one we do not know. Never throws. */
 export function colourOf(text: string): string | null {
-  const colour = text
-    .trim()
-    .toLowerCase()
-    .replace(/\s*!important$/, '')
-  if (colour.length > 40) return null
+  const written = text.trim()
+  if (written.length > 60) return null
+  const colour = written.toLowerCase().replace(/\s*!important$/, '')
   const hex = HEX.exec(colour)?.[1]
   if (hex !== undefined) return `#${hex.length === 3 ? [...hex].map((digit) => digit + digit).join('') : hex}`
   const parts = RGB.exec(colour)

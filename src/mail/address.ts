@@ -1,4 +1,5 @@
 import { domainToASCII } from 'node:url'
+import { trimBlanks } from './blanks.ts'
 
 /** One address with its display name. `domain` is the lower-case A-label, `local` is kept as it was written
  *  (quotes included), `address` is `local@domain`, ready for MAIL, RCPT and a header. */
@@ -14,13 +15,13 @@ export interface Mailbox {
  *  parts. Stricter than RFC 5322 on purpose: what is not understood whole is refused, so that no text can name a second
  *  recipient or hide another author. Local parts may be UTF-8. Never throws. RFC 5321 §4.1.2, RFC 6531 §3.3. */
 export function parseMailbox(text: string): Mailbox | null {
-  const trimmed = text.replace(/^[ \t]+|[ \t]+$/g, '')
+  const trimmed = trimBlanks(text)
   if (FORBIDDEN.test(trimmed) || !trimmed.isWellFormed()) return null
   if (!trimmed.endsWith('>')) return addrSpec(null, trimmed)
 
   const open = trimmed.lastIndexOf('<')
   if (open < 0) return null
-  const name = displayName(trimmed.slice(0, open).replace(/[ \t]+$/, ''))
+  const name = displayName(trimBlanks(trimmed.slice(0, open)))
   return name === null ? null : addrSpec(name, trimmed.slice(open + 1, -1))
 }
 

@@ -1,3 +1,5 @@
+import { trimBlanks } from './blanks.ts'
+
 /** What a mail domain asks of those who send to it, as its policy file says. RFC 8461 §3.2 */
 export interface MtaSts {
   /** `enforce`: better no mail than one over an unproven connection. `testing`: tell, but deliver. `none`: nothing. */
@@ -26,8 +28,9 @@ export function readMtaSts(text: string): MtaSts | { invalid: string } {
   const lines = text.split(/\r?\n/)
   if (lines.at(-1) === '') lines.pop()
   for (const line of lines) {
-    const [, name, value = ''] = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31}):[ \t]*(.*?)[ \t]*$/.exec(line) ?? []
+    const [, name, written = ''] = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31}):(.*)$/.exec(line) ?? []
     if (name === undefined) return { invalid: 'a line is not "name: value"' }
+    const value = trimBlanks(written)
     if (name === 'mx') mx.push(value.toLowerCase())
     else if (!fields.has(name)) fields.set(name, value)
   }

@@ -1,10 +1,12 @@
+import { trimBlanks } from './blanks.ts'
+
 /** TXT records of `_smtp._tls.<domain>` → where the domain wants its reports, `mailto:` and `https:` URIs in its order;
  *  [] when it wants none: no record of this version, more than one, or nothing usable in it. RFC 8460 §3 */
 export function readTlsRpt(records: readonly string[]): string[] {
   const ours = records.filter((record) => /^v=TLSRPTv1[ \t]*;/.test(record))
   if (ours.length !== 1) return []
   const fields = ours[0]!.split(';').slice(1)
-  const rua = fields.flatMap((field) => /^[ \t]*rua=(.*?)[ \t]*$/.exec(field)?.[1] ?? [])[0] ?? ''
+  const rua = fields.flatMap((field) => /^rua=(.*)$/.exec(trimBlanks(field))?.[1] ?? [])[0] ?? ''
   const uris = rua.split(',').map((uri) => uri.trim())
   return uris.filter((uri) => /^(mailto:[^\s@?]+@[^\s@?]+|https:\/\/\S+)$/i.test(uri)).slice(0, MAX_PLACES)
 }

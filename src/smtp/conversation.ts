@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { SMTPServer } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
+import { trimBlanks } from '../mail/blanks.ts'
 import { clientOf } from './connections.ts'
 import type { Due } from './deadlines.ts'
 import { LOGIN } from './login.ts'
@@ -164,7 +165,8 @@ export class Conversation<R> extends SMTPConnection implements Due {
       return null
     }
     if (!isUtf8(line)) return REPLIES.notUtf8
-    const [, verb = '', rest = ''] = /^([a-z]+)(?: +(.*?))? *$/is.exec(line.toString()) ?? []
+    const [, verb = '', behind = ''] = /^([a-z]+)(?: (.*))?$/is.exec(line.toString()) ?? []
+    const rest = trimBlanks(behind, ' ')
     switch (verb.toUpperCase()) {
       case 'EHLO':
         return this.#hello('EHLO', rest)

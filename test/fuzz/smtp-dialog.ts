@@ -123,6 +123,8 @@ export function dialogs(world: { recipients: string[]; logins: string[]; mails: 
     `NOOP ${'x'.repeat(600)}`,
     `NOOP ${'x'.repeat(17_000)}`,
     'x'.repeat(17_000),
+    // Each of these lines once took most of a second.
+    `NOOP x${' '.repeat(16_000)}y\r\n`.repeat(15),
     'NOOP\r\n'.repeat(101),
     'FOO\r\n'.repeat(21),
     `${'RCPT TO:<a@b.example>\r\n'.repeat(18)}`,
