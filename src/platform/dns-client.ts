@@ -1,7 +1,7 @@
 import dgram from 'node:dgram'
 import net from 'node:net'
 import packet, { type Answer, type DecodedPacket } from 'dns-packet'
-import { framedMessages, frameMessage } from './dns-frame.ts'
+import { framedMessages, frameMessage, isWhole } from './dns-frame.ts'
 import { parseHostPort } from './ip.ts'
 import type { Random } from './random.ts'
 import type { RecordType } from './resolver.ts'
@@ -178,7 +178,7 @@ function hear(bytes: Buffer, question: DnsQuestion): Heard | null {
   try {
     const message = packet.decode(bytes)
     // dns-packet reads past the end of a message cut short and makes up the rest; NaN counts as past the end.
-    if (!(packet.decode.bytes <= bytes.length)) return temporary('malformed answer', true)
+    if (!(packet.decode.bytes <= bytes.length) || !isWhole(bytes)) return temporary('malformed answer', true)
     if (!message.flag_qr) return null
     return isAnswerTo(message, question) ? message : null
   } catch {

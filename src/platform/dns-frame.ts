@@ -21,3 +21,33 @@ export function framedMessages(): (bytes: Uint8Array) => Buffer[] {
     return messages
   }
 }
+
+/** DNS message → whether all that it announces lies within it. dns-packet takes what there is of a last record that was cut
+ *  short, and a TLSA record with half a hash is another record. Never throws. RFC 1035 §4.1 */
+export function isWhole(message: Buffer): boolean {
+  if (message.length < HEADER_BYTES) return false
+  const [questions = 0, ...others] = [4, 6, 8, 10].map((at) => message.readUInt16BE(at))
+  const records = others.reduce((sum, count) => sum + count, 0)
+  let at = HEADER_BYTES
+  for (let n = 0; n < questions && at <= message.length; n++) at = endOfName(message, at) + 4
+  for (let n = 0; n < records && at <= message.length; n++) {
+    const lengthAt = endOfName(message, at) + 8
+    if (lengthAt + 2 > message.length) return false
+    at = lengthAt + 2 + message.readUInt16BE(lengthAt)
+  }
+  return at <= message.length
+}
+
+const HEADER_BYTES = 12
+
+/** Behind the root or a pointer; past the end when it has neither. RFC 1035 §4.1.4 */
+function endOfName(message: Buffer, from: number): number {
+  let at = from
+  while (at < message.length) {
+    const length = message[at]!
+    if (length >= 0xc0) return at + 2
+    if (length === 0) return at + 1
+    at += 1 + length
+  }
+  return at + 1
+}

@@ -159,6 +159,8 @@ async function tryLane(name: string, door: Door, lane: number): Promise<void> {
         const mail = door.taken.get(number)
         door.taken.delete(number)
         if (mail?.raw !== content) return `${JSON.stringify(mail?.raw)} was taken for ${JSON.stringify(content)}`
+        if (/(?:^|[^\r])\n|\r(?:[^\n]|$)|\0/.test(content))
+          return `a bare line end or NUL was taken: ${JSON.stringify(content)}`
         return mail.recipients <= recipients ? null : `${mail.recipients} recipients in place of ${recipients}`
       })
       await speaker.say(...cutAt(text, cuts))
