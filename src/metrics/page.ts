@@ -1,6 +1,6 @@
 import { Refusal } from '../model/refusal.ts'
 import type { ClientAddress } from '../platform/client-address.ts'
-import { createNetworks } from '../platform/ip.ts'
+import { canonicalIp, createNetworks } from '../platform/ip.ts'
 import { EXPOSITION_TYPE, type Registry } from './registry.ts'
 
 /** Something that is answered without a key; the API mounts it as one of its pages. */
@@ -12,7 +12,8 @@ export interface MetricsPage {
 }
 
 /** `GET /metrics` for whoever asks from one of the networks (CIDRs); the client's own address counts, also behind a proxy
- *  of ours. `refresh` comes before the text. Not found for everybody else, as if there were nothing to ask for. */
+ *  of ours. Who asks for somebody else without being one shows nothing: behind a proxy that nobody named, all the world
+ *  would have its address. `refresh` comes before the text. Not found for everybody else, as if there were nothing to ask for. */
 export function metricsPage(
   registry: Registry,
   options: { allowedNetworks: readonly string[]; clientAddress: ClientAddress; refresh: () => Promise<void> },
@@ -23,12 +24,21 @@ export function metricsPage(
     path: '/metrics',
     whileStopping: true,
     handle: async ({ headers }, _params, peer) => {
-      const address = options.clientAddress(peer(), headers.get('x-forwarded-for'))
-      if (!isAllowed(address)) throw new Refusal('not_found', 'there is nothing at this path')
+      const forwardedFor = headers.get('x-forwarded-for')
+      const own = options.clientAddress(peer(), null)
+      const address = options.clientAddress(peer(), forwardedFor)
+      if (!isAllowed(address) || isForAnother(address, own, forwardedFor))
+        throw new Refusal('not_found', 'there is nothing at this path')
       await options.refresh()
       return new Response(registry.text(), {
         headers: { 'content-type': EXPOSITION_TYPE, 'cache-control': 'no-store' },
       })
     },
   }
+}
+
+/** Whether the header names somebody and was not believed, so that `address` is that of who passed the request on. */
+function isForAnother(address: string, peer: string, forwardedFor: string | null): boolean {
+  if (forwardedFor === null || address !== peer) return false
+  return canonicalIp(forwardedFor.split(',').at(-1)!.trim()) !== peer
 }

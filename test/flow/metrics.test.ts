@@ -103,6 +103,13 @@ test('is there for the networks that the config names, by the client behind a pr
   expect((await fetch(`http://${house.house().listening.http}/metrics`, { method: 'POST' })).status).toBe(405)
 })
 
+test('behind a proxy that nobody named, nobody is taken for the proxy', async () => {
+  await open({ http: { trusted_proxies: [] } })
+  expect((await metrics()).status).toBe(200)
+  expect((await metrics({ 'x-forwarded-for': '198.51.100.7' })).status).toBe(404)
+  expect((await metrics({ 'x-forwarded-for': '127.0.0.1, 198.51.100.7' })).status).toBe(404)
+})
+
 test('an empty list turns it off', async () => {
   await open({ metrics: { allowed_networks: [] } })
   expect((await metrics()).status).toBe(404)
