@@ -103,10 +103,13 @@ export function createOutboundLoop(house: {
   })
   const slots = createSlots({ total: settings.maxInFlight, perKey: settings.maxInFlight, onFree: () => loop.wake() })
   let isStopping = false
+  /** The second in which all that had expired was last ended. */
+  let expiredIn = Number.NaN
   const giveUp = new AbortController()
 
   const tick = async (): Promise<number | null> => {
     await followTheClock()
+    await endExpired()
     const limit = Math.min(slots.free(), CLAIM_MAX)
     if (isStopping || limit === 0) return null
     const now = clock.now()
@@ -117,14 +120,26 @@ export function createOutboundLoop(house: {
     }
     const dueAt = store.deliveries.nextDueAt(admission.freeFor, now)
     if (dueAt === null || dueAt > now) return dueAt
-    const lease = { worker: house.workerId, until: now + LEASE_MS }
-    const claims = await store.deliveries.claimDue({ now, limit, lease, ...admission })
+    const claims = await store.deliveries.claimDue({ now, limit, lease: leaseFrom(now), ...admission })
     const wayOf = admission.admitted()
     for (const claim of claims) {
       const way = wayOf(claim.delivery.destination)
       slots.start(way.site, () => carry(claim, way))
     }
     return slots.free() === 0 ? null : store.deliveries.nextDueAt(admission.freeFor, clock.now())
+  }
+
+  const leaseFrom = (now: number) => ({ worker: house.workerId, until: now + LEASE_MS })
+
+  /** Once a second: what expires while its site is paused or full does not wait for that to end. */
+  const endExpired = async () => {
+    const now = clock.now()
+    const second = Math.floor(now / 1000)
+    const limit = Math.min(slots.free(), CLAIM_MAX)
+    if (isStopping || limit === 0 || second === expiredIn) return
+    const claims = await store.deliveries.claimExpired({ now, limit, lease: leaseFrom(now) })
+    for (const claim of claims) slots.start(GIVEN_UP.site, () => carry(claim, GIVEN_UP))
+    if (claims.length < limit) expiredIn = second
   }
 
   /** Somebody set it: what waits goes on waiting as long as it was meant to, and what is under way stays ours. */

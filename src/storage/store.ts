@@ -324,6 +324,9 @@ export interface Deliveries {
   /** Takes up to `limit` deliveries that are due, oldest destination first, at most `freeFor(destination)` of each.
    *  Each has its attempt counted (`delivery.attempts`) and is not due again before the lease ends. */
   claimDue(request: { now: number; limit: number; lease: Lease } & Room): Promise<ClaimedDelivery[]>
+  /** The same of what is due, has no lease and must not be tried any more (`expiresAt`), whatever has room; the longest
+   *  expired first. */
+  claimExpired(request: { now: number; limit: number; lease: Lease }): Promise<ClaimedDelivery[]>
   /** When the next delivery is due among destinations that have room, or an obstacle ends; null when there is neither.
    *  Destinations that are due after `now` count without being asked about. */
   nextDueAt(freeFor: Room['freeFor'], now?: number): number | null

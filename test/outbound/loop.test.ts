@@ -352,6 +352,30 @@ describe('the loop', () => {
     ).toEqual(['google.com', 'other.example'])
   })
 
+  test('ends what expires while its site is paused, and goes on with the rest of it', async () => {
+    let isSlowed = true
+    const { clock, queue, told, loop, tried } = await world(() => (isSlowed ? SLOWER : OK))
+    await queue(['r1@example.com'])
+    await clock.advance(0)
+    for (let i = 2; i <= 9; i++) {
+      await queue([`r${i}@example.com`])
+      await clock.advance(8_000)
+    }
+    const { state, pausedUntil } = loop.stateOf('example.com')
+    expect(state).toBe('paused')
+    const now = clock.now()
+    expect(pausedUntil! - now).toBeGreaterThan(5_000)
+    const short = await queue(['ann@example.com'], { expiresAt: now + 2_000 })
+    const long = await queue(['bob@example.com'], { expiresAt: now + 3_600_000 })
+    await clock.advance(4_000)
+    expect(await told(short)).toEqual([`${(now - START) / 1000 + 2} message.bounced soft`])
+    expect(await told(long)).toEqual([])
+    isSlowed = false
+    await clock.advance(600_000)
+    expect(tried.join()).toContain('bob@example.com')
+    expect(tried.join()).not.toContain('ann@example.com')
+  })
+
   test('asks DNS nothing for test mail', async () => {
     const asked: string[] = []
     const { clock, queue, tried } = await world(() => OK, {

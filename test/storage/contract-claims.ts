@@ -1,8 +1,24 @@
 import { expect } from 'bun:test'
 import type { Holds } from './contract.ts'
-import { accept, claim, DEFERRED, found, LEASE, recordOf, START } from './records.ts'
+import { accept, BOUNCED, claim, DEFERRED, found, LEASE, recordOf, START } from './records.ts'
 
 export function claimPromises(holds: Holds): void {
+  holds('what has expired is claimed whatever has room, once, and nothing else with it', async (store, records) => {
+    await found(store, records)
+    const request = { now: START + 100, limit: 100, lease: LEASE }
+    const late = { deliveries: [{ email: 'late@dest.example', nextAttemptAt: START }], expiresAt: START + 100 }
+    await accept(store, records.accepted({ ...late, deliveries: [{ email: 'leased@dest.example' }] }))
+    await claim(store, { now: START + 50 })
+    await accept(store, records.accepted(late))
+    await accept(store, records.accepted({ ...late, expiresAt: START + 101 }))
+    await accept(store, records.accepted({ ...late, expiresAt: null }))
+    const claimed = await store.deliveries.claimExpired(request)
+    expect(claimed).toMatchObject([{ lease: LEASE, delivery: { email: 'late@dest.example', attempts: 1 } }])
+    expect(await store.deliveries.claimExpired(request)).toEqual([])
+    await store.deliveries.record(recordOf(claimed[0]!, BOUNCED))
+    expect(await claim(store, { now: START + 200 })).toHaveLength(2)
+  })
+
   holds('a claim hands out everything an attempt needs, with the attempt counted', async (store, records) => {
     await found(store, records)
     const accepted = await accept(store, records.accepted({ deliveries: [{ email: 'bob@dest.example' }] }))

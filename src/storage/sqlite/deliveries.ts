@@ -1,6 +1,6 @@
 import { trackingHostOf } from '../../model/domain.ts'
 import { type DeliveryStatus, isFinal, messageStatus } from '../../model/message.ts'
-import type { ClaimedDelivery, Deliveries, LateRecord } from '../store.ts'
+import type { ClaimedDelivery, Deliveries, LateRecord, Lease } from '../store.ts'
 import { type Agenda, type DueTime, refill } from './agenda.ts'
 import type { AddAttemptInside } from './attempts.ts'
 import { claimFrom } from './claim.ts'
@@ -34,6 +34,11 @@ const DUE_TIMES = `with recursive destinations (key) as (
 const NEXT_OF = 'select min(next_attempt_at) from deliveries where destination = ? and next_attempt_at is not null'
 const DUE = `select number, message_number as messageNumber from deliveries
   where destination = ? and next_attempt_at <= ? order by next_attempt_at limit ?`
+const EXPIRED = `select d.number, d.message_number as messageNumber
+  from messages m join deliveries d on d.message_number = m.number
+  where m.expires_at <= ? and m.status in ('scheduled', 'queued', 'deferred')
+    and d.worker is null and d.next_attempt_at <= ?
+  order by m.expires_at limit ?`
 const LEASE = `update deliveries set attempts = attempts + 1, last_attempt_at = ?, worker = ?, next_attempt_at = ?
   where number = ?`
 const DELIVERY = `select ${DELIVERY_COLUMNS} from deliveries d join messages m on m.number = d.message_number
@@ -88,6 +93,7 @@ export function sqliteDeliveries(
   const dueTimes = db.prepare(DUE_TIMES)
   const nextOf = db.prepare(NEXT_OF).pluck()
   const due = db.prepare(DUE)
+  const expired = db.prepare(EXPIRED)
   const lease = db.prepare(LEASE)
   const deliveryOf = db.prepare(DELIVERY)
   const messageOf = db.prepare(MESSAGE)
@@ -112,6 +118,21 @@ export function sqliteDeliveries(
   readAgenda()
   foreign.onChange(readAgenda)
 
+  const claimed = (row: DueRow, { now, lease: until }: { now: number; lease: Lease }): ClaimedDelivery => {
+    lease.run(now, until.worker, until.until, row.number)
+    const message = toMessage(messageOf.get(row.messageNumber) as MessageRow)
+    const domain = inside.domains.get(message.domainId)
+    return {
+      delivery: toDelivery(deliveryOf.get(row.number) as DeliveryRow),
+      message,
+      content: inside.parts.whole('content', row.messageNumber, contentOf.get(row.messageNumber) as Uint8Array),
+      signingKeys: domain?.dkim.filter((key) => key.state === 'active') ?? [],
+      domainName: domain?.name ?? '',
+      returnPathHost: domain?.returnPathHost ?? '',
+      trackingHost: domain === null ? null : trackingHostOf(domain),
+      lease: until,
+    }
+  }
   const settleMessage = (messageNumber: number) => {
     const whole = messageStatus(statuses.all(messageNumber) as DeliveryStatus[])
     setMessageStatus.run(whole, messageNumber, whole)
@@ -128,23 +149,14 @@ export function sqliteDeliveries(
       claimFrom(writer, agenda, request, {
         hasRoom: () => true,
         take: (destination, most) =>
-          (due.all(destination, request.now, most) as DueRow[]).map((row): ClaimedDelivery => {
-            lease.run(request.now, request.lease.worker, request.lease.until, row.number)
-            const message = toMessage(messageOf.get(row.messageNumber) as MessageRow)
-            const domain = inside.domains.get(message.domainId)
-            return {
-              delivery: toDelivery(deliveryOf.get(row.number) as DeliveryRow),
-              message,
-              content: inside.parts.whole('content', row.messageNumber, contentOf.get(row.messageNumber) as Uint8Array),
-              signingKeys: domain?.dkim.filter((key) => key.state === 'active') ?? [],
-              domainName: domain?.name ?? '',
-              returnPathHost: domain?.returnPathHost ?? '',
-              trackingHost: domain === null ? null : trackingHostOf(domain),
-              lease: request.lease,
-            }
-          }),
+          (due.all(destination, request.now, most) as DueRow[]).map((row) => claimed(row, request)),
         nextAt: (destination) => nextOf.get(destination) as number | null,
       }),
+    claimExpired: async (request) => {
+      const { now, limit } = request
+      if (expired.get(now, now, 1) === undefined) return []
+      return writer.write(() => (expired.all(now, now, limit) as DueRow[]).map((row) => claimed(row, request)))
+    },
     nextDueAt: (freeFor, now) => {
       foreign.check()
       const look = (destination: string, at: number) => {

@@ -118,6 +118,8 @@ create table messages (
 ) strict;
 create index messages_of_organization on messages (organization_id, number);
 create index messages_by_status on messages (organization_id, status, number);
+create index messages_expiring on messages (expires_at)
+  where expires_at is not null and status in ('scheduled', 'queued', 'deferred');
 
 create table message_tags (
   organization_id text not null,
