@@ -57,7 +57,7 @@ export function corpusOf<T>({ target, property }: Place): T[] {
 }
 
 function keep({ target, property }: Place, values: unknown): void {
-  const text = `${JSON.stringify(values, replace, 1)}\n`
+  const text = `${JSON.stringify(values, replace, 2)}\n`
   const folder = join(CORPUS, target)
   mkdirSync(folder, { recursive: true })
   const name = `${property}-${Bun.hash(text).toString(36).slice(0, 8)}.json`
