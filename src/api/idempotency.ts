@@ -22,8 +22,9 @@ export interface Idempotency {
    *  crash did not happen. Only 2xx answers are remembered; after anything else the next one that waits has its turn.
    *  The key belongs to the organization. The same request is the same operation, path, mode and body: a live key does
    *  not get the answer of a sandbox key; an answer that shows a secret is repeated only for the same permissions, or
-   *  it would hand an admin's key to whoever repeats the request that made it. A replay asks neither for the resource in the path nor for the body's
-   *  validity. Throws 400 for a bad key, 409 for another request with it, 409 after waiting 20 s. */
+   *  it would hand an admin's key to whoever repeats the request that made it. A replay asks neither for the resource in
+   *  the path nor for the body's validity. Throws 400 for a bad key, 409 for another request with it, 409 after waiting
+   *  20 s. */
   run(
     request: KeyedRequest,
     work: (remember: MakeRemember) => Promise<Answer>,

@@ -92,7 +92,8 @@ export function parseIsoTime(text: string): number | null {
 }
 
 /** Value and schema → the parsed value, or every fault in it. Never throws. Field names are written as
- *  `attachments[0].content`; unknown fields are named one by one; `root` names a fault of the value as a whole, and `query` has parameters. */
+ *  `attachments[0].content`; unknown fields are named one by one; `root` names a fault of the value as a whole, and
+ *  `query` has parameters. */
 export function check<T>(schema: z.ZodType<T>, value: unknown, root: string): Checked<T> {
   const result = schema.safeParse(value, { error: wording })
   if (result.success) return { value: result.data, faults: null }

@@ -69,7 +69,7 @@ export async function requireOrganization(idOrName: string | undefined, store: S
 }
 
 /** Its record on the wire (contract §2). */
-export function organizationRecord({ id, name, plan, createdAt }: Organization) {
+function organizationRecord({ id, name, plan, createdAt }: Organization) {
   return { id, name, plan, created_at: iso(createdAt) }
 }
 

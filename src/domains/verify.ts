@@ -39,7 +39,7 @@ export async function verifyDomain(
  *  else, or a domain that was verified once has lost one. `pending`: one is not there yet. When DNS gave no answer about
  *  one of them, the status stays. Other records never decide. Pending keys begin to sign once all of them are seen.
  *  `verifiedAt` is when the keys that sign were first all seen. Never throws. */
-export async function checkDomain(
+async function checkDomain(
   domain: Domain,
   { resolver, hostname, mtaSts = null, now }: Us & { now: number },
 ): Promise<Check> {

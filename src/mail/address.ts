@@ -52,7 +52,7 @@ export function formatMailbox(mailbox: Mailbox): string {
 
 /** Display name → itself, or a quoted string when it holds characters that mean something in an address.
  *  RFC 5322 §3.2.4. */
-export function quoteName(name: string): string {
+function quoteName(name: string): string {
   return SPECIALS.test(name) || /^ | $| {2}/.test(name) ? `"${name.replace(/["\\]/g, '\\$&')}"` : name
 }
 

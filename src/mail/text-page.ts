@@ -1,6 +1,7 @@
 import { decodeEntities } from './html-entities.ts'
 
-/** The text of an HTML page as it grows, told by textFromHtml what it meets. Line ends and spaces are only noted and written once text follows, so none is left over. */
+/** The text of an HTML page as it grows, told by textFromHtml what it meets. Line ends and spaces are only noted, and
+ *  written once text follows, so none is left over. */
 export class TextPage {
   private out = ''
   private isLineStart = true

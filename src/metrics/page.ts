@@ -13,7 +13,8 @@ export interface MetricsPage {
 
 /** `GET /metrics` for whoever asks from one of the networks (CIDRs); the client's own address counts, also behind a proxy
  *  of ours. Who asks for somebody else without being one shows nothing: behind a proxy that nobody named, all the world
- *  would have its address. `refresh` comes before the text. Not found for everybody else, as if there were nothing to ask for. */
+ *  would have its address. `refresh` comes before the text. Not found for everybody else, as if there were nothing to
+ *  ask for. */
 export function metricsPage(
   registry: Registry,
   options: { allowedNetworks: readonly string[]; clientAddress: ClientAddress; refresh: () => Promise<void> },

@@ -4,7 +4,7 @@ import type { Registry } from './registry.ts'
 /** Seconds; an endpoint has thirty. */
 const POST_BOUNDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 30]
 
-/** → what counts the posts of one kind, by how they were answered: the first digit of the status, else `no_answer` or `blocked`. */
+/** → what counts the posts of one kind, by how they were answered: `2xx` and the like, else `no_answer` or `blocked`. */
 export function countPosts(registry: Registry): (kind: 'webhook' | 'inbound', post: Post) => Post {
   const posts = registry.histogram(
     'postrider_post_seconds',

@@ -6,26 +6,19 @@ import type { Message } from '../model/message.ts'
 import type { Suppression } from '../model/suppression.ts'
 import type { TlsPolicy } from '../model/tls-policy.ts'
 import type { SiteState } from './site-state.ts'
+import type { WayShown } from './way.ts'
 
 /** What is known of an address and, if there is one, of the delivery to it, at one moment. */
 export interface Known {
   email: string
   suppressions: readonly Suppression[]
   /** Null = not asked, because nothing more will be tried. */
-  way: Way | null
+  way: WayShown | null
   /** How we stand with its site; null where no engine runs (the command line), or nothing more is tried. */
   site: SiteState | null
   settings: { maxAgeSeconds: number }
   now: number
 }
-
-/** Where mail for the address would go now. */
-export type Way = { site: string } & (
-  | { kind: 'smarthost'; host: string }
-  | { kind: 'hosts'; hosts: string[]; tlsPolicy: TlsPolicy }
-  /** `isFinal`: the domain does not exist or takes no mail, a hard bounce. */
-  | { kind: 'nowhere'; isFinal: boolean; reason: string }
-)
 
 /** Address → in plain words, what would happen to a live mail to it now; most important first, never empty. */
 export function explainAddress({ email, suppressions, way, site }: Known): string[] {
@@ -80,7 +73,7 @@ const REASONS: Record<Suppression['reason'], string> = {
   manual: 'somebody put it there',
 }
 
-function whereTo(way: Way | null): string[] {
+function whereTo(way: WayShown | null): string[] {
   switch (way?.kind) {
     case undefined:
       return []
@@ -98,12 +91,12 @@ function whereTo(way: Way | null): string[] {
 }
 
 /** On whose word TLS must prove something on the way; what a domain demands covers what a message asks for. */
-export function tlsPolicyOn(way: Way, requireTls: boolean): TlsPolicy {
+export function tlsPolicyOn(way: WayShown, requireTls: boolean): TlsPolicy {
   const policy = way.kind === 'hosts' ? way.tlsPolicy : 'none'
   return requireTls && policy !== 'dane' && policy !== 'mta_sts' ? 'required' : policy
 }
 
-function tlsWords(way: Way | null, requireTls: boolean): string[] {
+function tlsWords(way: WayShown | null, requireTls: boolean): string[] {
   return way === null ? [] : [TLS_WORDS[tlsPolicyOn(way, requireTls)]]
 }
 

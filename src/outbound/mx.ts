@@ -61,9 +61,10 @@ export async function findAddresses(
   return { addresses, reason: found.some((each) => each.length > 0) ? 'private' : 'none', authentic }
 }
 
-/** None of the hosts of a domain (null: of the operator's smarthost) had an address to connect to → what that means. When the host is the domain itself
- *  (no MX) the domain takes no mail: a hard bounce. MX hosts without an address are somebody's mistake that may be
- *  mended, and private addresses may be a DNS of the wrong side: deferred, given up by the schedule. */
+/** None of the hosts of a domain (null: of the operator's smarthost) had an address to connect to → what that means.
+ *  When the host is the domain itself (no MX) the domain takes no mail: a hard bounce. MX hosts without an address are
+ *  somebody's mistake that may be mended, and private addresses may be a DNS of the wrong side: deferred, given up by
+ *  the schedule. */
 export function withoutAddress(
   domain: string | null,
   hosts: readonly string[],

@@ -6,8 +6,8 @@ import type { Answer, Fault, Stage } from './answer.ts'
 /** Answer of the server → what happened to the delivery (contract §4 a–d). `peerName` goes into messages. Never throws.
  *
  *  delivered  2yz to the final dot, and nothing else.
- *  deferred   4yz anywhere (421 included), 530 (the operator can mend it), and network, time-out, TLS, login and protocol trouble. About the recipient
- *             when x.1.z or x.2.z, or the words, say that this mailbox is the matter.
+ *  deferred   4yz anywhere (421 included), 530 (the operator can mend it), and network, time-out, TLS, login and protocol
+ *             trouble. About the recipient when x.1.z or x.2.z, or the words, say that this mailbox is the matter.
  *  bounced    hard: 5yz to RCPT, DATA or the mail that says the address or its domain does not exist or takes no mail.
  *             soft: every other 5yz. The address is fine, or at least nobody said otherwise: only hard suppresses,
  *             so in doubt it is soft. That includes mailboxes that are full (5.2.2) and disabled (5.2.1: large providers

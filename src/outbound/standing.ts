@@ -49,8 +49,8 @@ export function newStanding(site: string, terms: SiteTerms, now: number): Standi
 }
 
 /** An attempt that began at `startedAt` ended so. `longestPauseMs`: how long a pause may be after that many strikes, so
- *  that it puts off no mail beyond its own retry. A refused recipient says nothing against the site, and an attempt
- *  that reached nobody (no such domain, test mail) nothing at all. */
+ *  that it puts off no mail beyond its own retry. A refused recipient says nothing against the site, and a bounce that
+ *  met nobody (no such domain, expired) nothing at all; a deferral that met nobody (DNS is silent) is trouble. */
 export function learn(
   standing: Standing,
   { outcome, reached, startedAt }: { outcome: Outcome; reached: boolean; startedAt: number },

@@ -1,11 +1,19 @@
 import type { MtaSts } from '../mail/mta-sts.ts'
+import type { TlsPolicy } from '../model/tls-policy.ts'
 import type { Random } from '../platform/random.ts'
 import type { Resolver } from '../platform/resolver.ts'
-import type { Way } from './explain.ts'
 import { hostPolicy } from './host-policy.ts'
 import type { WorkerSettings } from './job.ts'
 import { findAddresses, findHosts, isAddressLiteral, routeOf } from './mx.ts'
 import { siteOf, siteOfHost } from './site.ts'
+
+/** Where mail of a domain would go now, as people are told. */
+export type WayShown = { site: string } & (
+  | { kind: 'smarthost'; host: string }
+  | { kind: 'hosts'; hosts: string[]; tlsPolicy: TlsPolicy }
+  /** `isFinal`: the domain does not exist or takes no mail, a hard bounce. */
+  | { kind: 'nowhere'; isFinal: boolean; reason: string }
+)
 
 /** Mail domain → where its mail goes at present and what TLS must prove at the first host, for people: by the same rules
  *  as an attempt, without a connection. Rejects only when `mtaStsOf` does. */
@@ -17,7 +25,7 @@ export async function findWay(
     settings: Pick<WorkerSettings, 'smarthost' | 'deliveryPort'>
     mtaStsOf: (domain: string) => MtaSts | null | Promise<MtaSts | null>
   },
-): Promise<Way> {
+): Promise<WayShown> {
   const { resolver, random, settings } = house
   if (settings.smarthost !== null) {
     const { host } = settings.smarthost

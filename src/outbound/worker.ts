@@ -15,7 +15,7 @@ type Post = (message: FromWorker, transfer?: ArrayBuffer[]) => void
 /** A delivery thread: jobs in, results out in batches. Many deliveries at once, but per site no more than have a
  *  connection, and a few that wait for one composed and signed. A bug in a job defers that job; an error outside any job
  *  ends the thread, and main starts another (workers.ts). Answers every message; `attempt` before `start` throws. */
-export function createWorkerDesk(post: Post): (message: ToWorker) => void {
+function createWorkerDesk(post: Post): (message: ToWorker) => void {
   let room: ReturnType<typeof openRoom> | null = null
   return (message) => {
     if (message.kind === 'start') {

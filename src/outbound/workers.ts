@@ -10,8 +10,8 @@ export interface Workers {
   /** Resolves when all threads have answered; rejects when one dies again and again before that. */
   ready: Promise<void>
   /** Gives each job to the thread with the least under way, so that the mails of one site spread over all processors,
-   *  and with it the thread's share of the site's connections. A content of 64 KiB or more that has a buffer of its own is handed over, not copied: do not touch it
-   *  afterwards, unless several jobs of the same call share it. */
+   *  and with it the thread's share of the site's connections. A content of 64 KiB or more that has a buffer of its own
+   *  is handed over, not copied: do not touch it afterwards, unless several jobs of the same call share it. */
   submit(jobs: readonly AttemptJob[]): void
   /** Content → the signed mail, as the recipient with these parts of his own gets it. Rejects when it cannot be
    *  composed. */

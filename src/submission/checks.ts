@@ -1,7 +1,8 @@
 import { isComposedHeader } from '../mail/compose.ts'
 
 /** What may stand in each field of a submission, for every door. A check answers what is wrong, as a predicate that
- *  follows the field's name (`must be …`), or null when all is well; none throws. Sizes are UTF-8 bytes. Numbers are the contract's (§3) unless said otherwise. */
+ *  follows the field's name (`must be …`), or null when all is well; none throws. Sizes are UTF-8 bytes.
+ *  Numbers are the contract's (§3) unless said otherwise. */
 
 export const MAX_ATTACHMENTS = 100 // ours: each costs a MIME part; no mail client shows more
 export const MAX_HEADERS = 50 // ours

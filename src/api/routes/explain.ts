@@ -3,14 +3,8 @@ import type { Attempt, Delivery } from '../../model/delivery.ts'
 import { iso } from '../../model/event.ts'
 import { isFinal, type Message } from '../../model/message.ts'
 import type { Refusal } from '../../model/refusal.ts'
-import {
-  explainAddress,
-  explainDelivery,
-  type Known,
-  meaningOfText,
-  tlsPolicyOn,
-  type Way,
-} from '../../outbound/explain.ts'
+import { explainAddress, explainDelivery, type Known, meaningOfText, tlsPolicyOn } from '../../outbound/explain.ts'
+import type { WayShown } from '../../outbound/way.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Standing } from '../../submission/standing.ts'
 import { addressExplainedAnswers, messageExplainedAnswers } from '../answers/explain.ts'
@@ -22,7 +16,7 @@ import { suppressionRecord } from './suppressions.ts'
 export interface ExplainDeps {
   store: Pick<Store, 'messages' | 'suppressions'>
   /** Mail domain → where its mail goes now; asks DNS. */
-  wayTo: (domain: string) => Promise<Way>
+  wayTo: (domain: string) => Promise<WayShown>
   /** How we stand with a receiving site; null where no engine runs. */
   stateOfSite: (site: string) => Known['site']
   /** Why the domain of the key may not send at present. */
@@ -38,7 +32,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
   const known = async (
     email: string,
     sender: { organizationId: string; domainId: string },
-    way: Promise<Way> | null,
+    way: Promise<WayShown> | null,
     now: number,
   ): Promise<Known> => {
     const all = await store.suppressions.find(sender.organizationId, email)

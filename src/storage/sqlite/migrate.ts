@@ -16,8 +16,9 @@ export class StoreMismatch extends Error {}
 
 /** A connection → its schema brought up to this binary's, one transaction a step, each step recorded with the
  *  checksum of its text. A step killed half-way leaves nothing and runs again. A store that was in use is copied first,
- *  to `<file>.before-schema-<number>`; a copy that is there already stays, it was made before a try that did not end. Throws StoreMismatch, having
- *  changed nothing, when the file is newer than this binary or a recorded step reads otherwise here. */
+ *  to `<file>.before-schema-<number>`; a copy that is there already stays, it was made before a try that did not end.
+ *  Throws StoreMismatch, having changed nothing, when the file is newer than this binary or a recorded step reads
+ *  otherwise here. */
 export function migrate(db: Connection, now: number, migrations: readonly Migration[] = MIGRATIONS): void {
   db.exec(
     'create table if not exists migrations (number integer primary key, name text not null, checksum text not null, applied_at integer not null) strict',
