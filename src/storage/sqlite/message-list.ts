@@ -21,8 +21,10 @@ const FIRST_SINCE = 'select number from messages where id >= ? order by id limit
 const OWN_FROM = `select id from messages where organization_id = ? and number >= ? and number < ?
   order by number limit 1`
 
-/** Of the main thread's time. Then the page ends, be it full or not, and tells where to go on. */
+/** Of the main thread's time. Then the page ends, be it full or not, and tells where to go on; but not before so many
+ *  steps, of some hundred records each, or a cold or crowded machine would give short pages of a store that holds little. */
 const ENOUGH_MS = 20
+const FEWEST_STEPS = 8
 
 export type MessageList = (filter: MessageFilter, page: PageRequest) => Promise<Page<Message>>
 
@@ -67,8 +69,8 @@ export function sqliteMessageList(
       await search.catchUp()
       step = searched(db, search, { words: filter.text, marks, walk: walks[0]!, conditions, low })
     }
-    for (let spentMs = 0; end !== null && rows.length < limit; ) {
-      if (spentMs >= ENOUGH_MS) {
+    for (let steps = 0, spentMs = 0; end !== null && rows.length < limit; steps++) {
+      if (steps >= FEWEST_STEPS && spentMs >= ENOUGH_MS) {
         // One's own, since a walk may come by those of others.
         const next = ownFrom.get(filter.organizationId, end, high) as string | undefined
         if (next !== undefined) return { records: rows.map(toMessage), hasMore: true, next }
