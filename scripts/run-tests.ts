@@ -21,6 +21,7 @@ const counts: Count[] = [
   await stage('build', 'scripts/build.ts'),
   await tests(),
   await stage('smoke', 'scripts/smoke.ts'),
+  await stage('faults', 'scripts/faults.ts', '--short'),
   await stage('guard', 'scripts/guard.ts'),
 ]
 

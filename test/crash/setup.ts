@@ -127,7 +127,7 @@ ${sections}
         method,
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
         body: body === undefined ? null : JSON.stringify(body),
-        signal: AbortSignal.timeout(5_000),
+        signal: AbortSignal.timeout(10_000),
       }),
     close: async () => {
       for (const child of children) child.kill('SIGKILL') // a test that failed may have left it there
@@ -161,6 +161,8 @@ export interface Sink {
   port: number
   /** Token of the recipient → the Message-ID of each copy whose final dot was answered with 250. */
   mails: Map<string, string[]>
+  /** When a mail came that had come before, by performance.now(). */
+  againAt: number[]
   /** To every RCPT. */
   answer: string
 }
@@ -168,7 +170,7 @@ export interface Sink {
 /** A mail server that keeps the books. It counts a mail before it says 250, as real ones do. */
 async function startSink(): Promise<Sink> {
   const mails = new Map<string, string[]>()
-  const sink = { mails, answer: '250 ok' }
+  const sink = { mails, againAt: [] as number[], answer: '250 ok' }
   const server = createServer({ noDelay: true }, (socket) => {
     let token = ''
     let mail: string | null = null
@@ -183,16 +185,17 @@ async function startSink(): Promise<Sink> {
         rest = rest.slice(end + 2)
         if (mail !== null && line !== '.') mail += `${line}\n`
         else if (mail !== null) {
-          mails.set(token, [...(mails.get(token) ?? []), /^message-id: *(\S+)/im.exec(mail)![1]!])
+          if (mails.has(token)) sink.againAt.push(performance.now())
+          mails.set(token, [...(mails.get(token) ?? []), /^message-id: *(\S+)/im.exec(mail)?.[1] ?? ''])
           mail = null
           socket.write('250 2.0.0 taken\r\n')
         } else if (/^ehlo/i.test(line)) socket.write('250-sink\r\n250 PIPELINING\r\n')
         else if (/^data/i.test(line)) {
-          mail = ''
-          socket.write('354 go on\r\n')
+          mail = token === '' ? null : ''
+          socket.write(token === '' ? '554 5.5.1 for nobody\r\n' : '354 go on\r\n')
         } else {
           const recipient = /^rcpt to:<([^@]+)@/i.exec(line)?.[1]
-          token = recipient ?? token
+          if (recipient !== undefined) token = sink.answer.startsWith('250') ? recipient : ''
           socket.write(`${recipient === undefined ? '250 ok' : sink.answer}\r\n`)
         }
       }

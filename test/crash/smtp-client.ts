@@ -19,19 +19,20 @@ export interface SmtpClient {
   close(): void
 }
 
-/** One client with one connection at a time, made again whenever it is gone. With `password` it logs in over TLS.
+/** One client with one connection at a time, made again whenever it is gone. With `password` it logs in, over TLS unless told.
  *  `envelope` gives the addresses for a token. */
 export function createSmtpClient(options: {
   port: number
   password?: string
+  isTls?: boolean
   envelope: (token: string) => { from: string; to: string }
   ledger: Ledger
 }): SmtpClient {
-  const { port, password, envelope, ledger } = options
+  const { port, password, isTls = password !== undefined, envelope, ledger } = options
   let connection: Connection | null = null
 
   const open = async (): Promise<Connection> => {
-    const made = await openConnection(port, password !== undefined)
+    const made = await openConnection(port, isTls)
     await made.say('EHLO client.example', '250')
     if (password !== undefined) {
       await made.say(`AUTH PLAIN ${Buffer.from(`\0anybody\0${password}`).toString('base64')}`, '235')

@@ -52,8 +52,9 @@ const LOCK_PATIENCE_MS = 5_000
 const LOCK_GLANCE_MS = 5
 
 /** A data directory → its Store, made and brought up to date where needed; `:memory:` for tests. Files are
- *  readable by their owner only. `minFreeBytes` of the disk stay free of new mail. With `onTorn` the files are looked at
- *  first, by the one process that serves them; it is told how many bytes of an unfinished change the log ended in. Throws
+ *  readable by their owner only. `minFreeBytes` of the disk stay free of new mail. The log is looked at first, and
+ *  with `onTorn` the database too, by the one process that serves it; it is told how many bytes of an unfinished change the
+ *  log ended in. Throws
  *  StoreDamaged, StoreMismatch for a newer store, SealUnusable without its key, and what the driver throws for an
  *  unreadable one. */
 export async function openStore(options: {
@@ -67,7 +68,7 @@ export async function openStore(options: {
   const file = dataDir === ':memory:' ? dataDir : join(dataDir, DATABASE_FILE)
   let db: Connection | undefined
   try {
-    const torn = onTorn === undefined ? 0 : requireFiles(file).tornBytes
+    const torn = file === ':memory:' ? 0 : requireFiles(file).tornBytes
     if (torn > 0) onTorn?.(torn)
     makeFile(dataDir, file)
     db = connect(file, { busyTimeoutMs: LOCK_PATIENCE_MS })

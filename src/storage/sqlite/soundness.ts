@@ -5,8 +5,8 @@ import type { Connection } from './driver.ts'
 import { readLogState } from './log-file.ts'
 import { SEAL_KEY_FILE } from './seal-key.ts'
 
-/** A server looks at its files before it takes mail into them, because SQLite opens most damaged ones without a word.
- *  Bounded, so that a large store starts as fast as a small one. */
+/** The files are looked at before anything is written into them, because SQLite opens most damaged ones without a word. All
+ *  of it bounded, so that a large store starts as fast as a small one. */
 
 /** A database up to this size is walked whole at each start, which takes a tenth of a second. */
 const WALKED_BYTES = 128 * 2 ** 20
@@ -14,7 +14,9 @@ const WALKED_BYTES = 128 * 2 ** 20
 /** Before it is opened: what the files show by themselves. Answers with the bytes of a torn change at the end of the log,
  *  which nobody was told of. Throws StoreDamaged. */
 export function requireFiles(database: string): { tornBytes: number } {
-  const state = readLogState(database)
+  let state = readLogState(database)
+  // Beside a running server it may have been caught between two looks.
+  if (state.kind === 'damaged') state = readLogState(database)
   if (state.kind === 'damaged') throw damaged(state.what, LOG_REMEDY)
   const isEmpty = !existsSync(database) || statSync(database).size === 0
   if (isEmpty && state.kind === 'none' && existsSync(join(dirname(database), SEAL_KEY_FILE))) {
@@ -34,7 +36,8 @@ export function requireSoundDatabase(db: Connection): void {
   if (busy === 0 && size < bytes) throw damaged(`${db.name} is cut off: ${size} bytes of ${bytes}`, REMEDY)
   if (bytes > WALKED_BYTES) return
   const [found] = db.pragma('quick_check(1)') as { quick_check: string }[]
-  if (found?.quick_check !== 'ok') throw damaged(`${db.name} is damaged: ${found?.quick_check}`, REMEDY)
+  const verdict = found?.quick_check.replace(/\s+/g, ' ')
+  if (verdict !== 'ok') throw damaged(`${db.name} is damaged: ${verdict}`, REMEDY)
 }
 
 /** What the driver throws of a file that is no sound database → StoreDamaged; anything else stays what it is. */

@@ -1,0 +1,78 @@
+/** Faults made on purpose, against the built program: what was answered with 202 or 250 must survive them.
+ *
+ *    bun scripts/faults.ts [--only kill,points,power,disk,io,corrupt,upgrade,lock,retries] [--rounds N] [--short]
+ *                          [--program FILE] [--plant]
+ *
+ *  Prints a line a fault with its figures, and what of the promises did not hold. Without --short it takes its time: 200
+ *  kills, 20 losses of power, 50 corruptions. A fault that the machine cannot make is skipped with a line that says why;
+ *  REAL_PEERS=required makes a failure of that. --plant breaks the promise of `kill`, to show that it would be seen.
+ *  Exit code 1 when a promise broke. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { PROGRAM } from '../test/crash/setup.ts'
+import { corrupt } from './faults/corrupt.ts'
+import { canMount, disk } from './faults/disk.ts'
+import type { Fault, Need } from './faults/fault.ts'
+import { io } from './faults/io.ts'
+import { kill } from './faults/kill.ts'
+import { lock } from './faults/lock.ts'
+import { points } from './faults/points.ts'
+import { power } from './faults/power.ts'
+import { retries } from './faults/retries.ts'
+import { hasStrace } from './faults/strace.ts'
+import { upgrade } from './faults/upgrade.ts'
+
+const FAULTS: Fault[] = [kill, points, power, disk, io, corrupt, upgrade, lock, retries]
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', default: FAULTS.map(({ name }) => name).join(',') },
+    rounds: { type: 'string' },
+    short: { type: 'boolean', default: false },
+    program: { type: 'string', default: PROGRAM },
+    plant: { type: 'boolean', default: false },
+  },
+})
+const wanted = options.only.split(',')
+const unknown = wanted.filter((name) => !FAULTS.some((fault) => fault.name === name))
+if (unknown.length > 0) {
+  console.error(`faults: there is no ${unknown}`)
+  process.exit(2)
+}
+const has: Record<Need, boolean> = { strace: hasStrace(), mount: canMount() }
+for (const fault of FAULTS.filter(({ name }) => wanted.includes(name))) await make(fault)
+
+async function make({ name, needs, rounds, run }: Fault): Promise<void> {
+  const missing = needs.filter((need) => !has[need])
+  if (missing.length > 0) {
+    const isFailure = process.env.REAL_PEERS === 'required' && missing.includes('strace')
+    if (isFailure) process.exitCode = 1
+    console.log(`${name.padEnd(8)} ${isFailure ? 'BROKEN' : 'SKIPPED'}  not without ${missing.join(' and ')}`)
+    return
+  }
+  const scratch = mkdtempSync(join(tmpdir(), 'postrider-faults-'))
+  const notes: string[] = []
+  const beganAt = performance.now()
+  try {
+    const { figures, broken } = await run({
+      rounds: Number(options.rounds ?? (options.short ? rounds.short : rounds.long)),
+      program: options.program,
+      scratch,
+      note: (line) => notes.push(line),
+      isPlanted: options.plant,
+    })
+    const seconds = ((performance.now() - beganAt) / 1000).toFixed(0)
+    console.log(`${name.padEnd(8)} ${broken.length === 0 ? 'ok    ' : 'BROKEN'}  ${figures} (${seconds} s)`)
+    for (const line of broken) console.log(`${' '.repeat(9)}✗ ${line}`)
+    if (broken.length > 0) process.exitCode = 1
+  } catch (error) {
+    console.log(`${name.padEnd(8)} BROKEN  ${error instanceof Error ? error.stack : error}`)
+    process.exitCode = 1
+  } finally {
+    for (const line of notes) console.log(`${' '.repeat(9)}${line}`)
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+process.exit()
