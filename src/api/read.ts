@@ -8,10 +8,10 @@ import { check } from './schema.ts'
  *  it is read if not (chunked). One that trickles in for longer than five minutes, or ends early, is 400. A body that
  *  is not there is zero bytes. */
 export async function readBytes(request: Request, limit: number, clock: Clock): Promise<Uint8Array> {
-  const announced = request.headers.get('content-length')
-  if (announced !== null && Number(announced) > limit) throw tooLarge(limit)
+  const announced = announcedBytes(request)
+  if (announced !== null && announced > limit) throw tooLarge(limit)
   // Small ones, as nearly all are: whole, without a stream around them. The listener's own timeout ends slow senders.
-  if (announced !== null && Number(announced) <= SMALL_BYTES) {
+  if (announced !== null && announced <= SMALL_BYTES) {
     const body = await request.arrayBuffer().catch(() => null)
     if (body === null) throw endedEarly()
     return new Uint8Array(body)
@@ -34,6 +34,12 @@ export async function readBytes(request: Request, limit: number, clock: Clock): 
     chunks.push(chunk.value)
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
+}
+
+/** What a request says of the size of its body; null when it does not say. */
+export function announcedBytes(request: Request): number | null {
+  const announced = request.headers.get('content-length')
+  return announced === null ? null : Number(announced)
 }
 
 /** Bytes and headers → the body as the operation's schema wants it, or 400 with every fault. The content type must be
@@ -79,7 +85,8 @@ function checkHeaders(headers: Headers): void {
 const NO_BYTES = new Uint8Array(0)
 const JSON_CONTENT = /^\s*application\/json\s*(?:;.*)?$/i
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
-const SMALL_BYTES = 256 * 1024
+/** Read in one go, and never waited for (large-bodies.ts). */
+export const SMALL_BYTES = 256 * 1024
 const LONGEST_UPLOAD_MS = 300_000 // 25 MiB at 90 KB/s
 const DEEPEST = 64
 const MOST_VALUES = 500_000 // a batch of 500 messages with everything in them has a fifth of that

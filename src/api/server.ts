@@ -18,6 +18,7 @@ import { documentPages } from './documents.ts'
 import { headersOf, STATUS_OF, toBody, toRefusal, unavailable } from './errors.ts'
 import { healthPages } from './health.ts'
 import { createIdempotency } from './idempotency.ts'
+import { createLargeBodies } from './large-bodies.ts'
 import { createListener } from './listener.ts'
 import type { Call, MakeRemember, Operation } from './operation.ts'
 import { perform } from './perform.ts'
@@ -73,6 +74,7 @@ export function createApi(options: ApiOptions): Api {
   const rateLimit = createRateLimit({ organizations: store.organizations, plans: options.plans })
   const once = createOnce({ records: store.idempotency, clock: clock.steady })
   const idempotency = createIdempotency({ once, random })
+  const largeBodies = createLargeBodies({ ...limits, clock: clock.steady })
   const audit = createAudit({ auditLog: store.auditLog, mintId: options.mintId, log })
   let isStopping = false
   let underWay = 0
@@ -119,7 +121,17 @@ export function createApi(options: ApiOptions): Api {
   /** What follows once it is known who asks for what. */
   async function answer(request: Request, operation: Operation, call: Call, exchange: Exchange): Promise<Response> {
     requirePermission(call.key, operation)
-    const bytes = operation.body === undefined ? NO_BYTES : await readBytes(request, limits.bodyBytes, clock.steady)
+    if (operation.body === undefined) return answerTo(NO_BYTES, request, operation, call, exchange)
+    const leave = await largeBodies.enter(request, call.key.id)
+    try {
+      const bytes = await readBytes(request, limits.bodyBytes, clock.steady)
+      return await answerTo(bytes, request, operation, call, exchange)
+    } finally {
+      leave()
+    }
+  }
+
+  async function answerTo(bytes: Uint8Array, request: Request, operation: Operation, call: Call, exchange: Exchange) {
     const work = (remember: MakeRemember) =>
       perform(operation, call, {
         query: () => parseQuery(operation, request.url),

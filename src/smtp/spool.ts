@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { mkdir, open, readdir, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createCollector } from '../platform/collector.ts'
 import { type ByteBudget, createByteBudget } from './byte-budget.ts'
 
 /** Where mails wait between their last byte and whoever reads them. */
@@ -37,7 +38,7 @@ const SPOOL = {
  *  two calls leaves, and that is removed by name at the next start. Two listeners may share the folder. */
 export function createSpool(options: { dir: string; memoryBytes: number; mintName: () => string }): Spool {
   const reading = createByteBudget(options.memoryBytes)
-  const moved = createCollector()
+  const moved = createCollector(SPOOL.looseBytes)
   const coming = createByteBudget(Math.ceil(options.memoryBytes / 4))
   return {
     prepare: async () => {
@@ -141,20 +142,6 @@ function createSpooledMail(
 }
 
 const givenUp = () => new Error('a spooled mail was read after it had been given up')
-
-/** What large mails took, and the pieces they came in, is free for the next only when it has been collected, and the
- *  runtime is in no hurry: it lets half a gigabyte pile up while twenty mails of 25 MB come in. So it is told, once for so
- *  many bytes that went into a file or came out of one: 30 ms for each 48 MiB. Taking the bytes away instead
- *  (ArrayBuffer.transfer) would be at once, but whoever still used them in native code would read freed memory. */
-function createCollector(): (bytes: number) => void {
-  let looseBytes = 0
-  return (bytes) => {
-    looseBytes += bytes
-    if (looseBytes < SPOOL.looseBytes) return
-    looseBytes = 0
-    Bun.gc(true)
-  }
-}
 
 const BLOCK_BYTES = 16_384
 

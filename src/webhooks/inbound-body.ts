@@ -1,8 +1,8 @@
 import { type ParsedMail, unpackParsed, unpackRaw } from '../mail/inbound-content.ts'
+import { type BodyRoom, createBodyRoom } from '../platform/body-room.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { type ClaimedInboundDelivery, type Store, StoreUnavailable } from '../storage/store.ts'
-import { type BodyRoom, createBodyRoom } from './body-room.ts'
 import { inboundPayload } from './inbound-payload.ts'
 
 /** What is to be posted for a claim. `leave` gives its room back once the request is over, to be called once.

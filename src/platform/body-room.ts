@@ -1,15 +1,15 @@
-import type { Clock } from '../platform/clock.ts'
+import type { Clock } from './clock.ts'
 
 /** Bounded memory for bodies under way. */
 export interface BodyRoom {
   /** Waits until there is room for a body of about `sizeBytes` → what gives the room back, to be called once. Null
    *  when there was none within `withinMs`, or `signal` ended the wait. */
-  enter(endpointId: string, sizeBytes: number, withinMs: number, signal: AbortSignal): Promise<(() => void) | null>
+  enter(ownerId: string, sizeBytes: number, withinMs: number, signal: AbortSignal): Promise<(() => void) | null>
 }
 
-/** Bytes in all → BodyRoom. One endpoint has at most half of them, so that one that hangs leaves room for the others.
- *  A body larger than that, or than all, enters when nothing else of the endpoint, or nothing at all, is under way.
- *  Who came first enters first; only who waits for room of its own endpoint lets others pass. */
+/** Bytes in all → BodyRoom. One owner has at most half of them, so that one that hangs leaves room for the others.
+ *  A body larger than that, or than all, enters when nothing else of the owner, or nothing at all, is under way.
+ *  Who came first enters first; only who waits for room of its own owner lets others pass. */
 export function createBodyRoom(options: { totalBytes: number; clock: Clock }): BodyRoom {
   const { totalBytes, clock } = options
   const usedBy = new Map<string, number>()
@@ -20,7 +20,7 @@ export function createBodyRoom(options: { totalBytes: number; clock: Clock }): B
     let isFull = false
     waiting = waiting.filter((next) => {
       if (isFull) return true
-      const mine = usedBy.get(next.endpointId) ?? 0
+      const mine = usedBy.get(next.ownerId) ?? 0
       if (mine > 0 && mine + next.sizeBytes > totalBytes / 2) return true
       if (used > 0 && used + next.sizeBytes > totalBytes) {
         isFull = true
@@ -31,23 +31,23 @@ export function createBodyRoom(options: { totalBytes: number; clock: Clock }): B
     })
   }
 
-  const take = ({ endpointId, sizeBytes, enter }: Waiting, mine: number) => {
+  const take = ({ ownerId, sizeBytes, enter }: Waiting, mine: number) => {
     used += sizeBytes
-    usedBy.set(endpointId, mine + sizeBytes)
+    usedBy.set(ownerId, mine + sizeBytes)
     enter(() => {
       used -= sizeBytes
-      const left = usedBy.get(endpointId)! - sizeBytes
-      if (left > 0) usedBy.set(endpointId, left)
-      else usedBy.delete(endpointId)
+      const left = usedBy.get(ownerId)! - sizeBytes
+      if (left > 0) usedBy.set(ownerId, left)
+      else usedBy.delete(ownerId)
       admit()
     })
   }
 
   return {
-    async enter(endpointId, sizeBytes, withinMs, signal) {
+    async enter(ownerId, sizeBytes, withinMs, signal) {
       const { promise, resolve } = Promise.withResolvers<(() => void) | null>()
       const nap = new AbortController()
-      const next: Waiting = { endpointId, sizeBytes: Math.max(1, sizeBytes), enter: resolve }
+      const next: Waiting = { ownerId, sizeBytes: Math.max(1, sizeBytes), enter: resolve }
       waiting.push(next)
       admit()
       if (!waiting.includes(next)) return promise
@@ -68,7 +68,7 @@ export function createBodyRoom(options: { totalBytes: number; clock: Clock }): B
 }
 
 interface Waiting {
-  endpointId: string
+  ownerId: string
   sizeBytes: number
   enter: (leave: () => void) => void
 }
