@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from './driver.ts'
+import { readLogState } from './log-file.ts'
+
+/** The files of a process that died behind ten commits. */
+let folder: string
+let database: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'postrider-log-'))
+  const live = join(folder, 'live.db')
+  database = join(folder, 'dead.db')
+  const db = connect(live, { busyTimeoutMs: 0 })
+  db.exec('create table t (n integer primary key, filling blob) strict')
+  for (let n = 1; n <= 10; n++) db.exec(`insert into t values (${n}, randomblob(3000))`)
+  for (const end of ['', '-wal', '-shm']) copyFileSync(live + end, database + end)
+  db.close()
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const log = () => `${database}-wal`
+const flip = (at: number) => {
+  const bytes = readFileSync(log())
+  bytes[at]! ^= 1
+  writeFileSync(log(), bytes)
+}
+const kind = () => readLogState(database).kind
+
+test('a log that a kill left is sound, with its index or without', () => {
+  expect(readLogState(database)).toEqual({ kind: 'sound', tornBytes: 0 })
+  rmSync(`${database}-shm`)
+  expect(readLogState(database)).toEqual({ kind: 'sound', tornBytes: 0 })
+})
+
+test('what was committed and is not in the log any more is damage, down to the last commit', () => {
+  const { size } = statSync(log())
+  flip(size - 10)
+  expect(kind()).toBe('damaged')
+  flip(size - 10)
+  expect(kind()).toBe('sound')
+  truncateSync(log(), size - 10)
+  expect(kind()).toBe('damaged')
+  truncateSync(log(), 0)
+  expect(kind()).toBe('damaged')
+  rmSync(log())
+  expect(kind()).toBe('damaged')
+})
+
+test('without an index the last commit may be torn, as a power cut does, and no other', () => {
+  rmSync(`${database}-shm`)
+  flip(statSync(log()).size - 10)
+  expect(readLogState(database)).toMatchObject({ kind: 'sound', tornBytes: expect.any(Number) })
+  flip(statSync(log()).size - 10)
+  flip(Math.floor(statSync(log()).size / 2))
+  expect(kind()).toBe('damaged')
+})
+
+test('no log is none, and a log that does not begin as one is damage', () => {
+  rmSync(log())
+  rmSync(`${database}-shm`)
+  expect(kind()).toBe('none')
+  writeFileSync(log(), 'this is no log '.repeat(10))
+  expect(kind()).toBe('damaged')
+})
