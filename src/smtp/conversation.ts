@@ -32,6 +32,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
   #junk = 0
   #wrongLogins = 0
   #dataUntil = 0
+  #dataEndsAt = 0
   #gone: AbortController | null = null
 
   constructor(
@@ -259,10 +260,15 @@ export class Conversation<R> extends SMTPConnection implements Due {
     const stream = parser.startDataMode()
     this._dataStream = stream
     const { clock, settings } = this.#around
-    this.#dataUntil = clock.steady.now() + settings.limits.dataMs
+    const { dataMs, idleMs } = settings.limits
+    this.#dataEndsAt = clock.steady.now() + dataMs
+    this.#dataUntil = clock.steady.now() + Math.min(idleMs, dataMs)
     this.send(354, 'end with CR LF . CR LF', false)
     const progress = {
-      onPiece: () => this.#waitForClient(),
+      onPiece: (bytes: number) => {
+        this.#dataUntil = Math.min(this.#dataUntil + bytes / SLOWEST_BYTES_A_MS, this.#dataEndsAt)
+        this.#waitForClient()
+      },
       onWhole: () => this.#waitForUs(),
     }
     takeMail(transaction, stream, this.who, this.#around, progress)
@@ -346,6 +352,9 @@ export class Conversation<R> extends SMTPConnection implements Due {
     this._socket.destroy()
   }
 }
+
+/** Who brings a mail at this pace or faster has all of `dataMs`; who drips has hardly more than the idle time. */
+const SLOWEST_BYTES_A_MS = 16
 
 const HAS_CODE = /^[245]\.\d{1,3}\.\d{1,3} /
 const isWrongPassword = (thrown: unknown) => thrown instanceof SmtpReply && thrown.code === 535

@@ -10,19 +10,19 @@ export class ClientGone extends Error {
 }
 
 /** DATA, dots unstuffed, up to its end → its size in bytes, with all of it in `mail`. Reads to the end whatever it finds,
- *  for the client hears nothing before; after the first fault it keeps nothing. `onPiece` is called for each piece.
+ *  for the client hears nothing before; after the first fault it keeps nothing. `onPiece` is called for each piece, with its bytes.
  *  Rejects at the end: with SmtpReply for what no mail may be, with the error of the disk, with ClientGone. */
 export async function takeIn(
   stream: Readable,
   mail: SpooledMail,
-  options: { messageBytes: number; onPiece: () => void },
+  options: { messageBytes: number; onPiece: (bytes: number) => void },
 ): Promise<number> {
   const scan = createScan()
   let sizeBytes = 0
   let fault: unknown = null
   try {
     for await (const piece of stream as AsyncIterable<Uint8Array>) {
-      options.onPiece()
+      options.onPiece(piece.length)
       sizeBytes += piece.length
       if (fault !== null) continue
       fault = scan.feed(piece) ?? overSize(sizeBytes, options.messageBytes) ?? (await failureOf(mail.write(piece)))

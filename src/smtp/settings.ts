@@ -21,7 +21,7 @@ export interface ListenerLimits {
   connectionsPerAddress: number
   /** Between two commands, and between two pieces of a mail. */
   idleMs: number
-  /** For one mail from DATA to its dot. */
+  /** For one mail from DATA to its dot, at most: it begins with `idleMs` and gets a second for each 16 kB that come. */
   dataMs: number
   /** Whole mails from files that are in memory at once, in bytes: more wait in their files. */
   memoryBytes: number

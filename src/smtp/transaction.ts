@@ -59,7 +59,7 @@ export async function takeMail<R>(
   stream: Readable,
   session: SmtpSession,
   { spool, settings, clock, door, log }: Surroundings<R>,
-  progress: { onPiece: () => void; onWhole: () => void },
+  progress: { onPiece: (bytes: number) => void; onWhole: () => void },
 ): Promise<SmtpReply | null> {
   const mail = spool.begin()
   try {

@@ -48,21 +48,30 @@ test('a client that says no whole command is cut after the idle time, however it
   await house.stop()
 })
 
-test('a mail that drips is cut at its own deadline, and one that stops at the idle time', async () => {
-  const house = await startListener({ limits: { idleMs: 60_000, dataMs: 150_000 } })
-  const dripping = await (await house.connect()).hello()
-  const stopped = await (await house.connect()).hello()
-  await dripping.envelope()
-  await stopped.envelope()
+test('a mail that drips or stops is cut at the idle time, and one that comes on at its own deadline', async () => {
+  const house = await startListener({ limits: { idleMs: 60_000, dataMs: 150_000, messageBytes: 10_000_000 } })
+  const start = async () => {
+    const client = await (await house.connect()).hello()
+    await client.envelope()
+    return client
+  }
+  const dripping = await start()
+  const stopped = await start()
+  const steady = await start()
   stopped.write('Subject: and')
+  const line = `${'x'.repeat(998)}\r\n`
   for (let passedMs = 0; passedMs < 150_000; passedMs += 30_000) {
-    dripping.write('Subject: drip\r\n')
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    if (passedMs < 60_000) dripping.write('Subject: drip\r\n')
+    steady.write(line.repeat(500))
+    await new Promise((resolve) => setTimeout(resolve, 30))
     await house.clock.advance(30_000)
+    if (passedMs < 60_000) continue
+    await house.nobodyLeft(1) // the steady one
   }
   await house.clock.advance(200)
   expect(await stopped.reply()).toBe('421 4.4.2 nothing came for too long')
   expect(await dripping.reply()).toBe('421 4.4.2 the mail took too long')
+  expect(await steady.reply()).toBe('421 4.4.2 the mail took too long')
   await house.nobodyLeft()
   expect(house.taken).toEqual([])
   await house.stop()
