@@ -1,6 +1,6 @@
 /** Faults made on purpose, against the built program: what was answered with 202 or 250 must survive them.
  *
- *    bun scripts/faults.ts [--only kill,points,power,disk,io,corrupt,upgrade,lock,retries] [--rounds N] [--short]
+ *    bun scripts/faults.ts [--only kill,points,power,disk,io,corrupt,upgrade,lock,retries,files,bodies] [--rounds N] [--short]
  *                          [--program FILE] [--plant]
  *
  *  Prints a line a fault with its figures, and what of the promises did not hold. Without --short it takes its time: 200
@@ -12,7 +12,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { PROGRAM } from '../test/crash/setup.ts'
+import { bodies } from './faults/bodies.ts'
 import { corrupt } from './faults/corrupt.ts'
+import { descriptors } from './faults/descriptors.ts'
 import { canMount, disk } from './faults/disk.ts'
 import type { Fault, Need } from './faults/fault.ts'
 import { io } from './faults/io.ts'
@@ -24,7 +26,7 @@ import { retries } from './faults/retries.ts'
 import { hasStrace } from './faults/strace.ts'
 import { upgrade } from './faults/upgrade.ts'
 
-const FAULTS: Fault[] = [kill, points, power, disk, io, corrupt, upgrade, lock, retries]
+const FAULTS: Fault[] = [kill, points, power, disk, io, corrupt, upgrade, lock, retries, descriptors, bodies]
 
 const { values: options } = parseArgs({
   options: {

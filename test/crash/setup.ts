@@ -16,6 +16,8 @@ export interface Crashable {
   sink: Sink
   receiver: Receiver
   dataDir: string
+  /** Where it answers HTTP. */
+  port: number
   /** Starts the program and waits until it is ready; `around` stands before it in the command line. Rejects with
    *  NeverReady. */
   serve(around?: readonly string[]): Promise<ChildProcess>
@@ -67,7 +69,8 @@ export async function makeCrashable(options: CrashableOptions = {}): Promise<Cra
   const ca = join(folder, 'ca.pem')
   writeFileSync(ca, receiver.ca)
   const dataDir = options.dataDir ?? join(folder, 'data')
-  const base = `127.0.0.1:${await freePort()}`
+  const port = await freePort()
+  const base = `127.0.0.1:${port}`
   const config = join(folder, 'config.toml')
   writeFileSync(
     config,
@@ -102,6 +105,7 @@ ${sections}
   return {
     folder,
     dataDir,
+    port,
     sink,
     receiver,
     key,

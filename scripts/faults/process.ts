@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs'
+
+const TICKS_A_SECOND = 100
+
+/** User and system time of a process. proc_pid_stat(5) */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND
+}
+
+/** Its resident memory now. proc_pid_status(5) */
+export function residentMb(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1000
+}
