@@ -29,6 +29,7 @@ test(
     for (let kill = 0; kill < KILLS; kill++) {
       await Bun.sleep(100 + 400 * Math.random())
       house.kill('SIGKILL')
+      await exitOf(house)
       house = await world.serve()
     }
     isSending = false

@@ -41,6 +41,7 @@ test(
       await load.goesOn()
       if (kill % 3 !== 0) await load.nextAnswer[kill % 3 === 1 ? 'inbound' : 'submitted']()
       house.kill('SIGKILL')
+      await exitOf(house)
       house = await world.serve()
     }
     const { inbound, submitted } = await load.stop()
