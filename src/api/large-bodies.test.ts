@@ -1,36 +1,39 @@
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createLargeBodies } from './large-bodies.ts'
+import { readBytes } from './read.ts'
 
 const MIB = 2 ** 20
-const post = (sizeBytes: number | null) =>
-  new Request('http://localhost/', {
-    method: 'POST',
-    body: 'x',
-    headers: sizeBytes === null ? {} : { 'content-length': String(sizeBytes) },
-  })
+const LIMIT_BYTES = 37 * MIB
+const headers = (sizeBytes: number) => ({ 'content-length': String(sizeBytes) })
 
 function start() {
   const clock = createFakeClock(0)
-  const bodies = createLargeBodies({ bodyBytes: 37 * MIB, clock })
+  const bodies = createLargeBodies({ clock })
   const fates: string[] = []
-  const enter = async (name: string, keyId: string, sizeBytes: number | null) => {
-    const leave = await bodies.enter(post(sizeBytes), keyId).catch(({ reason }) => reason)
-    fates.push(typeof leave === 'function' ? name : `${name}: ${leave}`)
-    return leave
+  /** A request of some bytes, which announces more of them, or (null) does not say → what ends it. */
+  const read = async (name: string, keyId: string, announcedBytes: number | null, bytes = 1) => {
+    const init = announcedBytes === null ? {} : { headers: headers(announcedBytes) }
+    const request = new Request('http://localhost/', { method: 'POST', body: Buffer.alloc(bytes), ...init })
+    const held = bodies.open(request, keyId)
+    await readBytes(request, LIMIT_BYTES, clock, held.enter).then(
+      () => fates.push(name),
+      ({ reason }) => fates.push(`${name}: ${reason}`),
+    )
+    return () => held.leave(bytes)
   }
-  return { clock, enter, fates }
+  return { clock, read, fates }
 }
 
 test('large bodies wait for room, one key has half of it, and after twenty seconds they hear 503', async () => {
-  const { clock, enter, fates } = start()
-  const leave = await enter('first', 'a', 25 * MIB)
-  const second = enter('second', 'a', 25 * MIB)
-  const third = enter('third', 'a', 25 * MIB)
-  await enter('of another key', 'b', 25 * MIB)
-  await enter('small', 'a', 256 * 1024)
-  await enter('too large anyway', 'a', 38 * MIB)
-  expect(fates).toEqual(['first', 'of another key', 'small', 'too large anyway'])
+  const { clock, read, fates } = start()
+  const leave = await read('first', 'a', 25 * MIB)
+  const second = read('second', 'a', 25 * MIB)
+  const third = read('third', 'a', 25 * MIB)
+  await read('of another key', 'b', 25 * MIB)
+  await read('small', 'a', 256 * 1024)
+  await read('too large', 'a', 38 * MIB)
+  expect(fates).toEqual(['first', 'of another key', 'small', 'too large: payload_too_large'])
 
   leave()
   await second
@@ -39,11 +42,14 @@ test('large bodies wait for room, one key has half of it, and after twenty secon
   expect(fates.slice(4)).toEqual(['second', 'third: unavailable'])
 })
 
-test('who does not say how much comes is taken for the largest', async () => {
-  const { clock, enter, fates } = start()
-  await enter('first', 'a', null)
-  const second = enter('second', 'b', null)
+test('who does not say how much comes is taken for the largest once it is large, and for nothing before', async () => {
+  const { clock, read, fates } = start()
+  await read('first', 'a', null, MIB)
+  await read('small', 'b', null, 200_000)
+  const second = read('second', 'b', null, MIB)
+  await read('small again', 'a', null, 10)
+  expect(fates).toEqual(['first', 'small', 'small again'])
   await clock.advance(20_000)
   await second
-  expect(fates).toEqual(['first', 'second: unavailable'])
+  expect(fates.slice(3)).toEqual(['second: unavailable'])
 })

@@ -6,9 +6,16 @@ import { check } from './schema.ts'
 
 /** Reads a whole request body of at most `limit` bytes. A longer one is 413, before it is read if it says so and while
  *  it is read if not (chunked). One that trickles in for longer than five minutes, or ends early, is 400. A body that
- *  is not there is zero bytes. */
-export async function readBytes(request: Request, limit: number, clock: Clock): Promise<Uint8Array> {
-  const announced = announcedBytes(request)
+ *  is not there is zero bytes. `enter` is waited for before much is read: with its size when that was announced, else,
+ *  once it has grown large, with the largest it may come to. */
+export async function readBytes(
+  request: Request,
+  limit: number,
+  clock: Clock,
+  enter: (sizeBytes: number) => Promise<void>,
+): Promise<Uint8Array> {
+  const header = request.headers.get('content-length')
+  const announced = header === null ? null : Number(header)
   if (announced !== null && announced > limit) throw tooLarge(limit)
   // Small ones, as nearly all are: whole, without a stream around them. The listener's own timeout ends slow senders.
   if (announced !== null && announced <= SMALL_BYTES) {
@@ -17,6 +24,7 @@ export async function readBytes(request: Request, limit: number, clock: Clock): 
     return new Uint8Array(body)
   }
   if (request.body === null) return NO_BYTES
+  if (announced !== null) await enter(announced)
   const chunks: Uint8Array[] = []
   const startedAt = clock.now()
   let size = 0
@@ -31,15 +39,11 @@ export async function readBytes(request: Request, limit: number, clock: Clock): 
       reader.cancel().catch(() => {})
       throw fault
     }
+    const isLarge = size > SMALL_BYTES && size - chunk.value.byteLength <= SMALL_BYTES
+    if (announced === null && isLarge) await enter(limit)
     chunks.push(chunk.value)
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
-}
-
-/** What a request says of the size of its body; null when it does not say. */
-export function announcedBytes(request: Request): number | null {
-  const announced = request.headers.get('content-length')
-  return announced === null ? null : Number(announced)
 }
 
 /** Bytes and headers → the body as the operation's schema wants it, or 400 with every fault. The content type must be
@@ -85,8 +89,8 @@ function checkHeaders(headers: Headers): void {
 const NO_BYTES = new Uint8Array(0)
 const JSON_CONTENT = /^\s*application\/json\s*(?:;.*)?$/i
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
-/** Read in one go, and never waited for (large-bodies.ts). */
-export const SMALL_BYTES = 256 * 1024
+/** Never waited for (large-bodies.ts). */
+const SMALL_BYTES = 256 * 1024
 const LONGEST_UPLOAD_MS = 300_000 // 25 MiB at 90 KB/s
 const DEEPEST = 64
 const MOST_VALUES = 500_000 // a batch of 500 messages with everything in them has a fifth of that

@@ -74,7 +74,7 @@ export function createApi(options: ApiOptions): Api {
   const rateLimit = createRateLimit({ organizations: store.organizations, plans: options.plans })
   const once = createOnce({ records: store.idempotency, clock: clock.steady })
   const idempotency = createIdempotency({ once, random })
-  const largeBodies = createLargeBodies({ ...limits, clock: clock.steady })
+  const largeBodies = createLargeBodies({ clock: clock.steady })
   const audit = createAudit({ auditLog: store.auditLog, mintId: options.mintId, log })
   let isStopping = false
   let underWay = 0
@@ -122,12 +122,13 @@ export function createApi(options: ApiOptions): Api {
   async function answer(request: Request, operation: Operation, call: Call, exchange: Exchange): Promise<Response> {
     requirePermission(call.key, operation)
     if (operation.body === undefined) return answerTo(NO_BYTES, request, operation, call, exchange)
-    const leave = await largeBodies.enter(request, call.key.id)
+    const held = largeBodies.open(request, call.key.id)
+    let bytes = NO_BYTES
     try {
-      const bytes = await readBytes(request, limits.bodyBytes, clock.steady)
+      bytes = await readBytes(request, limits.bodyBytes, clock.steady, held.enter)
       return await answerTo(bytes, request, operation, call, exchange)
     } finally {
-      leave()
+      held.leave(bytes.byteLength)
     }
   }
 
@@ -257,7 +258,7 @@ interface Exchange {
 }
 
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
-const NO_BYTES = new Uint8Array(0)
+const NO_BYTES: Uint8Array = new Uint8Array(0)
 const rememberNothing: MakeRemember = () => undefined
 
 function stopping(): Refusal {
