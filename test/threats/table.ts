@@ -91,7 +91,7 @@ export const THREATS: Threat[] = [
     asset: 'availability',
     attack: 'slow clients, floods, huge lines, deep JSON',
     shown: [
-      ['test/smtp/limits.test.ts', 'a mail that drips is cut at its own deadline'],
+      ['test/smtp/limits.test.ts', 'a mail that drips or stops is cut at the idle time, '],
       ['test/smtp/limits.test.ts', 'one connection too many from an address hears 421'],
       ['test/api/server.test.ts', 'that is megabytes of brackets or of nothings is 400 before it is parsed'],
       ['test/api/server.test.ts', 'over the limit is 413, announced or not'],
