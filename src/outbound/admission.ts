@@ -16,6 +16,8 @@ export interface Admission extends Required<Room> {
   connectionsOf(way: Way): Connections
   /** `reached`: somebody answered for the domain. */
   ended(way: Way, ending: { outcome: Outcome; reached: boolean; startedAt: number }): void
+  /** It was never tried after all. */
+  returned(way: Way): void
   /** Obstacles that may be gone since the last call. */
   freed(): string[]
   /** The clock was set by so many ms: pauses and ages go on as they were. */
@@ -106,6 +108,9 @@ export function createAdmission(options: {
       const at = now()
       if (ending.outcome.kind === 'delivered') pace.good(at)
       allowance.ended(way.site, ending, at)
+    },
+    returned: (way) => {
+      if (way !== TEST_WAY && way !== GIVEN_UP) allowance.undone(way.site, 1)
     },
     freed: allowance.freed,
     leapt: (byMs) => {

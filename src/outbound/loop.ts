@@ -19,6 +19,7 @@ import { createSlots } from '../platform/slots.ts'
 import type { ClaimedDelivery, DeliveryRecord, Store } from '../storage/store.ts'
 import { createAdmission, GIVEN_UP } from './admission.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
+import { createLargeContents, SMALL_CONTENT_BYTES } from './large-contents.ts'
 import { simulate } from './sandbox.ts'
 import { nextAttempt } from './schedule.ts'
 import type { SiteState } from './site-state.ts'
@@ -106,6 +107,9 @@ export function createOutboundLoop(house: {
   /** The second in which all that had expired was last ended. */
   let expiredIn = Number.NaN
   const giveUp = new AbortController()
+  /** What waits for room waits no longer. */
+  const leaving = new AbortController()
+  const contents = createLargeContents(store.deliveries, clock, log)
 
   const tick = async (): Promise<number | null> => {
     await followTheClock()
@@ -120,7 +124,13 @@ export function createOutboundLoop(house: {
     }
     const dueAt = store.deliveries.nextDueAt(admission.freeFor, now)
     if (dueAt === null || dueAt > now) return dueAt
-    const claims = await store.deliveries.claimDue({ now, limit, lease: leaseFrom(now), ...admission })
+    const claims = await store.deliveries.claimDue({
+      now,
+      limit,
+      lease: leaseFrom(now),
+      contentBytes: SMALL_CONTENT_BYTES,
+      ...admission,
+    })
     const wayOf = admission.admitted()
     for (const claim of claims) {
       const way = wayOf(claim.delivery.destination)
@@ -161,22 +171,39 @@ export function createOutboundLoop(house: {
   /** One claim to its record. Never rejects. */
   const carry = async (claim: ClaimedDelivery, way: Way): Promise<void> => {
     const startedAt = clock.now()
-    const { outcome, attempt } = await attemptOrExpire(claim, way)
+    const tried = await attemptOrExpire(claim, way)
+    if (tried === null) return giveBack(claim, way)
+    const { outcome, attempt } = tried
     admission.ended(way, { outcome, reached: attempt.mxHost !== null, startedAt })
     const verdict = decide(claim, outcome)
-    await recordUntilWritten(toRecord(claim, attempt, verdict))
+    await recordUntilWritten(toRecord(claim, tried, verdict))
   }
 
-  const attemptOrExpire = async (claim: ClaimedDelivery, way: Way): Promise<{ outcome: Outcome; attempt: Attempt }> => {
+  /** Null when the mail was not tried. */
+  const attemptOrExpire = async (claim: ClaimedDelivery, way: Way): Promise<Tried | null> => {
     const { expiresAt } = claim.message
     const now = clock.now()
     if (expiresAt !== null && now >= expiresAt) return expired(claim, 'expires_in', now)
     if (way === GIVEN_UP) return expired(claim, 'max_age', now)
-    return house.attempt(toJob(claim, way))
+    return contents.during(claim, way.site, leaving.signal, async (content) => {
+      // The content goes over to a thread; what a rehearsal needs of it is looked at before.
+      const reactions = claim.message.mode === 'test' ? reactionsTo(claim, content) : []
+      return { ...(await house.attempt(toJob(claim, content, way))), reactions }
+    })
+  }
+
+  /** A large mail found no room: it is due again as if nothing had been. */
+  const giveBack = async ({ delivery }: ClaimedDelivery, way: Way): Promise<void> => {
+    const { id, attempts: attempt } = delivery
+    admission.returned(way)
+    await store.deliveries
+      .release([{ id, attempt, worker: house.workerId }], clock.now())
+      .catch((error) => log.error('a delivery waits for the end of its lease', { delivery_id: id, error }))
   }
 
   const toJob = (
-    { delivery, message, content, signingKeys, domainName, returnPathHost, trackingHost }: ClaimedDelivery,
+    { delivery, message, signingKeys, domainName, returnPathHost, trackingHost }: ClaimedDelivery,
+    content: Uint8Array,
     way: Way,
   ): AttemptJob => ({
     deliveryId: delivery.id,
@@ -208,8 +235,8 @@ export function createOutboundLoop(house: {
     return verdictOf(outcome, delivery.softBounceTold, next)
   }
 
-  const toRecord = (claim: ClaimedDelivery, attempt: Attempt, verdict: Verdict): DeliveryRecord => {
-    const { delivery, message } = claim
+  const toRecord = ({ delivery, message }: ClaimedDelivery, tried: Tried, verdict: Verdict): DeliveryRecord => {
+    const { attempt } = tried
     const now = clock.now()
     const response = responseOf(verdict.told)
     const told = outcomeEvents(verdict.told, {
@@ -219,7 +246,7 @@ export function createOutboundLoop(house: {
       response,
       bounceNow: verdict.bounceNow,
     })
-    const reactions = message.mode === 'test' && verdict.status === 'delivered' ? reactionsTo(claim) : []
+    const reactions = verdict.status === 'delivered' ? tried.reactions : []
     const events = [...told, ...reactions.map(({ reaction, html }) => reactionEvent(reaction, now, html))]
     // Ids of one millisecond are in no order; events are, for whoever sorts by id.
     const ids = events.map(() => house.mintId('evt')).sort()
@@ -283,6 +310,7 @@ export function createOutboundLoop(house: {
     wake: loop.wake,
     stop: async (graceMs) => {
       isStopping = true
+      leaving.abort()
       const grace = new AbortController()
       await loop.stop()
       await Promise.race([slots.drained(), clock.sleep(graceMs, grace.signal)])
@@ -301,19 +329,23 @@ function responseOf(outcome: Outcome): string {
 }
 
 /** A message past its `expires_in`, or past its age while its site had no room: no attempt starts after that. */
-function expired(
-  { delivery }: ClaimedDelivery,
-  rule: 'expires_in' | 'max_age',
-  now: number,
-): { outcome: Outcome; attempt: Attempt } {
+function expired({ delivery }: ClaimedDelivery, rule: 'expires_in' | 'max_age', now: number): Tried {
   const cause = { class: 'expired', rule }
   const message = 'expired before it could be delivered'
   const outcome = { kind: 'bounced', bounceType: 'soft', code: '4.4.7', message, cause } as const
-  return { outcome, attempt: unmetAttempt(outcome, { number: delivery.attempts, startedAt: now, endedAt: now }) }
+  const attempt = unmetAttempt(outcome, { number: delivery.attempts, startedAt: now, endedAt: now })
+  return { outcome, attempt, reactions: [] }
 }
 
-/** What the recipient of delivered test mail does next, with the HTML it does it to. */
-function reactionsTo({ delivery, content }: ClaimedDelivery): { reaction: Reaction; html: string | null }[] {
+/** What came of a claim. */
+interface Tried {
+  outcome: Outcome
+  attempt: Attempt
+  /** What the recipient of test mail does next, once it is delivered, with the HTML it does it to. */
+  reactions: { reaction: Reaction; html: string | null }[]
+}
+
+function reactionsTo({ delivery }: ClaimedDelivery, content: Uint8Array): Tried['reactions'] {
   const reactions = simulate(delivery.email).then
   if (reactions.length === 0) return []
   const html = shownHtml(content)

@@ -311,7 +311,8 @@ export interface Lease {
 export interface ClaimedDelivery {
   delivery: Delivery
   message: Message
-  content: Uint8Array
+  /** Null when the claim asked for smaller ones only: `content` reads it. */
+  content: Uint8Array | null
   signingKeys: Pick<DkimKeyRecord, 'selector' | 'algorithm' | 'privateKeyPem'>[]
   domainName: string
   returnPathHost: string
@@ -322,16 +323,21 @@ export interface ClaimedDelivery {
 
 export interface Deliveries {
   /** Takes up to `limit` deliveries that are due, oldest destination first, at most `freeFor(destination)` of each.
-   *  Each has its attempt counted (`delivery.attempts`) and is not due again before the lease ends. */
-  claimDue(request: { now: number; limit: number; lease: Lease } & Room): Promise<ClaimedDelivery[]>
+   *  Each has its attempt counted (`delivery.attempts`) and is not due again before the lease ends. Contents of messages
+   *  larger than `contentBytes` do not come along. */
+  claimDue(
+    request: { now: number; limit: number; lease: Lease; contentBytes?: number } & Room,
+  ): Promise<ClaimedDelivery[]>
   /** The same of what is due, has no lease and must not be tried any more (`expiresAt`), whatever has room; the longest
-   *  expired first. */
+   *  expired first. No content comes along. */
   claimExpired(request: { now: number; limit: number; lease: Lease }): Promise<ClaimedDelivery[]>
   /** When the next delivery is due among destinations that have room, or an obstacle ends; null when there is neither.
    *  Destinations that are due after `now` count without being asked about. */
   nextDueAt(freeFor: Room['freeFor'], now?: number): number | null
   /** What waited behind this obstacle may have room. */
   freed(obstacle: string): void
+  /** The content of a message with deliveries to be tried; null when the message is gone. */
+  content(messageId: string): Promise<Uint8Array | null>
   /** What came of a claim. `lease_lost` when the row is no longer that attempt of that worker: nothing is written. */
   record(record: DeliveryRecord): Promise<'recorded' | 'lease_lost'>
   /** Gives back what was claimed and never tried: uncounts the attempt, due again at `now`. */

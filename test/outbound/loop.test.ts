@@ -165,6 +165,84 @@ async function world(
   return made
 }
 
+describe('large mail', () => {
+  const MB = 2 ** 20
+  const large = { sizeBytes: 20 * MB }
+  const pending = () => {
+    const { promise, resolve } = Promise.withResolvers<Outcome>()
+    return { promise, end: () => resolve(OK) }
+  }
+
+  test('waits for room, of which one site has at most half; small mail does not wait', async () => {
+    const held = new Map<string, ReturnType<typeof pending>>()
+    const { clock, queue, tried } = await world((job) => {
+      if (!job.recipient.startsWith('large')) return OK
+      const one = pending()
+      held.set(job.recipient, one)
+      return one.promise
+    })
+    await queue(['large1@slow.example', 'large2@slow.example', 'large3@slow.example'], large)
+    await clock.advance(1_000)
+    expect(tried).toEqual(['0 large1@slow.example'])
+    await queue(['large4@other.example', 'large5@third.example', 'large6@fourth.example'], large)
+    await queue(['small@slow.example', 'small@other.example'])
+    await clock.advance(1_000)
+    expect(tried.slice(1).sort()).toEqual([
+      '1 large4@other.example',
+      '1 large5@third.example',
+      '1 small@other.example',
+      '1 small@slow.example',
+    ])
+    held.get('large4@other.example')!.end()
+    await clock.advance(1_000)
+    expect(tried.slice(5)).toEqual(['2 large6@fourth.example'])
+    held.get('large1@slow.example')!.end()
+    await clock.advance(1_000)
+    expect(tried.slice(6)).toEqual(['3 large2@slow.example'])
+    for (const one of held.values()) one.end()
+    await clock.advance(1_000)
+    held.get('large3@slow.example')!.end()
+  })
+
+  test('that finds no room for twenty minutes goes back, and its attempt is not counted', async () => {
+    const one = pending()
+    const { clock, queue, store, jobs } = await world((job) =>
+      job.attempt === 1 && jobs.length === 1 ? one.promise : OK,
+    )
+    await queue(['first@slow.example'], large)
+    await clock.advance(0)
+    const message = await queue(['second@slow.example'], large)
+    await clock.advance(20 * 60_000 - 1)
+    expect((await store.messages.deliveries(message.id))[0]).toMatchObject({ attempts: 1, nextAttemptAt: null })
+    await clock.advance(30 * 60_000)
+    one.end()
+    await clock.advance(0)
+    expect(jobs.map(({ recipient, attempt }) => `${recipient} ${attempt}`)).toEqual([
+      'first@slow.example 1',
+      'second@slow.example 1',
+    ])
+  })
+
+  test('has its content, also when many ask for it at once', async () => {
+    const { clock, queue, jobs } = await world(() => OK)
+    await queue(['a@one.example', 'b@two.example', 'c@three.example', 'd@four.example', 'e@five.example'], large)
+    await clock.advance(0)
+    expect(jobs.map(({ content }) => Buffer.compare(content, CONTENT))).toEqual([0, 0, 0, 0, 0])
+  })
+
+  test('that waits when the house stops is due again at once', async () => {
+    const { clock, queue, store, loop } = await world(() => new Promise(() => {}))
+    await queue(['first@slow.example'], large)
+    await clock.advance(0)
+    const message = await queue(['second@slow.example'], large)
+    await clock.advance(0)
+    const stopped = loop.stop(1_000)
+    await clock.advance(1_000)
+    await stopped
+    expect((await store.messages.deliveries(message.id))[0]).toMatchObject({ attempts: 0, nextAttemptAt: START })
+  })
+})
+
 describe('a delivery', () => {
   test('that is taken is told as delivered, once', async () => {
     const { clock, queue, told, store, jobs } = await world(() => OK)

@@ -49,7 +49,7 @@ test.each(LENGTHS)('a content of %p bytes is read as it was written', async (len
   expect(Buffer.compare((await store.messages.content(message.id))!, content)).toBe(0)
   const [claimed] = await claim(store)
   expect(claimed!.message.id).toBe(message.id)
-  expect(Buffer.compare(claimed!.content, content)).toBe(0)
+  expect(Buffer.compare(claimed!.content!, content)).toBe(0)
 
   const mail = { ...records.acceptedInbound([records.inboundRoute()]), raw: random(length), parsed: random(length) }
   await store.inbound.accept(mail)
@@ -64,8 +64,8 @@ test('a content of which a part got lost is not taken for whole, and stops nothi
   await accept(store, { ...records.accepted(), content }, { ...records.accepted(), content: packMime(random(9)) })
   expect(db.prepare('delete from content_parts where part = 2').run().changes).toBe(1)
   const [cut, other] = await claim(store)
-  expect(() => unpackMime(cut!.content)).toThrow('damaged')
-  expect(unpackMime(other!.content)).toHaveLength(9)
+  expect(() => unpackMime(cut!.content!)).toThrow('damaged')
+  expect(unpackMime(other!.content!)).toHaveLength(9)
 })
 
 test('a content of which a part is another than it was is not taken for whole', async () => {

@@ -37,9 +37,22 @@ export function claimPromises(holds: Holds): void {
         status: 'queued',
       },
     })
-    expect([...claimed!.content]).toEqual([...accepted.content])
+    expect([...claimed!.content!]).toEqual([...accepted.content])
     expect((await store.messages.deliveries(accepted.message.id))[0]).toEqual(claimed!.delivery)
   })
+
+  holds(
+    'a claim leaves out contents that are too large for it; they can be read by themselves',
+    async (store, records) => {
+      await found(store, records)
+      const { message, content } = await accept(store, records.accepted())
+      const [claimed] = await claim(store, { contentBytes: message.sizeBytes - 1 })
+      expect(claimed!.message).toEqual(message)
+      expect(claimed!.content).toBeNull()
+      expect([...(await store.deliveries.content(message.id))!]).toEqual([...content])
+      expect(await store.deliveries.content('msg_none')).toBeNull()
+    },
+  )
 
   holds(
     'when the clock was set, waits and leases move along, scheduled mail keeps its date',

@@ -62,7 +62,7 @@ export function inboundPromises(holds: Holds): void {
     expect(await store.messages.get(forward.message.id)).toEqual(forward.message)
     const [claimed] = await claim(store)
     expect(claimed!.delivery.email).toBe('ann@out.example')
-    expect(forward.content).toEqual(new Uint8Array(claimed!.content))
+    expect(forward.content).toEqual(new Uint8Array(claimed!.content!))
     expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toEqual(forward.events)
     expect(await store.messages.volume(ORGANIZATION, '2026-11')).toBe(0)
     expect((await store.inbound.get(mail.taken[0]!.message.id))!.forwardedAs).toBe(forward.message.id)

@@ -45,6 +45,8 @@ const DELIVERY = `select ${DELIVERY_COLUMNS} from deliveries d join messages m o
   where d.number = ?`
 const MESSAGE = `select ${MESSAGE_COLUMNS} from messages m where m.number = ?`
 const CONTENT = 'select content from message_contents where message_number = ?'
+const CONTENT_OF = `select c.message_number as number, c.content as first
+  from messages m join message_contents c on c.message_number = m.number where m.id = ?`
 const HELD = `select number, message_number as messageNumber, destination from deliveries
   where id = ? and worker = ? and attempts = ?`
 const SETTLE = `update deliveries set status = ?, worker = null, next_attempt_at = ?, delivered_at = ?, smtp_response = ?,
@@ -98,6 +100,7 @@ export function sqliteDeliveries(
   const deliveryOf = db.prepare(DELIVERY)
   const messageOf = db.prepare(MESSAGE)
   const contentOf = db.prepare(CONTENT).pluck()
+  const contentOfId = db.prepare(CONTENT_OF)
   const held = db.prepare(HELD)
   const settle = db.prepare(SETTLE)
   const statuses = db.prepare(STATUSES).pluck()
@@ -118,14 +121,25 @@ export function sqliteDeliveries(
   readAgenda()
   foreign.onChange(readAgenda)
 
-  const claimed = (row: DueRow, { now, lease: until }: { now: number; lease: Lease }): ClaimedDelivery => {
+  const wholeContent = (number: number, first: Uint8Array) => inside.parts.whole('content', number, first)
+  const claimed = (
+    row: DueRow,
+    {
+      now,
+      lease: until,
+      contentBytes = Number.POSITIVE_INFINITY,
+    }: { now: number; lease: Lease; contentBytes?: number },
+  ): ClaimedDelivery => {
     lease.run(now, until.worker, until.until, row.number)
     const message = toMessage(messageOf.get(row.messageNumber) as MessageRow)
     const domain = inside.domains.get(message.domainId)
     return {
       delivery: toDelivery(deliveryOf.get(row.number) as DeliveryRow),
       message,
-      content: inside.parts.whole('content', row.messageNumber, contentOf.get(row.messageNumber) as Uint8Array),
+      content:
+        message.sizeBytes > contentBytes
+          ? null
+          : wholeContent(row.messageNumber, contentOf.get(row.messageNumber) as Uint8Array),
       signingKeys: domain?.dkim.filter((key) => key.state === 'active') ?? [],
       domainName: domain?.name ?? '',
       returnPathHost: domain?.returnPathHost ?? '',
@@ -155,7 +169,9 @@ export function sqliteDeliveries(
     claimExpired: async (request) => {
       const { now, limit } = request
       if (expired.get(now, now, 1) === undefined) return []
-      return writer.write(() => (expired.all(now, now, limit) as DueRow[]).map((row) => claimed(row, request)))
+      return writer.write(() =>
+        (expired.all(now, now, limit) as DueRow[]).map((row) => claimed(row, { ...request, contentBytes: 0 })),
+      )
     },
     nextDueAt: (freeFor, now) => {
       foreign.check()
@@ -166,6 +182,10 @@ export function sqliteDeliveries(
       return agenda.nextAt(look, now)
     },
     freed: agenda.freed,
+    content: async (messageId) => {
+      const row = contentOfId.get(messageId) as { number: number; first: Uint8Array } | undefined
+      return row === undefined ? null : wholeContent(row.number, row.first)
+    },
     record: (record) =>
       writer.write(() => {
         const { deliveryId, worker, attempt, outcome, status } = record

@@ -1,0 +1,50 @@
+import { createBodyRoom } from '../platform/body-room.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
+import type { ClaimedDelivery, Deliveries } from '../storage/store.ts'
+
+/** Messages of up to so many bytes come with their claim: a hundred of them, which a claim has at most, are no burden. */
+export const SMALL_CONTENT_BYTES = 2 ** 20
+/** Content of larger ones under way, in all. Composed and on its way a mail has about three times its size. */
+const ROOM_BYTES = 64 * 2 ** 20
+/** A lease is 60 minutes, an attempt at most 30 (timeouts.ts). */
+const WAIT_MS = 20 * 60_000
+
+/** The contents of deliveries: at hand for small mail; for large mail, which many recipients or many messages could have
+ *  at the same time, read when there is room. A site has half of the room at most, so that one that takes its time leaves
+ *  some to the others; small mail never waits. */
+export interface LargeContents {
+  /** Does `work` with the content of a claim. Null when there was no room for it within 20 minutes, or `signal` ended the
+   *  wait: then nothing was done. A content that cannot be read is an empty one, of which no mail can be composed: that
+   *  defers the delivery like any fault of our own. */
+  during<T>(
+    claim: ClaimedDelivery,
+    site: string,
+    signal: AbortSignal,
+    work: (content: Uint8Array) => Promise<T>,
+  ): Promise<T | null>
+}
+
+export function createLargeContents(deliveries: Pick<Deliveries, 'content'>, clock: Clock, log: Log): LargeContents {
+  const room = createBodyRoom({ totalBytes: ROOM_BYTES, clock })
+  const read = (messageId: string) =>
+    deliveries.content(messageId).catch((error) => {
+      log.error('a content cannot be read', { message_id: messageId, error })
+      return null
+    })
+
+  return {
+    async during({ message, content }, site, signal, work) {
+      if (content !== null) return work(content)
+      const leave = await room.enter(site, message.sizeBytes, WAIT_MS, signal)
+      if (leave === null) return null
+      try {
+        return await work((await read(message.id)) ?? NOTHING)
+      } finally {
+        leave()
+      }
+    },
+  }
+}
+
+const NOTHING = new Uint8Array()
