@@ -1,10 +1,10 @@
 /** Faults made on purpose, against the built program: what was answered with 202 or 250 must survive them.
  *
- *    bun scripts/faults.ts [--only kill,points,power,disk,io,corrupt,upgrade,lock,retries,files,bodies] [--rounds N] [--short]
+ *    bun scripts/faults.ts [--only kill,points,power,disk,io,corrupt,upgrade,lock,retries,files,bodies,soak] [--rounds N] [--short]
  *                          [--program FILE] [--plant]
  *
  *  Prints a line a fault with its figures, and what of the promises did not hold. Without --short it takes its time: 200
- *  kills, 20 losses of power, 50 corruptions. A fault that the machine cannot make is skipped with a line that says why;
+ *  kills, 20 losses of power, 50 corruptions, two hours of soaking. A fault that the machine cannot make is skipped with a line that says why;
  *  REAL_PEERS=required makes a failure of that. --plant breaks the promise of `kill`, to show that it would be seen.
  *  Exit code 1 when a promise broke. */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -23,10 +23,11 @@ import { lock } from './faults/lock.ts'
 import { points } from './faults/points.ts'
 import { power } from './faults/power.ts'
 import { retries } from './faults/retries.ts'
+import { soak } from './faults/soak.ts'
 import { hasStrace } from './faults/strace.ts'
 import { upgrade } from './faults/upgrade.ts'
 
-const FAULTS: Fault[] = [kill, points, power, disk, io, corrupt, upgrade, lock, retries, descriptors, bodies]
+const FAULTS: Fault[] = [kill, points, power, disk, io, corrupt, upgrade, lock, retries, descriptors, bodies, soak]
 
 const { values: options } = parseArgs({
   options: {
@@ -47,6 +48,8 @@ const has: Record<Need, boolean> = { strace: hasStrace(), mount: canMount() }
 for (const fault of FAULTS.filter(({ name }) => wanted.includes(name))) await make(fault)
 
 async function make({ name, needs, rounds, run }: Fault): Promise<void> {
+  const count = Number(options.rounds ?? (options.short ? rounds.short : rounds.long))
+  if (count === 0) return
   const missing = needs.filter((need) => !has[need])
   if (missing.length > 0) {
     const isFailure = process.env.REAL_PEERS === 'required' && missing.includes('strace')
@@ -59,7 +62,7 @@ async function make({ name, needs, rounds, run }: Fault): Promise<void> {
   const beganAt = performance.now()
   try {
     const { figures, broken } = await run({
-      rounds: Number(options.rounds ?? (options.short ? rounds.short : rounds.long)),
+      rounds: count,
       program: options.program,
       scratch,
       note: (line) => notes.push(line),

@@ -4,7 +4,7 @@ export interface Fault {
   name: string
   /** What the machine must have for it. */
   needs: readonly Need[]
-  /** How often, in the long and in the short run; each fault counts in its own coin. */
+  /** How often, in the long and in the short run; each fault counts in its own coin. 0: not at all. */
   rounds: { long: number; short: number }
   run(bench: Bench): Promise<Verdict>
 }
