@@ -5,10 +5,11 @@ import { checkDomainName } from '../domains/name.ts'
 import type { Organization } from '../model/organization.ts'
 import { dnsTable, type PublishedRecord } from './dns-table.ts'
 import { CommandFailure, configFailure, toFailure, usageFault } from './failure.ts'
-import { initialConfig, serviceUnit } from './init-texts.ts'
+import { initialConfig } from './init-texts.ts'
 import { type Office, requireConfig, withStore } from './office.ts'
 import { newOrganization } from './org.ts'
 import { paintFor, print, printJson } from './print.ts'
+import { serviceSteps } from './service-unit.ts'
 
 interface Options {
   config: string
@@ -37,9 +38,6 @@ export async function init(options: Options): Promise<void> {
     throw thrown
   }
 }
-
-/** Where this program stands; the runtime's place would help nobody when it was not built. */
-const PROGRAM = process.env.POSTRIDER_GIT_SHA === undefined ? '/usr/local/bin/postrider' : process.execPath
 
 interface Established {
   changed: boolean
@@ -117,12 +115,8 @@ ${paint.bold(`1. Publish at the DNS host of ${domain.name}`)}
 ${dnsTable(domain.dns_records as PublishedRecord[])}
 And for this machine: an A/AAAA record for ${config.hostname}, and the PTR record of its address back to it.
 
-${paint.bold('2. Run it under systemd: as root, save this as /etc/systemd/system/postrider.service')}
-${serviceUnit({ program: PROGRAM, file, dataDir: config.dataDir })}
-
-   useradd --system --home-dir / --shell /usr/sbin/nologin postrider
-   chown -R postrider: ${config.dataDir} && chgrp postrider ${file}
-   systemctl daemon-reload && systemctl enable --now postrider
+${paint.bold('2. Run it under systemd, as root')}
+${serviceSteps({ file, dataDir: config.dataDir })}
 
 ${paint.bold('3. When the records are published')}
    postrider domain verify ${domain.name} --config ${file}

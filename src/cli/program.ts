@@ -1,6 +1,8 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { addService } from './commands/service.ts'
 import { EXIT, toFailure } from './failure.ts'
+import { gather, MODES, port, seconds, whole, withConfig, withRecords } from './options.ts'
 import { complain } from './print.ts'
 
 /** Arguments (without program and script) → what the process ends with. Prints what is to be said; never rejects.
@@ -74,6 +76,8 @@ function createProgram(end: (code: number) => void): Command {
     .option('--org <org>', 'only what concerns this organization')
     .option('--limit <number>', 'how many entries, the newest', (text) => whole(text, 1, 10_000, 'number'), 50)
     .action(async (options) => (await import('./audit.ts')).showAuditLog(options))
+
+  addService(program)
 
   const seal = program.command('seal').description('the key that secrets are sealed with on the disk')
   withRecords(seal.command('rotate'))
@@ -160,27 +164,6 @@ function addKeys(program: Command): void {
     .action(async (id, options) => (await import('./key.ts')).revokeKey(id, options))
 }
 
-const DEFAULT_CONFIG_FILE = '/etc/postrider/config.toml'
-const MODES = ['live', 'test']
-
-function withConfig(command: Command): Command {
-  return command.addOption(
-    new Option('--config <file>', 'config file').env('POSTRIDER_CONFIG').default(DEFAULT_CONFIG_FILE),
-  )
-}
-
-function withRecords(command: Command): Command {
-  return withConfig(command).option('--json', 'print JSON')
-}
-
-function gather(value: string, before: string[] = []): string[] {
-  return [...before, value]
-}
-
-function port(text: string): number {
-  return whole(text, 0, 65_535, 'port')
-}
-
 /** What the try-out may reach: this machine, in clear. */
 function localUrl(text: string): URL {
   const url = URL.parse(text)
@@ -189,13 +172,3 @@ function localUrl(text: string): URL {
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
-
-function seconds(text: string): number {
-  return whole(text, 0, 86_400, 'number of seconds')
-}
-
-function whole(text: string, from: number, to: number, what: string): number {
-  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN
-  if (value >= from && value <= to) return value
-  throw new InvalidArgumentError(`Expected a ${what} from ${from} to ${to}.`)
-}

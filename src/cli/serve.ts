@@ -48,6 +48,7 @@ export async function serve({ config: file }: { config: string }): Promise<numbe
   tellReady(house)
   if (isPublicUrlDerived(config)) log.warn(`http.public_url is not set: links in mail begin with ${house.publicUrl}`)
   await tellSystemd('READY=1')
+  await keepWatched()
   return ended.promise
 }
 
@@ -94,4 +95,11 @@ async function tellSystemd(state: string): Promise<void> {
   if (!process.env.NOTIFY_SOCKET) return
   const { notifySystemd } = await import('../platform/systemd.ts')
   notifySystemd(state)
+}
+
+/** Until the process ends, also while it stops: that has its own limit. */
+async function keepWatched(): Promise<void> {
+  if (!process.env.WATCHDOG_USEC) return
+  const { feedWatchdog } = await import('../platform/systemd.ts')
+  feedWatchdog()
 }

@@ -1,21 +1,14 @@
-import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { notifySystemd } from './systemd.ts'
-
-const { symbols: libc } = dlopen('libc.so.6', {
-  socket: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
-  bind: { args: [FFIType.i32, FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
-  recv: { args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i64 },
-  close: { args: [FFIType.i32], returns: FFIType.i32 },
-})
+import { listenForStates } from '../../test/support/notify-socket.ts'
+import { feedWatchdog, notifySystemd } from './systemd.ts'
 
 describe('notifySystemd', () => {
   test('a socket file gets the state as one datagram', () => {
     const folder = mkdtempSync(join(tmpdir(), 'postrider-notify-'))
-    const listener = listen(join(folder, 'notify'))
+    const listener = listenForStates(join(folder, 'notify'))
     expect(notifySystemd('READY=1', join(folder, 'notify'))).toBe(true)
     expect(listener.receive()).toBe('READY=1')
     listener.close()
@@ -24,7 +17,7 @@ describe('notifySystemd', () => {
 
   test('a name that begins with @ is an abstract socket', () => {
     const name = `postrider-test-${process.pid}`
-    const listener = listen(`\0${name}`)
+    const listener = listenForStates(`\0${name}`)
     expect(notifySystemd('STOPPING=1', `@${name}`)).toBe(true)
     expect(listener.receive()).toBe('STOPPING=1')
     listener.close()
@@ -37,18 +30,28 @@ describe('notifySystemd', () => {
   })
 })
 
-/** A unix datagram socket bound to `path`. */
-function listen(path: string) {
-  const isAbstract = path.startsWith('\0')
-  const address = Buffer.concat([Buffer.from([1, 0]), Buffer.from(path), Buffer.alloc(isAbstract ? 0 : 1)])
-  const socket = libc.socket(1, 2, 0)
-  expect(libc.bind(socket, ptr(address), address.length)).toBe(0)
-  return {
-    receive: () => {
-      const buffer = Buffer.alloc(100)
-      const size = Number(libc.recv(socket, ptr(buffer), buffer.length, 0x40)) // MSG_DONTWAIT: it is there or it is not
-      return buffer.toString('utf8', 0, Math.max(0, size))
-    },
-    close: () => libc.close(socket),
+describe('feedWatchdog', () => {
+  const fed = () => {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    return { told: promise, notify: resolve }
   }
-}
+
+  test('tells that the main thread turns, where systemd asked this process for it', async () => {
+    for (const env of [{ WATCHDOG_USEC: '2000' }, { WATCHDOG_USEC: '2000', WATCHDOG_PID: `${process.pid}` }]) {
+      const { told, notify } = fed()
+      const stop = feedWatchdog(env, notify)
+      expect(await told).toBe('WATCHDOG=1')
+      stop()
+    }
+  })
+
+  test('tells nothing where systemd did not ask, or asked another process', async () => {
+    const none = [{}, { WATCHDOG_USEC: '' }, { WATCHDOG_USEC: '0' }, { WATCHDOG_USEC: 'soon' }]
+    const others = { WATCHDOG_USEC: '2000', WATCHDOG_PID: `${process.pid + 1}` }
+    const silent = [...none, others].map((env) => feedWatchdog(env, () => expect.unreachable()))
+    const { told, notify } = fed()
+    const stop = feedWatchdog({ WATCHDOG_USEC: '20000' }, notify) // a longer period: the others would have been first
+    await told
+    for (const each of [stop, ...silent]) each()
+  })
+})

@@ -12,6 +12,22 @@ export function notifySystemd(state: string, socketPath: string | undefined = pr
   }
 }
 
+/** Tells systemd as often as it asked for (WATCHDOG_USEC, sd_watchdog_enabled(3)), twice in that time, that the main
+ *  thread still turns; one that hangs says nothing and is started anew. Does nothing where it did not ask → what stops
+ *  it. */
+export function feedWatchdog(
+  env: Record<string, string | undefined> = process.env,
+  notify: (state: string) => unknown = notifySystemd,
+): () => void {
+  const periodMs = Number(env.WATCHDOG_USEC) / 1000
+  const isMeant = env.WATCHDOG_PID === undefined || env.WATCHDOG_PID === String(process.pid)
+  if (!(periodMs > 0) || !isMeant) return () => {}
+  const timer = setInterval(() => notify('WATCHDOG=1'), Math.min(periodMs / 2, LONGEST_TIMER_MS))
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 const AF_UNIX = 1
 const SOCK_DGRAM = 2
 const LONGEST_PATH = 107 // sockaddr_un, unix(7)

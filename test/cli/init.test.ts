@@ -51,7 +51,7 @@ describe('init', () => {
       const first = await init()
       expect(first.stdout).toContain('svc_live_')
       expect(first.stdout).toContain('bounces.example.com')
-      expect(first.stdout).toContain('[Service]')
+      expect(first.stdout).toContain('systemctl enable --now postrider')
       expect((await init()).stdout).toContain('nothing was changed')
     },
     LIMIT_MS,

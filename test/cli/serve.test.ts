@@ -3,12 +3,14 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
 import { selfSignedCertificate } from '../../src/platform/certificate.ts'
 import { startZone } from '../../src/platform/zone-server.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
+import { listenForStates } from '../support/notify-socket.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
-import { LIMIT_MS, postrider, start, workplace } from './command.ts'
+import { LIMIT_MS, postrider, start, startWith, workplace } from './command.ts'
 
 interface Entry {
   action: string
@@ -54,6 +56,28 @@ describe('serve', () => {
         expect(code).toBe(0)
         expect(stdout.trim().split('\n')).toHaveLength(1)
       }
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'tells systemd when it is ready, that it turns, and that it stops',
+    async () => {
+      const listener = listenForStates(join(place.folder, 'notify'))
+      undo.push(() => listener.close())
+      const env = { NOTIFY_SOCKET: join(place.folder, 'notify'), WATCHDOG_USEC: '20000' }
+      const server = await startWith(env, 'serve', '--config', place.file)
+      undo.push(() => server.kill('SIGKILL'))
+      let states = ''
+      const says = async (state: string) => {
+        for (; !states.includes(state); await nextTurn()) states += `${listener.receive()} `
+      }
+      await says('READY=1')
+      await says('WATCHDOG=1')
+      expect(states.trimStart()).toStartWith('READY=1 ')
+      server.kill('SIGTERM')
+      await says('STOPPING=1')
+      expect((await server.ended).code).toBe(0)
     },
     LIMIT_MS,
   )

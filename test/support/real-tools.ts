@@ -1,0 +1,34 @@
+import { describe } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+
+/** Programs of the system that tests talk to; `.ci/run` installs them. */
+
+/** Not a program in PATH, but asked for by name. */
+const MODULES: Record<string, string[]> = { 'python3-seccomp': ['/usr/bin/python3', '-c', 'import seccomp'] }
+
+/** `describe` for tests that need them: skipped where one is missing, and an error with REAL_PEERS=required. */
+export function describeWith(tools: readonly string[], what: string, tests: () => void): void {
+  const missing = tools.filter((tool) => !isHere(tool))
+  if (missing.length > 0 && process.env.REAL_PEERS === 'required') throw new Error(`missing: ${missing.join(', ')}`)
+  describe.skipIf(missing.length > 0)(what, tests)
+}
+
+function isHere(tool: string): boolean {
+  const [program, ...args] = MODULES[tool] ?? []
+  return program === undefined ? Bun.which(tool) !== null : spawnSync(program, args).status === 0
+}
+
+/** A command → its exit code and what it said, both outputs together. */
+export async function run(
+  command: string[],
+  options: { env?: Record<string, string>; cwd?: string; input?: string } = {},
+): Promise<{ exitCode: number; output: string }> {
+  const { input = '', ...rest } = options
+  const child = Bun.spawn(command, { ...rest, stdin: Buffer.from(input), stdout: 'pipe', stderr: 'pipe' })
+  const [output, errors, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { exitCode, output: output + errors }
+}
