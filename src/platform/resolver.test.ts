@@ -188,6 +188,14 @@ describe('trouble', () => {
     expect(zone.queries).toHaveLength(2)
   })
 
+  test('a truncated answer of a server that takes no TCP is temporary', async () => {
+    const server = await startRaw((query) => [
+      packet.encode({ ...query, type: 'response', flags: packet.TRUNCATED_RESPONSE }),
+    ])
+    expect(await resolverFor([server.address]).a('example.test')).toMatchObject({ kind: 'temporary' })
+    server.close()
+  })
+
   test('an answer too large for a datagram comes whole', async () => {
     const exchanges = Array.from({ length: 100 }, (_, i) => ({ preference: i, exchange: `mx${i}.example.test` }))
     zone.set('big.test', 'MX', exchanges)

@@ -5,6 +5,7 @@ import { dkimRecordValue, generateDkimKeyPair } from '../../src/mail/dkim.ts'
 import type { SigningKey } from '../../src/outbound/job.ts'
 import { type Certificate, selfSignedCertificate } from '../../src/platform/certificate.ts'
 import { mailauthResolver } from '../../src/platform/resolver.ts'
+import { startBlackHole } from '../support/black-hole.ts'
 import { startRawMx, startRemoteMx } from '../support/remote-mx.ts'
 import { CONTENT, house, job, keep, publish } from './setup.ts'
 
@@ -142,6 +143,28 @@ test('servers that never speak cannot hold an attempt beyond its time', async ()
     cause: { rule: 'timeout:greeting' },
   })
   expect(mx.connections()).toBe(2)
+})
+
+test('a black hole costs the time for connecting, of each of its hosts', async () => {
+  const hole = keep(await startBlackHole())
+  const { zone, attempt } = await house({ settings: { deliveryPort: hole.port }, timeouts: { connectMs: 80 } })
+  publish(zone, { 'mx1.remote.test': ['127.0.0.1'], 'mx2.remote.test': ['127.0.0.1'] })
+  const { outcome, attempt: record } = await attempt(job())
+  expect(outcome).toMatchObject({ kind: 'deferred', code: '4.4.1', cause: { rule: 'timeout:connect' } })
+  expect(record.mxHost).toBe('mx2.remote.test')
+  expect(record.transcript.match(/connecting to/g)).toHaveLength(2)
+})
+
+// RFC 5321 §5.1 forbids it to those who publish, not to follow it to those who send.
+test('an MX that is an alias leads to the host behind it', async () => {
+  const mx = keep(await startRawMx())
+  const { zone, attempt } = await house({ settings: { deliveryPort: mx.port } })
+  zone.set('remote.test', 'MX', [{ preference: 10, exchange: 'mail.remote.test' }])
+  zone.set('mail.remote.test', 'CNAME', ['host.provider.test'])
+  zone.set('host.provider.test', 'A', ['127.0.0.1'])
+  const { outcome, attempt: record } = await attempt(job())
+  expect(outcome.kind).toBe('delivered')
+  expect(record.mxHost).toBe('mail.remote.test')
 })
 
 test('where there is no host nothing is connected to, and the transcript says why', async () => {
