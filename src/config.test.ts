@@ -57,7 +57,7 @@ describe('a config file', () => {
     expect(config.delivery.retryScheduleSeconds).toEqual([60, 300, 900, 1800, 3600, 7200, 14400, 28800, 43200])
     expect(config.delivery.smarthost).toBeNull()
     expect(config.webhooks.retryScheduleSeconds).toEqual([5, 300, 1800, 7200])
-    expect(config.log).toEqual({ level: 'info', format: 'json' })
+    expect(config.log).toEqual({ level: 'info', format: 'auto' })
   })
 
   test("has the customer's numbers as plans", () => {
@@ -295,7 +295,7 @@ describe('the environment', () => {
         'environment: POSTRIDER_DELIVERY_PORT: expected a whole number from 1 to 65535, found "smtp"',
       ].join('\n'),
     )
-    expect(faultsOf(HOST, { POSTRIDER_LOG_FORMAT: '' })).toEndWith('expected one of "json", "text", found ""')
+    expect(faultsOf(HOST, { POSTRIDER_LOG_FORMAT: '' })).toEndWith('expected one of "auto", "json", "text", found ""')
     expect(faultsOf(HOST, { POSTRIDER_SENDING_REQUIRE_VERIFIED_DOMAIN: 'no' })).toEndWith(
       'expected true or false, found "no"',
     )
@@ -357,7 +357,7 @@ describe('a smarthost', () => {
   })
 
   test('is read from a file, from its folder, without the line end', () => {
-    writeFileSync(join(folder, 'smarthost'), 'smtps://user:secret@relay.example.net\n')
+    writeFileSync(join(folder, 'smarthost'), 'smtps://user:secret@relay.example.net\n', { mode: 0o600 })
     writeFileSync(join(folder, 'with-file.toml'), `${HOST}delivery.smarthost_file = "smarthost"`)
     const { config } = loadConfigFile(join(folder, 'with-file.toml'), {})
     expect(config?.delivery.smarthost?.password).toBe('secret')
@@ -369,13 +369,38 @@ describe('a smarthost', () => {
 
   test('in the environment hides the file that the config names', () => {
     const env = { POSTRIDER_DELIVERY_SMARTHOST: 'smtp://relay.example.net' }
-    writeFileSync(join(folder, 'other'), 'smtp://other.example')
+    writeFileSync(join(folder, 'other'), 'smtp://other.example', { mode: 0o600 })
     const { config } = readConfig({
       text: `${HOST}delivery.smarthost_file = "other"`,
       file: join(folder, 'c.toml'),
       env,
     })
     expect(config?.delivery.smarthost?.host).toBe('relay.example.net')
+  })
+
+  test('in a file that others can read is refused, with the way to mend it', () => {
+    const file = join(folder, 'my secret')
+    const faults = () => faultsOf(HOST, { POSTRIDER_DELIVERY_SMARTHOST_FILE: file })
+    writeFileSync(file, 'smtp://user:hunter2@relay.example.net')
+    chmodSync(file, 0o644)
+    expect(faults()).toEndWith(`expected a file that only its owner can read: chmod 600 '${file}'`)
+    for (const mode of [0o640, 0o600, 0o400]) {
+      chmodSync(file, mode)
+      expect(faults()).toBe('')
+    }
+  })
+
+  test('can come from the credentials of systemd, above the file and below the environment', () => {
+    const credentials = mkdtempSync(join(folder, 'credentials-'))
+    writeFileSync(join(credentials, 'delivery.smarthost'), 'smtp://given.example\n', { mode: 0o600 })
+    writeFileSync(join(credentials, 'of-another-program'), '')
+    const env = { CREDENTIALS_DIRECTORY: credentials }
+    const text = `${HOST}delivery.smarthost = "smtp://file.example"`
+    expect(configOf(text, env).delivery.smarthost?.host).toBe('given.example')
+    const above = { ...env, POSTRIDER_DELIVERY_SMARTHOST: 'smtp://environment.example' }
+    expect(configOf(text, above).delivery.smarthost?.host).toBe('environment.example')
+    writeFileSync(join(credentials, 'delivery.smarthost'), 'relay')
+    expect(faultsOf(text, env)).toStartWith('credentials: delivery.smarthost: expected smtp://')
   })
 
   test('given twice in one place, or in a file that is not there, is refused', () => {

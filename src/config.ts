@@ -1,20 +1,23 @@
-/** config.toml and the environment → one frozen Config. The environment wins over the file, the file over the
- *  defaults. Nothing is guessed: an unknown key, a wrong type or a bad combination is a fault, and all faults are told
- *  together. The keys, with their words and defaults, stand in config/schema.ts and nowhere else. */
-import { accessSync, constants, readFileSync } from 'node:fs'
+/** config.toml, systemd's credentials and the environment → one frozen Config. The environment wins over credentials,
+ *  those over the file, the file over the defaults. Nothing is guessed: an unknown key, a wrong type or a bad
+ *  combination is a fault, and all faults are told together. The keys, with their words and defaults, stand in
+ *  config/schema.ts and nowhere else. */
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
 import { ConfigError, type ConfigFault } from './config/fault.ts'
-import { type Collected, fromEnvironment, fromTable, type Origin } from './config/given.ts'
+import { type Collected, fromCredentials, fromEnvironment, fromTable, type Origin } from './config/given.ts'
 import { linesOfKeys } from './config/lines.ts'
 import type { Endpoint } from './config/notations.ts'
 import { assemble, type ConfigResult, derivePublicUrl } from './config/read.ts'
 import type { Config, ConfigValues } from './config/schema.ts'
+import { readSecretFile } from './config/secret-file.ts'
 
 export { renderExample } from './config/example.ts'
 export { ConfigError, type ConfigFault, formatFaults } from './config/fault.ts'
 export { type Endpoint, formatEndpoint, type Smarthost } from './config/notations.ts'
 export type { ConfigResult } from './config/read.ts'
 export type { Config, ConfigValues, Plan } from './config/schema.ts'
+export type { Setting } from './config/settings.ts'
 
 /** The text of a config file and an environment → Config, or all faults by line. `file` is the file's name as told in
  *  faults; relative paths in it start at its folder. Reads no file but those that secrets name. Never throws. */
@@ -22,13 +25,13 @@ export function readConfig(options: {
   text: string
   file: string
   env: Record<string, string | undefined>
-  readSecretFile?: (path: string) => string
 }): ConfigResult {
-  const { text, file, env, readSecretFile = (path) => readFileSync(path, 'utf8') } = options
+  const { text, file, env } = options
   const fromFile = fromToml(text, file)
   const environment = fromEnvironment(env)
   if ('message' in fromFile) return { faults: [fromFile, ...environment.faults] }
-  return assemble([fromFile, environment], file, readSecretFile)
+  const credentials = fromCredentials(env.CREDENTIALS_DIRECTORY, existsSync)
+  return assemble([fromFile, credentials, environment], file, readSecretFile)
 }
 
 /** A path and an environment → as readConfig; a file that is missing, unreadable or not UTF-8 is a fault.
@@ -48,7 +51,7 @@ export function loadConfigFile(path: string | null, env: Record<string, string |
 export function makeConfig(values: ConfigValues): Config {
   const file = 'values'
   const collected = fromTable(values, (key) => ({ file, line: null, key }))
-  const { config, faults } = assemble([collected], file, (path) => readFileSync(path, 'utf8'))
+  const { config, faults } = assemble([collected], file, readSecretFile)
   if (config) return config
   throw new ConfigError(faults)
 }

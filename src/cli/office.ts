@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { type Config, loadConfigFile } from '../config.ts'
+import { type Config, loadConfigFile, type Setting } from '../config.ts'
 import { systemClock } from '../platform/clock.ts'
 import { createLog } from '../platform/log.ts'
 import { systemRandom } from '../platform/random.ts'
@@ -18,9 +18,14 @@ export interface Office {
 
 /** Config file → Config; throws what is wrong with it, all of it (exit code 2). */
 export function requireConfig(file: string): Config {
+  return readConfigOf(file).config
+}
+
+/** The same with what is set where. */
+export function readConfigOf(file: string): { config: Config; settings: () => Setting[] } {
   if (!existsSync(file)) throw usageFault(`${file}: there is no such file; postrider init makes one`)
   const result = loadConfigFile(file, process.env)
-  if (result.config) return result.config
+  if (result.config) return result
   throw configFailure(result.faults)
 }
 

@@ -62,6 +62,10 @@ function createProgram(end: (code: number) => void): Command {
   withConfig(config.command('check'))
     .description('tell everything that is wrong with it; exit code 2 if anything is')
     .action(async (options) => (await import('./config.ts')).checkConfig(options))
+  withRecords(config.command('print'))
+    .description('tell what is set, and where; secrets are not shown')
+    .option('--effective', 'every key, with its value in effect')
+    .action(async (options) => (await import('./config.ts')).printSettings(options))
   config
     .command('example')
     .description('print a config file with every key, its meaning and its default')
@@ -77,7 +81,7 @@ function createProgram(end: (code: number) => void): Command {
     .option('--limit <number>', 'how many entries, the newest', (text) => whole(text, 1, 10_000, 'number'), 50)
     .action(async (options) => (await import('./audit.ts')).showAuditLog(options))
 
-  addService(program)
+  addService(program, end)
 
   const seal = program.command('seal').description('the key that secrets are sealed with on the disk')
   withRecords(seal.command('rotate'))

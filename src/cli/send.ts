@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { parseMailbox } from '../mail/address.ts'
 import { isFinal, messageStatus } from '../model/message.ts'
 import { systemClock } from '../platform/clock.ts'
-import { lockDataDir } from '../storage/sqlite/lock.ts'
 import type { Store } from '../storage/store.ts'
 import { requireDomain } from './domain.ts'
 import { CommandFailure, EXIT, type ExitCode, usageFault } from './failure.ts'
 import { inOffice } from './office.ts'
 import { complain, print, printJson } from './print.ts'
+import { isServed } from './serving.ts'
 
 interface Options {
   config: string
@@ -66,13 +66,6 @@ async function outcome(id: string, seconds: number, store: Store) {
       })),
     }
   }
-}
-
-/** True when a server has the data directory. */
-function isServed(dataDir: string): boolean {
-  const lock = lockDataDir(dataDir)
-  lock?.release()
-  return lock === null
 }
 
 function domainOf(from: string): string {

@@ -1,14 +1,17 @@
 import { type Config, checkConfigFiles, isPublicUrlDerived, loadConfigFile } from '../config.ts'
 import { ListenFailure } from '../doors.ts'
 import { DataDirInUse, type House, openHouse } from '../house.ts'
+import { iso } from '../model/event.ts'
 import { invalid } from '../model/refusal.ts'
 import { systemClock } from '../platform/clock.ts'
 import { createLog, flushLog, type Log } from '../platform/log.ts'
 import { onSignals } from '../platform/signals.ts'
 import { UnusableCertificate } from '../smtp/certificate.ts'
+import { VERSION } from '../version.ts'
 import { CommandFailure, configFailure, EXIT, toFailure } from './failure.ts'
 import { requireConfig } from './office.ts'
 import { printJson } from './print.ts'
+import { removeServing, writeServing } from './serving.ts'
 
 /** Runs the house until a signal ends it; answers what to end with then. What keeps it from starting is thrown, a line
  *  each: faults of the config (2), a data directory that is served already (3), anything else (1). Errors nobody
@@ -28,6 +31,7 @@ export async function serve({ config: file }: { config: string }): Promise<numbe
       log.info('stopping')
       await tellSystemd('STOPPING=1')
       await (await opening).stop()
+      removeServing(config.dataDir)
     },
     reload: async () => reload(file, await opening, log),
     exit: (code) => {
@@ -45,22 +49,24 @@ export async function serve({ config: file }: { config: string }): Promise<numbe
   const house = await opening.catch((thrown: unknown) => {
     throw startFailure(thrown, config)
   })
-  tellReady(house)
+  tellReady(house, config.dataDir)
   if (isPublicUrlDerived(config)) log.warn(`http.public_url is not set: links in mail begin with ${house.publicUrl}`)
   await tellSystemd('READY=1')
   await keepWatched()
   return ended.promise
 }
 
-function tellReady({ listening }: House): void {
+function tellReady({ listening }: House, dataDir: string): void {
   const { http, smtpInbound, smtpSubmission, smtpSubmissionTls } = listening
-  printJson({
-    event: 'ready',
+  const listeners = {
     http,
     smtp_inbound: smtpInbound,
     smtp_submission: smtpSubmission,
     smtp_submission_tls: smtpSubmissionTls,
-  })
+  }
+  const startedAt = iso(systemClock.now())
+  writeServing(dataDir, { pid: process.pid, version: VERSION, started_at: startedAt, listeners })
+  printJson({ event: 'ready', ...listeners })
 }
 
 /** Why the house did not open → one line for the operator; a bug stays what it was. */

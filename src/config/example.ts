@@ -49,7 +49,7 @@ function comment(about: string): string[] {
 }
 
 /** A string, number, boolean or list of those → TOML. JSON strings are TOML basic strings, but for DEL. */
-function toml(value: unknown): string {
+export function toml(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toml).join(', ')}]`
   return JSON.stringify(value).replaceAll('\x7f', '\\u007f')
 }

@@ -75,6 +75,20 @@ export function fromEnvironment(env: Record<string, string | undefined>): Collec
   return collected
 }
 
+/** Secrets that systemd hands over: each a file in `folder` (CREDENTIALS_DIRECTORY, systemd.exec(5)) that is called like
+ *  its key, `delivery.smarthost`. Other files there are not ours. */
+export function fromCredentials(folder: string | undefined, hasFile: (path: string) => boolean): Collected {
+  const collected: Collected = { given: new Map(), sections: new Set(), faults: [] }
+  if (!folder) return collected
+  for (const [path, key] of keysByPath()) {
+    const file = `${folder}/${path}`
+    if (!key.isSecret || !hasFile(file)) continue
+    const origin = { file: 'credentials', line: null, key: path }
+    collected.given.set(`${path}_file`, { path: `${path}_file`, raw: file, origin })
+  }
+  return collected
+}
+
 /** Read by the command line itself, and (LIBC) by the choice of the SQLite addon. */
 const NOT_CONFIG = new Set(['POSTRIDER_CONFIG', 'POSTRIDER_API_KEY', 'POSTRIDER_URL', 'POSTRIDER_LIBC'])
 

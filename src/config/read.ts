@@ -6,8 +6,12 @@ import { type Endpoint, formatEndpoint } from './notations.ts'
 import { camelCase, fromStep, isSection, keysByPath, root } from './paths.ts'
 import { isEveryAddress, rules } from './rules.ts'
 import type { Config, Key, Section } from './schema.ts'
+import { ExposedSecret } from './secret-file.ts'
+import { type Setting, settingsOf } from './settings.ts'
 
-export type ConfigResult = { config: Config; faults?: never } | { faults: ConfigFault[]; config?: never }
+export type ConfigResult =
+  | { config: Config; settings: () => Setting[]; faults?: never }
+  | { faults: ConfigFault[]; config?: never }
 
 /** Layers, the later above the earlier → Config. A key that none gives has its default; a key with a fault is judged
  *  no further. `file` is told for what is missing, and relative paths of all files start at its folder (those of the
@@ -40,7 +44,8 @@ export function assemble(layers: Collected[], file: string, readSecretFile: (pat
     const message = rule.broken(config)
     if (message) faults.push({ ...originOf(rule.keys.find((key) => given.has(key)) ?? rule.keys[0]!), message })
   }
-  return faults.length > 0 ? { faults: faults.sort(byPlace) } : { config: deepFreeze(config) }
+  if (faults.length > 0) return { faults: faults.sort(byPlace) }
+  return { config: deepFreeze(config), settings: () => settingsOf(keysByPath(sections), given) }
 }
 
 /** The address that links start with when none is configured. A listener on every address is named by the host
@@ -73,7 +78,8 @@ function settleSecrets(
         const secret = readSecretFile(resolve(folderOf(pointer.origin, file), pointer.raw)).replace(/\r?\n$/, '')
         layer.given.set(path, { ...pointer, path, raw: secret })
       } catch (error) {
-        fault(`expected a readable file, found ${JSON.stringify(pointer.raw)} (${reasonOf(error)})`)
+        if (error instanceof ExposedSecret) fault(error.message)
+        else fault(`expected a readable file, found ${JSON.stringify(pointer.raw)} (${reasonOf(error)})`)
       }
     }
   }

@@ -304,7 +304,10 @@ else there is no such page. An empty list turns it off.`,
       about: 'The least that is written. SIGHUP reads it again.',
       fallback: 'info',
     }),
-    format: key(kinds.choice('json', 'text'), { about: '"json" for machines, "text" for people.', fallback: 'json' }),
+    format: key(kinds.choice('auto', 'json', 'text'), {
+      about: '"json" for machines, "text" for people; "auto": text on a terminal, JSON elsewhere.',
+      fallback: 'auto',
+    }),
   }),
 }
 

@@ -1,12 +1,17 @@
 import { expect, test } from 'bun:test'
+import { closeSync, fstatSync, openSync } from 'node:fs'
 import { createLog, type LogFormat } from './log.ts'
+import { type LogReader, standardErrorReader } from './log-style.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 9)
 
-function logged(format: LogFormat, fields: Record<string, unknown>): string {
+function logged(format: LogFormat, fields: Record<string, unknown>, reader?: LogReader): string {
   const lines: string[] = []
   const clock = { now: () => NOW, sleep: async () => {} }
-  createLog({ clock, level: 'info', format, write: (line) => lines.push(line) }).info('hello', fields)
+  createLog({ clock, level: 'info', format, ...(reader && { reader }), write: (line) => lines.push(line) }).info(
+    'hello',
+    fields,
+  )
   return lines.join('')
 }
 
@@ -53,4 +58,27 @@ test('a level below the set one says nothing, and the level can change for all c
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     { time: '2026-11-21T09:00:00.000Z', level: 'debug', message: 'loud', room: 'outbound', n: 1 },
   ])
+})
+
+test('auto is text for somebody who looks, and JSON for programs; the journal gets priorities, and has times itself', () => {
+  const readers: LogReader[] = ['terminal', 'program', 'journal']
+  const lines = (format: LogFormat) => readers.map((reader) => logged(format, { id: 'msg_1' }, reader).trimEnd())
+  const text = '2026-11-21T09:00:00.000Z info  hello id=msg_1'
+  const json = '{"time":"2026-11-21T09:00:00.000Z","level":"info","message":"hello","id":"msg_1"}'
+  expect(lines('auto')).toEqual([text, json, `<6>${json}`])
+  expect(lines('text')).toEqual([text, text, '<6>info  hello id=msg_1'])
+  expect(lines('json')).toEqual([json, json, `<6>${json}`])
+})
+
+test('the journal reads where the stream is the one it named', () => {
+  const fd = openSync('/dev/null', 'w')
+  const { dev, ino } = fstatSync(fd)
+  const reader = (named: string | undefined, isTTY = false) =>
+    standardErrorReader({ JOURNAL_STREAM: named }, { fd, isTTY })
+  expect(reader(`${dev}:${ino}`)).toBe('journal')
+  expect(reader(`${dev}:${ino + 1}`)).toBe('program')
+  expect(reader(undefined)).toBe('program')
+  expect(reader(undefined, true)).toBe('terminal')
+  closeSync(fd)
+  expect(standardErrorReader({ JOURNAL_STREAM: '0:0' }, { fd, isTTY: false })).toBe('program')
 })

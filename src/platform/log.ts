@@ -1,5 +1,8 @@
 import { writeSync } from 'node:fs'
 import type { Clock } from './clock.ts'
+import { type LogFormat, type LogReader, standardErrorReader, styleFor } from './log-style.ts'
+
+export type { LogFormat } from './log-style.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 /** Of a line, beside its own three: one more of those names would hide what the line says. */
@@ -17,23 +20,32 @@ export interface Log {
   setLevel(level: LogLevel): void
 }
 
-export type LogFormat = 'json' | 'text'
 type Write = (line: string) => void
 
 const RANK: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }
 const SECRET_FIELD = /secret|password|authorization|private|api_?key$|token/i
 
 /** Options → a Log that writes one line per call to standard error (standard output belongs to the
- *  ready line and to records). An Error among the fields becomes its message and stack. Never throws. */
-export function createLog(options: { clock: Clock; level: LogLevel; format: LogFormat; write?: Write }): Log {
+ *  ready line and to records), in the style of whoever reads there. An Error among the fields becomes its message and
+ *  stack. Never throws. */
+export function createLog(options: {
+  clock: Clock
+  level: LogLevel
+  format: LogFormat
+  reader?: LogReader
+  write?: Write
+}): Log {
   const state = { level: RANK[options.level] }
   const write = options.write ?? writeStandardError
-  const form = options.format === 'json' ? jsonLine : textLine
+  const reader = options.reader ?? (options.write === undefined ? standardErrorReader() : 'program')
+  const style = styleFor(options.format, reader)
+  const form = style.isJson ? jsonLine : style.hasTime ? textLine : timelessLine
   const timeOf = createTimeText()
   const make = (base: LogFields): Log => {
     const line = (level: LogLevel, message: string, fields: LogFields = {}) => {
       if (RANK[level] < state.level) return
-      write(form(timeOf(options.clock.now()), level, message, base === NO_FIELDS ? fields : { ...base, ...fields }))
+      const all = base === NO_FIELDS ? fields : { ...base, ...fields }
+      write(style.prefix[level] + form(timeOf(options.clock.now()), level, message, all))
     }
     return {
       debug: (message, fields) => line('debug', message, fields),
@@ -73,7 +85,11 @@ function jsonLine(time: string, level: LogLevel, message: string, fields: LogFie
 }
 
 function textLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
-  let line = `${time} ${level.padEnd(5)} ${message}`
+  return `${time} ${timelessLine(time, level, message, fields)}`
+}
+
+function timelessLine(_time: string, level: LogLevel, message: string, fields: LogFields): string {
+  let line = `${level.padEnd(5)} ${message}`
   for (const key in fields) {
     const value = shown(key, fields[key])
     if (value !== undefined) line += ` ${key}=${typeof value === 'string' && PLAIN.test(value) ? value : text(value)}`

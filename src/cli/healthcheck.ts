@@ -1,0 +1,29 @@
+import { type Config, formatEndpoint } from '../config.ts'
+import { CommandFailure, toFailure } from './failure.ts'
+import { requireConfig } from './office.ts'
+import { print } from './print.ts'
+import { readServing } from './serving.ts'
+
+/** Asks the running server's own listener whether it is ready; ends with 1 when it is not, or says nothing. */
+export async function healthcheck(options: { config: string; timeout: number }): Promise<void> {
+  const url = `http://${addressOf(requireConfig(options.config))}/readyz`
+  const answer = await ask(url, options.timeout * 1000)
+  if (answer.status !== 200) throw new CommandFailure(`${url}: ${answer.status} ${await answer.text()}`)
+  print('ready')
+}
+
+async function ask(url: string, timeoutMs: number): Promise<Response> {
+  try {
+    return await fetch(url, { signal: AbortSignal.timeout(timeoutMs), redirect: 'manual' })
+  } catch (thrown) {
+    const reason = toFailure(thrown)?.message ?? (thrown instanceof Error ? thrown.message : String(thrown))
+    throw new CommandFailure(`${url}: no answer (${reason})`)
+  }
+}
+
+/** Where it listens: as the server said when it started (port 0 became another), else as the config says. */
+function addressOf({ dataDir, http }: Config): string {
+  const address = readServing(dataDir)?.listeners.http ?? (http.listen && formatEndpoint(http.listen))
+  if (!address) throw new CommandFailure('http.listen is "off": there is nobody to ask')
+  return address.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:')
+}

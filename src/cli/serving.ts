@@ -1,0 +1,39 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { lockDataDir } from '../storage/sqlite/lock.ts'
+
+/** What a running server leaves in its data directory, so that other commands find it. After a kill it may be stale:
+ *  isServed tells. */
+export interface Serving {
+  pid: number
+  version: string
+  started_at: string
+  /** `host:port` of each listener as on the ready line; null: off. */
+  listeners: Record<string, string | null>
+}
+
+const fileOf = (dataDir: string) => join(dataDir, 'serving.json')
+
+export function writeServing(dataDir: string, serving: Serving): void {
+  writeFileSync(fileOf(dataDir), `${JSON.stringify(serving)}\n`, { mode: 0o600 })
+}
+
+export function removeServing(dataDir: string): void {
+  rmSync(fileOf(dataDir), { force: true })
+}
+
+/** Null where none was left, or one that cannot be read. */
+export function readServing(dataDir: string): Serving | null {
+  try {
+    return JSON.parse(readFileSync(fileOf(dataDir), 'utf8'))
+  } catch {
+    return null
+  }
+}
+
+/** Whether a server runs on this data directory at present. */
+export function isServed(dataDir: string): boolean {
+  const lock = lockDataDir(dataDir)
+  lock?.release()
+  return lock === null
+}

@@ -1,0 +1,32 @@
+import { toml } from './example.ts'
+import type { Given, Origin } from './given.ts'
+import { fromStep } from './paths.ts'
+import type { Key } from './schema.ts'
+
+/** One key as it is in effect, and where that comes from. */
+export interface Setting {
+  /** Dotted path. */
+  readonly key: string
+  /** As it would stand in the file; what a secret is, is not told. */
+  readonly value: string
+  readonly isGiven: boolean
+  /** `config.toml:12`, `environment POSTRIDER_X`, `credentials x` or `default`. */
+  readonly source: string
+}
+
+/** Every key and the values given → the settings, in the order of the schema. */
+export function settingsOf(keys: ReadonlyMap<string, Key>, given: ReadonlyMap<string, Given>): Setting[] {
+  return [...keys].map(([path, key]) => {
+    const found = given.get(path)
+    const raw = found ? found.raw : key.fallback
+    const isHidden = key.isSecret && raw !== ''
+    return {
+      key: path.split('.').map(fromStep).join('.'),
+      value: isHidden ? '(secret)' : toml(raw),
+      isGiven: found !== undefined,
+      source: found ? placeOf(found.origin) : 'default',
+    }
+  })
+}
+
+const placeOf = ({ file, line, key }: Origin) => (line === null ? `${file} ${key}` : `${file}:${line}`)

@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { chmodSync, existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pkg from '../../package.json' with { type: 'json' }
+import { LIMIT_MS, postrider, start, startWith, workplace } from './command.ts'
+
+describe('a machine that runs the server', () => {
+  let place: ReturnType<typeof workplace>
+  const undo: (() => unknown)[] = []
+  beforeEach(() => {
+    place = workplace()
+    place.writeConfig()
+  })
+  afterEach(async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+    place.remove()
+  })
+
+  const command = (...args: string[]) => postrider(...args, '--config', place.file)
+
+  test(
+    'learns from status and healthcheck whether one runs, where, and what waits',
+    async () => {
+      const none = await command('status')
+      expect(none).toMatchObject({ code: 1, stdout: '' })
+      expect(none.stderr).toContain('there is no database yet')
+      await command('init', '--domain', 'example.com')
+      const stopped = await command('status', '--json')
+      expect(stopped.code).toBe(1)
+      const nothing = { due: 0, later: 0, oldest_due_seconds: null }
+      const queues = { deliveries: nothing, webhook_deliveries: nothing, inbound_deliveries: nothing }
+      const version = pkg.version
+      const still = { running: false, version, pid: null, started_at: null, listeners: null, queues }
+      expect(JSON.parse(stopped.stdout)).toEqual(still)
+      const unanswered = await command('healthcheck')
+      expect(unanswered.code).toBe(1)
+      expect(unanswered.stderr).toContain('/readyz: no answer')
+
+      const server = await start('serve', '--config', place.file)
+      undo.push(() => server.kill('SIGKILL'))
+      const { event: _, ...listeners } = JSON.parse(await server.line)
+      const running = JSON.parse((await command('status', '--json')).stdout)
+      const [pid, started_at] = [expect.any(Number), expect.stringMatching(/^20.*Z$/)]
+      expect(running).toEqual({ running: true, version, pid, started_at, listeners, queues })
+      const told = await command('status')
+      expect(told.code).toBe(0)
+      expect(told.stdout).toContain(`runs since ${running.started_at}`)
+      expect(told.stdout).toContain(`http ${listeners.http}`)
+      // The port in the config is 0: only the server knows.
+      expect(await command('healthcheck')).toEqual({ code: 0, stdout: 'ready\n', stderr: '' })
+
+      server.kill('SIGTERM')
+      await server.ended
+      expect(existsSync(join(place.dataDir, 'serving.json'))).toBe(false)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'a server that was killed is not taken for a running one',
+    async () => {
+      await command('init', '--domain', 'example.com')
+      const server = await start('serve', '--config', place.file)
+      await server.line
+      server.kill('SIGKILL')
+      await server.ended
+      const stopped = await command('status', '--json')
+      expect(stopped.code).toBe(1)
+      expect(JSON.parse(stopped.stdout)).toMatchObject({ running: false, pid: null })
+      expect((await command('healthcheck')).code).toBe(1)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'sees what is set and where, and no secret',
+    async () => {
+      place.writeConfig('127.0.0.1:8026', '[delivery]\nsmarthost_file = "relay"\n[plans.gold]\ndomains = 7\n')
+      writeFileSync(join(place.folder, 'relay'), 'smtp://me:hunter2@relay.example')
+      const exposed = await command('config', 'print')
+      expect(exposed).toMatchObject({ code: 2, stdout: '' })
+      expect(exposed.stderr).toContain(
+        `delivery.smarthost_file: expected a file that only its owner can read: chmod 600 `,
+      )
+
+      chmodSync(join(place.folder, 'relay'), 0o600)
+      const print = async (...args: string[]) => {
+        const running = await startWith(
+          { POSTRIDER_LOG_LEVEL: 'warn' },
+          'config',
+          'print',
+          '--config',
+          place.file,
+          ...args,
+        )
+        const { code, stdout } = await running.ended
+        expect(code).toBe(0)
+        expect(stdout).not.toContain('hunter2')
+        return stdout
+      }
+      const given = JSON.parse(await print('--json')).data
+      expect(given).toContainEqual({ key: 'http.listen', value: '"127.0.0.1:8026"', source: `${place.file}:4` })
+      expect(given).toContainEqual({ key: 'delivery.smarthost', value: '(secret)', source: `${place.file}:8` })
+      expect(given).toContainEqual({ key: 'plans.gold.domains', value: '7', source: `${place.file}:10` })
+      expect(given).toContainEqual({ key: 'log.level', value: '"warn"', source: 'environment POSTRIDER_LOG_LEVEL' })
+      expect(given.map(({ key }: { key: string }) => key)).not.toContain('log.format')
+      expect(await print('--effective')).toMatch(/^log\.format +"auto" +default$/m)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'gets a unit for this config from the command line',
+    async () => {
+      const { code, stdout } = await command('unit')
+      expect(code).toBe(0)
+      expect(stdout).toContain(` serve --config ${place.file}\n`)
+      expect(stdout).toContain(`ReadWritePaths=${place.dataDir}\n`)
+    },
+    LIMIT_MS,
+  )
+})
