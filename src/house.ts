@@ -243,6 +243,7 @@ async function furnish(
     // A body of base64 attachments is a third larger than the mail it becomes.
     limits: { bodyBytes: Math.ceil(config.limits.messageBytes * 1.5) },
     clientAddress,
+    isSecure: () => publicUrl.startsWith('https:'),
     log,
     watchDescriptors: (tell) => watchDescriptors(descriptors, tell),
     answered: metrics.answered,

@@ -8,7 +8,9 @@ import { explainOperations } from './api/routes/explain.ts'
 import { inboundOperations } from './api/routes/inbound.ts'
 import { messageOperations } from './api/routes/messages.ts'
 import { analyzeOperations } from './api/routes/messages-analyze.ts'
+import { organizationOperations } from './api/routes/organizations.ts'
 import { qualityOperations } from './api/routes/quality.ts'
+import { sessionOperations } from './api/routes/sessions.ts'
 import { statsOperations } from './api/routes/stats.ts'
 import { suppressionOperations } from './api/routes/suppressions.ts'
 import { templateOperations } from './api/routes/templates.ts'
@@ -119,6 +121,8 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...templateOperations(around),
     ...webhookOperations({ ...around, checkUrl }),
     ...inboundOperations({ ...around, checkUrl }),
+    ...organizationOperations({ ...around, plans: Object.keys(config.plans) }),
+    ...sessionOperations(around),
   ]
 }
 

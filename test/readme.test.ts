@@ -125,7 +125,9 @@ describe('the tables of the README', () => {
   test('every operation stands among the endpoints with its permission, and none that does not exist', async () => {
     const rows = [...README.matchAll(/^\| ([A-Z]+) \| `(\/[^`]+)` \| (\w+) \|/gm)]
     const documented = rows.map(([, method, path, permission]) => `${method} ${path} ${permission}`)
-    const operations = (await allOperations()).map(({ method, path, permission }) => `${method} ${path} ${permission}`)
+    const operations = (await allOperations()).map(
+      ({ method, path, permission, forOperator }) => `${method} ${path} ${forOperator ? 'operator' : permission}`,
+    )
     const served = [...healthPages(anything), ...documentPages([], '')]
     const pages = served.map(({ method, path }) => `${method} ${path} none`)
     expect(documented.toSorted()).toEqual([...operations, ...pages].toSorted())

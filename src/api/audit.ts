@@ -55,7 +55,7 @@ function entryOf(id: string, action: string, call: ToldCall, from: Origin, outco
   const resourceId = idOf(Array.isArray(call.resource) ? call.resource[0] : call.resource) ?? made ?? idInPath(call)
   return {
     id,
-    organizationId: call.organizationId,
+    organizationId: call.organizationId || null,
     at: call.now,
     actor: from.actor,
     action,

@@ -4,6 +4,7 @@ import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Random } from '../platform/random.ts'
 import type { ApiKeys } from '../storage/store.ts'
+import { base62 } from './base62.ts'
 
 export interface Auth {
   /** `Authorization` header → the key it presents. Throws 401, the same for every cause, so that a guesser learns
@@ -44,16 +45,9 @@ export function hashKeyValue(value: string): Uint8Array {
   return hash('sha256', value, 'buffer')
 }
 
-/** A new key value: `svc_live_` or `svc_test_` and 40 characters of base62, 238 bits (contract §2 asks for 32).
- *  Every character is equally likely: bytes that would favour the first ones are thrown away. */
+/** A new key value: `svc_live_` or `svc_test_` and 40 characters of base62, 238 bits (contract §2 asks for 32). */
 export function mintKeyValue(mode: Mode, random: Random): string {
-  let text = ''
-  while (text.length < RANDOM_CHARACTERS) {
-    for (const byte of random.bytes(RANDOM_CHARACTERS)) {
-      if (byte < FAIR_BYTES && text.length < RANDOM_CHARACTERS) text += BASE62[byte % 62]
-    }
-  }
-  return `svc_${mode}_${text}`
+  return `svc_${mode}_${base62(RANDOM_CHARACTERS, random)}`
 }
 
 /** The first characters of a key value, shown in lists so that people know it again (contract §2). */
@@ -61,8 +55,6 @@ export function keyPrefix(value: string): string {
   return value.slice(0, 16)
 }
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const FAIR_BYTES = 248 // 4 × 62, the largest multiple below 256
 const RANDOM_CHARACTERS = 40
 // RFC 6750 §2.1 with the form of our own keys; scheme names have no letter case (RFC 9110 §11.1).
 const PRESENTED = /^[Bb][Ee][Aa][Rr][Ee][Rr] +(svc_(?:live|test)_[0-9A-Za-z]{1,200})$/

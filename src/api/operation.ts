@@ -16,6 +16,8 @@ export interface Operation<Q = any, B = any, R = any> {
   /** `/v1/webhooks/:webhook_id` */
   path: string
   permission: Permission
+  /** Only for the operator of the appliance: signed in to the dashboard, or at the command line. A key gets 403. */
+  forOperator?: boolean
   summary: string
   /** More than the summary says; CommonMark. */
   description?: string

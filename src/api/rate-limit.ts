@@ -14,6 +14,8 @@ export interface RateState {
 export interface RateLimit {
   /** Counts one request of the key against its plan. Never throws but for what the store throws. */
   take(key: ApiKey, now: number): Promise<RateState> | RateState
+  /** Counts one request of the operator's, by session: whose rate is no organization's. */
+  takeOperator(sessionId: string, now: number): RateState
 }
 
 /** Organizations and plans → RateLimit: fixed windows of 60 s that begin with a key's first request, in memory.
@@ -36,15 +38,19 @@ export function createRateLimit(options: {
   const count = (key: ApiKey, limit: number, now: number): RateState => {
     if (now >= sweepAt) sweep(now)
     if (limit === UNLIMITED) return NO_LIMIT
-    const window = windowOf(key, now)
+    const id = key.rotatedTo === null ? key.id : moveToSuccessor(key.id, key.rotatedTo)
+    return spend(id, limit, now)
+  }
+
+  const spend = (id: string, limit: number, now: number): RateState => {
+    const window = windowOf(id, now)
     const allowed = window.used < limit
     if (allowed) window.used++
     const remaining = Math.max(0, limit - window.used)
     return { allowed, limit, remaining, resetSeconds: Math.max(1, Math.ceil((window.endsAt - now) / 1000)) }
   }
 
-  const windowOf = (key: ApiKey, now: number): Window => {
-    const id = key.rotatedTo === null ? key.id : moveToSuccessor(key.id, key.rotatedTo)
+  const windowOf = (id: string, now: number): Window => {
     const known = windows.get(id)
     // A clock that was set back must not make a window last longer than one.
     if (known !== undefined && now < known.endsAt && known.endsAt - now <= WINDOW_MS) return known
@@ -90,6 +96,10 @@ export function createRateLimit(options: {
       }
       return readLimit(key, now).then((limit) => count(key, limit, now))
     },
+    takeOperator(sessionId, now) {
+      if (now >= sweepAt) sweep(now)
+      return spend(sessionId, OPERATOR_LIMIT, now)
+    },
   }
 }
 
@@ -108,6 +118,7 @@ interface Window {
 const WINDOW_MS = 60_000 // document: requests per minute
 const PLAN_MEMORY_MS = 5_000 // a plan changed by the operator is in force this soon
 const LIMIT_WITHOUT_PLAN = 60 // a plan that is no longer configured: the document's smallest
+const OPERATOR_LIMIT = 1_200 // a page asks for five things; nobody turns that many
 const MAX_CHAIN = 100
 const MAX_SUCCESSORS = 10_000
 const NO_LIMIT: RateState = { allowed: true, limit: 1e9, remaining: 1e9, resetSeconds: 60 }

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { type ApiKey, allows } from '../model/api-key.ts'
 import type { Plan } from '../model/organization.ts'
 import { Refusal } from '../model/refusal.ts'
+import type { Session } from '../model/session.ts'
 import type { ClientAddress } from '../platform/client-address.ts'
 import type { WallClock } from '../platform/clock.ts'
 import type { Supply } from '../platform/descriptors.ts'
@@ -21,10 +22,13 @@ import { createIdempotency } from './idempotency.ts'
 import { createLargeBodies } from './large-bodies.ts'
 import { createListener } from './listener.ts'
 import type { Call, MakeRemember, Operation } from './operation.ts'
+import { isOperator, requireOperator } from './operator.ts'
 import { perform } from './perform.ts'
 import { createRateLimit, type RateLimit, writeRateHeaders } from './rate-limit.ts'
 import { parseBody, parseQuery, readBytes } from './read.ts'
 import { createRoutes, type Page, type Route } from './route-table.ts'
+import { sessionPages } from './session-pages.ts'
+import { createSessions } from './sessions.ts'
 
 export interface ApiOptions {
   operations: Operation[]
@@ -37,6 +41,8 @@ export interface ApiOptions {
   plans: (name: string) => Plan | undefined
   limits: { bodyBytes: number }
   clientAddress: ClientAddress
+  /** Whether browsers reach us by https; no unless said. */
+  isSecure?: () => boolean
   log: Log
   /** Tells of file descriptors from time to time, until what it returns is called; while they are short no connections
    *  are taken. */
@@ -71,6 +77,7 @@ export interface Api {
 export function createApi(options: ApiOptions): Api {
   const { store, clock, random, log, limits } = options
   const auth = createAuth(store.apiKeys)
+  const sessions = createSessions(store)
   const rateLimit = createRateLimit({ organizations: store.organizations, plans: options.plans })
   const once = createOnce({ records: store.idempotency, clock: clock.steady })
   const idempotency = createIdempotency({ once, random })
@@ -79,6 +86,11 @@ export function createApi(options: ApiOptions): Api {
   let isStopping = false
   let underWay = 0
   let onIdle = () => {}
+
+  /** Of keys and of sessions. */
+  const flushUses = async () => {
+    await Promise.all([auth.flushUses(), sessions.flushSeen()])
+  }
 
   async function serve(request: Request, params: Params, route: Route): Promise<Response> {
     const startedAt = clock.steady.now()
@@ -108,9 +120,11 @@ export function createApi(options: ApiOptions): Api {
     if (!route.guarded) return answerPage(request, params, route, exchange)
     if (isStopping) throw stopping()
 
-    const key = auth.authenticate(request.headers.get('authorization'), now)
+    const session = sessions.of(request, now)
+    const key =
+      session === null ? auth.authenticate(request.headers.get('authorization'), now) : sessions.keyOf(request, now)
     exchange.key = key
-    await spendRate(key, exchange, now)
+    await spendRate(key, session, exchange, now)
     const operation = requireMethod(route, route.operations.get(request.method))
     exchange.operation = operation
     const call = createCall(request, params, key, exchange.requestId, now)
@@ -121,6 +135,7 @@ export function createApi(options: ApiOptions): Api {
   /** What follows once it is known who asks for what. */
   async function answer(request: Request, operation: Operation, call: Call, exchange: Exchange): Promise<Response> {
     requirePermission(call.key, operation)
+    if (isOperator(call.key)) await sessions.requireTenant(call.key, operation)
     if (operation.body === undefined) return answerTo(NO_BYTES, request, operation, call, exchange)
     const held = largeBodies.open(request, call.key.id)
     let bytes = NO_BYTES
@@ -149,7 +164,9 @@ export function createApi(options: ApiOptions): Api {
 
   function originOf(request: Request, key: ApiKey): Origin {
     return {
-      actor: { type: 'api_key', id: key.id, name: key.name },
+      actor: isOperator(key)
+        ? { type: 'operator', id: key.id, name: 'dashboard' }
+        : { type: 'api_key', id: key.id, name: key.name },
       ipAddress: options.clientAddress(peerOf(request), request.headers.get('x-forwarded-for')) || null,
     }
   }
@@ -164,8 +181,8 @@ export function createApi(options: ApiOptions): Api {
     return response
   }
 
-  async function spendRate(key: ApiKey, exchange: Exchange, now: number): Promise<void> {
-    const taken = rateLimit.take(key, now)
+  async function spendRate(key: ApiKey, session: Session | null, exchange: Exchange, now: number): Promise<void> {
+    const taken = session === null ? rateLimit.take(key, now) : rateLimit.takeOperator(session.id, now)
     const rate = taken instanceof Promise ? await taken : taken
     writeRateHeaders(exchange.headers, rate)
     if (rate.allowed) return
@@ -217,7 +234,13 @@ export function createApi(options: ApiOptions): Api {
   })
   const health = healthPages({ store, isReady: options.isReady, isStopping: () => isStopping })
   const documents = documentPages(options.operations, VERSION)
-  for (const route of createRoutes(options.operations, [...health, ...documents, ...(options.pages ?? [])])) {
+  const signIn = sessionPages({ ...options, sessions, isSecure: options.isSecure ?? (() => false) })
+  for (const route of createRoutes(options.operations, [
+    ...health,
+    ...documents,
+    ...signIn,
+    ...(options.pages ?? []),
+  ])) {
     app.all(route.path, ({ request, params }) => serve(request, params ?? {}, route), { parse: 'none' })
   }
 
@@ -228,7 +251,7 @@ export function createApi(options: ApiOptions): Api {
     },
     fetch: async (request) => app.handle(request),
     underWay: () => underWay,
-    auth,
+    auth: { ...auth, flushUses },
     rateLimit,
     once,
     async stop(withinMs) {
@@ -242,7 +265,7 @@ export function createApi(options: ApiOptions): Api {
       await Promise.race([Promise.all([idle, closed]), clock.sleep(withinMs, nap.signal)])
       nap.abort()
       await listener.cut()
-      await auth.flushUses()
+      await flushUses()
     },
   }
 }
@@ -273,6 +296,7 @@ function requireMethod<T>(route: Route, found: T | undefined): T {
 }
 
 function requirePermission(key: ApiKey, operation: Operation): void {
+  requireOperator(key, operation)
   if (allows(key.permissions, operation.permission)) return
   throw new Refusal('forbidden', `this key lacks the permission ${operation.permission}`, {
     details: { required: operation.permission, held: key.permissions },

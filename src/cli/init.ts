@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, publicUrlAt, readConfig } from '../config.ts'
 import { checkDomainName } from '../domains/name.ts'
 import type { Organization } from '../model/organization.ts'
 import { dnsTable, type PublishedRecord } from './dns-table.ts'
 import { CommandFailure, configFailure, toFailure, usageFault } from './failure.ts'
 import { initialConfig } from './init-texts.ts'
+import { LINK_MINUTES, makeLoginLink } from './login-link.ts'
 import { type Office, requireConfig, withStore } from './office.ts'
 import { newOrganization } from './org.ts'
 import { paintFor, print, printJson } from './print.ts'
@@ -44,6 +45,7 @@ interface Established {
   organizationId: string
   domain: Record<string, unknown>
   apiKey: string | null
+  dashboardUrl: string | null
 }
 
 async function establish(name: string, options: Options, office: Office): Promise<Established> {
@@ -52,7 +54,7 @@ async function establish(name: string, options: Options, office: Office): Promis
   if (existing !== null) {
     const { id, organizationId } = existing
     const domain = await operator.run('domains_get', { organizationId, params: { domain_id: id } })
-    return { changed: false, organizationId, domain, apiKey: null }
+    return { changed: false, organizationId, domain, apiKey: null, dashboardUrl: null }
   }
   const { id: organizationId } = await organizationFor(name, options.org, office)
   const domain = await operator.run('domains_create', { organizationId, body: { name } })
@@ -60,7 +62,8 @@ async function establish(name: string, options: Options, office: Office): Promis
     organizationId,
     body: { name: 'admin', domain_id: domain.id, permissions: ['admin'], mode: 'live' },
   })
-  return { changed: true, organizationId, domain, apiKey: String(key.key) }
+  const { url } = await makeLoginLink(store, publicUrlAt(office.config, office.config.http.listen))
+  return { changed: true, organizationId, domain, apiKey: String(key.key), dashboardUrl: url }
 }
 
 /** The one that is named; without a name the only one there is, or a new one called like the domain. */
@@ -89,12 +92,14 @@ function writeConfig(options: Options, domain: string): Config {
 }
 
 function tell(made: Established, options: Options, config: Config, isNewConfig: boolean): void {
-  const { changed, organizationId, domain, apiKey } = made
+  const { changed, organizationId, domain, apiKey, dashboardUrl } = made
   const dnsRecords = domain.dns_records as PublishedRecord[]
   if (options.json) {
     const ids = { organization_id: organizationId, domain_id: domain.id }
     printJson(
-      changed ? { ...ids, api_key: apiKey, dns_records: dnsRecords } : { changed, ...ids, dns_records: dnsRecords },
+      changed
+        ? { ...ids, api_key: apiKey, dashboard: dashboardUrl, dns_records: dnsRecords }
+        : { changed, ...ids, dns_records: dnsRecords },
     )
   } else if (changed) print(nextSteps(made, resolve(options.config), config, isNewConfig))
   else print(`${domain.name} is there already; nothing was changed.\n\n${dnsTable(dnsRecords)}`)
@@ -102,7 +107,7 @@ function tell(made: Established, options: Options, config: Config, isNewConfig: 
 
 /** What was made, and everything between here and the first mail. */
 function nextSteps(made: Established, file: string, config: Config, isNewConfig: boolean): string {
-  const { organizationId, domain, apiKey } = made
+  const { organizationId, domain, apiKey, dashboardUrl } = made
   const paint = paintFor(process.env, process.stdout.isTTY)
   return `${paint.good('✓')} ${isNewConfig ? 'wrote' : 'used'} ${file}
 ${paint.good('✓')} data in ${config.dataDir}
@@ -120,5 +125,8 @@ ${serviceSteps({ file, dataDir: config.dataDir })}
 
 ${paint.bold('3. When the records are published')}
    postrider domain verify ${domain.name} --config ${file}
-   postrider send --config ${file} --from hello@${domain.name} --to you@… --subject Hello --text Hello --wait 30`
+   postrider send --config ${file} --from hello@${domain.name} --to you@… --subject Hello --text Hello --wait 30
+
+${paint.bold('The dashboard, once the server runs')}: ${dashboardUrl}
+   Opens once, within ${LINK_MINUTES} minutes; another link: postrider login-link --config ${file}`
 }

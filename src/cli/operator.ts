@@ -1,11 +1,11 @@
 import { createAudit, type Origin } from '../api/audit.ts'
 import type { Call, Operation } from '../api/operation.ts'
+import { operatorKey } from '../api/operator.ts'
 import { perform } from '../api/perform.ts'
 import { check } from '../api/schema.ts'
 import type { Config } from '../config.ts'
 import { createOwnParts, NOTHING_OWN } from '../mail/own-parts.ts'
 import { createVerp } from '../mail/verp.ts'
-import type { ApiKey } from '../model/api-key.ts'
 import type { Mode } from '../model/message.ts'
 import { policyAt } from '../model/mta-sts.ts'
 import { invalid } from '../model/refusal.ts'
@@ -33,6 +33,7 @@ export interface Operator {
 }
 
 export interface OperatorRequest {
+  /** '' = none, for what is the operator's alone. */
   organizationId: string
   /** The domain to send from. */
   domainId?: string
@@ -134,20 +135,7 @@ export function createOperator(deps: {
 
 function callOf(request: OperatorRequest, mintId: MintId, now: number): Call {
   const { organizationId, domainId = '', mode = 'live', params = {} } = request
-  const key: ApiKey = {
-    id: 'operator',
-    organizationId,
-    domainId,
-    name: 'operator',
-    mode,
-    permissions: ['admin'],
-    prefix: '',
-    createdAt: now,
-    lastUsedAt: null,
-    expiresAt: null,
-    revokedAt: null,
-    rotatedTo: null,
-  }
+  const key = operatorKey({ organizationId, domainId, mode }, now)
   return {
     key,
     organizationId,

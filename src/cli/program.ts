@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { addLoginLink } from './commands/login-link.ts'
 import { addService } from './commands/service.ts'
 import { EXIT, toFailure } from './failure.ts'
 import { gather, MODES, port, seconds, whole, withConfig, withRecords } from './options.ts'
@@ -74,6 +75,7 @@ function createProgram(end: (code: number) => void): Command {
   addOrganizations(program)
   addDomains(program, end)
   addKeys(program)
+  addLoginLink(program)
 
   withRecords(program.command('audit'))
     .description('who managed what: keys, domains, webhooks, templates, routes, suppressions, plans')

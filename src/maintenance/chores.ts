@@ -82,6 +82,11 @@ export function chores(house: {
       everyMs: 60 * MINUTE_MS,
       run: async (now) => (await store.auditLog.prune(now - AUDIT_KEPT_MS, 100)) === 100,
     },
+    {
+      name: 'operator sessions',
+      everyMs: 60 * MINUTE_MS,
+      run: async (now) => (await store.sessions.prune(now, 100)) >= 100,
+    },
     { name: 'tls reports', everyMs: MINUTE_MS, run: (now) => house.tellTls(now).then(() => false) },
     createRetention(house),
   ]

@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'inb'
   | 'alr'
   | 'aud'
+  | 'ses'
   | 'req'
 
 /** Mints identifiers; made once per process from its Clock and Random. */

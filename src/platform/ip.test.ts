@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { canonicalIp, createAddressGuard, createNetworks, isIpLiteral, isPublicUnicast, parseHostPort } from './ip.ts'
+import {
+  canonicalIp,
+  clientOf,
+  createAddressGuard,
+  createNetworks,
+  isIpLiteral,
+  isPublicUnicast,
+  parseHostPort,
+} from './ip.ts'
 
 describe('public unicast', () => {
   test.each([
@@ -157,4 +165,13 @@ test('networks hold their addresses, mapped ones too, and nothing else', () => {
   for (const ip of ['11.0.0.1', '2001:db9::1', '::1', '', 'x']) expect(isWithin(ip)).toBe(false)
   expect(createNetworks([])('10.0.0.1')).toBe(false)
   expect(() => createNetworks(['10.0.0.0'])).toThrow(/CIDR/)
+})
+
+test('an IPv6 client is its /64', () => {
+  expect(clientOf('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2')
+  expect(clientOf('2001:db8:1:2::1')).toBe('2001:db8:1:2')
+  expect(clientOf('2001:db8:1:3::1')).toBe('2001:db8:1:3')
+  expect(clientOf('fe80::1%eth0')).toBe('fe80:0:0:0')
+  expect(clientOf('::ffff:c000:0201')).toBe('192.0.2.1')
+  expect(clientOf('')).toBe('')
 })

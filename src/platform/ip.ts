@@ -41,6 +41,19 @@ export function canonicalIp(text: string): string | null {
   return isIpLiteral(address) ? ipaddr.process(address).toString() : null
 }
 
+/** Remote address → whom we take to be behind it: an IPv4 address itself, also when it is written as IPv6 (::ffff:…); of
+ *  other IPv6 addresses the /64, for one customer has at least that. What is no address stays as it is. RFC 6177 §2. */
+export function clientOf(address: string): string {
+  const canonical = canonicalIp(address)
+  if (canonical === null) return address
+  const parsed = ipaddr.parse(canonical)
+  if (parsed instanceof ipaddr.IPv4) return canonical
+  return parsed.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')
+}
+
 /** `127.0.0.1:25`, `[::1]:25` or `host.example:25` → host without brackets, and port 0–65535.
  *  Null for anything else, so also for an IPv6 address without brackets or a missing port. */
 export function parseHostPort(text: string): { host: string; port: number } | null {

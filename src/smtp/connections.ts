@@ -1,5 +1,4 @@
-import { isIPv6 } from 'node:net'
-import ipaddr from 'ipaddr.js'
+import { clientOf } from '../platform/ip.ts'
 
 /** How many connections there are, in all and from one address. */
 export interface ConnectionCount {
@@ -31,17 +30,4 @@ export function createConnectionCount(limits: { connections: number; connections
     },
     total: () => total,
   }
-}
-
-/** Remote address → whom we take to be behind it: an IPv4 address itself, also when it is written as IPv6 (::ffff:…); of
- *  other IPv6 addresses the /64, for one customer has at least that. What is no address stays as it is. RFC 6177 §2. */
-export function clientOf(address: string): string {
-  const plain = address.replace(/%.*$/, '') // zone of a link-local address
-  if (!isIPv6(plain)) return address
-  const parsed = ipaddr.IPv6.parse(plain)
-  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString()
-  return parsed.parts
-    .slice(0, 4)
-    .map((part) => part.toString(16))
-    .join(':')
 }

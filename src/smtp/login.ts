@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/clock.ts'
-import { clientOf } from './connections.ts'
+import { clientOf } from '../platform/ip.ts'
 
 /** Who says a wrong password hears so ever later, one after the other for each remote address. */
 export interface LoginBrake {

@@ -11,6 +11,7 @@ import type { Organization } from '../model/organization.ts'
 import type { PostAttempt } from '../model/post-attempt.ts'
 import type { QualityAlert, QualityFigures } from '../model/quality.ts'
 import type { Report } from '../model/report.ts'
+import type { Session } from '../model/session.ts'
 import type { Counts } from '../model/stats.ts'
 import type { Suppression, SuppressionReason } from '../model/suppression.ts'
 import type { Template, TemplateContent, TemplateVersion } from '../model/template.ts'
@@ -34,6 +35,7 @@ export interface Store {
   organizations: Organizations
   domains: Domains
   apiKeys: ApiKeys
+  sessions: Sessions
   messages: Messages
   deliveries: Deliveries
   events: Events
@@ -165,7 +167,36 @@ export interface Organizations {
   /** By id or by name. */
   find(idOrName: string): Promise<Organization | null>
   list(): Promise<Organization[]>
+  /** Newest first. */
+  page(page: PageRequest): Promise<Page<Organization>>
   setPlan(id: string, plan: string): Promise<void>
+  /** `conflict` when another organization has that name. */
+  rename(id: string, name: string): Promise<'renamed' | 'conflict'>
+}
+
+/** How the operator of the appliance gets in: links that open once, sessions, and perhaps a password. Tokens come as
+ *  SHA-256, the password as a hash that took its time. */
+export interface Sessions {
+  addLink(link: { tokenHash: Uint8Array; createdAt: number; expiresAt: number }): Promise<void>
+  /** Uses the link up and opens the session, both or neither. `unknown` for a link that never was, was used or has
+   *  expired, alike. */
+  openByLink(linkHash: Uint8Array, session: Session, tokenHash: Uint8Array): Promise<'opened' | 'unknown'>
+  open(session: Session, tokenHash: Uint8Array): Promise<void>
+  /** Also one that has ended. Synchronous: asked for at every request. */
+  findByToken(tokenHash: Uint8Array): Session | null
+  get(id: string): Promise<Session | null>
+  /** Those that have not ended, newest first. */
+  list(now: number, page: PageRequest): Promise<Page<Session>>
+  /** When sessions were last seen, and when they end now; what has ended meanwhile stays so. */
+  recordSeen(seen: { id: string; at: number; endsAt: number }[]): Promise<void>
+  /** Ends a session for good. */
+  end(id: string): Promise<void>
+  /** Null where there is none. */
+  passwordHash(): Promise<string | null>
+  /** Sets it (null: takes it away), and ends every session but `keep`. */
+  setPassword(hash: string | null, keep: string | null, now: number): Promise<void>
+  /** Forgets at most `limit` links and as many sessions that ended before `before`; answers how many went. */
+  prune(before: number, limit: number): Promise<number>
 }
 
 export interface Domains {

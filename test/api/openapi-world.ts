@@ -13,7 +13,7 @@ import { silentLog } from '../../src/platform/log.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { Compose } from '../../src/submission/signing.ts'
-import { createTestRandom, START, silentResolver } from '../support/api.ts'
+import { createTestRandom, START, signIn, silentResolver } from '../support/api.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 import { inboundMessage, storedMail } from '../support/inbound.ts'
 import { addKey } from '../support/keys.ts'
@@ -35,6 +35,13 @@ export async function openContractWorld() {
       return store.organizations.get(id)
     },
   }
+  const sessions: Store['sessions'] = {
+    ...store.sessions,
+    findByToken: (tokenHash) => {
+      if (isBroken) throw new Error('the disk is on fire')
+      return store.sessions.findByToken(tokenHash)
+    },
+  }
   const config = makeConfig({
     hostname: 'mail.postrider.test',
     plans: { starter: { requests_per_minute: -1 }, free: { requests_per_minute: 1, domains: 1 } },
@@ -47,7 +54,7 @@ export async function openContractWorld() {
     Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, own }))
   const around = {
     config,
-    store: { ...store, organizations },
+    store: { ...store, organizations, sessions },
     clock,
     random,
     mintId,
@@ -119,6 +126,21 @@ export async function openContractWorld() {
     keys,
     domain,
     addInbound,
+    organizationId: rich,
+    /** Headers of a session of the operator's. */
+    signIn: async () => ({ ...(await signIn(store, clock.now(), random, mintId)), 'x-operator': '1' }),
+    /** A session of its own. */
+    addSession: async () => {
+      await signIn(store, clock.now(), random, mintId)
+      return (await store.sessions.list(clock.now(), { limit: 1, after: null })).records[0]!.id
+    },
+    /** What was done, as told of the whole installation and of organizations that were made here. */
+    toldOfTheServer: async () => {
+      const anyone = { organizationId: null, actorId: 'operator', action: null, resourceId: null }
+      const range = { createdAfter: null, createdBefore: null }
+      const { records } = await store.auditLog.list({ ...anyone, ...range }, { limit: 100, after: null })
+      return new Set(records.filter(({ outcome }) => outcome === 'done').map(({ action }) => action))
+    },
     /** From now on, or no longer, every request fails at the store. */
     breakStore: (broken: boolean) => {
       isBroken = broken

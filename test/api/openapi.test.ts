@@ -19,8 +19,12 @@ let read: ReturnType<typeof readDocument>
 const reached = new Set<string>()
 const faults: string[] = []
 
+/** Headers of the operator's session. */
+let operator: Record<string, string>
+
 beforeAll(async () => {
   world = await openContractWorld()
+  operator = await world.signIn()
   document = await (await fetch(`${world.origin}/openapi.json`)).json()
   read = readDocument(document)
 })
@@ -28,6 +32,7 @@ afterAll(() => world.close())
 
 interface Ask {
   body?: unknown
+  /** Null = none, `operator` = the operator's session. */
   key?: string | null
   headers?: Record<string, string>
 }
@@ -37,7 +42,7 @@ async function ask(method: string, path: string, { body, key = world.keys.live, 
   const request = {
     method,
     headers: {
-      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(key === 'operator' ? operator : key === null ? {} : { authorization: `Bearer ${key}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
@@ -54,7 +59,9 @@ async function ask(method: string, path: string, { body, key = world.keys.live, 
 }
 
 /** The same for an operation of the document; remembers what was reached. */
-async function askFor({ id, method, path }: Documented, ids: Ids, options: Ask & { query?: string } = {}) {
+async function askFor(documented: Documented, ids: Ids, asked: Ask & { query?: string } = {}) {
+  const { id, method, path } = documented
+  const options = { key: forOperator(documented) ? 'operator' : world.keys.live, ...asked }
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'none')
   const answered = await ask(method, `${filled}${options.query ?? ''}`, options)
   const kind = answered.body?.error?.code ?? answered.headers.get('content-type')?.split(';')[0]
@@ -63,6 +70,7 @@ async function askFor({ id, method, path }: Documented, ids: Ids, options: Ask &
 }
 
 type Ids = Record<string, string>
+const forOperator = ({ operation }: Documented) => operation['x-permission'] === 'operator'
 const operationOf = (id: string) => read.operations.find((each) => each.id === id)!
 const createdId = async (path: string, body: unknown, key = world.keys.live): Promise<string> => {
   const answered = await ask('POST', path, { body, key })
@@ -106,6 +114,8 @@ async function furnish(): Promise<Ids> {
     template_id: await createdId('/v1/templates', { name: 't', subject: 'Hi {{ name }}', text: 'Hi {{ name }}' }),
     id_or_email: await createdId('/v1/suppressions', { email: `${message_id}@customer.example` }),
     inbound_message_id: await world.addInbound(route_id),
+    organization_id: world.organizationId,
+    session_id: await world.addSession(),
   }
 }
 
@@ -156,7 +166,7 @@ describe('the document', () => {
     expect(poor).toEqual([]) // add `answers` to the operation: src/api/answers
     const tags = document.tags.map(({ name }: Json) => name)
     for (const { path, operation } of read.operations) {
-      expect(PERMISSIONS).toContain(operation['x-permission'])
+      expect([...PERMISSIONS, 'operator']).toContain(operation['x-permission'])
       expect(operation.description).toContain(`\`${operation['x-permission']}\``)
       expect(tags).toContain(operation.tags[0])
       expect(operation.tags[0]).toMatch(/^[A-Z]/) // else its path has no entry in openapi/tags.ts
@@ -210,7 +220,8 @@ describe('every operation', () => {
       const ids = { ...(await furnish()), ...(await PREPARED[id]?.()) }
       const example = operation.requestBody?.content['application/json'].example
       for (const options of [ASKED[id] ?? {}, ...(FURTHER[id]?.() ?? [])]) {
-        const key = options.key ?? (id === 'messages_resend' ? world.keys.test : world.keys.live)
+        const usual = id === 'messages_resend' ? world.keys.test : world.keys.live
+        const key = options.key ?? (forOperator(documented) ? 'operator' : usual)
         const { status, text } = await askFor(documented, ids, { body: inWorld(example), ...options, key })
         if (status > 299) wrong.push(`${id}: ${status} ${text}`)
       }
@@ -220,7 +231,7 @@ describe('every operation', () => {
   })
 
   test('that changes something leaves an entry in the audit log, whoever wrote it down; the others say why not', async () => {
-    const told = new Set<string>()
+    const told = await world.toldOfTheServer()
     for (let query = '?limit=100'; query !== ''; ) {
       const { body } = await ask('GET', `/v1/audit-log${query}`)
       for (const { action, outcome } of body.data) if (outcome === 'done') told.add(action)
@@ -323,6 +334,8 @@ describe('every operation', () => {
     await ask('POST', `/v1/domains/${spare.domain_id}/rotate-dkim`)
     await refusal('domains_rotate_dkim', 'invalid_state', spare)
     await refusal('domains_delete', 'invalid_state', ids)
+    await refusal('organizations_create', 'conflict', {}, { body: { name: 'poor' } })
+    await refusal('organizations_update', 'conflict', ids, { body: { name: 'poor' } })
     await refusal('domains_create', 'quota_exceeded', {}, { body: { name: 'second.example' }, key: poor })
     await ask('PATCH', `/v1/webhooks/${ids.webhook_id}`, { body: { status: 'paused' } })
     await refusal('webhooks_test', 'invalid_state', ids)

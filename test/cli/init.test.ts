@@ -20,7 +20,7 @@ describe('init', () => {
       expect(first.stderr).toBe('')
       expect(first.code).toBe(0)
       const made = JSON.parse(first.stdout)
-      expect(Object.keys(made)).toEqual(['organization_id', 'domain_id', 'api_key', 'dns_records'])
+      expect(Object.keys(made)).toEqual(['organization_id', 'domain_id', 'api_key', 'dashboard', 'dns_records'])
       expect(made.api_key).toMatch(/^svc_live_[0-9A-Za-z]{40}$/)
       const dkim = made.dns_records.filter(({ purpose }: { purpose: string }) => purpose === 'dkim')
       expect(dkim).toHaveLength(2)

@@ -3,6 +3,20 @@ import type { Holds } from './contract.ts'
 import { accept, claim, DOMAIN, found, idsByPage, ORGANIZATION, recordOf, START } from './records.ts'
 
 export function domainPromises(holds: Holds): void {
+  holds(
+    'organizations are paged newest first, and have each a name of their own',
+    async ({ organizations }, records) => {
+      const made = ['a', 'b', 'c'].map((name) => records.organization({ id: `org_${name}`, name }))
+      for (const organization of made) await organizations.create(organization)
+      expect(await idsByPage((page) => organizations.page(page))).toEqual(['org_c', 'org_b', 'org_a'])
+      await organizations.get('org_a')
+      expect(await organizations.rename('org_a', 'b')).toBe('conflict')
+      expect((await organizations.get('org_a'))!.name).toBe('a')
+      expect(await organizations.rename('org_a', 'z')).toBe('renamed')
+      expect((await organizations.get('org_a'))!.name).toBe('z')
+    },
+  )
+
   holds('organizations are found by id and by name', async (store, records) => {
     const [a, b] = [records.organization({ name: 'A' }), records.organization({ name: 'B' })]
     await store.organizations.create(a)

@@ -17,6 +17,7 @@ import { mtaStsPromises } from './contract-mta-sts.ts'
 import { qualityPromises } from './contract-quality.ts'
 import { reportPromises } from './contract-reports.ts'
 import { retentionPromises } from './contract-retention.ts'
+import { sessionPromises } from './contract-sessions.ts'
 import { statsPromises } from './contract-stats.ts'
 import { suppressionPromises } from './contract-suppressions.ts'
 import { templatePromises } from './contract-templates.ts'
@@ -48,6 +49,7 @@ export function holdAgainstContract(backend: Backend): void {
     describe('writing', () => writingPromises(holds))
     describe('domains and organizations', () => domainPromises(holds))
     describe('api keys', () => apiKeyPromises(holds))
+    describe('sessions', () => sessionPromises(holds))
     describe('audit log', () => auditLogPromises(holds))
     describe('messages', () => messagePromises(holds))
     describe('list of messages', () => messageListPromises(holds))

@@ -7,14 +7,18 @@ import { billingOperations } from '../../src/api/routes/billing.ts'
 import { domainOperations } from '../../src/api/routes/domains.ts'
 import { eventOperations } from '../../src/api/routes/events.ts'
 import { inboundOperations } from '../../src/api/routes/inbound.ts'
+import { organizationOperations } from '../../src/api/routes/organizations.ts'
+import { sessionOperations } from '../../src/api/routes/sessions.ts'
 import { suppressionOperations } from '../../src/api/routes/suppressions.ts'
 import { templateOperations } from '../../src/api/routes/templates.ts'
 import { webhookOperations } from '../../src/api/routes/webhooks.ts'
 import { type Api, createApi } from '../../src/api/server.ts'
+import { hashToken, mintToken, SESSION_COOKIE } from '../../src/api/sessions.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
 import type { ApiKey, Permission } from '../../src/model/api-key.ts'
 import type { Domain } from '../../src/model/domain.ts'
 import type { Organization, Plan } from '../../src/model/organization.ts'
+import { sessionEnd } from '../../src/model/session.ts'
 import { checkWebhookUrl } from '../../src/platform/fetch-public.ts'
 import { createMintId, type MintId } from '../../src/platform/ids.ts'
 import { isPublicUnicast } from '../../src/platform/ip.ts'
@@ -59,6 +63,8 @@ export interface TestApi {
    *  operation does not promise. */
   ask(method: string, path: string, options?: AskOptions): Promise<Answered>
   addKey(tenant: Tenant, change?: Partial<ApiKey>): Promise<HeldKey>
+  /** A new session of the operator's → its cookie as a header. */
+  signIn(): Promise<{ cookie: string }>
   close(): Promise<void>
 }
 
@@ -92,6 +98,7 @@ export async function createTestApi(
     bodyBytes?: number
     log?: Log
     isReady?: () => string | null
+    isSecure?: () => boolean
     watchDescriptors?: Parameters<typeof createApi>[0]['watchDescriptors']
     wrapStore?: (store: Store) => Store
     plan?: string
@@ -125,6 +132,8 @@ export async function createTestApi(
     ...templateOperations({ store: seen, mintId }),
     ...webhookOperations({ store: seen, random, mintId, checkUrl, wakeWebhooks: wake }),
     ...inboundOperations({ store: seen, random, mintId, checkUrl, wakeInbound: wake }),
+    ...organizationOperations({ store: seen, mintId, plans: Object.keys(TEST_PLANS) }),
+    ...sessionOperations({ store: seen }),
   ]
   const api = createApi({
     operations,
@@ -137,6 +146,7 @@ export async function createTestApi(
     limits: { bodyBytes: options.bodyBytes ?? 65_536 },
     clientAddress: (peer, forwardedFor) => forwardedFor ?? peer ?? '',
     log: options.log ?? silentLog,
+    isSecure: options.isSecure,
     watchDescriptors: options.watchDescriptors,
     isReady: options.isReady ?? (() => null),
   })
@@ -181,11 +191,20 @@ export async function createTestApi(
       if (fault !== null) throw new Error(`${method} ${path}: ${fault}`)
       return { status: response.status, headers: response.headers, text, body: parsed(text) }
     },
+    signIn: () => signIn(store, clock.now(), random, mintId),
     async close() {
       await api.stop(0)
       await store.close()
     },
   }
+}
+
+/** A session of the operator's in a store → its cookie as a header. */
+export async function signIn(store: Store, now: number, random: Random, mintId: MintId): Promise<{ cookie: string }> {
+  const token = mintToken(random)
+  const session = { id: mintId('ses'), createdAt: now, lastSeenAt: now, endsAt: sessionEnd(now, now) }
+  await store.sessions.open({ ...session, ipAddress: null, userAgent: 'a test' }, hashToken(token))
+  return { cookie: `${SESSION_COOKIE}=${token}` }
 }
 
 /** Random that is the same at every run: SHA-256 of a counter. */

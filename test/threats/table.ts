@@ -188,6 +188,29 @@ export const THREATS: Threat[] = [
     shown: [['test/threats/erased.test.ts', 'what retention removed is in no file any more, while the server runs']],
   },
   {
+    asset: 'the operator’s session',
+    attack: 'requests that another site has the browser make',
+    shown: [
+      ['test/api/session.test.ts', 'is worth nothing in a request that another site can make'],
+      ['test/api/session.test.ts', 'is asked for by our own page alone'],
+    ],
+  },
+  {
+    asset: 'the operator’s session',
+    attack: 'guessed links and passwords, links used twice, cookies that live for ever',
+    shown: [
+      ['test/api/session.test.ts', 'that was used, has expired or never was gets the same words'],
+      ['test/api/session.test.ts', 'is asked for ten times a minute by an address, whatever others do'],
+      ['test/api/session.test.ts', 'is tried thirty times a minute by all addresses together'],
+      ['test/api/session.test.ts', 'ends after seven days without use, and after thirty whatever its use'],
+    ],
+  },
+  {
+    asset: 'what is the operator’s alone',
+    attack: 'an API key, whatever its permissions',
+    shown: [['test/api/permissions.test.ts', 'lets in the keys that hold its permission or admin, and no other']],
+  },
+  {
     asset: 'accountability',
     attack: 'managing without a trace',
     shown: [

@@ -2,6 +2,7 @@ import type { RefusalReason } from '../../model/refusal.ts'
 import { errorSchema, MEANING } from '../answers/error.ts'
 import { STATUS_OF } from '../errors.ts'
 import type { Operation } from '../operation.ts'
+import { SESSION_COOKIE } from '../sessions.ts'
 import { pathsOf, refusalResponses } from './paths.ts'
 import { createSchemas, type Json } from './schemas.ts'
 import { tagsOf } from './tags.ts'
@@ -25,13 +26,14 @@ export function openApiDocument(operations: readonly Operation[], version: strin
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This server.' }],
-    security: [{ apiKey: [] }],
+    security: [{ apiKey: [] }, { session: [] }],
     tags: tagsOf(operations),
     paths,
     webhooks,
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'svc_live_… or svc_test_…', description: KEYS },
+        session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: SESSIONS },
       },
       parameters: PARAMETERS,
       headers: HEADERS,
@@ -61,6 +63,9 @@ const INTRO = [
 ]
 const KEYS =
   'A key belongs to one domain and sends only from it. It has some of the permissions `send`, `read`, `manage`; `admin` means all. With a sandbox key (`svc_test_`) nothing leaves the house, and the local part of the recipient chooses the outcome: `bounce@`, `softbounce@`, `defer@`, `complain@`, `open@`, `click@`, `unsubscribe@`, `suppressed@`; any other is delivered.'
+
+const SESSIONS =
+  'The operator, signed in to the dashboard: an admin of the organization in `X-Organization`, for the domain in `X-Domain` and the mode in `X-Mode` where a key has its own. A request without `X-Organization` says `X-Operator: 1`, which does for what is the operator’s alone. A key in `Authorization` comes first.'
 
 const text = { schema: { type: 'string' } }
 const number = { schema: { type: 'integer' } }

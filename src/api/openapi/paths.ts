@@ -21,19 +21,22 @@ export function pathsOf(operations: readonly Operation[], schemas: Schemas): Jso
 }
 
 function operationOf(operation: Operation, isAlias: boolean, schemas: Schemas): Json {
-  const { id, permission, summary, description, body, answers = [] } = operation
-  const needs = `Needs the permission \`${permission}\`.`
+  const { id, permission, forOperator, summary, description, body, answers = [] } = operation
+  const needs = forOperator ? FOR_OPERATOR : `Needs the permission \`${permission}\`.`
   return {
     operationId: isAlias ? `${id}_alias` : id,
     tags: [tagOf(operation)],
     summary,
     description: description === undefined ? needs : `${description}\n\n${needs}`,
-    'x-permission': permission,
+    'x-permission': forOperator ? 'operator' : permission,
+    ...(forOperator ? { security: [{ session: [] }] } : {}),
     parameters: [...pathParameters(operation), ...queryParameters(operation, schemas), ...headerParameters(operation)],
     ...(body === undefined ? {} : { requestBody: bodyOf(operation, schemas) }),
     responses: { ...successes(operation, answers, schemas), ...refusals(operation) },
   }
 }
+
+const FOR_OPERATOR = 'Only for the `operator` of this server, signed in to the dashboard.'
 
 function pathParameters({ path }: Operation): Json[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
@@ -59,6 +62,8 @@ const PATH_PARAMETERS: Record<string, Json> = {
   },
   route_id: { example: exampleId('rte') },
   inbound_message_id: { example: exampleId('inb') },
+  organization_id: { example: exampleId('org') },
+  session_id: { example: exampleId('ses') },
 }
 
 function queryParameters({ query }: Operation, schemas: Schemas): Json[] {

@@ -14,6 +14,7 @@ import { startZone, type Zone } from '../../platform/zone-server.ts'
 import type { PublishedRecord } from '../dns-table.ts'
 import { CommandFailure } from '../failure.ts'
 import { localUser } from '../local-user.ts'
+import { makeLoginLink } from '../login-link.ts'
 import { createOperator, type Operator } from '../operator.ts'
 import { type ArrivedMail, startMailServer } from './mail-server.ts'
 import { type ArrivedCall, type ArrivedInbound, startWebhookReceiver } from './webhook-receiver.ts'
@@ -35,6 +36,8 @@ export interface TryOut {
   /** `127.0.0.1:port` of the API. */
   http: string
   baseUrl: string
+  /** Opens the dashboard once. */
+  dashboardUrl: string
   dataDir: string
   mailServer: string
   /** `127.0.0.1:port` where mail from the world comes in, and where programs hand mail in. */
@@ -145,6 +148,7 @@ async function build(
   return {
     http: house.listening.http!,
     baseUrl: house.publicUrl,
+    dashboardUrl: (await makeLoginLink(house.store, house.publicUrl)).url,
     dataDir: config.dataDir,
     mailServer: `127.0.0.1:${mailServer.port}`,
     smtpInbound: house.listening.smtpInbound!,

@@ -14,6 +14,7 @@ export function describeTryOut(tryOut: TryOut, tookMs: number, paint: Paint): st
   return [
     `${paint.bold(`Postrider ${VERSION}`)}, everything on this machine. Nothing leaves it.`,
     '',
+    row('Dashboard', paint.accent(tryOut.dashboardUrl), 'opens once, within 30 minutes'),
     row('API', `${tryOut.baseUrl}/v1`),
     row('Live key', paint.accent(tryOut.liveKey), 'sends for real, to the mail server below'),
     row('Sandbox key', paint.accent(tryOut.testKey), 'outcomes are made up'),
@@ -28,7 +29,6 @@ export function describeTryOut(tryOut: TryOut, tookMs: number, paint: Paint): st
     row('SMTP', tryOut.smtpSubmission, 'takes mail from your programs: any user, a key as password'),
     row('Inbound', tryOut.smtpInbound, `takes mail for anything@${DOMAIN}, shown here as it is handed in`),
     row('Secret', paint.accent(tryOut.route.secret), 'signs the calls with inbound mail'),
-    row('Dashboard', paint.dim('not there yet')),
     '',
     `${paint.bold('Send one')} ${paint.dim('(in another terminal)')}`,
     '',
@@ -43,12 +43,12 @@ export function describeTryOut(tryOut: TryOut, tookMs: number, paint: Paint): st
   ].join('\n')
 }
 
-/** The same for machines; what is not there yet is null. */
+/** The same for machines. */
 export function recordOf(tryOut: TryOut) {
   return {
     http: tryOut.http,
     base_url: tryOut.baseUrl,
-    dashboard: null,
+    dashboard: tryOut.dashboardUrl,
     smtp: tryOut.smtpSubmission,
     smtp_inbound: tryOut.smtpInbound,
     domain: DOMAIN,

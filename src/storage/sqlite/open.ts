@@ -33,6 +33,7 @@ import { createRoom, type Room } from './room.ts'
 import type { Seal } from './seal.ts'
 import { openSeal } from './seal-key.ts'
 import { searchIndex } from './search.ts'
+import { sqliteSessions } from './sessions.ts'
 import { requireFiles, requireSoundDatabase, toDamaged } from './soundness.ts'
 import { createSpace } from './space.ts'
 import { sqliteStats } from './stats.ts'
@@ -143,6 +144,7 @@ export function storeOn(
     organizations: sqliteOrganizations(db, writer, foreign),
     domains: sqliteDomains(db, writer, domains, keys, remember, seal),
     apiKeys: sqliteApiKeys(db, writer, keys, remember),
+    sessions: sqliteSessions(db, writer),
     messages: sqliteMessages(db, writer, {
       taking,
       list,

@@ -52,6 +52,31 @@ create table api_keys (
 create index api_keys_of_organization on api_keys (organization_id, id);
 create index api_keys_of_domain on api_keys (domain_id);
 
+-- How the operator of the appliance gets in. Of every token only the SHA-256 is kept, of the password an argon2id hash.
+create table login_links (
+  token_hash blob primary key,
+  created_at integer not null,
+  expires_at integer not null
+) strict, without rowid;
+create index login_links_by_end on login_links (expires_at);
+
+create table sessions (
+  id text primary key,
+  token_hash blob not null unique,
+  created_at integer not null,
+  last_seen_at integer not null,
+  ends_at integer not null,
+  ip_address text,
+  user_agent text not null
+) strict, without rowid;
+create index sessions_by_end on sessions (ends_at);
+
+create table operator_password (
+  number integer primary key check (number = 1),
+  hash text not null,
+  set_at integer not null
+) strict;
+
 create table suppressions (
   id text primary key,
   organization_id text not null,

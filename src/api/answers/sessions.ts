@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import type { AnswerShape } from '../operation.ts'
+import { deletedShape, EXAMPLE_LATER, EXAMPLE_TIME, exampleId, id, pageShape, time } from './words.ts'
+
+/** What `/v1/sessions` answers; the record is made in routes/sessions.ts. */
+
+const session = z
+  .strictObject({
+    id: id('ses'),
+    created_at: time,
+    last_seen_at: time.describe('To within a minute.'),
+    ends_at: time.describe('After seven days without use, and after thirty in any case.'),
+    ip_address: z.string().nullable().describe('From where it was opened.'),
+    user_agent: z.string(),
+  })
+  .meta({ id: 'Session' })
+const example = {
+  id: exampleId('ses'),
+  created_at: EXAMPLE_TIME,
+  last_seen_at: EXAMPLE_LATER,
+  ends_at: '2026-11-28T12:05:00.000Z',
+  ip_address: '192.0.2.17',
+  user_agent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/142.0',
+}
+
+export const sessionAnswers = {
+  list: [pageShape(session, example, 'Sessions that have not ended, newest first.')],
+  deleted: [deletedShape('ses', 'It opens nothing any more.')],
+} satisfies Record<string, AnswerShape[]>

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { iso } from '../../model/event.ts'
+import type { Organization } from '../../model/organization.ts'
+import { invalid, Refusal } from '../../model/refusal.ts'
+import type { MintId } from '../../platform/ids.ts'
+import type { Store } from '../../storage/store.ts'
+import { organizationAnswers } from '../answers/organizations.ts'
+import { type Call, type Operation, operation } from '../operation.ts'
+import { pageAnswer, pageRequest } from '../page.ts'
+import { label, pageFields } from '../schema.ts'
+
+const listQuery = z.strictObject(pageFields)
+const name = label(100)
+const createBody = z.strictObject({ name, plan: z.string().default('free') })
+const patchBody = z.strictObject({ name: name.optional(), plan: z.string().optional() })
+
+/** `/v1/organizations`: who owns domains, keys and messages; for the operator alone (contract §2). `plans` are the names of
+ *  those in the config. */
+export function organizationOperations(deps: {
+  store: Pick<Store, 'organizations'>
+  mintId: MintId
+  plans: readonly string[]
+}): Operation[] {
+  const { store, mintId, plans } = deps
+
+  const requirePlan = (plan: string | undefined) => {
+    if (plan === undefined || plans.includes(plan)) return
+    throw invalid([{ field: 'plan', message: `plan is one of ${plans.join(', ')}` }])
+  }
+  /** The audit log tells of it under the organization that it is about. */
+  const load = async (call: Call): Promise<Organization> => {
+    const organization = await store.organizations.get(call.params.organization_id ?? '')
+    if (organization === null) throw new Refusal('not_found', 'there is no such organization')
+    call.organizationId = organization.id
+    return organization
+  }
+  const taken = () => new Refusal('conflict', 'there is an organization of that name already', { field: 'name' })
+
+  return [
+    operation({
+      id: 'organizations_list',
+      method: 'GET',
+      path: '/v1/organizations',
+      permission: 'admin',
+      forOperator: true,
+      summary: 'All organizations of this server, newest first',
+      answers: organizationAnswers.list,
+      query: listQuery,
+      handle: async ({ query }) => pageAnswer(await store.organizations.page(pageRequest(query)), organizationRecord),
+    }),
+    operation({
+      id: 'organizations_create',
+      method: 'POST',
+      path: '/v1/organizations',
+      permission: 'admin',
+      forOperator: true,
+      summary: 'Create an organization',
+      description: '`plan` is one of those in the config file, `free` unless said.',
+      answers: organizationAnswers.created,
+      refusals: ['conflict'],
+      example: { name: 'Shop', plan: 'starter' },
+      body: createBody,
+      async handle(call) {
+        const { body, now } = call
+        requirePlan(body.plan)
+        if ((await store.organizations.find(body.name)) !== null) throw taken()
+        const organization = { id: mintId('org'), name: body.name, plan: body.plan, createdAt: now }
+        const answer = { status: 201, body: organizationRecord(organization) }
+        call.organizationId = organization.id
+        call.remember(answer)
+        await store.organizations.create(organization)
+        return answer
+      },
+    }),
+    operation({
+      id: 'organizations_get',
+      method: 'GET',
+      path: '/v1/organizations/:organization_id',
+      permission: 'admin',
+      forOperator: true,
+      summary: 'One organization',
+      answers: organizationAnswers.one,
+      load,
+      handle: async ({ resource }) => ({ status: 200, body: organizationRecord(resource) }),
+    }),
+    operation({
+      id: 'organizations_update',
+      method: 'PATCH',
+      path: '/v1/organizations/:organization_id',
+      permission: 'admin',
+      forOperator: true,
+      summary: 'Give an organization another name or plan; a plan of fewer days removes what it does not keep',
+      answers: organizationAnswers.one,
+      refusals: ['conflict'],
+      example: { plan: 'pro' },
+      body: patchBody,
+      load,
+      async handle({ resource, body }) {
+        const { id } = resource
+        requirePlan(body.plan)
+        if (body.name !== undefined && body.name !== resource.name) {
+          if ((await store.organizations.rename(id, body.name)) === 'conflict') throw taken()
+        }
+        if (body.plan !== undefined && body.plan !== resource.plan) await store.organizations.setPlan(id, body.plan)
+        return { status: 200, body: organizationRecord({ ...resource, ...given(body) }) }
+      },
+    }),
+  ]
+}
+
+/** Its record on the wire (contract §2), for the API and the command line. */
+export function organizationRecord({ id, name, plan, createdAt }: Organization) {
+  return { id, name, plan, created_at: iso(createdAt) }
+}
+
+function given({ name, plan }: z.infer<typeof patchBody>) {
+  return { ...(name === undefined ? {} : { name }), ...(plan === undefined ? {} : { plan }) }
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { iso } from '../../model/event.ts'
+import { Refusal } from '../../model/refusal.ts'
+import type { Session } from '../../model/session.ts'
+import type { Store } from '../../storage/store.ts'
+import { deleted } from '../answer.ts'
+import { sessionAnswers } from '../answers/sessions.ts'
+import { type Operation, operation } from '../operation.ts'
+import { pageAnswer, pageRequest } from '../page.ts'
+import { pageFields } from '../schema.ts'
+
+const listQuery = z.strictObject(pageFields)
+
+/** `/v1/sessions`: where the operator is signed in. They are opened and left at `/session` (session-pages.ts). */
+export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> }): Operation[] {
+  return [
+    operation({
+      id: 'sessions_list',
+      method: 'GET',
+      path: '/v1/sessions',
+      permission: 'admin',
+      forOperator: true,
+      summary: 'The sessions of the dashboard, newest first',
+      answers: sessionAnswers.list,
+      query: listQuery,
+      handle: async ({ query, now }) => pageAnswer(await store.sessions.list(now, pageRequest(query)), sessionRecord),
+    }),
+    operation({
+      id: 'sessions_delete',
+      method: 'DELETE',
+      path: '/v1/sessions/:session_id',
+      permission: 'admin',
+      forOperator: true,
+      summary: 'End a session of the dashboard at once',
+      answers: sessionAnswers.deleted,
+      load: async ({ params }) => {
+        const session = await store.sessions.get(params.session_id ?? '')
+        if (session === null) throw new Refusal('not_found', 'there is no such session')
+        return session
+      },
+      async handle({ resource }) {
+        await store.sessions.end(resource.id)
+        return deleted(resource.id)
+      },
+    }),
+  ]
+}
+
+function sessionRecord({ id, createdAt, lastSeenAt, endsAt, ipAddress, userAgent }: Session) {
+  return {
+    id,
+    created_at: iso(createdAt),
+    last_seen_at: iso(lastSeenAt),
+    ends_at: iso(endsAt),
+    ip_address: ipAddress,
+    user_agent: userAgent,
+  }
+}

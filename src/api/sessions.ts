@@ -1,0 +1,131 @@
+import { hash } from 'node:crypto'
+import type { ApiKey } from '../model/api-key.ts'
+import type { Mode } from '../model/message.ts'
+import { invalid, Refusal } from '../model/refusal.ts'
+import { type Session, sessionEnd } from '../model/session.ts'
+import type { Random } from '../platform/random.ts'
+import type { Store } from '../storage/store.ts'
+import { base62 } from './base62.ts'
+import type { Operation } from './operation.ts'
+import { operatorKey } from './operator.ts'
+
+/** The operator's browser. A request acts in a session when it has the cookie, no `Authorization`, and one of the headers
+ *  `X-Organization` and `X-Operator`, which no form and no link can bring along; SameSite=Strict keeps the cookie from
+ *  other sites' requests, and `Sec-Fetch-Site`, where the browser tells it, must be `same-origin`. */
+export interface OperatorSessions {
+  /** The session a request acts in; null when it does not, so that it needs a key. Throws 403 for one that another site
+   *  had made. */
+  of(request: Request, now: number): Session | null
+  /** The session of the cookie alone, for pages outside the API. */
+  ofCookie(request: Request, now: number): Session | null
+  /** The operator's key with what the headers say: `X-Organization`, `X-Domain`, `X-Mode`. Throws 400. */
+  keyOf(request: Request, now: number): ApiKey
+  /** Throws 400 when no organization is named for an operation of one, or one that is not there, or a domain that is not
+   *  its own. */
+  requireTenant(key: ApiKey, operation: Operation): Promise<void>
+  /** Writes down when sessions were last seen. Kept for the next call when it fails; never rejects. */
+  flushSeen(): Promise<void>
+}
+
+export const SESSION_COOKIE = 'postrider_session'
+
+export function createSessions(store: Pick<Store, 'sessions' | 'organizations' | 'domains'>): OperatorSessions {
+  let seen = new Map<string, { id: string; at: number; endsAt: number }>()
+
+  const ofCookie = (request: Request, now: number): Session | null => {
+    const token = cookieToken(request.headers.get('cookie'))
+    if (token === null) return null
+    const session = store.sessions.findByToken(hashToken(token))
+    if (session === null) return null
+    const { id, createdAt } = session
+    const endsAt = Math.max(session.endsAt, seen.get(id)?.endsAt ?? 0)
+    if (endsAt <= now) return null
+    if (now - session.lastSeenAt >= SEEN_EVERY_MS) seen.set(id, { id, at: now, endsAt: sessionEnd(createdAt, now) })
+    return session
+  }
+
+  return {
+    ofCookie,
+    of(request, now) {
+      const { headers } = request
+      if (headers.has('authorization') || !isMeant(headers)) return null
+      const session = ofCookie(request, now)
+      if (session !== null) requireSameOrigin(headers)
+      return session
+    },
+    keyOf: ({ headers }, now) =>
+      operatorKey(
+        {
+          organizationId: headers.get('x-organization') ?? '',
+          domainId: headers.get('x-domain') ?? '',
+          mode: modeOf(headers.get('x-mode')),
+        },
+        now,
+      ),
+    async requireTenant({ organizationId, domainId }, { forOperator }) {
+      if (!forOperator || organizationId !== '') await requireOrganization(organizationId)
+      if (domainId !== '') await requireDomain(domainId, organizationId)
+    },
+    async flushSeen() {
+      if (seen.size === 0) return
+      const written = seen
+      seen = new Map()
+      try {
+        await store.sessions.recordSeen([...written.values()])
+      } catch {
+        for (const [id, entry] of written) if (!seen.has(id)) seen.set(id, entry)
+      }
+    },
+  }
+
+  async function requireDomain(id: string, organizationId: string): Promise<void> {
+    const domain = await store.domains.get(id)
+    if (domain?.organizationId !== organizationId) throw named('X-Domain', 'X-Domain names none of the organization')
+  }
+
+  async function requireOrganization(id: string): Promise<void> {
+    if (id === '') throw named('X-Organization', 'X-Organization is required: whom to act for')
+    if ((await store.organizations.get(id)) === null) throw named('X-Organization', 'X-Organization names none')
+  }
+}
+
+/** The header that says that our own page asks. */
+export function isMeant(headers: Headers): boolean {
+  return headers.has('x-organization') || headers.has('x-operator')
+}
+
+/** Throws 403 for a request that, as the browser tells, another site had made. */
+export function requireSameOrigin(headers: Headers): void {
+  const site = headers.get('sec-fetch-site')
+  if (site === null || site === 'same-origin') return
+  throw new Refusal('forbidden', 'a session acts for its own pages only')
+}
+
+/** A new token, for a session or a link: 238 random bits. */
+export function mintToken(random: Random): string {
+  return base62(TOKEN_CHARACTERS, random)
+}
+
+/** Token → what is stored of it. It is random enough that no salt is needed. */
+export function hashToken(token: string): Uint8Array {
+  return hash('sha256', token, 'buffer')
+}
+
+/** `Cookie` header → the token in it; null when there is none, or of another form. */
+export function cookieToken(header: string | null): string | null {
+  return header === null ? null : (PRESENTED.exec(header)?.[1] ?? null)
+}
+
+const TOKEN_CHARACTERS = 40
+const PRESENTED = new RegExp(`(?:^|;\\s*)${SESSION_COOKIE}=([0-9A-Za-z]{${TOKEN_CHARACTERS}})(?:;|$)`)
+/** Not at every request: a row a minute is exact enough for a week. */
+const SEEN_EVERY_MS = 60_000
+
+function modeOf(header: string | null): Mode {
+  if (header === null || header === 'live' || header === 'test') return header ?? 'live'
+  throw named('X-Mode', 'X-Mode is live or test')
+}
+
+function named(field: string, message: string): Refusal {
+  return invalid([{ field, message }])
+}

@@ -1,0 +1,38 @@
+import { clientOf } from '../platform/ip.ts'
+
+/** How often somebody may try to get in. */
+export interface SignInLimit {
+  /** Counts a try → seconds to wait before the next, 0 when this one may be made. `address` '' = not known. */
+  take(kind: 'link' | 'password', address: string, now: number): number
+}
+
+/** Ten tries a minute for an address (of IPv6 its /64, which is one customer's), and thirty a minute at passwords for all
+ *  together; nobody can keep the operator's links from opening. GCRA (ITU-T I.371): one number for each, in memory. */
+export function createSignInLimit(): SignInLimit {
+  const dueAt = new Map<string, number>()
+
+  const waitMs = (name: string, { everyMs, burst }: Pace, now: number) =>
+    Math.max(0, (dueAt.get(name) ?? 0) - everyMs * (burst - 1) - now)
+  const count = (name: string, { everyMs }: Pace, now: number) =>
+    dueAt.set(name, Math.max(now, dueAt.get(name) ?? 0) + everyMs)
+
+  return {
+    take(kind, address, now) {
+      if (dueAt.size > MOST_ADDRESSES) for (const [name, at] of dueAt) if (at <= now) dueAt.delete(name)
+      const paces: [string, Pace][] = [[clientOf(address), ONE]]
+      if (kind === 'password') paces.push(['all', ALL])
+      const wait = Math.max(...paces.map(([name, pace]) => waitMs(name, pace, now)))
+      if (wait > 0) return Math.ceil(wait / 1000)
+      for (const [name, pace] of paces) count(name, pace, now)
+      return 0
+    },
+  }
+}
+
+interface Pace {
+  everyMs: number
+  burst: number
+}
+const ONE: Pace = { everyMs: 6_000, burst: 10 }
+const ALL: Pace = { everyMs: 2_000, burst: 30 }
+const MOST_ADDRESSES = 10_000

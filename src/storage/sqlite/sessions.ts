@@ -1,0 +1,86 @@
+import type { Session } from '../../model/session.ts'
+import type { Sessions } from '../store.ts'
+import type { Connection } from './driver.ts'
+import { idBefore, toPage } from './page.ts'
+import type { Writer } from './writer.ts'
+
+const COLUMNS = `id, created_at as createdAt, last_seen_at as lastSeenAt, ends_at as endsAt, ip_address as ipAddress,
+  user_agent as userAgent`
+const ADD_LINK = 'insert into login_links (token_hash, created_at, expires_at) values (?, ?, ?)'
+const USE_LINK = 'delete from login_links where token_hash = ? and expires_at > ?'
+const OPEN = `insert into sessions (id, token_hash, created_at, last_seen_at, ends_at, ip_address, user_agent)
+  values (?, ?, ?, ?, ?, ?, ?)`
+const FIND_BY_TOKEN = `select ${COLUMNS} from sessions where token_hash = ?`
+const GET = `select ${COLUMNS} from sessions where id = ?`
+const LIST = `select ${COLUMNS} from sessions where id < ? and ends_at > ? order by id desc limit ?`
+const RECORD_SEEN = `update sessions set last_seen_at = max(?, last_seen_at), ends_at = max(?, ends_at)
+  where id = ? and ends_at > ?`
+const END = 'delete from sessions where id = ?'
+const END_OTHERS = 'delete from sessions where ends_at >= 0 and id is not ?'
+const PASSWORD = 'select hash from operator_password where number = 1'
+const SET_PASSWORD = `insert into operator_password (number, hash, set_at) values (1, ?, ?)
+  on conflict (number) do update set hash = excluded.hash, set_at = excluded.set_at`
+const REMOVE_PASSWORD = 'delete from operator_password where number = 1'
+const PRUNE_LINKS = `delete from login_links where token_hash in
+  (select token_hash from login_links where expires_at < ? order by expires_at limit ?)`
+const PRUNE_SESSIONS =
+  'delete from sessions where id in (select id from sessions where ends_at < ? order by ends_at limit ?)'
+
+/** No cache: what the command line changes beside a running server counts at once. */
+export function sqliteSessions(db: Connection, writer: Writer): Sessions {
+  const addLink = db.prepare(ADD_LINK)
+  const takeLink = db.prepare(USE_LINK)
+  const open = db.prepare(OPEN)
+  const findByToken = db.prepare(FIND_BY_TOKEN)
+  const get = db.prepare(GET)
+  const list = db.prepare(LIST)
+  const recordSeen = db.prepare(RECORD_SEEN)
+  const end = db.prepare(END)
+  const endOthers = db.prepare(END_OTHERS)
+  const password = db.prepare(PASSWORD).pluck()
+  const setPassword = db.prepare(SET_PASSWORD)
+  const removePassword = db.prepare(REMOVE_PASSWORD)
+  const pruneLinks = db.prepare(PRUNE_LINKS)
+  const pruneSessions = db.prepare(PRUNE_SESSIONS)
+
+  const insert = ({ id, createdAt, lastSeenAt, endsAt, ipAddress, userAgent }: Session, tokenHash: Uint8Array) =>
+    open.run(id, tokenHash, createdAt, lastSeenAt, endsAt, ipAddress, userAgent)
+
+  return {
+    addLink: ({ tokenHash, createdAt, expiresAt }) =>
+      writer.write(() => {
+        addLink.run(tokenHash, createdAt, expiresAt)
+      }),
+    openByLink: (linkHash, session, tokenHash) =>
+      writer.write(() => {
+        if (takeLink.run(linkHash, session.createdAt).changes === 0) return 'unknown'
+        insert(session, tokenHash)
+        return 'opened'
+      }),
+    open: (session, tokenHash) =>
+      writer.write(() => {
+        insert(session, tokenHash)
+      }),
+    findByToken: (tokenHash) => (findByToken.get(tokenHash) as Session | undefined) ?? null,
+    get: async (id) => (get.get(id) as Session | undefined) ?? null,
+    list: async (now, page) =>
+      toPage(list.all(idBefore(page), now, page.limit + 1) as Session[], page, (session) => session),
+    recordSeen: (seen) =>
+      writer.write(() => {
+        for (const { id, at, endsAt } of seen) recordSeen.run(at, endsAt, id, at)
+      }),
+    end: (id) =>
+      writer.write(() => {
+        end.run(id)
+      }),
+    passwordHash: async () => (password.get() as string | undefined) ?? null,
+    setPassword: (hash, keep, now) =>
+      writer.write(() => {
+        if (hash === null) removePassword.run()
+        else setPassword.run(hash, now)
+        endOthers.run(keep)
+      }),
+    prune: (before, limit) =>
+      writer.write(() => pruneLinks.run(before, limit).changes + pruneSessions.run(before, limit).changes),
+  }
+}

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createTestApi, type TestApi } from '../support/api.ts'
+
+let made: TestApi
+let operator: Record<string, string>
+beforeAll(async () => {
+  made = await createTestApi()
+  operator = { ...(await made.signIn()), 'x-operator': '1' }
+})
+afterAll(() => made.close())
+
+const ask = (method: string, path: string, body?: object) =>
+  made.ask(method, path, { key: null, headers: operator, body })
+
+test('an organization is made, shown, listed and changed by the operator', async () => {
+  const { status, body } = await ask('POST', '/v1/organizations', { name: 'New' })
+  expect([status, body]).toEqual([
+    201,
+    { id: expect.stringMatching(/^org_/), name: 'New', plan: 'free', created_at: '2026-11-21T12:00:00.000Z' },
+  ])
+  expect((await ask('GET', `/v1/organizations/${body.id}`)).body).toEqual(body)
+  expect((await ask('GET', '/v1/organizations?limit=1')).body).toMatchObject({ data: [body], has_more: true })
+  const changed = await ask('PATCH', `/v1/organizations/${body.id}`, { name: 'Newer', plan: 'enterprise' })
+  expect(changed.body).toEqual({ ...body, name: 'Newer', plan: 'enterprise' })
+  expect((await ask('GET', `/v1/organizations/${body.id}`)).body).toEqual(changed.body)
+  expect((await ask('PATCH', `/v1/organizations/${body.id}`, {})).body).toEqual(changed.body)
+})
+
+test('a name is somebody’s alone, and a plan is one of those in the config', async () => {
+  expect((await ask('POST', '/v1/organizations', { name: 'own' })).status).toBe(409)
+  expect((await ask('PATCH', `/v1/organizations/${made.own.organization.id}`, { name: 'other' })).status).toBe(409)
+  expect((await ask('PATCH', `/v1/organizations/${made.own.organization.id}`, { name: 'own' })).status).toBe(200)
+  expect((await ask('POST', '/v1/organizations', { name: 'x', plan: 'gold' })).body.error.field).toBe('plan')
+  expect((await ask('PATCH', `/v1/organizations/${made.own.organization.id}`, { plan: '' })).body.error.field).toBe(
+    'plan',
+  )
+})
+
+test('what is done to an organization stands in its own audit log', async () => {
+  await ask('PATCH', `/v1/organizations/${made.own.organization.id}`, { plan: 'internal' })
+  const { body } = await made.ask('GET', '/v1/audit-log?action=organizations_update', { key: made.own.keys.admin })
+  expect(body.data[0]).toMatchObject({
+    actor: { type: 'operator' },
+    resource_id: made.own.organization.id,
+    fields: ['plan'],
+  })
+})

@@ -1,0 +1,88 @@
+import { expect } from 'bun:test'
+import type { Session } from '../../src/model/session.ts'
+import type { Holds } from './contract.ts'
+import { idsByPage, START } from './records.ts'
+
+/** Ids sort by time. */
+const session = (number: number, change: Partial<Session> = {}): Session => ({
+  id: `ses_${number}`,
+  createdAt: START,
+  lastSeenAt: START,
+  endsAt: START + 1_000,
+  ipAddress: '192.0.2.1',
+  userAgent: 'Browser',
+  ...change,
+})
+
+export function sessionPromises(holds: Holds): void {
+  holds('a link opens one session, once, and not when its time is over', async ({ sessions }, records) => {
+    const [link, late, token] = [records.hash(), records.hash(), records.hash()]
+    await sessions.addLink({ tokenHash: link, createdAt: START, expiresAt: START + 10 })
+    await sessions.addLink({ tokenHash: late, createdAt: START, expiresAt: START })
+    expect(await sessions.openByLink(records.hash(), session(1), records.hash())).toBe('unknown')
+    expect(await sessions.openByLink(late, session(2), records.hash())).toBe('unknown')
+    const other = records.hash()
+    expect(
+      await Promise.all([sessions.openByLink(link, session(3), token), sessions.openByLink(link, session(4), other)]),
+    ).toEqual(['opened', 'unknown'])
+    expect(sessions.findByToken(token)).toEqual(session(3))
+    expect(sessions.findByToken(other)).toBeNull()
+    expect(await sessions.get('ses_3')).toEqual(session(3))
+    expect(await sessions.get('ses_4')).toBeNull()
+  })
+
+  holds('those that have not ended are listed, newest first', async ({ sessions }, records) => {
+    for (const number of [1, 2, 3]) await sessions.open(session(number), records.hash())
+    await sessions.open(session(4, { endsAt: START + 5 }), records.hash())
+    expect(await idsByPage((page) => sessions.list(START + 5, page))).toEqual(['ses_3', 'ses_2', 'ses_1'])
+  })
+
+  holds(
+    'being seen moves the end, never backwards, and brings back none that has ended',
+    async ({ sessions }, records) => {
+      const [token, over] = [records.hash(), records.hash()]
+      await sessions.open(session(1), token)
+      await sessions.open(session(2, { endsAt: START + 5 }), over)
+      await sessions.recordSeen([
+        { id: 'ses_1', at: START + 9, endsAt: START + 2_000 },
+        { id: 'ses_1', at: START + 3, endsAt: START + 1_500 },
+        { id: 'ses_2', at: START + 5, endsAt: START + 2_000 },
+        { id: 'ses_none', at: START, endsAt: START },
+      ])
+      expect(sessions.findByToken(token)).toMatchObject({ lastSeenAt: START + 9, endsAt: START + 2_000 })
+      expect(sessions.findByToken(over)).toMatchObject({ lastSeenAt: START, endsAt: START + 5 })
+    },
+  )
+
+  holds('an ended session is gone at once', async ({ sessions }, records) => {
+    const token = records.hash()
+    await sessions.open(session(1), token)
+    await sessions.end('ses_1')
+    await sessions.end('ses_1')
+    expect(sessions.findByToken(token)).toBeNull()
+  })
+
+  holds('a new password ends every session but one; taking it away ends all', async ({ sessions }, records) => {
+    const tokens = [records.hash(), records.hash()]
+    for (const [at, token] of tokens.entries()) await sessions.open(session(at), token)
+    expect(await sessions.passwordHash()).toBeNull()
+    await sessions.setPassword('first', 'ses_1', START)
+    expect(tokens.map((token) => sessions.findByToken(token)?.id ?? null)).toEqual([null, 'ses_1'])
+    await sessions.setPassword('second', 'ses_1', START)
+    expect(await sessions.passwordHash()).toBe('second')
+    await sessions.setPassword(null, null, START)
+    expect(await sessions.passwordHash()).toBeNull()
+    expect(sessions.findByToken(tokens[1]!)).toBeNull()
+  })
+
+  holds('what has ended is forgotten, a few at a time', async ({ sessions }, records) => {
+    const stays = records.hash()
+    for (const number of [1, 2, 3]) await sessions.open(session(number), records.hash())
+    await sessions.open(session(4, { endsAt: START + 9_000 }), stays)
+    await sessions.addLink({ tokenHash: records.hash(), createdAt: START, expiresAt: START + 1 })
+    expect(await sessions.prune(START + 5_000, 2)).toBe(3)
+    expect(await sessions.prune(START + 5_000, 2)).toBe(1)
+    expect(await sessions.prune(START + 5_000, 2)).toBe(0)
+    expect(sessions.findByToken(stays)).not.toBeNull()
+  })
+}
