@@ -102,6 +102,7 @@ export async function openDispatch(
   const loop = createOutboundLoop({
     ...house,
     attempt: attempts.attempt,
+    written: workers.written,
     settings: {
       retryScheduleSeconds: delivery.retryScheduleSeconds,
       maxAgeSeconds: delivery.maxAgeSeconds,

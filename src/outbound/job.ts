@@ -76,6 +76,8 @@ export interface WorkerSettings {
 export type ToWorker =
   | { kind: 'start'; settings: WorkerSettings }
   | { kind: 'attempt'; jobs: AttemptJob[] }
+  /** What came of these is in the store. */
+  | { kind: 'written'; deliveryIds: string[] }
   /** Compose and sign, without sending: the raw view, the sandbox, sizes. */
   | {
       kind: 'compose'

@@ -59,6 +59,8 @@ const RECORD_AGAIN_MS = 1_000
 export function createOutboundLoop(house: {
   store: Pick<Store, 'deliveries'>
   attempt: (job: AttemptJob) => Promise<AttemptResult>
+  /** What came of an attempt is in the store. */
+  written: (deliveryId: string) => void
   clock: WallClock
   random: Random
   mintId: MintId
@@ -278,6 +280,7 @@ export function createOutboundLoop(house: {
     for (;;) {
       try {
         const state = await store.deliveries.record(record)
+        house.written(record.deliveryId)
         if (state === 'lease_lost') return log.warn('outcome came after its lease', { delivery_id: record.deliveryId })
         break
       } catch (error) {

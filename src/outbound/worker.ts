@@ -26,11 +26,33 @@ function createWorkerDesk(post: Post): (message: ToWorker) => void {
     switch (message.kind) {
       case 'attempt':
         return room.attempt(message.jobs)
+      case 'written':
+        return room.written(message.deliveryIds)
       case 'compose':
         return room.compose(message)
       case 'stop':
         return void room.stop().then(() => post({ kind: 'stopped' }))
     }
+  }
+}
+
+/** What a site has of us and the store does not know yet: no more mails than it may have connections. So no more come a
+ *  second time when the process dies, however far the store is behind. */
+function createUnwritten() {
+  const gate = createGate()
+  const sites = new Map<string, string>()
+  return {
+    enter({ deliveryId, way }: AttemptJob) {
+      sites.set(deliveryId, way.site)
+      return gate.enter(way.site, way.connections)
+    },
+    leave(deliveryIds: readonly string[]) {
+      for (const id of deliveryIds) {
+        const site = sites.get(id)
+        sites.delete(id)
+        if (site !== undefined) gate.leave(site)
+      }
+    },
   }
 }
 
@@ -51,6 +73,7 @@ function openRoom(settings: WorkerSettings, post: Post) {
   const transport = createTransport({ hostname, sourceAddress, timeouts: TIMEOUTS, maxIdle })
   const preparer = createPreparer(createSignRsa(() => performance.now()))
   const lanes = createGate()
+  const unwritten = createUnwritten()
   const attempt = createAttempter({
     settings,
     clock: systemClock,
@@ -59,6 +82,7 @@ function openRoom(settings: WorkerSettings, post: Post) {
     preparer,
     transport,
     timeouts: TIMEOUTS,
+    mayOffer: unwritten.enter,
     onBug: ({ deliveryId, messageId }, error) => post({ kind: 'bug', deliveryId, messageId, error: textOf(error) }),
   })
 
@@ -95,6 +119,7 @@ function openRoom(settings: WorkerSettings, post: Post) {
       underWay += jobs.length
       for (const job of jobs) void run(job)
     },
+    written: unwritten.leave,
     compose({ requestId, ...job }: Extract<ToWorker, { kind: 'compose' }>) {
       let raw: Uint8Array<ArrayBuffer>
       try {

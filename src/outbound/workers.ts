@@ -13,6 +13,8 @@ export interface Workers {
    *  and with it the thread's share of the site's connections. A content of 64 KiB or more that has a buffer of its own
    *  is handed over, not copied: do not touch it afterwards, unless several jobs of the same call share it. */
   submit(jobs: readonly AttemptJob[]): void
+  /** What came of it is in the store: until then its thread holds its place at the site. */
+  written(deliveryId: string): void
   /** Content → the signed mail, as the recipient with these parts of his own gets it. Rejects when it cannot be
    *  composed. */
   compose(content: Uint8Array, signingKeys: SigningKey[], signedAt: number, own?: OwnParts): Promise<Uint8Array>
@@ -38,6 +40,7 @@ export function createWorkers(options: {
   const threads: Thread[] = []
   const composing = new Map<number, Composing>()
   let held: AttemptJob[] = []
+  let written: string[] = []
   let lastRequestId = 0
   let deaths = 0
   let stopping = false
@@ -48,7 +51,7 @@ export function createWorkers(options: {
 
   const start = () => {
     const worker = spawn()
-    const thread: Thread = { worker, jobs: new Set(), stopped: Promise.withResolvers() }
+    const thread: Thread = { worker, jobs: new Set(), unwritten: new Set(), stopped: Promise.withResolvers() }
     threads.push(thread)
     worker.addEventListener('message', (event: MessageEvent<FromWorker>) => hear(thread, event.data))
     worker.addEventListener('error', (event: ErrorEvent) => {
@@ -71,7 +74,10 @@ export function createWorkers(options: {
         return
       case 'results':
         deaths = 0
-        for (const { deliveryId } of message.results) thread.jobs.delete(deliveryId)
+        for (const { deliveryId } of message.results) {
+          thread.jobs.delete(deliveryId)
+          thread.unwritten.add(deliveryId)
+        }
         return onResults(message.results)
       case 'composed':
         return settle(composing, message)
@@ -130,11 +136,25 @@ export function createWorkers(options: {
     }
   }
 
+  const tellWritten = () => {
+    const ids = written
+    written = []
+    for (const thread of threads) {
+      const deliveryIds = ids.filter((id) => thread.unwritten.delete(id))
+      if (deliveryIds.length > 0) send(thread, { kind: 'written', deliveryIds })
+    }
+  }
+
   for (let i = 0; i < count; i++) start()
 
   return {
     ready: ready.promise,
     submit,
+    // One change of the store writes many: they are told together.
+    written(deliveryId) {
+      if (written.length === 0) setImmediate(tellWritten)
+      written.push(deliveryId)
+    },
     compose(content, signingKeys, signedAt, own = NOTHING_OWN) {
       const thread = threads.length === 0 ? null : leastLoaded(threads)
       if (thread === null) return Promise.reject(new Error('no delivery thread is running'))
@@ -173,6 +193,8 @@ interface Thread {
   worker: Worker
   /** Delivery ids without an answer. */
   jobs: Set<string>
+  /** Answered, and not in the store yet. */
+  unwritten: Set<string>
   stopped: PromiseWithResolvers<void>
 }
 

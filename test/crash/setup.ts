@@ -50,9 +50,9 @@ export class NeverReady extends Error {
 
 const CONNECTIONS = 20
 const READY_LIMIT_MS = 30_000
-/** Deliveries of one destination under way at once: four for each connection (outbound/allowance.ts). As many may have
- *  reached it and not be written down yet when the process dies. */
-export const UNDER_WAY = 4 * CONNECTIONS
+/** Mails of one destination that may have reached it and not be written down yet when the process dies: as many as it may
+ *  have connections (outbound/worker.ts). */
+export const UNDER_WAY = CONNECTIONS
 export const LIMIT_MS = 120_000
 
 /** The world, and the program set up with the domain example.com but not started. Throws when it was not built. */
@@ -165,8 +165,8 @@ export interface Sink {
   port: number
   /** Token of the recipient → the Message-ID of each copy whose final dot was answered with 250. */
   mails: Map<string, string[]>
-  /** When a mail came that had come before, by performance.now(). */
-  againAt: number[]
+  /** Of each mail that came again, when it had come the time before, by performance.now(). */
+  cameBeforeAt: number[]
   /** To every RCPT. */
   answer: string
 }
@@ -174,7 +174,8 @@ export interface Sink {
 /** A mail server that keeps the books. It counts a mail before it says 250, as real ones do. */
 async function startSink(): Promise<Sink> {
   const mails = new Map<string, string[]>()
-  const sink = { mails, againAt: [] as number[], answer: '250 ok' }
+  const cameAt = new Map<string, number>()
+  const sink = { mails, cameBeforeAt: [] as number[], answer: '250 ok' }
   const server = createServer({ noDelay: true }, (socket) => {
     let token = ''
     let mail: string | null = null
@@ -189,7 +190,9 @@ async function startSink(): Promise<Sink> {
         rest = rest.slice(end + 2)
         if (mail !== null && line !== '.') mail += `${line}\n`
         else if (mail !== null) {
-          if (mails.has(token)) sink.againAt.push(performance.now())
+          const before = cameAt.get(token)
+          if (before !== undefined) sink.cameBeforeAt.push(before)
+          cameAt.set(token, performance.now())
           mails.set(token, [...(mails.get(token) ?? []), /^message-id: *(\S+)/im.exec(mail)?.[1] ?? ''])
           mail = null
           socket.write('250 2.0.0 taken\r\n')

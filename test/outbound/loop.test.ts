@@ -97,6 +97,7 @@ async function world(
       const outcome = await answer(job)
       return { deliveryId: job.deliveryId, outcome, attempt: attemptOf(job, outcome, startedAt), tlsSessions: [] }
     },
+    written: () => {},
     clock,
     random: { bytes: systemRandom.bytes, fraction: () => 0.5 },
     mintId,

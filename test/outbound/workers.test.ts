@@ -58,8 +58,16 @@ async function remote(script?: Parameters<typeof startRawMx>[0]): Promise<{ mx: 
   return { mx, zone }
 }
 
-/** Threads under test, with their results and losses as promises of so many. */
-function threads(options: { zone?: Zone; mx?: RawMx; count?: number; spawn?: () => Worker; clock?: Clock }) {
+/** Threads under test, with their results and losses as promises of so many; each result is in the store at once, unless
+ *  nothing `isWritten`. */
+function threads(options: {
+  zone?: Zone
+  mx?: RawMx
+  count?: number
+  spawn?: () => Worker
+  clock?: Clock
+  isWritten?: () => boolean
+}) {
   const results: AttemptResult[] = []
   const lost: string[] = []
   const batches: number[] = []
@@ -93,6 +101,7 @@ function threads(options: { zone?: Zone; mx?: RawMx; count?: number; spawn?: () 
       onResults: (batch) => {
         batches.push(batch.length)
         results.push(...batch)
+        if (options.isWritten?.() ?? true) for (const { deliveryId } of batch) workers.written(deliveryId)
         told()
       },
       onLost: (ids) => {
@@ -120,6 +129,24 @@ test('jobs spread over the threads and come back, each once, several in a batch'
   expect(mx.mails.length).toBe(60)
   expect(mx.connections()).toBe(6)
   expect(batches.length).toBeLessThan(60)
+})
+
+test('no more mails than a site has connections are with it while the store does not know of them', async () => {
+  const { mx, zone } = await remote()
+  let isStoreUp = false
+  const { workers, results, until } = threads({ mx, zone, isWritten: () => isStoreUp })
+  await workers.ready
+  workers.submit(Array.from({ length: 40 }, (_, i) => job(i)))
+  await until(() => results.length === 6)
+  // Composed while it waits; and what goes elsewhere does not wait.
+  workers.submit([job(40, { way: { site: 'other.test', mx: null, connections: 2, maxMails: 500 } })])
+  await until(() => results.length === 7)
+  expect(mx.mails.length).toBe(7)
+
+  isStoreUp = true
+  for (const { deliveryId } of [...results]) workers.written(deliveryId)
+  await until(() => results.length === 41)
+  expect(new Set(results.map(({ deliveryId }) => deliveryId)).size).toBe(41)
 })
 
 test('compose gives the mail as it would be sent, and says what is wrong with one that cannot be', async () => {
