@@ -25,7 +25,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
 }
 
 /** The whole command line. `end` is told what the process should end with, by commands that end otherwise than well. */
-function createProgram(end: (code: number) => void): Command {
+export function createProgram(end: (code: number) => void): Command {
   const program = new Command('postrider')
     .description('Transactional email you own: HTTP in, signed mail out, signed webhooks back.')
     .version(VERSION, '-V, --version')

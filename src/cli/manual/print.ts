@@ -1,0 +1,30 @@
+import type { Command } from 'commander'
+import { VERSION } from '../../version.ts'
+import { print } from '../print.ts'
+import { bashCompletion } from './bash.ts'
+import { commandPage } from './command-page.ts'
+import { configPage } from './config-page.ts'
+import { fishCompletion } from './fish.ts'
+import { treeOf } from './tree.ts'
+import { zshCompletion } from './zsh.ts'
+
+export const SHELLS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }
+export type Shell = keyof typeof SHELLS
+
+/** The completion script for a shell. */
+export function completionFor(program: Command, shell: Shell): string {
+  return SHELLS[shell](treeOf(program))
+}
+
+/** The page called `postrider`, or `config`. */
+export function pageOf(program: Command, page: 'postrider' | 'config'): string {
+  return page === 'config' ? configPage(VERSION) : commandPage(treeOf(program), VERSION)
+}
+
+export function printCompletion(program: Command, shell: Shell): void {
+  print(completionFor(program, shell))
+}
+
+export function printPage(program: Command, page: 'postrider' | 'config'): void {
+  print(pageOf(program, page))
+}

@@ -1,0 +1,35 @@
+/** Words for man(7) pages. */
+
+/** Text → text that roff leaves as it is; lines that would begin a request do not. */
+export function plain(text: string): string {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll('`', '\\(ga')
+    .replaceAll("'", '\\(aq')
+    .replaceAll('^', '\\(ha')
+    .replaceAll('~', '\\(ti')
+    .replace(/^\./gm, '\\&.')
+    .replaceAll(
+      /[^\x00-\x7f]/gu,
+      (letter) => `\\[u${letter.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`,
+    )
+}
+
+/** An argument of a request. */
+export const quoted = (text: string) => `"${plain(text).replaceAll('"', '\\(dq')}"`
+
+export const bold = (text: string) => `\\fB${plain(text)}\\fR`
+export const italic = (text: string) => `\\fI${plain(text)}\\fR`
+
+export const title = (name: string, section: number, version: string) =>
+  `.TH ${quoted(name)} ${section} "" ${quoted(`Postrider ${version}`)} ${quoted(section === 5 ? 'File formats' : 'User commands')}`
+
+export const heading = (text: string) => `.SH ${quoted(text)}`
+export const subheading = (text: string) => `.SS ${quoted(text)}`
+
+/** What is said of `term`, which is roff already, stands to its right. */
+export const entry = (term: string, about: string) => `.TP\n${term}\n${plain(about)}`
+
+/** Lines as they are. */
+export const listing = (text: string) => `.PP\n.EX\n${plain(text)}\n.EE`

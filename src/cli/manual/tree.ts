@@ -1,0 +1,71 @@
+import type { Command, Option } from 'commander'
+
+/** The command line as completion and the manual see it: made of the very commands that run. */
+export interface Node {
+  /** Without the program's name: '' for itself, 'key create'. */
+  readonly path: string
+  readonly name: string
+  readonly about: string
+  readonly options: readonly Flag[]
+  /** As in its synopsis: `<name>`, `[id]`, `<to...>`. */
+  readonly operands: readonly string[]
+  readonly children: readonly Node[]
+}
+
+export interface Flag {
+  /** As in the help: `-V, --version`, `--config <file>`. */
+  readonly flags: string
+  readonly names: readonly string[]
+  readonly about: string
+  readonly isRequired: boolean
+  /** What stands behind it; null: nothing does. */
+  readonly value: { readonly name: string; readonly choices: readonly string[] } | null
+  readonly isRepeatable: boolean
+  /** For people; '' for none. */
+  readonly fallback: string
+  readonly environment: string
+}
+
+/** The program → its tree; hidden options and commands are left out. */
+export function treeOf(program: Command, above = ''): Node {
+  const help = program.createHelp()
+  const name = program.name()
+  const path = program.parent === null ? '' : `${above} ${name}`.trim()
+  return {
+    path,
+    name,
+    about: program.description(),
+    options: help.visibleOptions(program).map(flagOf),
+    operands: program.registeredArguments
+      .map((each) => help.argumentTerm(each))
+      .map((term, at) => {
+        const { required, variadic } = program.registeredArguments[at]!
+        const inner = variadic ? `${term}...` : term
+        return required ? `<${inner}>` : `[${inner}]`
+      }),
+    children: help
+      .visibleCommands(program)
+      .filter((each) => each.name() !== 'help')
+      .map((each) => treeOf(each, path)),
+  }
+}
+
+/** Each node with all below it, from the top down. */
+export function allOf(node: Node): Node[] {
+  return [node, ...node.children.flatMap(allOf)]
+}
+
+function flagOf(option: Option): Flag {
+  const { flags, short, long, description, mandatory, required, argChoices = [], defaultValue, envVar } = option
+  const placeholder = /[<[]([^>\]]+)[>\]]/.exec(flags)?.[1] ?? ''
+  return {
+    flags,
+    names: [short, long].filter((each) => each !== undefined),
+    about: description,
+    isRequired: mandatory && required,
+    value: required ? { name: placeholder.replace('...', ''), choices: argChoices } : null,
+    isRepeatable: /more than once/.test(description),
+    fallback: defaultValue === undefined ? '' : String(defaultValue),
+    environment: envVar ?? '',
+  }
+}
