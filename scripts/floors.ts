@@ -6,7 +6,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['platform', 'mail', 'config', 'version'],
   ['model'],
   ['storage'],
-  ['submission', 'outbound', 'webhooks', 'feedback', 'analysis', 'domains', 'smtp', 'tls'],
+  ['submission', 'outbound', 'webhooks', 'live', 'feedback', 'analysis', 'domains', 'smtp', 'tls'],
   ['api', 'inbound', 'relay', 'tracking', 'dashboard', 'maintenance', 'metrics'],
   ['main', 'house', 'dispatch', 'doors', 'shares', 'operations', 'cli'],
 ]

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createAudit } from './api/audit.ts'
 import { type Api, createApi } from './api/server.ts'
+import { createStreams } from './api/streams.ts'
 import { type Config, type Endpoint, formatEndpoint, publicUrlAt } from './config.ts'
 import { openDispatch } from './dispatch.ts'
 import { mtaStsPage } from './domains/mta-sts.ts'
@@ -9,6 +10,7 @@ import { type Doors, ListenFailure, openDoors } from './doors.ts'
 import { createFeedback } from './feedback/feedback.ts'
 import { createInboundDoor } from './inbound/door.ts'
 import { createReaders } from './inbound/readers.ts'
+import { createFeed, type Feed } from './live/feed.ts'
 import { createOwnParts } from './mail/own-parts.ts'
 import { createVerp } from './mail/verp.ts'
 import { chores } from './maintenance/chores.ts'
@@ -67,6 +69,9 @@ const AUTHENTICATION_MS = 15_000
 /** Inbound mail with its attachments on its way to endpoints, at once. */
 const INBOUND_BODY_ROOM_BYTES = 64 * 2 ** 20
 
+/** Events of other processes, such as a test mail sent on the command line, come to those who follow after so long. */
+const FEED_LOOK_MS = 1_000
+
 /** Config → a house with its engines running and its listeners bound. Rejects with DataDirInUse, with what the store
  *  throws, or with what binding throws; nothing is left running then. */
 export async function openHouse(
@@ -99,10 +104,11 @@ async function furnish(
   const descriptors = systemDescriptors()
   const shares = sharesOf(config, descriptors.limit)
 
+  let feed: Feed | null = null
   const store = await openStore({
     dataDir,
     now: clock.now(),
-    told: metrics,
+    told: { ...metrics, happened: (organizationIds) => organizationIds.forEach((id) => void feed?.ring(id)) },
     minFreeBytes: config.storage.minFreeBytes,
     onTorn: (bytes) => log.warn('the log of the database ended in an unfinished change, which was left out', { bytes }),
   })
@@ -140,6 +146,8 @@ async function furnish(
     userAgent,
   }
 
+  feed = createFeed({ events: store.events, clock: steady, lookMs: FEED_LOOK_MS })
+  const streams = createStreams({ clock: steady })
   const bells = createBells(clock.sleep)
   const webhooks = createWebhookLoop({
     store,
@@ -218,6 +226,8 @@ async function furnish(
     freshResolver,
     compose: dispatch.compose,
     ownParts: () => ownParts,
+    feed,
+    streams,
     watch: bells.wait,
     wakeOutbound: outbound.wake,
     wakeWebhooks: webhooks.wake,
@@ -247,6 +257,7 @@ async function furnish(
     log,
     watchDescriptors: (tell) => watchDescriptors(descriptors, tell),
     answered: metrics.answered,
+    streams,
     isReady: () => null,
   })
 
@@ -306,6 +317,7 @@ async function furnish(
     webhookPosts: webhooks.inFlight,
     inboundPosts: inbound.inFlight,
     httpRequests: api.underWay,
+    eventStreams: streams,
     smtpConnections: doors.connections,
     sites: outbound.sites,
   }

@@ -15,8 +15,10 @@ import { statsOperations } from './api/routes/stats.ts'
 import { suppressionOperations } from './api/routes/suppressions.ts'
 import { templateOperations } from './api/routes/templates.ts'
 import { webhookOperations } from './api/routes/webhooks.ts'
+import type { Streams } from './api/streams.ts'
 import type { Config } from './config.ts'
 import { type OwnMtaSts, ownMtaSts } from './domains/mta-sts.ts'
+import type { Feed } from './live/feed.ts'
 import type { MtaSts } from './mail/mta-sts.ts'
 import type { OwnPartsOf } from './mail/own-parts.ts'
 import { simulate } from './outbound/sandbox.ts'
@@ -46,6 +48,9 @@ export interface Around {
   compose: Compose
   /** Made from secrets of the store, which the command line asks for only when they are needed. */
   ownParts: () => OwnPartsOf | Promise<OwnPartsOf>
+  /** Events as they are told, and who follows them by HTTP. */
+  feed: Feed
+  streams: Streams
   /** Resolves when something happened to the message, or after the time. */
   watch: (messageId: string, timeoutMs: number) => Promise<void>
   wakeOutbound: () => void

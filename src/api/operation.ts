@@ -32,6 +32,8 @@ export interface Operation<Q = any, B = any, R = any> {
   /** Understands `Prefer: wait=N`. */
   canWait?: boolean
   query?: z.ZodType<Q>
+  /** Parameters that may be given several times; the query gets their values with commas between. */
+  repeatable?: readonly string[]
   body?: z.ZodType<B>
   /** The body may be absent; then `body` is parsed from `{}`. */
   bodyOptional?: boolean
@@ -57,6 +59,8 @@ export interface Call {
   headers: Headers
   /** Ends when the client goes away. */
   signal: AbortSignal
+  /** Whether the key would still be let in: for answers that go on. */
+  holds: () => boolean
   /** As far as the call has come: what it is about, what it says, and what it is about to answer. */
   resource?: unknown
   body?: unknown
@@ -70,7 +74,7 @@ export function isAudited({ method, unaudited }: Pick<Operation, 'method' | 'una
   return method !== 'GET' && unaudited === undefined
 }
 
-/** What goes back. `body` becomes JSON; a Uint8Array or string goes as it is with `contentType`. */
+/** What goes back. `body` becomes JSON; a Uint8Array, string or stream goes as it is with `contentType`. */
 export interface Answer {
   status: number
   body: unknown

@@ -71,6 +71,7 @@ export function parseQuery(operation: Operation, url: string): unknown {
   const faults: FieldFault[] = []
   for (const [name, value] of new URLSearchParams(url.slice(start + 1, end < 0 ? undefined : end))) {
     if (operation.query === undefined) faults.push({ field: name, message: `${name} is not a known parameter` })
+    else if (name in values && operation.repeatable?.includes(name)) values[name] += `,${value}`
     else if (name in values) faults.push({ field: name, message: `${name} is given more than once` })
     else values[name] = value
   }

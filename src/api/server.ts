@@ -21,7 +21,7 @@ import { healthPages } from './health.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createLargeBodies } from './large-bodies.ts'
 import { createListener } from './listener.ts'
-import type { Call, MakeRemember, Operation } from './operation.ts'
+import type { Answer, Call, MakeRemember, Operation } from './operation.ts'
 import { isOperator, requireOperator } from './operator.ts'
 import { perform } from './perform.ts'
 import { createRateLimit, type RateLimit, writeRateHeaders } from './rate-limit.ts'
@@ -29,6 +29,7 @@ import { parseBody, parseQuery, readBytes } from './read.ts'
 import { createRoutes, type Page, type Route } from './route-table.ts'
 import { sessionPages } from './session-pages.ts'
 import { createSessions } from './sessions.ts'
+import type { Streams } from './streams.ts'
 
 export interface ApiOptions {
   operations: Operation[]
@@ -49,6 +50,8 @@ export interface ApiOptions {
   watchDescriptors?: (tell: (supply: Supply) => void) => () => void
   /** Hears of every answer; `operation` is its name, or the pattern of the path. */
   answered?: (request: { operation: string; status: number; durationMs: number }) => void
+  /** Answers that go on until they are ended. */
+  streams?: Pick<Streams, 'end'>
   /** Why the process should get no requests at present (for /readyz); null when all is well. */
   isReady: () => string | null
 }
@@ -120,16 +123,31 @@ export function createApi(options: ApiOptions): Api {
     if (!route.guarded) return answerPage(request, params, route, exchange)
     if (isStopping) throw stopping()
 
-    const session = sessions.of(request, now)
-    const key =
-      session === null ? auth.authenticate(request.headers.get('authorization'), now) : sessions.keyOf(request, now)
+    const { key, session } = identify(request, now)
     exchange.key = key
     await spendRate(key, session, exchange, now)
     const operation = requireMethod(route, route.operations.get(request.method))
     exchange.operation = operation
-    const call = createCall(request, params, key, exchange.requestId, now)
+    const call = createCall(request, params, key, exchange.requestId, now, () => isLetIn(request))
     const answered = () => answer(request, operation, call, exchange)
     return audit(operation, call, () => originOf(request, key), answered)
+  }
+
+  /** Who asks; throws when that is nobody we know. */
+  function identify(request: Request, now: number) {
+    const session = sessions.of(request, now)
+    const { headers } = request
+    const key = session === null ? auth.authenticate(headers.get('authorization'), now) : sessions.keyOf(request, now)
+    return { key, session }
+  }
+
+  function isLetIn(request: Request): boolean {
+    try {
+      identify(request, clock.now())
+      return true
+    } catch {
+      return false
+    }
   }
 
   /** What follows once it is known who asks for what. */
@@ -155,7 +173,13 @@ export function createApi(options: ApiOptions): Api {
         remember,
       })
     const idempotencyKey = operation.idempotent ? request.headers.get('idempotency-key') : null
-    if (idempotencyKey === null) return send(render(await work(rememberNothing)), exchange)
+    if (idempotencyKey === null) {
+      const answered = await work(rememberNothing)
+      const { body } = answered
+      return body instanceof ReadableStream
+        ? begin({ ...answered, body }, request, exchange)
+        : send(render(answered), exchange)
+    }
     const { rendered, replayed } = await idempotency.run({ operation, call, idempotencyKey, body: bytes }, work)
     call.isReplayed = replayed
     if (replayed) exchange.headers['idempotent-replayed'] = 'true'
@@ -230,7 +254,10 @@ export function createApi(options: ApiOptions): Api {
     // Bun's own 413 has no body; ours comes first for everything up to four times the limit.
     maxBodyBytes: limits.bodyBytes * 4 + 1_048_576,
     watch: options.watchDescriptors ?? (() => () => {}),
-    onShut: () => log.warn('file descriptors are short: no HTTP connections are taken for the moment'),
+    onShut: () => {
+      options.streams?.end()
+      log.warn('file descriptors are short: no HTTP connections are taken for the moment')
+    },
   })
   const health = healthPages({ store, isReady: options.isReady, isStopping: () => isStopping })
   const documents = documentPages(options.operations, VERSION)
@@ -262,7 +289,10 @@ export function createApi(options: ApiOptions): Api {
         if (underWay === 0) resolve()
       })
       const nap = new AbortController()
-      await Promise.race([Promise.all([idle, closed]), clock.sleep(withinMs, nap.signal)])
+      // A client that does not read would keep its stream open however it was ended.
+      const hadStreams = options.streams?.end() ?? false
+      const left = hadStreams ? Promise.race([closed, clock.sleep(STREAM_END_MS, nap.signal)]) : closed
+      await Promise.race([Promise.all([idle, left]), clock.sleep(withinMs, nap.signal)])
       nap.abort()
       await listener.cut()
       await flushUses()
@@ -280,7 +310,10 @@ interface Exchange {
   headers: Record<string, string>
 }
 
+/** Enough for the last bytes of a stream to get out. */
+const STREAM_END_MS = 500
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
+const STREAM_TYPE = 'application/octet-stream'
 const NO_BYTES: Uint8Array = new Uint8Array(0)
 const rememberNothing: MakeRemember = () => undefined
 
@@ -303,7 +336,14 @@ function requirePermission(key: ApiKey, operation: Operation): void {
   })
 }
 
-function createCall(request: Request, params: Params, key: ApiKey, requestId: string, now: number): Call {
+function createCall(
+  request: Request,
+  params: Params,
+  key: ApiKey,
+  requestId: string,
+  now: number,
+  holds: () => boolean,
+): Call {
   // A segment that is not decodable comes as null; it names nothing.
   for (const name in params) params[name] ??= ''
   return {
@@ -316,10 +356,22 @@ function createCall(request: Request, params: Params, key: ApiKey, requestId: st
     get signal() {
       return request.signal
     },
+    holds,
   }
 }
 
-function send(rendered: Rendered, exchange: Exchange): Response {
+/** An answer that goes on. HEAD has none of it: nobody would read it, and so nobody would end it. */
+function begin(answer: Answer & { body: ReadableStream }, request: Request, exchange: Exchange): Response {
+  const { status, body, headers, contentType = STREAM_TYPE } = answer
+  if (request.method !== 'HEAD') return send({ status, body, headers, contentType }, exchange)
+  void body.cancel()
+  return send({ status, body: '', headers, contentType }, exchange)
+}
+
+function send(
+  rendered: Omit<Rendered, 'body'> & { body: Rendered['body'] | ReadableStream },
+  exchange: Exchange,
+): Response {
   const { headers } = exchange
   headers['content-type'] = rendered.contentType
   if (exchange.operation?.secretAnswer) headers['cache-control'] = 'no-store'

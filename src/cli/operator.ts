@@ -3,7 +3,9 @@ import type { Call, Operation } from '../api/operation.ts'
 import { operatorKey } from '../api/operator.ts'
 import { perform } from '../api/perform.ts'
 import { check } from '../api/schema.ts'
+import { createStreams } from '../api/streams.ts'
 import type { Config } from '../config.ts'
+import { createFeed } from '../live/feed.ts'
 import { createOwnParts, NOTHING_OWN } from '../mail/own-parts.ts'
 import { createVerp } from '../mail/verp.ts'
 import type { Mode } from '../model/message.ts'
@@ -81,6 +83,8 @@ export function createOperator(deps: {
         secret: await store.secret('tracking', random.bytes(32)),
         publicUrl: () => config.http.publicUrl,
       }),
+    feed: createFeed({ events: store.events, clock, lookMs: 1_000 }),
+    streams: createStreams({ clock }),
     watch: async () => {},
     wakeOutbound: onQueued,
     wakeWebhooks: onQueued,
@@ -144,6 +148,7 @@ function callOf(request: OperatorRequest, mintId: MintId, now: number): Call {
     params,
     headers: new Headers(),
     signal: new AbortController().signal,
+    holds: () => true,
   }
 }
 

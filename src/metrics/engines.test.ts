@@ -13,6 +13,7 @@ test('of many sites the fifty busiest have lines, all are counted by state, and 
     webhookPosts: () => 0,
     inboundPosts: () => 0,
     httpRequests: () => 0,
+    eventStreams: { underWay: () => 3, told: () => 9 },
     smtpConnections: () => [{ door: 'inbound', connections: 2 }],
     sites: () => {
       asked++
@@ -25,5 +26,7 @@ test('of many sites the fifty busiest have lines, all are counted by state, and 
   expect(text).toContain('postrider_sites{state="proven"} 990\n')
   expect(text.match(/^postrider_site_under_way\{/gm)).toHaveLength(50)
   expect(text).toContain('postrider_site_under_way{site="s999.example"} 999\n')
+  expect(text).toContain('postrider_under_way{kind="event_stream"} 3\n')
+  expect(text).toContain('postrider_events_streamed_total 9\n')
   expect(text).toContain('postrider_smtp_connections{door="inbound"} 2\n')
 })

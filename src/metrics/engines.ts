@@ -7,6 +7,7 @@ export interface Engines {
   webhookPosts: () => number
   inboundPosts: () => number
   httpRequests: () => number
+  eventStreams: { underWay(): number; told(): number }
   smtpConnections: () => readonly { door: string; connections: number }[]
   /** How we stand with receiving sites. */
   sites: () => readonly Site[]
@@ -29,7 +30,9 @@ export function gaugeEngines(registry: Registry, engines: Engines): void {
     { values: ['webhook_post'], value: engines.webhookPosts() },
     { values: ['inbound_post'], value: engines.inboundPosts() },
     { values: ['http_request'], value: engines.httpRequests() },
+    { values: ['event_stream'], value: engines.eventStreams.underWay() },
   ])
+  registry.total('postrider_events_streamed_total', 'Events told to those who follow them.', engines.eventStreams.told)
   registry.gauges('postrider_smtp_connections', 'Connections to the SMTP listeners.', ['door'], () =>
     engines.smtpConnections().map(({ door, connections }) => ({ values: [door], value: connections })),
   )

@@ -461,6 +461,23 @@ export interface Events {
   /** Oldest first, all that were written after the event `after` (null = from the beginning), without gaps.
    *  Null when that event is unknown. */
   feed(filter: EventFilter, after: string | null, limit: number): Promise<Page<Event> | null>
+  /** For those who follow: what was written behind a place, oldest first. Twice the same question is answered by the same
+   *  events, and by those that came since. */
+  follow(filter: EventFilter, behind: Place, limit: number): Promise<Followed>
+  /** Where an event stands; null when it is unknown. */
+  place(id: string): Promise<Place | null>
+  /** The place of the newest event there is, of whatever organization. */
+  newestPlace(): Promise<Place>
+}
+
+/** A place in the order in which events were written, all organizations together. It goes up, with gaps, and none comes
+ *  back; 0 is before the first. Only good within the process: outside, an event's id says where it stands. */
+export type Place = number
+
+/** `upTo`: no event of the filter stands between those that were answered and that place, which is the next to ask for. */
+export interface Followed {
+  events: (Event & { place: Place })[]
+  upTo: Place
 }
 
 export interface StatsFilter {

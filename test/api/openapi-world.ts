@@ -1,6 +1,8 @@
 import { createApi } from '../../src/api/server.ts'
+import { createStreams } from '../../src/api/streams.ts'
 import { makeConfig } from '../../src/config.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
+import { createFeed } from '../../src/live/feed.ts'
 import { createOwnParts, NOTHING_OWN } from '../../src/mail/own-parts.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import type { Permission } from '../../src/model/api-key.ts'
@@ -42,6 +44,7 @@ export async function openContractWorld() {
       return store.sessions.findByToken(tokenHash)
     },
   }
+  const streams = createStreams({ clock })
   const config = makeConfig({
     hostname: 'mail.postrider.test',
     plans: { starter: { requests_per_minute: -1 }, free: { requests_per_minute: 1, domains: 1 } },
@@ -61,6 +64,8 @@ export async function openContractWorld() {
     freshResolver: silentResolver,
     compose,
     ownParts: () => ownParts,
+    feed: createFeed({ events: store.events, clock, lookMs: 1_000 }),
+    streams,
     watch: createBells(clock.sleep).wait,
     wakeOutbound: () => {},
     wakeWebhooks: () => {},

@@ -4,6 +4,7 @@ import { EVENT_TYPES, iso } from '../../src/model/event.ts'
 import { sampleData } from '../../src/model/event-samples.ts'
 import goldenInbound from '../golden/inbound-received.json' with { type: 'json' }
 import { type Documented, readDocument, resolve } from '../support/documented.ts'
+import { textOf } from '../support/event-stream.ts'
 import { BODY_BYTES, type ContractWorld, openContractWorld } from './openapi-world.ts'
 
 /** The document against the server that gives it out: every operation is asked, with the examples that the document
@@ -49,7 +50,7 @@ async function ask(method: string, path: string, { body, key = world.keys.live, 
     body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
   }
   const response = await fetch(`${world.origin}${path}`, request)
-  const text = await response.text()
+  const text = await textOf(response)
   const answered = { status: response.status, headers: response.headers, text }
   const fault = read.faultIn(method, path, answered)
   if (fault !== null) faults.push(`${method} ${path}: ${fault}`)
@@ -328,6 +329,7 @@ describe('every operation', () => {
     const { template_id: another } = await furnish()
     await refusal('templates_update', 'conflict', { template_id: another! }, { body: { alias: 'taken' } })
     await askFor(operationOf('messages_list'), {}, { query: '?domain_id=dom_none' })
+    await askFor(operationOf('events_stream'), {}, { query: '?domain_id=dom_none' })
     await askFor(operationOf('inbound_messages_list'), {}, { query: '?domain_id=dom_none' })
     await ask('POST', `/v1/api-keys/${ids.key_id}/rotate`)
     await refusal('api_keys_rotate', 'invalid_state', ids)

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { type ContractWorld, openContractWorld } from '../api/openapi-world.ts'
 import { readDocument } from '../support/documented.ts'
+import { textOf } from '../support/event-stream.ts'
 import { type ApiRequest, requestsOf } from './api-request.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
@@ -84,7 +85,7 @@ async function ask(request: ApiRequest): Promise<{ status: number; text: string;
   for (const [name, value] of Object.entries(headers)) given.set(name, value)
   const body = request.body === null ? null : filled(request.body, false)
   const response = await fetch(`${world.origin}${path}`, { method, headers: given, body, redirect: 'manual' })
-  const text = await response.text()
+  const text = await textOf(response)
   if (!id.startsWith('audit')) remember(text)
   if (method === 'DELETE' && response.ok) forget(path)
   const fault = read.faultIn(method, new URL(response.url).pathname, {

@@ -35,6 +35,48 @@ export function eventPromises(holds: Holds): void {
     expect(ids).toEqual(events.map(({ id }) => id).reverse())
   })
 
+  holds('whoever follows is told what stands behind a place, and up to where that is all', async (store, records) => {
+    await found(store, records)
+    const events = Array.from({ length: 4 }, () => records.event())
+    await store.events.append(events.slice(0, 2))
+    await store.events.append([records.event({ organizationId: 'org_b' })])
+    await store.events.append(events.slice(2))
+    const idsBehind = async (place: number, limit = 9) => {
+      const { events, upTo } = await store.events.follow(ALL_EVENTS, place, limit)
+      return { ids: events.map(({ id }) => id), upTo }
+    }
+    const ids = events.map(({ id }) => id)
+    const newest = await store.events.newestPlace()
+    const second = (await store.events.place(ids[1]!))!
+    expect(await store.events.place(ids[3]!)).toBe(newest)
+    expect(await store.events.place('evt_none')).toBeNull()
+    expect(await idsBehind(0)).toEqual({ ids, upTo: newest })
+    expect(await idsBehind(0, 2)).toEqual({ ids: ids.slice(0, 2), upTo: second })
+    expect(await idsBehind(second)).toEqual({ ids: ids.slice(2), upTo: newest })
+    expect(await idsBehind(newest)).toEqual({ ids: [], upTo: newest })
+    const followed = await store.events.follow(ALL_EVENTS, newest - 1, 9)
+    expect(followed.events).toEqual([{ ...events[3]!, place: newest }])
+  })
+
+  holds('a follower with a filter passes over all else at once', async (store, records) => {
+    await found(store, records)
+    const wanted = records.event({ type: 'message.bounced', messageId: 'msg_1', domainId: 'dom_x', mode: 'test' })
+    await store.events.append([records.event(), wanted, records.event()])
+    const newest = await store.events.newestPlace()
+    const filters: Partial<EventFilter>[] = [
+      { type: 'message.bounced' },
+      { messageId: 'msg_1' },
+      { domainId: 'dom_x' },
+      { mode: 'test' },
+    ]
+    for (const filter of filters) {
+      const asked = { ...ALL_EVENTS, ...filter }
+      const { events, upTo } = await store.events.follow(asked, 0, 9)
+      expect([filter, events.map(({ id }) => id), upTo]).toEqual([filter, [wanted.id], newest])
+      expect(await store.events.follow(asked, newest - 1, 9)).toEqual({ events: [], upTo: newest })
+    }
+  })
+
   holds('a cursor whose event has gone goes on with what is older', async (store, records) => {
     await found(store, records)
     const [older, gone, newer] = [records.event(), records.event(), records.event()]

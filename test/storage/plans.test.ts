@@ -165,6 +165,10 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /t USING PRIMARY KEY \(organization_id=\? AND tag=\? AND message_number>\? AND message_number<\?\)/,
   ],
   [
+    /from events indexed by events_of_organization where organization_id = \? and number > \? and number <= \?/,
+    /INDEX events_of_organization \(organization_id=\? AND number>\? AND number<\?\)/,
+  ],
+  [
     /from events indexed by events_of_organization where organization_id = \? .*number >= \? and number < \?/,
     /INDEX events_of_organization \(organization_id=\? AND number>\? AND number<\?\)/,
   ],
@@ -307,6 +311,7 @@ async function everyList(store: Store): Promise<void> {
     await store.events.append([EVENT])
     await store.events.list({ ...ALL_EVENTS, ...filter }, page)
     await store.events.feed({ ...ALL_EVENTS, ...filter }, EVENT.id, 9)
+    await store.events.follow({ ...ALL_EVENTS, ...filter }, 0, 9)
   }
   const suppressions = [{ email: 'e' }, { reason: 'manual' as const }, range]
   for (const filter of [{}, ...suppressions, Object.assign({}, ...suppressions)]) {

@@ -14,7 +14,9 @@ import { templateOperations } from '../../src/api/routes/templates.ts'
 import { webhookOperations } from '../../src/api/routes/webhooks.ts'
 import { type Api, createApi } from '../../src/api/server.ts'
 import { hashToken, mintToken, SESSION_COOKIE } from '../../src/api/sessions.ts'
+import { createStreams, type Streams } from '../../src/api/streams.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
+import { createFeed } from '../../src/live/feed.ts'
 import type { ApiKey, Permission } from '../../src/model/api-key.ts'
 import type { Domain } from '../../src/model/domain.ts'
 import type { Organization, Plan } from '../../src/model/organization.ts'
@@ -28,6 +30,7 @@ import type { Resolver } from '../../src/platform/resolver.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { undocumented } from './documented.ts'
+import { textOf } from './event-stream.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import { addKey as storeKey } from './keys.ts'
 
@@ -49,6 +52,9 @@ export interface Tenant {
 
 export interface TestApi {
   api: Api
+  streams: Streams
+  /** Rings for those who follow events; a test may put something else here. */
+  happened: (organizationIds: ReadonlySet<string>) => void
   store: Store
   clock: FakeClock
   random: Random
@@ -102,13 +108,24 @@ export async function createTestApi(
     watchDescriptors?: Parameters<typeof createApi>[0]['watchDescriptors']
     wrapStore?: (store: Store) => Store
     plan?: string
+    streams?: { maxPerKey?: number; max?: number }
   } = {},
 ): Promise<TestApi> {
   const clock = createFakeClock(START)
   const random = createTestRandom()
   const mintId = createMintId(clock, random)
-  const store = await openStore({ dataDir: ':memory:', now: START })
+  const store = await openStore({
+    dataDir: ':memory:',
+    now: START,
+    told: {
+      committed: () => {},
+      suppressed: () => {},
+      happened: (organizationIds) => made.happened(organizationIds),
+    },
+  })
   const seen = options.wrapStore?.(store) ?? store
+  const feed = createFeed({ events: seen.events, clock: clock.steady, lookMs: 1_000 })
+  const streams = createStreams({ clock: clock.steady, ...options.streams })
   const plans = (name: string) => TEST_PLANS[name]
   let wakes = 0
   const wake = () => {
@@ -125,7 +142,7 @@ export async function createTestApi(
       resolver: options.resolver ?? silentResolver,
       hostname: 'mail.postrider.test',
     }),
-    ...eventOperations({ store: seen }),
+    ...eventOperations({ store: seen, feed, streams }),
     ...auditLogOperations({ store: seen }),
     ...billingOperations({ store: seen, plans, selfService: ['free', 'enterprise'] }),
     ...suppressionOperations({ store: seen, mintId }),
@@ -148,6 +165,7 @@ export async function createTestApi(
     log: options.log ?? silentLog,
     isSecure: options.isSecure,
     watchDescriptors: options.watchDescriptors,
+    streams,
     isReady: options.isReady ?? (() => null),
   })
 
@@ -168,8 +186,12 @@ export async function createTestApi(
   const own = await addTenant('own', options.plan ?? 'enterprise')
   const other = await addTenant('other', 'enterprise')
 
-  return {
+  const made: TestApi = {
     api,
+    streams,
+    happened: (organizationIds) => {
+      for (const id of organizationIds) feed.ring(id)
+    },
     store,
     clock,
     random,
@@ -186,7 +208,7 @@ export async function createTestApi(
       const isRaw = typeof body === 'string' || body instanceof Uint8Array || body === undefined
       const sent = isRaw ? (body as string | Uint8Array<ArrayBuffer> | undefined) : JSON.stringify(body)
       const response = await api.fetch(new Request(`http://localhost${path}`, { method, headers: all, body: sent }))
-      const text = await response.text()
+      const text = await textOf(response)
       const fault = undocumented(operations, method, path, { status: response.status, headers: response.headers, text })
       if (fault !== null) throw new Error(`${method} ${path}: ${fault}`)
       return { status: response.status, headers: response.headers, text, body: parsed(text) }
@@ -197,6 +219,7 @@ export async function createTestApi(
       await store.close()
     },
   }
+  return made
 }
 
 /** A session of the operator's in a store → its cookie as a header. */

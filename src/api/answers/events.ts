@@ -87,6 +87,15 @@ const example = eventExample('message.delivered')
 export const eventAnswers: AnswerShape[] = [
   { status: 200, description: 'The event, in the envelope that webhooks get.', schema: eventSchema, example },
 ]
+export const eventStreamAnswers: AnswerShape[] = [
+  {
+    status: 200,
+    description: 'A stream that does not end by itself.',
+    schema: z.string(),
+    example: `retry: 3000\n\nid: ${example.id}\nevent: ${example.type}\ndata: ${JSON.stringify(example)}\n\n:\n\n`,
+    contentType: 'text/event-stream',
+  },
+]
 export const eventListAnswers = [pageShape(eventSchema, example, 'Events in the envelopes that webhooks get.')]
 
 /** `message.delivered` → `MessageDeliveredEvent` */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Feed } from '../../live/feed.ts'
 import { EVENT_TYPES, type Event } from '../../model/event.ts'
 import { invalid } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
@@ -7,6 +8,9 @@ import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
 import { feedAnswer, feedCursor, pageAnswer, pageRequest } from '../page.ts'
 import { pageFields, timeFields, timeRange } from '../schema.ts'
+import type { Streams } from '../streams.ts'
+import { requireOwnFilter } from './events-filter.ts'
+import { eventStreamOperation } from './events-stream.ts'
 
 const listQuery = z.strictObject({
   ...pageFields,
@@ -23,23 +27,12 @@ const listQuery = z.strictObject({
 })
 
 /** `/v1/events`: everything that was told to webhooks, in the same envelopes (contract §4). */
-export function eventOperations(deps: { store: Pick<Store, 'events' | 'messages' | 'domains'> }): Operation[] {
-  const { events, messages, domains } = deps.store
-
-  /** 403 when the query names something of another organization (interface.md, Authentication 7), 404 for a domain that
-   *  is not there. A message that is no longer there may still have events, or simply has none to show. */
-  const requireOwn = async (query: z.infer<typeof listQuery>, organizationId: string) => {
-    const { message_id: messageId, domain_id: domainId, after } = query
-    const [message, domain, event] = await Promise.all([
-      messageId === undefined ? null : messages.get(messageId),
-      domainId === undefined ? null : domains.get(domainId),
-      after === undefined || after === '' ? null : events.get(after),
-    ])
-    if (message !== null) requireOwned(message, organizationId, 'message')
-    if (domainId !== undefined) requireOwned(domain, organizationId, 'domain')
-    if (event !== null) requireOwned(event, organizationId, 'event')
-  }
-
+export function eventOperations(deps: {
+  store: Pick<Store, 'events' | 'messages' | 'domains'>
+  feed: Feed
+  streams: Streams
+}): Operation[] {
+  const { events } = deps.store
   return [
     operation({
       id: 'events_list',
@@ -53,7 +46,7 @@ export function eventOperations(deps: { store: Pick<Store, 'events' | 'messages'
       refusals: ['not_found'],
       query: listQuery,
       async handle({ organizationId, query }) {
-        await requireOwn(query, organizationId)
+        await requireOwnFilter(query, organizationId, deps.store)
         const filter = {
           organizationId,
           type: query.type ?? null,
@@ -69,6 +62,7 @@ export function eventOperations(deps: { store: Pick<Store, 'events' | 'messages'
         return feedAnswer(page, toWire)
       },
     }),
+    eventStreamOperation(deps),
     operation({
       id: 'events_get',
       method: 'GET',

@@ -1,5 +1,5 @@
 import type { Event } from '../../model/event.ts'
-import type { EventFilter, Events } from '../store.ts'
+import type { EventFilter, Events, Followed } from '../store.ts'
 import type { Connection } from './driver.ts'
 import { asksForKind, type EventKinds } from './event-kinds.ts'
 import type { AppendInside } from './fan-out.ts'
@@ -8,6 +8,9 @@ import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, type, organization_id as organizationId, domain_id as domainId, message_id as messageId, mode,
   created_at as createdAt, body`
+// What a live feed reads at each bell: one organization, whatever the kind.
+const BEHIND = `select number as place, ${COLUMNS} from events indexed by events_of_organization
+  where organization_id = ? and number > ? and number <= ? order by number limit ?`
 const GET = `select ${COLUMNS} from events where id = ?`
 const NUMBER = 'select number from events where id = ?'
 // A cursor whose record retention has dropped: everything older than its id's time goes on.
@@ -38,6 +41,7 @@ export function sqliteEvents(db: Connection, writer: Writer, append: AppendInsid
   const firstSince = db.prepare(FIRST_SINCE).pluck()
 
   const areMany = db.prepare(ARE_MANY)
+  const behindIn = db.prepare(BEHIND)
 
   /** Where an index has just what is asked for, or few more. */
   const indexOf = ({ organizationId, type, messageId, mode, domainId }: EventFilter, { low, high }: Numbers) => {
@@ -53,13 +57,19 @@ export function sqliteEvents(db: Connection, writer: Writer, append: AppendInsid
     const first = createdBefore === null ? null : firstSince.get(organizationId, createdBefore + SLACK_MS)
     return { low: Math.max(low, ((last ?? -1) as number) + 1), high: Math.min(high, (first ?? high) as number) }
   }
-  const query = async (filter: EventFilter, within: Numbers, order: 'asc' | 'desc', limit: number) => {
+  const query = async (
+    filter: EventFilter,
+    within: Numbers,
+    order: 'asc' | 'desc',
+    limit: number,
+    columns: string = COLUMNS,
+  ) => {
     const bounds = timed(filter, within)
     if (bounds.low >= bounds.high) return []
     const index = indexOf(filter, bounds)
     const conditions = [...conditionsOf(filter), { sql: 'number >= ? and number < ?', values: [] }]
     if (index === 'events_seldom') conditions.push({ sql: SELDOM, values: [] })
-    const statement = db.prepare(`select ${COLUMNS} from events
+    const statement = db.prepare(`select ${columns} from events
       indexed by ${index ?? 'events_of_organization'}
       where ${conditions.map((each) => each.sql).join(' and ')} order by number ${order} limit ?`)
     const values = conditions.flatMap((each) => each.values)
@@ -95,11 +105,26 @@ export function sqliteEvents(db: Connection, writer: Writer, append: AppendInsid
       const rows = await query(filter, { low: seen + 1, high: end() }, 'asc', limit + 1)
       return toPage(rows, { limit, after }, (row) => row)
     },
+    follow: async (filter, behind, limit) => {
+      const upTo = end() - 1
+      const rows = isPlain(filter)
+        ? behindIn.all(filter.organizationId, behind, upTo, limit)
+        : await query(filter, { low: behind + 1, high: upTo + 1 }, 'asc', limit, `number as place, ${COLUMNS}`)
+      const events = rows as Followed['events']
+      return { events, upTo: events.length < limit ? upTo : events.at(-1)!.place }
+    },
+    place: async (id) => (number.get(id) as number | undefined) ?? null,
+    newestPlace: async () => end() - 1,
   }
 
   function end(): number {
     return ((newest.get() as number | null) ?? 0) + 1
   }
+}
+
+/** All of one organization. */
+function isPlain(filter: EventFilter): boolean {
+  return conditionsOf(filter).length === 1
 }
 
 function conditionsOf(filter: EventFilter): Condition[] {

@@ -127,9 +127,9 @@ export function storeOn(
   const search = searchIndex(db, writer, space.copyLog)
 
   const remember = rememberInside(db)
-  const suppress = telling.hearing(suppressInside(db))
+  const suppress = telling.suppressing(suppressInside(db))
   const addAttempt = addAttemptInside(db)
-  const append = appendInside(db, { webhooks, agenda: webhookAgenda, tally, kinds })
+  const append = telling.appending(appendInside(db, { webhooks, agenda: webhookAgenda, tally, kinds }))
   const quality = sqliteQuality(db, writer, { append, foreign })
   const addMessage = addMessageInside(db, { parts, addAttempt, append, suppress, tally, agenda: deliveryAgenda })
   const queueDelivery = queueInboundInside(db, routes, inboundAgenda)

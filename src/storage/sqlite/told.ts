@@ -1,31 +1,45 @@
 import type { SuppressionReason } from '../../model/suppression.ts'
+import type { AppendInside } from './fan-out.ts'
 import type { SuppressInside } from './suppressions.ts'
 
-/** Who hears of writing, once it is durable. Neither may throw. */
+/** Who hears of writing, once it is durable. None may throw. */
 export interface Told {
   /** A transaction of the writer took so long. */
   committed(ms: number): void
   suppressed(reason: SuppressionReason): void
+  /** These organizations have new events. */
+  happened?(organizationIds: ReadonlySet<string>): void
 }
 
-/** Keeps what a transaction suppressed until it is known to stand. */
+/** Keeps what a transaction wrote until it is known to stand. */
 export function createTelling(told: Told | undefined) {
   let suppressed: SuppressionReason[] = []
+  let happened = new Set<string>()
   return {
-    hearing:
+    suppressing:
       (suppress: SuppressInside): SuppressInside =>
       (suppression) => {
         const isNew = suppress(suppression)
         if (isNew) suppressed.push(suppression.reason)
         return isNew
       },
+    appending:
+      (append: AppendInside): AppendInside =>
+      (event, how) => {
+        append(event, how)
+        happened.add(event.organizationId)
+      },
     committed: (ms: number) => {
       told?.committed(ms)
       for (const reason of suppressed) told?.suppressed(reason)
       suppressed = []
+      if (happened.size === 0) return
+      told?.happened?.(happened)
+      happened = new Set()
     },
     forget: () => {
       suppressed = []
+      happened.clear()
     },
   }
 }

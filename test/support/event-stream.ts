@@ -1,0 +1,61 @@
+import { createEventParser, type StreamEvent } from '../../src/cli/listen/event-parser.ts'
+import { until } from './house.ts'
+
+/** An open stream of events, as a client has it. */
+export interface OpenStream {
+  status: number
+  headers: Headers
+  /** All that came so far. */
+  events: StreamEvent[]
+  text(): string
+  ids(): string[]
+  /** Resolves once so many events came. */
+  received(count: number): Promise<StreamEvent[]>
+  /** Resolves when the server ends it. */
+  ended: Promise<void>
+  leave(): void
+}
+
+/** Opens one, and reads until either side ends it. Where the answer is a refusal its text is all there is. */
+export async function openEventStream(
+  url: string,
+  key: string,
+  headers: Record<string, string> = {},
+): Promise<OpenStream> {
+  const control = new AbortController()
+  const answer = await fetch(url, {
+    headers: { authorization: `Bearer ${key}`, ...headers },
+    signal: control.signal,
+  })
+  const parser = createEventParser()
+  const decoder = new TextDecoder()
+  const events: StreamEvent[] = []
+  let text = ''
+  const read = async () => {
+    for await (const bytes of answer.body!) {
+      text += decoder.decode(bytes, { stream: true })
+      events.push(...parser.push(bytes))
+    }
+  }
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    events,
+    text: () => text,
+    ids: () => events.map(({ id }) => id),
+    received: async (count) => {
+      await until(`${count} events`, () => events.length >= count)
+      return events
+    },
+    ended: read().catch(() => {}),
+    leave: () => control.abort(),
+  }
+}
+
+/** The whole of an answer, or the beginning of one that does not end by itself. */
+export async function textOf(answer: Response): Promise<string> {
+  if (!answer.headers.get('content-type')?.startsWith('text/event-stream')) return answer.text()
+  if (answer.body === null) return ''
+  for await (const bytes of answer.body) return new TextDecoder().decode(bytes)
+  return ''
+}
