@@ -6,9 +6,9 @@ const FLOORS: readonly (readonly string[])[] = [
   ['platform', 'mail', 'config', 'version'],
   ['model'],
   ['storage'],
-  ['submission', 'outbound', 'webhooks', 'live', 'feedback', 'analysis', 'domains', 'smtp', 'tls'],
+  ['submission', 'outbound', 'webhooks', 'live', 'feedback', 'analysis', 'domains', 'smtp', 'tls', 'health'],
   ['api', 'inbound', 'relay', 'tracking', 'dashboard', 'maintenance', 'metrics'],
-  ['main', 'house', 'dispatch', 'doors', 'shares', 'operations', 'cli'],
+  ['main', 'house', 'dispatch', 'doors', 'shares', 'operations', 'checkup', 'cli'],
 ]
 
 /** The typed client that users install: imports nothing of the house, and nothing of the house imports it but cli. */

@@ -39,6 +39,7 @@ export interface Paint {
   bold(text: string): string
   dim(text: string): string
   good(text: string): string
+  wary(text: string): string
   bad(text: string): string
   accent(text: string): string
 }
@@ -48,7 +49,7 @@ export function paintFor(env: Record<string, string | undefined>, isTerminal: bo
   const isPlain = !isTerminal || Boolean(env.NO_COLOR) || env.TERM === 'dumb'
   const paint = (code: number) => (text: string) =>
     isPlain ? text : `\x1b[${code}m${text}\x1b[${code === 1 || code === 2 ? 22 : 39}m`
-  return { bold: paint(1), dim: paint(2), good: paint(32), bad: paint(31), accent: paint(36) }
+  return { bold: paint(1), dim: paint(2), good: paint(32), wary: paint(33), bad: paint(31), accent: paint(36) }
 }
 
 function write(to: 1 | 2, text: string): void {

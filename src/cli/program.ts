@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { addDoctor } from './commands/doctor.ts'
 import { addLoginLink } from './commands/login-link.ts'
 import { addService } from './commands/service.ts'
 import { EXIT, toFailure } from './failure.ts'
@@ -83,6 +84,7 @@ export function createProgram(end: (code: number) => void): Command {
     .option('--limit <number>', 'how many entries, the newest', (text) => whole(text, 1, 10_000, 'number'), 50)
     .action(async (options) => (await import('./audit.ts')).showAuditLog(options))
 
+  addDoctor(program, end)
   addService(program, end)
 
   const seal = program.command('seal').description('the key that secrets are sealed with on the disk')

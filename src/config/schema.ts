@@ -299,6 +299,13 @@ else there is no such page. An empty list turns it off.`,
       fallback: ['127.0.0.0/8', '::1/128'],
     }),
   }),
+  health: section('The checks of `postrider doctor`, which the server makes every hour too.', {
+    look_outside: key(kinds.flag, {
+      about: `Ask the world as well: blocklists, time servers, and mail servers of large mailbox providers, which are
+greeted and sent nothing. false: no more than this machine and the DNS of its own names.`,
+      fallback: true,
+    }),
+  }),
   log: section('One line per fact, on standard error.', {
     level: key(kinds.choice('debug', 'info', 'warn', 'error'), {
       about: 'The least that is written. SIGHUP reads it again.',

@@ -1,4 +1,5 @@
 import { BlockList, isIPv6 } from 'node:net'
+import { isSpf } from '../mail/spf-record.ts'
 import type { Lookup, Resolver } from '../platform/resolver.ts'
 
 /** Who must be allowed to send: this server's name and its addresses. */
@@ -25,11 +26,6 @@ export async function spfAllows(
     if (answer === 'unknown') isUncertain = true
   }
   return isUncertain ? 'unknown' : 'no'
-}
-
-/** True for the text of an SPF record (RFC 7208 §4.5). */
-export function isSpf(text: string): boolean {
-  return /^v=spf1(?: |$)/i.test(text)
 }
 
 type Verdict = 'yes' | 'no' | 'unknown'

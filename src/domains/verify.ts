@@ -1,11 +1,12 @@
 import { readMtaStsId } from '../mail/mta-sts.ts'
+import { isSpf } from '../mail/spf-record.ts'
 import type { DkimKeyRecord, DnsRecord, Domain, DomainStatus, Finding, RecordStatus } from '../model/domain.ts'
 import type { Lookup, Resolver } from '../platform/resolver.ts'
 import type { Domains } from '../storage/store.ts'
 import type { OwnMtaSts } from './mta-sts.ts'
 import { registrableDomain } from './name.ts'
 import { dnsRecords, findingOf } from './records.ts'
-import { isSpf, type Sender, sameHost, sharesAddress, spfAllows } from './spf.ts'
+import { type Sender, sameHost, sharesAddress, spfAllows } from './spf.ts'
 
 /** What a look at DNS means for a domain. */
 export interface Check {
@@ -39,7 +40,7 @@ export async function verifyDomain(
  *  else, or a domain that was verified once has lost one. `pending`: one is not there yet. When DNS gave no answer about
  *  one of them, the status stays. Other records never decide. Pending keys begin to sign once all of them are seen.
  *  `verifiedAt` is when the keys that sign were first all seen. Never throws. */
-async function checkDomain(
+export async function checkDomain(
   domain: Domain,
   { resolver, hostname, mtaSts = null, now }: Us & { now: number },
 ): Promise<Check> {

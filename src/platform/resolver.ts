@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { Answer } from 'dns-packet'
-import ipaddr from 'ipaddr.js'
 import type { Clock } from './clock.ts'
 import { createDnsCache } from './dns-cache.ts'
 import { type Ask, createAsk, longestAskMs } from './dns-client.ts'
 import { canExist, followAliases, targetOf } from './dns-follow.ts'
 import { createNetworks, isIpLiteral } from './ip.ts'
 import type { Random } from './random.ts'
+import { reverseName } from './reverse-name.ts'
 
 export { mailauthResolver } from './mailauth-resolver.ts'
 
@@ -172,15 +172,6 @@ function readMx(answer: Answer): MxRecord {
 function readTlsa(answer: Answer): TlsaRecord {
   const { usage, selector, matchingType, certificate } = dataOf<TlsaRecord>(answer)
   return { usage, selector, matchingType, certificate: new Uint8Array(certificate) }
-}
-
-/** Address → the name its PTR record has, RFC 1035 §3.5 and RFC 3596 §2.5. A mapped address counts as IPv4. */
-function reverseName(ip: string): string {
-  const address = ipaddr.process(ip.replace(/%.*$/, ''))
-  const bytes = address.toByteArray()
-  if (address.kind() === 'ipv4') return `${bytes.reverse().join('.')}.in-addr.arpa`
-  const nibbles = bytes.flatMap((byte) => [byte >> 4, byte & 15]).reverse()
-  return `${nibbles.map((nibble) => nibble.toString(16)).join('.')}.ip6.arpa`
 }
 
 function readResolvConf(): string {

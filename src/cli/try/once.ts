@@ -164,4 +164,4 @@ function line({ name, ok, told, ms }: Stage, paint: Paint): string {
 }
 
 const plainIf = (json: boolean, paint: Paint): Paint =>
-  json ? { bold: String, dim: String, good: String, bad: String, accent: String } : paint
+  json ? { bold: String, dim: String, good: String, wary: String, bad: String, accent: String } : paint

@@ -1,0 +1,113 @@
+import { existsSync, statSync } from 'node:fs'
+import { hostname as machineName } from 'node:os'
+import { join } from 'node:path'
+import { openCheckup } from '../checkup.ts'
+import { type Config, checkConfigFiles, formatFaults, readConfig } from '../config.ts'
+import { type CheckResult, fail, isWell, pass, runChecks, skip, type Verdict, warn } from '../health/check.ts'
+import { heldPorts } from '../health/held-ports.ts'
+import type { HeldPort, Server } from '../health/world.ts'
+import { systemClock } from '../platform/clock.ts'
+import { systemRandom } from '../platform/random.ts'
+import type { Store } from '../storage/store.ts'
+import { configFailure, EXIT, type ExitCode, toFailure, usageFault } from './failure.ts'
+import { findings } from './findings.ts'
+import { requireConfig, withStore } from './office.ts'
+import { paintFor, print, printJson } from './print.ts'
+import { isServed, readServing } from './serving.ts'
+
+interface Options {
+  config: string
+  hostname?: string
+  domain?: string
+  json?: true
+}
+
+/** Looks at the machine, what is set up on it and what the world says of it; prints what was found and what to do. It
+ *  changes nothing. Without a config it looks at what can be looked at, under the name that is given. 0 only when nothing
+ *  failed. */
+export async function doctor(options: Options): Promise<ExitCode> {
+  const hasConfig = existsSync(options.config)
+  const config = hasConfig ? requireConfig(options.config) : plannedConfig(options)
+  const found = [
+    { name: 'config', ...(hasConfig ? checkFiles(config, options.config) : noConfig(options.config)) },
+    ...(await lookAt(config, options.domain === undefined ? [] : [options.domain])),
+  ]
+  if (options.json) printJson({ ok: isWell(found), checks: found })
+  else print(`Checking ${config.hostname}\n${findings(found, paintFor(process.env, process.stdout.isTTY))}`)
+  return isWell(found) ? EXIT.done : EXIT.failed
+}
+
+/** Checks before there is a store, and whatever can be read of `/proc` as the user who asks. */
+export function lookAtMachine(config: Config, domains: readonly string[], held = heldPorts('/proc')) {
+  return look(config, { store: null, held, server: null, domains })
+}
+
+async function lookAt(config: Config, domains: readonly string[]): Promise<CheckResult[]> {
+  // While the process is still root, who alone sees what others hold.
+  const held = heldPorts('/proc')
+  const nothing = whyNoStore(config.dataDir)
+  if (nothing !== null) return [...(await lookAtMachine(config, domains, held)), { name: 'store', ...nothing }]
+  let found: CheckResult[] | null = null
+  try {
+    await withStore(config, async ({ store }) => {
+      found = await look(config, { store, held, server: serverOn(config.dataDir), domains })
+    })
+    return found!
+  } catch (thrown) {
+    const failure = toFailure(thrown)
+    if (failure === null) throw thrown
+    const [problem = '', ...remedy] = failure.message.split('; ')
+    const verdict = fail(problem, remedy.join('; ') || 'Look at the log of the server: journalctl -u postrider')
+    return [...(await lookAtMachine(config, domains, held)), { name: 'store', ...verdict }]
+  }
+}
+
+async function look(
+  config: Config,
+  about: { store: Store | null; held: readonly HeldPort[]; server: Server | null; domains: readonly string[] },
+): Promise<CheckResult[]> {
+  const checkup = await openCheckup(config, { ...about, clock: systemClock, random: systemRandom })
+  try {
+    return await runChecks(checkup.checks)
+  } finally {
+    checkup.close()
+  }
+}
+
+/** The config there would be, from the name of the machine and the environment. */
+function plannedConfig({ config: file, hostname, domain }: Options): Config {
+  const name = hostname ?? (domain === undefined ? machineName() : `mail.${domain}`)
+  if (!name.includes('.')) {
+    throw usageFault(
+      `${file}: there is no such file; give --hostname mail.example.com to look at the machine without it, or run postrider init`,
+    )
+  }
+  const read = readConfig({ text: `hostname = ${JSON.stringify(name)}\n`, file: 'arguments', env: process.env })
+  if (!read.config) throw configFailure(read.faults)
+  return read.config
+}
+
+function checkFiles(config: Config, file: string): Verdict {
+  const faults = checkConfigFiles(config, file)
+  return faults.length === 0 ? pass(file) : fail(formatFaults(faults), `postrider config check --config ${file}`)
+}
+
+const noConfig = (file: string) =>
+  warn(`${file} is not there`, 'postrider init --domain example.com --hostname mail.example.com')
+
+/** Null when the store is there. */
+function whyNoStore(dataDir: string): Verdict | null {
+  try {
+    const database = statSync(join(dataDir, 'postrider.db'), { throwIfNoEntry: false })
+    return database === undefined ? skip('there is none yet; postrider init makes it') : null
+  } catch {
+    return skip(`only root and the owner of ${dataDir} can look into it`)
+  }
+}
+
+function serverOn(dataDir: string): Server | null {
+  const serving = isServed(dataDir) ? readServing(dataDir) : null
+  if (serving === null) return null
+  const ports = Object.values(serving.listeners).flatMap((at) => (at === null ? [] : Number(at.split(':').at(-1))))
+  return { pid: serving.pid, ports }
+}

@@ -1,0 +1,87 @@
+import { isIP } from 'node:net'
+import type { Lookup, Resolver } from '../platform/resolver.ts'
+import { reverseLabels } from '../platform/reverse-name.ts'
+import { fail, pass, skip, type Verdict, warn } from './check.ts'
+import { recordsOf, type Surroundings } from './surroundings.ts'
+import type { Installation, World } from './world.ts'
+
+/** Lists that large receivers refuse by. RFC 5782 */
+interface Blocklist {
+  zone: string
+  families: readonly (4 | 6)[]
+  /** Being on it costs more than a little mail. */
+  isWidelyUsed: boolean
+  /** Where to ask to be taken off. */
+  removal: string
+}
+
+export const BLOCKLISTS: readonly Blocklist[] = [
+  {
+    zone: 'zen.spamhaus.org',
+    families: [4, 6],
+    isWidelyUsed: true,
+    removal: 'https://check.spamhaus.org',
+  },
+  { zone: 'bl.spamcop.net', families: [4], isWidelyUsed: false, removal: 'https://www.spamcop.net/bl.shtml' },
+  {
+    zone: 'b.barracudacentral.org',
+    families: [4],
+    isWidelyUsed: false,
+    removal: 'https://www.barracudacentral.org/rbl/removal-request',
+  },
+]
+
+type Answer = 'clean' | 'listed' | 'policy' | 'cannot ask'
+
+/** No list of senders to refuse has the addresses that mail leaves from. */
+export async function checkBlocklists(
+  { smarthost }: Installation,
+  world: World,
+  around: Surroundings,
+): Promise<Verdict> {
+  if (smarthost !== null) return skip('mail leaves by the smarthost')
+  if (!world.looksOutside) return skip('health.look_outside is off')
+  if (!(await around.hasDns())) return skip('DNS does not answer')
+  const addresses = [...(await around.publicAddresses(4)), ...(await around.publicAddresses(6))]
+  if (addresses.length === 0) return skip('the public address is not known')
+  const asked = addresses.flatMap((address) =>
+    BLOCKLISTS.filter(({ families }) => families.includes(isIP(address) as 4 | 6)).map((list) => ({ address, list })),
+  )
+  const answers = await Promise.all(
+    asked.map(async (each) => ({ ...each, answer: await askList(each.address, each.list, world.resolver) })),
+  )
+  const listed = answers.filter(({ answer }) => answer === 'listed' || answer === 'policy')
+  if (listed.length > 0) {
+    const message = listed.map(({ address, list }) => `${address} is on ${list.zone}`).join('; ')
+    const advice = listed.map(({ list, answer }) => adviceFor(list, answer)).join('\n')
+    return listed.some(({ list }) => list.isWidelyUsed) ? fail(message, advice) : warn(message, advice)
+  }
+  const unasked = new Set(answers.filter(({ answer }) => answer === 'cannot ask').map(({ list }) => list.zone))
+  const clean = [...new Set(answers.map(({ list }) => list.zone))].filter((zone) => !unasked.has(zone))
+  if (clean.length === 0) {
+    return skip(`${[...unasked].join(', ')} give no answer to these name servers; a resolver of your own can ask`)
+  }
+  const rest = unasked.size === 0 ? '' : ` (${[...unasked].join(', ')} cannot be asked by these name servers)`
+  return pass(`${addresses.join(', ')} is not on ${clean.join(', ')}${rest}`)
+}
+
+async function askList(address: string, { zone }: Blocklist, resolver: Resolver): Promise<Answer> {
+  return meaningOf(await resolver.a(`${reverseLabels(address)}.${zone}`))
+}
+
+/** What a list says. Answers outside 127.0.0.0/8 come from whoever sells dead names; 127.255.255.x is Spamhaus saying
+ *  that it does not answer this resolver, 127.0.0.10 and .11 that the address is of a network that should not send. */
+function meaningOf(lookup: Lookup<string>): Answer {
+  if (lookup.kind === 'temporary') return 'cannot ask'
+  const codes = recordsOf(lookup).filter((code) => code.startsWith('127.'))
+  if (codes.some((code) => code.startsWith('127.255.255.'))) return 'cannot ask'
+  if (codes.length === 0) return 'clean'
+  return codes.every((code) => code === '127.0.0.10' || code === '127.0.0.11') ? 'policy' : 'listed'
+}
+
+function adviceFor({ zone, removal }: Blocklist, answer: Answer): string {
+  if (answer === 'policy') {
+    return `${zone} lists the whole network as one that should not send (PBL): take the single address off at ${removal}.`
+  }
+  return `Find out why (a form that strangers fill in, an old owner of the address), stop it, then ask at ${removal}.`
+}

@@ -1,0 +1,49 @@
+/** What a look at one thing came to. `advice` says what to do, a line or several; null where nothing is to be done. */
+export interface Verdict {
+  status: CheckStatus
+  message: string
+  advice: string | null
+}
+
+/** `skip`: there was nothing to look at, or no way to. */
+export type CheckStatus = 'pass' | 'warn' | 'fail' | 'skip'
+
+export interface CheckResult extends Verdict {
+  name: string
+}
+
+/** One thing that is looked at. Names are few and fixed: they label a metric. */
+export interface Check {
+  name: string
+  look: () => Verdict | Promise<Verdict>
+}
+
+export const pass = (message: string): Verdict => ({ status: 'pass', message, advice: null })
+export const warn = (message: string, advice: string): Verdict => ({ status: 'warn', message, advice })
+export const fail = (message: string, advice: string): Verdict => ({ status: 'fail', message, advice })
+export const skip = (message: string): Verdict => ({ status: 'skip', message, advice: null })
+
+/** Checks → their results in the same order, all looked at at once. One that takes longer than `patienceMs` is skipped,
+ *  on the machine's own timer; one that throws has found something that nobody foresaw. Never rejects. */
+export async function runChecks(checks: readonly Check[], patienceMs = PATIENCE_MS): Promise<CheckResult[]> {
+  return Promise.all(checks.map(async ({ name, look }) => ({ name, ...(await bounded(look, patienceMs)) })))
+}
+
+/** Nothing failed. */
+export const isWell = (results: readonly CheckResult[]) => results.every(({ status }) => status !== 'fail')
+
+/** Every single step inside a check ends sooner. */
+const PATIENCE_MS = 10_000
+
+async function bounded(look: Check['look'], patienceMs: number): Promise<Verdict> {
+  const late = Promise.withResolvers<Verdict>()
+  const timer = setTimeout(() => late.resolve(skip(`no answer within ${patienceMs / 1000} s`)), patienceMs)
+  try {
+    return await Promise.race([(async () => look())(), late.promise])
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return warn(`could not be looked at: ${message}`, 'Try again as root; if it stays, it is a fault of this program.')
+  } finally {
+    clearTimeout(timer)
+  }
+}

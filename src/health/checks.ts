@@ -1,0 +1,59 @@
+import type { Store } from '../storage/store.ts'
+import { checkBlocklists } from './blocklists.ts'
+import { checkCertificate } from './certificate.ts'
+import type { Check } from './check.ts'
+import { checkClock } from './clock.ts'
+import { checkDataDir, checkDisk } from './disk.ts'
+import { checkDomains, type LookedAt } from './domains.ts'
+import { checkHostname } from './hostname.ts'
+import { checkMemory, checkOpenFiles } from './limits.ts'
+import { checkDelivered, checkQueue } from './mail-flow.ts'
+import { checkNameServers } from './name-servers.ts'
+import { checkPort25 } from './port-25.ts'
+import { checkLowPorts, checkPorts } from './ports.ts'
+import { checkReverseDns } from './reverse-dns.ts'
+import { checkDmarc, checkSpf } from './sender-policy.ts'
+import { checkSmarthost } from './smarthost.ts'
+import { checkStore } from './store.ts'
+import { createSurroundings } from './surroundings.ts'
+import type { Installation, World } from './world.ts'
+
+/** What can be looked at on a machine with nothing on it yet, in the order in which it is best read. */
+export function machineChecks(installation: Installation, world: World): Check[] {
+  const around = createSurroundings(installation, world)
+  return [
+    { name: 'name_servers', look: () => checkNameServers(world, around) },
+    { name: 'hostname', look: () => checkHostname(installation, world, around) },
+    { name: 'reverse_dns_ipv4', look: () => checkReverseDns(4, installation, world, around) },
+    { name: 'reverse_dns_ipv6', look: () => checkReverseDns(6, installation, world, around) },
+    { name: 'outbound_port_25', look: () => checkPort25(installation, world, around) },
+    { name: 'smarthost', look: () => checkSmarthost(installation, world) },
+    { name: 'blocklists', look: () => checkBlocklists(installation, world, around) },
+    { name: 'spf', look: () => checkSpf(installation, world) },
+    { name: 'dmarc', look: () => checkDmarc(installation, world) },
+    { name: 'ports', look: () => checkPorts(installation, world) },
+    { name: 'low_ports', look: () => checkLowPorts(installation, world) },
+    { name: 'certificate', look: () => checkCertificate(installation, world) },
+    { name: 'clock', look: () => checkClock(world, around) },
+    { name: 'disk', look: () => checkDisk(installation, world) },
+    { name: 'data_dir', look: () => checkDataDir(installation) },
+    { name: 'open_files', look: () => checkOpenFiles(installation, world) },
+    { name: 'memory', look: () => checkMemory(installation, world) },
+  ]
+}
+
+/** What can be looked at where there is a store. */
+export function storeChecks(house: {
+  store: Pick<Store, 'quality' | 'queues' | 'checkWritable'>
+  isServed: boolean
+  now: () => number
+  lookAtDomains: () => Promise<readonly LookedAt[]>
+}): Check[] {
+  const { store, isServed, now } = house
+  return [
+    { name: 'store', look: () => checkStore(store) },
+    { name: 'domains', look: () => checkDomains(house.lookAtDomains) },
+    { name: 'deliveries', look: () => checkDelivered(store, now()) },
+    { name: 'queue', look: () => checkQueue(store, { now: now(), isServed }) },
+  ]
+}

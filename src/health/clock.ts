@@ -1,0 +1,33 @@
+import { fail, pass, skip, type Verdict, warn } from './check.ts'
+import { recordsOf, type Surroundings } from './surroundings.ts'
+import type { World } from './world.ts'
+
+/** Public time servers that anybody may ask. */
+export const TIME_SERVERS = ['time.cloudflare.com', 'time.google.com'] as const
+/** A signature from the future is refused by some; receivers of webhooks allow five minutes. */
+const NOTABLE_MS = 5_000
+const HARMFUL_MS = 60_000
+
+/** The clock is right. Signatures, schedules, the end of keys and of certificates follow it. */
+export async function checkClock(world: World, around: Surroundings): Promise<Verdict> {
+  if (!world.looksOutside) return skip('health.look_outside is off')
+  if (!(await around.hasDns())) return skip('DNS does not answer')
+  const lookups = await Promise.all(TIME_SERVERS.map((name) => world.resolver.a(name)))
+  const addresses = lookups.flatMap((lookup) => recordsOf(lookup).filter(world.mayConnect).slice(0, 1))
+  const answers = (await Promise.all(addresses.map(world.askTime))).filter((aheadMs) => aheadMs !== null)
+  if (answers.length === 0) return skip('no time server answers')
+  // The one nearest to us: a single liar cannot raise an alarm.
+  const aheadMs = answers.toSorted((a, b) => Math.abs(a) - Math.abs(b))[0]!
+  const offMs = Math.abs(aheadMs)
+  if (offMs < NOTABLE_MS) return pass(`right to ${(Math.max(offMs, 1) / 1000).toFixed(offMs < 100 ? 2 : 1)} s`)
+  const message = `${spoken(offMs)} ${aheadMs > 0 ? 'ahead' : 'behind'}`
+  const advice = 'Let something keep it right: timedatectl set-ntp true (or apt install chrony).'
+  return offMs < HARMFUL_MS ? warn(message, advice) : fail(message, advice)
+}
+
+function spoken(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 120) return `${seconds} seconds`
+  if (seconds < 7200) return `${Math.round(seconds / 60)} minutes`
+  return `${Math.round(seconds / 3600)} hours`
+}

@@ -1,0 +1,65 @@
+import { existsSync, statfsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fail, pass, skip, type Verdict, warn } from './check.ts'
+import type { Installation, World } from './world.ts'
+
+const DAY_MS = 86_400_000
+/** With less than so much more than the reserve it is time to do something. */
+const LOW_TIMES_RESERVE = 5
+const FEW_DAYS = 14
+
+/** There is room for mail, and for how long at the pace so far. */
+export function checkDisk({ dataDir, minFreeBytes }: Installation, { now }: World): Verdict {
+  const { bavail, blocks, bsize, ffree, files } = statfsSync(nearest(dataDir))
+  const free = bavail * bsize
+  // As storage/sqlite/room.ts: at most a tenth of the disk is kept free.
+  const reserve = Math.min(minFreeBytes, (blocks * bsize) / 10)
+  const advice = `Make room under ${dataDir}, or let plans keep mail for fewer days (retention_days).`
+  if (free < reserve) return fail(`${size(free)} free, and new mail is refused below ${size(reserve)}`, advice)
+  if (files > 0 && ffree < 1000) return fail(`no more than ${ffree} files can be made`, advice)
+  const days = daysLeft(free - reserve, dataDir, now())
+  const message = `${size(free)} free${days === null ? '' : `, at the pace so far enough for ${days} days`}`
+  if (free < LOW_TIMES_RESERVE * reserve || (days !== null && days < FEW_DAYS)) return warn(message, advice)
+  return pass(message)
+}
+
+/** The data directory is the server's alone: it holds mail, keys and the key of the seals. */
+export function checkDataDir({ dataDir }: Installation): Verdict {
+  const folder = statSync(dataDir, { throwIfNoEntry: false })
+  if (folder === undefined) return skip(`${dataDir} is not there yet`)
+  const ours = ['postrider.db', 'seal.key'].map((name) => join(dataDir, name)).filter(existsSync)
+  const strange = ours.filter((file) => statSync(file).uid !== folder.uid)
+  if (strange.length > 0) {
+    const owner = `uid ${folder.uid}`
+    return fail(
+      `${strange.join(' and ')} is not owned by ${owner}, whose folder it is in`,
+      `chown -R --reference=${dataDir} ${dataDir}`,
+    )
+  }
+  const open = [dataDir, ...ours].filter((path) => (statSync(path).mode & 0o077) !== 0 && !isBehind(path, dataDir))
+  if (open.length > 0) return warn(`${open.join(', ')} can be read by others`, `chmod -R go= ${dataDir}`)
+  return pass(`${dataDir}, for uid ${folder.uid} alone`)
+}
+
+/** Nobody comes to a file whose folder is shut, but for the key, which is shut by itself. */
+const isBehind = (path: string, dataDir: string) =>
+  path !== dataDir && !path.endsWith('seal.key') && (statSync(dataDir).mode & 0o077) === 0
+
+/** From the size of the database and its age; null while it is too young to tell. */
+function daysLeft(free: number, dataDir: string, now: number): number | null {
+  const database = statSync(join(dataDir, 'postrider.db'), { throwIfNoEntry: false })
+  if (database === undefined || database.birthtimeMs === 0) return null
+  const ageDays = (now - database.birthtimeMs) / DAY_MS
+  if (ageDays < 1 || database.size < 50_000_000) return null
+  return Math.floor(free / (database.size / ageDays))
+}
+
+function nearest(folder: string): string {
+  let path = folder
+  while (!existsSync(path) && dirname(path) !== path) path = dirname(path)
+  return path
+}
+
+function size(bytes: number): string {
+  return bytes < 10_000_000_000 ? `${Math.round(bytes / 1_000_000)} MB` : `${Math.round(bytes / 1_000_000_000)} GB`
+}

@@ -1,0 +1,30 @@
+import { fail, pass, skip, type Verdict, warn } from './check.ts'
+
+/** What a fresh look at DNS says of one sending domain. */
+export interface LookedAt {
+  name: string
+  /** It could be sent from before this look. */
+  wasVerified: boolean
+  /** Required records that are missing or say something else, by name; null when DNS gave no answer about one. */
+  wrong: readonly string[] | null
+}
+
+/** Every sending domain has its records. */
+export async function checkDomains(look: () => Promise<readonly LookedAt[]>): Promise<Verdict> {
+  const all = await look()
+  if (all.length === 0) return skip('there is no sending domain yet: postrider domain add')
+  const wrong = all.filter((domain) => domain.wrong !== null && domain.wrong.length > 0)
+  if (wrong.length > 0) {
+    const named = wrong.slice(0, MOST_NAMED).map((domain) => `${domain.name} (${domain.wrong!.join(', ')})`)
+    const rest = wrong.length > MOST_NAMED ? `, and ${wrong.length - MOST_NAMED} more` : ''
+    const message = `records are missing or differ: ${named.join(', ')}${rest}`
+    const advice = `postrider dns check ${wrong[0]!.name}`
+    // One that was well has lost something, and mail of it is under way.
+    return wrong.some(({ wasVerified }) => wasVerified) ? fail(message, advice) : warn(message, advice)
+  }
+  const silent = all.filter((domain) => domain.wrong === null)
+  if (silent.length > 0) return skip(`DNS gave no answer about ${silent.length} of ${all.length}`)
+  return pass(all.length === 1 ? `${all[0]!.name} has its records` : `all ${all.length} have their records`)
+}
+
+const MOST_NAMED = 3

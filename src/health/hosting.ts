@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A provider of machines, and what it does about port 25, as of 2026; their pages have the last word. */
+export interface Hosting {
+  name: string
+  /** How to get port 25, or that there is no way. */
+  aboutPort25: string
+}
+
+/** What tells of the machine's provider: what the firmware says who made the machine, and the names of its addresses. */
+interface Signs extends Hosting {
+  firmware: RegExp
+  reverseName: RegExp
+}
+
+const NEVER = 'It is never opened; the smarthost is the way.'
+
+const KNOWN: Signs[] = [
+  {
+    name: 'Hetzner',
+    firmware: /^hetzner/i,
+    reverseName: /\.your-server\.de$/,
+    aboutPort25:
+      'It is opened on request, for accounts that have paid their first invoice: in the Cloud Console under Limits.',
+  },
+  {
+    name: 'DigitalOcean',
+    firmware: /^digitalocean/i,
+    reverseName: /\.digitalocean\.com$/,
+    aboutPort25: 'Ports 25, 465 and 587 are blocked and seldom opened; a smarthost is reached at its port 2525.',
+  },
+  {
+    name: 'Vultr',
+    firmware: /^vultr/i,
+    reverseName: /\.vultr(?:usercontent)?\.com$/,
+    aboutPort25: 'It is opened by a support ticket that says what is sent.',
+  },
+  {
+    name: 'Amazon EC2',
+    firmware: /^amazon ec2/i,
+    reverseName: /\.compute(?:-1)?\.amazonaws\.com$/,
+    aboutPort25:
+      'It is opened by the form “Request to remove email sending limitations”, which sets the reverse DNS of an Elastic IP too.',
+  },
+  { name: 'Google Cloud', firmware: /^google/i, reverseName: /\.googleusercontent\.com$/, aboutPort25: NEVER },
+  {
+    name: 'Azure',
+    firmware: /^microsoft corporation/i,
+    reverseName: /\.(?:cloudapp\.azure|cloudapp)\.(?:com|net)$/,
+    aboutPort25: `${NEVER} (Enterprise Agreements aside.)`,
+  },
+  {
+    name: 'OVH',
+    firmware: /^ovh/i,
+    reverseName: /\.(?:ovh\.(?:net|ca|us)|ip-\d+-\d+-\d+\.(?:eu|net)|kimsufi\.com)$/,
+    aboutPort25: 'It is open unless its anti-spam has closed it: see the address in the control panel under IP.',
+  },
+  {
+    name: 'Akamai (Linode)',
+    firmware: /^(?:linode|akamai)/i,
+    reverseName: /\.(?:members\.linode|ip\.linodeusercontent)\.com$/,
+    aboutPort25: 'It is opened by a support ticket, once the reverse DNS of the machine is set.',
+  },
+  {
+    name: 'Scaleway',
+    firmware: /^scaleway/i,
+    reverseName: /\.(?:scw\.cloud|poneytelecom\.eu|scaleway\.com)$/,
+    aboutPort25:
+      'It is opened by “Enable SMTP” in the security group of the machine, for accounts whose identity is verified; then stop and start the machine.',
+  },
+]
+
+/** What the firmware says (`/sys`) and names of the machine's addresses → its provider; null when nothing tells. */
+export function hostingOf(sys: string, reverseNames: readonly string[]): Hosting | null {
+  const made = ['sys_vendor', 'chassis_vendor', 'product_name'].map((file) => read(join(sys, 'class/dmi/id', file)))
+  const isIt = ({ firmware, reverseName }: Signs) =>
+    made.some((text) => firmware.test(text)) || reverseNames.some((name) => reverseName.test(name))
+  return KNOWN.find(isIt) ?? null
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,41 @@
+import { isPublicUnicast } from '../platform/ip.ts'
+import { fail, pass, skip, type Verdict, warn } from './check.ts'
+import { type Family, recordsOf, type Surroundings } from './surroundings.ts'
+import type { Installation, World } from './world.ts'
+
+/** Our name has addresses, and they are this machine's: bounces and complaints come to it, and receivers compare it with
+ *  whom they see. A machine behind NAT has none of them itself; then a mail server that saw us can tell. */
+export async function checkHostname({ hostname }: Installation, world: World, around: Surroundings): Promise<Verdict> {
+  const lookups = await around.ownName()
+  const addresses = [...recordsOf(lookups[4]), ...recordsOf(lookups[6])]
+  if (addresses.length === 0) {
+    if (lookups[4].kind === 'temporary' || lookups[6].kind === 'temporary') return skip('DNS does not answer')
+    return fail(`${hostname} has no address in DNS`, `Publish an A record for it: ${await wanted(world, around)}.`)
+  }
+  const own = new Set(world.ownAddresses())
+  const seen = new Set([...(await around.seenAddresses(4)), ...(await around.seenAddresses(6))])
+  const strange = addresses.filter((ip) => !own.has(ip) && !seen.has(ip))
+  const named = `${hostname} is ${addresses.join(', ')}`
+  if (strange.length === 0) return pass(named)
+
+  const isBehindNat = ![...own].some(isPublicUnicast)
+  if (isBehindNat && seen.size === 0 && strange.every(isPublicUnicast)) {
+    const here = [...own].join(', ') || 'no address'
+    return warn(
+      `${named}; this machine has ${here}, so it stands behind NAT`,
+      `See to it that mail leaves from ${strange.join(' or ')}, and that port 25 of it comes here.`,
+    )
+  }
+  return fail(
+    `${named}, but ${strange.join(' and ')} is not this machine`,
+    `Its A and AAAA records should be ${await wanted(world, around)}, and nothing else.`,
+  )
+}
+
+/** The addresses to publish, as far as they are known. */
+async function wanted(world: World, around: Surroundings): Promise<string> {
+  const families: Family[] = [4, 6]
+  const seen = (await Promise.all(families.map(around.seenAddresses))).flat()
+  const found = seen.length > 0 ? seen : world.ownAddresses().filter(isPublicUnicast)
+  return found.join(' and ') || 'the public address of this machine'
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { limitIn } from '../platform/descriptors.ts'
+import { fail, pass, skip, type Verdict, warn } from './check.ts'
+import type { Installation, World } from './world.ts'
+
+/** Connections in and out, files of the database, endpoints: a busy server has thousands. */
+const ENOUGH_FILES = 4096
+const FEW_FILES = 512
+/** A server at work takes 100 to 300 MB. */
+const ENOUGH_BYTES = 256_000_000
+const FEW_BYTES = 96_000_000
+
+/** How many files and sockets the server may have open: its own limit where one runs, else what would be given here. */
+export function checkOpenFiles({ server }: Installation, { proc }: World): Verdict {
+  const text = textOf(join(proc, server === null ? 'self' : String(server.pid), 'limits'))
+  if (text === '') return skip('the kernel does not tell')
+  // The runtime raises its soft limit to the hard one when it starts.
+  const hard = /^Max open files\s+\d+\s+(\d+|unlimited)/m.exec(text)?.[1] ?? 'unlimited'
+  const limit = server === null ? (hard === 'unlimited' ? Number.POSITIVE_INFINITY : Number(hard)) : limitIn(text)
+  const message = limit === Number.POSITIVE_INFINITY ? 'no limit' : String(limit)
+  if (limit >= ENOUGH_FILES) return pass(message)
+  const advice = 'Under systemd: LimitNOFILE=65536 in the unit (that of `postrider init` has it).'
+  return limit < FEW_FILES ? fail(message, advice) : warn(message, advice)
+}
+
+export function checkMemory({ server }: Installation, { proc }: World): Verdict {
+  const kibibytes = /^MemAvailable:\s+(\d+) kB/m.exec(textOf(join(proc, 'meminfo')))?.[1]
+  if (kibibytes === undefined) return skip('the kernel does not tell')
+  const bytes = Number(kibibytes) * 1024
+  const message = `${Math.round(bytes / 1_000_000)} MB available`
+  if (bytes >= ENOUGH_BYTES || (server !== null && bytes >= FEW_BYTES)) return pass(message)
+  const advice = 'A server at work takes 100 to 300 MB: stop something else, add swap, or take a larger machine.'
+  return bytes < FEW_BYTES ? fail(message, advice) : warn(message, advice)
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,48 @@
+import type { Store } from '../storage/store.ts'
+import { fail, pass, skip, type Verdict, warn } from './check.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+/** With an engine that runs, what is due waits for a place at its site at most. */
+const LATE_MS = 10 * MINUTE_MS
+const VERY_LATE_MS = 2 * HOUR_MS
+/** Looked at from the shortest on. */
+const SPANS = [
+  { ms: HOUR_MS, words: 'hour' },
+  { ms: 24 * HOUR_MS, words: '24 hours' },
+  { ms: 7 * 24 * HOUR_MS, words: '7 days' },
+]
+/** Fewer failures than that may be anybody's. */
+const TELLING = 5
+
+/** Mail that was tried lately arrived. */
+export async function checkDelivered(store: Pick<Store, 'quality'>, now: number): Promise<Verdict> {
+  for (const { ms, words } of SPANS) {
+    const domains = await store.quality.domainsWithOutcomes(ms, now)
+    if (domains.length === 0) continue
+    const figures = await Promise.all(domains.map((id) => store.quality.figures(id, ms, now)))
+    const sum = (of: 'sent' | 'delivered') => figures.reduce((total, each) => total + each[of], 0)
+    const [sent, delivered] = [sum('sent'), sum('delivered')]
+    const message = `${delivered} of ${sent} delivered in the last ${words}`
+    if (delivered > 0 || sent < TELLING) return pass(message)
+    return fail(message, 'See what the servers said: GET /v1/messages?status=bounced, then …/<id>/explain')
+  }
+  return skip('no live mail was tried in the last 7 days')
+}
+
+/** What is due does not wait. */
+export async function checkQueue(
+  store: Pick<Store, 'queues'>,
+  { now, isServed }: { now: number; isServed: boolean },
+): Promise<Verdict> {
+  const { deliveries } = await store.queues.waiting(now)
+  const { due, later, oldestDueAt } = deliveries
+  const waiting = `${due} due, ${later} later`
+  if (oldestDueAt === null) return pass(`nothing is due, ${later} wait for their time`)
+  const lateMs = now - oldestDueAt
+  const message = `${waiting}; the oldest has been due for ${Math.floor(lateMs / MINUTE_MS)} minutes`
+  if (!isServed) return warn(`${waiting}, and no server runs`, 'systemctl start postrider')
+  if (lateMs < LATE_MS) return pass(waiting)
+  const advice = 'GET /v1/messages/<id>/explain says why a message waits: a site that is full or paused, mostly.'
+  return lateMs < VERY_LATE_MS ? warn(message, advice) : fail(message, advice)
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fail, pass, skip, type Verdict, warn } from './check.ts'
+import type { HeldPort, Installation, Listener, World } from './world.ts'
+
+/** The ports of our listeners are free, or ours already. */
+export function checkPorts({ listeners, server }: Installation, { held }: World): Verdict {
+  const fixed = listeners.filter(({ port }) => port !== 0)
+  if (fixed.length === 0) return skip('no listener has a port of its own')
+  const taken = fixed.flatMap((listener) => {
+    const other = held.find((each) => clashes(each, listener) && server?.ports.includes(each.port) !== true)
+    return other === undefined ? [] : [{ listener, other }]
+  })
+  if (taken.length > 0) {
+    const message = taken.map(({ listener, other }) => `port ${listener.port} is held by ${nameOf(other)}`).join('; ')
+    return fail(message, [...new Set(taken.map(({ listener, other }) => adviceFor(listener, other)))].join('\n'))
+  }
+  const ports = [...new Set(fixed.map(({ port }) => port))].toSorted((a, b) => a - b).join(', ')
+  return pass(server === null ? `${ports}: free` : `${ports}: nobody else has them`)
+}
+
+/** A server that is not root may listen below 1024. */
+export function checkLowPorts({ listeners, server }: Installation, { proc, units }: World): Verdict {
+  const low = listeners.filter(({ port }) => port > 0 && port < firstOpenPort(proc))
+  if (low.length === 0) return skip('no listener needs it')
+  const ports = low.map(({ port }) => port).join(', ')
+  if (low.every(({ port }) => server?.ports.includes(port))) return pass(`the server that runs has ${ports}`)
+  if (units.some((file) => textOf(file).includes('AmbientCapabilities=CAP_NET_BIND_SERVICE'))) {
+    return pass(`the unit of systemd gives the right to ${ports}`)
+  }
+  if (mayBindLow(proc)) return pass(`this user may listen on ${ports}`)
+  return warn(
+    `this user may not listen on ${ports}`,
+    'The unit that `postrider init` prints gives the server that right (CAP_NET_BIND_SERVICE). For a start by hand:\n' +
+      '  setcap cap_net_bind_service=+ep /usr/local/bin/postrider',
+  )
+}
+
+/** Programs that hold the ports of mail and web on fresh machines. */
+const KNOWN: Record<string, { what: string; advice: string }> = {
+  exim4: {
+    what: 'exim4, Debian’s default mail server',
+    advice: 'If nothing else needs it: systemctl disable --now exim4',
+  },
+  master: {
+    what: 'master, which is Postfix',
+    advice: 'If nothing else needs it: systemctl disable --now postfix',
+  },
+  sendmail: { what: 'sendmail', advice: 'If nothing else needs it: systemctl disable --now sendmail' },
+  'sendmail-mta': { what: 'sendmail', advice: 'If nothing else needs it: systemctl disable --now sendmail' },
+  smtpd: { what: 'smtpd, which is OpenSMTPD', advice: 'If nothing else needs it: systemctl disable --now opensmtpd' },
+}
+
+function adviceFor({ key }: Listener, { holder }: HeldPort): string {
+  const known = holder === null ? undefined : KNOWN[holder.name]
+  if (known !== undefined) return known.advice
+  return `Stop it, or give ${key} in the config another port or address.`
+}
+
+function nameOf({ holder }: HeldPort): string {
+  if (holder === null) return 'another program (root sees which)'
+  return `${KNOWN[holder.name]?.what ?? holder.name} (process ${holder.pid})`
+}
+
+/** The wildcard address of either family takes the port of all. */
+function clashes(held: HeldPort, { host, port }: Listener): boolean {
+  return held.port === port && (held.host === host || isWildcard(held.host) || isWildcard(host))
+}
+
+const isWildcard = (host: string) => host === '0.0.0.0' || host === '::'
+
+/** ip(7): ports from here on are everybody's. */
+function firstOpenPort(proc: string): number {
+  const text = textOf(join(proc, 'sys/net/ipv4/ip_unprivileged_port_start')).trim()
+  return /^\d+$/.test(text) ? Number(text) : 1024
+}
+
+/** capabilities(7): CAP_NET_BIND_SERVICE is bit 10. */
+function mayBindLow(proc: string): boolean {
+  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(textOf(join(proc, 'self/status')))?.[1] ?? '0'
+  return ((BigInt(`0x${effective}`) >> 10n) & 1n) === 1n
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,49 @@
+import { isIP } from 'node:net'
+import { fail, pass, skip, type Verdict, warn } from './check.ts'
+import { type Family, recordsOf, type Surroundings } from './surroundings.ts'
+import type { Installation, World } from './world.ts'
+
+/** Every address that mail leaves from has a name in DNS, and that name leads back to it: without, most large providers
+ *  take nothing (Gmail says 550 5.7.25). Best is the name that we say in EHLO. */
+export async function checkReverseDns(
+  family: Family,
+  { hostname, sourceAddress, smarthost }: Installation,
+  world: World,
+  around: Surroundings,
+): Promise<Verdict> {
+  if (smarthost !== null) return skip('mail leaves by the smarthost')
+  if (sourceAddress !== null && isIP(sourceAddress) !== family) return skip(`mail leaves from ${sourceAddress} alone`)
+  if (!(await around.hasDns())) return skip('DNS does not answer')
+  const addresses = await around.publicAddresses(family)
+  if (addresses.length === 0) {
+    return skip(family === 6 ? 'this machine has no public IPv6 address' : 'the public address is not known')
+  }
+  const verdicts = await Promise.all(addresses.map((address) => checkAddress(address, hostname, world)))
+  return (
+    verdicts.find(({ status }) => status === 'fail') ??
+    verdicts.find(({ status }) => status !== 'pass') ??
+    pass(verdicts.map(({ message }) => message).join('; '))
+  )
+}
+
+async function checkAddress(address: string, hostname: string, { resolver }: World): Promise<Verdict> {
+  const family = isIP(address)
+  const lookup = await resolver.ptr(address)
+  if (lookup.kind === 'temporary') return skip(`DNS gave no answer about the name of ${address}`)
+  const names = recordsOf(lookup).map((name) => name.replace(/\.$/, '').toLowerCase())
+  if (names.length === 0) return fail(`${address} has no name in DNS (PTR)`, adviceFor(family, hostname))
+  if (names.includes(hostname)) return pass(`${address} is ${hostname}`)
+  const name = names[0]!
+  const back = await (family === 4 ? resolver.a(name) : resolver.aaaa(name))
+  const isRound = recordsOf(back).includes(address)
+  const advice = adviceFor(family, hostname)
+  return isRound
+    ? warn(`${address} is ${name}, not ${hostname}`, advice)
+    : fail(`${address} is ${name}, which does not lead back to it`, advice)
+}
+
+function adviceFor(family: number, hostname: string): string {
+  const set = `Set the reverse DNS (PTR) of the address to ${hostname} at the provider of the machine.`
+  if (family === 4) return set
+  return `${set} Or let mail leave by IPv4 alone: source_address = "<the IPv4 address>" under [delivery].`
+}

@@ -1,0 +1,69 @@
+import { parse } from 'tldts'
+import { isSpf, mergedSpf } from '../mail/spf-record.ts'
+import { fail, pass, skip, type Verdict, warn } from './check.ts'
+import { recordsOf } from './surroundings.ts'
+import type { Installation, SendingDomain, World } from './world.ts'
+
+/** What the domains publish already about who may send for them, and what of it to keep, merge or mend. Ours stands at the
+ *  host of the return path, so the SPF record of the domain itself stays as it is. */
+export async function checkSpf({ hostname, domains }: Installation, world: World): Promise<Verdict> {
+  return worstOf(await Promise.all(domains.map((domain) => spfOf(domain, hostname, world))), 'no sending domain yet')
+}
+
+export async function checkDmarc({ domains }: Installation, world: World): Promise<Verdict> {
+  return worstOf(await Promise.all(domains.map((domain) => dmarcOf(domain, world))), 'no sending domain yet')
+}
+
+async function spfOf({ name, returnPathHost }: SendingDomain, hostname: string, { resolver }: World): Promise<Verdict> {
+  const [own, there] = await Promise.all([resolver.txt(name), resolver.txt(returnPathHost)])
+  if (own.kind === 'temporary' || there.kind === 'temporary') return skip(`DNS gave no answer about ${name}`)
+  const records = recordsOf(there).filter(isSpf)
+  if (records.length > 1) {
+    return fail(
+      `${returnPathHost} has ${records.length} SPF records, which counts as an error`,
+      `Leave one: ${mergedSpf(records, `a:${hostname}`)}`,
+    )
+  }
+  const ofDomain = recordsOf(own).filter(isSpf)
+  if (ofDomain.length > 1) {
+    return warn(
+      `${name} has ${ofDomain.length} SPF records, which counts as an error for what else sends for it`,
+      `Leave one: ${mergedSpf(ofDomain)}`,
+    )
+  }
+  if (ofDomain.length === 0) return pass(`${name} has none; ours stands at ${returnPathHost}`)
+  return pass(`${name} has its own, which stays as it is; ours stands at ${returnPathHost}`)
+}
+
+async function dmarcOf({ name }: SendingDomain, { resolver }: World): Promise<Verdict> {
+  const above = parse(name).domain ?? name
+  for (const at of new Set([`_dmarc.${name}`, `_dmarc.${above}`])) {
+    const lookup = await resolver.txt(at)
+    if (lookup.kind === 'temporary') return skip(`DNS gave no answer about ${at}`)
+    const records = recordsOf(lookup).filter((text) => /^v=DMARC1\s*(?:;|$)/i.test(text))
+    if (records.length > 1) {
+      return warn(`${at} has ${records.length} DMARC records, so none counts`, 'Leave one of them.')
+    }
+    const [record] = records
+    if (record === undefined) continue
+    const policy = /(?:^|;)\s*p\s*=\s*(none|quarantine|reject)\s*(?:;|$)/i.exec(record)?.[1]
+    if (policy === undefined)
+      return warn(`${at} names no policy: ${shown(record)}`, 'Its p= is none, quarantine or reject.')
+    return pass(`${at} says p=${policy.toLowerCase()}, which stays as it is: our mail passes by its DKIM signature`)
+  }
+  return warn(
+    `${name} has none; Gmail and Yahoo want one of whoever sends much`,
+    `Publish TXT _dmarc.${name}: v=DMARC1; p=none`,
+  )
+}
+
+const shown = (text: string) => text.slice(0, 100)
+
+/** Of several domains the first one in trouble; how many are well otherwise. */
+function worstOf(verdicts: readonly Verdict[], none: string): Verdict {
+  if (verdicts.length === 0) return skip(none)
+  const troubled = (status: Verdict['status']) => verdicts.find((each) => each.status === status)
+  const worst = troubled('fail') ?? troubled('warn') ?? troubled('skip')
+  if (worst !== undefined) return worst
+  return verdicts.length === 1 ? verdicts[0]! : pass(`well at ${verdicts.length} domains`)
+}

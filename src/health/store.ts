@@ -1,0 +1,18 @@
+import { type Store, StoreUnavailable } from '../storage/store.ts'
+import { fail, pass, type Verdict } from './check.ts'
+
+/** The store takes changes. That its files are sound was looked at when it was opened. */
+export async function checkStore(store: Pick<Store, 'checkWritable'>): Promise<Verdict> {
+  try {
+    await store.checkWritable()
+    return pass('its files are sound, and it can be written')
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error
+    return fail(
+      error.message,
+      error.isFull
+        ? 'Make room on the disk of data_dir.'
+        : 'Another process may hold it; look at the log of the server.',
+    )
+  }
+}

@@ -1,0 +1,103 @@
+import { isIP } from 'node:net'
+import { canonicalIp, isPublicUnicast } from '../platform/ip.ts'
+import type { Lookup } from '../platform/resolver.ts'
+import type { Greeting, Installation, World } from './world.ts'
+
+/** What several checks need to know, found out once. Nothing of it rejects. */
+export interface Surroundings {
+  /** False: nothing that needs the DNS can be looked at. */
+  hasDns: () => Promise<boolean>
+  /** What DNS says of our own name. */
+  ownName: () => Promise<Record<Family, Lookup<string>>>
+  /** Calls at mail servers of large mailbox providers; empty where nobody may be asked, or none has an address. */
+  calls: () => Promise<Call[]>
+  /** Addresses that a mail server saw us come from. */
+  seenAddresses: (family: Family) => Promise<string[]>
+  /** The addresses that the world sees mail come from: as it was seen; else those of the machine that are public; else,
+   *  behind NAT, those of its name. Empty when none is known. */
+  publicAddresses: (family: Family) => Promise<string[]>
+}
+
+export type Family = 4 | 6
+export interface Call extends Greeting {
+  host: string
+  family: Family
+}
+
+/** Whose mail servers are called: large, in several networks, and used to it. */
+export const MAILBOX_PROVIDERS = ['gmail.com', 'outlook.com', 'yahoo.com'] as const
+
+export function createSurroundings(installation: Installation, world: World): Surroundings {
+  const { resolver } = world
+  const ask = async () => (await Promise.all(MAILBOX_PROVIDERS.map((name) => resolver.mx(name)))).map(recordsOf)
+
+  const providers = once(ask)
+  const hasDns = once(async () => {
+    const { 4: a, 6: aaaa } = await ownName()
+    if (a.kind !== 'temporary' || aaaa.kind !== 'temporary') return true
+    return world.looksOutside && (await resolver.mx(MAILBOX_PROVIDERS[0])).kind !== 'temporary'
+  })
+  const ownName = once(async () => {
+    const [a, aaaa] = await Promise.all([resolver.a(installation.hostname), resolver.aaaa(installation.hostname)])
+    return { 4: a, 6: aaaa }
+  })
+  const calls = once(async () => {
+    if (!world.looksOutside) return []
+    const hosts = (await providers()).flatMap((records) => best(records))
+    const families = await ownFamilies()
+    const made = await Promise.all(hosts.map((host) => callAt(host, families)))
+    return made.flat()
+  })
+  const seenAddresses = async (family: Family) => {
+    const words = (await calls()).filter((call) => call.family === family).map((call) => call.words)
+    return [...new Set(words.flatMap((text) => seenFrom(text, family)))]
+  }
+  const publicAddresses = async (family: Family) => {
+    const { sourceAddress } = installation
+    const own = sourceAddress === null ? world.ownAddresses() : [sourceAddress]
+    const isOurs = (ip: string) => isIP(ip) === family && isPublicUnicast(ip)
+    for (const known of [await seenAddresses(family), own.filter(isOurs)]) if (known.length > 0) return known
+    return own.some((ip) => isIP(ip) === family) ? recordsOf((await ownName())[family]).filter(isOurs) : []
+  }
+
+  const ownFamilies = async (): Promise<Family[]> => {
+    if (installation.sourceAddress !== null) return [isIP(installation.sourceAddress) as Family]
+    const hasV6 = world.ownAddresses().some((ip) => isIP(ip) === 6 && isPublicUnicast(ip))
+    return hasV6 ? [4, 6] : [4]
+  }
+  const callAt = async (host: string, families: readonly Family[]): Promise<Call[]> => {
+    const made = families.map(async (family): Promise<Call[]> => {
+      const addresses = recordsOf(await (family === 4 ? resolver.a(host) : resolver.aaaa(host)))
+      const address = addresses.find(world.mayConnect)
+      return address === undefined ? [] : [{ host, family, ...(await world.greet(host, address)) }]
+    })
+    return (await Promise.all(made)).flat()
+  }
+  return { hasDns, ownName, calls, seenAddresses, publicAddresses }
+}
+
+/** Records of an answer; none of any other. */
+export function recordsOf<T>(lookup: Lookup<T>): T[] {
+  return lookup.kind === 'records' ? lookup.records : []
+}
+
+/** Some servers tell in their answer to EHLO whom they see: `250-mx.example at your service, [203.0.113.10]`. */
+export function seenFrom(words: string, family: Family): string[] {
+  const said = [...words.matchAll(/^\d+ S: 250[ -][^\n]*?\[(?:IPv6:)?([0-9a-f:.]+)\]/gim)]
+  return said
+    .flatMap(([, text = '']) => canonicalIp(text) ?? [])
+    .filter((ip) => isIP(ip) === family && isPublicUnicast(ip))
+}
+
+function best(records: readonly { preference: number; exchange: string }[]): string[] {
+  const [first] = records.filter(({ exchange }) => exchange !== '.').toSorted((a, b) => a.preference - b.preference)
+  return first === undefined ? [] : [first.exchange]
+}
+
+function once<T>(find: () => Promise<T>): () => Promise<T> {
+  let found: Promise<T> | undefined
+  return () => {
+    found ??= find()
+    return found
+  }
+}

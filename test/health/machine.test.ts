@@ -1,0 +1,218 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type Check, pass, runChecks } from '../../src/health/check.ts'
+import { heldPorts } from '../../src/health/held-ports.ts'
+import { selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { HOSTNAME, startWorld, type TestWorld } from './setup.ts'
+
+const DAY_MS = 86_400_000
+
+let world: TestWorld
+let folder: string
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.stop())
+const undo: (() => unknown)[] = []
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step()
+})
+
+/** Files in a folder of their own, by their paths; a text that begins with `->` is a link. */
+const files = (texts: Record<string, string>) => {
+  folder = mkdtempSync(join(tmpdir(), 'postrider-health-'))
+  const own = folder
+  undo.push(() => rmSync(own, { recursive: true, force: true }))
+  for (const [path, text] of Object.entries(texts)) {
+    mkdirSync(dirname(join(own, path)), { recursive: true })
+    if (text.startsWith('->')) symlinkSync(text.slice(2), join(own, path))
+    else writeFileSync(join(own, path), text)
+  }
+  return own
+}
+const listen = async (host: string) => {
+  const server: Server = createServer()
+  undo.push(() => new Promise((resolve) => server.close(resolve)))
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, host, resolve))
+  return (server.address() as { port: number }).port
+}
+
+describe('ports', () => {
+  const inbound = (port: number) => ({ listeners: [{ key: 'smtp.inbound.listen', host: '0.0.0.0', port }] })
+
+  test('a real listener is found with the process that has it', async () => {
+    const port = await listen('127.0.0.1')
+    const held = heldPorts('/proc')
+    const found = held.find((each) => each.port === port)
+    expect(found).toMatchObject({ host: '127.0.0.1', holder: { pid: process.pid } })
+    const taken = await world.check('ports', { installation: inbound(port), world: { held } })
+    expect(taken).toMatchObject({ status: 'fail' })
+    expect(taken.message).toContain(`port ${port} is held by`)
+    expect(await world.check('ports', { installation: inbound(port), world: { held: [] } })).toMatchObject({
+      status: 'pass',
+      message: `${port}: free`,
+    })
+  })
+
+  test('Debian’s exim4, on loopback alone, is known and can be sent away', async () => {
+    const row = (local: string, state: string, inode: number) =>
+      `   0: ${local} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000     0        0 ${inode} 1 0 100 0 0 10 0`
+    const proc = files({
+      'net/tcp': `  sl  local_address rem_address   st\n${row('0100007F:0019', '0A', 4711)}\n${row('0100007F:0016', '01', 4712)}\n`,
+      'net/tcp6': `  sl  local_address\n${row('00000000000000000000000001000000:0019', '0A', 4713)}\n`,
+      '812/comm': 'exim4\n',
+      '812/fd/3': '->socket:[4711]',
+      '812/fd/4': '->/dev/null',
+      '1/comm': 'systemd\n',
+    })
+    const held = heldPorts(proc)
+    expect(held).toEqual([
+      { host: '127.0.0.1', port: 25, holder: { pid: 812, name: 'exim4' } },
+      { host: '::1', port: 25, holder: null },
+    ])
+    const found = await world.check('ports', { installation: inbound(25), world: { held } })
+    expect(found).toMatchObject({
+      status: 'fail',
+      message: 'port 25 is held by exim4, Debian’s default mail server (process 812)',
+      advice: 'If nothing else needs it: systemctl disable --now exim4',
+    })
+  })
+
+  test('another address of the same port is nobody’s business; what a server of ours has is well', async () => {
+    const held = [{ host: '127.0.0.2', port: 2525, holder: { pid: 9, name: 'postrider' } }]
+    const at = (host: string) => ({ listeners: [{ key: 'http.listen', host, port: 2525 }] })
+    expect(await world.check('ports', { installation: at('127.0.0.1'), world: { held } })).toMatchObject({
+      status: 'pass',
+    })
+    expect(await world.check('ports', { installation: at('127.0.0.2'), world: { held } })).toMatchObject({
+      status: 'fail',
+    })
+    const served = { ...at('127.0.0.2'), server: { pid: 9, ports: [2525] } }
+    expect(await world.check('ports', { installation: served, world: { held } })).toMatchObject({ status: 'pass' })
+  })
+
+  test('below 1024 it takes a capability, the unit, or a kernel that does not care', async () => {
+    const check = async (texts: Record<string, string>, units: string[] = []) => {
+      const proc = files(texts)
+      const there = units.map((unit) => join(proc, unit))
+      return (await world.check('low_ports', { installation: inbound(25), world: { proc, units: there } })).status
+    }
+    expect(await check({ 'self/status': 'CapEff:\t0000000000000000\n' })).toBe('warn')
+    expect(await check({ 'self/status': 'CapEff:\t0000000000000400\n' })).toBe('pass')
+    expect(await check({ 'sys/net/ipv4/ip_unprivileged_port_start': '25\n' })).toBe('skip')
+    expect(await check({ unit: '[Service]\nAmbientCapabilities=CAP_NET_BIND_SERVICE\n' }, ['unit'])).toBe('pass')
+  })
+})
+
+describe('clock', () => {
+  const clock = async (...aheadMs: (number | null)[]) => {
+    const answers = [...aheadMs]
+    world.zone.set('time.cloudflare.com', 'A', ['127.0.0.1'])
+    world.zone.set('time.google.com', 'A', ['127.0.0.1'])
+    return world.check('clock', { world: { askTime: async () => answers.shift() ?? null } })
+  }
+
+  test('right, a little off, wrong; without an answer nobody knows', async () => {
+    expect(await clock(40, -20)).toMatchObject({ status: 'pass', message: 'right to 0.02 s' })
+    expect(await clock(-8_000, -8_100)).toMatchObject({ status: 'warn', message: '8 seconds behind' })
+    expect(await clock(7_300_000, 7_300_000)).toMatchObject({ status: 'fail', message: '2 hours ahead' })
+    expect(await clock(null, null)).toMatchObject({ status: 'skip' })
+  })
+
+  test('one server that lies raises no alarm', async () => {
+    expect(await clock(9_000_000, 12)).toMatchObject({ status: 'pass' })
+  })
+})
+
+describe('disk and data directory', () => {
+  test('room beyond the reserve passes; less, or none, does not', async () => {
+    const dataDir = join(files({}), 'not/there/yet')
+    expect(await world.check('disk', { installation: { dataDir } })).toMatchObject({ status: 'pass' })
+    const greedy = { dataDir, minFreeBytes: 2 ** 50 }
+    // At most a tenth of the disk is kept free, so which of the two depends on the disk of this machine.
+    const found = await world.check('disk', { installation: greedy, world: {} })
+    expect(['pass', 'warn', 'fail']).toContain(found.status)
+    expect(found.message).toMatch(/\d+ [MG]B free/)
+  })
+
+  test('what others could read, or another owner has, is told', async () => {
+    const dataDir = files({ 'postrider.db': '', 'seal.key': '' })
+    chmodSync(dataDir, 0o700)
+    chmodSync(join(dataDir, 'seal.key'), 0o600)
+    const status = async () => (await world.check('data_dir', { installation: { dataDir } })).status
+    expect(await status()).toBe('pass')
+    chmodSync(join(dataDir, 'seal.key'), 0o644)
+    expect(await status()).toBe('warn')
+    chmodSync(join(dataDir, 'seal.key'), 0o600)
+    chmodSync(dataDir, 0o755)
+    const open = await world.check('data_dir', { installation: { dataDir } })
+    expect(open).toMatchObject({ status: 'warn', advice: `chmod -R go= ${dataDir}` })
+    const nowhere = join(dataDir, 'not/there')
+    expect(await world.check('data_dir', { installation: { dataDir: nowhere } })).toMatchObject({ status: 'skip' })
+  })
+})
+
+describe('limits', () => {
+  test('open files: of the server where one runs, else of this shell', async () => {
+    const limits = (soft: number, hard: number | string) =>
+      `Max open files            ${soft}             ${hard}            files\n`
+    const proc = files({ 'self/limits': limits(1024, 1_048_576), '77/limits': limits(256, 256) })
+    expect(await world.check('open_files', { world: { proc } })).toMatchObject({ status: 'pass', message: '1048576' })
+    const served = { installation: { server: { pid: 77, ports: [] } }, world: { proc } }
+    expect(await world.check('open_files', served)).toMatchObject({ status: 'fail', message: '256' })
+    expect(await world.check('open_files')).toMatchObject({ status: 'skip' })
+  })
+
+  test('memory that is free enough for a server at work', async () => {
+    const check = async (kibibytes: number) =>
+      (await world.check('memory', { world: { proc: files({ meminfo: `MemAvailable:  ${kibibytes} kB\n` }) } })).status
+    expect(await check(1_000_000)).toBe('pass')
+    expect(await check(200_000)).toBe('warn')
+    expect(await check(50_000)).toBe('fail')
+  })
+})
+
+describe('certificate', () => {
+  test('its name and its end are looked at', async () => {
+    const now = systemClock.now()
+    const made = async (names: string[], days: number) =>
+      files({ 'certificate.pem': (await selfSignedCertificate({ names, now, days })).certificatePem })
+    const check = async (own: string) =>
+      world.check('certificate', { installation: { certificateFile: join(own, 'certificate.pem') } })
+    expect(await check(await made([HOSTNAME], 90))).toMatchObject({ status: 'pass' })
+    expect(await check(await made([HOSTNAME], 10))).toMatchObject({ status: 'warn' })
+    expect(await check(await made(['other.example'], 90))).toMatchObject({ status: 'warn' })
+    const later = { now: () => now + 100 * DAY_MS }
+    const file = join(await made([HOSTNAME], 90), 'certificate.pem')
+    const ended = await world.check('certificate', { installation: { certificateFile: file }, world: later })
+    expect(ended.status).toBe('fail')
+    expect(await check(files({ 'certificate.pem': 'nonsense' }))).toMatchObject({ status: 'fail' })
+    expect(await world.check('certificate')).toMatchObject({ status: 'skip' })
+  })
+})
+
+describe('the run of all', () => {
+  test('what takes too long is skipped, what throws is told, and the others are not touched by it', async () => {
+    const checks: Check[] = [
+      { name: 'slow', look: () => new Promise(() => {}) },
+      {
+        name: 'broken',
+        look: () => {
+          throw new Error('nobody foresaw this')
+        },
+      },
+      { name: 'well', look: () => pass('well') },
+    ]
+    const found = await runChecks(checks, 20)
+    expect(found.map(({ name, status }) => [name, status])).toEqual([
+      ['slow', 'skip'],
+      ['broken', 'warn'],
+      ['well', 'pass'],
+    ])
+    expect(found[1]!.message).toContain('nobody foresaw this')
+  })
+})

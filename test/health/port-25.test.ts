@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../support/free-port.ts'
+import { callingAt, HOSTNAME, IPV4, PROVIDERS, startGreeter, startWorld, type TestWorld } from './setup.ts'
+
+let world: TestWorld
+let undo: (() => unknown)[]
+beforeEach(async () => {
+  world = await startWorld(PROVIDERS)
+  undo = [() => world.stop()]
+})
+afterEach(async () => {
+  for (const step of undo) await step()
+})
+
+const greeter = async (words?: Parameters<typeof startGreeter>[0]) => {
+  const server = await startGreeter(words)
+  undo.push(server.stop)
+  return server
+}
+const firmware = (vendor: string) => {
+  const sys = mkdtempSync(join(tmpdir(), 'postrider-sys-'))
+  mkdirSync(join(sys, 'class/dmi/id'), { recursive: true })
+  writeFileSync(join(sys, 'class/dmi/id/sys_vendor'), `${vendor}\n`)
+  undo.push(() => rmSync(sys, { recursive: true }))
+  return sys
+}
+
+describe('outbound port 25', () => {
+  test('the best mail server of each provider is greeted, and gets no mail', async () => {
+    const { port, said } = await greeter()
+    const found = await world.check('outbound_port_25', { world: { greet: callingAt(port) } })
+    expect(found).toMatchObject({ status: 'pass', advice: null })
+    expect(found.message).toMatch(/^mx\.\w+\.com answered after \d+ ms$/)
+    expect(said.toSorted()).toEqual([...Array(3).fill(`EHLO ${HOSTNAME}`), ...Array(3).fill('QUIT')])
+  })
+
+  test('a server that refuses us is reached all the same', async () => {
+    const { port } = await greeter({ greeting: '554 5.7.1 your address is on a list' })
+    const found = await world.check('outbound_port_25', { world: { greet: callingAt(port) } })
+    expect(found).toMatchObject({ status: 'warn' })
+    expect(found.message).toContain('554 5.7.1 your address is on a list')
+  })
+
+  test('where none answers, what the provider does about it and the way by a smarthost are told', async () => {
+    const greet = callingAt(await freePort())
+    const plain = await world.check('outbound_port_25', { world: { greet } })
+    expect(plain.status).toBe('fail')
+    expect(plain.message).toContain('mx.gmail.com')
+    expect(plain.advice).toContain('Ask the provider')
+    expect(plain.advice).toContain('smarthost_file = "smarthost"')
+
+    const cloud = await world.check('outbound_port_25', { world: { greet, sys: firmware('Google') } })
+    expect(cloud.advice).toContain('Google Cloud. It is never opened')
+    expect(cloud.advice).toContain('smarthost_file')
+    world.zone.set('44.33.22.11.in-addr.arpa', 'PTR', ['static.44.33.22.11.clients.your-server.de'])
+    expect((await world.check('outbound_port_25', { world: { greet } })).advice).toContain('Hetzner')
+  })
+
+  test('addresses that may not be connected to are not called', async () => {
+    let called = 0
+    const greet = async () => {
+      called++
+      return { isReached: true, problem: null, words: '', durationMs: 0 }
+    }
+    const found = await world.check('outbound_port_25', { world: { greet, mayConnect: () => false } })
+    expect(found.status).toBe('skip')
+    expect(called).toBe(0)
+  })
+})
+
+describe('behind NAT', () => {
+  test('a mail server that says whom it sees tells our public address', async () => {
+    const { port } = await greeter({ ehlo: `250-mx.gmail.com at your service, [${IPV4}]\n250 SIZE 1000` })
+    const behindNat = { ownAddresses: () => ['10.0.0.5'], greet: callingAt(port) }
+    expect(await world.check('hostname', { world: behindNat })).toMatchObject({ status: 'pass' })
+    expect(await world.check('reverse_dns_ipv4', { world: behindNat })).toMatchObject({
+      status: 'pass',
+      message: `${IPV4} is ${HOSTNAME}`,
+    })
+    world.zone.set(HOSTNAME, 'A', ['11.0.0.1'])
+    const wrong = await world.check('hostname', { world: behindNat })
+    expect(wrong.status).toBe('fail')
+    expect(wrong.advice).toContain(IPV4)
+  })
+})

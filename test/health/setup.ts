@@ -1,0 +1,108 @@
+import { createServer, type Server } from 'node:net'
+import { type Check, type CheckResult, runChecks } from '../../src/health/check.ts'
+import { machineChecks } from '../../src/health/checks.ts'
+import type { Installation, World } from '../../src/health/world.ts'
+import { greet } from '../../src/outbound/greet.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { systemRandom } from '../../src/platform/random.ts'
+import { createResolver } from '../../src/platform/resolver.ts'
+import { startZone, type Zone, type ZoneRecord } from '../../src/platform/zone-server.ts'
+
+/** A machine in a world of its own: DNS over UDP, mail servers on loopback. */
+
+export const HOSTNAME = 'mail.sender.example'
+/** Public ones, which nobody connects to. */
+export const IPV4 = '11.22.33.44'
+export const IPV6 = '2600::44'
+
+export interface TestWorld {
+  zone: Zone
+  /** The result of one check of the table, with these changes to what is set up and to the world. */
+  check(name: string, change?: { installation?: Partial<Installation>; world?: Partial<World> }): Promise<CheckResult>
+  stop(): Promise<void>
+}
+
+export const INSTALLATION: Installation = {
+  hostname: HOSTNAME,
+  dataDir: '/nowhere',
+  minFreeBytes: 0,
+  listeners: [],
+  sourceAddress: null,
+  smarthost: null,
+  domains: [{ name: 'sender.example', returnPathHost: 'bounces.sender.example' }],
+  server: null,
+  certificateFile: null,
+}
+
+/** Everything is as it should be, but that there are no mail servers to call. */
+export async function startWorld(more: ZoneRecord[] = []): Promise<TestWorld> {
+  const zone = await startZone([...WELL, ...more])
+  const asking = { servers: [zone.address], clock: systemClock, random: systemRandom, maxCacheEntries: 0 }
+  const resolver = createResolver({ ...asking, timeoutMs: 200, tries: 1 })
+  const base: World = {
+    now: systemClock.now,
+    resolver,
+    nameServers: [zone.address],
+    isTrusted: () => true,
+    validates: async () => true,
+    ownAddresses: () => [IPV4],
+    mayConnect: () => true,
+    greet: async () => ({ isReached: false, problem: 'no server here', words: '', durationMs: 0 }),
+    greetSmarthost: null,
+    askTime: async () => null,
+    held: [],
+    proc: '/nowhere',
+    sys: '/nowhere',
+    units: [],
+    looksOutside: true,
+  }
+  return {
+    zone,
+    check: async (name, { installation = {}, world = {} } = {}) => {
+      const checks = machineChecks({ ...INSTALLATION, ...installation }, { ...base, ...world })
+      return (await runChecks([checks.find((check: Check) => check.name === name)!]))[0]!
+    },
+    stop: async () => {
+      resolver.close()
+      await zone.stop()
+    },
+  }
+}
+
+const WELL: ZoneRecord[] = [
+  { name: HOSTNAME, type: 'A', data: IPV4 },
+  { name: '44.33.22.11.in-addr.arpa', type: 'PTR', data: HOSTNAME },
+  { name: '_dmarc.sender.example', type: 'TXT', data: 'v=DMARC1; p=reject' },
+]
+
+/** The MX of the big providers, all on this machine. */
+export const PROVIDERS: ZoneRecord[] = ['gmail.com', 'outlook.com', 'yahoo.com'].flatMap((name) => [
+  { name, type: 'MX' as const, data: { preference: 20, exchange: `second.${name}` } },
+  { name, type: 'MX' as const, data: { preference: 10, exchange: `mx.${name}` } },
+  { name: `mx.${name}`, type: 'A' as const, data: '127.0.0.1' },
+])
+
+/** A server that speaks just enough SMTP: it greets, answers EHLO as told, and says goodbye. */
+export async function startGreeter(words: { greeting?: string; ehlo?: string } = {}) {
+  const { greeting = '220 mx.example', ehlo = '250 mx.example' } = words
+  const said: string[] = []
+  const server: Server = createServer((socket) => {
+    socket.on('error', () => socket.destroy())
+    socket.write(`${greeting}\r\n`)
+    socket.on('data', (bytes) => {
+      for (const line of bytes.toString().split('\r\n').filter(Boolean)) {
+        said.push(line)
+        socket.write(line.startsWith('EHLO') ? `${ehlo.replaceAll('\n', '\r\n')}\r\n` : '221 bye\r\n')
+      }
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  return { port, said, stop: () => new Promise((resolve) => server.close(resolve)) }
+}
+
+/** Calls whatever address at that port of this machine, for real. */
+export function callingAt(port: number): World['greet'] {
+  const us = { hostname: HOSTNAME, sourceAddress: null, timeoutMs: 2_000 }
+  return (host) => greet({ host, address: '127.0.0.1', port, tls: 'never', demand: 'none', login: null }, us)
+}

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { greet } from '../../src/outbound/greet.ts'
+import type { Peer } from '../../src/outbound/peer.ts'
+import { selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { freePort } from '../support/free-port.ts'
+import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+
+const LOGIN = { user: 'shop', password: 'correct horse' }
+
+describe('a call without a mail', () => {
+  let server: RemoteMx
+  let ca = ''
+  beforeAll(async () => {
+    const now = Date.now() // the TLS of the runtime has no other clock
+    const tls = await selfSignedCertificate({ names: ['localhost'], now })
+    ca = tls.certificatePem
+    server = await startRemoteMx({ tls, login: LOGIN })
+  })
+  afterAll(() => server.stop())
+
+  const call = (change: Partial<Peer> = {}) => {
+    const peer: Peer = {
+      host: 'localhost',
+      address: '127.0.0.1',
+      port: server.port,
+      tls: 'starttls',
+      demand: 'verified',
+      login: LOGIN,
+      ...change,
+    }
+    return greet(peer, { hostname: 'mail.sender.example', sourceAddress: null, timeoutMs: 5_000, ca })
+  }
+
+  test('goes through TLS and login, says QUIT and brings nothing', async () => {
+    const called = await call()
+    expect(called).toMatchObject({ isReached: true, problem: null })
+    expect(called.words).toContain('AUTH PLAIN ***')
+    expect(server.mails).toEqual([])
+    expect(server.open()).toBe(0)
+  })
+
+  test('tells of a login that is refused, without the password', async () => {
+    const called = await call({ login: { user: 'shop', password: 'wrong horse' } })
+    expect(called.isReached).toBe(true)
+    expect(called.problem).toContain('login was refused: 535 5.7.8')
+    expect(JSON.stringify(called)).not.toContain('wrong horse')
+    expect(called.words).not.toContain(Buffer.from('\0shop\0wrong horse').toString('base64'))
+  })
+
+  test('a port that nobody has is not reached', async () => {
+    const called = await call({ port: await freePort() })
+    expect(called.isReached).toBe(false)
+    expect(called.problem).not.toBeNull()
+  })
+})
