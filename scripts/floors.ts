@@ -7,8 +7,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ['model'],
   ['storage'],
   ['submission', 'outbound', 'webhooks', 'live', 'feedback', 'analysis', 'domains', 'smtp', 'tls', 'health'],
-  ['api', 'inbound', 'relay', 'tracking', 'dashboard', 'maintenance', 'metrics'],
-  ['main', 'house', 'dispatch', 'doors', 'shares', 'operations', 'checkup', 'cli'],
+  ['api', 'compat', 'inbound', 'relay', 'tracking', 'dashboard', 'maintenance', 'metrics'],
+  ['main', 'house', 'dialect', 'dispatch', 'doors', 'shares', 'operations', 'checkup', 'cli'],
 ]
 
 /** The typed client that users install: imports nothing of the house, and nothing of the house imports it but cli. */

@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs'
 import { createAudit } from './api/audit.ts'
 import { type Api, createApi } from './api/server.ts'
 import { createStreams } from './api/streams.ts'
+import { resendBody } from './compat/resend/events.ts'
+import { resend } from './compat/resend/resend.ts'
 import { type Config, type Endpoint, formatEndpoint, publicUrlAt } from './config.ts'
+import { createDialect } from './dialect.ts'
 import { openDispatch } from './dispatch.ts'
 import { mtaStsPage } from './domains/mta-sts.ts'
 import { type Doors, ListenFailure, openDoors } from './doors.ts'
@@ -163,6 +166,10 @@ async function furnish(
     },
     workerId,
     userAgent,
+    shapes: {
+      resend: async ({ body, messageId }) =>
+        resendBody(body, messageId === null ? null : await store.messages.get(messageId)),
+    },
   })
   const dispatch = await openDispatch(config, {
     store,
@@ -238,8 +245,10 @@ async function furnish(
   const mtaSts = mtaStsOfHouse(config)
   const clientAddress = createClientAddress(createNetworks(config.http.trustedProxies))
   const submission = openSubmission({ ...around, mailLog })
+  const operations = createOperations(around, submission)
   const api = createApi({
-    operations: createOperations(around, submission),
+    operations,
+    dialects: [createDialect(resend, operations)],
     pages: [
       ...trackingPages({ ...around, secret: trackingSecret, log, clientAddress }),
       ...metrics.pages(clientAddress),

@@ -73,6 +73,7 @@ async function seedEvents(home: Home, urls: string[]): Promise<void> {
           organizationId,
           url,
           events: ['message.delivered'],
+          format: 'enveloped',
           status: 'active',
           description: null,
           disabledReason: null,

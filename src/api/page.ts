@@ -13,6 +13,11 @@ export function pageRequest(query: PageQuery): PageRequest {
   return { limit: query.limit, after: query.cursor === undefined ? null : readCursor(query.cursor, NEWEST_FIRST) }
 }
 
+/** Id of a record → the cursor that goes on behind it, newest first. */
+export function cursorAfter(id: string): string {
+  return writeCursor(id, NEWEST_FIRST)
+}
+
 /** Page of records → the answer of every list (contract §1): `{data, has_more, next_cursor}`. An empty page has no
  *  cursor, unless the store says where to look on. `toWire` says what a record looks like outside. */
 export function pageAnswer<T extends { id: string }>(page: Page<T>, toWire: (record: T) => unknown): Answer {

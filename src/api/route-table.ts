@@ -1,3 +1,4 @@
+import type { Refusal } from '../model/refusal.ts'
 import type { Operation } from './operation.ts'
 
 /** Something outside /v1 that needs no key: health, documents, metrics, the dashboard. */
@@ -11,11 +12,24 @@ export interface Page {
   handle: (request: Request, params: Record<string, string>, peer: () => string | null) => Response | Promise<Response>
 }
 
+/** Another service's way of asking for what we do, below a root of its own: a key is needed there as below /v1, every
+ *  request takes the same steps, and what is refused is said in that service's words. */
+export interface Dialect {
+  /** `/compat/resend` */
+  root: string
+  /** Paths with the root. */
+  operations: Operation[]
+  /** A "no", and the request that gets it → status and JSON. */
+  refuse: (refusal: Refusal, request: Request) => { status: number; body: unknown }
+}
+
 /** One path and what may be done with it. */
 export interface Route {
   path: string
   /** Needs a key before anything else is said, even whether the path exists. */
   guarded: boolean
+  /** Whose words errors are said in; null = ours. */
+  dialect: Dialect | null
   /** By method; HEAD is where GET is. */
   operations: ReadonlyMap<string, Operation>
   pages: ReadonlyMap<string, Page>
@@ -23,12 +37,12 @@ export interface Route {
   allow: string
 }
 
-/** Operations and pages → one route per path, and one for every path that is unknown. Throws when two share path and
- *  method: a fault of the program. */
-export function createRoutes(operations: Operation[], pages: Page[]): Route[] {
-  const paths = new Map<string, { operations: Map<string, Operation>; pages: Map<string, Page> }>()
-  const at = (path: string) => {
-    const entry = paths.get(path) ?? { operations: new Map(), pages: new Map() }
+/** Operations, pages and dialects → one route per path, and one for every path that is unknown. Throws when two share
+ *  path and method: a fault of the program. */
+export function createRoutes(operations: Operation[], pages: Page[], dialects: Dialect[] = []): Route[] {
+  const paths = new Map<string, Entry>()
+  const at = (path: string, dialect: Dialect | null = null) => {
+    const entry = paths.get(path) ?? { operations: new Map(), pages: new Map(), dialect }
     paths.set(path, entry)
     return entry
   }
@@ -40,15 +54,26 @@ export function createRoutes(operations: Operation[], pages: Page[]): Route[] {
     if (/^\/v1(?:\/|$)/.test(page.path)) throw new Error(`${page.path} would need a key`)
     put(at(page.path).pages, page)
   }
+  for (const dialect of dialects) {
+    for (const operation of dialect.operations) put(at(operation.path, dialect).operations, operation)
+    for (const path of [dialect.root, `${dialect.root}/*`]) at(path, dialect)
+  }
   for (const path of ['/v1', '/v1/*', '/*']) at(path)
 
-  return [...paths].map(([path, { operations, pages }]) => ({
+  return [...paths].map(([path, { operations, pages, dialect }]) => ({
     path,
-    guarded: path === '/v1' || path.startsWith('/v1/'),
+    guarded: path === '/v1' || path.startsWith('/v1/') || dialect !== null,
+    dialect,
     operations,
     pages,
     allow: [...new Set([...operations.keys(), ...pages.keys()])].join(', '),
   }))
+}
+
+interface Entry {
+  operations: Map<string, Operation>
+  pages: Map<string, Page>
+  dialect: Dialect | null
 }
 
 function put<T extends { method: string; path: string }>(methods: Map<string, T>, entry: T): void {

@@ -26,7 +26,7 @@ import { isOperator, requireOperator } from './operator.ts'
 import { perform } from './perform.ts'
 import { createRateLimit, type RateLimit, writeRateHeaders } from './rate-limit.ts'
 import { parseBody, parseQuery, readBytes } from './read.ts'
-import { createRoutes, type Page, type Route } from './route-table.ts'
+import { createRoutes, type Dialect, type Page, type Route } from './route-table.ts'
 import { sessionPages } from './session-pages.ts'
 import { createSessions } from './sessions.ts'
 import type { Streams } from './streams.ts'
@@ -35,6 +35,8 @@ export interface ApiOptions {
   operations: Operation[]
   /** Answered without a key, outside /v1: documents, metrics, the dashboard. */
   pages?: Page[]
+  /** Other services' APIs, answered by the same operations. */
+  dialects?: Dialect[]
   store: Store
   clock: WallClock
   random: Random
@@ -100,7 +102,7 @@ export function createApi(options: ApiOptions): Api {
     const exchange = openExchange(request)
     underWay++
     const response = await flow(request, params, route, exchange, clock.now()).catch((thrown) => {
-      return refuse(thrown, route, exchange)
+      return refuse(thrown, route, exchange, request)
     })
     underWay--
     if (underWay === 0) onIdle()
@@ -215,7 +217,7 @@ export function createApi(options: ApiOptions): Api {
     })
   }
 
-  function refuse(thrown: unknown, route: Route | null, exchange: Exchange): Response {
+  function refuse(thrown: unknown, route: Route | null, exchange: Exchange, request: Request): Response {
     const refusal = toRefusal(thrown)
     if (refusal !== thrown) {
       const operation = exchange.operation?.id ?? route?.path
@@ -223,8 +225,9 @@ export function createApi(options: ApiOptions): Api {
     }
     const headers = headersOf(refusal)
     if (refusal.reason === 'method_not_allowed' && route !== null) headers.allow = route.allow
-    const body = JSON.stringify(toBody(refusal, exchange.requestId))
-    return send({ status: STATUS_OF[refusal.reason], body, contentType: JSON_TYPE, headers }, exchange)
+    const own = { status: STATUS_OF[refusal.reason], body: toBody(refusal, exchange.requestId) }
+    const { status, body } = route?.dialect?.refuse(refusal, request) ?? own
+    return send({ status, body: JSON.stringify(body), contentType: JSON_TYPE, headers }, exchange)
   }
 
   /** The client's own request id if it is sane, so that its logs and ours meet; else a new one. */
@@ -248,7 +251,7 @@ export function createApi(options: ApiOptions): Api {
     return answer(named)
   })
   // The last net, for what Elysia itself could not do with a request.
-  app.onError(({ error, request }) => refuse(error, null, openExchange(request)))
+  app.onError(({ error, request }) => refuse(error, null, openExchange(request), request))
   const listener = createListener({
     fetch: (request) => app.fetch(request),
     // Bun's own 413 has no body; ours comes first for everything up to four times the limit.
@@ -262,12 +265,8 @@ export function createApi(options: ApiOptions): Api {
   const health = healthPages({ store, isReady: options.isReady, isStopping: () => isStopping })
   const documents = documentPages(options.operations, VERSION)
   const signIn = sessionPages({ ...options, sessions, isSecure: options.isSecure ?? (() => false) })
-  for (const route of createRoutes(options.operations, [
-    ...health,
-    ...documents,
-    ...signIn,
-    ...(options.pages ?? []),
-  ])) {
+  const pages = [...health, ...documents, ...signIn, ...(options.pages ?? [])]
+  for (const route of createRoutes(options.operations, pages, options.dialects)) {
     app.all(route.path, ({ request, params }) => serve(request, params ?? {}, route), { parse: 'none' })
   }
 

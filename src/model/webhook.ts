@@ -1,12 +1,17 @@
 import type { EventType } from './event.ts'
 import type { PostAttempt } from './post-attempt.ts'
 
+/** What is posted: our envelope, or another service's shape of the same event. */
+export const WEBHOOK_FORMATS = ['enveloped', 'resend'] as const
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
+
 /** A subscription of an organization to some kinds of event. */
 export interface Webhook {
   id: string
   organizationId: string
   url: string
   events: EventType[]
+  format: WebhookFormat
   status: 'active' | 'paused'
   description: string | null
   disabledReason: string | null

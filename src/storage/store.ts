@@ -17,7 +17,13 @@ import type { Suppression, SuppressionReason } from '../model/suppression.ts'
 import type { Template, TemplateContent, TemplateVersion } from '../model/template.ts'
 import type { TlsCount } from '../model/tls-session.ts'
 import type { Unsubscribable } from '../model/unsubscribable.ts'
-import type { Webhook, WebhookDelivery, WebhookDeliveryStatus, WebhookSecrets } from '../model/webhook.ts'
+import type {
+  Webhook,
+  WebhookDelivery,
+  WebhookDeliveryStatus,
+  WebhookFormat,
+  WebhookSecrets,
+} from '../model/webhook.ts'
 
 /** What survives a power cut. Promises of every role, kept by every backend and proved by test/storage/contract.ts:
  *
@@ -631,8 +637,10 @@ export interface ClaimedWebhookDelivery {
   webhookId: string
   organizationId: string
   eventId: string
+  messageId: string | null
   type: EventType
   url: string
+  format: WebhookFormat
   secrets: WebhookSecrets
   /** The event's envelope. */
   body: string

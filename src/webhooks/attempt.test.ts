@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import type { WebhookFormat } from '../model/webhook.ts'
 import type { Post, PostResult } from '../platform/fetch-public.ts'
 import type { ClaimedWebhookDelivery } from '../storage/store.ts'
 import { attemptDelivery } from './attempt.ts'
@@ -7,15 +9,21 @@ const NOW = 1_795_244_400_000
 const TOOK_MS = 70
 
 /** One attempt answered with `result`, at the middle of the jitter. */
-async function attempted(result: Partial<PostResult> & { kind: PostResult['kind'] }, number = 1) {
+async function attempted(
+  result: Partial<PostResult> & { kind: PostResult['kind'] },
+  number = 1,
+  format: WebhookFormat = 'enveloped',
+) {
   let now = NOW
   const claim: ClaimedWebhookDelivery = {
     id: 'whd_1',
     webhookId: 'whk_1',
     organizationId: 'org_1',
     eventId: 'evt_1',
+    messageId: 'msg_1',
     type: 'message.delivered',
     url: 'https://hooks.example.com/in',
+    format,
     secrets: { secret: 'whsec_c2VjcmV0', previous: null },
     body: '{"id":"evt_1"}',
     attempt: number,
@@ -33,6 +41,7 @@ async function attempted(result: Partial<PostResult> & { kind: PostResult['kind'
     ladderSeconds: [5, 300, 1800, 7200],
     timeoutMs: 30_000,
     userAgent: 'Postrider/test',
+    shapes: { resend: async ({ eventId, messageId }) => `${eventId} of ${messageId} for Resend` },
   })
   const waitSeconds = verdict.nextAttemptAt === null ? null : (verdict.nextAttemptAt - now) / 1000
   return { ...verdict, waitSeconds, requests }
@@ -131,4 +140,17 @@ test('no answer and a refused address are failed attempts without a status', asy
 test('an empty answer leaves no excerpt', async () => {
   const verdict = await attempted({ kind: 'answered', status: 200, excerpt: '' })
   expect(verdict.attempt.responseExcerpt).toBeNull()
+})
+
+test('an event in another shape is signed as it is posted, and has the headers of Svix too', async () => {
+  const { requests } = await attempted({ kind: 'answered', status: 200 }, 1, 'resend')
+  const [, { body, headers }] = requests[0]!
+  expect(body).toBe('evt_1 of msg_1 for Resend')
+  const signature = createHmac('sha256', Buffer.from('c2VjcmV0', 'base64')).update(`evt_1.${NOW / 1000}.${body}`)
+  expect(headers).toMatchObject({
+    'svix-id': 'evt_1',
+    'svix-timestamp': `${NOW / 1000}`,
+    'svix-signature': `v1,${signature.digest('base64')}`,
+    'webhook-id': 'evt_1',
+  })
 })

@@ -4,7 +4,7 @@ import type { Post } from '../platform/fetch-public.ts'
 import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
 import type { ClaimedWebhookDelivery, Store } from '../storage/store.ts'
-import { type AttemptVerdict, attemptDelivery } from './attempt.ts'
+import { type AttemptVerdict, attemptDelivery, type Shapes } from './attempt.ts'
 import { answering, createDeliveryLoop, type DeliveryLoop, type Written } from './delivery-loop.ts'
 
 /** The webhook scheduler: delivery-loop.ts over the webhook deliveries, each one signed event to one endpoint. Repeats
@@ -30,14 +30,15 @@ export interface WebhookLoopOptions {
   /** Names this process in leases. */
   workerId: string
   userAgent: string
+  shapes: Shapes
 }
 
 /** Store, door to the world and settings → a WebhookLoop that has not started. */
 export function createWebhookLoop(options: WebhookLoopOptions): WebhookLoop {
-  const { store, clock, random, log, workerId, userAgent } = options
+  const { store, clock, random, log, workerId, userAgent, shapes } = options
   const { ladderSeconds, timeoutMs, maxInFlight, maxPerWebhook } = options.settings
   const post = answering(options.post, 'webhook', log)
-  const means = { post, clock, random, ladderSeconds, timeoutMs, userAgent }
+  const means = { post, clock, random, ladderSeconds, timeoutMs, userAgent, shapes }
 
   const record = async (claim: ClaimedWebhookDelivery, verdict: AttemptVerdict) => {
     const outcome = { ...verdict, deliveryId: claim.id, worker: workerId, now: clock.now() }

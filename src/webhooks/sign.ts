@@ -39,6 +39,13 @@ export function signEnveloped(request: {
   }
 }
 
+/** The same for an event in Resend's shape: its own headers are those of Standard Webhooks under the names of Svix. */
+export function signResend(request: Parameters<typeof signEnveloped>[0]): Record<string, string> {
+  const headers = signEnveloped(request)
+  const svix = ['id', 'timestamp', 'signature'].map((name) => [`svix-${name}`, headers[`webhook-${name}`]!])
+  return { ...headers, ...Object.fromEntries(svix) }
+}
+
 /** One attempt of an inbound delivery → its headers (contract §4, last line): the customer's form once more, under
  *  the names of the inbound family, so that one verifier serves both. `secret` is the route's. */
 export function signInbound(request: {

@@ -27,6 +27,7 @@ describe('a webhook', () => {
       id: record.id,
       url: URL,
       events: ['message.bounced'],
+      format: 'enveloped',
       status: 'active',
       description: 'shop',
       disabled_reason: null,

@@ -211,6 +211,7 @@ export function createRecords(): Records {
       organizationId: ORGANIZATION,
       url: 'https://hooks.example/in',
       events: ['message.delivered'],
+      format: 'enveloped',
       status: 'active',
       description: null,
       disabledReason: null,

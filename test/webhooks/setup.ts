@@ -103,6 +103,7 @@ export async function startBench(): Promise<Bench> {
         organizationId,
         url,
         events,
+        format: 'enveloped',
         status: 'active',
         description: null,
         disabledReason: null,
@@ -132,6 +133,7 @@ export async function startBench(): Promise<Bench> {
       ground.run(
         createWebhookLoop({
           ...ground.means,
+          shapes: { resend: async ({ body }) => body },
           ...changes,
           settings: {
             ladderSeconds: LADDER,

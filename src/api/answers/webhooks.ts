@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { EVENT_TYPES } from '../../model/event.ts'
+import { WEBHOOK_FORMATS } from '../../model/webhook.ts'
 import type { AnswerShape } from '../operation.ts'
 import { eventExample, eventSchema } from './events.ts'
 import {
@@ -20,6 +21,7 @@ const fields = {
   id: id('whk'),
   url: z.string(),
   events: z.array(z.enum(EVENT_TYPES)),
+  format: z.enum(WEBHOOK_FORMATS).describe('The shape of what is posted.'),
   status: z.enum(['active', 'paused']),
   description: z.string().nullable(),
   disabled_reason: z.string().nullable().describe('Why it was paused by itself.'),
@@ -42,6 +44,7 @@ const example = {
   id: exampleId('whk'),
   url: 'https://hooks.example.com/mail',
   events: ['message.delivered', 'message.bounced'],
+  format: 'enveloped',
   status: 'active',
   description: null,
   disabled_reason: null,

@@ -20,6 +20,14 @@ import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
 import { pageFields } from '../schema.ts'
 
+const tracking = z
+  .strictObject({
+    opens: z.boolean().optional(),
+    clicks: z.boolean().optional(),
+    unsubscribe: z.boolean().optional(),
+    host: z.string().nullable().optional().describe('A host under the domain for links; null = that of this server.'),
+  })
+  .optional()
 const createBody = z.strictObject({
   name: z.string().transform((text, context) => {
     const checked = checkDomainName(text)
@@ -27,18 +35,10 @@ const createBody = z.strictObject({
     context.addIssue({ code: 'custom', message: checked.fault })
     return z.NEVER
   }),
+  tracking,
 })
 const listQuery = z.strictObject(pageFields)
-const patchBody = z.strictObject({
-  tracking: z
-    .strictObject({
-      opens: z.boolean().optional(),
-      clicks: z.boolean().optional(),
-      unsubscribe: z.boolean().optional(),
-      host: z.string().nullable().optional().describe('A host under the domain for links; null = that of this server.'),
-    })
-    .optional(),
-})
+const patchBody = z.strictObject({ tracking })
 const noBody = z.strictObject({})
 const LIMIT_WITHOUT_PLAN = 1 // a plan that is no longer configured: the document's smallest
 
@@ -79,7 +79,8 @@ export function domainOperations(deps: {
         if ((await store.domains.findByName(body.name)) !== null) throw taken()
         const limit = await requireRoom(organizationId)
         const keys = await mintDkimKeys('active', now, random)
-        const domain = newDomain({ id: mintId('dom'), organizationId, name: body.name }, now, keys)
+        const made = newDomain({ id: mintId('dom'), organizationId, name: body.name }, now, keys)
+        const domain = { ...made, tracking: { ...made.tracking, ...trackingChange(body.tracking, made) } }
         const answer = answerOf(domain, 201)
         const result = await store.domains.create(domain, limit, remember(answer))
         if (result === 'created') return answer
@@ -120,10 +121,9 @@ export function domainOperations(deps: {
       body: patchBody,
       load,
       async handle({ resource, body }) {
-        const host = body.tracking?.host == null ? body.tracking?.host : trackingHost(body.tracking.host, resource)
-        const change = Object.entries({ ...body.tracking, host }).filter(([, value]) => value !== undefined)
-        if (change.length === 0) return answerOf(resource)
-        await store.domains.setTracking(resource.id, { ...resource.tracking, ...Object.fromEntries(change) })
+        const change = trackingChange(body.tracking, resource)
+        if (Object.keys(change).length === 0) return answerOf(resource)
+        await store.domains.setTracking(resource.id, { ...resource.tracking, ...change })
         return reread(resource)
       },
     }),
@@ -196,6 +196,12 @@ function taken(): Refusal {
 function full(limit: number, used: number): Refusal {
   const details = { limit, used, resets_at: null } // unlike a month's volume, it never starts anew
   return new Refusal('quota_exceeded', `this plan allows ${limit} domains`, { details })
+}
+
+/** What was given of it, the host checked. */
+function trackingChange(given: z.infer<typeof tracking>, domain: Domain): Partial<Domain['tracking']> {
+  const host = given?.host == null ? given?.host : trackingHost(given.host, domain)
+  return Object.fromEntries(Object.entries({ ...given, host }).filter(([, value]) => value !== undefined))
 }
 
 /** A host under the domain, so that nobody can take a name of somebody else's. */

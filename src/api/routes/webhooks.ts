@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { createEvent, EVENT_TYPES, iso } from '../../model/event.ts'
 import { sampleData } from '../../model/event-samples.ts'
 import { Refusal } from '../../model/refusal.ts'
-import type { Webhook } from '../../model/webhook.ts'
+import { WEBHOOK_FORMATS, type Webhook } from '../../model/webhook.ts'
 import type { MintId } from '../../platform/ids.ts'
 import type { Random } from '../../platform/random.ts'
 import type { Store } from '../../storage/store.ts'
@@ -27,6 +27,10 @@ const eventTypes = z
   .min(1)
   .refine((list) => new Set(list).size === list.length, 'must not name an event type twice')
 const description = label(500).nullish()
+const format = z
+  .enum(WEBHOOK_FORMATS)
+  .default('enveloped')
+  .describe('`resend`: the shape and headers that Resend posts, for receivers that were made for it.')
 const listQuery = z.strictObject(pageFields)
 const testBody = z.strictObject({ type: z.enum(EVENT_TYPES) })
 const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
@@ -59,7 +63,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
         'Every request is signed. A delivery has five attempts; an endpoint that answers 410, or fails a hundred times in a row over a day, is paused.',
       answers: webhookCreatedAnswers,
       example: { url: 'https://hooks.example.com/mail', events: ['message.delivered', 'message.bounced'] },
-      body: z.strictObject({ url, events: eventTypes, description }),
+      body: z.strictObject({ url, events: eventTypes, description, format }),
       idempotent: true,
       secretAnswer: true,
       async handle({ organizationId, now, body, remember }) {
@@ -68,6 +72,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
           organizationId,
           url: body.url,
           events: body.events,
+          format: body.format,
           status: 'active',
           description: body.description ?? null,
           disabledReason: null,
@@ -213,6 +218,7 @@ function toWire(webhook: Webhook) {
     id: webhook.id,
     url: webhook.url,
     events: webhook.events,
+    format: webhook.format,
     status: webhook.status,
     description: webhook.description,
     disabled_reason: webhook.disabledReason,

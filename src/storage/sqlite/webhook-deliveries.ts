@@ -24,7 +24,7 @@ const DUE_TIMES = `with recursive waiting (key) as (
 const NEXT_OF =
   'select min(next_attempt_at) from webhook_deliveries where webhook_id = ? and next_attempt_at is not null'
 const DUE = `select d.number, d.id, d.webhook_id as webhookId, d.type, d.attempts, e.id as eventId, e.body,
-    e.organization_id as organizationId
+    e.organization_id as organizationId, e.message_id as messageId
   from webhook_deliveries d join events e on e.number = d.event_number
   where d.webhook_id = ? and d.next_attempt_at <= ? order by d.next_attempt_at limit ?`
 const LEASE = 'update webhook_deliveries set attempts = attempts + 1, worker = ?, next_attempt_at = ? where number = ?'
@@ -37,7 +37,7 @@ const SUCCEEDED = `update webhooks set last_success_at = ?, consecutive_failures
 const FAILED_ATTEMPT = `update webhooks set last_failure_at = ?, failing_since = coalesce(failing_since, ?),
   consecutive_failures = consecutive_failures + ? where id = ?`
 const PAUSE = `update webhooks set status = 'paused', disabled_reason = ?, updated_at = ? where id = ?`
-const WEBHOOK = `select id, organization_id as organizationId, url, events, status, description,
+const WEBHOOK = `select id, organization_id as organizationId, url, events, format, status, description,
     disabled_reason as disabledReason, created_at as createdAt, updated_at as updatedAt,
     last_success_at as lastSuccessAt, last_failure_at as lastFailureAt,
     consecutive_failures as consecutiveFailures, failing_since as failingSince
@@ -124,8 +124,10 @@ export function sqliteWebhookDeliveries(
               webhookId,
               organizationId: row.organizationId,
               eventId: row.eventId,
+              messageId: row.messageId,
               type: row.type,
               url: target.url,
+              format: target.format,
               secrets: target.secrets,
               body: row.body,
               attempt: row.attempts + 1,
@@ -227,6 +229,7 @@ interface DueRow {
   eventId: string
   body: string
   organizationId: string
+  messageId: string | null
 }
 
 interface EventRow {

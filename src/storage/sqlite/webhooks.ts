@@ -7,13 +7,13 @@ import { idBefore, toPage } from './page.ts'
 import type { Seal } from './seal.ts'
 import type { Writer } from './writer.ts'
 
-const COLUMNS = `id, organization_id as organizationId, url, events, status, description,
+const COLUMNS = `id, organization_id as organizationId, url, events, format, status, description,
   disabled_reason as disabledReason, created_at as createdAt, updated_at as updatedAt,
   last_success_at as lastSuccessAt, last_failure_at as lastFailureAt,
   consecutive_failures as consecutiveFailures, failing_since as failingSince`
-const CREATE = `insert into webhooks (id, organization_id, url, events, status, description, disabled_reason,
+const CREATE = `insert into webhooks (id, organization_id, url, events, format, status, description, disabled_reason,
     created_at, updated_at, secret)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const GET = `select ${COLUMNS} from webhooks where id = ?`
 const LIST = `select ${COLUMNS} from webhooks where organization_id = ? and id < ? order by id desc limit ?`
 const ACTIVE_OF = `select ${COLUMNS} from webhooks where organization_id = ? and status = 'active' order by id`
@@ -103,12 +103,14 @@ export function sqliteWebhooks(
   return {
     create: (webhook, secret, record) =>
       change(() => {
-        const { id, organizationId, url, events, status, description, disabledReason, createdAt, updatedAt } = webhook
+        const { id, organizationId, url, events, format, status, description, disabledReason } = webhook
+        const { createdAt, updatedAt } = webhook
         create.run(
           id,
           organizationId,
           url,
           JSON.stringify(events),
+          format,
           status,
           description,
           disabledReason,

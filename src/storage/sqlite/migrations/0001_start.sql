@@ -276,6 +276,7 @@ create table webhooks (
   organization_id text not null references organizations (id),
   url text not null,
   events text not null,
+  format text not null,
   status text not null,
   description text,
   disabled_reason text,

@@ -1,0 +1,141 @@
+import { getDomain } from 'tldts'
+import { z } from 'zod'
+import { type Endpoint, endpoint, type Ours, type Wire } from '../endpoint.ts'
+import { list, listQuery } from './list.ts'
+
+const tracking = {
+  open_tracking: z.boolean().optional(),
+  click_tracking: z.boolean().optional(),
+  tracking_subdomain: z
+    .string()
+    .regex(/^[\w-]{1,63}$/, 'must be one label, such as `links`')
+    .optional(),
+  tls: z
+    .literal('opportunistic', { error: 'can only be `opportunistic`: `require_tls` is said of a message here' })
+    .optional(),
+  capabilities: z
+    .strictObject({
+      sending: z.literal('enabled').optional(),
+      receiving: z
+        .literal('disabled', { error: 'cannot be enabled here: add an inbound route (POST /v1/inbound-routes)' })
+        .optional(),
+    })
+    .optional(),
+}
+const created = z.strictObject({
+  name: z.string(),
+  region: z.undefined({ error: 'cannot be chosen: mail leaves from this server' }).optional(),
+  custom_return_path: z
+    .literal('bounces', { error: 'cannot be chosen: the return path is `bounces` below the domain' })
+    .optional(),
+  ...tracking,
+})
+const changed = z.strictObject(tracking)
+const NAMES = { 'tracking.host': 'tracking_subdomain' }
+
+export const domainEndpoints: Endpoint[] = [
+  endpoint({
+    id: 'domains_create',
+    method: 'POST',
+    path: '/domains',
+    operation: 'domains_create',
+    body: created,
+    handle: ({ body }, ours) => {
+      const said = { name: body.name, tracking: trackingOf(body, body.name) }
+      return ours.ask('domains_create', { body: said, names: NAMES }, wholeOf)
+    },
+  }),
+  endpoint({
+    id: 'domains_list',
+    method: 'GET',
+    path: '/domains',
+    operation: 'domains_list',
+    query: listQuery,
+    handle: ({ query }, ours) => list(ours, 'domains_list', query, headOf),
+  }),
+  endpoint({
+    id: 'domains_get',
+    method: 'GET',
+    path: '/domains/:id',
+    operation: 'domains_get',
+    handle: ({ params }, ours) =>
+      ours.ask('domains_get', named(params), (domain) => ({ object: 'domain', ...wholeOf(domain) })),
+  }),
+  endpoint({
+    id: 'domains_update',
+    method: 'PATCH',
+    path: '/domains/:id',
+    operation: 'domains_update',
+    body: changed,
+    async handle({ params, body }, ours) {
+      const name = body.tracking_subdomain === undefined ? '' : await nameOf(params, ours)
+      const said = { ...named(params), body: { tracking: trackingOf(body, name) }, names: NAMES }
+      return ours.ask('domains_update', said, briefly)
+    },
+  }),
+  endpoint({
+    id: 'domains_remove',
+    method: 'DELETE',
+    path: '/domains/:id',
+    operation: 'domains_delete',
+    handle: ({ params }, ours) =>
+      ours.ask('domains_delete', named(params), ({ id }) => ({ object: 'domain', id, deleted: true })),
+  }),
+  endpoint({
+    id: 'domains_verify',
+    method: 'POST',
+    path: '/domains/:id/verify',
+    operation: 'domains_verify',
+    handle: ({ params }, ours) => ours.ask('domains_verify', named(params), briefly),
+  }),
+]
+
+const named = (params: Record<string, string>) => ({ params: { domain_id: params.id! } })
+const briefly = ({ id }: Wire) => ({ object: 'domain', id })
+const nameOf = (params: Record<string, string>, ours: Ours): Promise<string> =>
+  ours.ask('domains_get', named(params), ({ name }) => name)
+
+function trackingOf(body: z.infer<typeof changed>, name: string) {
+  const { open_tracking: opens, click_tracking: clicks, tracking_subdomain: label } = body
+  return { opens, clicks, host: label && `${label}.${name}` }
+}
+
+function wholeOf(domain: Wire) {
+  return { ...headOf(domain), records: recordsOf(domain) }
+}
+
+/** A domain of ours → Resend's record. `region` is where mail leaves from, which is this server. */
+function headOf({ id, name, status, created_at, last_checked_at, tracking: { opens, clicks, host } }: Wire) {
+  return {
+    id,
+    name,
+    status: status === 'pending' && last_checked_at === null ? 'not_started' : status,
+    created_at,
+    region: 'self-hosted',
+    capabilities: { sending: 'enabled', receiving: 'disabled' },
+    open_tracking: opens,
+    click_tracking: clicks,
+    ...(host !== null && { tracking_subdomain: host.slice(0, -name.length - 1) }),
+  }
+}
+
+/** Purposes of ours → what Resend calls the record. It has none for what else we advise (DMARC, MTA-STS, an MX). */
+const RECORDS: Record<string, string> = { dkim: 'DKIM', spf: 'SPF', return_path: 'SPF', tracking: 'Tracking' }
+const STATUSES: Record<string, string> = {
+  pending: 'not_started',
+  missing: 'pending',
+  mismatch: 'failed',
+  valid: 'verified',
+}
+
+/** Names are relative to the zone, as Resend writes them: `bounces`, or `bounces.news` for news.example.com. */
+function recordsOf({ name: domain, dns_records }: Wire) {
+  const zone = getDomain(domain) ?? domain
+  return dns_records.flatMap(({ purpose, type, name, value, priority, status }: Wire) => {
+    const record = RECORDS[purpose]
+    if (record === undefined) return []
+    const relative = name.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : name
+    const found = { record, name: relative, type, ttl: 'Auto', status: STATUSES[status], value }
+    return [priority === null ? found : { ...found, priority }]
+  })
+}

@@ -1,0 +1,68 @@
+import type { EventType } from '../../model/event.ts'
+import type { Message } from '../../model/message.ts'
+import type { Wire } from '../endpoint.ts'
+
+/** Our events → Resend's. `email.sent`, which Resend posts when it begins to send, has none of ours: the answer to the
+ *  send says it. Nor have those about contacts, and ours about unsubscriptions and quality. */
+const NAMES: Partial<Record<EventType, string>> = {
+  'message.delivered': 'email.delivered',
+  'message.deferred': 'email.delivery_delayed',
+  'message.bounced': 'email.bounced',
+  'message.complained': 'email.complained',
+  'message.opened': 'email.opened',
+  'message.clicked': 'email.clicked',
+}
+const OURS = new Map(Object.entries(NAMES).map(([ours, theirs]) => [theirs, ours as EventType]))
+
+export const RESEND_EVENTS = [...OURS.keys()]
+
+/** A name of ours → Resend's, or itself where Resend has none. */
+export function resendEvent(type: EventType): string {
+  return NAMES[type] ?? type
+}
+
+/** A name of Resend's → ours. */
+export function ourEvent(name: string): EventType {
+  return OURS.get(name)!
+}
+
+/** An envelope of ours, and the message it tells of if there is one still → the body in Resend's shape, the same at
+ *  each attempt. `to` is the one recipient that it is about. */
+export function resendBody(envelope: string, message: Message | null): string {
+  const { type, timestamp, data } = JSON.parse(envelope) as { type: EventType; timestamp: string; data: Wire }
+  if (NAMES[type] === undefined) return JSON.stringify({ type, created_at: timestamp, data })
+  const tags = Object.entries(data.metadata ?? {}).map(([name, value]) => [name, String(value)])
+  const general = {
+    email_id: data.message_id,
+    message_id: message?.messageIdHeader ?? '',
+    created_at: message === null ? timestamp : new Date(message.createdAt).toISOString(),
+    from: data.from,
+    to: [data.to],
+    subject: data.subject,
+    ...(message?.templateId && { template_id: message.templateId }),
+    ...(tags.length > 0 && { tags: Object.fromEntries(tags) }),
+  }
+  return JSON.stringify({ type: NAMES[type], created_at: timestamp, data: { ...general, ...ownFields(type, data) } })
+}
+
+function ownFields(type: EventType, data: Wire): object {
+  if (type === 'message.bounced') return { bounce: bounceOf(data) }
+  if (type !== 'message.clicked') return {}
+  const { url, clicked_at, ip_address, user_agent } = data
+  return { click: { ipAddress: ip_address, link: url, timestamp: clicked_at, userAgent: user_agent } }
+}
+
+/** Type and subtype are those of Amazon SES, which Resend hands on. Our first soft bounce of a mailbox that is full for
+ *  now is `Transient` as well, and may be followed by `email.delivered`. */
+function bounceOf({ bounce_type, bounce_code, bounce_message }: Wire) {
+  const subType =
+    bounce_type === 'hard' ? 'General' : (SUBTYPES.find(([code]) => code.test(bounce_code))?.[1] ?? 'General')
+  return { type: bounce_type === 'hard' ? 'Permanent' : 'Transient', subType, message: bounce_message }
+}
+
+/** Enhanced status code (RFC 3463) → subtype. */
+const SUBTYPES: [RegExp, string][] = [
+  [/^[45]\.2\.2$/, 'MailboxFull'],
+  [/^[45]\.3\.4$/, 'MessageTooLarge'],
+  [/^[45]\.6\./, 'ContentRejected'],
+]

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { invalid } from '../../model/refusal.ts'
+import type { Ours, Said, Wire } from '../endpoint.ts'
+
+/** What Resend's lists take: 1 to 100, `after` or `before` the record of an id. Both run newest first. */
+export const listQuery = z
+  .strictObject({
+    limit: z.coerce.number().int().min(1).max(100).default(20),
+    after: z.string().optional(),
+    before: z.string().optional(),
+  })
+  .refine(({ after, before }) => after === undefined || before === undefined, {
+    path: ['before'],
+    message: 'before cannot be used together with after',
+  })
+
+export type ListQuery = z.infer<typeof listQuery>
+
+/** A page of one of our lists as Resend writes it. */
+export async function list<T>(
+  ours: Ours,
+  operation: string,
+  query: ListQuery,
+  toForeign: (record: Wire) => T,
+  said: Said = {},
+) {
+  const { records, hasMore } =
+    query.before === undefined
+      ? await pageAfter(ours, operation, said, query.limit, query.after ?? null)
+      : await pageBefore(ours, operation, said, query.limit, query.before)
+  return { object: 'list', has_more: hasMore, data: records.map(toForeign) }
+}
+
+interface Page {
+  records: Wire[]
+  hasMore: boolean
+}
+
+function pageAfter(ours: Ours, operation: string, said: Said, limit: number, after: string | null): Promise<Page> {
+  return ours.ask(operation, { ...said, page: { limit, after } }, ({ data, has_more }) => ({
+    records: data,
+    hasMore: has_more,
+  }))
+}
+
+/** Our lists run one way, so what is newer than a record is found from the top: whoever turns back to the page before
+ *  has not come far. Past a thousand records it is refused. */
+async function pageBefore(ours: Ours, operation: string, said: Said, limit: number, before: string): Promise<Page> {
+  const newer: Wire[] = []
+  for (let after: string | null = null, turn = 0; turn < MOST_TURNS; turn++) {
+    const page: Page = await pageAfter(ours, operation, said, MOST_A_TURN, after)
+    const at = page.records.findIndex(({ id }) => id === before)
+    newer.push(...page.records.slice(0, at < 0 ? undefined : at))
+    if (at >= 0) return { records: newer.slice(-limit), hasMore: newer.length > limit }
+    if (!page.hasMore) break
+    after = page.records.at(-1).id
+  }
+  const message = `before names none of the newest ${MOST_TURNS * MOST_A_TURN} records of this list: go through it with after`
+  throw invalid([{ field: 'before', message }])
+}
+
+const MOST_TURNS = 10
+const MOST_A_TURN = 100

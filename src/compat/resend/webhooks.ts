@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { type Endpoint, endpoint, type Wire } from '../endpoint.ts'
+import { ourEvent, RESEND_EVENTS, resendEvent } from './events.ts'
+import { list, listQuery } from './list.ts'
+
+const events = z
+  .array(
+    z.enum(RESEND_EVENTS, { error: `can be ${RESEND_EVENTS.join(', ')}; the answer to a send stands for email.sent` }),
+  )
+  .min(1)
+const created = z.strictObject({ endpoint: z.string(), events })
+const changed = z.strictObject({
+  endpoint: z.string().optional(),
+  events: events.optional(),
+  status: z.enum(['enabled', 'disabled']).optional(),
+})
+const NAMES = { url: 'endpoint' }
+const OUR_STATUS = { enabled: 'active', disabled: 'paused' }
+
+/** Webhooks that are made here get events in Resend's shape, with its `svix-` headers. */
+export const webhookEndpoints: Endpoint[] = [
+  endpoint({
+    id: 'webhooks_create',
+    method: 'POST',
+    path: '/webhooks',
+    operation: 'webhooks_create',
+    body: created,
+    handle: ({ body }, ours) => {
+      const said = { url: body.endpoint, events: body.events.map(ourEvent), format: 'resend' }
+      return ours.ask('webhooks_create', { body: said, names: NAMES }, withSecret)
+    },
+  }),
+  endpoint({
+    id: 'webhooks_list',
+    method: 'GET',
+    path: '/webhooks',
+    operation: 'webhooks_list',
+    query: listQuery,
+    handle: ({ query }, ours) => list(ours, 'webhooks_list', query, recordOf),
+  }),
+  endpoint({
+    id: 'webhooks_get',
+    method: 'GET',
+    path: '/webhooks/:id',
+    operation: 'webhooks_get',
+    handle: ({ params }, ours) =>
+      ours.ask('webhooks_get', named(params), (webhook) => ({
+        object: 'webhook',
+        ...recordOf(webhook),
+        signing_secret: null, // shown once here, when it is made
+      })),
+  }),
+  endpoint({
+    id: 'webhooks_update',
+    method: 'PATCH',
+    path: '/webhooks/:id',
+    operation: 'webhooks_update',
+    body: changed,
+    handle: ({ params, body }, ours) => {
+      const said = {
+        url: body.endpoint,
+        events: body.events?.map(ourEvent),
+        status: body.status && OUR_STATUS[body.status],
+      }
+      return ours.ask('webhooks_update', { ...named(params), body: said, names: NAMES }, briefly)
+    },
+  }),
+  endpoint({
+    id: 'webhooks_remove',
+    method: 'DELETE',
+    path: '/webhooks/:id',
+    operation: 'webhooks_delete',
+    handle: ({ params }, ours) =>
+      ours.ask('webhooks_delete', named(params), (webhook) => ({ ...briefly(webhook), deleted: true })),
+  }),
+  endpoint({
+    id: 'webhooks_rotate_secret',
+    method: 'POST',
+    path: '/webhooks/:id/signing-secret/rotate',
+    operation: 'webhooks_rotate_secret',
+    handle: ({ params }, ours) => ours.ask('webhooks_rotate_secret', named(params), withSecret),
+  }),
+]
+
+const named = (params: Record<string, string>) => ({ params: { webhook_id: params.id! } })
+const briefly = ({ id }: Wire) => ({ object: 'webhook', id })
+const withSecret = ({ id, secret }: Wire) => ({ object: 'webhook', id, signing_secret: secret })
+
+function recordOf({ id, url, events, status, created_at }: Wire) {
+  const isOn = status === 'active'
+  return { id, endpoint: url, events: events.map(resendEvent), status: isOn ? 'enabled' : 'disabled', created_at }
+}
