@@ -6,9 +6,21 @@ const FLOORS: readonly (readonly string[])[] = [
   ['platform', 'mail', 'config', 'version'],
   ['model'],
   ['storage'],
-  ['submission', 'outbound', 'webhooks', 'live', 'feedback', 'analysis', 'domains', 'smtp', 'tls', 'health'],
+  [
+    'submission',
+    'outbound',
+    'webhooks',
+    'live',
+    'feedback',
+    'analysis',
+    'domains',
+    'smtp',
+    'tls',
+    'certificates',
+    'health',
+  ],
   ['api', 'compat', 'inbound', 'relay', 'tracking', 'dashboard', 'maintenance', 'metrics'],
-  ['main', 'house', 'dialect', 'dispatch', 'doors', 'shares', 'operations', 'checkup', 'cli'],
+  ['main', 'house', 'dialect', 'dispatch', 'doors', 'identity', 'shares', 'operations', 'checkup', 'cli'],
 ]
 
 /** The typed client that users install: imports nothing of the house, and nothing of the house imports it but cli. */

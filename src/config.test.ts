@@ -43,6 +43,8 @@ describe('a config file', () => {
     expect(config.hostname).toBe('mail.example.com')
     expect(config.http).toEqual({
       listen: { host: '127.0.0.1', port: 8025 },
+      listenTls: null,
+      hstsSeconds: 0,
       publicUrl: 'http://127.0.0.1:8025',
       trustedProxies: ['127.0.0.1/32', '::1/128'],
     })
@@ -247,14 +249,21 @@ describe('the public address', () => {
   test.each([
     ['http.listen = "0.0.0.0:80"', 'http://mail.example.com:80'],
     ['http.listen = "off"', 'http://mail.example.com'],
+    ['http.listen_tls = "0.0.0.0:443"', 'https://mail.example.com'],
+    ['http.listen_tls = "127.0.0.1:8443"', 'https://mail.example.com:8443'],
     ['http.public_url = "https://mail.example.com/"', 'https://mail.example.com'],
   ])('with %s is %s', (line, url) => {
     expect(configOf(HOST + line).http.publicUrl).toBe(url)
   })
 
   test('derived from port 0 takes the port that was bound, a configured one stays', () => {
-    const bound = { host: '127.0.0.1', port: 40_001 }
-    expect(publicUrlAt(configOf(`${HOST}http.listen = "127.0.0.1:0"`), bound)).toBe('http://127.0.0.1:40001')
+    const bound = { listen: { host: '127.0.0.1', port: 40_001 }, listenTls: null }
+    const both = { ...bound, listenTls: { host: '127.0.0.1', port: 40_002 } }
+    const inClear = 'http.listen = "127.0.0.1:0"'
+    expect(publicUrlAt(configOf(`${HOST}${inClear}`), bound)).toBe('http://127.0.0.1:40001')
+    expect(publicUrlAt(configOf(`${HOST}${inClear}\nhttp.listen_tls = "127.0.0.1:0"`), both)).toBe(
+      'https://mail.example.com:40002',
+    )
     expect(publicUrlAt(configOf(`${HOST}http.public_url = "https://m.example"`), bound)).toBe('https://m.example')
   })
 })

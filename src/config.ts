@@ -60,6 +60,8 @@ export function makeConfig(values: ConfigValues): Config {
  *  asks the text alone; call it at start and in `config check`. `file` is told in the faults. */
 export function checkConfigFiles(config: Config, file: string): ConfigFault[] {
   const named = {
+    'tls.certificate_file': config.tls.certificateFile,
+    'tls.key_file': config.tls.keyFile,
     'smtp.certificate_file': config.smtp.certificateFile,
     'smtp.key_file': config.smtp.keyFile,
     'webhooks.ca_file': config.webhooks.caFile,
@@ -70,15 +72,15 @@ export function checkConfigFiles(config: Config, file: string): ConfigFault[] {
   })
 }
 
-/** The address that links start with once the HTTP listener is bound: the configured one, or the derived one with the
- *  port that port 0 became. `bound` null: the listener is off. */
-export function publicUrlAt(config: Config, bound: Endpoint | null): string {
+/** The address that links start with once the listeners for HTTP are bound: the configured one, or the derived one with
+ *  the port that port 0 became. `null`: off. */
+export function publicUrlAt(config: Config, bound: { listen: Endpoint | null; listenTls: Endpoint | null }): string {
   return isPublicUrlDerived(config) ? derivePublicUrl(config.hostname, bound) : config.http.publicUrl
 }
 
-/** Nobody said how the world reaches the HTTP listener. */
+/** Nobody said how the world reaches us by HTTP. */
 export function isPublicUrlDerived({ hostname, http }: Config): boolean {
-  return http.publicUrl === derivePublicUrl(hostname, http.listen)
+  return http.publicUrl === derivePublicUrl(hostname, http)
 }
 
 /** Text that is not TOML is one fault; what stands behind it is not guessed at. */

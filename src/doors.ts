@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { type Config, type Endpoint, formatEndpoint } from './config.ts'
+import type { Certificate } from './platform/certificate.ts'
 import type { WallClock } from './platform/clock.ts'
 import type { Log } from './platform/log.ts'
 import type { MailLog } from './platform/maillog.ts'
-import { loadCertificate } from './smtp/certificate.ts'
 import { createSmtpListener } from './smtp/listener.ts'
 import type { SmtpDoor } from './smtp/session.ts'
 import { LIMITS, type ListenerSettings } from './smtp/settings.ts'
@@ -14,8 +14,8 @@ export interface Doors {
   listening: { smtpInbound: string | null; smtpSubmission: string | null; smtpSubmissionTls: string | null }
   /** How many stand, of each listener that is open. */
   connections(): { door: string; connections: number }[]
-  /** Reads the certificate files again; connections that stand keep the old one. Rejects when they cannot be used. */
-  reloadCertificate(): Promise<void>
+  /** For every handshake from now on; connections that stand keep the old one. */
+  useCertificate(certificate: Certificate): void
   /** Takes no new mail, lets what is under way come to its reply. */
   stop(graceMs: number): Promise<void>
 }
@@ -30,6 +30,8 @@ export async function openDoors(
   behind: {
     /** Of each listener. */
     maxConnections: number
+    /** Null where nothing listens. */
+    certificate: Certificate | null
     inbound: Door
     submission: Door
     clock: WallClock
@@ -38,10 +40,6 @@ export async function openDoors(
   },
 ): Promise<Doors> {
   const { smtp, hostname, dataDir } = config
-  const load = () => {
-    const { certificateFile, keyFile } = smtp
-    return loadCertificate({ certificateFile, keyFile, dataDir, hostname, now: behind.clock.now() })
-  }
   const plan = [
     { key: 'smtp.inbound.listen', at: smtp.inbound.listen, tls: 'starttls' as const, door: behind.inbound },
     { key: 'smtp.submission.listen', at: smtp.submission.listen, tls: 'starttls' as const, door: behind.submission },
@@ -52,8 +50,7 @@ export async function openDoors(
       door: behind.submission,
     },
   ]
-  const isOff = plan.every(({ at }) => at === null)
-  const certificate = isOff ? null : await load()
+  const { certificate } = behind
   const opened: ReturnType<typeof createSmtpListener>[] = []
   const names: string[] = []
   const stop = async (graceMs: number) => {
@@ -95,10 +92,8 @@ export async function openDoors(
   return {
     listening: { smtpInbound, smtpSubmission, smtpSubmissionTls },
     connections: () => opened.map((listener, at) => ({ door: names[at]!, connections: listener.connections() })),
-    reloadCertificate: async () => {
-      if (isOff) return
-      const fresh = await load()
-      for (const listener of opened) listener.useCertificate(fresh)
+    useCertificate: (next) => {
+      for (const listener of opened) listener.useCertificate(next)
     },
     stop,
   }

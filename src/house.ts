@@ -11,6 +11,7 @@ import { openDispatch } from './dispatch.ts'
 import { mtaStsPage } from './domains/mta-sts.ts'
 import { type Doors, ListenFailure, openDoors } from './doors.ts'
 import { createFeedback } from './feedback/feedback.ts'
+import { openIdentity } from './identity.ts'
 import { createInboundDoor } from './inbound/door.ts'
 import { createReaders } from './inbound/readers.ts'
 import { createFeed, type Feed } from './live/feed.ts'
@@ -23,6 +24,7 @@ import { createMetrics } from './metrics/metrics.ts'
 import { createOperations, mtaStsOfHouse, openSubmission } from './operations.ts'
 import { lateBounce } from './outbound/outcome.ts'
 import { createBells } from './platform/bells.ts'
+import type { Certificate } from './platform/certificate.ts'
 import { createClientAddress } from './platform/client-address.ts'
 import { systemClock, type WallClock } from './platform/clock.ts'
 import { systemDescriptors, watchDescriptors } from './platform/descriptors.ts'
@@ -47,7 +49,7 @@ import { createWebhookLoop } from './webhooks/loop.ts'
 export interface House {
   store: Store
   /** What was bound; null = off. */
-  listening: { http: string | null } & Doors['listening']
+  listening: { http: string | null; https: string | null } & Doors['listening']
   publicUrl: string
   /** Reads the certificate files again; rejects when they cannot be used, and the ones before stay. */
   reloadCertificate(): Promise<void>
@@ -264,6 +266,7 @@ async function furnish(
     clientAddress,
     isSecure: () => publicUrl.startsWith('https:'),
     log,
+    hstsSeconds: config.http.hstsSeconds,
     watchDescriptors: (tell) => watchDescriptors(descriptors, tell),
     answered: metrics.answered,
     streams,
@@ -305,10 +308,13 @@ async function furnish(
   })
 
   undo.push(() => api.stop(0))
-  const http = await listenHttp(api, config)
-  publicUrl = publicUrlAt(config, http)
+  const identity = await openIdentity(config, { clock })
+  const http = await listen(api, 'http.listen', config.http.listen)
+  const https = await listen(api, 'http.listen_tls', config.http.listenTls, identity?.https())
+  publicUrl = publicUrlAt(config, { listen: http, listenTls: https })
   const doors = await openDoors(config, {
     maxConnections: shares.smtpConnections,
+    certificate: identity?.smtp() ?? null,
     inbound: createInboundDoor({ ...around, feedback, readers, mailLog, loopTag }),
     submission: createRelayDoor({
       submission,
@@ -331,6 +337,7 @@ async function furnish(
     sites: outbound.sites,
   }
   metrics.watch(engines, store.queues, clock.now)
+  metrics.certificates(() => identity?.terms() ?? [])
   undo.push(metrics.stop)
   outbound.start()
   webhooks.start()
@@ -339,9 +346,14 @@ async function furnish(
 
   return {
     store,
-    listening: { http: http === null ? null : formatEndpoint(http), ...doors.listening },
+    listening: { http: http && formatEndpoint(http), https: https && formatEndpoint(https), ...doors.listening },
     publicUrl,
-    reloadCertificate: doors.reloadCertificate,
+    reloadCertificate: async () => {
+      if (identity === null) return
+      await identity.reload()
+      api.useCertificate(identity.https())
+      doors.useCertificate(identity.smtp())
+    },
     manage: (action, body, work) => {
       const call = { organizationId: null, now: clock.now(), requestId: mintId('req'), params: {}, body }
       const actor = { type: 'operator' as const, id: 'operator', name: 'signal' }
@@ -372,9 +384,9 @@ const longestMs = (ladderSeconds: readonly number[]) =>
   Math.max(DAY_SECONDS, ...ladderSeconds.map((s) => s * 1.25)) * 1000
 const DAY_SECONDS = 86_400
 
-async function listenHttp(api: Api, { http: { listen } }: Config): Promise<Endpoint | null> {
-  if (listen === null) return null
-  return api.listen(listen).catch((cause: unknown) => {
-    throw new ListenFailure('http.listen', listen, cause)
+async function listen(api: Api, key: string, at: Endpoint | null, certificate?: Certificate): Promise<Endpoint | null> {
+  if (at === null) return null
+  return api.listen(at, certificate).catch((cause: unknown) => {
+    throw new ListenFailure(key, at, cause)
   })
 }

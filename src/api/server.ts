@@ -3,6 +3,7 @@ import { type ApiKey, allows } from '../model/api-key.ts'
 import type { Plan } from '../model/organization.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Session } from '../model/session.ts'
+import type { Certificate } from '../platform/certificate.ts'
 import type { ClientAddress } from '../platform/client-address.ts'
 import type { WallClock } from '../platform/clock.ts'
 import type { Supply } from '../platform/descriptors.ts'
@@ -20,7 +21,7 @@ import { headersOf, STATUS_OF, toBody, toRefusal, unavailable } from './errors.t
 import { healthPages } from './health.ts'
 import { createIdempotency } from './idempotency.ts'
 import { createLargeBodies } from './large-bodies.ts'
-import { createListener } from './listener.ts'
+import { createListener, type Listener } from './listener.ts'
 import type { Answer, Call, MakeRemember, Operation } from './operation.ts'
 import { isOperator, requireOperator } from './operator.ts'
 import { perform } from './perform.ts'
@@ -47,6 +48,8 @@ export interface ApiOptions {
   /** Whether browsers reach us by https; no unless said. */
   isSecure?: () => boolean
   log: Log
+  /** How long browsers are to use HTTPS alone, said in answers by HTTPS; 0: not said. */
+  hstsSeconds?: number
   /** Tells of file descriptors from time to time, until what it returns is called; while they are short no connections
    *  are taken. */
   watchDescriptors?: (tell: (supply: Supply) => void) => () => void
@@ -59,8 +62,11 @@ export interface ApiOptions {
 }
 
 export interface Api {
-  /** Binds, port 0 included, and answers with what was bound. Rejects when the address is taken. */
-  listen(address: { host: string; port: number }): Promise<{ host: string; port: number }>
+  /** Binds, port 0 included, and answers with what was bound; with a certificate for HTTPS. Once for each of the two.
+   *  Rejects when the address is taken. */
+  listen(address: { host: string; port: number }, certificate?: Certificate): Promise<{ host: string; port: number }>
+  /** For HTTPS connections from now on. */
+  useCertificate(certificate: Certificate): void
   /** The same requests without a socket. */
   fetch(request: Request): Promise<Response>
   /** Requests not answered yet. */
@@ -197,7 +203,10 @@ export function createApi(options: ApiOptions): Api {
     }
   }
 
-  const peerOf = (request: Request) => listener.addressOf(nameless.get(request) ?? request)
+  const peerOf = (request: Request) => {
+    const known = nameless.get(request) ?? request
+    return listeners.reduce<string | null>((found, listener) => found ?? listener.addressOf(known), null)
+  }
 
   async function answerPage(request: Request, params: Params, route: Route, exchange: Exchange) {
     const page = requireMethod(route, route.pages.get(request.method))
@@ -252,16 +261,33 @@ export function createApi(options: ApiOptions): Api {
   })
   // The last net, for what Elysia itself could not do with a request.
   app.onError(({ error, request }) => refuse(error, null, openExchange(request), request))
-  const listener = createListener({
-    fetch: (request) => app.fetch(request),
-    // Bun's own 413 has no body; ours comes first for everything up to four times the limit.
-    maxBodyBytes: limits.bodyBytes * 4 + 1_048_576,
-    watch: options.watchDescriptors ?? (() => () => {}),
-    onShut: () => {
-      options.streams?.end()
-      log.warn('file descriptors are short: no HTTP connections are taken for the moment')
-    },
-  })
+  const listeners: Listener[] = []
+  const addListener = (answer: (request: Request) => Response | Promise<Response>) => {
+    const listener = createListener({
+      fetch: answer,
+      // Bun's own 413 has no body; ours comes first for everything up to four times the limit.
+      maxBodyBytes: limits.bodyBytes * 4 + 1_048_576,
+      idleSeconds: 60, // slow uploads, and `Prefer: wait` of up to 30 s
+      watch: options.watchDescriptors ?? (() => () => {}),
+      onShut: () => {
+        options.streams?.end()
+        log.warn('file descriptors are short: no HTTP connections are taken for the moment')
+      },
+    })
+    listeners.push(listener)
+    return listener
+  }
+  const answerPlain = (request: Request) => app.fetch(request)
+  const answerSecure = (request: Request) => {
+    // The router looks for the path behind `http://` (standardHostname above), where `https://` has a slash more.
+    Object.defineProperty(request, 'url', { value: request.url.replace(/^https:/, 'http:') })
+    return app.fetch(request)
+  }
+  const answerStrictly = async (request: Request) => {
+    const response = await answerSecure(request)
+    response.headers.set('strict-transport-security', `max-age=${options.hstsSeconds}`)
+    return response
+  }
   const health = healthPages({ store, isReady: options.isReady, isStopping: () => isStopping })
   const documents = documentPages(options.operations, VERSION)
   const signIn = sessionPages({ ...options, sessions, isSecure: options.isSecure ?? (() => false) })
@@ -271,9 +297,13 @@ export function createApi(options: ApiOptions): Api {
   }
 
   return {
-    async listen(at) {
+    async listen(at, certificate) {
       app.compile()
-      return listener.open(at)
+      const answer = certificate === undefined ? answerPlain : options.hstsSeconds ? answerStrictly : answerSecure
+      return addListener(answer).open(at, certificate)
+    },
+    useCertificate: (certificate) => {
+      for (const listener of listeners) listener.useCertificate(certificate)
     },
     fetch: async (request) => app.handle(request),
     underWay: () => underWay,
@@ -282,7 +312,7 @@ export function createApi(options: ApiOptions): Api {
     once,
     async stop(withinMs) {
       isStopping = true
-      const closed = listener.close()
+      const closed = Promise.all(listeners.map((listener) => listener.close()))
       const idle = new Promise<void>((resolve) => {
         onIdle = resolve
         if (underWay === 0) resolve()
@@ -293,7 +323,7 @@ export function createApi(options: ApiOptions): Api {
       const left = hadStreams ? Promise.race([closed, clock.sleep(STREAM_END_MS, nap.signal)]) : closed
       await Promise.race([Promise.all([idle, left]), clock.sleep(withinMs, nap.signal)])
       nap.abort()
-      await listener.cut()
+      await Promise.all(listeners.map((listener) => listener.cut()))
       await flushUses()
     },
   }

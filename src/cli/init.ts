@@ -62,7 +62,7 @@ async function establish(name: string, options: Options, office: Office): Promis
     organizationId,
     body: { name: 'admin', domain_id: domain.id, permissions: ['admin'], mode: 'live' },
   })
-  const { url } = await makeLoginLink(store, publicUrlAt(office.config, office.config.http.listen))
+  const { url } = await makeLoginLink(store, publicUrlAt(office.config, office.config.http))
   return { changed: true, organizationId, domain, apiKey: String(key.key), dashboardUrl: url }
 }
 

@@ -21,7 +21,7 @@ export async function loginLink(options: Options): Promise<void> {
     const about = { organizationId: null, body: options.removePassword ? { password: null } : {} }
     const link = await operator.manage('login_links_create', about, async () => {
       if (options.removePassword) await store.sessions.setPassword(null, null, systemClock.now())
-      return makeLoginLink(store, publicUrlAt(config, config.http.listen))
+      return makeLoginLink(store, publicUrlAt(config, config.http))
     })
     if (options.json) return printJson({ url: link.url, expires_at: iso(link.expiresAt) })
     print(link.url)

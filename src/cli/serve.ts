@@ -1,3 +1,4 @@
+import { UnusableCertificate } from '../certificates/files.ts'
 import { type Config, checkConfigFiles, isPublicUrlDerived, loadConfigFile } from '../config.ts'
 import { ListenFailure } from '../doors.ts'
 import { DataDirInUse, type House, openHouse } from '../house.ts'
@@ -6,7 +7,6 @@ import { invalid } from '../model/refusal.ts'
 import { systemClock } from '../platform/clock.ts'
 import { createLog, flushLog, type Log } from '../platform/log.ts'
 import { onSignals } from '../platform/signals.ts'
-import { UnusableCertificate } from '../smtp/certificate.ts'
 import { VERSION } from '../version.ts'
 import { CommandFailure, configFailure, EXIT, toFailure } from './failure.ts'
 import { requireConfig } from './office.ts'
@@ -50,16 +50,18 @@ export async function serve({ config: file }: { config: string }): Promise<numbe
     throw startFailure(thrown, config)
   })
   tellReady(house, config.dataDir)
-  if (isPublicUrlDerived(config)) log.warn(`http.public_url is not set: links in mail begin with ${house.publicUrl}`)
+  if (isPublicUrlDerived(config) && config.http.listenTls === null)
+    log.warn(`http.public_url is not set: links in mail begin with ${house.publicUrl}`)
   await tellSystemd('READY=1')
   await keepWatched()
   return ended.promise
 }
 
 function tellReady({ listening }: House, dataDir: string): void {
-  const { http, smtpInbound, smtpSubmission, smtpSubmissionTls } = listening
+  const { http, https, smtpInbound, smtpSubmission, smtpSubmissionTls } = listening
   const listeners = {
     http,
+    https,
     smtp_inbound: smtpInbound,
     smtp_submission: smtpSubmission,
     smtp_submission_tls: smtpSubmissionTls,
@@ -73,7 +75,7 @@ function tellReady({ listening }: House, dataDir: string): void {
 function startFailure(thrown: unknown, config: Config): unknown {
   if (thrown instanceof DataDirInUse) return new CommandFailure(thrown.message, EXIT.inUse)
   if (thrown instanceof ListenFailure) return new CommandFailure(thrown.message)
-  if (thrown instanceof UnusableCertificate) return new CommandFailure(`[smtp]: ${thrown.message}`, EXIT.usage)
+  if (thrown instanceof UnusableCertificate) return new CommandFailure(thrown.message, EXIT.usage)
   const failure = toFailure(thrown)
   return failure === null ? thrown : new CommandFailure(`data_dir ${config.dataDir}: ${failure.message}`, failure.code)
 }
@@ -88,13 +90,15 @@ async function reload(file: string, house: House, log: Log): Promise<void> {
     await house.reloadCertificate()
   }
   try {
-    await house.manage('config_reload', { log: { level: '' }, smtp: { certificate_file: '', key_file: '' } }, readAgain)
+    await house.manage('config_reload', { log: { level: '' }, tls: PAIR, smtp: PAIR }, readAgain)
     log.info(`config read again, log level ${level}`)
   } catch (error) {
     if (level === undefined) log.warn('config not read again: it has faults', { faults })
     else log.error('certificate not read again, the one before it stays', { error })
   }
 }
+
+const PAIR = { certificate_file: '', key_file: '' }
 
 /** Loaded only where systemd asks. */
 async function tellSystemd(state: string): Promise<void> {

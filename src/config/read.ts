@@ -48,9 +48,14 @@ export function assemble(layers: Collected[], file: string, readSecretFile: (pat
   return { config: deepFreeze(config), settings: () => settingsOf(keysByPath(sections), given) }
 }
 
-/** The address that links start with when none is configured. A listener on every address is named by the host
- *  name; `null` (off) gives the host name alone: some proxy must then know the way. */
-export function derivePublicUrl(hostname: string, listen: Endpoint | null): string {
+/** The address that links start with when none is configured: HTTPS by the host name, where that is answered. Else the
+ *  listener in clear: on every address it is named by the host name; `null` (off) gives the host name alone: some proxy
+ *  must then know the way. */
+export function derivePublicUrl(
+  hostname: string,
+  { listen, listenTls }: { listen: Endpoint | null; listenTls: Endpoint | null },
+): string {
+  if (listenTls) return `https://${hostname}${listenTls.port === 443 ? '' : `:${listenTls.port}`}`
   if (!listen) return `http://${hostname}`
   return `http://${isEveryAddress(listen.host) ? `${hostname}:${listen.port}` : formatEndpoint(listen)}`
 }
@@ -118,7 +123,7 @@ function nest(values: Map<string, unknown>): Config {
   }
   addOpenSections(root, config)
   const { hostname, http } = config as Config
-  const publicUrl = http.publicUrl || derivePublicUrl(hostname, http.listen)
+  const publicUrl = http.publicUrl || derivePublicUrl(hostname, http)
   return { ...(config as Config), http: { ...http, publicUrl } }
 }
 

@@ -9,33 +9,18 @@ export interface Rule {
   readonly broken: (config: Config) => string | null
 }
 
+const LISTENERS: readonly [key: string, of: (config: Config) => Endpoint | null][] = [
+  ['http.listen', ({ http }) => http.listen],
+  ['http.listen_tls', ({ http }) => http.listenTls],
+  ['smtp.inbound.listen', ({ smtp }) => smtp.inbound.listen],
+  ['smtp.submission.listen', ({ smtp }) => smtp.submission.listen],
+  ['smtp.submission.listen_tls', ({ smtp }) => smtp.submission.listenTls],
+]
+
 export const rules: readonly Rule[] = [
-  {
-    keys: ['smtp.certificate_file', 'smtp.key_file'],
-    broken: ({ smtp: { certificateFile, keyFile } }) => {
-      if (certificateFile && !keyFile) return 'expected smtp.key_file beside smtp.certificate_file, found none'
-      if (keyFile && !certificateFile) return 'expected smtp.certificate_file beside smtp.key_file, found none'
-      return null
-    },
-  },
-  ownAddress(
-    'smtp.inbound.listen',
-    (config) => config.smtp.inbound.listen,
-    'http.listen',
-    (config) => config.http.listen,
-  ),
-  ownAddress(
-    'smtp.submission.listen',
-    (config) => config.smtp.submission.listen,
-    'http.listen',
-    (config) => config.http.listen,
-  ),
-  ownAddress(
-    'smtp.submission.listen',
-    (config) => config.smtp.submission.listen,
-    'smtp.inbound.listen',
-    (config) => config.smtp.inbound.listen,
-  ),
+  pair('tls', ({ tls }) => tls),
+  pair('smtp', ({ smtp }) => smtp),
+  ...ownAddresses(),
   {
     keys: ['delivery.max_per_destination', 'delivery.max_in_flight'],
     broken: ({ delivery }) =>
@@ -54,22 +39,40 @@ export const rules: readonly Rule[] = [
   },
 ]
 
-type ListenOf = (config: Config) => Endpoint | null
-
-/** Two listeners on one port of one address (or of all addresses) cannot both start. */
-function ownAddress(key: string, listenOf: ListenOf, otherKey: string, otherListenOf: ListenOf): Rule {
+/** Both of two files, or none. */
+function pair(
+  section: string,
+  filesOf: (config: Config) => { certificateFile: string | null; keyFile: string | null },
+): Rule {
   return {
-    keys: [key, otherKey],
+    keys: [`${section}.certificate_file`, `${section}.key_file`],
     broken: (config) => {
-      const one = listenOf(config)
-      const other = otherListenOf(config)
-      if (!one || !other || one.port === 0 || one.port !== other.port) return null
-      const overlap = one.host === other.host || isEveryAddress(one.host) || isEveryAddress(other.host)
-      return overlap
-        ? `expected an address of its own, found ${formatEndpoint(one)} while ${otherKey} is ${formatEndpoint(other)}`
-        : null
+      const { certificateFile, keyFile } = filesOf(config)
+      if (certificateFile && !keyFile)
+        return `expected ${section}.key_file beside ${section}.certificate_file, found none`
+      if (keyFile && !certificateFile)
+        return `expected ${section}.certificate_file beside ${section}.key_file, found none`
+      return null
     },
   }
+}
+
+/** Two listeners on one port of one address (or of all addresses) cannot both start. */
+function ownAddresses(): Rule[] {
+  return LISTENERS.flatMap(([key, of], at) =>
+    LISTENERS.slice(0, at).map(([otherKey, otherOf]) => ({
+      keys: [key, otherKey],
+      broken: (config: Config) => {
+        const one = of(config)
+        const other = otherOf(config)
+        if (!one || !other || one.port === 0 || one.port !== other.port) return null
+        const overlap = one.host === other.host || isEveryAddress(one.host) || isEveryAddress(other.host)
+        return overlap
+          ? `expected an address of its own, found ${formatEndpoint(one)} while ${otherKey} is ${formatEndpoint(other)}`
+          : null
+      },
+    })),
+  )
 }
 
 /** The wildcard addresses of IPv4 and IPv6. */

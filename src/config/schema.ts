@@ -89,12 +89,21 @@ messages are answered 503 and mail 452, and /readyz says so. At most a tenth of 
   }),
   http: section('The API, the dashboard, and the links for opens, clicks and unsubscribes.', {
     listen: key(kinds.listen, {
-      about: 'Where HTTP is answered, or "off". Put a TLS proxy in front before it faces the world.',
+      about: 'Where HTTP is answered in clear, or "off". For this machine, and for a TLS proxy in front.',
       fallback: '127.0.0.1:8025',
+    }),
+    listen_tls: key(kinds.listen, {
+      about: 'Where HTTPS is answered, usually 0.0.0.0:443, or "off". [tls] says with which certificate.',
+      fallback: 'off',
+    }),
+    hsts_seconds: key(kinds.whole(0, 10 * 366 * DAY), {
+      about: 'How long browsers that were here by HTTPS may use nothing else (Strict-Transport-Security). 0: not said.',
+      unit: 'seconds',
+      fallback: 0,
     }),
     public_url: key(kinds.publicUrl, {
       about:
-        'How the world reaches http.listen; links in mail start with it. Empty: http:// and the listening address.',
+        'How the world reaches this server; links in mail start with it. Empty: https:// and the hostname where http.listen_tls is on, else http:// and the listening address.',
       fallback: '',
     }),
     trusted_proxies: key(kinds.networks, {
@@ -103,10 +112,16 @@ says whose open, click or unsubscription it is.`,
       fallback: ['127.0.0.1/32', '::1/128'],
     }),
   }),
+  tls: section('The certificate that is shown, by HTTPS and by SMTP.', {
+    certificate_file: key(kinds.file, {
+      about: 'PEM certificate chain. Empty: a self-signed pair is made at first start. SIGHUP reads it again.',
+      fallback: '',
+    }),
+    key_file: key(kinds.file, { about: 'PEM private key of that certificate.', fallback: '' }),
+  }),
   smtp: section('SMTP in both of its roles: mail from the world, and mail from your own programs.', {
     certificate_file: key(kinds.file, {
-      about:
-        'PEM certificate chain for STARTTLS. Empty: a self-signed pair is made at first start. SIGHUP reads it again.',
+      about: 'PEM certificate chain for SMTP, where it is another than that of [tls]. SIGHUP reads it again.',
       fallback: '',
     }),
     key_file: key(kinds.file, { about: 'PEM private key of that certificate.', fallback: '' }),

@@ -4,6 +4,7 @@ import type { Post } from '../platform/fetch-public.ts'
 import type { MailLog } from '../platform/maillog.ts'
 import { watchStalls } from '../platform/stalls.ts'
 import type { Queues } from '../storage/store.ts'
+import { gaugeCertificates, type ShownCertificate } from './certificates.ts'
 import { type Engines, gaugeEngines } from './engines.ts'
 import { countMachine } from './machine.ts'
 import { countMail } from './mail.ts'
@@ -26,6 +27,8 @@ export interface Metrics {
   suppressed(reason: SuppressionReason): void
   /** Asks these from now on, and looks at the main thread. */
   watch(engines: Engines, queues: Queues, now: () => number): void
+  /** Tells until when what is shown in TLS holds (ms UTC), asked when it is read. */
+  certificates(shown: () => readonly ShownCertificate[]): void
   /** None when no network may ask. */
   pages(clientAddress: ClientAddress): MetricsPage[]
   stop(): void
@@ -60,6 +63,7 @@ export function createMetrics(options: {
       refresh = gaugeQueues(registry, queues, now).refresh
       if (allowedNetworks.length > 0) stop = watchStalls(machine.late)
     },
+    certificates: (shown) => gaugeCertificates(registry, shown),
     pages: (clientAddress) =>
       allowedNetworks.length === 0
         ? []

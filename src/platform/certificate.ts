@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
-import { isIP } from 'node:net'
-import ipaddr from 'ipaddr.js'
+import { ECDSA_SHA256, subjectAltName } from './certificate-names.ts'
+import { bitString, integer, objectId, octets, pem, sequence, tagged } from './der.ts'
 
 export interface Certificate {
   /** PKCS #8. */
@@ -21,7 +21,7 @@ export async function selfSignedCertificate(options: {
 }): Promise<Certificate> {
   const { names, now, days = 3650 } = options
   if (names.length === 0) throw new Error('a certificate needs a name')
-  const alternatives = names.map(generalName)
+  const alternatives = subjectAltName(names)
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const publicKeyDer = publicKey.export({ type: 'spki', format: 'der' })
   const subject = distinguishedName(names[0]!.length <= 64 ? names[0]! : 'self-signed') // ub-common-name is 64
@@ -38,45 +38,20 @@ export async function selfSignedCertificate(options: {
   const certificate = sequence(body, ECDSA_SHA256, bitString(sign('sha256', body, privateKey)))
   return {
     keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
-    certificatePem: pem(certificate),
+    certificatePem: pem('CERTIFICATE', certificate),
   }
 }
 
 const DAY_MS = 86_400_000
-
-/** Contents behind a DER tag and their length. */
-function tagged(tag: number, ...contents: Uint8Array[]): Buffer {
-  const content = Buffer.concat(contents)
-  const size = content.length
-  const length = size < 128 ? [size] : size < 256 ? [0x81, size] : [0x82, size >> 8, size & 255]
-  return Buffer.concat([Buffer.from([tag, ...length]), content])
-}
-
-const sequence = (...items: Uint8Array[]) => tagged(0x30, ...items)
-const integer = (bytes: Uint8Array) => tagged(0x02, bytes)
-const octets = (bytes: Uint8Array) => tagged(0x04, bytes)
-const bitString = (bytes: Uint8Array) => tagged(0x03, Buffer.from([0]), bytes)
-const objectId = (hex: string) => tagged(0x06, Buffer.from(hex, 'hex'))
 const TRUE = tagged(0x01, Buffer.from([0xff]))
 
-const ECDSA_SHA256 = sequence(objectId('2a8648ce3d040302')) // 1.2.840.10045.4.3.2
 const COMMON_NAME = objectId('550403') // 2.5.4.3
 const SUBJECT_KEY_ID = objectId('551d0e') // 2.5.29.14
 const KEY_USAGE = objectId('551d0f') // 2.5.29.15
-const SUBJECT_ALT_NAME = objectId('551d11') // 2.5.29.17
 const BASIC_CONSTRAINTS = objectId('551d13') // 2.5.29.19
 const EXTENDED_KEY_USAGE = objectId('551d25') // 2.5.29.37
 const SERVER_AUTH = objectId('2b06010505070301') // 1.3.6.1.5.5.7.3.1
 const DIGITAL_SIGNATURE = tagged(0x03, Buffer.from([7, 0x80])) // bit 0, seven bits unused
-
-const HOST_NAME = /^(\*\.)?[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i
-
-/** GeneralName: [2] dNSName or [7] iPAddress. RFC 5280 §4.2.1.6 */
-function generalName(name: string): Buffer {
-  if (isIP(name)) return tagged(0x87, Buffer.from(ipaddr.parse(name).toByteArray()))
-  if (name.length > 253 || !HOST_NAME.test(name)) throw new Error(`not a name for a certificate: ${name}`)
-  return tagged(0x82, Buffer.from(name.toLowerCase()))
-}
 
 function distinguishedName(commonName: string): Buffer {
   return sequence(tagged(0x31, sequence(COMMON_NAME, tagged(0x0c, Buffer.from(commonName)))))
@@ -96,18 +71,13 @@ function time(ms: number): Buffer {
 }
 
 /** An end entity, no CA: strict clients refuse a CA certificate shown by a server. */
-function extensions(publicKeyDer: Buffer, alternatives: Buffer[]): Buffer {
+function extensions(publicKeyDer: Buffer, alternatives: Buffer): Buffer {
   const keyId = createHash('sha1').update(publicKeyDer).digest() // any unique value will do, RFC 5280 §4.2.1.2
   return sequence(
     sequence(BASIC_CONSTRAINTS, TRUE, octets(sequence())),
     sequence(KEY_USAGE, TRUE, octets(DIGITAL_SIGNATURE)),
     sequence(EXTENDED_KEY_USAGE, octets(sequence(SERVER_AUTH))),
-    sequence(SUBJECT_ALT_NAME, octets(sequence(...alternatives))),
+    alternatives,
     sequence(SUBJECT_KEY_ID, octets(octets(keyId))),
   )
-}
-
-function pem(der: Buffer): string {
-  const lines = der.toString('base64').match(/.{1,64}/g)!
-  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
 }

@@ -1,4 +1,5 @@
-import { dlopen, FFIType, ptr } from 'bun:ffi'
+import { FFIType, ptr } from 'bun:ffi'
+import { openLibc } from './libc.ts'
 
 /** Tells systemd how this service is (`READY=1`, `STOPPING=1`) when it asked to be told; does nothing otherwise. One
  *  datagram to the socket it named (sd_notify(3)): the runtime has no unix datagrams, so the C library sends it. Never
@@ -49,7 +50,7 @@ function addressOf(path: string): Buffer {
 }
 
 function sendDatagram(bytes: Buffer, address: Buffer): boolean {
-  const libc = openLibc()
+  const libc = openLibc(SYMBOLS)
   try {
     const socket = libc.symbols.socket(AF_UNIX, SOCK_DGRAM, 0)
     if (socket < 0) return false
@@ -59,15 +60,4 @@ function sendDatagram(bytes: Buffer, address: Buffer): boolean {
   } finally {
     libc.close()
   }
-}
-
-/** glibc has a name of its own; musl's is that of its loader, by processor. */
-function openLibc() {
-  const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
-  for (const name of ['libc.so.6', `libc.musl-${machine}.so.1`]) {
-    try {
-      return dlopen(name, SYMBOLS)
-    } catch {}
-  }
-  throw new Error('no C library found')
 }

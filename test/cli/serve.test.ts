@@ -45,6 +45,7 @@ describe('serve', () => {
         expect(ready).toEqual({
           event: 'ready',
           http: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+          https: null,
           smtp_inbound: null,
           smtp_submission: null,
           smtp_submission_tls: null,
@@ -149,11 +150,11 @@ describe('serve', () => {
       const [one, other] = await Promise.all([made(), made()])
       writeFileSync(pem, 'no certificate')
       writeFileSync(key, other.keyPem)
-      expect(await refusal()).toBe(`[smtp]: ${pem} is no PEM certificate`)
+      expect(await refusal()).toBe(`${pem} is no PEM certificate`)
       writeFileSync(pem, one.certificatePem)
-      expect(await refusal()).toBe(`[smtp]: ${key} is not the key of ${pem}`)
+      expect(await refusal()).toBe(`${key} is not the key of ${pem}`)
       writeFileSync(key, 'no key')
-      expect(await refusal()).toBe(`[smtp]: ${key} is no PEM private key`)
+      expect(await refusal()).toBe(`${key} is no PEM private key`)
     },
     LIMIT_MS,
   )

@@ -106,6 +106,7 @@ export async function createTestApi(
     isReady?: () => string | null
     isSecure?: () => boolean
     watchDescriptors?: Parameters<typeof createApi>[0]['watchDescriptors']
+    hstsSeconds?: number
     wrapStore?: (store: Store) => Store
     plan?: string
     streams?: { maxPerKey?: number; max?: number }
@@ -164,6 +165,7 @@ export async function createTestApi(
     clientAddress: (peer, forwardedFor) => forwardedFor ?? peer ?? '',
     log: options.log ?? silentLog,
     isSecure: options.isSecure,
+    hstsSeconds: options.hstsSeconds,
     watchDescriptors: options.watchDescriptors,
     streams,
     isReady: options.isReady ?? (() => null),

@@ -2,15 +2,14 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readPair, selfSignedPair } from '../../src/certificates/files.ts'
 import { selfSignedCertificate } from '../../src/platform/certificate.ts'
-import { loadCertificate } from '../../src/smtp/certificate.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
-const none = { certificateFile: null, keyFile: null }
 
 test('a self-signed pair is made once and kept, until its name or its time is over', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'smtp-certificate-'))
-  const load = (hostname: string, now = NOW) => loadCertificate({ ...none, dataDir, hostname, now })
+  const load = (hostname: string, now = NOW) => selfSignedPair({ dataDir, hostname, now })
   const first = await load('mx.test.example')
   expect(await load('MX.test.example')).toEqual(first)
   expect(statSync(join(dataDir, 'smtp-key.pem')).mode & 0o777).toBe(0o600)
@@ -30,7 +29,7 @@ test('the files of the operator are used as they are, and a pair that is none is
   const [certificateFile, keyFile] = [join(dataDir, 'c.pem'), join(dataDir, 'k.pem')]
   writeFileSync(certificateFile, one!.certificatePem)
   writeFileSync(keyFile, one!.keyPem)
-  const load = () => loadCertificate({ certificateFile, keyFile, dataDir, hostname: 'mx.test.example', now: NOW })
+  const load = () => readPair({ certificateFile, keyFile })
   expect(await load()).toEqual(one!)
   writeFileSync(keyFile, two!.keyPem)
   expect(load()).rejects.toThrow('is not the key of')

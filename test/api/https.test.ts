@@ -1,0 +1,153 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { X509Certificate } from 'node:crypto'
+import { connect, type TLSSocket } from 'node:tls'
+import { createListener } from '../../src/api/listener.ts'
+import type { Page } from '../../src/api/route-table.ts'
+import { type Certificate, selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { createTestApi, type TestApi } from '../support/api.ts'
+
+/** The API by HTTPS, and its certificate changed under way. */
+
+const made = (name: string) => selfSignedCertificate({ names: [name, '127.0.0.1'], now: Date.now() })
+const [one, other] = await Promise.all([made('one.test'), made('other.test')])
+
+let open: TestApi | undefined
+afterEach(async () => {
+  await open?.api.stop(0)
+  await open?.close()
+})
+
+async function listen(options: Parameters<typeof createTestApi>[0] = {}): Promise<{ api: TestApi; port: number }> {
+  const api = await createTestApi(options)
+  open = api
+  const { port } = await api.api.listen({ host: '127.0.0.1', port: 0 }, one)
+  return { api, port }
+}
+
+const serialOf = ({ certificatePem }: Certificate) => new X509Certificate(certificatePem).serialNumber
+
+const dial = (port: number, options: object = {}) =>
+  new Promise<TLSSocket>((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options }, () => resolve(socket))
+    socket.once('error', reject)
+  })
+
+/** What comes until `end`. */
+const read = (socket: TLSSocket, end: string) =>
+  new Promise<string>((resolve) => {
+    let text = ''
+    socket.on('data', (bytes) => {
+      text += bytes
+      if (text.includes(end)) resolve(text)
+    })
+    socket.once('close', () => resolve(text))
+  })
+
+const get = (port: number, path = '/healthz') =>
+  fetch(`https://127.0.0.1:${port}${path}`, { tls: { ca: one.certificatePem } })
+
+describe('HTTPS', () => {
+  test('answers what HTTP answers beside it, under TLS 1.2 or later, and knows who asks', async () => {
+    const peers: (string | null)[] = []
+    const page: Page = {
+      method: 'GET',
+      path: '/t/*',
+      handle: async (_request, _params, peer) => {
+        peers.push(peer())
+        return new Response('here')
+      },
+    }
+    const { api, port } = await listen({ pages: [page] })
+    const plain = await api.api.listen({ host: '127.0.0.1', port: 0 })
+    expect(await (await get(port, '/t/x')).text()).toBe('here')
+    expect(await (await fetch(`http://127.0.0.1:${plain.port}/t/x`)).text()).toBe('here')
+    expect(peers).toEqual(['127.0.0.1', '127.0.0.1'])
+    expect((await dial(port, { maxVersion: 'TLSv1.2' })).getProtocol()).toBe('TLSv1.2')
+    await expect(dial(port, { minVersion: 'TLSv1', maxVersion: 'TLSv1.1' })).rejects.toThrow()
+    expect((await get(port)).headers.get('strict-transport-security')).toBeNull()
+  })
+
+  test('tells browsers to stay where that is asked for, and HTTP does not', async () => {
+    const { api, port } = await listen({ hstsSeconds: 3600 })
+    const plain = await api.api.listen({ host: '127.0.0.1', port: 0 })
+    const header = 'strict-transport-security'
+    expect((await get(port)).headers.get(header)).toBe('max-age=3600')
+    expect((await get(port, '/nothing')).headers.get(header)).toBe('max-age=3600')
+    expect((await fetch(`http://127.0.0.1:${plain.port}/healthz`)).headers.get(header)).toBeNull()
+  })
+
+  test('does not share its port with another server', async () => {
+    const { port } = await listen()
+    const second = await createTestApi()
+    await expect(second.api.listen({ host: '127.0.0.1', port }, other)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    await second.close()
+  })
+})
+
+describe('a change of certificate', () => {
+  test('is seen by the next connection, and what stands goes on with the first', async () => {
+    const { api, port } = await listen()
+    const standing = await dial(port)
+    const request = 'GET /healthz HTTP/1.1\r\nHost: a\r\n'
+    standing.write(request) // half of it
+    api.api.useCertificate(other)
+    const fresh = await dial(port)
+    expect(fresh.getPeerX509Certificate()?.serialNumber).toBe(serialOf(other))
+    fresh.destroy()
+    for (let round = 0; round < 3; round++) {
+      const answer = read(standing, '"ok"')
+      standing.write(round === 0 ? '\r\n' : `${request}\r\n`)
+      expect(await answer).toStartWith('HTTP/1.1 200')
+    }
+    expect(standing.getPeerX509Certificate()?.serialNumber).toBe(serialOf(one))
+    standing.destroy()
+  })
+
+  test('loses no connection of many that come meanwhile', async () => {
+    const listener = createListener({
+      fetch: () => new Response('ok'),
+      maxBodyBytes: 1,
+      idleSeconds: 10,
+      handshakeMs: 100,
+      watch: () => () => {},
+      onShut: () => {},
+    })
+    const { port } = listener.open({ host: '127.0.0.1', port: 0 }, one)
+    const client = Bun.spawn([process.execPath, '-e', CLIENT, String(port), String(CONNECTIONS)], { stdout: 'pipe' })
+    const told = new Response(client.stdout).text()
+    let changes = 0
+    while (client.exitCode === null) {
+      listener.useCertificate(changes++ % 2 === 0 ? other : one)
+      await Bun.sleep(150)
+    }
+    await listener.cut()
+    const { answered, serials } = JSON.parse(await told)
+    expect({ answered, serials: serials.sort() }).toEqual({
+      answered: CONNECTIONS,
+      serials: [serialOf(one), serialOf(other)].sort(),
+    })
+    expect(changes).toBeGreaterThan(3)
+  }, 30_000)
+})
+
+const CONNECTIONS = 2_000
+
+/** Connects again and again, eight at a time, and tells how many were answered. In a process of its own, as the world is. */
+const CLIENT = `
+const { connect } = require('node:tls')
+const [port, count] = process.argv.slice(-2).map(Number)
+const serials = new Set()
+let left = count, answered = 0
+const once = () => new Promise((resolve) => {
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () => {
+    serials.add(socket.getPeerX509Certificate().serialNumber)
+    socket.write('GET /healthz HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n')
+  })
+  let text = ''
+  socket.on('data', (bytes) => { text += bytes })
+  socket.on('error', () => {})
+  socket.on('close', () => { if (text.startsWith('HTTP/1.1 200')) answered++; resolve() })
+})
+Promise.all(Array.from({ length: 8 }, async () => { while (left-- > 0) await once() })).then(() => {
+  console.log(JSON.stringify({ answered, serials: [...serials] }))
+})`
