@@ -8,6 +8,7 @@ import { deliveryPromises } from './contract-deliveries.ts'
 import { domainPromises } from './contract-domains.ts'
 import { engagementPromises } from './contract-engagement.ts'
 import { eventPromises } from './contract-events.ts'
+import { heldPromises } from './contract-held.ts'
 import { inboundPromises } from './contract-inbound.ts'
 import { inboundDeliveryPromises } from './contract-inbound-deliveries.ts'
 import { inboundRoutePromises } from './contract-inbound-routes.ts'
@@ -55,6 +56,7 @@ export function holdAgainstContract(backend: Backend): void {
     describe('list of messages', () => messageListPromises(holds))
     describe('claims', () => claimPromises(holds))
     describe('deliveries', () => deliveryPromises(holds))
+    describe('held after a restore', () => heldPromises(holds))
     describe('engagement', () => engagementPromises(holds))
     describe('reports', () => reportPromises(holds))
     describe('events', () => eventPromises(holds))

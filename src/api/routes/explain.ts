@@ -14,7 +14,7 @@ import { isoOrNull, loadMessage } from './message-record.ts'
 import { suppressionRecord } from './suppressions.ts'
 
 export interface ExplainDeps {
-  store: Pick<Store, 'messages' | 'suppressions'>
+  store: Pick<Store, 'messages' | 'suppressions' | 'held'>
   /** Mail domain → where its mail goes now; asks DNS. */
   wayTo: (domain: string) => Promise<WayShown>
   /** How we stand with a receiving site; null where no engine runs. */
@@ -88,12 +88,15 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
         // Recipients of one domain share its look-up.
         const open = message.mode === 'live' ? deliveries.filter(({ status }) => !isFinal(status)) : []
         const ways = new Map([...new Set(open.map(({ email }) => domainOf(email)))].map((name) => [name, wayTo(name)]))
+        const isHeld = await store.held.isHeld(message.id)
         const recipients = await Promise.all(
           deliveries.map(async (delivery) => {
             const way = open.includes(delivery) ? ways.get(domainOf(delivery.email))! : null
             const facts = await known(delivery.email, message, way, now)
             const last = attempts.findLast(({ email }) => email === delivery.email)?.attempt ?? null
-            return recipientWords(delivery, message, last, facts)
+            const words = recipientWords(delivery, message, last, facts)
+            const waits = isHeld && !isFinal(delivery.status) && delivery.nextAttemptAt === null
+            return waits ? { ...words, explanation: [HELD] } : words
           }),
         )
         return { status: 200, body: { message_id: message.id, status: message.status, mode: message.mode, recipients } }
@@ -112,6 +115,9 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       : { message_id: message.id, created_at: iso(message.createdAt), mode: message.mode, ...stateOf(delivery) }
   }
 }
+
+const HELD =
+  'This server was restored from a backup, and the mail may have been sent after that was made: it is held until the operator releases or discards it.'
 
 const domainOf = (email: string) => email.slice(email.lastIndexOf('@') + 1)
 

@@ -14,6 +14,7 @@ import { eventKinds } from './event-kinds.ts'
 import { sqliteEvents } from './events.ts'
 import { appendInside } from './fan-out.ts'
 import { watchForeignChanges } from './foreign.ts'
+import { sqliteHeld } from './held.ts'
 import { rememberInside, sqliteIdempotency } from './idempotency.ts'
 import { sqliteInbound } from './inbound.ts'
 import { sqliteInboundDeliveries } from './inbound-deliveries.ts'
@@ -46,7 +47,7 @@ import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
 import { sqliteWebhooks, webhookCache } from './webhooks.ts'
 import { createWriter, type Writer } from './writer.ts'
 
-const DATABASE_FILE = 'postrider.db'
+export const DATABASE_FILE = 'postrider.db'
 /** How long a change waits for another process's transaction: the command line beside a running server. */
 const LOCK_PATIENCE_MS = 5_000
 /** Of which on the thread, where nothing else runs meanwhile: most locks of others are gone by then. */
@@ -177,6 +178,11 @@ export function storeOn(
       queueDelivery,
     }),
     queues: sqliteQueues(db),
+    held: sqliteHeld(db, writer, {
+      deliveries: deliveryAgenda,
+      webhookDeliveries: webhookAgenda,
+      inboundDeliveries: inboundAgenda,
+    }),
     stats: sqliteStats(db),
     quality,
     mtaSts: sqliteMtaSts(db, writer),

@@ -570,3 +570,31 @@ create table message_search_state (
   indexed_number integer not null
 ) strict;
 insert into message_search_state (one, indexed_number) values (1, 0);
+
+-- Which installation this is; a backup says it, and a restored one stays the same.
+create table instance (
+  one integer primary key check (one = 1),
+  id text not null
+) strict;
+insert into instance (one, id) values (1, lower(hex(randomblob(8))));
+
+-- What waited when the backup was made that this database was restored from, taken off its queue until the operator says
+-- what becomes of it, since it may have been sent after that (held.ts). Beside the queues, so that claims do not know of it.
+create table held_deliveries (
+  number integer primary key references deliveries (number) on delete cascade,
+  due_at integer not null
+) strict;
+create table held_webhook_deliveries (
+  number integer primary key references webhook_deliveries (number) on delete cascade,
+  due_at integer not null
+) strict;
+create table held_inbound_deliveries (
+  number integer primary key references inbound_deliveries (number) on delete cascade,
+  due_at integer not null
+) strict;
+
+create table restored (
+  one integer primary key check (one = 1),
+  restored_at integer not null,
+  made_at integer not null -- of the backup
+) strict;

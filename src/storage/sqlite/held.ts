@@ -1,0 +1,147 @@
+import type { DeliveryStatus } from '../../model/message.ts'
+import { messageStatus } from '../../model/message.ts'
+import type { Held, HeldQueue, Restored } from '../store.ts'
+import type { Agenda } from './agenda.ts'
+import type { Connection } from './driver.ts'
+import type { Writer } from './writer.ts'
+
+/** A queue, and how what is held of it ends without being tried. */
+interface Queue {
+  name: HeldQueue
+  table: string
+  /** By what the queue is ordered. */
+  key: string
+  /** Still to be tried. */
+  isOpen: string
+  discarded: string
+}
+
+const QUEUES: readonly Queue[] = [
+  {
+    name: 'deliveries',
+    table: 'deliveries',
+    key: 'destination',
+    isOpen: `status in ('scheduled', 'queued', 'deferred')`,
+    discarded: 'cancelled',
+  },
+  {
+    name: 'webhookDeliveries',
+    table: 'webhook_deliveries',
+    key: 'webhook_id',
+    isOpen: `status = 'pending'`,
+    discarded: 'failed',
+  },
+  {
+    name: 'inboundDeliveries',
+    table: 'inbound_deliveries',
+    key: 'route_id',
+    isOpen: `status = 'pending'`,
+    discarded: 'failed',
+  },
+]
+
+/** The most that one transaction decides, beside a server that wants to write, too. */
+const BATCH = 500
+
+export function sqliteHeld(db: Connection, writer: Writer, agendas: Record<HeldQueue, Agenda>): Held {
+  const queues = new Map(QUEUES.map((queue) => [queue.name, statementsOf(db, queue)]))
+  const restored = db.prepare('select restored_at as restoredAt, made_at as madeAt from restored where one = 1')
+  const ofMessage = db.prepare(`select h.due_at from messages m join deliveries d on d.message_number = m.number
+    join held_deliveries h on h.number = d.number where m.id = ? limit 1`)
+
+  /** Batch by batch, so that a server beside it has its turns. */
+  const each = async (name: HeldQueue, dueAfter: number | null, decide: (row: HeldRow) => boolean): Promise<number> => {
+    const { next, forget } = queues.get(name)!
+    let decided = 0
+    for (let from = -1; ; ) {
+      const rows = next.all(from, dueAfter ?? Number.MIN_SAFE_INTEGER, BATCH) as HeldRow[]
+      if (rows.length === 0) return decided
+      decided += await writer.write(() => {
+        const done = rows.filter(decide).length
+        for (const { number } of rows) forget.run(number)
+        return done
+      })
+      from = rows.at(-1)!.number
+    }
+  }
+
+  return {
+    noteRestored: ({ restoredAt, madeAt }) =>
+      writer.write(() => {
+        db.exec('delete from login_links; delete from sessions; delete from tls_sessions')
+        db.prepare('insert or replace into restored (one, restored_at, made_at) values (1, ?, ?)').run(
+          restoredAt,
+          madeAt,
+        )
+      }),
+    hold: () =>
+      writer.write(() => {
+        for (const { name, table } of QUEUES) {
+          // What an earlier restore holds stays held.
+          db.exec(`insert or ignore into held_${table} (number, due_at)
+            select number, next_attempt_at from ${table} where next_attempt_at is not null`)
+          db.exec(`update ${table} set next_attempt_at = null, worker = null where next_attempt_at is not null`)
+          agendas[name].clear()
+        }
+      }),
+    restored: async () => (restored.get() as Restored | undefined) ?? null,
+    count: async () =>
+      Object.fromEntries([...queues].map(([name, { count }]) => [name, count.get()])) as Record<HeldQueue, number>,
+    isHeld: async (messageId) => ofMessage.get(messageId) !== undefined,
+    release: async (name, { dueAfter, now }) => {
+      const { release } = queues.get(name)!
+      const goOn = (row: HeldRow) => {
+        const at = Math.max(row.dueAt, now)
+        const key = release.get(at, row.number) as string | undefined
+        if (key !== undefined) agendas[name].offer(key, at)
+        return key !== undefined
+      }
+      return each(name, dueAfter, goOn)
+    },
+    discard: async (name) => {
+      const { discard, told } = queues.get(name)!
+      const end = (row: HeldRow) => {
+        if (discard.run(row.number).changes === 0) return false
+        told(row.number)
+        return true
+      }
+      return each(name, null, end)
+    },
+  }
+}
+
+interface HeldRow {
+  number: number
+  dueAt: number
+}
+
+function statementsOf(db: Connection, { name, table, key, isOpen, discarded }: Queue) {
+  // What was asked for by its id meanwhile has a time again, and what was cancelled is over: neither is touched.
+  const waits = `where number = ? and next_attempt_at is null and worker is null and ${isOpen}`
+  return {
+    count: db.prepare(`select count(*) from held_${table}`).pluck(),
+    next: db.prepare(`select number, due_at as dueAt from held_${table} where number > ? and due_at > ?
+      order by number limit ?`),
+    forget: db.prepare(`delete from held_${table} where number = ?`),
+    release: db.prepare(`update ${table} set next_attempt_at = ? ${waits} returning ${key}`).pluck(),
+    discard: db.prepare(`update ${table} set status = '${discarded}' ${waits}`),
+    told: name === 'webhookDeliveries' ? () => {} : messageOf(db, table),
+  }
+}
+
+/** The state of a message is that of its deliveries. */
+function messageOf(db: Connection, table: string): (number: number) => void {
+  const message = db.prepare(`select message_number from ${table} where number = ?`).pluck()
+  if (table === 'inbound_deliveries') {
+    const fail = db.prepare(`update inbound_messages set delivery_status = 'failed' where number = ?`)
+    return (number) => {
+      fail.run(message.get(number))
+    }
+  }
+  const statuses = db.prepare('select status from deliveries where message_number = ?').pluck()
+  const settle = db.prepare('update messages set status = ? where number = ?')
+  return (number) => {
+    const of = message.get(number)
+    settle.run(messageStatus(statuses.all(of) as DeliveryStatus[]), of)
+  }
+}

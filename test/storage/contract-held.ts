@@ -1,0 +1,103 @@
+import { expect } from 'bun:test'
+import type { InboundRoute } from '../../src/model/inbound-route.ts'
+import type { Webhook } from '../../src/model/webhook.ts'
+import type { Store } from '../../src/storage/store.ts'
+import type { Holds } from './contract.ts'
+import { accept, claim, found, type Records, START } from './records.ts'
+
+const HOUR_MS = 3_600_000
+const RESTORED = { restoredAt: START + HOUR_MS, madeAt: START }
+const NONE = { deliveries: 0, webhookDeliveries: 0, inboundDeliveries: 0 }
+
+export function heldPromises(holds: Holds): void {
+  holds('a store that was never restored holds nothing', async (store, records) => {
+    await found(store, records)
+    const { message } = await accept(store, records.accepted())
+    expect(await store.held.restored()).toBeNull()
+    expect(await store.held.count()).toEqual(NONE)
+    expect(await store.held.isHeld(message.id)).toBe(false)
+    expect(await store.held.release('deliveries', { dueAfter: null, now: START })).toBe(0)
+    expect(await claim(store)).toHaveLength(1)
+  })
+
+  holds(
+    'what waits, or is under way, is held over a restart, and what comes later goes',
+    async (store, records, means) => {
+      const { message } = await waiting(store, records)
+      await claim(store, { limit: 1 })
+      await store.held.noteRestored(RESTORED)
+      await store.held.hold()
+      const again = await means.reopen()
+      expect(await again.held.restored()).toEqual(RESTORED)
+      expect(await again.held.count()).toEqual({ deliveries: 3, webhookDeliveries: 1, inboundDeliveries: 1 })
+      expect(await again.held.isHeld(message.id)).toBe(true)
+      expect(await again.deliveries.endForeignLeases('w2', LATER)).toBe(0)
+      expect(await claimed(again)).toEqual(NONE)
+      expect(again.deliveries.nextDueAt(() => 1)).toBeNull()
+
+      await accept(again, records.accepted())
+      expect(await claimed(again)).toEqual({ ...NONE, deliveries: 1 })
+    },
+  )
+
+  holds('what is discarded is over and is not tried', async (store, records) => {
+    const { message, hook, inbound } = await waiting(store, records)
+    await store.held.hold()
+    for (const queue of ['deliveries', 'webhookDeliveries', 'inboundDeliveries'] as const)
+      await store.held.discard(queue)
+    expect(await store.held.count()).toEqual(NONE)
+    expect((await store.messages.get(message.id))?.status).toBe('cancelled')
+    expect((await store.messages.deliveries(message.id)).map(({ status }) => status)).toEqual([
+      'cancelled',
+      'cancelled',
+    ])
+    const filter = { webhookId: hook.id, status: null, type: null, createdAfter: null, createdBefore: null }
+    const posts = await store.webhookDeliveries.list(filter, { limit: 9, after: null })
+    expect(posts.records.map(({ status }) => status)).toEqual(['failed'])
+    expect((await store.inboundDeliveries.ofMessage(inbound))[0]?.status).toBe('failed')
+    expect(await store.inboundDeliveries.redeliver(inbound, 'whd_again', LATER)).toBe('queued')
+    expect(await claimed(store)).toEqual({ ...NONE, inboundDeliveries: 1 })
+  })
+
+  holds('what was cancelled or moved by its author meanwhile stays so', async (store, records) => {
+    const { message, later } = await waiting(store, records)
+    await store.held.hold()
+    expect(await store.messages.cancel(message.id, LATER)).toBe('cancelled')
+    expect(await store.messages.reschedule(later, START + 48 * HOUR_MS, LATER)).toBe('rescheduled')
+    expect(await store.held.release('deliveries', { dueAfter: null, now: LATER })).toBe(0)
+    expect(store.deliveries.nextDueAt(() => 1)).toBe(START + 48 * HOUR_MS)
+    expect((await store.held.count()).deliveries).toBe(0)
+  })
+}
+
+const LATER = START + 2 * HOUR_MS
+
+/** A message to two recipients that is due, one for tomorrow, a post to a webhook and one of inbound mail. */
+async function waiting(store: Store, records: Records) {
+  await found(store, records)
+  const { message } = await accept(store, records.accepted({ deliveries: [{}, {}] }))
+  const at = START + 24 * HOUR_MS
+  const scheduled = { status: 'scheduled' as const, scheduledAt: at }
+  const later = await accept(
+    store,
+    records.accepted({ ...scheduled, deliveries: [{ status: 'scheduled', nextAttemptAt: at }] }),
+  )
+  const hook: Webhook = records.webhook()
+  await store.webhooks.create(hook, 'whsec_a')
+  await store.events.append([records.event()])
+  const route: InboundRoute = records.inboundRoute()
+  await store.inboundRoutes.create(route, 'secret')
+  const mail = records.acceptedInbound([route])
+  await store.inbound.accept(mail)
+  return { message, later: later.message.id, hook, inbound: mail.taken[0]!.message.id }
+}
+
+/** How much of each queue goes now. */
+async function claimed(store: Store) {
+  const request = { now: LATER, limit: 100, lease: { worker: 'w2', until: LATER + HOUR_MS }, freeFor: () => 100 }
+  return {
+    deliveries: (await store.deliveries.claimDue(request)).length,
+    webhookDeliveries: (await store.webhookDeliveries.claimDue(request)).length,
+    inboundDeliveries: (await store.inboundDeliveries.claimDue(request)).length,
+  }
+}
