@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { addBackup } from './commands/backup.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addLoginLink } from './commands/login-link.ts'
 import { addService } from './commands/service.ts'
@@ -31,6 +32,7 @@ export function createProgram(end: (code: number) => void): Command {
     .description('Transactional email you own: HTTP in, signed mail out, signed webhooks back.')
     .version(VERSION, '-V, --version')
     .exitOverride()
+    .enablePositionalOptions() // what stands behind a command is that command's, also where commands have commands
     .showSuggestionAfterError()
     .addHelpText('after', '\nLook at it without installing anything: postrider try\nOn a server: postrider init --help')
 
@@ -86,6 +88,7 @@ export function createProgram(end: (code: number) => void): Command {
 
   addDoctor(program, end)
   addService(program, end)
+  addBackup(program)
 
   const seal = program.command('seal').description('the key that secrets are sealed with on the disk')
   withRecords(seal.command('rotate'))

@@ -12,7 +12,9 @@ export interface Serving {
   listeners: Record<string, string | null>
 }
 
-const fileOf = (dataDir: string) => join(dataDir, 'serving.json')
+export const SERVING_FILE = 'serving.json'
+
+const fileOf = (dataDir: string) => join(dataDir, SERVING_FILE)
 
 export function writeServing(dataDir: string, serving: Serving): void {
   writeFileSync(fileOf(dataDir), `${JSON.stringify(serving)}\n`, { mode: 0o600 })

@@ -2,12 +2,14 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Connection, connect } from './driver.ts'
 
+export const LOCK_FILE = 'postrider.lock'
+
 /** A data directory → the right to be its only server, until `release` or the end of the process, however it ends;
  *  null when another process has it. An exclusive transaction on a file of its own: the lock is the operating
  *  system's, so no stale mark can be left behind. */
 export function lockDataDir(dataDir: string): { release: () => void } | null {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const file = join(dataDir, 'postrider.lock')
+  const file = join(dataDir, LOCK_FILE)
   let db: Connection | undefined
   try {
     db = connect(file, { busyTimeoutMs: 0 })

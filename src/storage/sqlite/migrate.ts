@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { Connection } from './driver.ts'
 import start from './migrations/0001_start.sql' with { type: 'text' }
 
@@ -9,20 +10,39 @@ export interface Migration {
 }
 
 /** In order; never edited after a release. The number is the place in the list, from 1. */
-const MIGRATIONS: readonly Migration[] = [{ name: '0001_start', sql: start }]
+export const MIGRATIONS: readonly Migration[] = [{ name: '0001_start', sql: start }]
 
 /** The data directory belongs to a newer Postrider, or its history is not ours. */
 export class StoreMismatch extends Error {}
 
 /** A connection → its schema brought up to this binary's, one transaction a step, each step recorded with the
  *  checksum of its text. A step killed half-way leaves nothing and runs again. A store that was in use is copied first,
- *  to `<file>.before-schema-<number>`; a copy that is there already stays, it was made before a try that did not end.
+ *  to `<file>.before-schema-<number>`; a copy that is there already stays, it was made before a try that did not end. The
+ *  newest three are kept.
  *  Throws StoreMismatch, having changed nothing, when the file is newer than this binary or a recorded step reads
  *  otherwise here. */
 export function migrate(db: Connection, now: number, migrations: readonly Migration[] = MIGRATIONS): void {
   db.exec(
     'create table if not exists migrations (number integer primary key, name text not null, checksum text not null, applied_at integer not null) strict',
   )
+  const done = requireKnownSchema(db, migrations)
+  if (done > 0 && done < migrations.length) copyBefore(db, done + 1)
+  const isDone = db.prepare('select 1 from migrations where number = ?')
+  const record = db.prepare('insert into migrations (number, name, checksum, applied_at) values (?, ?, ?, ?)')
+  migrations.slice(done).forEach(({ name, sql }, at) => {
+    const number = done + at + 1
+    const step = db.transaction(() => {
+      if (isDone.get(number) !== undefined) return // another process came first
+      record.run(number, name, checksumOf(sql), now)
+      db.exec(sql)
+    })
+    step.immediate()
+  })
+}
+
+/** A connection to a store → how many steps of its schema are made, all of which this binary knows; 0 for a new one whose
+ *  table of steps was just made. Throws StoreMismatch. */
+export function requireKnownSchema(db: Connection, migrations: readonly Migration[] = MIGRATIONS): number {
   const done = db.prepare('select number, name, checksum from migrations order by number').all() as {
     number: number
     name: string
@@ -40,18 +60,7 @@ export function migrate(db: Connection, now: number, migrations: readonly Migrat
       throw new StoreMismatch(`schema step ${number} of the data directory (${name}) is not the one this binary knows`)
     }
   }
-  if (done.length > 0 && done.length < migrations.length) copyBefore(db, done.length + 1)
-  const isDone = db.prepare('select 1 from migrations where number = ?')
-  const record = db.prepare('insert into migrations (number, name, checksum, applied_at) values (?, ?, ?, ?)')
-  migrations.slice(done.length).forEach(({ name, sql }, at) => {
-    const number = done.length + at + 1
-    const step = db.transaction(() => {
-      if (isDone.get(number) !== undefined) return // another process came first
-      record.run(number, name, checksumOf(sql), now)
-      db.exec(sql)
-    })
-    step.immediate()
-  })
+  return done.length
 }
 
 /** The name tells a whole copy: it is given to it at the end. */
@@ -68,6 +77,19 @@ function copyBefore(db: Connection, number: number): void {
     closeSync(file)
   }
   renameSync(part, copy)
+  dropOldCopies(db.name)
+}
+
+/** Of the upgrades before this one; each is as large as the database was. */
+const COPIES = 3
+
+function dropOldCopies(file: string): void {
+  const begins = `${basename(file)}.before-schema-`
+  const numbers = readdirSync(dirname(file))
+    .filter((name) => name.startsWith(begins) && /^\d+$/.test(name.slice(begins.length)))
+    .map((name) => Number(name.slice(begins.length)))
+    .sort((a, b) => b - a)
+  for (const number of numbers.slice(COPIES)) rmSync(join(dirname(file), begins + number))
 }
 
 function checksumOf(sql: string): string {

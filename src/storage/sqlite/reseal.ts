@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { connect } from './driver.ts'
+import { type Connection, connect } from './driver.ts'
+import type { Seal } from './seal.ts'
 import { addKey, openSeal } from './seal-key.ts'
 
 /** Every column that holds sealed secrets, with what names the row in its place (seal.ts). */
@@ -10,6 +11,22 @@ const SEALED = [
   { table: 'secrets', row: ['name'], columns: ['value'] },
 ]
 const PATIENCE_MS = 5_000
+
+/** A database and the Seal that belongs to it → how many secrets there are, each opened once. Throws SealUnusable for the
+ *  first that does not open. */
+export function openEverySecret(db: Connection, seal: Seal): number {
+  let opened = 0
+  for (const { table, row, columns } of SEALED) {
+    for (const column of columns) {
+      const rows = db.prepare(`select ${row.join(', ')}, ${column} as sealed from ${table} where ${column} is not null`)
+      for (const { sealed, ...keys } of rows.all() as (Record<string, string> & { sealed: Uint8Array })[]) {
+        seal.open(sealed, [table, ...Object.values(keys)].join(' '))
+        opened++
+      }
+    }
+  }
+  return opened
+}
 
 /** Makes a new key and seals everything with it, in one transaction. The old key stays in the file, below: cut off at any
  *  point, all secrets can be opened and it can be done again. No server may run, since it knows the old key only. Answers

@@ -1,0 +1,49 @@
+import { NOTHING_OWN } from '../../mail/own-parts.ts'
+import { createPreparer } from '../../outbound/prepare.ts'
+import type { Store } from '../../storage/store.ts'
+import { domainKeys } from '../../submission/signing.ts'
+import { CommandFailure } from '../failure.ts'
+
+/** Of each organization. */
+const MAILS = 5
+const ORGANIZATIONS = 20
+
+/** A store → how many of its newest mails were composed and signed once more from what is kept of them. Throws
+ *  CommandFailure for one that cannot be. */
+export async function composeSample(store: Store): Promise<number> {
+  const { prepareNow } = createPreparer()
+  let composed = 0
+  for (const { id: organizationId } of (await store.organizations.list()).slice(0, ORGANIZATIONS)) {
+    const { records } = await store.messages.list({ ...ALL, organizationId }, { limit: MAILS, after: null })
+    for (const message of records) {
+      const content = await store.messages.content(message.id)
+      if (content === null) continue
+      const domain = await store.domains.get(message.domainId)
+      const signingKeys = domain === null ? [] : domainKeys(domain)
+      try {
+        prepareNow({ content, signingKeys, signedAt: message.createdAt, own: NOTHING_OWN })
+      } catch (error) {
+        throw new CommandFailure(
+          `the mail ${message.id} cannot be composed from the backup: ${(error as Error).message}`,
+        )
+      }
+      composed++
+    }
+  }
+  return composed
+}
+
+const ALL = {
+  createdAfter: null,
+  createdBefore: null,
+  status: null,
+  to: null,
+  from: null,
+  subject: null,
+  tag: null,
+  metadata: [],
+  templateId: null,
+  domainId: null,
+  mode: null,
+  text: null,
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import { createReadStream, createWriteStream, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { systemClock } from '../../platform/clock.ts'
+import { createMintId } from '../../platform/ids.ts'
+import { systemRandom } from '../../platform/random.ts'
+import { inspectDatabase } from '../../storage/sqlite/inspect.ts'
+import { openStore } from '../../storage/sqlite/open.ts'
+import { SEAL_KEY_FILE } from '../../storage/sqlite/seal-key.ts'
+import type { Store } from '../../storage/store.ts'
+import { CommandFailure } from '../failure.ts'
+import { localUser } from '../local-user.ts'
+import { type Archive, openArchive, toBackupFailure } from './archive.ts'
+import { CONFIG_FILE, DATABASE } from './manifest.ts'
+import { composeSample } from './sample.ts'
+import { requireRoom, sync } from './workshop.ts'
+
+/** What was found of a backup, all of which was looked at. */
+export interface Checked {
+  secrets: number
+  /** Mails that were composed and signed from what is kept of them. */
+  composed: number
+}
+
+/** `FILE` or `-` → its Archive. Throws what opening throws, and CommandFailure. */
+export async function openBackup(from: string): Promise<Archive> {
+  if (from !== '-') statSync(from) // a missing file is told by its name
+  const bytes = from === '-' ? createReadStream('', { fd: 0 }) : createReadStream(from, { highWaterMark: 1024 * 1024 })
+  return openArchive(bytes).catch((thrown: unknown) => {
+    throw toBackupFailure(thrown)
+  })
+}
+
+/** Writes a backup into an empty folder, as a data directory brought up to this program's schema, and looks at all of it:
+ *  hashes, pages, references, secrets, and some mails. `sealKey` is the file of a backup without. With `restoredFrom` its
+ *  audit log tells of it. Throws CommandFailure, and what the store throws. */
+export async function unpack(
+  archive: Archive,
+  folder: string,
+  options: { sealKey: string | undefined; restoredFrom?: string },
+): Promise<Checked> {
+  const { manifest, small } = archive
+  requireRoom(
+    folder,
+    manifest.files.reduce((sum, { bytes }) => sum + bytes, 0),
+    'the backup',
+  )
+  for (const { name, bytes } of small) if (name !== CONFIG_FILE) put(folder, name, bytes)
+  if (!small.some(({ name }) => name === SEAL_KEY_FILE)) {
+    if (options.sealKey === undefined) {
+      throw new CommandFailure(`the backup was made without ${SEAL_KEY_FILE}: name that file with --seal-key`)
+    }
+    put(folder, SEAL_KEY_FILE, readFileSync(options.sealKey))
+  }
+  const file = join(folder, DATABASE)
+  await pipeline(archive.database(), createWriteStream(file, { flags: 'wx', mode: 0o600 })).catch((thrown: unknown) => {
+    throw toBackupFailure(thrown)
+  })
+  const { secrets } = inspectDatabase(folder, file)
+  const store = await openStore({ dataDir: folder, now: systemClock.now() })
+  try {
+    const composed = await composeSample(store)
+    if (options.restoredFrom !== undefined) await tell(store, options.restoredFrom)
+    return { secrets, composed }
+  } finally {
+    await store.close()
+  }
+}
+
+/** All that lies in a folder is on the disk. */
+export function syncAll(folder: string, names: readonly string[]): void {
+  for (const name of names) sync(join(folder, name))
+  for (const path of new Set(names.map((name) => dirname(join(folder, name))))) sync(path)
+  sync(folder)
+}
+
+function put(folder: string, name: string, bytes: Buffer): void {
+  mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o700 })
+  writeFileSync(join(folder, name), bytes, { flag: 'wx', mode: 0o600 })
+}
+
+async function tell(store: Store, from: string): Promise<void> {
+  const now = systemClock.now()
+  await store.auditLog.put({
+    id: createMintId(systemClock, systemRandom)('aud'),
+    organizationId: null,
+    at: now,
+    actor: { type: 'operator', id: 'operator', name: localUser() },
+    action: 'restore',
+    resourceId: from,
+    createdId: null,
+    fields: [],
+    ipAddress: null,
+    outcome: 'done',
+    requestId: `restore-${randomUUID()}`,
+  })
+}

@@ -1,0 +1,129 @@
+/** Files one after the other in the format of `tar` (POSIX.1-2017, pax, ustar Interchange Format; sizes over 8 GiB in
+ *  base 256, as GNU tar writes them): regular files with short names, which is all we keep. */
+
+export interface TarHead {
+  /** At most 100 bytes. */
+  name: string
+  bytes: number
+}
+
+/** Bytes that are no such archive; `message` says where. */
+export class TarDamaged extends Error {}
+
+const BLOCK = 512
+const NAME_BYTES = 100
+const SIZE_AT = 124
+const CHECKSUM_AT = 148
+const TYPE_AT = 156
+/** Eleven octal digits. */
+const MOST_OCTAL = 8 ** 11
+const END = Buffer.alloc(2 * BLOCK)
+
+/** What comes before a file. It belongs to whoever unpacks it, and nobody else may read it. Throws RangeError for a name that
+ *  is too long. */
+export function tarHead({ name, bytes }: TarHead, madeAtSeconds: number): Buffer {
+  const head = Buffer.alloc(BLOCK)
+  if (Buffer.byteLength(name) > NAME_BYTES) throw new RangeError(`the name ${name} is too long for an archive`)
+  head.write(name, 0)
+  head.write('0000600\0', 100)
+  head.write('0000000\0', 108)
+  head.write('0000000\0', 116)
+  if (bytes < MOST_OCTAL) head.write(`${octal(bytes, 11)}\0`, SIZE_AT)
+  else head.writeBigUInt64BE(BigInt(bytes), SIZE_AT + 4)
+  if (bytes >= MOST_OCTAL) head[SIZE_AT] = 0x80
+  head.write(`${octal(madeAtSeconds, 11)}\0`, 136)
+  head.write('0', TYPE_AT)
+  head.write('ustar\x0000', 257)
+  head.write(`${octal(sumOf(head), 6)}\0 `, CHECKSUM_AT)
+  return head
+}
+
+/** What comes after a file of so many bytes: it is filled up to whole blocks. */
+export function tarPadding(bytes: number): Buffer {
+  return Buffer.alloc((BLOCK - (bytes % BLOCK)) % BLOCK)
+}
+
+/** What comes after the last. */
+export const tarEnd = (): Buffer => END
+
+export interface TarReader {
+  /** The next file, once the one before it was read; null at the end. Throws TarDamaged, also when the archive stops without
+   *  its end. */
+  next(): Promise<TarHead | null>
+  /** The bytes of the file that `next` told of. Throws TarDamaged when there are fewer. */
+  body(): AsyncGenerator<Uint8Array>
+}
+
+/** The bytes of an archive, in any pieces, → its files in their order. Reads no more than it is asked for. */
+export function readTar(chunks: AsyncIterable<Uint8Array>): TarReader {
+  const source = chunks[Symbol.asyncIterator]()
+  let rest: Uint8Array = Buffer.alloc(0)
+  let left = 0
+  let padding = 0
+
+  /** Up to `most` bytes, at least one. */
+  const some = async (most: number): Promise<Uint8Array> => {
+    while (rest.length === 0) {
+      const { done, value } = await source.next()
+      if (done) throw new TarDamaged('the archive ends too early')
+      rest = value
+    }
+    const taken = rest.subarray(0, most)
+    rest = rest.subarray(taken.length)
+    return taken
+  }
+  const exactly = async (bytes: number): Promise<Buffer> => {
+    const parts: Uint8Array[] = []
+    for (let missing = bytes; missing > 0; ) {
+      const part = await some(missing)
+      parts.push(part)
+      missing -= part.length
+    }
+    return Buffer.concat(parts)
+  }
+
+  return {
+    next: async () => {
+      if (left > 0) throw new Error('the file before was not read')
+      await exactly(padding)
+      const head = await exactly(BLOCK)
+      if (head.every((byte) => byte === 0)) {
+        await exactly(BLOCK)
+        padding = 0
+        return null
+      }
+      const found = parseHead(head)
+      left = found.bytes
+      padding = tarPadding(left).length
+      return found
+    },
+    async *body() {
+      while (left > 0) {
+        const part = await some(left)
+        left -= part.length
+        yield part
+      }
+    },
+  }
+}
+
+function parseHead(head: Buffer): TarHead {
+  const sum = Number.parseInt(head.toString('latin1', CHECKSUM_AT, CHECKSUM_AT + 6), 8)
+  if (sum !== sumOf(head)) throw new TarDamaged('the archive is damaged: the head of a file does not add up')
+  const type = head[TYPE_AT]
+  if (type !== 0x30 && type !== 0) throw new TarDamaged('the archive holds something that is no regular file')
+  const text = head.toString('utf8', 0, NAME_BYTES)
+  const bytes =
+    head[SIZE_AT] === 0x80
+      ? Number(head.readBigUInt64BE(SIZE_AT + 4))
+      : Number.parseInt(head.toString('latin1', SIZE_AT, SIZE_AT + 11), 8)
+  if (!Number.isSafeInteger(bytes)) throw new TarDamaged('the archive is damaged: the size of a file is no number')
+  return { name: text.replace(/\0.*$/s, ''), bytes }
+}
+
+/** Of all bytes, those of the sum itself counted as blanks. */
+function sumOf(head: Buffer): number {
+  return head.reduce((sum, byte, at) => sum + (at >= CHECKSUM_AT && at < CHECKSUM_AT + 8 ? 0x20 : byte), 0)
+}
+
+const octal = (value: number, digits: number) => Math.floor(value).toString(8).padStart(digits, '0')

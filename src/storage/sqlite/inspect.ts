@@ -1,0 +1,47 @@
+import { StoreDamaged } from '../store.ts'
+import { type Connection, connect } from './driver.ts'
+import { requireKnownSchema } from './migrate.ts'
+import { openEverySecret } from './reseal.ts'
+import { openSeal } from './seal-key.ts'
+
+/** A copy that nobody uses → how many steps of the schema are made in it, and which installation it is of. Its pages must hold
+ *  together. Throws StoreDamaged, and what the driver throws. */
+export function describeDatabase(file: string): { schema: number; instanceId: string } {
+  return withDatabase(file, (db) => {
+    requireWhole(db, 'quick_check(1)')
+    return {
+      schema: db.prepare('select max(number) from migrations').pluck().get() as number,
+      instanceId: db.prepare('select id from instance').pluck().get() as string,
+    }
+  })
+}
+
+/** The same looked at whole, with its `seal.key` beside it: trees and indexes, references between tables, steps of the schema,
+ *  and every sealed secret. Answers how many secrets there are. Throws StoreDamaged, StoreMismatch for a newer one and
+ *  SealUnusable. */
+export function inspectDatabase(folder: string, file: string): { secrets: number } {
+  return withDatabase(file, (db) => {
+    requireWhole(db, 'integrity_check(1)')
+    requireKnownSchema(db)
+    const [broken] = db.pragma('foreign_key_check') as { table: string; parent: string }[]
+    if (broken !== undefined) {
+      throw new StoreDamaged(`a row of ${broken.table} speaks of one of ${broken.parent} that is not there`)
+    }
+    return { secrets: openEverySecret(db, openSeal(folder, db)) }
+  })
+}
+
+function requireWhole(db: Connection, check: string): void {
+  const [found] = db.pragma(check) as Record<string, string>[]
+  const verdict = Object.values(found ?? {})[0]?.replace(/\s+/g, ' ')
+  if (verdict !== 'ok') throw new StoreDamaged(`the database is damaged: ${verdict}`)
+}
+
+function withDatabase<T>(file: string, look: (db: Connection) => T): T {
+  const db = connect(file, { busyTimeoutMs: 0 })
+  try {
+    return look(db)
+  } finally {
+    db.close()
+  }
+}

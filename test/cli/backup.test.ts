@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { connect } from '../../src/storage/sqlite/driver.ts'
+import { LIMIT_MS, postrider, start, workplace } from './command.ts'
+
+const RELAXED = '[sending]\nrequire_verified_domain = false\n'
+const place = workplace(RELAXED)
+const run = (...args: string[]) => postrider(...args, '--config', place.file)
+const json = async (...args: string[]) => {
+  const { stdout, stderr, code } = await run(...args, '--json')
+  if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`)
+  return JSON.parse(stdout)
+}
+const at = (name: string) => join(place.folder, name)
+
+beforeAll(async () => {
+  place.writeConfig()
+  await json('init', '--domain', 'example.com')
+  const mail = ['send', '--from', 'a@example.com', '--to', 'b@example.org', '--subject', 'Hello', '--text', 'Hi']
+  expect((await run(...mail)).code).toBe(0)
+  writeFileSync(join(place.dataDir, 'smtp-key.pem'), 'a key', { mode: 0o600 })
+  writeFileSync(join(place.dataDir, 'notes.txt'), 'not ours')
+}, LIMIT_MS)
+afterAll(() => place.remove())
+
+describe('backup', () => {
+  test(
+    'is one file for its owner alone, which tar reads, with everything that a new machine needs',
+    async () => {
+      const made = await json('backup', at('one.tar.zst'))
+      expect(made).toMatchObject({ file: at('one.tar.zst'), schema: 1, with_key: true })
+      expect(statSync(at('one.tar.zst')).mode & 0o777).toBe(0o600)
+      expect(namesIn(at('one.tar.zst'))).toEqual([
+        'manifest.json',
+        'config.toml',
+        'seal.key',
+        'smtp-key.pem',
+        'postrider.db',
+      ])
+      expect(extracted(at('one.tar.zst'), 'config.toml')).toEqual(readFileSync(place.file))
+      const manifest = JSON.parse(extracted(at('one.tar.zst'), 'manifest.json').toString())
+      expect(manifest).toMatchObject({ format: 1, schema: 1, hostname: 'mail.example.com', made_at: made.made_at })
+      expect(manifest.files.at(-1)).toEqual({
+        name: 'postrider.db',
+        bytes: made.database_bytes,
+        sha256: new Bun.CryptoHasher('sha256').update(extracted(at('one.tar.zst'), 'postrider.db')).digest('hex'),
+      })
+      const note = JSON.parse(readFileSync(join(place.dataDir, 'last-backup.json'), 'utf8'))
+      expect(note).toMatchObject({ made_at: made.made_at, bytes: made.bytes })
+      expect(leftovers()).toEqual([])
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'into a folder has its time as name, and the oldest go; to standard output nothing else is written',
+    async () => {
+      const old = ['postrider-20200101T000000Z.tar.zst', 'postrider-20210101T000000Z.tar.zst', 'mine.tar.zst']
+      const folder = at('backups/')
+      await json('backup', folder)
+      for (const name of old) writeFileSync(join(folder, name), '')
+      const made = await json('backup', folder, '--keep', '1')
+      expect(made.removed).toEqual(expect.arrayContaining(old.slice(0, 2)))
+      const left = readdirSync(folder)
+      expect(left).toContain('mine.tar.zst')
+      expect(left.filter((name) => /^postrider-\d{8}T\d{6}Z\.tar\.zst$/.test(name))).toEqual([basename(made.file)])
+
+      const shell = Bun.spawnSync(
+        ['sh', '-c', `"$0" "$1" backup - --config "$2" > "$3"`, process.execPath, MAIN, place.file, at('piped')],
+        { stdout: 'pipe', stderr: 'pipe' },
+      )
+      expect(shell.exitCode).toBe(0)
+      expect(shell.stderr.toString()).toMatch(/^written to standard output: /)
+      expect((await run('restore', '--verify', at('piped'))).code).toBe(0)
+      expect(await run('backup', at('one'), '--keep', '3')).toMatchObject({ code: 2 })
+      expect(leftovers()).toEqual([])
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'without its key it asks for it',
+    async () => {
+      await json('backup', at('keyless'), '--without-key')
+      expect(namesIn(at('keyless'))).not.toContain('seal.key')
+      const refused = await run('restore', '--verify', at('keyless'))
+      expect(refused.stderr.trim()).toBe('the backup was made without seal.key: name that file with --seal-key')
+      const opened = await json('restore', '--verify', at('keyless'), '--seal-key', join(place.dataDir, 'seal.key'))
+      expect(opened).toMatchObject({ secrets: expect.any(Number), composed: 1, data_dir: null })
+      writeFileSync(at('wrong.key'), `${Buffer.alloc(32).toString('base64')}\n`, { mode: 0o600 })
+      expect(await run('restore', '--verify', at('keyless'), '--seal-key', at('wrong.key'))).toMatchObject({ code: 2 })
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'that finds no room leaves nothing behind',
+    async () => {
+      const refused = await run('backup', '/dev/full/x')
+      expect(refused.code).toBe(1)
+      const missing = await postrider('backup', at('never'), '--config', at('missing.toml'))
+      expect(missing.code).toBe(2)
+      expect(existsSync(at('never'))).toBe(false)
+    },
+    LIMIT_MS,
+  )
+})
+
+describe('restore', () => {
+  beforeEach(async () => {
+    if (!existsSync(at('good'))) await json('backup', at('good'))
+  }, LIMIT_MS)
+
+  test(
+    'puts the backup where there is nothing, with its config, and holds what waited',
+    async () => {
+      const config = at('new/config.toml')
+      const text = readFileSync(place.file, 'utf8').replace('data_dir = "data"', `data_dir = "${at('new/data')}"`)
+      const moved = repacked(at('good'), (name, bytes) => (name === 'config.toml' ? Buffer.from(text) : bytes))
+      const restored = await postrider('restore', moved, '--config', config, '--json')
+      expect(restored.stderr).toBe('')
+      expect(JSON.parse(restored.stdout)).toMatchObject({
+        data_dir: at('new/data'),
+        config,
+        replaced: null,
+        held: { deliveries: 1, webhook_deliveries: 0, inbound_deliveries: 0 },
+      })
+      expect(readFileSync(config, 'utf8')).toBe(text)
+      expect(readdirSync(at('new/data')).toSorted()).toEqual(['postrider.db', 'seal.key', 'smtp-key.pem'])
+      for (const name of readdirSync(at('new/data'))) expect(statSync(at(`new/data/${name}`)).mode & 0o777).toBe(0o600)
+
+      const release = (...args: string[]) => postrider('restore', 'release', '--config', config, '--json', ...args)
+      expect(JSON.parse((await release()).stdout).held.deliveries).toBe(1)
+      expect(JSON.parse((await release('--posts')).stdout)).toMatchObject({ held: { deliveries: 1 } })
+      expect(JSON.parse((await release('--all')).stdout)).toMatchObject({
+        released: { deliveries: 1 },
+        held: { deliveries: 0 },
+      })
+      expect((await release('--all', '--discard')).code).toBe(2)
+      const audit = await postrider('audit', '--config', config)
+      expect(audit.stdout).toMatch(/restore_release .* all /)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'asks before it replaces, keeps what was there, and does nothing beside a server',
+    async () => {
+      const refused = await run('restore', at('good'))
+      expect(refused).toMatchObject({ code: 1, stdout: '' })
+      expect(refused.stderr.trim()).toBe(
+        `${place.dataDir} is not empty: --replace puts the backup in its place and keeps it beside it`,
+      )
+      const server = await start('serve', '--config', place.file)
+      expect(JSON.parse(await server.line).event).toBe('ready')
+      const beside = await run('restore', at('good'), '--replace')
+      expect(beside).toMatchObject({ code: 3, stderr: `a server runs on ${place.dataDir}: stop it first\n` })
+      server.kill('SIGTERM')
+      expect((await server.ended).code).toBe(0)
+
+      const restored = await json('restore', at('good'), '--replace', '--discard-queued')
+      expect(restored.held).toEqual({ deliveries: 0, webhook_deliveries: 0, inbound_deliveries: 0 })
+      expect(readFileSync(join(restored.replaced, 'notes.txt'), 'utf8')).toBe('not ours')
+      expect(existsSync(join(place.dataDir, 'notes.txt'))).toBe(false)
+      const again = await json('restore', at('good'), '--replace', '--send-queued')
+      expect(again.held).toBeNull()
+      expect((await json('restore', 'release')).held.deliveries).toBe(0)
+      expect(leftovers()).toEqual([])
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'refuses what is damaged, in whatever way, and changes nothing',
+    async () => {
+      const refusal = async (file: string) => {
+        const { code, stderr, stdout } = await postrider('restore', file, '--to', at('target'))
+        expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+        expect(existsSync(at('target'))).toBe(false)
+        return stderr.trim()
+      }
+      const write = (name: string, bytes: Uint8Array) => {
+        writeFileSync(at(name), bytes)
+        return at(name)
+      }
+      const good = readFileSync(at('good'))
+      expect(await refusal(write('cut', good.subarray(0, good.length - 2000)))).toMatch(/^the backup is damaged: /)
+      expect(await refusal(write('text', Buffer.from('hello')))).toMatch(/^this is no backup of Postrider/)
+      const flipped = Buffer.from(good)
+      flipped[good.length - 3000]! ^= 1
+      expect(await refusal(write('flipped', flipped))).toMatch(/^the backup is damaged: /)
+      const change = (change: (name: string, bytes: Buffer) => Buffer) => refusal(repacked(at('good'), change, false))
+      expect(await change((name, bytes) => (name === 'postrider.db' ? zeroed(bytes) : bytes))).toBe(
+        'the backup is damaged: postrider.db is not what was put into it',
+      )
+      expect(await change((name, bytes) => (name === 'seal.key' ? zeroed(bytes) : bytes))).toBe(
+        'the backup is damaged: seal.key is not what was put into it',
+      )
+      const manifest = (text: (manifest: string) => string) =>
+        change((name, bytes) => (name === 'manifest.json' ? Buffer.from(text(bytes.toString())) : bytes))
+      expect(await manifest((text) => text.replace('"format": 1', '"format": 2'))).toMatch(/has format 2/)
+      expect(await manifest((text) => text.replace('"smtp-key.pem"', '"../smtp-key"'))).toMatch(
+        /manifest cannot be read/,
+      )
+      const hashed = (change: (name: string, bytes: Buffer) => Buffer) => refusal(repacked(at('good'), change))
+      expect(await hashed((name, bytes) => (name === 'postrider.db' ? holed(bytes) : bytes))).toMatch(
+        /database .*(damaged|malformed)/,
+      )
+      expect(await hashed((name, bytes) => (name === 'postrider.db' ? newer(bytes) : bytes))).toMatch(
+        /written by a newer Postrider \(schema 999/,
+      )
+      expect(leftovers()).toEqual([])
+    },
+    LIMIT_MS,
+  )
+})
+
+const MAIN = join(import.meta.dir, '../../src/main.ts')
+
+const tar = (...args: string[]) => {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(['tar', ...args])
+  if (exitCode !== 0) throw new Error(stderr.toString())
+  return stdout
+}
+const plain = (file: string) => {
+  writeFileSync(at('plain.tar'), zstdDecompressSync(readFileSync(file)))
+  return at('plain.tar')
+}
+const namesIn = (file: string) => tar('-tf', plain(file)).toString().trim().split('\n')
+const extracted = (file: string, name: string) => tar('-xOf', plain(file), name)
+
+/** The same backup with other files; with `isHonest` its manifest tells the truth of them. */
+function repacked(file: string, change: (name: string, bytes: Buffer) => Buffer, isHonest = true): string {
+  const names = namesIn(file)
+  const files = new Map(names.map((name) => [name, change(name, Buffer.from(extracted(file, name)))]))
+  const folder = at('repacked')
+  rmSync(folder, { recursive: true, force: true })
+  Bun.spawnSync(['mkdir', folder])
+  if (isHonest) {
+    const manifest = JSON.parse(files.get('manifest.json')!.toString())
+    for (const told of manifest.files) {
+      const bytes = files.get(told.name)!
+      told.bytes = bytes.length
+      told.sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+    }
+    files.set('manifest.json', Buffer.from(JSON.stringify(manifest)))
+  }
+  for (const [name, bytes] of files) writeFileSync(join(folder, name), bytes)
+  tar('--format=ustar', '-C', folder, '-cf', at('repacked.tar'), ...names)
+  writeFileSync(at('repacked.tar.zst'), zstdCompressSync(readFileSync(at('repacked.tar'))))
+  return at('repacked.tar.zst')
+}
+
+const zeroed = (bytes: Buffer) => Buffer.alloc(bytes.length)
+/** A page in the middle is garbage. */
+const holed = (bytes: Buffer) => Buffer.from(bytes).fill(0x5a, 3 * 4096, 9 * 4096)
+
+/** The same database, of a later program. */
+function newer(bytes: Buffer): Buffer {
+  writeFileSync(at('newer.db'), bytes)
+  const db = connect(at('newer.db'), { busyTimeoutMs: 0 })
+  db.exec("insert into migrations values (999, '0999_future', 'x', 1)")
+  db.close()
+  copyFileSync(at('newer.db'), at('newer.copy'))
+  return readFileSync(at('newer.copy'))
+}
+
+/** What work in progress leaves behind. */
+const leftovers = () =>
+  [place.folder, place.dataDir, at('backups')]
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder))
+    .filter((name) => name.startsWith('.postrider-'))
