@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { checkDomain } from './domains/verify.ts'
-import type { Check } from './health/check.ts'
+import { type Check, type CheckResult, runChecks } from './health/check.ts'
 import { machineChecks, storeChecks } from './health/checks.ts'
 import type { LookedAt } from './health/domains.ts'
 import { SIGNED_NAME } from './health/name-servers.ts'
@@ -19,8 +19,8 @@ import { createResolver, systemServers } from './platform/resolver.ts'
 import { askTime } from './platform/sntp.ts'
 import type { Store } from './storage/store.ts'
 
-/** The health checks with the real machine around them; to be closed after use. */
-export interface Checkup {
+/** The health checks with the real machine around them. */
+interface Checkup {
   checks: Check[]
   close(): void
 }
@@ -48,8 +48,18 @@ const UNIT_FOLDERS = ['/etc/systemd/system', '/usr/lib/systemd/system', '/lib/sy
 /** Of more domains the first ones, by age, are looked at: each takes a dozen questions. */
 const MOST_DOMAINS = 50
 
+/** Config and what runs on it → what every check found. Rejects with what the store throws. */
+export async function runCheckup(config: Config, options: CheckupOptions): Promise<CheckResult[]> {
+  const { checks, close } = await openCheckup(config, options)
+  try {
+    return await runChecks(checks)
+  } finally {
+    close()
+  }
+}
+
 /** Config and what runs on it → its Checkup. */
-export async function openCheckup(config: Config, options: CheckupOptions): Promise<Checkup> {
+async function openCheckup(config: Config, options: CheckupOptions): Promise<Checkup> {
   const { store, held } = options
   const kept = store === null ? [] : await newestDomains(store)
   const { world, close } = openWorld(config, options)

@@ -11,6 +11,7 @@ import { openDispatch } from './dispatch.ts'
 import { mtaStsPage } from './domains/mta-sts.ts'
 import { type Doors, ListenFailure, openDoors } from './doors.ts'
 import { createFeedback } from './feedback/feedback.ts'
+import { createHealthWatch } from './health/watch.ts'
 import { openIdentity } from './identity.ts'
 import { createInboundDoor } from './inbound/door.ts'
 import { createReaders } from './inbound/readers.ts'
@@ -226,6 +227,16 @@ async function furnish(
     wakeWebhooks: webhooks.wake,
     onChange: bells.ring,
   })
+  const health = createHealthWatch({
+    run: async () => {
+      // Loaded when it is needed: the start does not wait for it.
+      const { runCheckup } = await import('./checkup.ts')
+      const server = { pid: process.pid, ports: [] }
+      return runCheckup(config, { clock, random, store, held: null, server })
+    },
+    now: clock.now,
+    log,
+  })
   const around = {
     config,
     store,
@@ -237,6 +248,7 @@ async function furnish(
     ownParts: () => ownParts,
     feed,
     streams,
+    health,
     watch: bells.wait,
     wakeOutbound: outbound.wake,
     wakeWebhooks: webhooks.wake,
@@ -302,6 +314,9 @@ async function furnish(
       },
       flushUses: api.auth.flushUses,
       refreshPolicies: dispatch.refreshPolicies,
+      lookAtHealth: () => {
+        health.look().catch((error) => log.warn('health was not looked at', { error }))
+      },
       wakeWebhooks: webhooks.wake,
       isBusy: () => api.underWay() > 0 || outbound.underWay() > 0,
     }),
@@ -336,7 +351,7 @@ async function furnish(
     smtpConnections: doors.connections,
     sites: outbound.sites,
   }
-  metrics.watch(engines, store.queues, clock.now)
+  metrics.watch(engines, store.queues, health, clock.now)
   metrics.certificates(() => identity?.terms() ?? [])
   undo.push(metrics.stop)
   outbound.start()

@@ -5,6 +5,7 @@ import { billingOperations } from './api/routes/billing.ts'
 import { domainOperations } from './api/routes/domains.ts'
 import { eventOperations } from './api/routes/events.ts'
 import { explainOperations } from './api/routes/explain.ts'
+import { healthOperations } from './api/routes/health-checks.ts'
 import { inboundOperations } from './api/routes/inbound.ts'
 import { messageOperations } from './api/routes/messages.ts'
 import { analyzeOperations } from './api/routes/messages-analyze.ts'
@@ -18,6 +19,7 @@ import { webhookOperations } from './api/routes/webhooks.ts'
 import type { Streams } from './api/streams.ts'
 import type { Config } from './config.ts'
 import { type OwnMtaSts, ownMtaSts } from './domains/mta-sts.ts'
+import type { HealthWatch } from './health/watch.ts'
 import type { Feed } from './live/feed.ts'
 import type { MtaSts } from './mail/mta-sts.ts'
 import type { OwnPartsOf } from './mail/own-parts.ts'
@@ -51,6 +53,8 @@ export interface Around {
   /** Events as they are told, and who follows them by HTTP. */
   feed: Feed
   streams: Streams
+  /** What the checks of the running house found. */
+  health: HealthWatch
   /** Resolves when something happened to the message, or after the time. */
   watch: (messageId: string, timeoutMs: number) => Promise<void>
   wakeOutbound: () => void
@@ -106,6 +110,7 @@ export function createOperations(around: Around, submission: Submission): Operat
       mtaSts: mtaStsOfHouse(config),
     }),
     ...auditLogOperations(around),
+    ...healthOperations(around),
     ...billingOperations({ ...around, plans, selfService: config.billing.selfServicePlans }),
     ...eventOperations(around),
     ...explainOperations({

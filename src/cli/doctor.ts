@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
 import { hostname as machineName } from 'node:os'
 import { join } from 'node:path'
-import { openCheckup } from '../checkup.ts'
+import { runCheckup } from '../checkup.ts'
 import { type Config, checkConfigFiles, formatFaults, readConfig } from '../config.ts'
-import { type CheckResult, fail, isWell, pass, runChecks, skip, type Verdict, warn } from '../health/check.ts'
+import { type CheckResult, fail, isWell, pass, skip, type Verdict, warn } from '../health/check.ts'
 import { heldPorts } from '../health/held-ports.ts'
 import type { HeldPort, Server } from '../health/world.ts'
 import { systemClock } from '../platform/clock.ts'
@@ -62,16 +62,11 @@ async function lookAt(config: Config, domains: readonly string[]): Promise<Check
   }
 }
 
-async function look(
+function look(
   config: Config,
   about: { store: Store | null; held: readonly HeldPort[]; server: Server | null; domains: readonly string[] },
 ): Promise<CheckResult[]> {
-  const checkup = await openCheckup(config, { ...about, clock: systemClock, random: systemRandom })
-  try {
-    return await runChecks(checkup.checks)
-  } finally {
-    checkup.close()
-  }
+  return runCheckup(config, { ...about, clock: systemClock, random: systemRandom })
 }
 
 /** The config there would be, from the name of the machine and the environment. */

@@ -5,6 +5,7 @@ import { perform } from '../api/perform.ts'
 import { check } from '../api/schema.ts'
 import { createStreams } from '../api/streams.ts'
 import type { Config } from '../config.ts'
+import { createHealthWatch } from '../health/watch.ts'
 import { createFeed } from '../live/feed.ts'
 import { createOwnParts, NOTHING_OWN } from '../mail/own-parts.ts'
 import { createVerp } from '../mail/verp.ts'
@@ -85,6 +86,7 @@ export function createOperator(deps: {
       }),
     feed: createFeed({ events: store.events, clock, lookMs: 1_000 }),
     streams: createStreams({ clock }),
+    health: createHealthWatch({ run: async () => [], now: clock.now, log }),
     watch: async () => {},
     wakeOutbound: onQueued,
     wakeWebhooks: onQueued,

@@ -25,6 +25,8 @@ export function chores(house: {
   refreshPolicies: (now: number) => void
   /** Writes down the TLS sessions that were counted, and begins to report those of days that are over. */
   tellTls: (now: number) => Promise<void>
+  /** Begins to look whether all is well; not waited for, since it asks the world. */
+  lookAtHealth: () => void
   /** Writes down when keys were last used. */
   flushUses: () => Promise<void>
   wakeWebhooks: () => void
@@ -73,6 +75,15 @@ export function chores(house: {
       everyMs: MINUTE_MS,
       run: async (now) => {
         house.refreshPolicies(now)
+        return false
+      },
+    },
+    {
+      name: 'health',
+      everyMs: 60 * MINUTE_MS,
+      firstMs: MINUTE_MS,
+      run: async () => {
+        house.lookAtHealth()
         return false
       },
     },

@@ -1,3 +1,4 @@
+import type { HealthWatch } from '../health/watch.ts'
 import type { SuppressionReason } from '../model/suppression.ts'
 import type { ClientAddress } from '../platform/client-address.ts'
 import type { Post } from '../platform/fetch-public.ts'
@@ -6,6 +7,7 @@ import { watchStalls } from '../platform/stalls.ts'
 import type { Queues } from '../storage/store.ts'
 import { gaugeCertificates, type ShownCertificate } from './certificates.ts'
 import { type Engines, gaugeEngines } from './engines.ts'
+import { gaugeHealth } from './health.ts'
 import { countMachine } from './machine.ts'
 import { countMail } from './mail.ts'
 import { type MetricsPage, metricsPage } from './page.ts'
@@ -26,7 +28,7 @@ export interface Metrics {
   committed(ms: number): void
   suppressed(reason: SuppressionReason): void
   /** Asks these from now on, and looks at the main thread. */
-  watch(engines: Engines, queues: Queues, now: () => number): void
+  watch(engines: Engines, queues: Queues, health: HealthWatch, now: () => number): void
   /** Tells until when what is shown in TLS holds (ms UTC), asked when it is read. */
   certificates(shown: () => readonly ShownCertificate[]): void
   /** None when no network may ask. */
@@ -58,7 +60,8 @@ export function createMetrics(options: {
     answered,
     committed: machine.committed,
     suppressed: (reason) => suppressions([reason]),
-    watch: (engines, queues, now) => {
+    watch: (engines, queues, health, now) => {
+      gaugeHealth(registry, health)
       gaugeEngines(registry, engines)
       refresh = gaugeQueues(registry, queues, now).refresh
       if (allowedNetworks.length > 0) stop = watchStalls(machine.late)

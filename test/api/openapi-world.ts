@@ -2,6 +2,7 @@ import { createApi } from '../../src/api/server.ts'
 import { createStreams } from '../../src/api/streams.ts'
 import { makeConfig } from '../../src/config.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
+import { createHealthWatch } from '../../src/health/watch.ts'
 import { createFeed } from '../../src/live/feed.ts'
 import { createOwnParts, NOTHING_OWN } from '../../src/mail/own-parts.ts'
 import { createVerp } from '../../src/mail/verp.ts'
@@ -19,6 +20,10 @@ import { createTestRandom, START, signIn, silentResolver } from '../support/api.
 import { createFakeClock } from '../support/fake-clock.ts'
 import { inboundMessage, storedMail } from '../support/inbound.ts'
 import { addKey } from '../support/keys.ts'
+
+const HEALTH = [
+  { name: 'queue', status: 'pass' as const, message: 'nothing is due, 0 wait for their time', advice: null },
+]
 
 export const BODY_BYTES = 300_000
 
@@ -66,6 +71,7 @@ export async function openContractWorld() {
     ownParts: () => ownParts,
     feed: createFeed({ events: store.events, clock, lookMs: 1_000 }),
     streams,
+    health: createHealthWatch({ run: async () => HEALTH, now: clock.now, log: silentLog }),
     watch: createBells(clock.sleep).wait,
     wakeOutbound: () => {},
     wakeWebhooks: () => {},

@@ -240,6 +240,7 @@ describe('every operation', () => {
     }
     const silent = world.operations.filter(({ method, id }) => method !== 'GET' && !told.has(id))
     expect(silent.map(({ id, unaudited }) => `${id} ${unaudited}`).toSorted()).toEqual([
+      'health_checks_run looks',
       'inbound_routes_test looks',
       'messages_analyze looks',
       'messages_batch sends',

@@ -6,6 +6,7 @@ import { auditLogOperations } from '../../src/api/routes/audit-log.ts'
 import { billingOperations } from '../../src/api/routes/billing.ts'
 import { domainOperations } from '../../src/api/routes/domains.ts'
 import { eventOperations } from '../../src/api/routes/events.ts'
+import { healthOperations } from '../../src/api/routes/health-checks.ts'
 import { inboundOperations } from '../../src/api/routes/inbound.ts'
 import { organizationOperations } from '../../src/api/routes/organizations.ts'
 import { sessionOperations } from '../../src/api/routes/sessions.ts'
@@ -16,6 +17,7 @@ import { type Api, createApi } from '../../src/api/server.ts'
 import { hashToken, mintToken, SESSION_COOKIE } from '../../src/api/sessions.ts'
 import { createStreams, type Streams } from '../../src/api/streams.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
+import { createHealthWatch, type HealthWatch } from '../../src/health/watch.ts'
 import { createFeed } from '../../src/live/feed.ts'
 import type { ApiKey, Permission } from '../../src/model/api-key.ts'
 import type { Domain } from '../../src/model/domain.ts'
@@ -104,6 +106,7 @@ export async function createTestApi(
     bodyBytes?: number
     log?: Log
     isReady?: () => string | null
+    health?: HealthWatch
     isSecure?: () => boolean
     watchDescriptors?: Parameters<typeof createApi>[0]['watchDescriptors']
     hstsSeconds?: number
@@ -145,6 +148,9 @@ export async function createTestApi(
     }),
     ...eventOperations({ store: seen, feed, streams }),
     ...auditLogOperations({ store: seen }),
+    ...healthOperations({
+      health: options.health ?? createHealthWatch({ run: async () => [], now: clock.now, log: silentLog }),
+    }),
     ...billingOperations({ store: seen, plans, selfService: ['free', 'enterprise'] }),
     ...suppressionOperations({ store: seen, mintId }),
     ...templateOperations({ store: seen, mintId }),

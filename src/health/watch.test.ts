@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'bun:test'
+import { createLog } from '../platform/log.ts'
+import { type CheckStatus, runChecks } from './check.ts'
+import { createHealthWatch } from './watch.ts'
+
+const NOW = 1_795_262_400_000
+
+describe('the watch over a house that runs', () => {
+  const watch = () => {
+    const lines: string[] = []
+    const clock = { now: () => NOW, sleep: async () => {} }
+    const log = createLog({ clock, level: 'info', format: 'json', write: (line) => lines.push(line) })
+    let status: CheckStatus = 'pass'
+    let runs = 0
+    const health = createHealthWatch({
+      run: async () => {
+        runs++
+        return runChecks([{ name: 'disk', look: () => ({ status, message: `it is ${status}`, advice: 'make room' }) }])
+      },
+      now: clock.now,
+      log,
+    })
+    const find = async (found: CheckStatus) => {
+      status = found
+      await health.look()
+      return lines.splice(0).map((line) => {
+        const { level, check, status, found, advice } = JSON.parse(line)
+        return [level, check, status, found, advice].filter((part) => part !== undefined).join(' ')
+      })
+    }
+    return { health, find, runs: () => runs }
+  }
+
+  test('warns of what becomes worse, tells of what becomes better, and of the rest nothing', async () => {
+    const { find } = watch()
+    expect(await find('pass')).toEqual([])
+    expect(await find('warn')).toEqual(['warn disk warn it is warn make room'])
+    expect(await find('warn')).toEqual([])
+    expect(await find('fail')).toEqual(['warn disk fail it is fail make room'])
+    expect(await find('skip')).toEqual(['info disk skip it is skip'])
+    expect(await find('fail')).toEqual(['warn disk fail it is fail make room'])
+  })
+
+  test('what is wrong from the start is told', async () => {
+    expect(await watch().find('fail')).toEqual(['warn disk fail it is fail make room'])
+  })
+
+  test('knows nothing before the first look, and one look serves all who ask at once', async () => {
+    const { health, runs } = watch()
+    expect(health.latest()).toBeNull()
+    const [first, second] = await Promise.all([health.look(), health.look()])
+    expect(first).toBe(second)
+    expect(runs()).toBe(1)
+    expect(health.latest()).toMatchObject({ checkedAt: NOW, isWell: true })
+    await health.look()
+    expect(runs()).toBe(2)
+  })
+})

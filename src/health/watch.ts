@@ -1,0 +1,55 @@
+import type { Log } from '../platform/log.ts'
+import { type CheckResult, type CheckStatus, isWell } from './check.ts'
+
+/** What was found at some time (ms UTC). */
+export interface Health {
+  checkedAt: number
+  isWell: boolean
+  checks: readonly CheckResult[]
+}
+
+/** The checks of a house that runs: what was found last, and a look now. Nothing of it is kept over a restart. */
+export interface HealthWatch {
+  /** Null before the first look has ended. */
+  latest(): Health | null
+  /** Looks; who asks while a look is under way gets that one. Rejects only with what `run` throws. */
+  look(): Promise<Health>
+}
+
+/** A run of the checks → its HealthWatch. What becomes worse is a warning in the log, with what to do; what becomes
+ *  better is told too. */
+export function createHealthWatch(options: {
+  run: () => Promise<readonly CheckResult[]>
+  now: () => number
+  log: Log
+}): HealthWatch {
+  const { run, now, log } = options
+  let latest: Health | null = null
+  let underWay: Promise<Health> | null = null
+
+  const tell = (before: readonly CheckResult[], after: readonly CheckResult[]) => {
+    const rankOf = (name: string) => RANK[before.find((check) => check.name === name)?.status ?? 'pass']
+    for (const { name, status, message, advice } of after) {
+      if (RANK[status] > rankOf(name))
+        log.warn('health check is worse', { check: name, status, found: message, advice })
+      if (RANK[status] < rankOf(name)) log.info('health check is better', { check: name, status, found: message })
+    }
+  }
+  const look = async (): Promise<Health> => {
+    const checks = await run()
+    tell(latest?.checks ?? [], checks)
+    latest = { checkedAt: now(), isWell: isWell(checks), checks }
+    return latest
+  }
+  return {
+    latest: () => latest,
+    look: () => {
+      underWay ??= look().finally(() => {
+        underWay = null
+      })
+      return underWay
+    },
+  }
+}
+
+const RANK: Record<CheckStatus, number> = { pass: 0, skip: 0, warn: 1, fail: 2 }
