@@ -4,12 +4,15 @@
  *  - Workers are entry points of their own; a compiled program finds them by their path from src, so main code starts
  *    them with new URL('./room/worker.ts', import.meta.url) from a file directly in src.
  *  - Bytecode (half the start time) needs the ESM format, or import.meta.url becomes a path of this machine.
+ *  - The dashboard is made before, and goes in as one file of bytes that nothing has to be read for at the start.
  *  - .env and bunfig.toml of the folder somebody happens to stand in are not read. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pkg from '../package.json' with { type: 'json' }
+import { bundleDashboard } from '../src/dashboard/bundle.ts'
+import { pack } from '../src/dashboard/pack.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const DIST = join(ROOT, 'dist')
@@ -36,11 +39,14 @@ async function build(outfile: string, target: string | null): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   try {
+    const dashboard = join(folder, 'dashboard.pack')
+    writeFileSync(dashboard, pack(await bundleDashboard({ isForRelease: true })))
     await Bun.build({
       entrypoints: [join(ROOT, 'src/main.ts'), ...workers()],
       root: join(ROOT, 'src'),
       // What main program and workers share stands in the program once, and what is loaded later on in parts of its own.
       splitting: true,
+      plugins: [readingDashboardFrom(dashboard)],
       // A trace in an operator's report names functions. Source maps would add places in files, and 6 MB.
       minify: { whitespace: true, syntax: true, identifiers: false },
       sourcemap: 'none',
@@ -69,6 +75,18 @@ async function build(outfile: string, target: string | null): Promise<void> {
     process.exitCode = 1
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** In place of src/dashboard/packed.ts, which makes the dashboard from its sources. */
+function readingDashboardFrom(file: string): Bun.BunPlugin {
+  const contents = `import file from ${JSON.stringify(file)} with { type: 'file' }
+    export const packed = () => Bun.file(file).bytes()`
+  return {
+    name: 'dashboard',
+    setup: (build) => {
+      build.onLoad({ filter: /src\/dashboard\/packed\.ts$/ }, () => ({ contents, loader: 'js' }))
+    },
   }
 }
 

@@ -43,7 +43,7 @@ function check(name: string, program: string, args: string[], isRight: (output: 
   process.exitCode = 1
 }
 
-/** What is embedded as text is there: the page, and a document with every schema in it. */
+/** What is embedded is there: the page, a document with every schema in it, and the files of the dashboard. */
 async function checkDocuments(program: string): Promise<void> {
   const running = Bun.spawn([program, 'try', '--json', '--port', '0'], { cwd: folder, env: {}, stdout: 'pipe' })
   const limit = setTimeout(() => running.kill('SIGKILL'), CHECK_LIMIT_MS)
@@ -54,9 +54,13 @@ async function checkDocuments(program: string): Promise<void> {
     if (!page.startsWith('<!doctype html>')) throw new Error(`/docs is ${page}`)
     if (!/^\{"openapi":"3\.1.*"Message":\{"type":"object"/s.test(document))
       throw new Error(`openapi.json is ${document}`)
-    console.log('ok: /docs and /openapi.json are in the program')
+    const dashboard = await (await fetch(`${api}/dashboard/`)).text()
+    const [script] = /\/dashboard\/assets\/[\w.-]+\.js/.exec(dashboard) ?? []
+    const { status } = await fetch(`${api}${script}`)
+    if (status !== 200) throw new Error(`${script} of the dashboard is ${status}`)
+    console.log('ok: /docs, /openapi.json and the dashboard are in the program')
   } catch (error) {
-    console.log(`NOT OK: /docs and /openapi.json are in the program\n${error}`)
+    console.log(`NOT OK: /docs, /openapi.json and the dashboard are in the program\n${error}`)
     process.exitCode = 1
   } finally {
     clearTimeout(limit)

@@ -6,6 +6,8 @@ import { createStreams } from './api/streams.ts'
 import { resendBody } from './compat/resend/events.ts'
 import { resend } from './compat/resend/resend.ts'
 import { type Config, type Endpoint, formatEndpoint, publicUrlAt } from './config.ts'
+import { dashboardFiles } from './dashboard/files.ts'
+import { dashboardPages } from './dashboard/pages.ts'
 import { createDialect } from './dialect.ts'
 import { openDispatch } from './dispatch.ts'
 import { mtaStsPage } from './domains/mta-sts.ts'
@@ -266,6 +268,7 @@ async function furnish(
     pages: [
       ...trackingPages({ ...around, secret: trackingSecret, log, clientAddress }),
       ...metrics.pages(clientAddress),
+      ...dashboardPages(dashboardFiles),
       ...(mtaSts === null ? [] : [mtaStsPage(mtaSts, config.hostname, store.domains)]),
     ],
     store,

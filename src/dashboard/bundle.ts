@@ -1,0 +1,29 @@
+import { join } from 'node:path'
+import { brotliCompressSync, gzipSync, constants as zlib } from 'node:zlib'
+import type { PackedFile } from './pack.ts'
+
+/** The pages in ui/ → the files that browsers get, each compressed in both ways. Only where there are sources: scripts/build.ts
+ *  calls it for the executable, and a run from source at the first request. Throws what does not compile. */
+export async function bundleDashboard({ isForRelease }: { isForRelease: boolean }): Promise<PackedFile[]> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(import.meta.dir, 'ui/index.html')],
+    target: 'browser',
+    splitting: true,
+    minify: true,
+    sourcemap: 'none',
+    publicPath: '/dashboard/assets/',
+    naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
+    define: { 'process.env.NODE_ENV': '"production"' },
+  })
+  const quality = isForRelease ? zlib.BROTLI_MAX_QUALITY : 4
+  return Promise.all(
+    outputs.map(async (output) => {
+      const bytes = new Uint8Array(await output.arrayBuffer())
+      return {
+        name: output.path.replace(/^\.?\//, ''),
+        br: new Uint8Array(brotliCompressSync(bytes, { params: { [zlib.BROTLI_PARAM_QUALITY]: quality } })),
+        gzip: new Uint8Array(gzipSync(bytes, { level: isForRelease ? 9 : 6 })),
+      }
+    }),
+  )
+}

@@ -1,0 +1,30 @@
+/** One file for browsers, compressed in both ways that they ask for. */
+export interface PackedFile {
+  /** `index.html`, `main-1a2b3c.js` */
+  name: string
+  br: Uint8Array
+  gzip: Uint8Array
+}
+
+/** Files → one piece of bytes: the length of an index, the index as JSON, then the bytes of each file. */
+export function pack(files: readonly PackedFile[]): Uint8Array {
+  const index = new TextEncoder().encode(
+    JSON.stringify(files.map(({ name, br, gzip }) => [name, br.length, gzip.length])),
+  )
+  const head = new Uint8Array(4)
+  new DataView(head.buffer).setUint32(0, index.length)
+  return Buffer.concat([head, index, ...files.flatMap(({ br, gzip }) => [br, gzip])])
+}
+
+/** What `pack` made → the files; views of the same bytes. */
+export function unpack(bytes: Uint8Array): PackedFile[] {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
+  const index: [string, number, number][] = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)))
+  let at = 4 + length
+  const take = (size: number) => {
+    const taken = bytes.subarray(at, at + size)
+    at += size
+    return taken
+  }
+  return index.map(([name, br, gzip]) => ({ name, br: take(br), gzip: take(gzip) }))
+}

@@ -1,0 +1,84 @@
+import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+
+/** A dialog over the page. Mount it to open it; Escape and Cancel call `onClose`, and the focus goes back to where it was:
+ *
+ *    {isOpen && <Dialog name="New key" onClose={() => setOpen(false)}><Form …/></Dialog>} */
+export function Dialog({
+  name,
+  onClose,
+  children,
+}: {
+  name: string
+  onClose: () => void
+  children: ComponentChildren
+}) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null
+    dialog.current?.showModal()
+    return () => before?.focus?.()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+    >
+      <div class="stack">
+        <h2 id={id}>{name}</h2>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+interface Question {
+  name: string
+  text: ComponentChildren
+  action: string
+  isDangerous: boolean
+  answer: (yes: boolean) => void
+}
+
+const question = signal<Question | null>(null)
+
+/** `if (await confirm({name: 'Revoke this key?', text: '…', action: 'Revoke', isDangerous: true})) …` */
+export function confirm(asked: {
+  name: string
+  text: ComponentChildren
+  action: string
+  isDangerous?: boolean
+}): Promise<boolean> {
+  return new Promise((resolve) => {
+    const answer = (yes: boolean) => {
+      question.value = null
+      resolve(yes)
+    }
+    question.value = { isDangerous: false, ...asked, answer }
+  })
+}
+
+/** Where `confirm` asks; once, in the layout. */
+export function ConfirmDialog() {
+  if (question.value === null) return null
+  const { name, text, action, isDangerous, answer } = question.value
+  return (
+    <Dialog name={name} onClose={() => answer(false)}>
+      <p class="break">{text}</p>
+      <div class="actions">
+        <button type="button" onClick={() => answer(false)}>
+          Cancel
+        </button>
+        <button type="button" class={isDangerous ? 'primary danger' : 'primary'} onClick={() => answer(true)}>
+          {action}
+        </button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,53 @@
+/** Times, numbers and sizes for people. All times are shown in the browser's zone; `title` has the exact one. */
+
+const DAY_MS = 86_400_000
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
+const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+const date = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+const whole = new Intl.NumberFormat(undefined)
+
+/** `14:02:11`, `21 Nov 14:02:11`, `21 Nov 2025`. '' for null. */
+export function when(iso: string | null | undefined): string {
+  if (!iso) return ''
+  const at = new Date(iso)
+  const now = new Date()
+  if (at.toDateString() === now.toDateString()) return clock.format(at)
+  if (Math.abs(now.getTime() - at.getTime()) < 180 * DAY_MS) return `${day.format(at)} ${clock.format(at)}`
+  return date.format(at)
+}
+
+/** `3 min ago`, `in 2 h`. */
+export function ago(iso: string | null | undefined): string {
+  if (!iso) return ''
+  const ms = Date.now() - Date.parse(iso)
+  const words = duration(Math.abs(ms))
+  return Math.abs(ms) < 5_000 ? 'just now' : ms > 0 ? `${words} ago` : `in ${words}`
+}
+
+/** `840 ms`, `12 s`, `3 min`, `5 h`, `2 days`. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 90_000) return `${Math.round(ms / 1_000)} s`
+  if (ms < 90 * 60_000) return `${Math.round(ms / 60_000)} min`
+  if (ms < 2 * DAY_MS) return `${Math.round(ms / 3_600_000)} h`
+  return `${Math.round(ms / DAY_MS)} days`
+}
+
+export function number(value: number): string {
+  return whole.format(value)
+}
+
+/** A share of 1 → `0.12 %`; '–' where nothing was counted. */
+export function percent(share: number | null | undefined, digits = 2): string {
+  return share === null || share === undefined ? '–' : `${(share * 100).toFixed(digits)} %`
+}
+
+export function bytes(size: number): string {
+  if (size < 1_024) return `${size} B`
+  return size < 1_048_576 ? `${(size / 1_024).toFixed(1)} KiB` : `${(size / 1_048_576).toFixed(1)} MiB`
+}

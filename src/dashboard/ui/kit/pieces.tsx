@@ -1,0 +1,268 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { type ApiError, wordsOf } from './api.ts'
+import { title } from './state.ts'
+import { MARKS, type Tone } from './status.tsx'
+import { toast } from './toast.tsx'
+
+/** The small pieces: heading, copy button, tabs, segments, filters, empty state, faults, time line. */
+
+/** Top of every page: its name, what it is about, and what can be done. Also the title of the browser tab. */
+export function Head({
+  name,
+  about,
+  children,
+}: {
+  name: string
+  about?: ComponentChildren
+  children?: ComponentChildren
+}) {
+  useEffect(() => {
+    title.value = name
+  }, [name])
+  return (
+    <div class="head">
+      <div class="stack tight">
+        <h1 class="break">{name}</h1>
+        {about && <p class="muted">{about}</p>}
+      </div>
+      {children && <div class="row">{children}</div>}
+    </div>
+  )
+}
+
+/** Copies `text`; says so to everybody. `label` names what is copied, for those who do not see what it stands beside. */
+export function CopyButton({ text, label, children = 'Copy' }: { text: string; label: string; children?: string }) {
+  const [done, setDone] = useState(false)
+  useEffect(() => {
+    if (!done) return
+    const timer = window.setTimeout(() => setDone(false), 1_500)
+    return () => window.clearTimeout(timer)
+  }, [done])
+  const copy = async () => {
+    await write(text)
+    setDone(true)
+    toast(`${label} copied`)
+  }
+  return (
+    <button type="button" class="tiny" onClick={copy} aria-label={`Copy ${label}`}>
+      {done ? 'Copied' : children}
+    </button>
+  )
+}
+
+/** The clipboard is only there under https and on loopback; elsewhere a text that is selected can be copied. */
+async function write(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text)
+  const area = document.createElement('textarea')
+  area.value = text
+  document.body.append(area)
+  area.select()
+  document.execCommand('copy')
+  area.remove()
+}
+
+/** `<Tabs name="Mail" tabs={[['html', 'Preview'], …]} chosen={tab} onChoose={setTab}>{panel}</Tabs>`; arrow keys move. */
+export function Tabs<T extends string>({
+  name,
+  tabs,
+  chosen,
+  onChoose,
+  children,
+}: {
+  name: string
+  tabs: readonly (readonly [id: T, label: string])[]
+  chosen: T
+  onChoose: (id: T) => void
+  children: ComponentChildren
+}) {
+  const list = useRef<HTMLDivElement>(null)
+  const id = name.toLowerCase().replace(/\W+/g, '-')
+  const move = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (step === undefined) return
+    event.preventDefault()
+    const at = tabs.findIndex(([tab]) => tab === chosen)
+    const next = tabs[(at + step + tabs.length) % tabs.length]!
+    onChoose(next[0])
+    list.current?.querySelector<HTMLElement>(`[data-tab="${next[0]}"]`)?.focus()
+  }
+  return (
+    <div>
+      <div class="tabs" role="tablist" aria-label={name} ref={list} onKeyDown={move}>
+        {tabs.map(([tab, label]) => (
+          <button
+            key={tab}
+            type="button"
+            role="tab"
+            data-tab={tab}
+            id={`${id}-${tab}`}
+            aria-controls={`${id}-panel`}
+            aria-selected={tab === chosen}
+            tabIndex={tab === chosen ? 0 : -1}
+            onClick={() => onChoose(tab)}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${chosen}`}>
+        {children}
+      </div>
+    </div>
+  )
+}
+
+/** One of a few: a row of buttons of which one is pressed. */
+export function Segments<T extends string>({
+  name,
+  options,
+  chosen,
+  onChoose,
+}: {
+  name: string
+  options: readonly (readonly [id: T, label: string])[]
+  chosen: T
+  onChoose: (id: T) => void
+}) {
+  return (
+    <fieldset class="segments" style={{ border: 0, margin: 0 }}>
+      <legend class="hidden">{name}</legend>
+      {options.map(([id, label]) => (
+        <button key={id} type="button" aria-pressed={id === chosen} onClick={() => onChoose(id)}>
+          {label}
+        </button>
+      ))}
+    </fieldset>
+  )
+}
+
+/** A search field and whatever else narrows a list. `/` puts the cursor into the field. What is typed counts after a moment,
+ *  or with Enter. */
+export function Filters({
+  search,
+  onSearch,
+  placeholder = 'Search',
+  children,
+}: {
+  search?: string | undefined
+  onSearch?: (text: string) => void
+  placeholder?: string
+  children?: ComponentChildren
+}) {
+  const timer = useRef(0)
+  const tell = (text: string, waitMs: number) => {
+    window.clearTimeout(timer.current)
+    timer.current = window.setTimeout(() => onSearch?.(text.trim()), waitMs)
+  }
+  return (
+    <search class="filters">
+      {onSearch && (
+        <input
+          type="search"
+          aria-label={placeholder}
+          placeholder={placeholder}
+          data-search
+          defaultValue={search}
+          onInput={(event) => tell(event.currentTarget.value, 300)}
+          onKeyDown={(event) => event.key === 'Enter' && tell(event.currentTarget.value, 0)}
+        />
+      )}
+      {children}
+    </search>
+  )
+}
+
+/** `<Choice name="Status" value={status} options={[['', 'Any status'], …]} onChange={…} />` */
+export function Choice({
+  name,
+  value,
+  options,
+  onChange,
+}: {
+  name: string
+  value: string
+  options: readonly (readonly [value: string, label: string])[]
+  onChange: (value: string) => void
+}) {
+  return (
+    <select aria-label={name} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      {options.map(([id, label]) => (
+        <option key={id} value={id} selected={id === value}>
+          {label}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** Nothing to show, and what to do about it. */
+export function Empty({ name, children }: { name: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <h2>{name}</h2>
+      {children}
+    </div>
+  )
+}
+
+/** What went wrong, with a way to try again. Nothing when nothing did. */
+export function Fault({ error, onRetry }: { error: ApiError | undefined; onRetry?: () => void }) {
+  if (error === undefined) return null
+  return (
+    <div class="notice bad row apart" role="alert">
+      <span>{wordsOf(error)}</span>
+      {onRetry && (
+        <button type="button" class="tiny" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  )
+}
+
+export interface Moment {
+  key: string
+  tone: Tone
+  /** `14:02:11` */
+  at: string
+  /** ISO, for the exact time. */
+  iso?: string
+  what: ComponentChildren
+  more?: ComponentChildren
+}
+
+/** What happened, in its order. */
+export function Timeline({ moments, name }: { moments: readonly Moment[]; name: string }) {
+  return (
+    <ol class="timeline" aria-label={name}>
+      {moments.map(({ key, tone, at, iso, what, more }) => (
+        <li key={key} class={tone} data-mark={MARKS[tone]}>
+          <div class="row">
+            <span class="grow break">{what}</span>
+            <time class="muted small num" dateTime={iso} title={iso}>
+              {at}
+            </time>
+          </div>
+          {more}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** Names and values: `<Facts of={[['Size', '1.2 KiB'], …]} />`; null values are left out. */
+export function Facts({ of: facts }: { of: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {facts
+        .filter(([, value]) => value !== null && value !== undefined && value !== '')
+        .map(([name, value]) => (
+          <div key={name} style={{ display: 'contents' }}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  )
+}

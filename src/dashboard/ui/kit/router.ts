@@ -1,0 +1,69 @@
+import { signal } from '@preact/signals'
+
+/** Where we are: `/dashboard/messages/msg_…?status=bounced` is path `/messages/msg_…` and query `{status: 'bounced'}`. Plain
+ *  links (`<a href={href('/messages')}>`) are followed without loading; nothing else is needed for them. */
+
+const BASE = '/dashboard'
+
+export interface Place {
+  path: string
+  query: Record<string, string>
+}
+
+export const place = signal<Place>(placeOf(window.location))
+
+/** Path below the dashboard, and what is asked of it → what stands in a link. Empty values are left out. */
+export function href(path: string, query: Record<string, string | undefined> = {}): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]))
+  const text = new URLSearchParams(given).toString()
+  return `${BASE}${path === '/' ? '/' : path}${text === '' ? '' : `?${text}`}`
+}
+
+/** Goes there; `replace` leaves no step back. The page's heading gets the focus, as after a load. */
+export function go(path: string, query?: Record<string, string | undefined>, { replace = false } = {}): void {
+  const to = href(path, query)
+  const isElsewhere = path !== place.value.path
+  window.history[replace ? 'replaceState' : 'pushState'](null, '', to)
+  place.value = placeOf(window.location)
+  if (isElsewhere) window.scrollTo(0, 0)
+}
+
+/** Changes some of the query of where we are, leaving no step back: for filters, tabs and ranges. */
+export function ask(change: Record<string, string | undefined>): void {
+  go(place.value.path, { ...place.value.query, ...change }, { replace: true })
+}
+
+/** `/messages/:id` and a path → `{id}`, or null where it does not fit. */
+export function match(pattern: string, path: string): Record<string, string> | null {
+  const [wanted, given] = [pattern.split('/'), path.split('/')]
+  if (wanted.length !== given.length) return null
+  const params: Record<string, string> = {}
+  for (const [at, part] of wanted.entries()) {
+    if (part.startsWith(':')) params[part.slice(1)] = decodeURIComponent(given[at]!)
+    else if (part !== given[at]) return null
+  }
+  return params
+}
+
+/** Follows links and the browser's own steps. Once, when the page starts. */
+export function startRouter(): void {
+  window.addEventListener('popstate', () => {
+    place.value = placeOf(window.location)
+  })
+  document.addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0) return
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    const link = (event.target as Element).closest?.('a[href]') as HTMLAnchorElement | null
+    if (link === null || link.target !== '' || link.hasAttribute('download')) return
+    if (link.origin !== window.location.origin || !`${link.pathname}/`.startsWith(`${BASE}/`)) return
+    if (link.hash !== '') return
+    event.preventDefault()
+    const { path, query } = placeOf(link)
+    go(path, query)
+  })
+}
+
+function placeOf({ pathname, search }: { pathname: string; search: string }): Place {
+  const path = pathname.slice(BASE.length).replace(/\/+$/, '') || '/'
+  return { path, query: Object.fromEntries(new URLSearchParams(search)) }
+}

@@ -1,0 +1,53 @@
+/** What state something is in: a word and a mark, never colour alone. */
+export type Tone = 'good' | 'warn' | 'bad' | 'calm' | 'quiet'
+
+export const MARKS: Record<Tone, string> = { good: '✓', warn: '!', bad: '✕', calm: '→', quiet: '·' }
+
+/** Words of the API → how they look. What is not here is quiet. */
+const TONES: Record<string, Tone> = {
+  delivered: 'good',
+  verified: 'good',
+  valid: 'good',
+  active: 'good',
+  pass: 'good',
+  enabled: 'good',
+  accepted: 'calm',
+  queued: 'calm',
+  scheduled: 'calm',
+  opened: 'calm',
+  clicked: 'calm',
+  pending: 'calm',
+  live: 'calm',
+  deferred: 'warn',
+  partial: 'warn',
+  softbounce: 'warn',
+  paused: 'warn',
+  retiring: 'warn',
+  warn: 'warn',
+  warning: 'warn',
+  mismatch: 'warn',
+  softfail: 'warn',
+  suppressed: 'warn',
+  unsubscribed: 'warn',
+  bounced: 'bad',
+  complained: 'bad',
+  failed: 'bad',
+  fail: 'bad',
+  firing: 'bad',
+  missing: 'bad',
+  revoked: 'bad',
+  expired: 'bad',
+}
+
+/** `<Chip word="delivered" />`; `tone` where the word alone does not say it. */
+export function Chip({ word, tone = TONES[word] ?? 'quiet' }: { word: string; tone?: Tone | undefined }) {
+  return (
+    <span class={`chip ${tone}`} data-mark={MARKS[tone]}>
+      {word.replaceAll('_', ' ')}
+    </span>
+  )
+}
+
+export function toneOf(word: string): Tone {
+  return TONES[word] ?? 'quiet'
+}

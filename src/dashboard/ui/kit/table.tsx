@@ -1,0 +1,143 @@
+import type { ComponentChildren } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import type { Loaded, Pages } from './load.ts'
+import { Fault } from './pieces.tsx'
+import { go } from './router.ts'
+
+export interface Column<T> {
+  /** Heading, and label of the value where rows are cards. '' for a column of buttons. */
+  name: string
+  show: (row: T) => ComponentChildren
+  /** Sortable by this, within the rows that are shown. */
+  by?: (row: T) => string | number
+  isNumber?: boolean
+  /** Takes the whole width of a card, without its label. */
+  isWhole?: boolean
+}
+
+/** Rows with headings; cards where there is no room. `link` says where a row leads: a click on it, Enter, and the arrows or
+ *  `j` and `k` walk the rows (keys.ts). Give the first column a link too, for those who come with Tab.
+ *
+ *  Put `<Pager pages={pages} />` below it. `whenEmpty` is shown in place of no rows, `loaded` tells of waiting and faults. */
+export function Table<T>({
+  name,
+  columns,
+  loaded,
+  keyOf,
+  link,
+  whenEmpty,
+}: {
+  name: string
+  columns: readonly Column<T>[]
+  loaded: Loaded<T[]>
+  keyOf: (row: T) => string
+  link?: (row: T) => string
+  whenEmpty: ComponentChildren
+}) {
+  const [sorted, setSorted] = useState<{ at: number; isUp: boolean } | null>(null)
+  const body = useRef<HTMLTableSectionElement>(null)
+  const { data, error, isLoading, reload } = loaded
+  const rows = sorted === null ? data : sort(data, columns[sorted.at]?.by, sorted.isUp)
+  const open = (row: T, event: MouseEvent | KeyboardEvent) => {
+    if (link === undefined || (event.target as Element).closest('a, button, input, select, summary')) return
+    if (window.getSelection()?.toString()) return // somebody is copying from the row
+    go(...placeOf(link(row)))
+  }
+  return (
+    <div class="stack tight">
+      <Fault error={error} onRetry={reload} />
+      <div class="table" aria-busy={isLoading}>
+        {rows?.length === 0 ? (
+          whenEmpty
+        ) : (
+          <table class={`cards ${link ? 'linked' : ''}`}>
+            <caption class="hidden">{name}</caption>
+            <thead>
+              <tr>
+                {columns.map(({ name, by, isNumber }, at) => (
+                  <th
+                    key={name}
+                    scope="col"
+                    class={isNumber ? 'num' : undefined}
+                    aria-sort={sorted?.at === at ? (sorted.isUp ? 'ascending' : 'descending') : undefined}
+                  >
+                    {by === undefined ? (
+                      name || <span class="hidden">Actions</span>
+                    ) : (
+                      <button
+                        type="button"
+                        onClick={() => setSorted({ at, isUp: !(sorted?.at === at && sorted.isUp) })}
+                      >
+                        {name}
+                        {sorted?.at === at ? (sorted.isUp ? ' ↑' : ' ↓') : ''}
+                      </button>
+                    )}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody ref={body}>
+              {rows === undefined && error === undefined && (
+                <tr>
+                  <td colSpan={columns.length} class="muted wholly">
+                    Loading…
+                  </td>
+                </tr>
+              )}
+              {rows?.map((row) => (
+                <tr
+                  key={keyOf(row)}
+                  data-row
+                  tabIndex={link ? -1 : undefined}
+                  onClick={(event) => open(row, event)}
+                  onKeyDown={(event) => event.key === 'Enter' && open(row, event)}
+                >
+                  {columns.map(({ name, show, isNumber, isWhole }) => (
+                    <td
+                      key={name}
+                      data-label={name}
+                      class={[isNumber && 'num', isWhole && 'wholly'].filter(Boolean).join(' ')}
+                    >
+                      {show(row)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** To newer and to older rows; nothing where one page has all of them. */
+export function Pager<T>({ pages }: { pages: Pages<T> }) {
+  const { hasNewer, hasOlder, newer, older } = pages
+  if (!hasNewer && !hasOlder) return null
+  return (
+    <nav class="pager" aria-label="Pages">
+      <button type="button" disabled={!hasNewer} onClick={newer}>
+        ← Newer
+      </button>
+      <button type="button" disabled={!hasOlder} onClick={older}>
+        Older →
+      </button>
+    </nav>
+  )
+}
+
+/** A link of ours → path and query for `go`. */
+function placeOf(link: string): [string, Record<string, string>] {
+  const url = new URL(link, window.location.origin)
+  return [url.pathname.replace(/^\/dashboard/, '') || '/', Object.fromEntries(url.searchParams)]
+}
+
+function sort<T>(rows: T[] | undefined, by: Column<T>['by'], isUp: boolean): T[] | undefined {
+  if (rows === undefined || by === undefined) return rows
+  const way = isUp ? 1 : -1
+  return rows.toSorted((a, b) => {
+    const [left, right] = [by(a), by(b)]
+    return left === right ? 0 : (left < right ? -1 : 1) * way
+  })
+}

@@ -1,0 +1,127 @@
+import { type ComponentChildren, Fragment } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import icon from './icon.svg'
+import { signOut } from './kit/api.ts'
+import { ConfirmDialog } from './kit/dialog.tsx'
+import { KeyHelp, openKeyHelp } from './kit/keys.tsx'
+import { Choice, Segments } from './kit/pieces.tsx'
+import { href, place } from './kit/router.ts'
+import { actFor, mode, organization, session, type Theme, theme } from './kit/state.ts'
+import { attempt, Toasts } from './kit/toast.tsx'
+import { PAGES, type PageEntry } from './pages.ts'
+
+/** Everything around a page: navigation, whom we act for, live or test, and what lies above. */
+export function Layout({ page, children }: { page: PageEntry | null; children: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false)
+  const main = useRef<HTMLElement>(null)
+  const { path } = place.value
+  const isFirst = useRef(true)
+  useEffect(() => {
+    setOpen(false)
+    if (!isFirst.current) main.current?.focus({ preventScroll: true })
+    isFirst.current = false
+  }, [path])
+
+  return (
+    <div class={mode.value === 'test' ? 'test-mode' : undefined}>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <div class="frame">
+        <nav class={`side ${isOpen ? 'open' : ''}`} id="navigation" aria-label="Pages">
+          <a class="brand" href={href('/')}>
+            <img src={icon} alt="" />
+            Postrider
+          </a>
+          <div>
+            {GROUPS.map((group) => (
+              <Fragment key={group}>
+                {group !== '' && PAGES.some((each) => each.group === group) && <h2>{group}</h2>}
+                <ul>
+                  {PAGES.filter((each) => each.group === group).map(({ path, name, key }) => (
+                    <li key={path}>
+                      <a
+                        href={href(path)}
+                        aria-current={isWithin(path, page) ? 'page' : undefined}
+                        data-keys={key && `g ${key}`}
+                      >
+                        {name}
+                      </a>
+                    </li>
+                  ))}
+                </ul>
+              </Fragment>
+            ))}
+          </div>
+        </nav>
+        <div>
+          <header class="top">
+            <button
+              type="button"
+              class="menu icon"
+              aria-expanded={isOpen}
+              aria-controls="navigation"
+              onClick={() => setOpen(!isOpen)}
+            >
+              Menu
+            </button>
+            <Organizations />
+            <Segments name="Mode" options={MODES} chosen={mode.value} onChoose={(id) => (mode.value = id)} />
+            <span class="grow" />
+            <button type="button" class="plain icon wide" onClick={openKeyHelp} aria-label="Keys">
+              <kbd>?</kbd>
+            </button>
+            <Choice
+              name="Colours"
+              value={theme.value}
+              options={THEMES}
+              onChange={(id) => (theme.value = id as Theme)}
+            />
+            <button type="button" class="plain" onClick={() => attempt(signOut)}>
+              Sign out
+            </button>
+          </header>
+          <main id="main" ref={main} tabIndex={-1}>
+            {children}
+          </main>
+        </div>
+      </div>
+      <Above />
+    </div>
+  )
+}
+
+const GROUPS = ['', 'Sending', 'Receiving', 'Server'] as const
+const MODES = [
+  ['live', 'Live'],
+  ['test', 'Test'],
+] as const
+const THEMES = [
+  ['auto', 'Auto'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+] as const
+
+/** Whom we act for; a name alone where there is only one. */
+function Organizations() {
+  const all = session.value?.organizations ?? []
+  if (all.length === 0) return <span class="muted">No organization yet</span>
+  if (all.length === 1) return <strong class="break">{all[0]!.name}</strong>
+  const options = all.map(({ id, name }) => [id, name] as const)
+  return <Choice name="Organization" value={organization.value?.id ?? ''} options={options} onChange={actFor} />
+}
+
+/** Dialogs and toasts, which every view needs. */
+export function Above() {
+  return (
+    <>
+      <ConfirmDialog />
+      <KeyHelp />
+      <Toasts />
+    </>
+  )
+}
+
+function isWithin(path: string, page: PageEntry | null): boolean {
+  return page !== null && (page.path === path || page.under === path)
+}

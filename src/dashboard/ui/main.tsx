@@ -1,0 +1,78 @@
+import { type ComponentType, render } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { loadSession, wordsOf } from './kit/api.ts'
+import { type KeyedPage, startKeys, up } from './kit/keys.tsx'
+import { Empty, Head } from './kit/pieces.tsx'
+import { href, match, place, startRouter } from './kit/router.ts'
+import { organization, session, startState } from './kit/state.ts'
+import { Layout } from './layout.tsx'
+import { PAGES, type PageEntry } from './pages.ts'
+import { SignIn } from './sign-in.tsx'
+
+/** Where the dashboard starts: who is signed in, then the page of the path. */
+function App() {
+  const [fault, setFault] = useState('')
+  useEffect(() => {
+    loadSession().catch((thrown) => setFault(wordsOf(thrown)))
+  }, [])
+  if (fault !== '') return <main class="door notice bad">{fault}</main>
+  if (session.value === undefined) return <div class="busy" role="progressbar" aria-label="Loading" />
+  if (session.value === null) return <SignIn />
+  const found = pageAt(place.value.path)
+  return (
+    <Layout page={found?.page ?? null}>
+      {found === null ? <Nowhere /> : <Page key={keyOf(found)} page={found.page} params={found.params} />}
+    </Layout>
+  )
+}
+
+/** A page anew for each thing it is about, and for each organization. */
+const keyOf = ({ page, params }: Found) => JSON.stringify([page.path, params, organization.value?.id])
+
+interface Found {
+  page: PageEntry
+  params: Record<string, string>
+}
+
+function pageAt(path: string): Found | null {
+  for (const page of PAGES) {
+    const params = match(page.path, path)
+    if (params !== null) return { page, params }
+  }
+  return null
+}
+
+const loaded = new Map<PageEntry, ComponentType>()
+
+function Page({ page, params }: Found) {
+  const [fault, setFault] = useState('')
+  const [, setLoaded] = useState(0)
+  const Shown = loaded.get(page)
+  useEffect(() => {
+    up.value = page.under ?? null
+    if (loaded.has(page)) return
+    page.load().then(
+      (module) => {
+        loaded.set(page, module.default)
+        setLoaded((count) => count + 1)
+      },
+      () => setFault('This page could not be loaded. The server may have been upgraded: load it again.'),
+    )
+  }, [page])
+  if (fault !== '') return <Empty name={fault} />
+  return Shown === undefined ? <div class="busy" role="progressbar" aria-label="Loading" /> : <Shown {...params} />
+}
+
+function Nowhere() {
+  return (
+    <>
+      <Head name="Nothing here" about="There is no page at this address." />
+      <a href={href('/')}>To the overview</a>
+    </>
+  )
+}
+
+startState()
+startRouter()
+startKeys(PAGES.filter((page): page is PageEntry & KeyedPage => page.key !== undefined))
+render(<App />, document.getElementById('app')!)

@@ -1,0 +1,33 @@
+import type { FunctionComponent } from 'preact'
+
+/** The table of all pages: one row and one file in pages/ each. The file's default export gets what the path names.
+ *
+ *  What a page is made of stands in kit/, each file with its own notes:
+ *    api.ts      get, post, patch, remove, getText: calls of the public API, which throw ApiError
+ *    load.ts     useLoad, usePages: ask, wait, ask again; about the organization and mode that are chosen
+ *    router.ts   href, go, ask (the query), place
+ *    state.ts    session, organization, mode, theme (signals)
+ *    table.tsx   Table, Pager · form.tsx  Form, Field, Check · dialog.tsx  Dialog, confirm · toast.tsx  toast, attempt
+ *    pieces.tsx  Head, Facts, CopyButton, Tabs, Segments, Filters, Choice, Empty, Fault, Timeline
+ *    status.tsx  Chip · format.ts  when, ago, duration, number, percent, bytes · keys.tsx  the keyboard
+ *  Classes for layout are in style.css: card, stack, row, apart, columns, notice, facts, muted, small, mono, break. Its
+ *  policy allows no inline style in HTML (Preact's `style={{…}}` is none), no eval, and no request to anywhere else. */
+export interface PageEntry {
+  /** `/messages/:message_id` */
+  path: string
+  name: string
+  /** Group in the navigation; '' is the first, without a heading. Absent: not in it. */
+  group?: '' | 'Sending' | 'Receiving' | 'Server'
+  /** `g` and this letter go there. */
+  key?: string
+  /** The page it belongs to: where Escape leads, and what is marked in the navigation. */
+  under?: string
+  // biome-ignore lint/suspicious/noExplicitAny: each page takes what its own path names
+  load: () => Promise<{ default: FunctionComponent<any> }>
+}
+
+export const PAGES: readonly PageEntry[] = [
+  { path: '/', name: 'Overview', group: '', key: 'o', load: () => import('./pages/overview.tsx') },
+  { path: '/messages', name: 'Messages', group: '', key: 'm', load: () => import('./pages/messages.tsx') },
+  { path: '/messages/:message_id', name: 'Message', under: '/messages', load: () => import('./pages/message.tsx') },
+]

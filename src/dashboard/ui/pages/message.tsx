@@ -1,0 +1,5 @@
+import { Head } from '../kit/pieces.tsx'
+
+export default function Page() {
+  return <Head name="message" />
+}

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { bundleDashboard } from '../../src/dashboard/bundle.ts'
+import { type PackedFile, pack, unpack } from '../../src/dashboard/pack.ts'
+import { dashboardPages } from '../../src/dashboard/pages.ts'
+import { createTestApi, type TestApi } from '../support/api.ts'
+
+/** The files of the dashboard as they go over the wire. */
+
+let files: PackedFile[]
+let made: TestApi
+beforeAll(async () => {
+  files = await bundleDashboard({ isForRelease: true })
+  made = await createTestApi({ pages: dashboardPages(async () => unpack(pack(files))) })
+})
+afterAll(() => made.close())
+
+const ask = async (path: string, headers: Record<string, string> = {}) => {
+  const response = await made.api.fetch(new Request(`http://localhost${path}`, { headers, redirect: 'manual' }))
+  return { status: response.status, headers: response.headers, bytes: new Uint8Array(await response.arrayBuffer()) }
+}
+const textOf = (file: PackedFile) => brotliDecompressSync(file.br).toString()
+const named = (name: string) => files.find((file) => file.name === name)!
+
+test('every path below the dashboard is the one page, with a policy that lets nothing in', async () => {
+  expect((await ask('/')).headers.get('location')).toEndWith('/dashboard/')
+  for (const path of ['/dashboard', '/dashboard/', '/dashboard/messages/msg_1']) {
+    const { status, headers, bytes } = await ask(path)
+    expect([path, status]).toEqual([path, 200])
+    expect(Buffer.from(bytes).toString()).toContain('<div id="app">')
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    )
+    expect(headers.get('cache-control')).toBe('no-cache')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+  }
+})
+
+test('files are kept for ever, come compressed as asked for, and are not sent twice', async () => {
+  const script = files.find(({ name }) => name.endsWith('.js'))!
+  const path = `/dashboard/assets/${script.name}`
+  const br = await ask(path, { 'accept-encoding': 'gzip, deflate, br' })
+  expect(br.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  expect(br.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+  expect([br.headers.get('content-encoding'), br.headers.get('vary')]).toEqual(['br', 'Accept-Encoding'])
+  const gzip = await ask(path, { 'accept-encoding': 'gzip, br;q=0' })
+  const plain = await ask(path)
+  expect([gzip.headers.get('content-encoding'), plain.headers.get('content-encoding')]).toEqual(['gzip', null])
+  expect(brotliDecompressSync(br.bytes).equals(plain.bytes)).toBe(true)
+  expect(gunzipSync(gzip.bytes).equals(plain.bytes)).toBe(true)
+  const again = await ask(path, { 'if-none-match': br.headers.get('etag')! })
+  expect([again.status, again.bytes.length]).toEqual([304, 0])
+  expect((await ask('/dashboard/assets/none.js')).status).toBe(404)
+})
+
+test('the frame that mail is shown in runs no script, and asks for nothing unless images are wanted', async () => {
+  const policy = async (path: string) => (await ask(path)).headers.get('content-security-policy')!
+  const closed = await policy('/dashboard/preview')
+  expect(closed).toContain("default-src 'none'; img-src data:; style-src 'unsafe-inline'")
+  expect(closed).toContain("frame-ancestors 'self'; sandbox allow-same-origin")
+  expect(closed).not.toContain('http')
+  expect(await policy('/dashboard/preview-with-images')).toContain('img-src data: https: http:;')
+})
+
+describe('what a browser loads first', () => {
+  /** The page, its style, and the scripts that are imported without being asked for. */
+  const first = () => {
+    const html = textOf(named('index.html'))
+    const names = new Set(['index.html'])
+    const add = (name: string) => {
+      if (names.has(name)) return
+      names.add(name)
+      for (const [, next] of textOf(named(name)).matchAll(/(?:from|import)"(?:\/dashboard\/assets\/|\.\/)([\w.-]+)"/g))
+        add(next!)
+    }
+    for (const [, name] of html.matchAll(/"\/dashboard\/assets\/([\w.-]+)"/g)) add(name!)
+    return [...names].map(named)
+  }
+  const sum = (all: PackedFile[]) => all.reduce((bytes, { gzip }) => bytes + gzip.length, 0)
+
+  test('is at most 100 KB, compressed', () => {
+    expect(first().length).toBeGreaterThan(3)
+    expect(first().length).toBeLessThan(files.length)
+    expect(sum(first())).toBeLessThan(100_000)
+  })
+
+  test('has at most 15 KB of style, before it is compressed', () => {
+    expect(files.filter(({ name }) => name.endsWith('.css')).map((file) => textOf(file).length)[0]).toBeLessThan(15_000)
+  })
+
+  test('says nothing to any other host', () => {
+    for (const file of files) {
+      const hosts = [...textOf(file).matchAll(/https?:\/\/([\w.-]+)/g)].map(([, host]) => host)
+      // Names of XML vocabularies, which nobody asks for.
+      expect([file.name, hosts.filter((host) => host !== 'www.w3.org')]).toEqual([file.name, []])
+    }
+  })
+})

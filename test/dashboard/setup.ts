@@ -1,0 +1,152 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { hashToken, mintToken } from '../../src/api/sessions.ts'
+import { createMintId } from '../../src/platform/ids.ts'
+import { systemRandom } from '../../src/platform/random.ts'
+import { signIn } from '../support/api.ts'
+import { startHouse, type TestHouse } from '../support/house.ts'
+import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+
+/** The dashboard in a real browser on the whole house: one house and one Chromium a file, a context of its own (no cookies,
+ *  nothing stored) for each test. What the page does that it must not is collected, and `close` throws it: errors of
+ *  scripts, messages on the console, requests to anywhere but the house. */
+export interface TestDashboard {
+  house: TestHouse
+  origin: string
+  /** Signs in and goes to the path below `/dashboard`. */
+  open(path: string, options?: View): Promise<Page>
+  /** A link that was not used yet. */
+  link(): Promise<string>
+  /** A page that nobody is signed in on. */
+  blank(options?: View): Promise<Page>
+  close(): Promise<void>
+}
+
+export interface View {
+  width?: number
+  height?: number
+  theme?: 'light' | 'dark'
+  /** Told by the page itself and expected by the test. */
+  expected?: RegExp
+}
+
+const CHROMIUM = '/usr/bin/chromium'
+/** Without a browser there is nothing to see; CI has one (.ci/run). */
+export const hasBrowser = existsSync(CHROMIUM) || process.env.REAL_PEERS === 'required'
+/** A browser on a busy machine. */
+export const LIMIT_MS = 60_000
+
+const SHOTS = join(import.meta.dir, '../../dist/test/screenshots')
+
+/** `furnish` puts into the house what the tests are to see. */
+export async function startDashboard(
+  furnish: (house: TestHouse) => Promise<void> = async () => {},
+): Promise<TestDashboard> {
+  const remote: RawMx = await startRawMx({})
+  const house = await startHouse({ remote })
+  const origin = `http://${house.house().listening.http}`
+  const faults: string[] = []
+  const mintId = createMintId(house.clock, systemRandom)
+  const contexts: BrowserContext[] = []
+  await furnish(house)
+  const browser: Browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIETLY, timeout: LIMIT_MS })
+
+  const blank = async ({ width = 1280, height = 900, theme = 'light', expected }: View = {}) => {
+    const context = await browser.newContext({
+      viewport: { width, height },
+      colorScheme: theme,
+      reducedMotion: 'reduce',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    contexts.push(context)
+    context.setDefaultTimeout(15_000)
+    await context.route(
+      (url) => url.origin !== origin && /^https?:$/.test(url.protocol),
+      (route) => {
+        faults.push(`asked for ${route.request().url()}`)
+        return route.abort()
+      },
+    )
+    const page = await context.newPage()
+    const fault = (what: string) => expected?.test(what) || faults.push(`${new URL(page.url()).pathname}: ${what}`)
+    page.on('pageerror', (error) => fault(`threw ${error.stack}`))
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') fault(`said ${message.text()}`)
+    })
+    return page
+  }
+  const link = async () => {
+    const token = mintToken(systemRandom)
+    const now = house.clock.now()
+    await house.store().sessions.addLink({ tokenHash: hashToken(token), createdAt: now, expiresAt: now + 1_800_000 })
+    return `${origin}/dashboard/sign-in#token=${token}`
+  }
+
+  return {
+    house,
+    origin,
+    link,
+    blank,
+    async open(path, view) {
+      const page = await blank(view)
+      const { cookie } = await signIn(house.store(), house.clock.now(), systemRandom, mintId)
+      const [name = '', value = ''] = cookie.split('=')
+      await page.context().addCookies([{ name, value, url: origin, httpOnly: true, sameSite: 'Strict' }])
+      await page.goto(`${origin}/dashboard${path}`)
+      await page.locator('main h1').first().waitFor()
+      return page
+    },
+    async close() {
+      for (const context of contexts) await context.close()
+      await browser.close()
+      await house.close()
+      await remote.stop()
+      if (faults.length > 0) throw new Error([...new Set(faults)].join('\n'))
+    },
+  }
+}
+
+const QUIETLY = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+]
+
+/** What axe finds wrong with the page as it is shown: `color-contrast: .chip …`; [] when nothing. */
+export async function axeFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe())
+  const found = await page.evaluate(async () => {
+    const { violations } = await (window as never as { axe: { run(): Promise<AxeResult> } }).axe.run()
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, any }) => [id, target.join(' '), any[0]?.message]),
+    )
+  })
+  return found.map(([id, target, why]) => `${id}: ${target} (${why})`)
+}
+
+interface AxeResult {
+  violations: { id: string; nodes: { target: string[]; any: { message: string }[] }[] }[]
+}
+
+let axeSource: string | undefined
+function axe(): string {
+  axeSource ??= readFileSync(join(import.meta.dir, '../../node_modules/axe-core/axe.min.js'), 'utf8')
+  return axeSource
+}
+
+/** How much wider the page is than the window; 0 when nothing has to be scrolled sideways. */
+export function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth))
+}
+
+/** Kept beside the results of the tests, for people. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  mkdirSync(SHOTS, { recursive: true })
+  await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true })
+}

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+
+/** The door and the frame around all pages. */
+
+describe.skipIf(!hasBrowser)('the dashboard', () => {
+  let board: TestDashboard
+  beforeAll(async () => {
+    board = await startDashboard()
+  }, LIMIT_MS)
+  afterAll(() => board?.close(), LIMIT_MS)
+
+  test(
+    'is entered by a link, which leaves the address at once and opens nothing twice',
+    async () => {
+      const link = await board.link()
+      const page = await board.blank({ expected: /401/ })
+      await page.goto(link)
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+      expect(page.url()).toBe(`${board.origin}/dashboard/`)
+      await page.reload()
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+
+      const other = await board.blank({ expected: /401/ })
+      await other.goto(link)
+      await other.getByRole('alert').waitFor()
+      expect(await other.getByRole('alert').textContent()).toContain('opens nothing')
+      expect(await axeFaults(other)).toEqual([])
+      await screenshot(other, 'sign-in')
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'is left, and what is asked for afterwards leads to the door',
+    async () => {
+      const page = await board.open('/messages', { expected: /401/ })
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByRole('heading', { name: 'Sign in with a link' }).waitFor()
+      await page.goto(`${board.origin}/dashboard/messages`)
+      await page.getByRole('heading', { name: 'Sign in with a link' }).waitFor()
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'is walked by keyboard alone',
+    async () => {
+      const page = await board.open('/')
+      await page.keyboard.press('Tab')
+      expect(await page.locator(':focus').textContent()).toContain('Skip to content')
+      await page.keyboard.press('Enter')
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+      await page.keyboard.type('gm')
+      await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+      await page.keyboard.type('?')
+      const help = page.getByRole('dialog', { name: 'Keys' })
+      await help.waitFor()
+      await page.keyboard.press('Escape')
+      await help.waitFor({ state: 'detached' })
+      await page.goBack()
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'keeps the colours that were chosen, and what it acts for',
+    async () => {
+      const page = await board.open('/')
+      await page.getByRole('combobox', { name: 'Colours' }).selectOption('dark')
+      await page.getByRole('button', { name: 'Test', exact: true }).click()
+      await page.reload()
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+      expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe('dark')
+      expect(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)).toBe(
+        'rgb(18, 20, 22)',
+      )
+      expect(await page.getByRole('button', { name: 'Test', exact: true }).getAttribute('aria-pressed')).toBe('true')
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'fits a phone, with the navigation behind a button',
+    async () => {
+      const page = await board.open('/', { width: 360, height: 740 })
+      expect(await overflow(page)).toBe(0)
+      const menu = page.getByRole('button', { name: 'Menu' })
+      await menu.click()
+      await screenshot(page, 'menu-360')
+      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Messages' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
+      expect(await menu.getAttribute('aria-expanded')).toBe('false')
+    },
+    LIMIT_MS,
+  )
+})
