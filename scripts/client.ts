@@ -1,0 +1,69 @@
+/** src/client → dist/client: the package `postrider` for other programs, as ES modules and CommonJS with types and no
+ *  dependencies, and the same packed as dist/client/postrider-<version>.tgz for `npm install`. Exit code 1 when a type is
+ *  wrong. */
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pkg from '../package.json' with { type: 'json' }
+
+const ROOT = join(import.meta.dir, '..')
+const OUT = join(ROOT, 'dist/client')
+const ENTRIES = ['index', 'nodemailer']
+
+rmSync(OUT, { recursive: true, force: true })
+emit('esm', 'es2022')
+emit('cjs', 'commonjs')
+writeFileSync(join(OUT, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
+writeFileSync(join(OUT, 'cjs/package.json'), '{ "type": "commonjs" }\n')
+cpSync(join(ROOT, 'LICENSE'), join(OUT, 'LICENSE'))
+execFileSync(process.execPath, ['pm', 'pack', '--quiet'], { cwd: OUT, stdio: ['ignore', 'ignore', 'inherit'] })
+console.log(`dist/client/postrider-${pkg.version}.tgz`)
+
+/** By the compiler itself: one file of each source, to be read by whoever steps into it. */
+function emit(folder: string, module: string): void {
+  const out = join(OUT, folder)
+  mkdirSync(out, { recursive: true })
+  const options = {
+    outDir: out,
+    rootDir: join(ROOT, 'src/client'),
+    module,
+    moduleResolution: 'bundler',
+    target: 'es2022',
+    lib: 'es2022,dom,dom.iterable',
+    // Nothing of Node or Bun: what stands here must be there in every runtime.
+    types: '',
+  }
+  const flags = ['--ignoreConfig', '--strict', '--declaration', '--rewriteRelativeImportExtensions', '--skipLibCheck']
+  const values = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
+  const sources = ENTRIES.map((name) => join(ROOT, 'src/client', `${name}.ts`))
+  try {
+    execFileSync(process.execPath, ['x', 'tsc', ...flags, ...values, ...sources], { cwd: ROOT, stdio: 'inherit' })
+  } catch {
+    process.exit(1)
+  }
+  // The compiler leaves these as they are in declarations.
+  for (const name of readdirSync(out).filter((file) => file.endsWith('.d.ts'))) {
+    const text = readFileSync(join(out, name), 'utf8')
+    writeFileSync(join(out, name), text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
+  }
+}
+
+function manifest() {
+  const entry = (name: string) => ({
+    import: { types: `./esm/${name}.d.ts`, default: `./esm/${name}.js` },
+    require: { types: `./cjs/${name}.d.ts`, default: `./cjs/${name}.js` },
+  })
+  return {
+    name: 'postrider',
+    version: pkg.version,
+    description: 'Client of a Postrider server: send mail, know what became of it, verify its webhooks',
+    license: pkg.license,
+    type: 'module',
+    sideEffects: false,
+    engines: { node: '>=20.3' },
+    main: './cjs/index.js',
+    types: './cjs/index.d.ts',
+    exports: { '.': entry('index'), './nodemailer': entry('nodemailer') },
+    files: ['esm', 'cjs', 'LICENSE'],
+  }
+}

@@ -1,0 +1,166 @@
+import { join } from 'node:path'
+import pkg from '../../package.json' with { type: 'json' }
+import { type ClientOperation, camel, operationsOf } from './operations.ts'
+import { comment, membersOf, type Schema, typeOf } from './schema-type.ts'
+
+const ROOT = join(import.meta.dir, '../..')
+const HEAD = '// Made of the OpenAPI document by scripts/client-types.ts.\n\n'
+
+// biome-ignore lint/suspicious/noExplicitAny: JSON
+type Json = any
+
+/** OpenAPI document → the files of src/client that are made of it, by name, formatted. The same document gives the same
+ *  files. Throws where the document says something that the client has no words for. */
+export function clientFiles(document: Json): { 'types.ts': string; 'routes.ts': string } {
+  const operations = operationsOf(document)
+  return {
+    'types.ts': formatted('types.ts', typesFile(operations, document.components.schemas)),
+    'routes.ts': formatted('routes.ts', routesFile(operations)),
+  }
+}
+
+function typesFile(operations: ClientOperation[], schemas: Record<string, Schema>): string {
+  const imports = [
+    "import type { Call, CallOptions, KeyedOptions, SendOptions } from './call.ts'",
+    "import type { Pages } from './pages.ts'",
+  ]
+  const inputs = operations.flatMap((operation) => {
+    const { id, body, query } = operation
+    const answer = ownAnswerOf(operation)
+    return [
+      ...(body === null || body.$ref !== undefined ? [] : [declared(`${pascal(id)}Body`, body)]),
+      ...(query === null ? [] : [declared(`${pascal(id)}Query`, query)]),
+      ...(answer === null ? [] : [declared(`${pascal(id)}Answer`, answer)]),
+    ]
+  })
+  return [
+    HEAD + imports.join('\n'),
+    apiOf(operations),
+    ...Object.entries(schemas).map(([name, schema]) => declared(typeOf({ $ref: name }), schema)),
+    ...inputs,
+  ].join('\n\n')
+}
+
+function declared(name: string, schema: Schema): string {
+  const isObject = schema.type === 'object' && Object.keys(schema.properties ?? {}).length > 0
+  return (
+    comment(schema.description) +
+    (isObject ? `export interface ${name} ${membersOf(schema)}` : `export type ${name} = ${typeOf(schema)}`)
+  )
+}
+
+interface Tree {
+  [name: string]: ClientOperation | Tree
+}
+
+const isOperation = (entry: ClientOperation | Tree): entry is ClientOperation => Array.isArray(entry.names)
+
+function treeOf(operations: ClientOperation[]): Tree {
+  const tree: Tree = {}
+  for (const operation of operations) {
+    let at = tree
+    for (const name of operation.names.slice(0, -1)) {
+      at[name] ??= {}
+      at = at[name] as Tree
+    }
+    const last = operation.names.at(-1)!
+    if (at[last] !== undefined) throw new Error(`two operations are called ${operation.names.join('.')}`)
+    at[last] = operation
+  }
+  return tree
+}
+
+function apiOf(operations: ClientOperation[]): string {
+  const members = (tree: Tree): string =>
+    `{\n${Object.entries(tree)
+      .map(([name, entry]) => (isOperation(entry) ? signaturesOf(entry) : `${name}: ${members(entry)}`))
+      .join('\n')}\n}`
+  return `/** Every operation that an API key may ask for. */\nexport interface Api ${members(treeOf(operations))}`
+}
+
+function signaturesOf(operation: ClientOperation): string {
+  const { ids, names, text } = operation
+  const given = ids.map((id) => `${camel(id)}: string`)
+  const name = names.at(-1)!
+  const own = OVERLOADS[operation.id]
+  const signatures = own ?? [{ input: inputOf(operation), answer: answerOf(operation) }]
+  return signatures
+    .map(({ input, answer }) => {
+      const parameters = [...given, ...input, `options?: ${optionsOf(operation)}`]
+      return `${comment(text)}${name}(${parameters.join(', ')}): ${answer}`
+    })
+    .join('\n')
+}
+
+/** Where the answer goes by what is asked, which the document says in words. */
+const OVERLOADS: Record<string, { input: string[]; answer: string }[]> = {
+  messages_content: [
+    { input: ['query?: { part?: undefined }'], answer: 'Call<MessageContent>' },
+    { input: ["query: { part: 'html' | 'text' }"], answer: 'Call<string>' },
+    { input: ["query: { part: 'raw' }"], answer: 'Call<Uint8Array>' },
+  ],
+}
+
+function inputOf({ id, body, query }: ClientOperation): string[] {
+  if (body !== null && query !== null) throw new Error(`${id} takes a body and a query`)
+  const input = body ?? query
+  if (input === null) return []
+  const type = input.$ref === undefined ? pascal(id) + (body === null ? 'Query' : 'Body') : typeOf(input)
+  return [`${body === null ? 'query' : 'body'}${input.isRequired ? '' : '?'}: ${type}`]
+}
+
+/** The JSON of an answer that has no name in the document; null for all others. */
+function ownAnswerOf({ isList, answers }: ClientOperation): Schema | null {
+  const schema = answers['application/json']
+  return schema === undefined || schema.$ref !== undefined || isList ? null : schema
+}
+
+function answerOf(operation: ClientOperation): string {
+  const { id, isList, answers } = operation
+  if (isList) return `Pages<${typeOf(answers['application/json']!.properties!.data!.items!)}>`
+  const types = Object.entries(answers).map(([type, schema]) => {
+    if (type === 'application/json') return ownAnswerOf(operation) === null ? typeOf(schema) : `${pascal(id)}Answer`
+    return type.startsWith('text/') ? 'string' : 'Uint8Array'
+  })
+  return `Call<${[...new Set(types)].join(' | ')}>`
+}
+
+function optionsOf({ canWait, isKeyed }: ClientOperation): string {
+  return canWait ? 'SendOptions' : isKeyed ? 'KeyedOptions' : 'CallOptions'
+}
+
+function routesFile(operations: ClientOperation[]): string {
+  const entry = (operation: ClientOperation) =>
+    JSON.stringify({
+      method: operation.method,
+      path: operation.path,
+      takes: operation.body !== null ? 'body' : operation.query !== null ? 'query' : undefined,
+      isKeyed: operation.isKeyed || undefined,
+      isRepeatable: operation.isRepeatable || undefined,
+      isList: operation.isList || undefined,
+    })
+  const table = (tree: Tree): string =>
+    `{\n${Object.entries(tree)
+      .map(([name, each]) => `${name}: ${isOperation(each) ? entry(each) : table(each)},`)
+      .join('\n')}\n}`
+  return [
+    `${HEAD}import type { Routes } from './resources.ts'`,
+    `/** Of the client, and of the API that it was made for. */\nexport const VERSION = '${pkg.version}'`,
+    `/** Every operation that an API key may ask for, by where the client has it. */\nexport const ROUTES = ${table(treeOf(operations))} satisfies Routes`,
+  ].join('\n\n')
+}
+
+/** As Biome would have it. */
+function formatted(name: string, text: string): string {
+  const run = Bun.spawnSync([process.execPath, 'x', 'biome', 'format', `--stdin-file-path=src/client/${name}`], {
+    cwd: ROOT,
+    stdin: Buffer.from(text),
+  })
+  if (run.exitCode !== 0) throw new Error(`${name} cannot be formatted: ${run.stderr}`)
+  return run.stdout.toString()
+}
+
+function pascal(id: string): string {
+  const name = camel(id)
+  return name[0]!.toUpperCase() + name.slice(1)
+}

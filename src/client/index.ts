@@ -1,0 +1,16 @@
+/** The client for programs in TypeScript or JavaScript: Node 20.3, Bun, Deno; nothing but what they all have. */
+export { Call, type CallOptions, type KeyedOptions, type Result, type SendOptions } from './call.ts'
+export type { Clock } from './clock.ts'
+export * from './errors.ts'
+export type { Fetch } from './exchange.ts'
+export { type Page, Pages } from './pages.ts'
+export { Postrider, type PostriderOptions } from './postrider.ts'
+export type * from './types.ts'
+export {
+  type HeadersLike,
+  type UnwrapOptions,
+  unwrap,
+  type VerificationFault,
+  type WebhookEvent,
+  WebhookVerificationError,
+} from './unwrap.ts'

@@ -1,0 +1,192 @@
+import type { Event, InboundReceived } from './types.ts'
+
+/** What a request to an endpoint of yours tells: a webhook event, or a mail that came in. `type` says which; a mail has
+ *  none of its own on the wire and gets `inbound.received` here. */
+export type WebhookEvent = Event | ({ type: 'inbound.received' } & InboundReceived)
+
+/** The headers of a request as any framework has them: a `Headers`, or an object whose names may have any case. */
+export type HeadersLike =
+  | { get(name: string): string | null }
+  | Readonly<Record<string, string | readonly string[] | undefined>>
+
+export interface UnwrapOptions {
+  /** How far the time of the signature may be from now, before or after. */
+  toleranceSeconds?: number
+  /** ms */
+  now?: () => number
+}
+
+/** Why a request is not believed. */
+export type VerificationFault =
+  | 'missing_header'
+  | 'malformed_header'
+  | 'wrong_signature'
+  | 'stale'
+  | 'bad_secret'
+  | 'bad_body'
+
+/** Answer it with 401 and do nothing. */
+export class WebhookVerificationError extends Error {
+  readonly fault: VerificationFault
+
+  constructor(fault: VerificationFault, message: string) {
+    super(message)
+    this.name = 'WebhookVerificationError'
+    this.fault = fault
+  }
+}
+
+/** A request to your endpoint → its event, when `secret` signed exactly this body not long ago. `body` is what came over
+ *  the wire, before anything has parsed it. Takes `X-Service-Signature`, else `X-Inbound-Signature`, else the headers of
+ *  Standard Webhooks; of several `v1` one is enough, and all are compared, in constant time. Throws a
+ *  WebhookVerificationError. A genuine event may come twice: `id` is then the same.
+ *  Source: interface.md "Request headers and signature", contract §4, Standard Webhooks "Signature scheme". */
+export async function unwrap(
+  body: string | Uint8Array | ArrayBuffer,
+  headers: HeadersLike,
+  secret: string,
+  { toleranceSeconds = 300, now = Date.now }: UnwrapOptions = {},
+): Promise<WebhookEvent> {
+  const bytes = bytesOf(body)
+  if (typeof secret !== 'string' || secret === '') throw fault('bad_secret', 'there is no secret to verify with')
+  const signed = signatureIn(headers, secret)
+  const key = await hmacKey(signed.key)
+  const message = joined(encoder.encode(signed.prefix), bytes)
+  const matches = await Promise.all(
+    signed.signatures.map((signature) => crypto.subtle.verify('HMAC', key, signature, message)),
+  )
+  if (!matches.includes(true)) {
+    throw fault('wrong_signature', `${signed.header} was not made with this secret over this body`)
+  }
+  const awaySeconds = Math.abs(Math.floor(now() / 1_000) - signed.t)
+  if (awaySeconds > toleranceSeconds) {
+    throw fault('stale', `the signature is ${awaySeconds} s away from the clock here; ${toleranceSeconds} are allowed`)
+  }
+  return eventOf(bytes, signed.isInbound)
+}
+
+interface Signed {
+  header: string
+  t: number
+  /** Stands before the body in what was signed. */
+  prefix: string
+  key: Bytes
+  signatures: Bytes[]
+  isInbound: boolean
+}
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+function signatureIn(headers: HeadersLike, secret: string): Signed {
+  for (const header of ['X-Service-Signature', 'X-Inbound-Signature']) {
+    const value = headerOf(headers, header)
+    if (value === null) continue
+    return {
+      header,
+      isInbound: header === 'X-Inbound-Signature',
+      key: encoder.encode(secret),
+      ...fieldsOf(header, value),
+    }
+  }
+  return standardSignature(headers, secret)
+}
+
+/** `t=<seconds>,v1=<hex>[,v1=<hex>]`; fields of other names are left to later versions. `t` stays the text it came as in
+ *  what was signed. */
+function fieldsOf(header: string, value: string): Pick<Signed, 't' | 'prefix' | 'signatures'> {
+  const fields = value.split(',').map((field) => field.trim())
+  const times = fields.filter((field) => field.startsWith('t=')).map((field) => field.slice(2))
+  const signatures = fields.filter((field) => field.startsWith('v1=')).map((field) => field.slice(3))
+  const isWhole = times.length === 1 && TIME.test(times[0]!) && signatures.length > 0
+  if (!isWhole || !signatures.every((signature) => /^[0-9a-f]{64}$/.test(signature))) {
+    throw fault('malformed_header', `${header} is not t=<unix seconds>,v1=<64 hexadecimal digits>`)
+  }
+  return { t: Number(times[0]), prefix: `${times[0]}.`, signatures: signatures.map(bytesOfHex) }
+}
+
+/** `webhook-signature: v1,<base64> v1,<base64>`, keyed with the bytes that the secret's base64 stands for. */
+function standardSignature(headers: HeadersLike, secret: string): Signed {
+  const [id, time, value] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
+    headerOf(headers, name),
+  )
+  if (value === null || value === undefined) {
+    throw fault('missing_header', 'there is no X-Service-Signature, X-Inbound-Signature or webhook-signature')
+  }
+  if (!id || !time) throw fault('missing_header', `webhook-signature came without webhook-${id ? 'timestamp' : 'id'}`)
+  const signatures = value.split(/,?\s+/).filter((each) => each.startsWith('v1,'))
+  const decoded = signatures.map((each) => bytesOfBase64(each.slice(3)))
+  if (!TIME.test(time) || decoded.length === 0 || decoded.some((each) => each?.length !== 32)) {
+    throw fault('malformed_header', 'webhook-signature or webhook-timestamp is not as Standard Webhooks has it')
+  }
+  const key = bytesOfBase64(secret.replace(/^whsec_/, ''))
+  if (key === null || key.length === 0) throw fault('bad_secret', 'the secret is not whsec_ and base64')
+  return {
+    header: 'webhook-signature',
+    t: Number(time),
+    prefix: `${id}.${time}.`,
+    key,
+    signatures: decoded as Bytes[],
+    isInbound: false,
+  }
+}
+
+function eventOf(bytes: Bytes, isInbound: boolean): WebhookEvent {
+  const event = parsed(bytes)
+  if (isInbound) {
+    if (event?.event !== 'inbound') throw fault('bad_body', 'the body is no mail that came in')
+    return { ...event, type: 'inbound.received' } as unknown as WebhookEvent
+  }
+  const isEvent = typeof event?.id === 'string' && typeof event.type === 'string' && typeof event.data === 'object'
+  if (!isEvent) throw fault('bad_body', 'the body is no event')
+  return event as unknown as WebhookEvent
+}
+
+function parsed(bytes: Bytes): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return typeof value === 'object' ? (value as Record<string, unknown> | null) : null
+  } catch {
+    return null
+  }
+}
+
+function headerOf(headers: HeadersLike, name: string): string | null {
+  if (typeof headers.get === 'function') return headers.get(name)
+  const found = Object.entries(headers).find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1]
+  return typeof found === 'string' ? found : Array.isArray(found) ? found.join(', ') : null
+}
+
+function bytesOf(body: unknown): Bytes {
+  if (typeof body === 'string') return encoder.encode(body)
+  if (body instanceof ArrayBuffer) return new Uint8Array(body)
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength)
+  throw fault('bad_body', 'the body must be the text or bytes as they came; what was parsed has lost its signature')
+}
+
+function bytesOfHex(hex: string): Bytes {
+  return Uint8Array.from({ length: hex.length / 2 }, (_, index) =>
+    Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16),
+  )
+}
+
+function bytesOfBase64(text: string): Bytes | null {
+  try {
+    return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
+  } catch {
+    return null
+  }
+}
+
+function joined(first: Bytes, second: Bytes): Bytes {
+  const whole = new Uint8Array(first.length + second.length)
+  whole.set(first)
+  whole.set(second, first.length)
+  return whole
+}
+
+const hmacKey = (key: Bytes) =>
+  crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
+const fault = (what: VerificationFault, message: string) => new WebhookVerificationError(what, message)
+const encoder = new TextEncoder()
+/** Thirteen digits would be milliseconds. */
+const TIME = /^\d{1,12}$/

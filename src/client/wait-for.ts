@@ -1,0 +1,33 @@
+import { Call, type CallOptions } from './call.ts'
+import type { Clock } from './clock.ts'
+import { errorOf } from './errors.ts'
+import type { Api, Message } from './types.ts'
+
+/** Asks again and again until every recipient of a message is final, at most for `timeoutMs` (60 s) → the message. Throws
+ *  a TimeoutError when one is still under way then; the mail goes on. */
+export function waitFor(
+  get: Api['messages']['get'],
+  clock: Clock,
+  messageId: string,
+  { timeoutMs = 60_000, signal, ...options }: CallOptions = {},
+): Call<Message> {
+  const endsAt = clock.now() + timeoutMs
+  const look = async () => {
+    for (let pauseMs = FIRST_MS; ; pauseMs = Math.min(LONGEST_MS, pauseMs * 2)) {
+      const { data: message, error, requestId } = await get(messageId, { ...options, ...(signal && { signal }) }).safe()
+      if (error !== null) throw error
+      if (!message.recipients.some(({ status }) => OPEN.includes(status))) return { data: message, requestId }
+      if (clock.now() + pauseMs > endsAt) {
+        const text = `${messageId} is still ${message.status} after ${timeoutMs} ms`
+        throw errorOf({ code: 'timed_out', message: text, requestId })
+      }
+      await clock.sleep(pauseMs, signal ?? NEVER) // ended early, the next look throws
+    }
+  }
+  return new Call(look())
+}
+
+const OPEN: readonly string[] = ['scheduled', 'queued', 'deferred']
+const FIRST_MS = 250
+const LONGEST_MS = 5_000
+const NEVER = new AbortController().signal

@@ -1,0 +1,253 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import {
+  AbortError,
+  ConnectionError,
+  InternalError,
+  Postrider,
+  type PostriderError,
+  RateLimitedError,
+  TimeoutError,
+  UnavailableError,
+  UnexpectedAnswerError,
+} from '../../src/client/index.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+import { until } from '../support/house.ts'
+import { type HostileServer, type Move, refusal, startHostile } from './hostile.ts'
+
+const ACCEPTED: Move = { status: 202, headers: { 'x-request-id': 'req_ok' }, body: '{"id":"msg_1","status":"queued"}' }
+const MESSAGE: Move = { status: 200, body: '{"id":"msg_1"}' }
+const MAIL = { from: 'shop@sender.example', to: 'ann@one.remote.example', subject: 'Hello', text: 'Hi' }
+const KEY = 'svc_live_veryverysecret'
+
+let server: HostileServer
+afterEach(() => server.stop())
+
+/** A client of a server that makes these moves. Its clock stands still; half of every backoff is waited. */
+async function open(...moves: Move[]) {
+  server = await startHostile(...moves)
+  const clock = createFakeClock(0)
+  const client = new Postrider({ baseUrl: `${server.url}/`, apiKey: KEY, clock: { ...clock, random: () => 0.5 } })
+  /** Waits until the client pauses for so long, and lets the time pass. */
+  const passes = async (ms: number) => {
+    const isPausing = () => clock.naps().length === 1 && clock.naps()[0] === clock.now() + ms
+    await until(`a pause of ${ms} ms in ${clock.naps()}`, isPausing)
+    await clock.advance(ms)
+  }
+  return { client, clock, passes }
+}
+
+async function failureOf(call: Promise<unknown>): Promise<PostriderError> {
+  try {
+    await call
+  } catch (error) {
+    return error as PostriderError
+  }
+  throw new Error('it went well')
+}
+
+describe('what is tried again', () => {
+  for (const [name, move] of [
+    ['a connection that is cut', 'cut'],
+    ['an answer that breaks off', 'half'],
+    ['500', refusal(500, 'internal_error')],
+    ['502 of a proxy', { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' }],
+    ['503', refusal(503, 'unavailable')],
+    ['504', { status: 504, headers: { 'content-type': 'text/plain' }, body: '' }],
+  ] as [string, Move][]) {
+    test(`a send meets ${name}, and is repeated with the same idempotency key`, async () => {
+      const { client, passes } = await open(move, move, ACCEPTED)
+      const call = client.messages.send(MAIL)
+      await passes(250)
+      await passes(500)
+      expect((await call).id).toBe('msg_1')
+      const [first, second, third] = server.heard
+      expect(first!.headers['idempotency-key']).toMatch(/^[0-9a-f-]{36}$/)
+      expect([second, third]).toEqual([first!, first!])
+      expect(JSON.parse(first!.body)).toEqual(MAIL)
+    })
+  }
+
+  test('after two repetitions the last failure is thrown, and says under which key it can be called again', async () => {
+    const { client, passes } = await open('cut', refusal(500, 'internal_error'), 'cut')
+    const failure = failureOf(client.messages.send(MAIL, { idempotencyKey: 'order-7' }))
+    await passes(250)
+    await passes(500)
+    expect(await failure).toBeInstanceOf(ConnectionError)
+    expect(await failure).toMatchObject({ code: 'connection_failed', status: null, idempotencyKey: 'order-7' })
+    expect(server.heard.map(({ headers }) => headers['idempotency-key'])).toEqual(['order-7', 'order-7', 'order-7'])
+  })
+
+  test('429 and 503 are waited out for as long as the server asks, and a little more', async () => {
+    const { client, passes } = await open(
+      refusal(429, 'rate_limited', { retry_after: 3 }),
+      { status: 503, headers: { 'retry-after': '2', 'content-type': 'text/plain' }, body: 'stopping' },
+      MESSAGE,
+    )
+    const call = client.messages.get('msg_1')
+    await passes(3_250)
+    await passes(2_500)
+    expect((await call).id).toBe('msg_1')
+  })
+
+  test('a wait beyond the time of the call is not begun', async () => {
+    const { client } = await open(refusal(429, 'rate_limited', { retry_after: 10 }), MESSAGE)
+    const error = await failureOf(client.messages.get('msg_1'))
+    expect(error).toBeInstanceOf(RateLimitedError)
+    expect(error).toMatchObject({ status: 429, retryAfterSeconds: 10, requestId: 'req_1' })
+    expect(server.heard).toHaveLength(1)
+  })
+
+  test('a POST without a key is repeated after 503, which did nothing, and not after a cut, of which nobody knows', async () => {
+    const { client, passes } = await open(refusal(503, 'unavailable'), 'cut', MESSAGE)
+    const call = failureOf(client.webhooks.test('whk_1', { type: 'message.delivered' }))
+    await passes(250)
+    expect(await call).toBeInstanceOf(ConnectionError)
+    expect(server.heard).toHaveLength(2)
+  })
+
+  for (const [status, code] of [
+    [400, 'validation_error'],
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'not_found'],
+    [409, 'conflict'],
+    [422, 'invalid_state'],
+    [501, 'no_such_code'],
+  ] as const) {
+    test(`${status} is not`, async () => {
+      const { client } = await open(
+        refusal(status, code, { field: 'to', errors: [{ field: 'to', message: 'is bad' }] }),
+      )
+      const error = await failureOf(client.messages.send(MAIL))
+      expect(error).toMatchObject({ status, code, field: 'to', message: `${code}!`, requestId: 'req_1' })
+      expect(error.errors).toEqual([{ field: 'to', message: 'is bad' }])
+      expect(server.heard).toHaveLength(1)
+    })
+  }
+
+  test('with maxRetries 0 nothing is', async () => {
+    const { client } = await open(refusal(503, 'unavailable'), MESSAGE)
+    expect(await failureOf(client.messages.get('msg_1', { maxRetries: 0 }))).toBeInstanceOf(UnavailableError)
+  })
+})
+
+describe('time', () => {
+  test('a server that says nothing is left after timeoutMs', async () => {
+    const { client, clock } = await open('hang')
+    const failure = failureOf(client.messages.send(MAIL, { timeoutMs: 1_500 }))
+    await server.hears(1)
+    await clock.advance(1_500)
+    expect(await failure).toBeInstanceOf(TimeoutError)
+    expect((await failure).message).toBe('no answer within 1500 ms')
+    expect((await failure).idempotencyKey).not.toBeNull()
+    expect(server.heard).toHaveLength(1)
+  })
+
+  test('repetitions share the time of the call', async () => {
+    const { client, clock, passes } = await open('cut', 'hang')
+    const failure = failureOf(client.messages.get('msg_1', { timeoutMs: 1_000 }))
+    await passes(250)
+    await server.hears(2)
+    await clock.advance(750)
+    expect(await failure).toBeInstanceOf(TimeoutError)
+  })
+
+  test('who waits for the outcome has so much more time', async () => {
+    const { client, clock } = await open('hang')
+    const failure = failureOf(client.messages.send(MAIL, { waitSeconds: 20, timeoutMs: 1_000 }))
+    await server.hears(1)
+    expect(server.heard[0]!.headers.prefer).toBe('wait=20')
+    await clock.advance(20_999)
+    await clock.advance(1)
+    expect(await failure).toBeInstanceOf(TimeoutError)
+  })
+})
+
+describe('the signal of the caller', () => {
+  test('ends a request that is under way', async () => {
+    const { client } = await open('hang')
+    const caller = new AbortController()
+    const failure = failureOf(client.messages.get('msg_1', { signal: caller.signal }))
+    await server.hears(1)
+    caller.abort('enough')
+    expect(await failure).toBeInstanceOf(AbortError)
+    expect(await failure).toMatchObject({ name: 'AbortError', code: 'aborted', cause: 'enough' })
+  })
+
+  test('ends a pause', async () => {
+    const { client, clock } = await open(refusal(500, 'internal_error'), MESSAGE)
+    const caller = new AbortController()
+    const failure = failureOf(client.messages.get('msg_1', { signal: caller.signal }))
+    await until('the pause', () => clock.naps()[0] === 250)
+    caller.abort()
+    expect(await failure).toBeInstanceOf(AbortError)
+    expect(server.heard).toHaveLength(1)
+  })
+
+  test('is looked at before anything is sent', async () => {
+    const { client } = await open(MESSAGE)
+    expect(await failureOf(client.messages.get('msg_1', { signal: AbortSignal.abort() }))).toBeInstanceOf(AbortError)
+    expect(server.heard).toEqual([])
+  })
+})
+
+describe('answers that are none', () => {
+  for (const [name, move, message] of [
+    ['half JSON', { status: 200, body: '{"id":' }, '200 with broken JSON: not an answer of Postrider'],
+    [
+      'a page',
+      { status: 404, headers: { 'content-type': 'text/html' }, body: '<p>' },
+      '404 with text/html: not an answer of Postrider',
+    ],
+    [
+      'a redirect',
+      { status: 308, headers: { location: 'https://elsewhere.example/' } },
+      '308 with a redirect, which is not followed: not an answer of Postrider',
+    ],
+    [
+      'another API’s error',
+      { status: 400, body: '{"error":"no"}' },
+      '400 with another error: not an answer of Postrider',
+    ],
+  ] as [string, Move, string][]) {
+    test(name, async () => {
+      const { client } = await open(move)
+      const error = await failureOf(client.messages.get('msg_1'))
+      expect(error).toBeInstanceOf(UnexpectedAnswerError)
+      expect(error.message).toBe(message)
+      expect(server.heard).toHaveLength(1) // the key went nowhere else
+    })
+  }
+})
+
+describe('without throwing', () => {
+  test('an answer comes with its request id', async () => {
+    const { client } = await open(ACCEPTED)
+    const { data, error, requestId } = await client.messages.send(MAIL).safe()
+    expect([data?.id, error, requestId]).toEqual(['msg_1', null, 'req_ok'])
+  })
+
+  test('a failure is a value', async () => {
+    const { client } = await open(refusal(500, 'internal_error'))
+    const { data, error, requestId } = await client.messages.get('msg_1', { maxRetries: 0 }).safe()
+    expect([data, requestId]).toEqual([null, 'req_1'])
+    expect(error).toBeInstanceOf(InternalError)
+  })
+})
+
+test('the key stands in no error and in nothing that is printed', async () => {
+  const { client } = await open(refusal(401, 'unauthorized'))
+  const error = await failureOf(client.messages.get('msg_1'))
+  const { default: util } = await import('node:util')
+  const shown = [Bun.inspect(client), util.inspect(client, { depth: 9, showHidden: true }), JSON.stringify(client)]
+  expect([...shown, Bun.inspect(error), String(error.stack)].join()).not.toContain(KEY)
+  expect(() => new Postrider({ baseUrl: server.url, apiKey: `${KEY}\n` })).toThrow(/^apiKey has characters/)
+  expect(() => new Postrider({ baseUrl: 'mail.example.com', apiKey: KEY })).toThrow(/^baseUrl/)
+})
+
+test('an id that is missing or leads elsewhere is refused before anything is sent', async () => {
+  const { client } = await open(MESSAGE)
+  for (const id of ['', '.', '..', undefined as never]) expect(() => client.messages.get(id)).toThrow(TypeError)
+  expect((await client.messages.get('../api-keys?x=1')).id).toBe('msg_1')
+  expect(server.heard.map(({ path }) => path)).toEqual(['/v1/messages/..%2Fapi-keys%3Fx%3D1'])
+})

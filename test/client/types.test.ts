@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { clientFiles } from '../../scripts/client/files.ts'
+import { ERROR_CLASSES, Postrider } from '../../src/client/index.ts'
+import { type ContractWorld, openContractWorld } from '../api/openapi-world.ts'
+import type { Json } from '../support/house.ts'
+
+const SRC = join(import.meta.dir, '../../src/client')
+
+let world: ContractWorld
+let document: Json
+beforeAll(async () => {
+  world = await openContractWorld()
+  document = await (await fetch(`${world.origin}/openapi.json`)).json()
+})
+afterAll(() => world.close())
+
+test('types and routes are those of the document: after a change run scripts/client-types.ts', () => {
+  for (const [name, text] of Object.entries(clientFiles(document))) {
+    expect(readFileSync(join(SRC, name), 'utf8')).toBe(text)
+  }
+})
+
+test('every operation that a key may ask for is reached by its method and path, and says all that it takes', async () => {
+  const asked: string[] = []
+  const fetch = async (url: string, { method, body, headers }: RequestInit) => {
+    const isKeyed = new Headers(headers).has('idempotency-key')
+    const path = new URL(url).pathname
+    asked.push([method, path, body === undefined ? '' : 'body', isKeyed ? 'key' : ''].join(' ').trim())
+    return Response.json({ data: [], has_more: false, next_cursor: null })
+  }
+  const client = new Postrider({ baseUrl: 'https://mail.example.com', apiKey: 'svc_test_x', fetch })
+  const callAll = async (resource: Json): Promise<void> => {
+    for (const [name, member] of Object.entries<Json>(resource)) {
+      if (['waitFor', 'reschedule', 'unwrap'].includes(name)) continue
+      if (typeof member !== 'function') await callAll(member)
+      else {
+        // As many ids as the path may have; where fewer are needed the second is a body or a query.
+        const made = member('a', 'b', {})
+        await (made instanceof Promise ? made : made.page())
+      }
+    }
+  }
+  await callAll(client)
+
+  const wanted = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Json>(methods)
+      .filter(([, { operationId, security }]) => !operationId.endsWith('_alias') && security === undefined)
+      .map(([method, { parameters, requestBody }]) => {
+        const isKeyed = parameters.some(({ $ref }: Json) => $ref?.endsWith('/IdempotencyKey'))
+        const properties = requestBody?.content['application/json'].schema.properties ?? { $ref: true }
+        const hasBody = requestBody !== undefined && Object.keys(properties).length > 0
+        let ids = 0
+        const bare = path.replace(/\{\w+\}/g, () => 'ab'[ids++]!)
+        return [method.toUpperCase(), bare, hasBody ? 'body' : '', isKeyed ? 'key' : ''].join(' ').trim()
+      }),
+  )
+  expect(asked.toSorted()).toEqual(wanted.toSorted())
+})
+
+test('every error code has its class', () => {
+  const codes: string[] = document.components.schemas.Error.properties.error.properties.code.enum
+  expect(codes.filter((code) => ERROR_CLASSES[code] === undefined)).toEqual([])
+})
