@@ -8,6 +8,7 @@ import { documentPages } from '../src/api/documents.ts'
 import { healthPages } from '../src/api/health.ts'
 import type { Operation } from '../src/api/operation.ts'
 import { LIMIT_MS, start } from './cli/command.ts'
+import { type Installed, installClient } from './client/installed.ts'
 import { freePort } from './support/free-port.ts'
 
 /** The README is held to what it says: the blocks behind `<!-- runs: … -->` are run as they stand there, in their order
@@ -32,6 +33,7 @@ describe('the code of the README', () => {
   const environmentFile = join(folder, 'environment')
   const receiverFile = join(folder, 'receive.mjs')
   let secret = ''
+  let installed: Installed
   /** The one that the try-out hands its webhook calls on to. */
   let receiver: ReturnType<typeof startReceiver>
 
@@ -40,6 +42,10 @@ describe('the code of the README', () => {
     const tellingCurl = join(folder, 'curl')
     writeFileSync(tellingCurl, `#!/bin/sh\nexec '${curl}' --noproxy '*' -w '%{stderr}status %{http_code}\\n' "$@"\n`)
     chmodSync(tellingCurl, 0o755)
+
+    installed = installClient()
+    undo.push(installed.remove)
+    writeFileSync(join(installed.folder, 'shop.mjs'), blocks.find(({ expected }) => expected === 'shop.mjs')!.code)
 
     const port = await freePort()
     const running = await start('try', '--json', '--port', '0', '--forward-to', `http://127.0.0.1:${port}/`)
@@ -101,6 +107,23 @@ describe('the code of the README', () => {
     )
   }
 
+  for (const [name, runtime] of Object.entries(runtimes)) {
+    test.skipIf(runtime === null)(
+      `on ${name} the client sends, waits, lists and is told what is wrong`,
+      () => {
+        const [API, KEY] = ['API', 'KEY'].map((variable) => valueIn(environmentFile, variable))
+        const run = Bun.spawnSync([runtime!, 'shop.mjs'], {
+          cwd: installed.folder,
+          env: { API, KEY },
+          timeout: LIMIT_MS,
+        })
+        expect(run.stderr.toString()).toBe('')
+        expect(run.stdout.toString()).toMatch(/^delivered 250 .+\n(msg_\w+ delivered\n)+\[\s*\{\s*field: ['"]to['"]/)
+      },
+      LIMIT_MS,
+    )
+  }
+
   /** `says` resolves once the text was printed. */
   function startReceiver(runtime: string, port: number) {
     const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) }
@@ -150,6 +173,11 @@ describe('the tables of the README', () => {
 
 function codeIn(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code!)
+}
+
+/** Of a file of lines `export NAME='value'`. */
+function valueIn(file: string, name: string): string {
+  return new RegExp(`\\b${name}='(.*)'`).exec(readFileSync(file, 'utf8'))?.[1] ?? ''
 }
 
 /** Stands for whatever operations are made with, as long as none is called. */

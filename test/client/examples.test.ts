@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { MAIL, START, startHouse, type TestHouse } from '../support/house.ts'
+import type { ReceivedRequest } from '../support/receiver.ts'
+import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { type Installed, installClient, ROOT, RUNTIMES } from './installed.ts'
+
+/** The examples as they stand in scripts/examples, with the packed client, against what a real house posts: its requests
+ *  are handed on as a proxy that ends TLS does. */
+let installed: Installed
+let remote: RemoteMx
+let house: TestHouse
+let told: ReceivedRequest
+const undo: (() => unknown)[] = []
+
+beforeAll(async () => {
+  installed = installClient('express', 'hono', 'elysia')
+  for (const name of EXAMPLES) copyFileSync(join(ROOT, 'scripts/examples', name), join(installed.folder, name))
+  remote = await startRemoteMx()
+  house = await startHouse({ remote })
+  house.clock.leap(Date.now() - START) // the examples have no other clock than the real one
+  await house.clock.advance(10_000) // for the house to notice
+  await house.send({ ...MAIL, to: 'bounce+grüße@customer.example' }, { authorization: `Bearer ${house.keys.test}` })
+  await house.receiver.received(1)
+  told = house.receiver.requests[0]!
+}, 30_000)
+afterAll(async () => {
+  for (const step of undo) await step()
+  await house.close()
+  await remote.stop()
+  installed.remove()
+})
+
+const EXAMPLES = ['express.mjs', 'hono.mjs', 'elysia.mjs', 'next-route.mjs']
+const bun = RUNTIMES.filter(([name]) => name === 'Bun')
+for (const [file, runtimes] of [
+  ['express.mjs', RUNTIMES],
+  ['hono.mjs', bun],
+  ['elysia.mjs', bun],
+] as const) {
+  for (const [runtime, path] of runtimes) {
+    test(`${file} on ${runtime} takes what is genuine, and answers 401 to all else`, async () => {
+      const { post, says } = await start(path, file)
+      expect(await post(told.body)).toEqual([204, ''])
+      await says('message.bounced')
+      expect(await post(told.body.replace('hard', 'soft'))).toEqual([401, WRONG])
+      expect((await post(told.body, {}))[0]).toBe(401)
+    }, 30_000)
+  }
+}
+
+for (const [runtime, path] of RUNTIMES) {
+  test(`next-route.mjs on ${runtime} does so, too`, async () => {
+    const driver = `
+      import { POST } from './next-route.mjs'
+      const [headers, body] = JSON.parse(process.env.TOLD)
+      for (const each of [body, body.replace('hard', 'soft')]) {
+        const answer = await POST(new Request('https://shop.example/hook', { method: 'POST', headers, body: each }))
+        console.log(answer.status, await answer.text())
+      }`
+    const env = { ...environment(), TOLD: JSON.stringify([signatureOf(told), told.body]) }
+    const child = Bun.spawn(
+      [path, '--input-type=module', '-e', driver].filter((flag) => runtime !== 'Bun' || flag[2] !== 'i'),
+      {
+        cwd: installed.folder,
+        env,
+        stdout: 'pipe',
+        stderr: 'inherit',
+      },
+    )
+    expect(await child.stdout.text()).toBe(`message.bounced\n204 \n401 ${WRONG}\n`)
+  }, 30_000)
+}
+
+const WRONG = 'X-Service-Signature was not made with this secret over this body'
+const environment = () => ({ PATH: process.env.PATH!, WEBHOOK_SECRET: house.webhook.secret, PORT: '0' })
+
+function signatureOf({ headers }: ReceivedRequest): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => /^(x-service|webhook|content-type)/.test(name)))
+}
+
+/** Starts an example; `says` resolves once it printed the text. */
+async function start(runtime: string, file: string) {
+  const child = Bun.spawn([runtime, file], {
+    cwd: installed.folder,
+    env: environment(),
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  undo.push(() => child.kill())
+  const lines = linesOf(child.stdout)
+  const port = Number((await lines.next()).value!.split(' ').at(-1))
+  return {
+    async says(text: string) {
+      expect((await lines.next()).value).toBe(text)
+    },
+    async post(body: string, headers = signatureOf(told)): Promise<[number, string]> {
+      const answer = await fetch(`http://127.0.0.1:${port}/hook`, { method: 'POST', headers, body })
+      return [answer.status, await answer.text()]
+    },
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+  let pending = ''
+  const decoder = new TextDecoder()
+  for await (const part of stream) {
+    pending += decoder.decode(part, { stream: true })
+    for (let end = pending.indexOf('\n'); end >= 0; end = pending.indexOf('\n')) {
+      yield pending.slice(0, end)
+      pending = pending.slice(end + 1)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export const ROOT = join(import.meta.dir, '../..')
+
+/** The client as others have it: packed, and unpacked into a project of theirs. */
+export interface Installed {
+  /** The project's folder. */
+  folder: string
+  remove(): void
+}
+
+/** Builds the package and unpacks it into a new project, which also has those packages of ours. */
+export function installClient(...packages: string[]): Installed {
+  const built = Bun.spawnSync([process.execPath, 'scripts/client.ts'], { cwd: ROOT, stderr: 'inherit' })
+  if (built.exitCode !== 0) throw new Error(`the client cannot be built: ${built.stdout}`)
+  const folder = mkdtempSync(join(tmpdir(), 'postrider-client-'))
+  const modules = join(folder, 'node_modules')
+  mkdirSync(join(modules, 'postrider'), { recursive: true })
+  const from = join(ROOT, built.stdout.toString().trim())
+  const unpacked = Bun.spawnSync(['tar', 'xzf', from, '-C', join(modules, 'postrider'), '--strip-components=1'])
+  if (unpacked.exitCode !== 0) throw new Error(`${from} cannot be unpacked: ${unpacked.stderr}`)
+  for (const name of packages) symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** The runtimes that are here. */
+export const RUNTIMES: [name: string, path: string][] = [
+  ['Bun', process.execPath],
+  ...(Bun.which('node') === null ? [] : [['Node', Bun.which('node')!] as [string, string]]),
+]
+
+export const filesOf = (folder: string) => readdirSync(folder, { recursive: true }).map(String)
