@@ -22,8 +22,10 @@ export function clientFiles(document: Json): { 'types.ts': string; 'routes.ts': 
 function typesFile(operations: ClientOperation[], schemas: Record<string, Schema>): string {
   const imports = [
     "import type { Call, CallOptions, KeyedOptions, SendOptions } from './call.ts'",
+    "import type { EventStream } from './event-stream.ts'",
     "import type { Pages } from './pages.ts'",
   ]
+  const used = reachable([...POSTED.map((name) => ({ $ref: `/${name}` })), ...operations.flatMap(schemasOf)], schemas)
   const inputs = operations.flatMap((operation) => {
     const { id, body, query } = operation
     const answer = ownAnswerOf(operation)
@@ -36,9 +38,30 @@ function typesFile(operations: ClientOperation[], schemas: Record<string, Schema
   return [
     HEAD + imports.join('\n'),
     apiOf(operations),
-    ...Object.entries(schemas).map(([name, schema]) => declared(typeOf({ $ref: name }), schema)),
+    ...Object.entries(schemas)
+      .filter(([name]) => used.has(name))
+      .map(([name, schema]) => declared(typeOf({ $ref: name }), schema)),
     ...inputs,
   ].join('\n\n')
+}
+
+/** What comes to webhooks and inbound routes: nobody asks for it. */
+const POSTED = ['Event', 'InboundReceived']
+
+const schemasOf = ({ body, query, answers }: ClientOperation) => [body ?? {}, query ?? {}, ...Object.values(answers)]
+
+/** The names of all schemas that some refer to, directly or through others. */
+function reachable(from: Schema[], schemas: Record<string, Schema>): Set<string> {
+  const found = new Set<string>()
+  const visit = (schema: Schema) => {
+    for (const [, name = ''] of JSON.stringify(schema).matchAll(/"\$ref":"[^"]*\/(\w+)"/g)) {
+      if (found.has(name)) continue
+      found.add(name)
+      visit(schemas[name]!)
+    }
+  }
+  for (const schema of from) visit(schema)
+  return found
 }
 
 function declared(name: string, schema: Schema): string {
@@ -116,7 +139,8 @@ function ownAnswerOf({ isList, answers }: ClientOperation): Schema | null {
 }
 
 function answerOf(operation: ClientOperation): string {
-  const { id, isList, answers } = operation
+  const { id, isList, isStream, answers } = operation
+  if (isStream) return 'EventStream'
   if (isList) return `Pages<${typeOf(answers['application/json']!.properties!.data!.items!)}>`
   const types = Object.entries(answers).map(([type, schema]) => {
     if (type === 'application/json') return ownAnswerOf(operation) === null ? typeOf(schema) : `${pascal(id)}Answer`
@@ -138,6 +162,7 @@ function routesFile(operations: ClientOperation[]): string {
       isKeyed: operation.isKeyed || undefined,
       isRepeatable: operation.isRepeatable || undefined,
       isList: operation.isList || undefined,
+      isStream: operation.isStream || undefined,
     })
   const table = (tree: Tree): string =>
     `{\n${Object.entries(tree)

@@ -19,6 +19,7 @@ export interface ClientOperation {
   isKeyed: boolean
   isRepeatable: boolean
   isList: boolean
+  isStream: boolean
   canWait: boolean
 }
 
@@ -67,6 +68,7 @@ function operationOf(document: Json, method: string, path: string, operation: Js
     isKeyed: headers.includes('Idempotency-Key'),
     isRepeatable: REPEATABLE.includes(id),
     isList: inQuery.some(({ name }) => name === 'cursor'),
+    isStream: 'text/event-stream' in answers,
     canWait: headers.includes('Prefer'),
   }
 }

@@ -51,33 +51,41 @@ export async function exchange<T>(wire: Wire, ask: Ask): Promise<Answered<T>> {
   }
 }
 
-const NEVER = new AbortController().signal
+/** For whoever waits without a signal. */
+export const NEVER = new AbortController().signal
 
 async function attemptOnce<T>(wire: Wire, ask: Ask, leftMs: number): Promise<Answered<T>> {
-  if (ask.signal?.aborted) throw aborted(ask)
   const limit = limited(wire.clock, leftMs, ask.signal)
   try {
-    const response = await wire.fetch(wire.baseUrl + ask.path, {
-      method: ask.method,
-      headers: headersOf(wire, ask),
-      redirect: 'manual', // the key is for this server alone
-      signal: limit.signal,
-      ...(ask.body === undefined ? {} : { body: ask.body }),
-    })
+    const response = await respond(wire, ask, limit)
     // Read whole within the limit, too.
-    const bytes = new Uint8Array(await response.arrayBuffer())
-    return answerOf<T>(response, bytes, ask)
+    return answerOf<T>(response, new Uint8Array(await response.arrayBuffer()), ask)
   } catch (error) {
-    if (error instanceof PostriderError) throw error
-    if (ask.signal?.aborted) throw aborted(ask)
-    const of = { idempotencyKey: ask.idempotencyKey ?? null }
-    if (limit.isOver()) {
-      throw errorOf({ ...of, code: 'timed_out', message: `no answer within ${ask.timeoutMs} ms` })
-    }
-    throw errorOf({ ...of, code: 'connection_failed', message: `no answer from ${originOf(wire)}`, cause: error })
+    throw failureOf(error, wire, ask, limit)
   } finally {
     limit.end()
   }
+}
+
+/** A request → the head of its answer, whatever that says. */
+export function respond(wire: Wire, ask: Ask, limit: Limit): Promise<Response> {
+  if (ask.signal?.aborted) throw aborted(ask)
+  return wire.fetch(wire.baseUrl + ask.path, {
+    method: ask.method,
+    headers: headersOf(wire, ask),
+    redirect: 'manual', // the key is for this server alone
+    signal: limit.signal,
+    ...(ask.body === undefined ? {} : { body: ask.body }),
+  })
+}
+
+/** What was thrown while asking → the error to throw: why it was ended, or that nothing came. */
+export function failureOf(error: unknown, wire: Wire, ask: Ask, limit: Limit): PostriderError {
+  if (error instanceof PostriderError) return error
+  if (ask.signal?.aborted) return aborted(ask)
+  const of = { idempotencyKey: ask.idempotencyKey ?? null }
+  if (limit.isOver()) return errorOf({ ...of, code: 'timed_out', message: `no answer within ${ask.timeoutMs} ms` })
+  return errorOf({ ...of, code: 'connection_failed', message: `no answer from ${originOf(wire)}`, cause: error })
 }
 
 function headersOf({ apiKey }: Wire, { body, headers, idempotencyKey }: Ask): Record<string, string> {
@@ -92,20 +100,38 @@ function headersOf({ apiKey }: Wire, { body, headers, idempotencyKey }: Ask): Re
 }
 
 /** A signal that ends with the caller's, or when the time is up. */
-function limited(clock: Clock, leftMs: number, outer: AbortSignal | undefined) {
+export interface Limit {
+  signal: AbortSignal
+  isOver(): boolean
+  /** So much is given from now on. */
+  restart(ms: number): void
+  /** No limit, until `restart`. */
+  pause(): void
+  end(): void
+}
+
+export function limited(clock: Clock, ms: number, outer: AbortSignal | undefined): Limit {
   const inner = new AbortController()
-  const timer = new AbortController()
+  let timer = new AbortController()
   let isOver = false
   const stop = () => inner.abort(outer?.reason)
   outer?.addEventListener('abort', stop)
-  void clock.sleep(Math.max(0, leftMs), timer.signal).then(() => {
-    if (timer.signal.aborted) return
+  const start = async (givenMs: number, { signal }: AbortController) => {
+    await clock.sleep(Math.max(0, givenMs), signal)
+    if (signal.aborted) return
     isOver = true
     inner.abort()
-  })
+  }
+  void start(ms, timer)
   return {
     signal: inner.signal,
     isOver: () => isOver,
+    restart: (again) => {
+      timer.abort()
+      timer = new AbortController()
+      void start(again, timer)
+    },
+    pause: () => timer.abort(),
     end: () => {
       timer.abort()
       outer?.removeEventListener('abort', stop)
@@ -113,7 +139,8 @@ function limited(clock: Clock, leftMs: number, outer: AbortSignal | undefined) {
   }
 }
 
-function answerOf<T>(response: Response, bytes: Uint8Array, ask: Ask): Answered<T> {
+/** The answer as a value; throws when it is an error, or none of Postrider's. */
+export function answerOf<T>(response: Response, bytes: Uint8Array, ask: Ask): Answered<T> {
   const { status, headers } = response
   const requestId = headers.get('x-request-id')
   const type = (headers.get('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
@@ -136,7 +163,7 @@ function answerOf<T>(response: Response, bytes: Uint8Array, ask: Ask): Answered<
   const body = parsed(bytes)
   if (body === undefined) throw unexpected('broken JSON')
   if (response.ok) return { data: body as T, requestId }
-  const failure = failureOf(body)
+  const failure = failureIn(body)
   if (failure === null) throw unexpected('another error')
   throw errorOf({
     ...failure,
@@ -148,7 +175,7 @@ function answerOf<T>(response: Response, bytes: Uint8Array, ask: Ask): Answered<
 }
 
 /** `{"error": {…}}` (interface.md "Errors") → what it says; null for anything else. */
-export function failureOf(body: unknown): Failure | null {
+function failureIn(body: unknown): Failure | null {
   const error = (body as { error?: Record<string, unknown> } | null)?.error
   if (typeof error?.code !== 'string' || typeof error.message !== 'string') return null
   const { code, message, field, details, errors, retry_after } = error
@@ -176,7 +203,7 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-function aborted(ask: Ask): PostriderError {
+export function aborted(ask: Ask): PostriderError {
   const message = 'the call was ended by its signal'
   return errorOf({ code: 'aborted', message, cause: ask.signal?.reason, idempotencyKey: ask.idempotencyKey ?? null })
 }

@@ -2,6 +2,7 @@
 export { Call, type CallOptions, type KeyedOptions, type Result, type SendOptions } from './call.ts'
 export type { Clock } from './clock.ts'
 export * from './errors.ts'
+export { EventStream } from './event-stream.ts'
 export type { Fetch } from './exchange.ts'
 export { type Page, Pages } from './pages.ts'
 export { Postrider, type PostriderOptions } from './postrider.ts'

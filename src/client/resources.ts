@@ -1,4 +1,5 @@
 import { Call, type CallOptions, type KeyedOptions, type SendOptions } from './call.ts'
+import { EventStream } from './event-stream.ts'
 import { type Ask, exchange, type Wire } from './exchange.ts'
 import { type Page, Pages } from './pages.ts'
 import { queryOf } from './query.ts'
@@ -16,6 +17,8 @@ export interface Route {
   isRepeatable?: true
   /** A list with cursors. */
   isList?: true
+  /** Events as they happen. */
+  isStream?: true
 }
 
 export interface Routes {
@@ -46,11 +49,18 @@ function operationOf(route: Route, wire: Wire, patience: Patience) {
     const path = pathOf(route, given.slice(0, count))
     const [input, last] = route.takes === undefined ? [undefined, given[count]] : given.slice(count)
     const ask = askOf(route, path, input, { ...patience, ...(last as CallOptions | undefined) })
+    if (route.isStream) return streamOf(route, wire, ask, input as { after?: string } | undefined)
     if (route.isList === undefined) return new Call(exchange(wire, ask))
     return new Pages((cursor) =>
       exchange<Page<unknown>>(wire, cursor === undefined ? ask : { ...ask, path: pathAt(path, input, cursor) }),
     )
   }
+}
+
+function streamOf({ path }: Route, wire: Wire, ask: Ask, query: { after?: string } | undefined): EventStream {
+  const headers = { accept: 'text/event-stream' }
+  const behind = (after: string): Ask => ({ ...ask, path: path + queryOf({ ...query, after }), headers })
+  return new EventStream(wire, behind, query?.after)
 }
 
 function askOf(

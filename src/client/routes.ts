@@ -49,6 +49,7 @@ export const ROUTES = {
   },
   events: {
     list: { method: 'GET', path: '/v1/events', takes: 'query', isList: true },
+    stream: { method: 'GET', path: '/v1/events/stream', takes: 'query', isStream: true },
     get: { method: 'GET', path: '/v1/events/{event_id}' },
   },
   explain: {

@@ -1,6 +1,7 @@
 // Made of the OpenAPI document by scripts/client-types.ts.
 
 import type { Call, CallOptions, KeyedOptions, SendOptions } from './call.ts'
+import type { EventStream } from './event-stream.ts'
 import type { Pages } from './pages.ts'
 
 /** Every operation that an API key may ask for. */
@@ -164,6 +165,14 @@ export interface Api {
      *
      *  Needs `read`. */
     list(query?: EventsListQuery, options?: CallOptions): Pages<Event>
+    /** Follow events as they happen (server-sent events).
+     *
+     *  Each event comes once it is on the disk: `id` is its id, `event` its type, `data` the envelope that webhooks get, byte for byte. Without `after` it begins now. Come back with `Last-Event-ID`, the last id you saw, and nothing is missed and nothing comes twice; a browser's EventSource does so by itself, but cannot send a key, so use `fetch`.
+     *
+     *  A comment line comes every 15 seconds when nothing else does. The stream ends when the key is revoked or expires, when the server stops, and for a client that reads nothing for a minute. A key may have 10 at once.
+     *
+     *  Needs `read`. */
+    stream(query?: EventsStreamQuery, options?: CallOptions): EventStream
     /** Read one event.
      *
      *  Needs `read`. */
@@ -762,6 +771,8 @@ export interface CreatedWebhook {
     | 'message.complained'
     | 'quality.alert'
   >
+  /** The shape of what is posted. */
+  format: 'enveloped' | 'resend'
   status: 'active' | 'paused'
   description: string | null
   /** Why it was paused by itself. */
@@ -1530,6 +1541,8 @@ export interface Webhook {
     | 'message.complained'
     | 'quality.alert'
   >
+  /** The shape of what is posted. */
+  format: 'enveloped' | 'resend'
   status: 'active' | 'paused'
   description: string | null
   /** Why it was paused by itself. */
@@ -1573,6 +1586,8 @@ export interface WebhookWithNewSecret {
     | 'message.complained'
     | 'quality.alert'
   >
+  /** The shape of what is posted. */
+  format: 'enveloped' | 'resend'
   status: 'active' | 'paused'
   description: string | null
   /** Why it was paused by itself. */
@@ -1758,6 +1773,13 @@ export interface ApiKeysRotateBody {
 
 export interface DomainsCreateBody {
   name: string
+  tracking?: {
+    opens?: boolean
+    clicks?: boolean
+    unsubscribe?: boolean
+    /** A host under the domain for links; null = that of this server. */
+    host?: string | null
+  }
 }
 
 export interface DomainsListQuery {
@@ -1817,6 +1839,25 @@ export interface EventsListQuery {
   message_id?: string
   domain_id?: string
   mode?: 'live' | 'test'
+}
+
+export interface EventsStreamQuery {
+  /** Only these; several times, or once with commas. */
+  types?: Array<
+    | 'message.delivered'
+    | 'message.bounced'
+    | 'message.deferred'
+    | 'message.opened'
+    | 'message.clicked'
+    | 'message.unsubscribed'
+    | 'message.complained'
+    | 'quality.alert'
+  >
+  message_id?: string
+  domain_id?: string
+  mode?: 'live' | 'test'
+  /** Begin behind that event; empty = with the oldest that is kept. */
+  after?: string
 }
 
 export interface ExplainAddressQuery {
@@ -1913,6 +1954,8 @@ export interface WebhooksCreateBody {
     | 'quality.alert'
   >
   description?: string | null
+  /** `resend`: the shape and headers that Resend posts, for receivers that were made for it. */
+  format?: 'enveloped' | 'resend'
 }
 
 export interface WebhooksListQuery {

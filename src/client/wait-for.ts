@@ -1,6 +1,7 @@
 import { Call, type CallOptions } from './call.ts'
 import type { Clock } from './clock.ts'
 import { errorOf } from './errors.ts'
+import { NEVER } from './exchange.ts'
 import type { Api, Message } from './types.ts'
 
 /** Asks again and again until every recipient of a message is final, at most for `timeoutMs` (60 s) → the message. Throws
@@ -30,4 +31,3 @@ export function waitFor(
 const OPEN: readonly string[] = ['scheduled', 'queued', 'deferred']
 const FIRST_MS = 250
 const LONGEST_MS = 5_000
-const NEVER = new AbortController().signal

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { clientFiles } from '../../scripts/client/files.ts'
-import { ERROR_CLASSES, Postrider } from '../../src/client/index.ts'
+import { ERROR_CLASSES, EventStream, Postrider } from '../../src/client/index.ts'
 import { type ContractWorld, openContractWorld } from '../api/openapi-world.ts'
 import type { Json } from '../support/house.ts'
 
@@ -38,7 +38,9 @@ test('every operation that a key may ask for is reached by its method and path, 
       else {
         // As many ids as the path may have; where fewer are needed the second is a body or a query.
         const made = member('a', 'b', {})
-        await (made instanceof Promise ? made : made.page())
+        if (made instanceof EventStream)
+          await Array.fromAsync(made).catch(() => {}) // JSON is no stream
+        else await (made instanceof Promise ? made : made.page())
       }
     }
   }
@@ -56,7 +58,7 @@ test('every operation that a key may ask for is reached by its method and path, 
         return [method.toUpperCase(), bare, hasBody ? 'body' : '', isKeyed ? 'key' : ''].join(' ').trim()
       }),
   )
-  expect(asked.toSorted()).toEqual(wanted.toSorted())
+  expect([...new Set(asked)].toSorted()).toEqual(wanted.toSorted())
 })
 
 test('every error code has its class', () => {

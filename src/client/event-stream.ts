@@ -1,0 +1,103 @@
+import { errorOf, type PostriderError } from './errors.ts'
+import {
+  type Ask,
+  aborted,
+  answerOf,
+  exchange,
+  failureOf,
+  type Limit,
+  limited,
+  NEVER,
+  respond,
+  type Wire,
+} from './exchange.ts'
+import type { Page } from './pages.ts'
+import { mayGoAgain, pauseMs } from './retry.ts'
+import { serverSent } from './server-sent.ts'
+import type { Event } from './types.ts'
+
+/** The server says something every 15 s; who hears nothing for three times as long has lost it. */
+const SILENT_MS = 45_000
+
+/** Events as they happen: `for await (const event of postrider.events.stream())`. It begins when it is walked: now, or
+ *  behind `after`. Once there was a connection it comes back after every break, behind the last event that was seen: none
+ *  is missed and none comes twice. It ends by `break`, by its signal (an AbortError), or with what the server refuses. */
+export class EventStream implements AsyncIterable<Event> {
+  readonly #wire: Wire
+  readonly #askBehind: (after: string) => Ask
+  readonly #after: string | undefined
+
+  /** `askBehind` makes the request for what comes after an event; '' = from the oldest on. */
+  constructor(wire: Wire, askBehind: (after: string) => Ask, after: string | undefined) {
+    this.#wire = wire
+    this.#askBehind = askBehind
+    this.#after = after
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Event, void, undefined> {
+    const { clock } = this.#wire
+    let after = this.#after ?? (await this.#newest())
+    let isBegun = false
+    let retryMs = 0
+    for (let failures = 0; ; failures++) {
+      const ask = this.#askBehind(after)
+      const limit = limited(clock, ask.timeoutMs, ask.signal)
+      let failure = ENDED
+      try {
+        const chunks = await this.#connect(ask, limit)
+        isBegun = true
+        for await (const { id, data } of serverSent(chunks, (ms) => {
+          retryMs = ms
+        })) {
+          after = id
+          failures = 0
+          yield JSON.parse(data) as Event
+        }
+      } catch (error) {
+        failure = failureOf(error, this.#wire, ask, limit)
+      } finally {
+        limit.end()
+      }
+      const mayComeBack = mayGoAgain(failure, true) || failure.code === 'timed_out'
+      if (!mayComeBack || (!isBegun && failures >= ask.maxRetries)) throw failure
+      await clock.sleep(retryMs + pauseMs(failure, failures, clock.random()), ask.signal ?? NEVER)
+      if (ask.signal?.aborted) throw aborted(ask)
+    }
+  }
+
+  /** Where now is: without it, what happens before the first event is seen could be missed. */
+  async #newest(): Promise<string> {
+    const newest = await exchange<Page<Event>>(this.#wire, {
+      ...this.#askBehind(''),
+      path: '/v1/events?limit=1',
+      headers: {},
+    })
+    return newest.data.data[0]?.id ?? ''
+  }
+
+  async #connect(ask: Ask, limit: Limit): Promise<AsyncIterable<Uint8Array>> {
+    const response = await respond(this.#wire, ask, limit)
+    const isStream = response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')
+    if (isStream && response.body !== null) return chunksOf(response.body, limit)
+    answerOf(response, new Uint8Array(await response.arrayBuffer()), ask)
+    throw errorOf({ code: 'unexpected_answer', message: 'not an event stream', status: response.status })
+  }
+}
+
+/** The limit is on the server's silence, not on what the caller does meanwhile. */
+async function* chunksOf(body: ReadableStream<Uint8Array>, limit: Limit): AsyncGenerator<Uint8Array, void> {
+  const reader = body.getReader()
+  try {
+    for (;;) {
+      limit.restart(SILENT_MS)
+      const { done, value } = await reader.read()
+      limit.pause()
+      if (done) return
+      yield value
+    }
+  } finally {
+    void reader.cancel().catch(() => {}) // it may be broken already
+  }
+}
+
+const ENDED: PostriderError = errorOf({ code: 'connection_failed', message: 'the stream ended' })

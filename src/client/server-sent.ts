@@ -1,0 +1,41 @@
+/** One event of a stream; `id` is the last one that was said. */
+export interface ServerSent {
+  id: string
+  data: string
+}
+
+/** Bytes of an event stream, however they are cut → its events, in order, and `onRetry` for the pause that the server
+ *  asks for before a next connection, ms. What is not finished at the end is dropped.
+ *  https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream */
+export async function* serverSent(
+  stream: AsyncIterable<Uint8Array>,
+  onRetry: (ms: number) => void,
+): AsyncGenerator<ServerSent, void> {
+  let id = ''
+  let data: string[] = []
+  for await (const line of linesOf(stream)) {
+    if (line === '') {
+      if (data.length > 0) yield { id, data: data.join('\n') }
+      data = []
+      continue
+    }
+    const [, name, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line)!
+    if (name === 'data') data.push(value)
+    else if (name === 'id' && !value.includes('\0')) id = value
+    else if (name === 'retry' && /^\d{1,9}$/.test(value)) onRetry(Number(value))
+  }
+}
+
+/** Lines end with CR LF, LF or CR, which may come in two pieces. */
+async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder()
+  let pending = ''
+  for await (const bytes of stream) {
+    pending += decoder.decode(bytes, { stream: true })
+    // A CR at the end may be half of CR LF.
+    const end = /\r$/.test(pending) ? pending.length - 1 : pending.length
+    const lines = pending.slice(0, end).split(/\r\n|\n|\r/)
+    pending = lines.pop()! + pending.slice(end)
+    yield* lines
+  }
+}

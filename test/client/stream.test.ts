@@ -1,0 +1,133 @@
+import { afterEach, expect, test } from 'bun:test'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { AbortError, ConnectionError, Postrider, UnauthorizedError } from '../../src/client/index.ts'
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+import { MAIL, startHouse, type TestHouse, until, untilInTime } from '../support/house.ts'
+import { startRemoteMx } from '../support/remote-mx.ts'
+import { startHostile } from './hostile.ts'
+
+/** Events as they happen, over a line that breaks. */
+let house: TestHouse
+let line: Awaited<ReturnType<typeof startLine>>
+let clock: FakeClock
+let client: Postrider
+const ended = new AbortController()
+
+async function open() {
+  const remote = await startRemoteMx()
+  undo.push(remote.stop)
+  house = await startHouse({ remote })
+  undo.push(house.close)
+  line = await startLine(Number(house.house().listening.http!.split(':').at(-1)))
+  undo.push(line.stop)
+  clock = createFakeClock(0)
+  client = new Postrider({ baseUrl: line.url, apiKey: house.keys.test, clock: { ...clock, random: () => 0.5 } })
+}
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step()
+})
+const undo: (() => Promise<void>)[] = []
+
+const bounced = async () =>
+  (await house.send({ ...MAIL, to: 'bounce@customer.example' }, { authorization: `Bearer ${house.keys.test}` })).body.id
+
+test('what happens from now on is told; breaks lose nothing and double nothing', async () => {
+  await open()
+  await bounced() // before: not told
+  const seen: string[] = []
+  const following = (async () => {
+    for await (const event of client.events.stream({ types: ['message.bounced'] }, { signal: ended.signal })) {
+      if (event.type === 'message.bounced') seen.push(event.data.message_id)
+    }
+  })()
+  const failure = following.catch((error) => error)
+  await until('the stream', () => line.open() === 1 && clock.naps()[0] === 45_000)
+
+  const sent = []
+  for (let round = 0; round < 3; round++) {
+    line.cut() // the first time before any event was seen
+    sent.push(await bounced(), await bounced())
+    await until('the break to be seen', () => line.open() === 0)
+    sent.push(await bounced())
+    await untilInTime(clock, 'all of them', () => seen.length >= sent.length)
+    expect(seen).toEqual(sent)
+  }
+  // A server that is silent for too long is taken for lost.
+  line.freeze()
+  sent.push(await bounced())
+  await untilInTime(clock, 'the last one', () => seen.length >= sent.length)
+  expect(seen).toEqual(sent)
+
+  ended.abort()
+  expect(await failure).toBeInstanceOf(AbortError)
+  await until('the connection to be closed', () => line.open() === 0)
+})
+
+test('break ends it, after tells where it begins, and a key that is revoked ends it with what the server says', async () => {
+  await open()
+  const first = await bounced()
+  const second = await bounced()
+  for (const [after, message] of [
+    ['', first],
+    [(await house.told(first))[0].id, second],
+  ]) {
+    for await (const event of client.events.stream({ after })) {
+      expect(event.data).toMatchObject({ message_id: message })
+      break
+    }
+  }
+  await until('the connections to be closed', () => line.open() === 0)
+
+  const [key] = (await client.apiKeys.list().page()).data.filter(({ mode }) => mode === 'test')
+  await house.ask('DELETE', `/v1/api-keys/${key!.id}`)
+  const walk = Array.fromAsync(client.events.stream({ after: '' })).catch((error) => error)
+  expect(await walk).toBeInstanceOf(UnauthorizedError)
+})
+
+test('where there never was a connection it is given up as any other call is', async () => {
+  const server = await startHostile('cut')
+  const still = createFakeClock(0)
+  const stranger = new Postrider({ baseUrl: server.url, apiKey: 'svc_test_x', clock: { ...still, random: () => 0.5 } })
+  const walk = Array.fromAsync(stranger.events.stream({ after: '' })).catch((error) => error)
+  for (const ms of [250, 500]) {
+    await until('the pause', () => still.naps()[0] === still.now() + ms)
+    await still.advance(ms)
+  }
+  expect(await walk).toBeInstanceOf(ConnectionError)
+  expect(server.heard).toHaveLength(3)
+  await server.stop()
+})
+
+/** A line to a port that can be cut, or say nothing more. */
+async function startLine(port: number) {
+  const pairs = new Set<[Socket, Socket]>()
+  const server = createServer((near) => {
+    const far = connect(port, '127.0.0.1')
+    const pair: [Socket, Socket] = [near, far]
+    pairs.add(pair)
+    for (const [one, other] of [pair, [far, near]] as const) {
+      one.on('error', () => {})
+      one.on('close', () => {
+        pairs.delete(pair)
+        other.destroy()
+      })
+      one.pipe(other)
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const cut = () => {
+    for (const [near] of pairs) near.destroy()
+  }
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    open: () => pairs.size,
+    cut,
+    freeze: () => {
+      for (const [near, far] of pairs) far.unpipe(near)
+    },
+    stop: () => {
+      cut()
+      return new Promise<void>((resolve) => server.close(() => resolve()))
+    },
+  }
+}
