@@ -69,7 +69,7 @@ for (const [runtime, path] of RUNTIMES) {
         stderr: 'inherit',
       },
     )
-    expect(await child.stdout.text()).toBe(`message.bounced\n204 \n401 ${WRONG}\n`)
+    expect(await new Response(child.stdout).text()).toBe(`message.bounced\n204 \n401 ${WRONG}\n`)
   }, 30_000)
 }
 

@@ -56,7 +56,10 @@ for (const [runtime, path] of RUNTIMES) {
       writeFileSync(join(installed.folder, name), text)
       const env = { PATH: process.env.PATH!, POSTRIDER_URL: server.url, POSTRIDER_API_KEY: 'svc_test_x' }
       const child = Bun.spawn([path, name], { cwd: installed.folder, env, stdout: 'pipe', stderr: 'pipe' })
-      const [printed, errors] = await Promise.all([child.stdout.text(), child.stderr.text()])
+      const [printed, errors] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ])
       expect([errors, printed]).toEqual(['', 'msg_1,true,not_found,Postrider\n'])
       const keys = server.heard.map(({ method, headers }) => `${method} ${headers['idempotency-key']}`)
       expect(keys[0]).toMatch(/^POST [0-9a-f-]{36}$/)
