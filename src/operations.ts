@@ -11,6 +11,7 @@ import { messageOperations } from './api/routes/messages.ts'
 import { analyzeOperations } from './api/routes/messages-analyze.ts'
 import { organizationOperations } from './api/routes/organizations.ts'
 import { qualityOperations } from './api/routes/quality.ts'
+import { queueOperations } from './api/routes/queues.ts'
 import { sessionOperations } from './api/routes/sessions.ts'
 import { statsOperations } from './api/routes/stats.ts'
 import { suppressionOperations } from './api/routes/suppressions.ts'
@@ -133,6 +134,7 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...inboundOperations({ ...around, checkUrl }),
     ...organizationOperations({ ...around, plans: Object.keys(config.plans) }),
     ...sessionOperations(around),
+    ...queueOperations(around),
   ]
 }
 

@@ -710,6 +710,8 @@ export interface WebhookDeliveries {
   waitAtMostUntil(latest: number): Promise<void>
   get(id: string): Promise<WebhookDelivery | null>
   list(filter: WebhookDeliveryFilter, page: PageRequest): Promise<Page<WebhookDelivery>>
+  /** Of all webhooks, of the message's newest events first; at most `limit`. */
+  ofMessage(organizationId: string, messageId: string, limit: number): Promise<Page<WebhookDelivery>>
   /** One more attempt now, whatever the state; the count goes on. */
   retry(id: string, now: number): Promise<'queued' | 'under_way'>
   /** Queues past events of the range once more for the webhook: new deliveries of the same events, five attempts

@@ -180,6 +180,24 @@ describe('content', () => {
     expect(size_bytes).toBe(MAIL.subject.length + MAIL.html.length)
   })
 
+  test('an attachment comes as bytes that no browser shows, and there is none before the first or behind the last', async () => {
+    const content = Buffer.from('<script>alert(1)</script>').toString('base64')
+    const attachments = [{ filename: 'a.html', content, content_type: 'text/html' }]
+    const { body } = await house.send({ ...MAIL, attachments })
+    const at = (number: string) => house.ask('GET', `/v1/messages/${body.id}/attachments/${number}`)
+    const answer = await at('1')
+    expect([answer.status, answer.text, answer.headers.get('content-type')]).toEqual([
+      200,
+      '<script>alert(1)</script>',
+      'application/octet-stream',
+    ])
+    expect([answer.headers.get('content-disposition'), answer.headers.get('x-content-type-options')]).toEqual([
+      'attachment',
+      'nosniff',
+    ])
+    for (const number of ['0', '2', 'x', '-1']) expect((await at(number)).status).toBe(404)
+  })
+
   test('an unknown part is 400', async () => {
     const answer = await house.ask('GET', `/v1/messages/${ids[0]}/content?part=body`)
     expect([answer.status, answer.body.error.field]).toEqual([400, 'part'])

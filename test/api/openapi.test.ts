@@ -87,6 +87,7 @@ const mail = (change: object = {}) => ({
   text: 'x',
   ...change,
 })
+const ATTACHED = { attachments: [{ filename: 'a.txt', content: Buffer.from('x').toString('base64') }] }
 const webhookRoute = (name: string) => ({
   name,
   match: { type: 'domain', value: 'example.com' },
@@ -117,6 +118,7 @@ async function furnish(): Promise<Ids> {
     inbound_message_id: await world.addInbound(route_id),
     organization_id: world.organizationId,
     session_id: await world.addSession(),
+    number: '1',
   }
 }
 
@@ -130,6 +132,7 @@ let spares = 0
 const PREPARED: Record<string, () => Promise<Ids>> = {
   messages_cancel: scheduled,
   messages_update: scheduled,
+  messages_attachment: async () => ({ message_id: await createdId('/v1/send', mail(ATTACHED)) }),
   domains_delete: spareDomain,
   domains_update: async () => ({ domain_id: world.domain.id }),
 }

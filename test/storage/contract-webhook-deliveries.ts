@@ -41,6 +41,25 @@ export function webhookDeliveryPromises(holds: Holds): void {
     expect((await claim(store)).map(({ webhookId }) => webhookId)).toEqual([only.id])
   })
 
+  holds(
+    'those of a message are of all webhooks, of its newest events first, and of no other organization',
+    async (store, records) => {
+      const hooks = [await hooked(store, records), await add(store, records)]
+      const [first, second] = [records.event({ messageId: 'msg_told' }), records.event({ messageId: 'msg_told' })]
+      await store.events.append([first, records.event({ messageId: 'msg_other' }), second])
+      const { records: told, hasMore } = await store.webhookDeliveries.ofMessage(ORGANIZATION, 'msg_told', 3)
+      expect([told.map(({ eventId }) => eventId), hasMore]).toEqual([[second.id, second.id, first.id], true])
+      expect(
+        told
+          .slice(0, 2)
+          .map(({ webhookId }) => webhookId)
+          .toSorted(),
+      ).toEqual(hooks.map(({ id }) => id).toSorted())
+      expect((await store.webhookDeliveries.ofMessage('org_none', 'msg_told', 9)).records).toEqual([])
+      expect((await store.webhookDeliveries.ofMessage(ORGANIZATION, 'msg_told', 4)).hasMore).toBe(false)
+    },
+  )
+
   holds('a delivery reads as what happened to it', async (store, records) => {
     const hook = await hooked(store, records)
     const event = records.event()

@@ -189,6 +189,10 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /^select d.* from webhook_deliveries d indexed by webhook_deliveries_by_type/,
     /INDEX webhook_deliveries_by_type \(webhook_id=\? AND type=\? AND number>\? AND number<\?\)/,
   ],
+  [
+    /from events e indexed by events_of_message cross join webhook_deliveries/,
+    /e USING INDEX events_of_message \(message_id=\?\)\nSEARCH d USING INDEX webhook_deliveries_of_event \(event_number=\?\)/,
+  ],
   [/^select 1 from webhook_deliveries where webhook_id = \? and next_/, /COVERING INDEX webhook_deliveries_due/],
   [/^select created_at from webhook_deliveries/, /INDEX webhook_deliveries_of_webhook \(webhook_id=\? AND number>\?\)/],
   [

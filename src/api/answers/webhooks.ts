@@ -135,3 +135,11 @@ export const replayAnswers: AnswerShape[] = [
     example: { queued: 17 },
   },
 ]
+export const messageWebhookDeliveriesAnswers: AnswerShape[] = [
+  {
+    status: 200,
+    description: 'Deliveries to all webhooks, newest first; always one page, of the newest 200.',
+    schema: z.strictObject({ data: z.array(delivery), has_more: z.boolean(), next_cursor: z.null() }),
+    example: { data: [deliveryExample], has_more: false, next_cursor: null },
+  },
+]

@@ -62,6 +62,7 @@ const PATH_PARAMETERS: Record<string, Json> = {
   },
   route_id: { example: exampleId('rte') },
   inbound_message_id: { example: exampleId('inb') },
+  number: { description: 'From 1.', example: '1' },
   organization_id: { example: exampleId('org') },
   session_id: { example: exampleId('ses') },
 }

@@ -21,7 +21,11 @@ const RESOURCES: { name: string; description: string; words: string[] }[] = [
   { name: 'Domains', description: 'What may stand in From, and what has to be published for it.', words: ['domains'] },
   { name: 'API keys', description: 'Who may ask for what.', words: ['api-keys'] },
   { name: 'Audit log', description: 'Who managed what.', words: ['audit-log'] },
-  { name: 'Operator', description: 'Whoever runs this server.', words: ['organizations', 'sessions', 'health-checks'] },
+  {
+    name: 'Operator',
+    description: 'Whoever runs this server.',
+    words: ['organizations', 'sessions', 'queues', 'health-checks'],
+  },
   { name: 'Plan', description: 'What the plan allows and what is used of it.', words: ['usage', 'billing'] },
 ]
 

@@ -1,11 +1,12 @@
 import type { Operation } from '../operation.ts'
 import { type ActDeps, actOperations } from './messages-act.ts'
+import { messagePartOperations, type PartsDeps } from './messages-parts.ts'
 import { type ReadDeps, readOperations } from './messages-read.ts'
 import { type SendDeps, sendOperations } from './messages-send.ts'
 
-export type MessageDeps = SendDeps & ReadDeps & ActDeps
+export type MessageDeps = SendDeps & ReadDeps & PartsDeps & ActDeps
 
 /** Everything under `/v1/messages`, and `/v1/send` (contract §3). */
 export function messageOperations(deps: MessageDeps): Operation[] {
-  return [...sendOperations(deps), ...readOperations(deps), ...actOperations(deps)]
+  return [...sendOperations(deps), ...readOperations(deps), ...messagePartOperations(deps), ...actOperations(deps)]
 }

@@ -53,7 +53,7 @@ export function webhookDeliveryOperations(
           type: query.type ?? null,
           ...timeRange(query),
         }
-        return pageAnswer(await store.webhookDeliveries.list(filter, pageRequest(query)), toWire)
+        return pageAnswer(await store.webhookDeliveries.list(filter, pageRequest(query)), webhookDeliveryRecord)
       },
     }),
     operation({
@@ -64,7 +64,7 @@ export function webhookDeliveryOperations(
       summary: 'Read one delivery with its attempts',
       answers: deliveryAnswers,
       load,
-      handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
+      handle: async ({ resource }) => ({ status: 200, body: webhookDeliveryRecord(resource) }),
     }),
     operation({
       id: 'webhook_deliveries_retry',
@@ -82,7 +82,10 @@ export function webhookDeliveryOperations(
           throw new Refusal('invalid_state', 'an attempt of this delivery is under way')
         }
         wakeWebhooks()
-        return { status: 202, body: toWire((await store.webhookDeliveries.get(resource.id)) ?? resource) }
+        return {
+          status: 202,
+          body: webhookDeliveryRecord((await store.webhookDeliveries.get(resource.id)) ?? resource),
+        }
       },
     }),
     operation({
@@ -134,7 +137,7 @@ export function postAttemptRecord(attempt: PostAttempt) {
   }
 }
 
-function toWire(delivery: WebhookDelivery) {
+export function webhookDeliveryRecord(delivery: WebhookDelivery) {
   return {
     id: delivery.id,
     webhook_id: delivery.webhookId,

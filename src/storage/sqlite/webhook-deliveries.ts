@@ -54,6 +54,9 @@ const LEAPT = `update webhook_deliveries set next_attempt_at = next_attempt_at +
 const COLUMNS = `d.number, d.id, d.webhook_id as webhookId, e.id as eventId, d.type, d.status,
   iif(d.worker is null, d.next_attempt_at, null) as nextAttemptAt, d.created_at as createdAt`
 const GET = `select ${COLUMNS} from webhook_deliveries d join events e on e.number = d.event_number where d.id = ?`
+const OF_MESSAGE = `select ${COLUMNS} from events e indexed by events_of_message
+  cross join webhook_deliveries d indexed by webhook_deliveries_of_event on d.event_number = e.number
+  where e.message_id = ? and e.organization_id = ? order by e.number desc limit ?`
 const ATTEMPTS = `select number, at, duration_ms as durationMs, status_code as statusCode, error,
     response_excerpt as responseExcerpt
   from webhook_attempts where delivery_number = ? order by number`
@@ -91,6 +94,7 @@ export function sqliteWebhookDeliveries(
   const leapt = db.prepare(LEAPT)
   const tooLate = db.prepare(TOO_LATE)
   const get = db.prepare(GET)
+  const ofMessage = db.prepare(OF_MESSAGE)
   const attempts = db.prepare(ATTEMPTS)
   const list = webhookDeliveryList(db, COLUMNS)
   const retry = db.prepare(RETRY)
@@ -194,6 +198,10 @@ export function sqliteWebhookDeliveries(
       return row === undefined ? null : toRecord(row)
     },
     list: async (filter, page) => toPage((await list(filter, page)) as Row[], page, toRecord),
+    ofMessage: async (organizationId, messageId, limit) => {
+      const rows = ofMessage.all(messageId, organizationId, limit + 1) as Row[]
+      return toPage(rows, { limit, after: null }, toRecord)
+    },
     retry: (id, now) =>
       writer.write(() => {
         const row = get.get(id) as Row

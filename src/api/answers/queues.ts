@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import type { AnswerShape } from '../operation.ts'
+import { count, EXAMPLE_TIME, timeOrNull } from './words.ts'
+
+/** What `/v1/queues` answers; made in routes/queues.ts. */
+
+const queue = z.strictObject({
+  due: count.describe('Waiting for a turn.'),
+  later: count.describe('Put off, scheduled, or under way.'),
+  oldest_due_at: timeOrNull.describe('Null when nothing is due.'),
+})
+const queues = z
+  .strictObject({ deliveries: queue, webhook_deliveries: queue, inbound_deliveries: queue })
+  .meta({ id: 'Queues' })
+const nothing = { due: 0, later: 0, oldest_due_at: null }
+
+export const queueAnswers: AnswerShape[] = [
+  {
+    status: 200,
+    description: 'What waits, over all organizations.',
+    schema: queues,
+    example: {
+      deliveries: { due: 12, later: 340, oldest_due_at: EXAMPLE_TIME },
+      webhook_deliveries: { ...nothing, later: 3 },
+      inbound_deliveries: nothing,
+    },
+  },
+]
