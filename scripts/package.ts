@@ -1,0 +1,73 @@
+/** The built program → what is given to others: `bun run package` makes dist/packages with a Debian package, a .tar.xz,
+ *  a .tar.gz and SHA256SUMS, for this machine's processor or `--target x64|arm64|all`. The programs are built before
+ *  (scripts/build.ts, with the same --target). `--quick` hardly compresses, for tests.
+ *
+ *  The same program gives the same bytes: times are that of the commit (SOURCE_DATE_EPOCH), owners are root, names are
+ *  sorted. The program itself is not the same twice, since the runtime's bytecode is not. */
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import pkg from '../package.json' with { type: 'json' }
+import { writeArchives } from './package/archives.ts'
+import { writeDebian } from './package/debian.ts'
+import { commitTime } from './package/run.ts'
+
+const DIST = join(import.meta.dir, '../dist')
+const TARGETS = { x64: 'amd64', arm64: 'arm64' } as const
+// ecosystem: a download that takes a minute, a program that fits the smallest machine
+const LIMITS_MB = { program: 130, xz: 45 }
+
+const { values } = parseArgs({
+  options: {
+    target: { type: 'string', default: process.arch },
+    program: { type: 'string' },
+    out: { type: 'string', default: join(DIST, 'packages') },
+    quick: { type: 'boolean', default: false },
+  },
+})
+const targets = (Object.keys(TARGETS) as (keyof typeof TARGETS)[]).filter(
+  (target) => values.target === 'all' || values.target === target,
+)
+if (targets.length === 0) fail(`expected --target ${Object.keys(TARGETS).join('|')}|all, found ${values.target}`)
+
+const out = values.out
+const work = join(out, '.packaging')
+rmSync(out, { recursive: true, force: true })
+mkdirSync(work, { recursive: true })
+for (const target of targets) {
+  const program = values.program ?? programOf(target)
+  const about = { program, version: pkg.version, time: commitTime(), isQuick: values.quick, work, out }
+  await writeDebian({ ...about, architecture: TARGETS[target] })
+  await writeArchives({ ...about, target })
+  tell('program', target, statSync(program).size, LIMITS_MB.program)
+}
+rmSync(work, { recursive: true })
+const files = readdirSync(out).sort()
+writeFileSync(join(out, 'SHA256SUMS'), files.map((file) => `${sha256(join(out, file))}  ${file}\n`).join(''))
+for (const file of files) {
+  tell(file, '', statSync(join(out, file)).size, file.endsWith('.xz') && !values.quick ? LIMITS_MB.xz : Infinity)
+}
+
+/** Of this machine's own build, or of one for another. */
+function programOf(target: string): string {
+  const built = [`postrider-linux-${target}`, ...(target === process.arch ? ['postrider'] : [])]
+  const found = built.map((name) => join(DIST, name)).find((path) => existsSync(path))
+  return found ?? fail(`dist/postrider-linux-${target} is not there: bun scripts/build.ts --target ${target}`)
+}
+
+function tell(name: string, target: string, bytes: number, limitMb: number): void {
+  const mb = bytes / 1_000_000
+  const limit = limitMb === Infinity ? '' : ` of ${limitMb}`
+  console.log(`${`${name} ${target}`.padEnd(40)} ${mb.toFixed(1)}${limit} MB${mb > limitMb ? ', TOO LARGE' : ''}`)
+  if (mb > limitMb) process.exitCode = 1
+}
+
+function sha256(file: string): string {
+  return createHash('sha256').update(readFileSync(file)).digest('hex')
+}
+
+function fail(message: string): never {
+  console.error(`package: ${message}`)
+  process.exit(1)
+}
