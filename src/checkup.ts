@@ -112,9 +112,10 @@ function sendingDomains(kept: readonly Domain[], more: readonly string[]): Sendi
 }
 
 function installationOf(config: Config, { server }: CheckupOptions, domains: readonly SendingDomain[]): Installation {
-  const { hostname, dataDir, storage, http, smtp, delivery } = config
+  const { hostname, dataDir, storage, http, tls, smtp, delivery } = config
   const listeners = [
     { key: 'http.listen', at: http.listen },
+    { key: 'http.listen_tls', at: http.listenTls },
     { key: 'smtp.inbound.listen', at: smtp.inbound.listen },
     { key: 'smtp.submission.listen', at: smtp.submission.listen },
     { key: 'smtp.submission.listen_tls', at: smtp.submission.listenTls },
@@ -128,7 +129,7 @@ function installationOf(config: Config, { server }: CheckupOptions, domains: rea
     smarthost: delivery.smarthost,
     domains,
     server,
-    certificateFile: smtp.certificateFile,
+    certificateFiles: [...new Set([tls.certificateFile, smtp.certificateFile])].filter((file) => file !== null),
   }
 }
 
@@ -187,7 +188,8 @@ function openWorld(config: Config, { clock, random, held }: CheckupOptions): { w
   return { world, close }
 }
 
-function ownAddresses(): string[] {
+/** Addresses of this machine's network interfaces, without loopback and link-local ones. */
+export function ownAddresses(): string[] {
   return Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .filter(({ internal, address }) => !internal && !/^(?:fe80:|169\.254\.)/i.test(address))

@@ -30,12 +30,20 @@ export function readConfigOf(file: string): { config: Config; settings: () => Se
 }
 
 /** Config file and some work → the work done with the store open; it is closed in any case. */
-export async function inOffice<T>(file: string, work: (office: Office) => Promise<T>): Promise<T> {
-  return withStore(requireConfig(file), work)
+export async function inOffice<T>(
+  file: string,
+  work: (office: Office) => Promise<T>,
+  how: { asksAuthorities?: boolean } = {},
+): Promise<T> {
+  return withStore(requireConfig(file), work, how)
 }
 
 /** The same for a config that is read already. A store that cannot be opened is one line that names its folder. */
-export async function withStore<T>(config: Config, work: (office: Office) => Promise<T>): Promise<T> {
+export async function withStore<T>(
+  config: Config,
+  work: (office: Office) => Promise<T>,
+  how: { asksAuthorities?: boolean } = {},
+): Promise<T> {
   const user = localUser()
   becomeOwnerOf(config.dataDir)
   const { dataDir, storage } = config
@@ -45,7 +53,7 @@ export async function withStore<T>(config: Config, work: (office: Office) => Pro
     throw failure === null ? thrown : new CommandFailure(`data_dir ${dataDir}: ${failure.message}`, failure.code)
   })
   const log = createLog({ clock: systemClock, ...config.log })
-  const operator = createOperator({ config, store, clock: systemClock, random: systemRandom, log, user })
+  const operator = createOperator({ config, store, clock: systemClock, random: systemRandom, log, user, ...how })
   try {
     return await work({ config, store, operator })
   } finally {

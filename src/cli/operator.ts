@@ -14,11 +14,13 @@ import { policyAt } from '../model/mta-sts.ts'
 import { invalid } from '../model/refusal.ts'
 import { createOperations, openSubmission } from '../operations.ts'
 import { createPreparer } from '../outbound/prepare.ts'
+import { createAuthoritativeResolver } from '../platform/authoritative.ts'
 import type { WallClock } from '../platform/clock.ts'
 import { createMintId, type MintId } from '../platform/ids.ts'
+import { createAddressGuard } from '../platform/ip.ts'
 import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
-import { createResolver, systemServers } from '../platform/resolver.ts'
+import { createResolver, type Resolver, systemServers } from '../platform/resolver.ts'
 import type { Store } from '../storage/store.ts'
 import type { SigningKey } from '../submission/signing.ts'
 
@@ -26,6 +28,8 @@ import type { SigningKey } from '../submission/signing.ts'
  *  key and for any organization. So a record made here is checked, written and shown as one made by a customer. */
 export interface Operator {
   mintId: MintId
+  /** Remembers nothing. */
+  resolver: Resolver
   /** Runs an operation of the API; answers its body. Throws the same refusals. */
   run(operationId: string, request: OperatorRequest): Promise<Record<string, unknown>>
   /** Every record of a list, page by page, newest first. */
@@ -57,17 +61,28 @@ export function createOperator(deps: {
   /** Name of whoever sits there. */
   user: string
   onQueued?: () => void
+  /** Asks the name servers of each name themselves, not one that may remember; unless the config names servers. */
+  asksAuthorities?: boolean
 }): Operator {
   const { config, store, clock, random, log, onQueued = () => {} } = deps
   const mintId = createMintId(clock, random)
   const servers = config.dns.servers.length > 0 ? [...config.dns.servers] : systemServers()
-  const resolver = createResolver({
+  const asked = createResolver({
     servers,
     trustedServers: config.dns.trustedResolvers,
     clock,
     random,
     maxCacheEntries: 0,
   })
+  const resolver =
+    deps.asksAuthorities && config.dns.servers.length === 0
+      ? createAuthoritativeResolver({
+          base: asked,
+          mayAsk: config.delivery.allowPrivateDestinations ? () => true : createAddressGuard([]),
+          clock,
+          random,
+        })
+      : asked
   const preparer = createPreparer()
   const around = {
     config,
@@ -115,6 +130,7 @@ export function createOperator(deps: {
 
   return {
     mintId,
+    resolver,
     run,
     async listAll(operationId, organizationId) {
       const records: Record<string, unknown>[] = []

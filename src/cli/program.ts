@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { VERSION } from '../version.ts'
 import { addBackup } from './commands/backup.ts'
+import { addDns } from './commands/dns.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addLoginLink } from './commands/login-link.ts'
 import { addService } from './commands/service.ts'
@@ -86,6 +87,7 @@ export function createProgram(end: (code: number) => void): Command {
     .option('--limit <number>', 'how many entries, the newest', (text) => whole(text, 1, 10_000, 'number'), 50)
     .action(async (options) => (await import('./audit.ts')).showAuditLog(options))
 
+  addDns(program, end)
   addDoctor(program, end)
   addService(program, end)
   addBackup(program)

@@ -23,6 +23,13 @@ export const warn = (message: string, advice: string): Verdict => ({ status: 'wa
 export const fail = (message: string, advice: string): Verdict => ({ status: 'fail', message, advice })
 export const skip = (message: string): Verdict => ({ status: 'skip', message, advice: null })
 
+/** Several verdicts of one thing, at least one → the worst of them, the first of its kind; where all are well, all they
+ *  say. */
+export function worstOf(verdicts: readonly Verdict[]): Verdict {
+  const first = (status: CheckStatus) => verdicts.find((verdict) => verdict.status === status)
+  return first('fail') ?? first('warn') ?? first('skip') ?? pass(verdicts.map(({ message }) => message).join('; '))
+}
+
 /** Checks → their results in the same order, all looked at at once. One that takes longer than `patienceMs` is skipped,
  *  on the machine's own timer; one that throws has found something that nobody foresaw. Never rejects. */
 export async function runChecks(checks: readonly Check[], patienceMs = PATIENCE_MS): Promise<CheckResult[]> {

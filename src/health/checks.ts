@@ -1,6 +1,6 @@
 import type { Store } from '../storage/store.ts'
 import { checkBlocklists } from './blocklists.ts'
-import { checkCertificate } from './certificate.ts'
+import { checkCertificates } from './certificate.ts'
 import type { Check } from './check.ts'
 import { checkClock } from './clock.ts'
 import { checkDataDir, checkDisk } from './disk.ts'
@@ -33,7 +33,7 @@ export function machineChecks(installation: Installation, world: World): Check[]
     { name: 'dmarc', look: () => checkDmarc(installation, world) },
     { name: 'ports', look: () => checkPorts(installation, world) },
     { name: 'low_ports', look: () => checkLowPorts(installation, world) },
-    { name: 'certificate', look: () => checkCertificate(installation, world) },
+    { name: 'certificate', look: () => checkCertificates(installation, world) },
     { name: 'clock', look: () => checkClock(world, around) },
     { name: 'disk', look: () => checkDisk(installation, world) },
     { name: 'data_dir', look: () => checkDataDir(installation) },

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { fail, pass, skip, type Verdict, warn } from './check.ts'
+import { fail, pass, skip, type Verdict, warn, worstOf } from './check.ts'
 import { type Family, recordsOf, type Surroundings } from './surroundings.ts'
 import type { Installation, World } from './world.ts'
 
@@ -19,11 +19,7 @@ export async function checkReverseDns(
     return skip(family === 6 ? 'this machine has no public IPv6 address' : 'the public address is not known')
   }
   const verdicts = await Promise.all(addresses.map((address) => checkAddress(address, hostname, world)))
-  return (
-    verdicts.find(({ status }) => status === 'fail') ??
-    verdicts.find(({ status }) => status !== 'pass') ??
-    pass(verdicts.map(({ message }) => message).join('; '))
-  )
+  return worstOf(verdicts)
 }
 
 async function checkAddress(address: string, hostname: string, { resolver }: World): Promise<Verdict> {

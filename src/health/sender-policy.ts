@@ -1,17 +1,17 @@
 import { parse } from 'tldts'
 import { isSpf, mergedSpf } from '../mail/spf-record.ts'
-import { fail, pass, skip, type Verdict, warn } from './check.ts'
+import { fail, pass, skip, type Verdict, warn, worstOf } from './check.ts'
 import { recordsOf } from './surroundings.ts'
 import type { Installation, SendingDomain, World } from './world.ts'
 
 /** What the domains publish already about who may send for them, and what of it to keep, merge or mend. Ours stands at the
  *  host of the return path, so the SPF record of the domain itself stays as it is. */
 export async function checkSpf({ hostname, domains }: Installation, world: World): Promise<Verdict> {
-  return worstOf(await Promise.all(domains.map((domain) => spfOf(domain, hostname, world))), 'no sending domain yet')
+  return overall(await Promise.all(domains.map((domain) => spfOf(domain, hostname, world))))
 }
 
 export async function checkDmarc({ domains }: Installation, world: World): Promise<Verdict> {
-  return worstOf(await Promise.all(domains.map((domain) => dmarcOf(domain, world))), 'no sending domain yet')
+  return overall(await Promise.all(domains.map((domain) => dmarcOf(domain, world))))
 }
 
 async function spfOf({ name, returnPathHost }: SendingDomain, hostname: string, { resolver }: World): Promise<Verdict> {
@@ -59,11 +59,9 @@ async function dmarcOf({ name }: SendingDomain, { resolver }: World): Promise<Ve
 
 const shown = (text: string) => text.slice(0, 100)
 
-/** Of several domains the first one in trouble; how many are well otherwise. */
-function worstOf(verdicts: readonly Verdict[], none: string): Verdict {
-  if (verdicts.length === 0) return skip(none)
-  const troubled = (status: Verdict['status']) => verdicts.find((each) => each.status === status)
-  const worst = troubled('fail') ?? troubled('warn') ?? troubled('skip')
-  if (worst !== undefined) return worst
-  return verdicts.length === 1 ? verdicts[0]! : pass(`well at ${verdicts.length} domains`)
+/** Of several domains the first in trouble; how many are well otherwise. */
+function overall(verdicts: readonly Verdict[]): Verdict {
+  if (verdicts.length === 0) return skip('no sending domain yet')
+  const worst = worstOf(verdicts)
+  return worst.status === 'pass' && verdicts.length > 1 ? pass(`well at ${verdicts.length} domains`) : worst
 }

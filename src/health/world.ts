@@ -14,8 +14,8 @@ export interface Installation {
   domains: readonly SendingDomain[]
   /** The server that runs on this data directory, if one does. */
   server: Server | null
-  /** Its certificate file for SMTP, null where it is its own. */
-  certificateFile: string | null
+  /** Certificates of the operator's that are shown in TLS. */
+  certificateFiles: readonly string[]
 }
 
 export interface Server {

@@ -182,13 +182,13 @@ describe('certificate', () => {
     const made = async (names: string[], days: number) =>
       files({ 'certificate.pem': (await selfSignedCertificate({ names, now, days })).certificatePem })
     const check = async (own: string) =>
-      world.check('certificate', { installation: { certificateFile: join(own, 'certificate.pem') } })
+      world.check('certificate', { installation: { certificateFiles: [join(own, 'certificate.pem')] } })
     expect(await check(await made([HOSTNAME], 90))).toMatchObject({ status: 'pass' })
     expect(await check(await made([HOSTNAME], 10))).toMatchObject({ status: 'warn' })
     expect(await check(await made(['other.example'], 90))).toMatchObject({ status: 'warn' })
     const later = { now: () => now + 100 * DAY_MS }
     const file = join(await made([HOSTNAME], 90), 'certificate.pem')
-    const ended = await world.check('certificate', { installation: { certificateFile: file }, world: later })
+    const ended = await world.check('certificate', { installation: { certificateFiles: [file] }, world: later })
     expect(ended.status).toBe('fail')
     expect(await check(files({ 'certificate.pem': 'nonsense' }))).toMatchObject({ status: 'fail' })
     expect(await world.check('certificate')).toMatchObject({ status: 'skip' })

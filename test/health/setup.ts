@@ -31,7 +31,7 @@ export const INSTALLATION: Installation = {
   smarthost: null,
   domains: [{ name: 'sender.example', returnPathHost: 'bounces.sender.example' }],
   server: null,
-  certificateFile: null,
+  certificateFiles: [],
 }
 
 /** Everything is as it should be, but that there are no mail servers to call. */

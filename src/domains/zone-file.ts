@@ -1,0 +1,50 @@
+import type { DnsRecord } from '../model/domain.ts'
+
+/** A record for the name of the machine itself. */
+export interface HostRecord {
+  type: 'A' | 'AAAA'
+  name: string
+  value: string
+}
+
+/** What to publish for a domain → lines for its zone, in the syntax that BIND and most DNS hosts read (RFC 1035 §5). What
+ *  is not needed, or would change where the domain's mail goes, is there as a comment, and so is a DMARC record where there is
+ *  one already (`found`). */
+export function zoneFile(
+  domain: string,
+  records: readonly (DnsRecord & { found: readonly string[] })[],
+  hosts: readonly HostRecord[],
+): string {
+  const lines = records.map((record) => {
+    const line = `${owner(record.name)} IN ${record.type} ${dataOf(record)}`
+    const why = whyNot(record)
+    return why === null ? line : `; ${why}\n; ${line.replaceAll('\n', '\n; ')}`
+  })
+  return [
+    `; What ${domain} needs for mail by Postrider. Add it to the zone; nothing in there has to go for it.`,
+    ...lines,
+    ...hosts.map(({ type, name, value }) => `${owner(name)} IN ${type} ${value}`),
+    '',
+  ].join('\n')
+}
+
+function whyNot({ purpose, found, required, name }: DnsRecord & { found: readonly string[] }): string | null {
+  if (purpose === 'mx') return `Only where no other server receives the mail of ${name}:`
+  if (purpose === 'mta_sts' || purpose === 'mta_sts_host') return 'Only with the MX above:'
+  if (purpose === 'dmarc') return found.length === 0 ? null : 'There is one already, which stays as it is:'
+  return required ? null : 'Until the mail that it signed has arrived:'
+}
+
+const TTL_SECONDS = 3600
+const owner = (name: string) => `${name}. ${TTL_SECONDS}`
+
+function dataOf({ type, value, priority }: DnsRecord): string {
+  if (type === 'TXT') return txtStrings(value)
+  return priority === null ? `${value}.` : `${priority} ${value}.`
+}
+
+/** A string holds 255 bytes at most (RFC 1035 §3.3); longer values stand in several, which readers join. */
+function txtStrings(value: string): string {
+  const strings = (value.match(/.{1,255}/gs) ?? ['']).map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`)
+  return strings.length === 1 ? strings[0]! : `(\n${strings.map((text) => `    ${text}`).join('\n')} )`
+}

@@ -1,0 +1,113 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { DnsRecord } from '../../src/model/domain.ts'
+import { startZone, type Zone } from '../../src/platform/zone-server.ts'
+import { until } from '../support/house.ts'
+import { LIMIT_MS, postrider, start, workplace } from './command.ts'
+
+type Shown = DnsRecord & { status: string; found: string[]; hint?: string | null }
+
+describe('dns', () => {
+  const NAME = 'acme.example'
+  const place = workplace()
+  let zone: Zone
+  let records: Shown[]
+  beforeAll(async () => {
+    zone = await startZone()
+    place.writeConfig('127.0.0.1:0', `[dns]\nservers = ["${zone.address}"]\n`)
+    await postrider('org', 'create', 'Acme', '--config', place.file)
+    const added = await postrider('domain', 'add', NAME, '--config', place.file, '--json')
+    records = JSON.parse(added.stdout).dns_records
+  }, LIMIT_MS)
+  afterEach(() => {
+    for (const { name } of records) zone.remove(name)
+  })
+  afterAll(async () => {
+    await zone.stop()
+    place.remove()
+  })
+
+  const dns = (...args: string[]) => postrider('dns', ...args, '--config', place.file)
+  const publish = ({ name, type, value, priority }: Shown, text = value) =>
+    zone.set(name, type, [priority === null ? text : { preference: priority, exchange: text }])
+  const of = (purpose: string) => records.find((record) => record.purpose === purpose)!
+  const hints = async () => {
+    const { stdout, code } = await dns('check', NAME, '--json')
+    const { ok, records: shown } = JSON.parse(stdout) as { ok: boolean; records: Shown[] }
+    expect(code).toBe(ok ? 0 : 1)
+    return { ok, hint: (purpose: string) => shown.find((record) => record.purpose === purpose)!.hint ?? null }
+  }
+
+  test(
+    'shows what to publish: numbered, what is needed first; as JSON; as lines for a zone',
+    async () => {
+      const { stdout } = await dns('show', NAME)
+      expect(stdout).toMatch(/^# +NEEDED +SEEN +TYPE +NAME +VALUE\n1 +yes/)
+      const needed = stdout.split('\n').filter((line) => /^\d+ +yes /.test(line))
+      expect(needed.length).toBeLessThanOrEqual(6)
+      const json = JSON.parse((await dns('show', NAME, '--json')).stdout)
+      expect(json).toMatchObject({ domain: NAME, records: records.map(({ name, value }) => ({ name, value })) })
+
+      const text = (await dns('show', NAME, '--zone')).stdout
+      for (const record of records.filter(({ required }) => required)) {
+        expect(text).toContain(`${record.name}. 3600 IN ${record.type} `)
+      }
+      const strings = [...text.matchAll(/"([^"]*)"/g)].map(([, string]) => string!)
+      expect(Math.max(...strings.map((string) => string.length))).toBe(255)
+      expect(strings.join('')).toContain(of('dkim').value)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'check says of each record what is wrong with it',
+    async () => {
+      for (const record of records) publish(record)
+      expect(await hints()).toMatchObject({ ok: true })
+
+      publish(of('dkim'), of('dkim').value.slice(0, 255))
+      zone.set(of('spf').name, 'TXT', ['v=spf1 include:_spf.office.example -all'])
+      zone.set(of('dmarc').name, 'TXT', ['v=DMARC1; p=reject'])
+      zone.remove(of('return_path').name, 'MX')
+      zone.set(`${of('return_path').name}.${NAME}`, 'MX', [{ preference: 10, exchange: 'mail.example.com' }])
+      const { ok, hint } = await hints()
+      expect(ok).toBe(false)
+      expect(hint('dkim')).toContain(`cut off after 255 of ${of('dkim').value.length}`)
+      expect(hint('spf')).toContain('v=spf1 a:mail.example.com include:_spf.office.example -all')
+      expect(hint('dmarc')).toBe('There is one already, which stays as it is.')
+      expect(hint('return_path')).toContain('enter bounces alone')
+
+      publish(of('dkim'), `"${of('dkim').value}"`)
+      expect((await hints()).hint('dkim')).toContain('Quotes')
+      const words = (await dns('check', NAME)).stdout
+      expect(words).toMatch(/^✗ MX +bounces\.acme\.example +missing\n {4}expected {2}10 mail\.example\.com\n {4}→ /m)
+      expect(words).toMatch(/^✓ TXT +_dmarc\.acme\.example +right/m)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'with --wait it asks again until all is right',
+    async () => {
+      zone.queries.length = 0
+      const waiting = await start('dns', 'check', NAME, '--config', place.file, '--wait', '--timeout', '30')
+      await until('the first look', () => zone.queries.length >= records.length)
+      for (const record of records) publish(record)
+      const { code, stdout, stderr } = await waiting.ended
+      expect(stdout).not.toContain('✗')
+      expect(code).toBe(0)
+      expect(stderr).toContain(`waiting for ${of('dkim').name}`)
+      expect((await postrider('domain', 'show', NAME, '--config', place.file)).stdout).toContain('is verified')
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'the wait has an end, and a domain that is not there is told',
+    async () => {
+      const late = await dns('check', NAME, '--wait', '--timeout', '1')
+      expect(late.code).toBe(1)
+      expect((await dns('check', 'other.example')).stderr).toContain('there is no domain other.example')
+    },
+    LIMIT_MS,
+  )
+})
