@@ -38,6 +38,7 @@ export function createStreams({ clock, maxPerKey = MAX_PER_KEY, max = MAX }: Str
       let controller: ReadableStreamDefaultController<Uint8Array>
       let lookedAt = clock.now()
       let coming: Promise<Event[]> | null = null
+      let saidId: string | null = null
 
       const end = () => {
         if (!open.delete(end)) return
@@ -66,6 +67,15 @@ export function createStreams({ clock, maxPerKey = MAX_PER_KEY, max = MAX }: Str
         return events
       }
 
+      /** How far it has come, in an event without data: a client that comes back need not begin further behind, perhaps
+       *  behind an event that is no longer kept. A comment when that was said already. */
+      const sayPassed = () => {
+        const id = follower.passed()
+        if (id === null || id === saidId) return ':\n\n'
+        saidId = id
+        return `id: ${id}\n\n`
+      }
+
       open.set(end, keyId)
       signal.addEventListener('abort', end)
       if (signal.aborted) end()
@@ -73,14 +83,16 @@ export function createStreams({ clock, maxPerKey = MAX_PER_KEY, max = MAX }: Str
         {
           start: (given) => {
             controller = given
-            given.enqueue(BEGINNING) // at once: without a first byte the client does not even get the headers
+            // At once: without a first byte the client does not even get the headers.
+            given.enqueue(encoder.encode(RETRY + sayPassed()))
           },
           pull: async () => {
             const events = await nextEvents().catch(() => [])
             if (!open.has(end)) return
             if (events?.length === 0 || !mayGoOn()) return end()
             told += events?.length ?? 0
-            controller.enqueue(events === null ? HEARTBEAT : encoder.encode(events.map(toText).join('')))
+            saidId = events?.at(-1)?.id ?? saidId
+            controller.enqueue(encoder.encode(events === null ? sayPassed() : events.map(toText).join('')))
           },
           cancel: end,
         },
@@ -110,9 +122,9 @@ export function toText({ id, type, body }: Pick<Event, 'id' | 'type' | 'body'>):
 
 const encoder = new TextEncoder()
 /** How long a browser waits before it comes back, in ms. */
-const BEGINNING = encoder.encode('retry: 3000\n\n')
-/** A comment, so that a quiet connection stays open and a broken one is noticed; the listener cuts after 60 s. */
-const HEARTBEAT = encoder.encode(':\n\n')
+const RETRY = 'retry: 3000\n'
+/** Something is said so often, so that a quiet connection stays open and a broken one is noticed; the listener cuts after
+ *  60 s. */
 const HEARTBEAT_MS = 15_000
 const MAX_PER_KEY = 10
 const MAX = 200

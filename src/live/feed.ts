@@ -11,8 +11,7 @@ import { createRecent, type Recent } from './recent.ts'
  *  read from the store once for all of them; whoever is further behind reads the store at its own pace. So nothing is
  *  queued for anybody: a slow one costs no memory and holds up nobody, and none misses an event or gets it twice. */
 export interface Feed {
-  /** Begins behind a place. */
-  follow(wanted: Wanted, behind: Place): Follower
+  follow(wanted: Wanted, from: Start): Follower
   /** There are new events of that organization. Cheap when nobody follows it. */
   ring(organizationId: string): void
 }
@@ -26,10 +25,19 @@ export interface Wanted {
   mode: Mode | null
 }
 
+/** Behind which event a follower begins; `id` null = there is none before. */
+export interface Start {
+  id: string | null
+  place: Place
+}
+
 export interface Follower {
   /** The next events, oldest first: at least one, once there is one; none when it was ended. One call at a time. Rejects
    *  with what the store throws; asked again, it goes on where it was. */
   next(): Promise<Event[]>
+  /** The event to go on behind, if this one ends now: whatever it wants up to there was answered, in calls of `next`
+   *  before the last one. */
+  passed(): string | null
   end(): void
 }
 
@@ -52,10 +60,11 @@ export function createFeed(deps: FeedDeps): Feed {
 
   return {
     ring: (organizationId) => channels.get(organizationId)?.look(),
-    follow: (wanted, behind) => {
+    follow: (wanted, from) => {
       const channel = enter(wanted.organizationId)
       const filter = filterOf(wanted)
-      let place = behind
+      let { place, id: passed } = from
+      let seen = passed
       let isEnded = false
       let wake = () => {}
 
@@ -64,26 +73,31 @@ export function createFeed(deps: FeedDeps): Feed {
         const recent = channel.recent()?.behind(place) ?? null
         if (recent !== null) {
           place = Math.max(place, channel.recent()!.upTo())
+          seen = recent.at(-1)?.id ?? seen
           return recent.filter((event) => isWanted(event, wanted))
         }
         const page = await deps.events.follow(filter, place, PAGE)
         place = page.upTo
+        seen = page.events.at(-1)?.id ?? seen
         await nextTurn() // whoever reads years of events shares the thread
         return page.events.filter((event) => isWanted(event, wanted))
       }
 
       return {
         next: async () => {
+          passed = seen
           while (!isEnded) {
             const events = await take()
             if (isEnded) break
             if (events.length > 0) return events
+            passed = seen
             await channel.news(place, (resolve) => {
               wake = resolve
             })
           }
           return []
         },
+        passed: () => passed,
         end: () => {
           if (isEnded) return
           isEnded = true
@@ -96,7 +110,7 @@ export function createFeed(deps: FeedDeps): Feed {
 }
 
 interface FeedDeps {
-  events: Pick<Events, 'follow' | 'newestPlace'>
+  events: Pick<Events, 'follow' | 'newest'>
   clock: Clock
   lookMs: number
 }
@@ -120,7 +134,7 @@ function openChannel(organizationId: string, { events, clock, lookMs }: FeedDeps
 
   const tick = async () => {
     const isFirst = recent === null
-    const now = recent ?? createRecent(await events.newestPlace(), BOUNDS)
+    const now = recent ?? createRecent((await events.newest(organizationId))?.place ?? 0, BOUNDS)
     recent = now
     for (let isMore = true; isMore; ) {
       const page = await events.follow(all, now.upTo(), PAGE)

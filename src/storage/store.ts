@@ -501,8 +501,8 @@ export interface Events {
   follow(filter: EventFilter, behind: Place, limit: number): Promise<Followed>
   /** Where an event stands; null when it is unknown. */
   place(id: string): Promise<Place | null>
-  /** The place of the newest event there is, of whatever organization. */
-  newestPlace(): Promise<Place>
+  /** The newest event of an organization; null when there is none. */
+  newest(organizationId: string): Promise<{ id: string; place: Place } | null>
 }
 
 /** A place in the order in which events were written, all organizations together. It goes up, with gaps, and none comes

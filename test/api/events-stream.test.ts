@@ -51,14 +51,16 @@ async function tell(api: TestApi, count: number, tenant = api.own) {
 
 test('events come as they are told, in the very bytes that webhooks get, and nothing from before', async () => {
   const api = await start()
-  await tell(api, 2)
+  const [, before] = await tell(api, 2)
   const stream = await open(api.own.keys.read)
   expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
   expect(stream.headers.get('cache-control')).toBe('no-store')
   const event = eventOf(api, api.own, 'message.bounced')
   await api.store.events.append([event])
   await stream.received(1)
-  expect(stream.text()).toBe(`retry: 3000\n\nid: ${event.id}\nevent: message.bounced\ndata: ${event.body}\n\n`)
+  expect(stream.text()).toBe(
+    `retry: 3000\nid: ${before}\n\nid: ${event.id}\nevent: message.bounced\ndata: ${event.body}\n\n`,
+  )
   const later = await tell(api, 3)
   await stream.received(4)
   expect(stream.ids()).toEqual([event.id, ...later])
@@ -135,6 +137,24 @@ test('types, message, domain and mode choose, behind a place and live', async ()
     behind.leave()
     await until('that one too', () => api.streams.underWay() === wanted.length - 1 - at)
   }
+})
+
+test('a stream that wants little says how far it has come all the same, and never further than it told', async () => {
+  const api = await start()
+  const stream = await open(api.own.keys.read, '?types=message.bounced')
+  expect(stream.lastId()).toBe('')
+  const [last] = (await tell(api, 3)).reverse()
+  await api.clock.advance(15_000)
+  await until('it to be said', () => stream.lastId() === last)
+  expect(stream.text()).toBe(`retry: 3000\n:\n\nid: ${last}\n\n`)
+  const bounced = eventOf(api, api.own, 'message.bounced')
+  await api.store.events.append([bounced, eventOf(api, api.own)])
+  await stream.received(1)
+  expect(stream.lastId()).toBe(bounced.id)
+  stream.leave()
+  const again = await open(api.own.keys.read, '?types=message.bounced', { 'last-event-id': last! })
+  await again.received(1)
+  expect(again.ids()).toEqual([bounced.id])
 })
 
 test('what another process wrote, without a bell, comes with the next look', async () => {

@@ -46,9 +46,10 @@ export function eventPromises(holds: Holds): void {
       return { ids: events.map(({ id }) => id), upTo }
     }
     const ids = events.map(({ id }) => id)
-    const newest = await store.events.newestPlace()
+    const newest = (await store.events.place(events[3]!.id))!
     const second = (await store.events.place(ids[1]!))!
-    expect(await store.events.place(ids[3]!)).toBe(newest)
+    expect(await store.events.newest(ALL_EVENTS.organizationId)).toEqual({ id: ids[3]!, place: newest })
+    expect(await store.events.newest('org_none')).toBeNull()
     expect(await store.events.place('evt_none')).toBeNull()
     expect(await idsBehind(0)).toEqual({ ids, upTo: newest })
     expect(await idsBehind(0, 2)).toEqual({ ids: ids.slice(0, 2), upTo: second })
@@ -61,8 +62,9 @@ export function eventPromises(holds: Holds): void {
   holds('a follower with a filter passes over all else at once', async (store, records) => {
     await found(store, records)
     const wanted = records.event({ type: 'message.bounced', messageId: 'msg_1', domainId: 'dom_x', mode: 'test' })
-    await store.events.append([records.event(), wanted, records.event()])
-    const newest = await store.events.newestPlace()
+    const last = records.event()
+    await store.events.append([records.event(), wanted, last])
+    const newest = (await store.events.place(last.id))!
     const filters: Partial<EventFilter>[] = [
       { type: 'message.bounced' },
       { messageId: 'msg_1' },

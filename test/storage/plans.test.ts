@@ -170,6 +170,10 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /t USING PRIMARY KEY \(organization_id=\? AND tag=\? AND message_number>\? AND message_number<\?\)/,
   ],
   [
+    /^select id, number as place from events indexed by events_of_organization/,
+    /SEARCH events USING INDEX events_of_organization \(organization_id=\?\)/,
+  ],
+  [
     /from events indexed by events_of_organization where organization_id = \? and number > \? and number <= \?/,
     /INDEX events_of_organization \(organization_id=\? AND number>\? AND number<\?\)/,
   ],
@@ -322,6 +326,7 @@ async function everyList(store: Store): Promise<void> {
     await store.events.list({ ...ALL_EVENTS, ...filter }, page)
     await store.events.feed({ ...ALL_EVENTS, ...filter }, EVENT.id, 9)
     await store.events.follow({ ...ALL_EVENTS, ...filter }, 0, 9)
+    await store.events.newest(ORGANIZATION)
   }
   const suppressions = [{ email: 'e' }, { reason: 'manual' as const }, range]
   for (const filter of [{}, ...suppressions, Object.assign({}, ...suppressions)]) {

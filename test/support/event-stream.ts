@@ -9,6 +9,8 @@ export interface OpenStream {
   events: StreamEvent[]
   text(): string
   ids(): string[]
+  /** What a client would come back with. */
+  lastId(): string
   /** Resolves once so many events came. */
   received(count: number): Promise<StreamEvent[]>
   /** Resolves when the server ends it. */
@@ -43,6 +45,7 @@ export async function openEventStream(
     events,
     text: () => text,
     ids: () => events.map(({ id }) => id),
+    lastId: parser.lastId,
     received: async (count) => {
       await until(`${count} events`, () => events.length >= count)
       return events

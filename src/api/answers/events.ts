@@ -92,7 +92,7 @@ export const eventStreamAnswers: AnswerShape[] = [
     status: 200,
     description: 'A stream that does not end by itself.',
     schema: z.string(),
-    example: `retry: 3000\n\nid: ${example.id}\nevent: ${example.type}\ndata: ${JSON.stringify(example)}\n\n:\n\n`,
+    example: `retry: 3000\n:\n\nid: ${example.id}\nevent: ${example.type}\ndata: ${JSON.stringify(example)}\n\n:\n\n`,
     contentType: 'text/event-stream',
   },
 ]

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Feed } from '../../live/feed.ts'
+import type { Feed, Start } from '../../live/feed.ts'
 import { EVENT_TYPES, type EventType } from '../../model/event.ts'
 import { invalid } from '../../model/refusal.ts'
-import type { Place, Store } from '../../storage/store.ts'
+import type { Store } from '../../storage/store.ts'
 import { eventStreamAnswers } from '../answers/events.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import type { Streams } from '../streams.ts'
@@ -43,13 +43,13 @@ export function eventStreamOperation(deps: {
   const { store, feed, streams } = deps
 
   /** What the client saw last: a browser that comes back says so in a header, and repeats the query of its first time. */
-  const startOf = async ({ headers, query }: Pick<Call, 'headers'> & { query: Query }): Promise<Place> => {
-    const resumed = headers.get('last-event-id')?.trim() || null
+  const startOf = async ({ organizationId, headers, query }: Asked): Promise<Start> => {
+    const resumed = lastSeen(headers)
     const after = resumed ?? query.after
-    if (after === undefined) return store.events.newestPlace()
-    if (after === '') return 0
+    if (after === undefined) return (await store.events.newest(organizationId)) ?? OLDEST
+    if (after === '') return OLDEST
     const place = await store.events.place(after)
-    if (place !== null) return place
+    if (place !== null) return { id: after, place }
     const field = resumed === null ? 'after' : 'Last-Event-ID'
     throw invalid([{ field, message: `${field} names no event that is still kept` }])
   }
@@ -67,8 +67,7 @@ export function eventStreamOperation(deps: {
     repeatable: ['types'],
     async handle(call) {
       const { organizationId, query, headers, key } = call
-      const after = headers.get('last-event-id')?.trim() || query.after
-      await requireOwnFilter({ ...query, after }, organizationId, store)
+      await requireOwnFilter({ ...query, after: lastSeen(headers) ?? query.after }, organizationId, store)
       const wanted = {
         organizationId,
         types: query.types ?? null,
@@ -76,23 +75,27 @@ export function eventStreamOperation(deps: {
         domainId: query.domain_id ?? null,
         mode: query.mode ?? null,
       }
-      const behind = await startOf(call)
+      const from = await startOf(call)
       const body = streams.open({
         keyId: key.id,
         holds: call.holds,
         signal: call.signal,
-        follow: () => feed.follow(wanted, behind),
+        follow: () => feed.follow(wanted, from),
       })
       return { status: 200, body, contentType: 'text/event-stream', headers: STREAM_HEADERS }
     },
   })
 }
 
-type Query = z.output<typeof query>
+type Asked = Pick<Call, 'organizationId' | 'headers'> & { query: z.output<typeof query> }
+
+const OLDEST: Start = { id: null, place: 0 }
+
+const lastSeen = (headers: Headers) => headers.get('last-event-id')?.trim() || null
 
 /** Nobody in between keeps it, or waits until it has more (nginx). */
 const STREAM_HEADERS = { 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
 
-const DESCRIPTION = `Each event comes once it is on the disk: \`id\` is its id, \`event\` its type, \`data\` the envelope that webhooks get, byte for byte. Without \`after\` it begins now. Come back with \`Last-Event-ID\`, the last id you saw, and nothing is missed and nothing comes twice; a browser's EventSource does so by itself, but cannot send a key, so use \`fetch\`.
+const DESCRIPTION = `Each event comes once it is on the disk: \`id\` is its id, \`event\` its type, \`data\` the envelope that webhooks get, byte for byte. Without \`after\` it begins now. An \`id\` alone, at the beginning and from time to time, says how far the stream has come. Come back with \`Last-Event-ID\`, the last id you saw, and nothing is missed and nothing comes twice; a browser's EventSource does so by itself, but cannot send a key, so use \`fetch\`.
 
-A comment line comes every 15 seconds when nothing else does. The stream ends when the key is revoked or expires, when the server stops, and for a client that reads nothing for a minute. A key may have 10 at once.`
+Something comes every 15 seconds, a comment line when there is nothing else. The stream ends when the key is revoked or expires, when the server stops, and for a client that reads nothing for a minute. A key may have 10 at once.`

@@ -54,6 +54,17 @@ test('wherever the network cuts it, the events are the same', () => {
   )
 })
 
+test('an id alone is no event, and says how far the stream has come, once its line ends', () => {
+  const parser = createEventParser()
+  const idAfter = (text: string) => {
+    expect(parser.push(encoder.encode(text))).toEqual([])
+    return parser.lastId()
+  }
+  expect(idAfter('retry: 3000\nid: 1\n')).toBe('')
+  expect(idAfter('\n:\n\n')).toBe('1')
+  expect(idAfter('id: 2\ndata: x')).toBe('1')
+})
+
 test('one byte at a time, and a line that never ends', () => {
   const text = 'id: 1\r\ndata: ü\r\n\r\n'
   expect(

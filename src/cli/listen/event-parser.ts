@@ -10,6 +10,8 @@ export interface StreamEvent {
 export interface EventParser {
   /** Bytes, cut wherever the network cut them → the events that are whole now. Throws on a line without end. */
   push(bytes: Uint8Array): StreamEvent[]
+  /** How far the stream has come, which may be further than its last event. */
+  lastId(): string
 }
 
 /** A parser for one connection, as the standard has it (§9.2.6): lines end with CR, LF or both; a blank line ends an
@@ -19,6 +21,7 @@ export function createEventParser(): EventParser {
   const decoder = new TextDecoder() // takes off a byte order mark, and keeps half a character for later
   let rest = ''
   let id = ''
+  let lastId = ''
   let type = ''
   let data: string[] = []
 
@@ -35,6 +38,7 @@ export function createEventParser(): EventParser {
 
   const dispatch = (): StreamEvent | null => {
     const event = data.length === 0 ? null : { id, type: type || 'message', data: data.join('\n') }
+    lastId = id
     type = ''
     data = []
     return event
@@ -56,6 +60,7 @@ export function createEventParser(): EventParser {
       if (rest.length > MAX_LINE) throw new Error(`a line of the stream is longer than ${MAX_LINE} characters`)
       return events
     },
+    lastId: () => lastId,
   }
 }
 

@@ -11,6 +11,8 @@ const COLUMNS = `id, type, organization_id as organizationId, domain_id as domai
 // What a live feed reads at each bell: one organization, whatever the kind.
 const BEHIND = `select number as place, ${COLUMNS} from events indexed by events_of_organization
   where organization_id = ? and number > ? and number <= ? order by number limit ?`
+const NEWEST_OF = `select id, number as place from events indexed by events_of_organization
+  where organization_id = ? order by number desc limit 1`
 const GET = `select ${COLUMNS} from events where id = ?`
 const NUMBER = 'select number from events where id = ?'
 // A cursor whose record retention has dropped: everything older than its id's time goes on.
@@ -42,6 +44,7 @@ export function sqliteEvents(db: Connection, writer: Writer, append: AppendInsid
 
   const areMany = db.prepare(ARE_MANY)
   const behindIn = db.prepare(BEHIND)
+  const newestOf = db.prepare(NEWEST_OF)
 
   /** Where an index has just what is asked for, or few more. */
   const indexOf = ({ organizationId, type, messageId, mode, domainId }: EventFilter, { low, high }: Numbers) => {
@@ -114,7 +117,8 @@ export function sqliteEvents(db: Connection, writer: Writer, append: AppendInsid
       return { events, upTo: events.length < limit ? upTo : events.at(-1)!.place }
     },
     place: async (id) => (number.get(id) as number | undefined) ?? null,
-    newestPlace: async () => end() - 1,
+    newest: async (organizationId) =>
+      (newestOf.get(organizationId) as { id: string; place: number } | undefined) ?? null,
   }
 
   function end(): number {
