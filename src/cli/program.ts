@@ -3,6 +3,7 @@ import { VERSION } from '../version.ts'
 import { addBackup } from './commands/backup.ts'
 import { addDns } from './commands/dns.ts'
 import { addDoctor } from './commands/doctor.ts'
+import { addListen } from './commands/listen.ts'
 import { addLoginLink } from './commands/login-link.ts'
 import { addService } from './commands/service.ts'
 import { EXIT, toFailure } from './failure.ts'
@@ -80,6 +81,7 @@ export function createProgram(end: (code: number) => void): Command {
   addDomains(program, end)
   addKeys(program)
   addLoginLink(program)
+  addListen(program, end)
 
   withRecords(program.command('audit'))
     .description('who managed what: keys, domains, webhooks, templates, routes, suppressions, plans')

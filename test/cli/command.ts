@@ -19,7 +19,8 @@ export async function postrider(...args: string[]): Promise<Ended> {
   return (await start(...args)).ended
 }
 
-/** Starts a command; `line` resolves with its first line on standard output, or with '' when it ends without one. */
+/** Starts a command; `line` resolves with its first line on standard output, or with '' when it ends without one; `lines`
+ *  with all there are once they are so many, or once it ended. */
 export async function start(...args: string[]) {
   return startWith({}, ...args)
 }
@@ -35,13 +36,30 @@ export async function startWith(env: Record<string, string>, ...args: string[]) 
     killSignal: 'SIGKILL',
   })
   const first = Promise.withResolvers<string>()
-  const stdout = textOf(child.stdout, (text) => text.includes('\n') && first.resolve(text.slice(0, text.indexOf('\n'))))
+  let said = ''
+  let isOver = false
+  let onText = () => {}
+  const stdout = textOf(child.stdout, (text) => {
+    said = text
+    if (text.includes('\n')) first.resolve(text.slice(0, text.indexOf('\n')))
+    onText()
+  })
   const stderr = textOf(child.stderr)
   const ended = Promise.all([child.exited, stdout, stderr]).then(([, out, err]): Ended => {
     first.resolve('')
+    isOver = true
+    onText()
     return { code: child.exitCode, stdout: out, stderr: err }
   })
-  return { line: first.promise, ended, kill: (signal: NodeJS.Signals) => child.kill(signal) }
+  const lines = (count: number) =>
+    new Promise<string[]>((resolve) => {
+      onText = () => {
+        const whole = said.split('\n').slice(0, -1)
+        if (isOver || whole.length >= count) resolve(whole)
+      }
+      onText()
+    })
+  return { line: first.promise, lines, ended, kill: (signal: NodeJS.Signals) => child.kill(signal) }
 }
 
 /** A folder of its own, and a config in it. */

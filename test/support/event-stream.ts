@@ -10,7 +10,7 @@ export interface OpenStream {
   text(): string
   ids(): string[]
   /** What a client would come back with. */
-  lastId(): string
+  lastId(): string | null
   /** Resolves once so many events came. */
   received(count: number): Promise<StreamEvent[]>
   /** Resolves when the server ends it. */

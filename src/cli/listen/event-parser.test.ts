@@ -60,7 +60,7 @@ test('an id alone is no event, and says how far the stream has come, once its li
     expect(parser.push(encoder.encode(text))).toEqual([])
     return parser.lastId()
   }
-  expect(idAfter('retry: 3000\nid: 1\n')).toBe('')
+  expect(idAfter('retry: 3000\nid: 1\n')).toBeNull()
   expect(idAfter('\n:\n\n')).toBe('1')
   expect(idAfter('id: 2\ndata: x')).toBe('1')
 })

@@ -10,8 +10,9 @@ export interface StreamEvent {
 export interface EventParser {
   /** Bytes, cut wherever the network cut them → the events that are whole now. Throws on a line without end. */
   push(bytes: Uint8Array): StreamEvent[]
-  /** How far the stream has come, which may be further than its last event. */
-  lastId(): string
+  /** How far the stream has come, which may be further than its last event; null before it has said anything, '' when it
+   *  has no id to tell. */
+  lastId(): string | null
 }
 
 /** A parser for one connection, as the standard has it (§9.2.6): lines end with CR, LF or both; a blank line ends an
@@ -21,7 +22,7 @@ export function createEventParser(): EventParser {
   const decoder = new TextDecoder() // takes off a byte order mark, and keeps half a character for later
   let rest = ''
   let id = ''
-  let lastId = ''
+  let lastId: string | null = null
   let type = ''
   let data: string[] = []
 

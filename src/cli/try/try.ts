@@ -1,7 +1,7 @@
 import { systemClock } from '../../platform/clock.ts'
 import { createLog } from '../../platform/log.ts'
-import { EXIT } from '../failure.ts'
 import { paintFor, print, printJson } from '../print.ts'
+import { untilSignal } from '../until-signal.ts'
 import { freePorts } from './free-port.ts'
 import { walkOnce } from './once.ts'
 import { openTryOut, type TryOut, type TryPorts } from './open.ts'
@@ -50,21 +50,6 @@ async function endOf(running: TryOut, ended: Promise<number>): Promise<number> {
   const code = await ended
   await running.stop()
   return code
-}
-
-/** Resolves at the first SIGINT with 130, at SIGTERM or SIGHUP with 0; a second signal does not wait. */
-function untilSignal(): Promise<number> {
-  return new Promise((resolve) => {
-    let isEnding = false
-    const end = (code: number) => () => {
-      if (isEnding) process.exit(code)
-      isEnding = true
-      resolve(code)
-    }
-    process.on('SIGINT', end(EXIT.interrupted))
-    process.on('SIGTERM', end(EXIT.done))
-    process.on('SIGHUP', end(EXIT.done)) // the terminal was closed
-  })
 }
 
 const USUAL: TryPorts = { http: 8025, inbound: 2525, submission: 2587 }

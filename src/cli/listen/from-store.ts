@@ -1,0 +1,33 @@
+import { createFeed } from '../../live/feed.ts'
+import type { EventType } from '../../model/event.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Store } from '../../storage/store.ts'
+import { usageFault } from '../failure.ts'
+import type { Arrival } from './arrival.ts'
+
+/** How often the store is looked at: a person cannot tell it from at once. */
+const LOOK_MS = 200
+
+/** Events as they come into a store, beside its server or without one, until the signal. It needs no key, asks nothing of
+ *  the server, and outlives its restarts. Throws when `after` names no event of the organization. */
+export async function* fromStore(
+  wanted: { organizationId: string; types: readonly EventType[] | null; after: string | undefined },
+  { store, clock, signal }: { store: Pick<Store, 'events'>; clock: Clock; signal: AbortSignal },
+): AsyncGenerator<Arrival> {
+  const { organizationId, types, after } = wanted
+  const everything = { organizationId, types, messageId: null, domainId: null, mode: null }
+  const feed = createFeed({ events: store.events, clock, lookMs: LOOK_MS })
+  const follower = feed.follow(everything, await startOf(organizationId, after, store))
+  signal.addEventListener('abort', follower.end)
+  if (signal.aborted) follower.end()
+  for (let events = await follower.next(); events.length > 0; events = await follower.next()) yield* events
+}
+
+async function startOf(organizationId: string, after: string | undefined, { events }: Pick<Store, 'events'>) {
+  const oldest = { id: null, place: 0 }
+  if (after === undefined) return (await events.newest(organizationId)) ?? oldest
+  if (after === '') return oldest
+  const [event, place] = await Promise.all([events.get(after), events.place(after)])
+  if (event?.organizationId === organizationId && place !== null) return { id: after, place }
+  throw usageFault('after names no event that is still kept')
+}

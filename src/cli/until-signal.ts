@@ -1,0 +1,16 @@
+import { EXIT } from './failure.ts'
+
+/** Resolves at the first SIGINT with 130, at SIGTERM or SIGHUP with 0; a second signal does not wait. */
+export function untilSignal(): Promise<number> {
+  return new Promise((resolve) => {
+    let isEnding = false
+    const end = (code: number) => () => {
+      if (isEnding) process.exit(code)
+      isEnding = true
+      resolve(code)
+    }
+    process.on('SIGINT', end(EXIT.interrupted))
+    process.on('SIGTERM', end(EXIT.done))
+    process.on('SIGHUP', end(EXIT.done)) // the terminal was closed
+  })
+}

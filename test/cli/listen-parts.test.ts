@@ -1,0 +1,345 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Arrival } from '../../src/cli/listen/arrival.ts'
+import { createForwarding, type Posted } from '../../src/cli/listen/forward.ts'
+import { fromServer } from '../../src/cli/listen/from-server.ts'
+import { fromStore } from '../../src/cli/listen/from-store.ts'
+import { isNear } from '../../src/cli/listen/near.ts'
+import { tellArrival, tellPosted } from '../../src/cli/listen/tell.ts'
+import { paintFor } from '../../src/cli/print.ts'
+import { createEvent, EVENT_TYPES } from '../../src/model/event.ts'
+import { sampleData } from '../../src/model/event-samples.ts'
+import { verifySignature } from '../../src/webhooks/sign.ts'
+import { createTestApi, createTestRandom, START, type TestApi } from '../support/api.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+import { until } from '../support/house.ts'
+
+const undo: (() => unknown)[] = []
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step()
+})
+
+async function startApi() {
+  const api = await createTestApi()
+  undo.push(() => api.close())
+  const at = await api.api.listen({ host: '127.0.0.1', port: 0 })
+  return { api, port: at.port }
+}
+
+async function tell(api: TestApi, count: number, tenant = api.own): Promise<string[]> {
+  const events = Array.from({ length: count }, () => {
+    const facts = { id: api.mintId('evt'), organizationId: tenant.organization.id, domainId: tenant.domain.id }
+    const rest = { type: 'message.delivered' as const, messageId: 'msg_a', mode: 'live' as const, createdAt: START }
+    return createEvent({ ...facts, ...rest }, sampleData('message.delivered', START))
+  })
+  await api.store.events.append(events)
+  return events.map(({ id }) => id)
+}
+
+/** Hands on what goes through, and cuts each connection once so many bytes of the answer have passed. */
+async function startCutter(port: number, nextCut: () => number) {
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const to = connect(port, '127.0.0.1')
+    let left = nextCut()
+    for (const socket of [client, to]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        client.destroy()
+        to.destroy()
+        sockets.delete(socket)
+      })
+    }
+    client.pipe(to)
+    to.on('data', (bytes: Buffer) => {
+      client.write(bytes.subarray(0, left))
+      left -= bytes.length
+      if (left <= 0) client.end()
+    })
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  undo.push(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** Reads a source into a list until the test ends. */
+function collect(arrivals: AsyncIterable<Arrival>) {
+  const got: Arrival[] = []
+  const read = async () => {
+    for await (const arrival of arrivals) got.push(arrival)
+  }
+  const over = read()
+  const fault = over.then(
+    () => 'none',
+    (error: Error) => error.message,
+  )
+  return { got, ids: () => got.map(({ id }) => id), over, fault }
+}
+
+function worldOf() {
+  const clock = createFakeClock(START)
+  const stop = new AbortController()
+  const breaks: string[] = []
+  undo.push(() => stop.abort())
+  const onBreak = (reason: string, waitMs: number) => {
+    breaks.push(reason)
+    setImmediate(() => void clock.advance(waitMs))
+  }
+  return { clock, stop, breaks, world: { clock, random: createTestRandom(), signal: stop.signal, onBreak } }
+}
+
+describe('from a server', () => {
+  test('connections that are cut anywhere lose nothing and double nothing', async () => {
+    const { api, port } = await startApi()
+    const cuts = [5, 190, 250, 333, 700, 1_200, 2_000, 90, 9_000, 801, 1_703, 4_444, 640]
+    let at = 0
+    const cutter = await startCutter(port, () => cuts[at++ % cuts.length]!)
+    const { world, breaks, stop } = worldOf()
+    const key = api.own.keys.read.value
+    const wanted = { url: new URL(`http://127.0.0.1:${cutter}`), key, types: null, after: '' }
+    const source = collect(fromServer(wanted, world))
+    const told: string[] = []
+    for (let round = 0; round < 30; round++) {
+      told.push(...(await tell(api, 7)))
+      await tell(api, 1, api.other)
+      await until('some more', () => source.got.length > round * 6)
+    }
+    await until('all of them', () => source.got.length >= told.length)
+    expect(source.ids()).toEqual(told)
+    expect(breaks.length).toBeGreaterThan(20)
+    stop.abort()
+    await source.over
+    await until('the stream to be closed', () => api.streams.underWay() === 0)
+  })
+
+  test('what is told while it was cut off before the first event comes too, with events before and with none', async () => {
+    for (const before of [0, 2]) {
+      const { api, port } = await startApi()
+      await tell(api, before)
+      const cuts = [600, 1_000_000]
+      const cutter = await startCutter(port, () => cuts.shift()!)
+      const { world, breaks } = worldOf()
+      const key = api.own.keys.read.value
+      const wanted = { url: new URL(`http://127.0.0.1:${cutter}`), key, types: null, after: undefined }
+      let told: string[] = []
+      const tellAtBreak = (reason: string, waitMs: number) => {
+        void tell(api, 3).then((ids) => {
+          told = ids
+          world.onBreak(reason, waitMs)
+        })
+      }
+      const source = collect(fromServer(wanted, { ...world, onBreak: tellAtBreak }))
+      await until('the stream to be open', () => api.streams.underWay() === 1)
+      await until('it to be cut', async () => {
+        await api.clock.advance(15_000) // heartbeats fill what may pass
+        return breaks.length === 1
+      })
+      await until('what came meanwhile', () => source.got.length >= 3)
+      expect(source.ids()).toEqual(told)
+    }
+  })
+
+  test('a server that says nothing any more is left and asked again', async () => {
+    const { api, port } = await startApi()
+    const { world, breaks, clock } = worldOf()
+    const key = api.own.keys.read.value
+    const source = collect(fromServer({ url: new URL(`http://127.0.0.1:${port}`), key, types: null, after: '' }, world))
+    await until('the stream to be open', () => api.streams.underWay() === 1)
+    await clock.advance(44_000)
+    expect(breaks).toEqual([])
+    await clock.advance(2_000) // the server's own clock stands still: no heartbeat came
+    await until('the break', () => breaks.length === 1)
+    expect(breaks).toEqual(['the server says nothing'])
+    const ids = await tell(api, 2)
+    await until('the events', () => source.got.length === 2)
+    expect(source.ids()).toEqual(ids)
+  })
+
+  test('what trying again cannot mend is thrown in the words of the server', async () => {
+    const { api, port } = await startApi()
+    const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hello') })
+    undo.push(() => other.stop(true))
+    const cases: [string, string, string | undefined, string][] = [
+      [`http://127.0.0.1:${port}`, 'svc_live_no', undefined, 'the server answers 401: a valid API key is needed'],
+      [`http://127.0.0.1:${port}/v1/`, api.own.keys.send.value, undefined, 'the server answers 403: this key lacks'],
+      [`http://127.0.0.1:${port}`, api.own.keys.read.value, 'evt_0', 'the server answers 400: after names no event'],
+      [`http://127.0.0.1:${other.port}`, api.own.keys.read.value, undefined, 'what answers there tells no events'],
+    ]
+    for (const [url, key, after, message] of cases) {
+      const source = collect(fromServer({ url: new URL(url), key, types: null, after }, worldOf().world))
+      expect(await source.fault).toContain(message)
+    }
+  })
+
+  test('a key that is revoked ends it', async () => {
+    const { api, port } = await startApi()
+    const key = await api.addKey(api.own, { permissions: ['read'] })
+    const url = new URL(`http://127.0.0.1:${port}`)
+    const source = collect(fromServer({ url, key: key.value, types: null, after: undefined }, worldOf().world))
+    await until('the stream to be open', () => api.streams.underWay() === 1)
+    await api.store.apiKeys.revoke(key.record.id, api.clock.now())
+    await until('the stream to be ended', async () => {
+      await api.clock.advance(15_000)
+      return api.streams.underWay() === 0
+    })
+    expect(await source.fault).toContain('the server answers 401')
+  })
+})
+
+test('beside a server events are read from the store, of one organization, behind any of its events', async () => {
+  const { api } = await startApi()
+  const first = await tell(api, 3)
+  const { world, stop, clock } = worldOf()
+  const beside = { store: api.store, clock, signal: world.signal }
+  const organizationId = api.own.organization.id
+  const wanted = { organizationId, types: null, after: first[0]! }
+  const source = collect(fromStore(wanted, beside))
+  const [theirs] = await tell(api, 1, api.other)
+  const more = await tell(api, 2)
+  await until('all of them', async () => {
+    await clock.advance(200)
+    return source.got.length >= 4
+  })
+  expect(source.ids()).toEqual([...first.slice(1), ...more])
+  for (const after of [theirs!, 'evt_0']) {
+    const refused = collect(fromStore({ ...wanted, after }, beside))
+    expect(await refused.fault).toContain('after names no event that is still kept')
+  }
+  stop.abort()
+  await source.over
+})
+
+describe('posting', () => {
+  const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
+  const EVENT = { id: 'evt_1', type: 'message.delivered', body: '{"id":"evt_1","ü":"🎉"}' }
+
+  async function startTarget(answers: number[]) {
+    const seen: { headers: Headers; body: string }[] = []
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: async (request) => {
+        seen.push({ headers: request.headers, body: await request.text() })
+        const status = answers.shift() ?? 204
+        return new Response(null, { status, headers: status === 302 ? { location: '/elsewhere' } : {} })
+      },
+    })
+    undo.push(() => server.stop(true))
+    return { seen, to: new URL(`http://127.0.0.1:${server.port}/hook?a=b`) }
+  }
+
+  function startForwarding(to: URL) {
+    const { clock, world } = worldOf()
+    const posted: Posted[] = []
+    const onPosted = (each: Posted) => {
+      posted.push(each)
+      setImmediate(() => void clock.advance(each.againMs ?? 0))
+    }
+    return { clock, posted, forwarding: createForwarding({ ...world, to, secret: SECRET, onPosted }) }
+  }
+
+  test('an event is signed as a webhook is, and posted until it is taken', async () => {
+    const { seen, to } = await startTarget([500, 302])
+    const { posted, forwarding, clock } = startForwarding(to)
+    await forwarding.take(EVENT)
+    await until('it to be taken', () => posted.at(-1)?.status === 204)
+    expect(posted.map(({ attempt, status, againMs }) => [attempt, status, againMs])).toEqual([
+      [1, 500, 1000],
+      [2, 302, 2000],
+      [3, 204, null],
+    ])
+    for (const [at, { headers, body }] of seen.entries()) {
+      expect(body).toBe(EVENT.body)
+      expect(headers.get('x-service-delivery-attempt')).toBe(String(at + 1))
+      expect(headers.get('content-type')).toBe('application/json')
+      expect(headers.get('webhook-id')).toBe('evt_1')
+      expect(headers.get('webhook-signature')).toStartWith('v1,')
+      expect(verifySignature(headers.get('x-service-signature') ?? '', body, SECRET, clock.now())).toBe('valid')
+    }
+  })
+
+  test('five attempts are made, also where nobody answers', async () => {
+    const to = new URL('http://127.0.0.1:1/') // no one listens there
+    const { posted, forwarding } = startForwarding(to)
+    await forwarding.take(EVENT)
+    await until('five attempts', () => posted.length === 5)
+    expect(posted.map(({ status, againMs }) => [status, againMs])).toEqual([
+      [null, 1000],
+      [null, 2000],
+      [null, 4000],
+      [null, 8000],
+      [null, null],
+    ])
+    expect(posted[0]!.error).not.toBe('')
+  })
+
+  test('ten are under way at once, and the eleventh waits', async () => {
+    const gate = Promise.withResolvers<void>()
+    let open = 0
+    const server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: async () => {
+        open++
+        await gate.promise
+        return new Response()
+      },
+    })
+    undo.push(() => server.stop(true))
+    const { forwarding, posted } = startForwarding(new URL(`http://127.0.0.1:${server.port}`))
+    let taken = 0
+    const all = (async () => {
+      for (let n = 0; n < 12; n++) {
+        await forwarding.take({ ...EVENT, id: `evt_${n}` })
+        taken++
+      }
+    })()
+    await until('ten', () => open === 10)
+    expect(taken).toBe(9)
+    gate.resolve()
+    await all
+    await until('all', () => posted.length === 12)
+  })
+})
+
+test('what is in clear stays near', () => {
+  const near = [
+    'https://a.example',
+    'http://localhost:3000',
+    'http://app.localhost',
+    'http://127.0.0.1',
+    'http://[::1]:80',
+  ]
+  const far = [
+    'http://a.example',
+    'http://8.8.8.8',
+    'http://[2a00:1450::1]',
+    'ftp://localhost',
+    'http://localhost.example',
+  ]
+  for (const url of [...near, 'http://10.1.2.3', 'http://192.168.0.9'])
+    expect([url, isNear(new URL(url))]).toEqual([url, true])
+  for (const url of far) expect([url, isNear(new URL(url))]).toEqual([url, false])
+})
+
+test('each kind of event is one line, and nothing in it moves the cursor', () => {
+  const paint = paintFor({}, false)
+  const lines = EVENT_TYPES.map((type) => {
+    const data = {
+      ...sampleData(type, START),
+      ...(type === 'message.delivered' ? { smtp_response: '250 \x1b[2Jok\n' } : {}),
+    }
+    const body = JSON.stringify({ id: 'evt_1', type, timestamp: '2026-11-21T12:00:00.000Z', data })
+    return tellArrival({ id: 'evt_1', type, body }, paint)
+  })
+  expect(lines.join('\n')).toMatchSnapshot()
+  for (const line of lines) expect(line).not.toMatch(/[\x00-\x1f]|undefined|null|\[object/)
+  const posted = { event: { id: 'evt_1', type: '', body: '' }, attempt: 2, status: 500, error: null, durationMs: 3 }
+  expect(tellPosted({ ...posted, againMs: 2000 }, START, paint)).toBe(
+    '12:00:00   evt_1 → 500 (3 ms, attempt 2, again in 2.0 s)',
+  )
+})
