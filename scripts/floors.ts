@@ -18,6 +18,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'tls',
     'certificates',
     'health',
+    'suppressions',
   ],
   ['api', 'compat', 'inbound', 'relay', 'tracking', 'dashboard', 'maintenance', 'metrics'],
   ['main', 'house', 'dialect', 'dispatch', 'doors', 'identity', 'shares', 'operations', 'checkup', 'cli'],

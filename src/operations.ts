@@ -14,6 +14,7 @@ import { qualityOperations } from './api/routes/quality.ts'
 import { queueOperations } from './api/routes/queues.ts'
 import { sessionOperations } from './api/routes/sessions.ts'
 import { statsOperations } from './api/routes/stats.ts'
+import { suppressionListOperations } from './api/routes/suppression-lists.ts'
 import { suppressionOperations } from './api/routes/suppressions.ts'
 import { templateOperations } from './api/routes/templates.ts'
 import { webhookOperations } from './api/routes/webhooks.ts'
@@ -129,6 +130,7 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...statsOperations(around),
     ...qualityOperations({ ...around, quality: config.quality }),
     ...suppressionOperations(around),
+    ...suppressionListOperations(around),
     ...templateOperations(around),
     ...webhookOperations({ ...around, checkUrl }),
     ...inboundOperations({ ...around, checkUrl }),

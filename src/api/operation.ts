@@ -35,6 +35,8 @@ export interface Operation<Q = any, B = any, R = any> {
   /** Parameters that may be given several times; the query gets their values with commas between. */
   repeatable?: readonly string[]
   body?: z.ZodType<B>
+  /** Bodies of another content type than JSON: the text is that field of the body. */
+  textField?: { contentType: string; field: string }
   /** The body may be absent; then `body` is parsed from `{}`. */
   bodyOptional?: boolean
   /** Understands Idempotency-Key. */

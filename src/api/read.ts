@@ -49,7 +49,7 @@ export async function readBytes(
 /** Bytes and headers → the body as the operation's schema wants it, or 400 with every fault. The content type must be
  *  `application/json`, the bytes well-formed UTF-8, the nesting at most 64 deep, the values at most 500,000. */
 export function parseBody(
-  operation: Pick<Operation, 'body' | 'bodyOptional'>,
+  operation: Pick<Operation, 'body' | 'bodyOptional' | 'textField'>,
   request: Request,
   bytes: Uint8Array,
 ): unknown {
@@ -58,8 +58,9 @@ export function parseBody(
     if (operation.bodyOptional) return checked(operation.body, {}, 'body')
     throw notABody('a JSON body is needed')
   }
-  checkHeaders(request.headers)
-  return checked(operation.body, parseJson(bytes), 'body')
+  const isText = operation.textField !== undefined && isOfType(request.headers, operation.textField.contentType)
+  checkHeaders(request.headers, isText)
+  return checked(operation.body, isText ? { [operation.textField!.field]: decode(bytes) } : parseJson(bytes), 'body')
 }
 
 /** Query string → the query as the operation's schema wants it, or 400 that names every unknown, repeated and bad one. */
@@ -82,9 +83,9 @@ export function parseQuery(operation: Operation, url: string): unknown {
 
 /** Refuses what we would have to guess about. `application/json` may have
  *  parameters (RFC 8259 §11 defines none); compressed bodies are not taken. */
-function checkHeaders(headers: Headers): void {
-  const type = headers.get('content-type')
-  if (type === null || !JSON_CONTENT.test(type)) throw notABody('Content-Type must be application/json', 'Content-Type')
+function checkHeaders(headers: Headers, isText: boolean): void {
+  if (!isText && !isOfType(headers, 'application/json'))
+    throw notABody('Content-Type must be application/json', 'Content-Type')
   const encoding = headers.get('content-encoding')
   if (encoding !== null && encoding !== 'identity') {
     throw notABody('compressed request bodies are not accepted', 'Content-Encoding')
@@ -92,7 +93,6 @@ function checkHeaders(headers: Headers): void {
 }
 
 const NO_BYTES = new Uint8Array(0)
-const JSON_CONTENT = /^\s*application\/json\s*(?:;.*)?$/i
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 /** Never waited for (large-bodies.ts). */
 const SMALL_BYTES = 256 * 1024
@@ -106,12 +106,7 @@ function parseJson(bytes: Uint8Array): unknown {
   const fault = bytes.byteLength > SMALL_BYTES ? shapeFault(bytes, { levels: DEEPEST, values: MOST_VALUES }) : null
   if (fault === 'deep') throw tooDeep()
   if (fault === 'many') throw notABody(`the body has more than ${MOST_VALUES} values`)
-  let text: string
-  try {
-    text = UTF8.decode(bytes)
-  } catch {
-    throw notABody('the body is not valid UTF-8')
-  }
+  const text = decode(bytes)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -120,6 +115,19 @@ function parseJson(bytes: Uint8Array): unknown {
   }
   if (isDeeperThan(value, DEEPEST)) throw tooDeep()
   return value
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return UTF8.decode(bytes)
+  } catch {
+    throw notABody('the body is not valid UTF-8')
+  }
+}
+
+/** By its essence; parameters may follow. */
+function isOfType(headers: Headers, type: string): boolean {
+  return headers.get('content-type')?.replace(/;.*/s, '').trim().toLowerCase() === type
 }
 
 function isDeeperThan(value: unknown, levels: number): boolean {

@@ -3,6 +3,7 @@ import { VERSION } from '../version.ts'
 import { addBackup } from './commands/backup.ts'
 import { addDns } from './commands/dns.ts'
 import { addDoctor } from './commands/doctor.ts'
+import { addImport } from './commands/import.ts'
 import { addListen } from './commands/listen.ts'
 import { addLoginLink } from './commands/login-link.ts'
 import { addService } from './commands/service.ts'
@@ -91,6 +92,7 @@ export function createProgram(end: (code: number) => void): Command {
 
   addDns(program, end)
   addDoctor(program, end)
+  addImport(program, end)
   addService(program, end)
   addBackup(program)
 

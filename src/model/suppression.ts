@@ -11,6 +11,8 @@ export interface Suppression {
   reason: SuppressionReason
   messageId: string | null
   createdAt: number
+  /** What was said of it where it was imported from. */
+  evidence: string | null
 }
 
 export type SuppressionReason = 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
@@ -39,5 +41,6 @@ export function suppressionOf(
     reason,
     messageId: message.id,
     createdAt: at,
+    evidence: null,
   }
 }

@@ -600,6 +600,8 @@ export interface Suppressions {
     suppression: Suppression,
     remember?: Remember,
   ): Promise<{ kind: 'added' } | { kind: 'exists'; suppression: Suppression }>
+  /** Many in one transaction; answers how many were not there already. */
+  addAll(suppressions: readonly Suppression[]): Promise<number>
   get(id: string): Promise<Suppression | null>
   /** Addresses (folded) → those of them that are suppressed for the domain or the whole organization. Synchronous. */
   among(organizationId: string, domainId: string, emails: string[]): Set<string>

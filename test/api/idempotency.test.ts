@@ -38,6 +38,7 @@ async function start(gate: () => Promise<void> = async () => {}) {
           domainId: null,
           email: body.email,
           reason: 'manual' as const,
+          evidence: null,
           messageId: null,
           createdAt: now,
         }

@@ -142,6 +142,7 @@ describe('sending again', () => {
       reason: 'unsubscribe',
       messageId: null,
       createdAt: START,
+      evidence: null,
     })
     const answer = await act(body.id, 'resend')
     expect(answer.body.recipients.map((each: { status: string }) => each.status)).toEqual(['suppressed', 'queued'])

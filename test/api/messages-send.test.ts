@@ -250,7 +250,7 @@ describe('Prefer: wait', () => {
 
 async function suppress(email: string): Promise<void> {
   const { organizationId } = house
-  const facts = { reason: 'manual' as const, messageId: null, createdAt: START }
+  const facts = { reason: 'manual' as const, evidence: null, messageId: null, createdAt: START }
   await house.store.suppressions.add({
     id: house.mintId('sup'),
     organizationId,

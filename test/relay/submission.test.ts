@@ -331,7 +331,14 @@ describe('beside the mail', () => {
   test('a suppressed recipient is accepted and not tried', async () => {
     const { organizationId, mintId } = relay
     const email = 'gone@remote.example'
-    const suppression = { id: mintId('sup'), organizationId, domainId: null, email, reason: 'manual' as const }
+    const suppression = {
+      id: mintId('sup'),
+      organizationId,
+      domainId: null,
+      email,
+      reason: 'manual' as const,
+      evidence: null,
+    }
     await relay.store.suppressions.add({ ...suppression, messageId: null, createdAt: relay.clock.now() })
     const id = await taken(mailOf(['From: shop@example.com', 'To: Gone@remote.example']), ['Gone@remote.example', ANN])
     expect((await record(id)).recipients).toMatchObject([{ status: 'suppressed' }, { status: 'queued', type: 'bcc' }])

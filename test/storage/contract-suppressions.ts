@@ -18,6 +18,18 @@ export function suppressionPromises(holds: Holds): void {
     expect(answers.map(({ kind }) => kind)).toEqual(['added', 'exists'])
   })
 
+  holds('of many at once those that are new are added, with their evidence', async (store, records) => {
+    await found(store, records)
+    const before = records.suppression()
+    await store.suppressions.add(before)
+    const fresh = records.suppression({ email: 'new@dest.example', evidence: 'Postmark: HardBounce' })
+    const again = records.suppression({ email: 'new@dest.example', reason: 'manual' })
+    expect(await store.suppressions.addAll([records.suppression({ reason: 'complaint' }), fresh, again])).toBe(1)
+    expect(await store.suppressions.find(ORGANIZATION, 'new@dest.example')).toEqual([fresh])
+    expect(await store.suppressions.find(ORGANIZATION, before.email)).toEqual([before])
+    expect(await store.suppressions.addAll([])).toBe(0)
+  })
+
   holds('one domain, another and the whole organization are different reaches', async (store, records) => {
     await found(store, records)
     const here = records.suppression()

@@ -204,6 +204,7 @@ export function createRecords(): Records {
       reason: 'hard_bounce',
       messageId: null,
       createdAt: START,
+      evidence: null,
       ...change,
     }),
     webhook: (change) => ({

@@ -10,6 +10,7 @@ import { healthOperations } from '../../src/api/routes/health-checks.ts'
 import { inboundOperations } from '../../src/api/routes/inbound.ts'
 import { organizationOperations } from '../../src/api/routes/organizations.ts'
 import { sessionOperations } from '../../src/api/routes/sessions.ts'
+import { suppressionListOperations } from '../../src/api/routes/suppression-lists.ts'
 import { suppressionOperations } from '../../src/api/routes/suppressions.ts'
 import { templateOperations } from '../../src/api/routes/templates.ts'
 import { webhookOperations } from '../../src/api/routes/webhooks.ts'
@@ -153,6 +154,7 @@ export async function createTestApi(
     }),
     ...billingOperations({ store: seen, plans, selfService: ['free', 'enterprise'] }),
     ...suppressionOperations({ store: seen, mintId }),
+    ...suppressionListOperations({ store: seen, random }),
     ...templateOperations({ store: seen, mintId }),
     ...webhookOperations({ store: seen, random, mintId, checkUrl, wakeWebhooks: wake }),
     ...inboundOperations({ store: seen, random, mintId, checkUrl, wakeInbound: wake }),

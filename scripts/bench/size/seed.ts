@@ -283,8 +283,8 @@ function fillTemplates(db: Connection, { organizationId }: Sender, now: number):
 /** A webhook with a share of deliveries that are over, on events of its organization. */
 function fillWebhook(db: Connection, organizationId: string, extent: Extent, now: number): string {
   const id = idAt('whk', now, noise(Bun.hash.crc32(organizationId)))
-  db.prepare(`insert into webhooks (id, organization_id, url, events, status, created_at, updated_at, secret)
-    values (?, ?, 'https://hooks.example/', '["message.delivered"]', 'paused', ?, ?, x'00')`).run(
+  db.prepare(`insert into webhooks (id, organization_id, url, events, format, status, created_at, updated_at, secret)
+    values (?, ?, 'https://hooks.example/', '["message.delivered"]', 'enveloped', 'paused', ?, ?, x'00')`).run(
     id,
     organizationId,
     now,

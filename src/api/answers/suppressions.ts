@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SUPPRESSION_REASONS } from '../../model/suppression.ts'
 import type { AnswerShape } from '../operation.ts'
-import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time } from './words.ts'
+import { count, deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time } from './words.ts'
 
 /** What `/v1/suppressions` answers (contract §5); the record is made in routes/suppressions.ts. */
 
@@ -13,6 +13,7 @@ export const suppression = z
     domain_id: id('dom').nullable().describe('Null = the whole organization.'),
     message_id: id('msg').nullable().describe('The message that led to it.'),
     created_at: time,
+    evidence: z.string().nullable().describe('What was said of it where it was imported from.'),
   })
   .meta({ id: 'Suppression' })
 const example = {
@@ -22,6 +23,7 @@ const example = {
   domain_id: null,
   message_id: null,
   created_at: EXAMPLE_TIME,
+  evidence: null,
 }
 
 export const suppressionAnswers: AnswerShape[] = [
@@ -29,6 +31,42 @@ export const suppressionAnswers: AnswerShape[] = [
 ]
 export const suppressionCreatedAnswers: AnswerShape[] = [
   { status: 201, description: 'The address gets no more mail.', schema: suppression, example },
+]
+export const suppressionExportAnswers: AnswerShape[] = [
+  {
+    status: 200,
+    description: 'The list.',
+    contentType: 'text/csv; charset=utf-8',
+    schema: z.string(),
+    example:
+      'email,reason,domain_id,message_id,created_at,evidence\r\nplease-stop@customer.example,manual,,,2026-11-21T12:00:00.000Z,\r\n',
+  },
+]
+export const suppressionImportAnswers: AnswerShape[] = [
+  {
+    status: 200,
+    description: 'How many were added, and what was not taken.',
+    schema: z
+      .strictObject({
+        added: count,
+        already_there: count,
+        passed_over: count.describe('Passing failures, and who stopped one kind of mail only.'),
+        bad: count,
+        dry_run: z.boolean(),
+        errors: z.array(z.strictObject({ number: count, message: z.string() })),
+        errors_left_out: count,
+      })
+      .meta({ id: 'SuppressionImport' }),
+    example: {
+      added: 1,
+      already_there: 0,
+      passed_over: 0,
+      bad: 1,
+      dry_run: false,
+      errors: [{ number: 3, message: 'has no email address' }],
+      errors_left_out: 0,
+    },
+  },
 ]
 export const suppressionListAnswers = [pageShape(suppression, example, 'Suppressions, newest first.')]
 export const suppressionDeletedAnswers = [deletedShape('sup', 'The address gets mail again.')]

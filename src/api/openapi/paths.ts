@@ -92,7 +92,7 @@ function headerParameters({ idempotent, canWait }: Operation): Json[] {
   return named.map((name) => ({ $ref: `#/components/parameters/${name}` }))
 }
 
-function bodyOf({ body, bodyOptional, bodyName, example }: Operation, schemas: Schemas): Json {
+function bodyOf({ body, bodyOptional, bodyName, example, textField }: Operation, schemas: Schemas): Json {
   const schema = schemas.ofRequest(body!)
   return {
     required: !bodyOptional,
@@ -101,6 +101,7 @@ function bodyOf({ body, bodyOptional, bodyName, example }: Operation, schemas: S
         schema: bodyName === undefined ? schema : schemas.name(bodyName, schema),
         ...(example === undefined ? {} : { example }),
       },
+      ...(textField && { [textField.contentType]: { schema: { type: 'string' } } }),
     },
   }
 }

@@ -84,6 +84,7 @@ export function suppressionOperations(deps: {
           reason: body.reason,
           messageId: null,
           createdAt: now,
+          evidence: null,
         }
         const answer = { status: 201, body: suppressionRecord(suppression) }
         const result = await store.suppressions.add(suppression, remember(answer))
@@ -134,5 +135,6 @@ export function suppressionRecord(suppression: Suppression) {
     domain_id: suppression.domainId,
     message_id: suppression.messageId,
     created_at: iso(suppression.createdAt),
+    evidence: suppression.evidence,
   }
 }

@@ -9,9 +9,9 @@ import { joined, sliced, type Walk, walkSlices } from './slices.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, nullif(domain_id, '') as domainId, email, reason,
-  message_id as messageId, created_at as createdAt`
-const ADD = `insert into suppressions (id, organization_id, domain_id, email, reason, message_id, created_at)
-  values (?, ?, ?, ?, ?, ?, ?) on conflict (organization_id, email, domain_id) do nothing`
+  message_id as messageId, created_at as createdAt, evidence`
+const ADD = `insert into suppressions (id, organization_id, domain_id, email, reason, message_id, created_at, evidence)
+  values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (organization_id, email, domain_id) do nothing`
 const EXISTING = `select ${COLUMNS} from suppressions where organization_id = ? and email = ? and domain_id = ?`
 const GET = `select ${COLUMNS} from suppressions where id = ?`
 // The plus keeps the list out of the search: SQLite would make a temporary table of it at every look, which takes longer
@@ -25,8 +25,8 @@ export type SuppressInside = (suppression: Suppression) => boolean
 
 export function suppressInside(db: Connection): SuppressInside {
   const add = db.prepare(ADD)
-  return ({ id, organizationId, domainId, email, reason, messageId, createdAt }) =>
-    add.run(id, organizationId, domainId ?? '', email, reason, messageId, createdAt).changes === 1
+  return ({ id, organizationId, domainId, email, reason, messageId, createdAt, evidence }) =>
+    add.run(id, organizationId, domainId ?? '', email, reason, messageId, createdAt, evidence).changes === 1
 }
 
 export function sqliteSuppressions(
@@ -52,6 +52,8 @@ export function sqliteSuppressions(
         const found = existing.get(organizationId, email, domainId ?? '') as Suppression
         return { kind: 'exists' as const, suppression: found }
       }),
+    addAll: (suppressions) =>
+      writer.write(() => suppressions.reduce((added, suppression) => added + Number(suppress(suppression)), 0)),
     get: async (id) => (get.get(id) as Suppression | undefined) ?? null,
     among: (organizationId, domainId, emails) => {
       reading.begin()

@@ -84,7 +84,8 @@ create table suppressions (
   email text not null,
   reason text not null,
   message_id text,
-  created_at integer not null
+  created_at integer not null,
+  evidence text
 ) strict, without rowid;
 create unique index suppressions_by_address on suppressions (organization_id, email, domain_id);
 create index suppressions_of_organization on suppressions (organization_id, id);

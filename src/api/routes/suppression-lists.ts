@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { iso } from '../../model/event.ts'
+import { SUPPRESSION_REASONS, type SuppressionReason } from '../../model/suppression.ts'
+import type { Random } from '../../platform/random.ts'
+import type { Store } from '../../storage/store.ts'
+import { importReadings } from '../../suppressions/import.ts'
+import { ownHeader, ownLine } from '../../suppressions/own-list.ts'
+import { LIST_KINDS, PROVIDER_NAMES } from '../../suppressions/providers.ts'
+import { createListReader, type ListReader } from '../../suppressions/read-list.ts'
+import { suppressionExportAnswers, suppressionImportAnswers } from '../answers/suppressions.ts'
+import { type Operation, operation } from '../operation.ts'
+
+const MOST_ENTRIES = 5_000
+const MOST_CHARACTERS = 2_000_000
+const MOST_ERRORS = 100
+
+const exportQuery = z.strictObject({ reason: z.enum(SUPPRESSION_REASONS).optional() })
+const importBody = z
+  .strictObject({
+    csv: z.string().max(MOST_CHARACTERS).optional().describe('The text of a CSV file, header first.'),
+    suppressions: z
+      .array(z.looseObject({}))
+      .max(MOST_ENTRIES)
+      .optional()
+      .describe('Objects with the fields of the CSV, or as another service gives them.'),
+    from: z.enum(PROVIDER_NAMES).optional().describe('Whose export it is. Absent: told by its columns.'),
+    reason: z.enum(LIST_KINDS).optional().describe('What it is a list of, for exports that do not say it.'),
+    dry_run: z.boolean().default(false).describe('Only counts.'),
+  })
+  .refine(({ csv, suppressions }) => (csv === undefined) !== (suppressions === undefined), {
+    path: ['csv'],
+    message: 'csv or suppressions is needed, and not both',
+  })
+
+/** The whole list of suppressions at once: out as CSV, and in from CSV, ours or another service's. */
+export function suppressionListOperations(deps: {
+  store: Pick<Store, 'suppressions' | 'domains'>
+  random: Random
+}): Operation[] {
+  const { store, random } = deps
+  return [
+    operation({
+      id: 'suppressions_export',
+      method: 'GET',
+      path: '/v1/suppressions/export',
+      permission: 'read',
+      summary: 'All suppressed addresses as CSV, newest first',
+      description:
+        "UTF-8 by RFC 4180. A field that begins with `=`, `+`, `-`, `@`, a tab or `'` has a `'` before it, so that no spreadsheet takes it for a formula; importing takes it away.",
+      answers: suppressionExportAnswers,
+      query: exportQuery,
+      handle: async ({ organizationId, now, query }) => ({
+        status: 200,
+        body: csvOf(store, organizationId, query.reason ?? null),
+        contentType: 'text/csv; charset=utf-8',
+        headers: {
+          'content-disposition': `attachment; filename="suppressions-${iso(now).slice(0, 10)}.csv"`,
+          'cache-control': 'no-store',
+        },
+      }),
+    }),
+    operation({
+      id: 'suppressions_import',
+      method: 'POST',
+      path: '/v1/suppressions/import',
+      permission: 'manage',
+      summary: 'Suppress the addresses of a list: our own CSV, or an export of Resend, Postmark, SendGrid or Mailgun',
+      description: IMPORT_TEXT,
+      answers: suppressionImportAnswers,
+      example: { csv: 'email,reason,created_at\nplease-stop@customer.example,unsubscribe,2026-03-01T09:30:00Z\n' },
+      body: importBody,
+      textField: { contentType: 'text/csv', field: 'csv' },
+      async handle({ organizationId, now, body }) {
+        const { csv, suppressions, from = null, reason = null, dry_run: isDryRun } = body
+        const reader = createListReader({ provider: from, kind: reason })
+        const errors: { number: number; message: string }[] = []
+        let untold = 0
+        const tell = (number: number, message: string) => {
+          if (errors.length < MOST_ERRORS) errors.push({ number, message })
+          else untold++
+        }
+        const means = { organizationId, store, random, now, isDryRun, tell }
+        const result = await importReadings(readings(reader, csv ?? JSON.stringify(suppressions)), means)
+        const { added, alreadyThere, passedOver, bad } = result
+        const counts = { added, already_there: alreadyThere, passed_over: passedOver, bad }
+        return { status: 200, body: { ...counts, dry_run: isDryRun, errors, errors_left_out: untold } }
+      },
+    }),
+  ]
+}
+
+const IMPORT_TEXT = `Of our own columns (\`email\`, \`reason\`, \`domain_id\`, \`created_at\`, \`evidence\`) only \`email\` must be there; separated by comma, semicolon or tab. The body may be the CSV itself, with \`Content-Type: text/csv\`. What is suppressed already stays as it is, so that twice is harmless. A line that cannot be read does not stop the others: \`errors\` names the first ${MOST_ERRORS}, by line, or by place in the array, from 1. Passing failures suppress nothing and are passed over. At most ${MOST_CHARACTERS} characters or ${MOST_ENTRIES} objects; \`postrider import suppressions\` takes any number.`
+
+async function* readings(reader: ListReader, text: string) {
+  for (let at = 0; at < text.length; at += PIECE) yield reader.push(text.slice(at, at + PIECE))
+  yield reader.end()
+}
+
+const PIECE = 65_536
+
+/** Page by page, as fast as it is read. */
+function csvOf(store: Pick<Store, 'suppressions'>, organizationId: string, reason: SuppressionReason | null) {
+  const filter = { organizationId, email: null, reason, createdAfter: null, createdBefore: null }
+  const encoder = new TextEncoder()
+  let after: string | null = null
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(encoder.encode(ownHeader())),
+    async pull(controller) {
+      const { records, hasMore, next } = await store.suppressions.list(filter, { limit: PAGE, after })
+      if (records.length > 0) controller.enqueue(encoder.encode(records.map(ownLine).join('')))
+      after = next ?? records.at(-1)?.id ?? after
+      if (!hasMore) controller.close()
+    },
+  })
+}
+
+const PAGE = 500

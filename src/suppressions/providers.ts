@@ -1,0 +1,109 @@
+import { SUPPRESSION_REASONS, type SuppressionReason } from '../model/suppression.ts'
+import { parseTime } from './times.ts'
+
+/** A record of an export: columns or keys without letter case, blanks and marks (`CreatedAt` is `createdat`) → text. */
+export type Row = Record<string, string>
+
+/** What a file is a list of, where its records do not say it. `block`: addresses that were refused for now. */
+export type ListKind = SuppressionReason | 'block'
+export const LIST_KINDS: readonly ListKind[] = [...SUPPRESSION_REASONS, 'block']
+
+/** What a record says. */
+export type Said =
+  | { email: string; reason: SuppressionReason; at: number | null; evidence: string }
+  | { passedOver: string }
+  | { fault: string }
+
+export interface Provider {
+  name: ProviderName
+  knows: (columns: ReadonlySet<string>) => boolean
+  read: (row: Row, kind: ListKind | null) => Said
+}
+
+export const PROVIDER_NAMES = ['resend', 'postmark', 'sendgrid', 'mailgun'] as const
+export type ProviderName = (typeof PROVIDER_NAMES)[number]
+
+const POSTMARK: Record<string, SuppressionReason> = {
+  HardBounce: 'hard_bounce',
+  SpamComplaint: 'complaint',
+  ManualSuppression: 'manual',
+}
+const RESEND: Record<string, SuppressionReason> = { bounce: 'hard_bounce', complaint: 'complaint', manual: 'manual' }
+const SOFT = 'was a passing failure, which suppresses nothing'
+
+/** The forms in which other services give their lists away, by API or as CSV. */
+export const PROVIDERS: readonly Provider[] = [
+  {
+    // GET /message-streams/<id>/suppressions/dump
+    name: 'postmark',
+    knows: (columns) => columns.has('emailaddress') && columns.has('suppressionreason'),
+    read: ({ emailaddress: email = '', suppressionreason = '', origin = '', createdat }) => {
+      const reason = POSTMARK[suppressionreason]
+      if (reason === undefined) return { fault: `SuppressionReason ${suppressionreason} is not known` }
+      const isOwnWish = reason === 'manual' && origin === 'Recipient'
+      const evidence = `Postmark: ${suppressionreason}${origin && `, origin ${origin}`}`
+      return { email, reason: isOwnWish ? 'unsubscribe' : reason, at: parseTime(createdat), evidence }
+    },
+  },
+  {
+    // GET /suppressions
+    name: 'resend',
+    knows: (columns) => columns.has('email') && columns.has('origin'),
+    read: ({ email = '', origin = '', sourceid = '', createdat }) => {
+      const reason = RESEND[origin]
+      if (reason === undefined) return { fault: `origin ${origin} is not known` }
+      return { email, reason, at: parseTime(createdat), evidence: `Resend: ${origin}${sourceid && ` of ${sourceid}`}` }
+    },
+  },
+  {
+    // GET /v3/<domain>/bounces, /unsubscribes, /complaints
+    name: 'mailgun',
+    knows: (columns) => columns.has('address'),
+    read: (row, kind) => {
+      const { address: email = '', code = '', error = '', createdat } = row
+      const own = 'code' in row || 'error' in row ? 'hard_bounce' : mailgunKind(row)
+      const reason = kind ?? own
+      if (reason === null) return { fault: UNTOLD }
+      if (reason === 'block' || (reason === 'hard_bounce' && code.startsWith('4'))) return { passedOver: SOFT }
+      const tags = row.tags ?? row.tag ?? ''
+      if (tags !== '' && !tags.includes('*')) return { passedOver: `unsubscribed from ${tags} only` }
+      const said = reason === 'hard_bounce' ? [code, error].join(' ').trim() : reason
+      return { email, reason, at: parseTime(createdat), evidence: `Mailgun: ${said || reason}` }
+    },
+  },
+  {
+    // GET /v3/suppression/bounces, /spam_reports, /unsubscribes, /invalid_emails, /blocks
+    name: 'sendgrid',
+    knows: (columns) => columns.has('email') && columns.has('created'),
+    read: (row, kind) => {
+      const { email = '', reason: words = '', status = '', created } = row
+      const own = 'ip' in row ? 'complaint' : 'status' in row || 'reason' in row ? 'hard_bounce' : null
+      const reason = kind ?? own
+      if (reason === null) return { fault: UNTOLD }
+      const isSoft = reason === 'hard_bounce' && /^4/.test(status || words)
+      if (reason === 'block' || isSoft) return { passedOver: SOFT }
+      const said = words === '' ? [reason, status].join(' ').trim() : words
+      return { email, reason, at: parseTime(created), evidence: `SendGrid: ${said}` }
+    },
+  },
+]
+
+/** Said of a whole list. */
+export const UNTOLD = 'nothing says whether these are bounces, complaints or unsubscribes: say the reason'
+
+function mailgunKind(row: Row): ListKind | null {
+  if ('tags' in row || 'tag' in row) return 'unsubscribe'
+  return 'count' in row ? 'complaint' : null
+}
+
+/** File name → what it is a list of, by the names that services give their lists; null when it does not say. */
+export function kindByName(file: string): ListKind | null {
+  return KINDS.find(([pattern]) => pattern.test(file))?.[1] ?? null
+}
+
+const KINDS: [RegExp, ListKind][] = [
+  [/block/i, 'block'],
+  [/spam|complain/i, 'complaint'],
+  [/unsub/i, 'unsubscribe'],
+  [/bounce|invalid/i, 'hard_bounce'],
+]

@@ -1,0 +1,192 @@
+import { expect, test } from 'bun:test'
+import { createListReader, type ListFormat, type Reading } from './read-list.ts'
+
+const ANY: ListFormat = { provider: null, kind: null }
+
+/** A list, `size` characters at a time → its readings. */
+function read(text: string, format: Partial<ListFormat> = {}, size = text.length || 1): Reading[] {
+  const reader = createListReader({ ...ANY, ...format })
+  const readings: Reading[] = []
+  for (let at = 0; at < text.length; at += size) readings.push(...reader.push(text.slice(at, at + size)))
+  return [...readings, ...reader.end()]
+}
+/** Each reading in a line. */
+const told = (...given: Parameters<typeof read>) =>
+  read(...given).map((reading) => {
+    if ('fault' in reading) return `${reading.number} ${reading.fault}`
+    if ('passedOver' in reading) return `${reading.number} passed over: ${reading.passedOver}`
+    const { email, reason, at, evidence } = reading.entry
+    return `${reading.number} ${email} ${reason} ${at === null ? '-' : new Date(at).toISOString()} ${evidence ?? '-'}`
+  })
+
+const SOFT = 'passed over: was a passing failure, which suppresses nothing'
+
+const lists: [name: string, text: string, format: Partial<ListFormat>, expected: string[]][] = [
+  [
+    'Postmark, JSON',
+    `{"Suppressions":[
+      {"EmailAddress":"A@x.example","SuppressionReason":"HardBounce","Origin":"Recipient","CreatedAt":"2019-11-09T13:52:02Z"},
+      {"EmailAddress":"b@x.example","SuppressionReason":"SpamComplaint","Origin":"Recipient","CreatedAt":"2019-12-10T08:58:33-05:00"},
+      {"EmailAddress":"c@x.example","SuppressionReason":"ManualSuppression","Origin":"Recipient","CreatedAt":"2019-12-10"},
+      {"EmailAddress":"d@x.example","SuppressionReason":"ManualSuppression","Origin":"Customer","CreatedAt":""},
+      {"EmailAddress":"e@x.example","SuppressionReason":"Whim","Origin":"Customer","CreatedAt":""}]}`,
+    {},
+    [
+      '1 a@x.example hard_bounce 2019-11-09T13:52:02.000Z Postmark: HardBounce, origin Recipient',
+      '2 b@x.example complaint 2019-12-10T13:58:33.000Z Postmark: SpamComplaint, origin Recipient',
+      '3 c@x.example unsubscribe 2019-12-10T00:00:00.000Z Postmark: ManualSuppression, origin Recipient',
+      '4 d@x.example manual - Postmark: ManualSuppression, origin Customer',
+      '5 SuppressionReason Whim is not known',
+    ],
+  ],
+  [
+    'Postmark, CSV as spreadsheets write it',
+    '\ufeffEmailAddress;SuppressionReason;Origin;CreatedAt\r\na@x.example;HardBounce;Recipient;2020-01-02T03:04:05Z\r\n',
+    {},
+    ['2 a@x.example hard_bounce 2020-01-02T03:04:05.000Z Postmark: HardBounce, origin Recipient'],
+  ],
+  [
+    'Resend, JSON',
+    '{"object":"list","has_more":false,"data":[{"id":"1","email":"a@x.example","origin":"bounce","source_id":"479e","created_at":"2026-04-03 22:13:42.674981+00"},{"id":"2","email":"b@x.example","origin":"manual","source_id":null,"created_at":"2026-04-03T22:13:42.674Z"}]}',
+    {},
+    [
+      '1 a@x.example hard_bounce 2026-04-03T22:13:42.674Z Resend: bounce of 479e',
+      '2 b@x.example manual 2026-04-03T22:13:42.674Z Resend: manual',
+    ],
+  ],
+  [
+    'Resend, CSV',
+    'id,email,origin,source_id,created_at\n1,a@x.example,complaint,479e,2026-04-03T22:13:42Z\n',
+    {},
+    ['2 a@x.example complaint 2026-04-03T22:13:42.000Z Resend: complaint of 479e'],
+  ],
+  [
+    'SendGrid bounces, JSON',
+    '[{"created":1443651125,"email":"a@x.example","reason":"550 5.1.1 The account\\r\\ndoes not exist.","status":"5.1.1"},{"created":1443651126,"email":"b@x.example","reason":"452 4.2.2 full","status":"4.2.2"}]',
+    {},
+    ['1 a@x.example hard_bounce 2015-09-30T22:12:05.000Z SendGrid: 550 5.1.1 The account does not exist.', `2 ${SOFT}`],
+  ],
+  [
+    'SendGrid spam reports',
+    'email,ip,created\na@x.example,10.1.1.1,1443651125\n',
+    {},
+    ['2 a@x.example complaint 2015-09-30T22:12:05.000Z SendGrid: complaint'],
+  ],
+  [
+    'SendGrid unsubscribes, told by their name',
+    'email,created\na@x.example,2015-09-30 22:12:05\n',
+    { kind: 'unsubscribe' },
+    ['2 a@x.example unsubscribe 2015-09-30T22:12:05.000Z SendGrid: unsubscribe'],
+  ],
+  [
+    'SendGrid, nobody knows of what',
+    'email,created\na@x.example,1443651125\nb@x.example,1443651125\n',
+    {},
+    ['2 nothing says whether these are bounces, complaints or unsubscribes: say the reason'],
+  ],
+  ['SendGrid blocks', 'email,created,reason,status\na@x.example,1,550 spam,5.7.1\n', { kind: 'block' }, [`2 ${SOFT}`]],
+  [
+    'Mailgun bounces, CSV with a comma and line ends in quotes',
+    'address,code,error,created_at\na@x.example,550,"No ""such""\r\nmailbox, sorry","Fri, 21 Oct 2011 11:02:55 GMT"\nb@x.example,421,later,"Fri, 21 Oct 2011 11:02:55 UTC"\nc@x.example,605,,\n',
+    {},
+    [
+      '2 a@x.example hard_bounce 2011-10-21T11:02:55.000Z Mailgun: 550 No "such" mailbox, sorry',
+      `4 ${SOFT}`,
+      '5 c@x.example hard_bounce - Mailgun: 605',
+    ],
+  ],
+  [
+    'Mailgun unsubscribes, two pages of JSON',
+    '{"items":[{"address":"a@x.example","tags":["*"],"created_at":"Fri, 21 Oct 2011 11:02:55 +0200"}],"paging":{"next":"https://x"}}\n{"items":[{"address":"b@x.example","tags":["news","tips"],"created_at":""}]}',
+    {},
+    [
+      '1 a@x.example unsubscribe 2011-10-21T09:02:55.000Z Mailgun: unsubscribe',
+      '2 passed over: unsubscribed from news, tips only',
+    ],
+  ],
+  [
+    'Mailgun complaints',
+    'address,created_at\na@x.example,\n',
+    { kind: 'complaint' },
+    ['2 a@x.example complaint - Mailgun: complaint'],
+  ],
+  [
+    'ours, and only addresses',
+    'reason,email\n,a@x.example\ncomplaint,"\'+b@x.example"\n',
+    {},
+    ['2 a@x.example manual - -', '3 +b@x.example complaint - -'],
+  ],
+  [
+    'ours with an unknown reason',
+    'email,reason\na@x.example,whim\n',
+    {},
+    ['2 reason must be one of hard_bounce, complaint, unsubscribe, manual'],
+  ],
+  ['no addresses', 'name,age\nAnn,7\nBob,8\n', {}, ['1 no column of addresses is known among name, age']],
+  [
+    'of somebody else',
+    'email,created\na@x.example,1\n',
+    { provider: 'postmark' },
+    ['1 these are not the columns of postmark: email, created'],
+  ],
+  ['nothing', ' \n', {}, []],
+]
+test.each(lists)('%s', (_, text, format, expected) => {
+  expect(told(text, format)).toEqual(expected)
+  for (const size of [1, 2, 7]) expect(told(text, format, size)).toEqual(expected)
+})
+
+test('a bad line is told by its number and stops nothing', () => {
+  const text = [
+    'email,reason',
+    'a@x.example,manual',
+    'nobody,manual',
+    'b@x.example',
+    'c@x.example,manual,more',
+    '"d@x.example",manual',
+    'e"x@x.example,manual',
+    '"f@x.example"x,manual',
+    '',
+    '"Ann <g@x.example>",manual',
+    'h@x.example,manual',
+  ].join('\n')
+  expect(told(text)).toEqual([
+    '2 a@x.example manual - -',
+    '3 has no email address',
+    '4 has 1 fields, the header has 2',
+    '5 has 3 fields, the header has 2',
+    '6 d@x.example manual - -',
+    '7 a quote is opened and never closed',
+    '8 a quote stands inside a field',
+    '10 has no email address',
+    '11 h@x.example manual - -',
+  ])
+})
+
+test('a quote that is never closed costs one line, however long the list', () => {
+  const lines = Array.from({ length: 3_000 }, (_, at) => `a${at}@x.example,manual`)
+  lines[5] = '"a5@x.example,manual'
+  const readings = read(`email,reason\n${lines.join('\n')}\n`, {}, 1_000)
+  expect(readings.filter((reading) => 'fault' in reading)).toEqual([
+    { number: 7, fault: 'a quote is opened and never closed' },
+  ])
+  expect(readings).toHaveLength(3_000)
+})
+
+test('an object that is no JSON or too long, and a list that ends early, are told', () => {
+  const long = `{"email":"a@x.example","reason":"manual","evidence":"${'x'.repeat(70_000)}"}`
+  const text = `[{"email":"a@x.example",},${long},{"email":"b@x.example","evidence":"}]\\""},{"email":"c@x`
+  const expected = [
+    '1 is not valid JSON',
+    '2 is longer than 64 KiB',
+    '3 b@x.example manual - }]"',
+    '4 the list ends early',
+  ]
+  expect(told(text)).toEqual(expected)
+  expect(told(text, {}, 1_000)).toEqual(expected)
+})
+
+test('evidence is one short line', () => {
+  const [reading] = read(JSON.stringify([{ email: 'a@x.example', evidence: `a\u001b[2J\n${'b'.repeat(900)}` }]))
+  expect(reading).toMatchObject({ entry: { evidence: `a [2J ${'b'.repeat(494)}` } })
+})

@@ -1,0 +1,130 @@
+import { parseMailbox } from '../mail/address.ts'
+import { type SuppressionReason, suppressionKey } from '../model/suppression.ts'
+import { createCsvReader } from './csv.ts'
+import { createJsonListReader } from './json-list.ts'
+import { isOwn, readOwn, unguarded } from './own-list.ts'
+import { type ListKind, PROVIDERS, type ProviderName, type Row, type Said, UNTOLD } from './providers.ts'
+
+/** One address to suppress. */
+export interface Entry {
+  email: string
+  reason: SuppressionReason
+  /** Null = the whole organization. */
+  domainId: string | null
+  /** When it was suppressed elsewhere, ms UTC; null when nothing says it. */
+  at: number | null
+  evidence: string | null
+}
+
+/** One record of a list, by its line (CSV) or number (JSON), from 1. */
+export type Reading = { number: number } & ({ entry: Entry } | { passedOver: string } | { fault: string })
+
+export interface ListFormat {
+  /** Whose export it is; null = what the columns of each list say. */
+  provider: ProviderName | null
+  /** What it is a list of; null = what its records say. */
+  kind: ListKind | null
+}
+
+export interface ListReader {
+  push(text: string): Reading[]
+  end(): Reading[]
+  /** What its numbers count. */
+  readonly noun: 'line' | 'record'
+}
+
+/** A reader of lists of suppressed addresses, ours and those of other services, as CSV or JSON, which the first character
+ *  tells. Piece by piece, in bounded memory; a record that is wrong does not stop the rest. Never throws. */
+export function createListReader(format: ListFormat): ListReader {
+  let reader: { push(text: string): Reading[]; end(): Reading[] } | null = null
+  let noun: ListReader['noun'] = 'line'
+  return {
+    push(text) {
+      if (reader === null) {
+        const first = text.replace(/^[\ufeff\s]+/, '')[0]
+        if (first === undefined) return []
+        noun = first === '[' || first === '{' ? 'record' : 'line'
+        reader = noun === 'record' ? jsonReadings(format) : csvReadings(format)
+      }
+      return reader.push(text)
+    },
+    end: () => reader?.end() ?? [],
+    get noun() {
+      return noun
+    },
+  }
+}
+
+function csvReadings(format: ListFormat) {
+  const csv = createCsvReader()
+  let columns: string[] | null = null
+  let plain = (field: string) => field
+  let isHopeless = false
+  const read = (record: ReturnType<typeof csv.push>[number]): Reading[] => {
+    const { line: number } = record
+    if (isHopeless) return []
+    if ('fault' in record) return [{ number, fault: record.fault }]
+    if (columns !== null) {
+      const row: Row = Object.create(null)
+      for (const [at, name] of columns.entries()) row[name] = plain(record.fields[at]!)
+      const reading = readingOf(row, format)
+      isHopeless = 'fault' in reading && reading.fault === UNTOLD
+      return [{ number, ...reading }]
+    }
+    columns = record.fields.map(plainName)
+    const known = readerFor(new Set(columns), format)
+    isHopeless = typeof known === 'string'
+    if (known === readOwn) plain = unguarded
+    return typeof known === 'string' ? [{ number, fault: known }] : []
+  }
+  return { push: (text: string) => csv.push(text).flatMap(read), end: () => csv.end().flatMap(read) }
+}
+
+function jsonReadings(format: ListFormat) {
+  const json = createJsonListReader()
+  const read = (record: ReturnType<typeof json.push>[number]): Reading => {
+    const { number } = record
+    if ('fault' in record) return { number, fault: record.fault }
+    const row: Row = Object.create(null)
+    for (const [name, value] of Object.entries(record.value)) row[plainName(name)] = textOf(value)
+    return { number, ...readingOf(row, format) }
+  }
+  return { push: (text: string) => json.push(text).map(read), end: () => json.end().map(read) }
+}
+
+const plainName = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '')
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  return Array.isArray(value) ? value.map(textOf).join(', ') : String(value)
+}
+
+type Read = (row: Row, kind: ListKind | null) => Said
+
+/** Columns → how to read a record, or why it cannot be. */
+function readerFor(columns: ReadonlySet<string>, { provider }: ListFormat): Read | string {
+  const found = PROVIDERS.find(({ name, knows }) => (provider === null ? knows(columns) : name === provider))
+  if (found?.knows(columns)) return found.read
+  if (provider !== null) return `these are not the columns of ${provider}: ${[...columns].join(', ')}`
+  return isOwn(columns) ? readOwn : `no column of addresses is known among ${[...columns].join(', ')}`
+}
+
+function readingOf(row: Row, format: ListFormat): { entry: Entry } | { passedOver: string } | { fault: string } {
+  const read = readerFor(new Set(Object.keys(row)), format)
+  if (typeof read === 'string') return { fault: read }
+  const said = read(row, format.kind)
+  if (!('email' in said)) return said
+  const mailbox = parseMailbox(said.email)
+  if (mailbox === null || mailbox.name !== null) return { fault: 'has no email address' }
+  const { reason, at } = said
+  const evidence = cut(said.evidence)
+  return { entry: { email: suppressionKey(mailbox.address), reason, domainId: row.domainid || null, at, evidence } }
+}
+
+/** What a stranger's server said: one line, without what could act at a terminal or in a page. */
+function cut(evidence: string): string | null {
+  const line = evidence.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
+  return line.slice(0, MOST_EVIDENCE) || null
+}
+
+const MOST_EVIDENCE = 500 // a reply of a server and some words

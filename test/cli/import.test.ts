@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { LIMIT_MS, postrider, workplace } from './command.ts'
+
+describe('postrider import suppressions', () => {
+  const place = workplace()
+  const run = (...args: string[]) => postrider(...args, '--config', place.file)
+  const write = (name: string, content: string | Uint8Array) => {
+    writeFileSync(join(place.folder, name), content)
+    return join(place.folder, name)
+  }
+  const bring = (file: string, ...more: string[]) => run('import', 'suppressions', file, '--json', ...more)
+  const NOTHING = { added: 0, already_there: 0, passed_over: 0, bad: 0, dry_run: false }
+
+  beforeAll(async () => {
+    place.writeConfig()
+    await run('org', 'create', 'Shop')
+  }, LIMIT_MS)
+  afterAll(() => place.remove())
+
+  test(
+    'a list goes in once, each line that is not taken is told by its number',
+    async () => {
+      const lines = Array.from({ length: 1_200 }, (_, at) => `a${at}@x.example,1443651125,550 unknown user,5.1.1`)
+      lines[3] = 'nobody,1443651125,550,5.1.1'
+      lines[4] = 'full@x.example,1443651125,452 full,4.2.2'
+      const file = write('bounces.csv', `email,created,reason,status\r\n${lines.join('\r\n')}\r\n`)
+      const dry = await bring(file, '--dry-run')
+      expect(JSON.parse(dry.stdout)).toEqual({ ...NOTHING, added: 1_198, passed_over: 1, bad: 1, dry_run: true })
+      const first = await bring(file)
+      expect(JSON.parse(first.stdout)).toEqual({ ...NOTHING, added: 1_198, passed_over: 1, bad: 1 })
+      expect(first.stderr.trim().split('\n')).toEqual([
+        'line 5: has no email address',
+        'line 6: passed over: was a passing failure, which suppresses nothing',
+      ])
+      expect(first.code).toBe(1)
+      const again = await bring(file, '--org', 'Shop', '--from', 'sendgrid')
+      expect(JSON.parse(again.stdout)).toEqual({ ...NOTHING, already_there: 1_198, passed_over: 1, bad: 1 })
+      const audit = JSON.parse((await run('audit', '--json', '--limit', '3')).stdout).data
+      expect(audit.map(({ action }: { action: string }) => action)).toEqual([
+        'suppressions_import',
+        'suppressions_import',
+        'organizations_create',
+      ])
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'the name of a file says what it is a list of, an option says it better, and UTF-16 is read',
+    async () => {
+      const text = '\ufeffaddress,created_at\r\nü@x.example,\r\n'
+      const file = write('complaints.csv', Buffer.from(text, 'utf16le'))
+      const result = await run('import', 'suppressions', file)
+      expect(result).toMatchObject({ code: 0, stderr: '' })
+      expect(result.stdout).toBe('1 added, 0 there already, 0 passed over, 0 could not be read\n')
+      const untold = await bring(write('list.csv', 'address,created_at\nb@x.example,\nc@x.example,\n'))
+      expect([untold.code, untold.stderr.trim()]).toEqual([
+        1,
+        'line 2: nothing says whether these are bounces, complaints or unsubscribes: say the reason',
+      ])
+      const told = await bring(join(place.folder, 'list.csv'), '--reason', 'unsubscribe')
+      expect(JSON.parse(told.stdout)).toEqual({ ...NOTHING, added: 2 })
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'what is no list, or not there, is a line and exit code 1',
+    async () => {
+      const none = join(place.folder, 'none.csv')
+      expect(await bring(none)).toMatchObject({ code: 1, stdout: '', stderr: `${none}: there is no such file\n` })
+      const empty = write('empty.json', '{"items":[]}')
+      expect(await bring(empty)).toMatchObject({ code: 1, stderr: `${empty}: there are no records in it\n` })
+      expect((await run('import', 'suppressions', empty, '--from', 'nobody')).code).toBe(2)
+    },
+    LIMIT_MS,
+  )
+})
