@@ -16,6 +16,8 @@ emit('cjs', 'commonjs')
 writeFileSync(join(OUT, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
 writeFileSync(join(OUT, 'cjs/package.json'), '{ "type": "commonjs" }\n')
 cpSync(join(ROOT, 'LICENSE'), join(OUT, 'LICENSE'))
+cpSync(join(ROOT, 'scripts/examples'), join(OUT, 'examples'), { recursive: true })
+writeFileSync(join(OUT, 'README.md'), readme())
 execFileSync(process.execPath, ['pm', 'pack', '--quiet'], { cwd: OUT, stdio: ['ignore', 'ignore', 'inherit'] })
 console.log(`dist/client/postrider-${pkg.version}.tgz`)
 
@@ -64,6 +66,17 @@ function manifest() {
     main: './cjs/index.js',
     types: './cjs/index.d.ts',
     exports: { '.': entry('index'), './nodemailer': entry('nodemailer') },
-    files: ['esm', 'cjs', 'LICENSE'],
+    files: ['esm', 'cjs', 'examples'],
   }
+}
+
+/** Its section of the README, with what links to the others taken off. */
+function readme(): string {
+  const text = readFileSync(join(ROOT, 'README.md'), 'utf8')
+  const [, section = ''] = /^## From TypeScript\n([\s\S]*?)^## /m.exec(text) ?? []
+  const alone = section
+    .replace(/^<!--.*\n/gm, '')
+    .replace(/\[([^\]]+)\]\(#[^)]*\)/g, '$1')
+    .replaceAll('scripts/examples/', 'examples/')
+  return `# Postrider, from TypeScript\n${alone}`
 }

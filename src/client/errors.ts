@@ -1,6 +1,11 @@
 /** What a call may throw. One class for each `error.code` of the API, and some for what never reached it or never came
  *  back; all of them are a `PostriderError`. None carries the API key or a body that was sent. */
 
+import type { ApiError } from './types.ts'
+
+/** The codes of the API, and those of a call that got no answer of it. */
+export type ErrorCode = ApiError['error']['code'] | 'connection_failed' | 'timed_out' | 'aborted' | 'unexpected_answer'
+
 /** What is known of a failure. */
 export interface Failure {
   code: string
@@ -22,8 +27,8 @@ export interface FieldError {
 }
 
 export class PostriderError extends Error {
-  /** As the API has it, or `connection_failed`, `timed_out`, `aborted`, `unexpected_answer`. */
-  readonly code: string
+  /** A newer server may have others. */
+  readonly code: ErrorCode | (string & {})
   /** The HTTP status; null when there was no answer. */
   readonly status: number | null
   /** The first field at fault. */
@@ -90,8 +95,8 @@ export class AbortError extends PostriderError {}
 /** An answer that is none of the API's: a proxy's, a redirect, JSON that breaks off. */
 export class UnexpectedAnswerError extends PostriderError {}
 
-/** By `error.code`. A code that a newer server has and this client has not is a plain `PostriderError`. */
-export const ERROR_CLASSES: Readonly<Record<string, typeof PostriderError>> = {
+/** A code that is not among them is a plain `PostriderError`. */
+const CLASSES: Readonly<Record<ErrorCode, typeof PostriderError>> = {
   validation_error: ValidationError,
   unauthorized: UnauthorizedError,
   forbidden: ForbiddenError,
@@ -114,5 +119,5 @@ export const ERROR_CLASSES: Readonly<Record<string, typeof PostriderError>> = {
 
 /** A failure → the error of its class. */
 export function errorOf(failure: Failure): PostriderError {
-  return new (ERROR_CLASSES[failure.code] ?? PostriderError)(failure)
+  return new (CLASSES[failure.code as ErrorCode] ?? PostriderError)(failure)
 }

@@ -1,7 +1,29 @@
 /** The client for programs in TypeScript or JavaScript: Node 20.3, Bun, Deno; nothing but what they all have. */
 export { Call, type CallOptions, type KeyedOptions, type Result, type SendOptions } from './call.ts'
 export type { Clock } from './clock.ts'
-export * from './errors.ts'
+export {
+  AbortError,
+  ConflictError,
+  ConnectionError,
+  DomainNotVerifiedError,
+  type ErrorCode,
+  type FieldError,
+  ForbiddenError,
+  InternalError,
+  InvalidStateError,
+  MethodNotAllowedError,
+  NotFoundError,
+  PayloadTooLargeError,
+  PostriderError,
+  QuotaExceededError,
+  RateLimitedError,
+  TemplateError,
+  TimeoutError,
+  UnauthorizedError,
+  UnavailableError,
+  UnexpectedAnswerError,
+  ValidationError,
+} from './errors.ts'
 export { EventStream } from './event-stream.ts'
 export type { Fetch } from './exchange.ts'
 export { type Page, Pages } from './pages.ts'

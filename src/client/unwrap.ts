@@ -151,8 +151,8 @@ function parsed(bytes: Bytes): Record<string, unknown> | null {
 }
 
 function headerOf(headers: HeadersLike, name: string): string | null {
-  if (typeof headers.get === 'function') return headers.get(name)
-  const found = Object.entries(headers).find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1]
+  if (typeof headers?.get === 'function') return headers.get(name)
+  const found = Object.entries(headers ?? {}).find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1]
   return typeof found === 'string' ? found : Array.isArray(found) ? found.join(', ') : null
 }
 

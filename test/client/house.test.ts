@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { systemClock } from '../../src/client/clock.ts'
 import {
   ConflictError,
+  ConnectionError,
   ForbiddenError,
   InvalidStateError,
   NotFoundError,
@@ -11,6 +13,7 @@ import {
 } from '../../src/client/index.ts'
 import { DOMAIN, MAIL, START, startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { startLine } from './line.ts'
 
 /** The client against the whole house, over its socket. */
 let remote: RemoteMx
@@ -61,6 +64,26 @@ test('the same key gives the first answer again, and with another body a Conflic
   expect(error.details).toMatchObject({ reason: 'idempotency_key_reused' })
   // Without one, two calls are two mails.
   expect((await sandbox.messages.send(SANDBOX)).id).not.toBe((await sandbox.messages.send(SANDBOX)).id)
+})
+
+test('an answer that is lost on its way costs a repetition and no second mail', async () => {
+  const line = await startLine(house.house().listening.http!)
+  const unlucky = new Postrider({
+    baseUrl: line.url,
+    apiKey: house.keys.test,
+    clock: { ...systemClock, random: () => 0 },
+  })
+  const tags = ['lost']
+  for (const lost of [1, 2]) {
+    line.loseAnswers(lost)
+    await unlucky.messages.send({ ...SANDBOX, tags })
+  }
+  line.loseAnswers(3)
+  const { error } = await unlucky.messages.send({ ...SANDBOX, tags }).safe()
+  expect(error).toBeInstanceOf(ConnectionError)
+  await unlucky.messages.send({ ...SANDBOX, tags }, { idempotencyKey: error!.idempotencyKey! })
+  expect(await Array.fromAsync(sandbox.messages.list({ tag: 'lost' }))).toHaveLength(3)
+  await line.stop()
 })
 
 test('a list is walked over all its pages, in order, and one page is one page', async () => {

@@ -29,6 +29,18 @@ test('it needs nothing of anybody, and its files need nothing but each other', (
   })
   expect(imported.filter((specifier) => !/^\.\/[\w-]+\.js$/.test(specifier))).toEqual([])
   expect(sources.length).toBeGreaterThan(20)
+
+  const readme = readFileSync(join(folder, 'README.md'), 'utf8')
+  expect(readme).toContain("from 'postrider'")
+  const links = [...readme.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link!)
+  expect(links.length).toBeGreaterThan(3)
+  expect(links.filter((link) => !filesOf(folder).includes(link))).toEqual([])
+})
+
+test('within the repository it goes by the name of its package', async () => {
+  const names = ['postrider/client', 'postrider/client/nodemailer']
+  const [client, transport] = await Promise.all(names.map((name) => import(name)))
+  expect([typeof client.Postrider, typeof transport.postriderTransport]).toEqual(['function', 'function'])
 })
 
 const BODY = `

@@ -1,14 +1,14 @@
 import { afterEach, expect, test } from 'bun:test'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { AbortError, ConnectionError, Postrider, UnauthorizedError } from '../../src/client/index.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 import { MAIL, startHouse, type TestHouse, until, untilInTime } from '../support/house.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
 import { startHostile } from './hostile.ts'
+import { type Line, startLine } from './line.ts'
 
 /** Events as they happen, over a line that breaks. */
 let house: TestHouse
-let line: Awaited<ReturnType<typeof startLine>>
+let line: Line
 let clock: FakeClock
 let client: Postrider
 const ended = new AbortController()
@@ -18,7 +18,7 @@ async function open() {
   undo.push(remote.stop)
   house = await startHouse({ remote })
   undo.push(house.close)
-  line = await startLine(Number(house.house().listening.http!.split(':').at(-1)))
+  line = await startLine(house.house().listening.http!)
   undo.push(line.stop)
   clock = createFakeClock(0)
   client = new Postrider({ baseUrl: line.url, apiKey: house.keys.test, clock: { ...clock, random: () => 0.5 } })
@@ -97,37 +97,3 @@ test('where there never was a connection it is given up as any other call is', a
   expect(server.heard).toHaveLength(3)
   await server.stop()
 })
-
-/** A line to a port that can be cut, or say nothing more. */
-async function startLine(port: number) {
-  const pairs = new Set<[Socket, Socket]>()
-  const server = createServer((near) => {
-    const far = connect(port, '127.0.0.1')
-    const pair: [Socket, Socket] = [near, far]
-    pairs.add(pair)
-    for (const [one, other] of [pair, [far, near]] as const) {
-      one.on('error', () => {})
-      one.on('close', () => {
-        pairs.delete(pair)
-        other.destroy()
-      })
-      one.pipe(other)
-    }
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const cut = () => {
-    for (const [near] of pairs) near.destroy()
-  }
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    open: () => pairs.size,
-    cut,
-    freeze: () => {
-      for (const [near, far] of pairs) far.unpipe(near)
-    },
-    stop: () => {
-      cut()
-      return new Promise<void>((resolve) => server.close(() => resolve()))
-    },
-  }
-}

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { unwrap, type VerificationFault, type WebhookEvent, WebhookVerificationError } from '../../src/client/index.ts'
 import { signEnveloped, signInbound } from '../../src/webhooks/sign.ts'
@@ -160,6 +161,46 @@ describe('what is not believed, and why', () => {
   test('a wrong signature is wrong even when it is old', async () => {
     expect(await faultOf(BODY, ours, OTHER, NOW + 3_600_000)).toBe('wrong_signature')
   })
+})
+
+test('whatever comes, it is an event or a WebhookVerificationError', async () => {
+  const t = NOW / 1_000
+  const word = fc.oneof(
+    fc.string(),
+    fc.constantFrom(
+      `t=${t}`,
+      `v1=${'a'.repeat(64)}`,
+      'v1,AAAA',
+      't=',
+      ',',
+      ' ',
+      ours['X-Service-Signature']!,
+      standard['webhook-signature']!,
+    ),
+  )
+  const value = fc.oneof(
+    fc.array(word).map((words) => words.join(',')),
+    fc.array(fc.string()),
+    fc.constant(undefined),
+  )
+  const headers = fc.record({
+    'x-service-signature': fc.option(value, { nil: undefined }),
+    'X-Inbound-Signature': fc.option(value, { nil: undefined }),
+    'webhook-id': value,
+    'webhook-timestamp': fc.oneof(value, fc.constant(`${t}`)),
+    'webhook-signature': value,
+  })
+  const body = fc.oneof(fc.constant(BODY), fc.string(), fc.uint8Array(), fc.anything())
+  const secret = fc.oneof(fc.constant(SECRET), fc.string(), fc.anything())
+  await fc.assert(
+    fc.asyncProperty(body, headers, secret, async (...given) => {
+      const [anyBody, anyHeaders, anySecret] = given as [string, Record<string, string>, string]
+      const error = await unwrap(anyBody, anyHeaders, anySecret, at(NOW)).catch((reason) => reason)
+      const isRight = anyBody === BODY && anySecret === SECRET
+      if (!(error instanceof WebhookVerificationError) && !isRight) throw error
+    }),
+    { seed: 1, numRuns: 500 },
+  )
 })
 
 async function faultOf(body: string | Uint8Array, headers: Record<string, string>, secret: string, now: number) {

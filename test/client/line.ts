@@ -1,0 +1,57 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A line to a server that can be broken. */
+export interface Line {
+  url: string
+  /** Connections that are up. */
+  open(): number
+  cut(): void
+  /** What is up now says nothing more, and stays up. */
+  freeze(): void
+  /** The next so many answers are lost: the server did what was asked, and the line breaks. */
+  loseAnswers(count: number): void
+  stop(): Promise<void>
+}
+
+/** `host:port` of a server → a line to it. */
+export async function startLine(address: string): Promise<Line> {
+  const pairs = new Set<[near: Socket, far: Socket]>()
+  let toLose = 0
+  const server = createServer((near) => {
+    const far = connect(Number(address.split(':').at(-1)), '127.0.0.1')
+    const pair: [Socket, Socket] = [near, far]
+    pairs.add(pair)
+    near.pipe(far)
+    far.on('data', (chunk) => {
+      if (toLose === 0) return void near.write(chunk)
+      toLose--
+      near.destroy()
+    })
+    for (const [one, other] of [pair, [far, near]] as const) {
+      one.on('error', () => {})
+      one.on('close', () => {
+        pairs.delete(pair)
+        other.destroy()
+      })
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const cut = () => {
+    for (const [near] of pairs) near.destroy()
+  }
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    open: () => pairs.size,
+    cut,
+    freeze: () => {
+      for (const [, far] of pairs) far.pause()
+    },
+    loseAnswers: (count) => {
+      toLose = count
+    },
+    stop: () => {
+      cut()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
