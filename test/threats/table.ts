@@ -157,6 +157,23 @@ export const THREATS: Threat[] = [
     ],
   },
   {
+    asset: 'API keys',
+    attack: 'carried away from the client: by a redirect, an error, a log',
+    shown: [
+      ['test/client/retries.test.ts', 'the key went nowhere else'],
+      ['test/client/retries.test.ts', 'the key stands in no error and in nothing that is printed'],
+    ],
+  },
+  {
+    asset: 'programs that receive webhooks',
+    attack: 'forged, altered and old requests',
+    shown: [
+      ['test/client/unwrap.test.ts', 'a signature is stale beyond 300 seconds, in both directions'],
+      ['test/client/unwrap.test.ts', 'whatever comes, it is an event or a WebhookVerificationError'],
+      ['test/client/examples.test.ts', 'takes what is genuine, and answers 401 to all else'],
+    ],
+  },
+  {
     asset: 'recipients’ clicks',
     attack: 'open redirects, forged opens, clicks and unsubscriptions, scanners that look at every link',
     shown: [
