@@ -103,7 +103,7 @@ function apiOf(operations: ClientOperation[]): string {
 
 function signaturesOf(operation: ClientOperation): string {
   const { ids, names, text } = operation
-  const given = ids.map((id) => `${camel(id)}: string`)
+  const given = ids.map((id) => `${camel(id)}: ${id === 'number' ? 'number' : 'string'}`)
   const name = names.at(-1)!
   const own = OVERLOADS[operation.id]
   const signatures = own ?? [{ input: inputOf(operation), answer: answerOf(operation) }]
@@ -153,6 +153,9 @@ function optionsOf({ canWait, isKeyed }: ClientOperation): string {
   return canWait ? 'SendOptions' : isKeyed ? 'KeyedOptions' : 'CallOptions'
 }
 
+const isRaw = ({ isStream, answers }: ClientOperation) =>
+  !isStream && Object.keys(answers).some((type) => type !== 'application/json')
+
 function routesFile(operations: ClientOperation[]): string {
   const entry = (operation: ClientOperation) =>
     JSON.stringify({
@@ -162,6 +165,7 @@ function routesFile(operations: ClientOperation[]): string {
       isKeyed: operation.isKeyed || undefined,
       isRepeatable: operation.isRepeatable || undefined,
       isList: operation.isList || undefined,
+      isRaw: isRaw(operation) || undefined,
       isStream: operation.isStream || undefined,
     })
   const table = (tree: Tree): string =>

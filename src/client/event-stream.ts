@@ -51,7 +51,7 @@ export class EventStream implements AsyncIterable<Event> {
         })) {
           after = id
           failures = 0
-          yield JSON.parse(data) as Event
+          if (data !== null) yield JSON.parse(data) as Event
         }
       } catch (error) {
         failure = failureOf(error, this.#wire, ask, limit)

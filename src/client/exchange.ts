@@ -26,6 +26,8 @@ export interface Ask {
   headers?: Record<string, string>
   idempotencyKey?: string | null
   isRepeatable: boolean
+  /** An answer that is not JSON is one, too: text as text, all else as bytes. */
+  isRaw: boolean
   timeoutMs: number
   maxRetries: number
   signal?: AbortSignal | undefined
@@ -154,10 +156,8 @@ export function answerOf<T>(response: Response, bytes: Uint8Array, ask: Ask): An
       idempotencyKey: ask.idempotencyKey ?? null,
     })
   if (status >= 300 && status < 400) throw unexpected('a redirect, which is not followed')
-  if (response.ok && type !== 'application/json') {
-    const data = type.startsWith('text/') ? new TextDecoder().decode(bytes) : bytes
-    if (type === '' || bytes.length === 0) throw unexpected(type === '' ? 'no content type' : 'nothing in it')
-    return { data: data as T, requestId }
+  if (response.ok && ask.isRaw && type !== '' && type !== 'application/json') {
+    return { data: (type.startsWith('text/') ? new TextDecoder().decode(bytes) : bytes) as T, requestId }
   }
   if (type !== 'application/json') throw unexpected(type || 'no content type')
   const body = parsed(bytes)

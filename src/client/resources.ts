@@ -17,6 +17,8 @@ export interface Route {
   isRepeatable?: true
   /** A list with cursors. */
   isList?: true
+  /** Its answer may be something else than JSON. */
+  isRaw?: true
   /** Events as they happen. */
   isStream?: true
 }
@@ -64,7 +66,7 @@ function streamOf({ path }: Route, wire: Wire, ask: Ask, query: { after?: string
 }
 
 function askOf(
-  { method, takes, isKeyed, isRepeatable }: Route,
+  { method, takes, isKeyed, isRepeatable, isRaw }: Route,
   path: string,
   input: unknown,
   options: Patience & CallOptions & KeyedOptions & SendOptions,
@@ -77,6 +79,7 @@ function askOf(
     headers: waitSeconds > 0 ? { prefer: `wait=${waitSeconds}` } : {},
     idempotencyKey: isKeyed ? (options.idempotencyKey ?? crypto.randomUUID()) : null,
     isRepeatable: method !== 'POST' || isKeyed === true || isRepeatable === true,
+    isRaw: isRaw === true,
     timeoutMs: timeoutMs + waitSeconds * 1_000,
     maxRetries,
     signal,
@@ -88,6 +91,7 @@ function pathOf({ path }: Route, ids: unknown[]): string {
   let index = 0
   return path.replace(PARAMETER, (_, name: string) => {
     const id = ids[index++]
+    if (typeof id === 'number') return String(id)
     if (typeof id !== 'string' || id === '' || id === '.' || id === '..')
       throw new TypeError(`${name} must be the id of something`)
     return encodeURIComponent(id)

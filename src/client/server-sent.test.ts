@@ -2,9 +2,10 @@ import { expect, test } from 'bun:test'
 import { serverSent } from './server-sent.ts'
 
 const STREAM =
-  '\ufeff: hello\r\nretry: 3000\r\n\r\nid: evt_1\r\nevent: message.delivered\r\ndata: {"to":"böb"}\r\n\r\n' +
+  '\ufeff: hello\r\nretry: 3000\r\n\r\nid: evt_0\n\n:\n\nid: evt_1\r\nevent: message.delivered\r\ndata: {"to":"böb"}\r\n\r\n' +
   'data: a\ndata:b\ndata\n\nid: evt_2\rdata:  c\r\revent: only\n\nretry: soon\nid: bad\0\ndata: d\n\ndata: never ends'
 const EVENTS = [
+  { id: 'evt_0', data: null },
   { id: 'evt_1', data: '{"to":"böb"}' },
   { id: 'evt_1', data: 'a\nb\n' },
   { id: 'evt_2', data: ' c' },

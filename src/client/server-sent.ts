@@ -1,7 +1,8 @@
-/** One event of a stream; `id` is the last one that was said. */
+/** One event of a stream, or, without data, how far the stream has come. */
 export interface ServerSent {
+  /** The last one that was said. */
   id: string
-  data: string
+  data: string | null
 }
 
 /** Bytes of an event stream, however they are cut → its events, in order, and `onRetry` for the pause that the server
@@ -12,11 +13,13 @@ export async function* serverSent(
   onRetry: (ms: number) => void,
 ): AsyncGenerator<ServerSent, void> {
   let id = ''
+  let said = ''
   let data: string[] = []
   for await (const line of linesOf(stream)) {
     if (line === '') {
-      if (data.length > 0) yield { id, data: data.join('\n') }
+      if (data.length > 0 || id !== said) yield { id, data: data.length > 0 ? data.join('\n') : null }
       data = []
+      said = id
       continue
     }
     const [, name, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line)!

@@ -51,6 +51,14 @@ export interface Api {
      *
      *  Needs `read`. */
     attempts(messageId: string, options?: CallOptions): Call<MessagesAttemptsAnswer>
+    /** How each webhook was told of a message, with every attempt; newest first.
+     *
+     *  Needs `manage`. */
+    webhookDeliveries(messageId: string, options?: CallOptions): Call<MessagesWebhookDeliveriesAnswer>
+    /** One attachment as it was given, by its place in the list of `content`, from 1.
+     *
+     *  Needs `read`. */
+    attachment(messageId: string, number: number, options?: CallOptions): Call<Uint8Array>
     /** Cancel a message that is scheduled or still queued.
      *
      *  Needs `send`. */
@@ -167,9 +175,9 @@ export interface Api {
     list(query?: EventsListQuery, options?: CallOptions): Pages<Event>
     /** Follow events as they happen (server-sent events).
      *
-     *  Each event comes once it is on the disk: `id` is its id, `event` its type, `data` the envelope that webhooks get, byte for byte. Without `after` it begins now. Come back with `Last-Event-ID`, the last id you saw, and nothing is missed and nothing comes twice; a browser's EventSource does so by itself, but cannot send a key, so use `fetch`.
+     *  Each event comes once it is on the disk: `id` is its id, `event` its type, `data` the envelope that webhooks get, byte for byte. Without `after` it begins now. An `id` alone, at the beginning and from time to time, says how far the stream has come. Come back with `Last-Event-ID`, the last id you saw, and nothing is missed and nothing comes twice; a browser's EventSource does so by itself, but cannot send a key, so use `fetch`.
      *
-     *  A comment line comes every 15 seconds when nothing else does. The stream ends when the key is revoked or expires, when the server stops, and for a client that reads nothing for a minute. A key may have 10 at once.
+     *  Something comes every 15 seconds, a comment line when there is nothing else. The stream ends when the key is revoked or expires, when the server stops, and for a client that reads nothing for a minute. A key may have 10 at once.
      *
      *  Needs `read`. */
     stream(query?: EventsStreamQuery, options?: CallOptions): EventStream
@@ -1701,6 +1709,12 @@ export interface MessagesAttemptsAnswer {
   data: Array<Attempt>
   reports: Array<Report>
   has_more: false
+  next_cursor: null
+}
+
+export interface MessagesWebhookDeliveriesAnswer {
+  data: Array<WebhookDelivery>
+  has_more: boolean
   next_cursor: null
 }
 

@@ -50,6 +50,19 @@ test('a mail is sent, waited for, and read back with all that is known of it', a
   expect((await live.messages.explain(id)).message_id).toBe(id)
 })
 
+test('what is not JSON comes as text or as bytes, empty or not', async () => {
+  const attachments = ['', 'AP8='].map((content, index) => ({
+    filename: `${index}.txt`,
+    content,
+    content_type: 'text/plain',
+  }))
+  const { id } = await sandbox.messages.send({ ...SANDBOX, attachments })
+  expect(await sandbox.messages.attachment(id, 1)).toEqual(new Uint8Array())
+  expect(await sandbox.messages.attachment(id, 2)).toEqual(Uint8Array.of(0, 255))
+  expect(sandbox.messages.attachment(id, 3)).rejects.toBeInstanceOf(NotFoundError)
+  expect((await sandbox.messages.content(id, { part: 'text' })).trim()).toBe('Hi Ann')
+})
+
 test('the outcome can be waited for in the answer', async () => {
   const { status } = await live.messages.send(MAIL, { waitSeconds: 5 })
   expect(status).toBe('delivered')

@@ -195,6 +195,11 @@ describe('answers that are none', () => {
   for (const [name, move, message] of [
     ['half JSON', { status: 200, body: '{"id":' }, '200 with broken JSON: not an answer of Postrider'],
     [
+      'a page that is no error',
+      { status: 200, headers: { 'content-type': 'text/html' }, body: '<p>Please sign in' },
+      '200 with text/html: not an answer of Postrider',
+    ],
+    [
       'a page',
       { status: 404, headers: { 'content-type': 'text/html' }, body: '<p>' },
       '404 with text/html: not an answer of Postrider',
@@ -247,7 +252,8 @@ test('the key stands in no error and in nothing that is printed', async () => {
 
 test('an id that is missing or leads elsewhere is refused before anything is sent', async () => {
   const { client } = await open(MESSAGE)
-  for (const id of ['', '.', '..', undefined as never]) expect(() => client.messages.get(id)).toThrow(TypeError)
+  for (const id of ['', '.', '..', undefined as never, {} as never])
+    expect(() => client.messages.get(id)).toThrow(TypeError)
   expect((await client.messages.get('../api-keys?x=1')).id).toBe('msg_1')
   expect(server.heard.map(({ path }) => path)).toEqual(['/v1/messages/..%2Fapi-keys%3Fx%3D1'])
 })
