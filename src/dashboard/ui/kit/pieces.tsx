@@ -45,8 +45,9 @@ export function CopyButton({ text, label, children = 'Copy' }: { text: string; l
     toast(`${label} copied`)
   }
   return (
-    <button type="button" class="tiny" onClick={copy} aria-label={`Copy ${label}`}>
+    <button type="button" class="tiny" onClick={copy}>
       {done ? 'Copied' : children}
+      <span class="hidden"> {label}</span>
     </button>
   )
 }

@@ -1,0 +1,93 @@
+import type { Json } from '../../kit/api.ts'
+import { CopyButton } from '../../kit/pieces.tsx'
+import { Chip } from '../../kit/status.tsx'
+
+/** A record to publish, each field to be copied by itself, and what DNS has instead where that differs. */
+export function DnsRecordCard({ record }: { record: Json }) {
+  const { purpose, type, name, value, priority, required, status, found } = record
+  const word = PURPOSES[purpose] ?? purpose
+  const isOther = status === 'mismatch' && found.length > 0
+  return (
+    <article class="card stack tight" aria-label={`${word}, ${name}`}>
+      <div class="row apart">
+        <h3>
+          {word} <span class="muted mono">{type}</span>
+        </h3>
+        <div class="row">
+          <span class="muted small">{required ? 'required' : purpose === 'dmarc' ? 'advised' : 'optional'}</span>
+          <Chip word={status} tone={!required && status !== 'valid' ? 'quiet' : undefined} />
+        </div>
+      </div>
+      <dl class="facts copied">
+        <Copied term="Name" text={name} of={word} />
+        {priority !== null && <Copied term="Priority" text={String(priority)} of={word} />}
+        <Copied term="Value" text={value} of={word} />
+        {isOther && (
+          <>
+            <dt>Found</dt>
+            <dd>
+              {found.map((text: string) => (
+                <div key={text} class="mono break">
+                  <Difference expected={value} text={text} />
+                </div>
+              ))}
+            </dd>
+          </>
+        )}
+      </dl>
+      <Hint record={record} />
+    </article>
+  )
+}
+
+const PURPOSES: Record<string, string> = {
+  dkim: 'DKIM key',
+  spf: 'SPF of the return path',
+  dmarc: 'DMARC',
+  return_path: 'Return path',
+  mx: 'Inbound mail',
+  tracking: 'Links',
+  mta_sts: 'MTA-STS',
+  mta_sts_host: 'MTA-STS host',
+}
+
+function Copied({ term, text, of }: { term: string; text: string; of: string }) {
+  return (
+    <>
+      <dt>{term}</dt>
+      <dd class="row apart">
+        <span class="mono break grow">{text}</span>
+        <CopyButton text={text} label={`${term.toLowerCase()} of ${of}`} />
+      </dd>
+    </>
+  )
+}
+
+/** What was found, with the part marked in which it is not what was expected. */
+function Difference({ expected, text }: { expected: string; text: string }) {
+  let start = 0
+  while (start < Math.min(expected.length, text.length) && expected[start] === text[start]) start++
+  let end = 0
+  const most = Math.min(expected.length, text.length) - start
+  while (end < most && expected.at(-1 - end) === text.at(-1 - end)) end++
+  const middle = text.slice(start, text.length - end)
+  return (
+    <>
+      {text.slice(0, start)}
+      {middle === '' ? <span class="muted">(something is missing here)</span> : <mark>{middle}</mark>}
+      {end > 0 && text.slice(-end)}
+    </>
+  )
+}
+
+function Hint({ record: { purpose, status, found } }: { record: Json }) {
+  const text =
+    purpose === 'mx'
+      ? 'Publish this only when no other server receives the mail of this domain: it would all come here.'
+      : purpose === 'dmarc' && found.length > 0 && status !== 'valid'
+        ? 'There is a DMARC record already. One is enough; keep yours.'
+        : purpose === 'spf' && found.length > 0 && status === 'mismatch'
+          ? 'A name has one SPF record: change the one that is there, do not add a second.'
+          : null
+  return text === null ? null : <p class="muted small">{text}</p>
+}

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { DOMAIN, type TestHouse } from '../support/house.ts'
+import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+
+/** Domains, API keys and suppressions: made, seen, changed, removed. */
+
+describe.skipIf(!hasBrowser)('the dashboard', () => {
+  let board: TestDashboard
+  let house: TestHouse
+  beforeAll(async () => {
+    board = await startDashboard()
+    house = board.house
+  }, LIMIT_MS)
+  afterAll(() => board?.close(), LIMIT_MS)
+
+  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+  const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+  const journey = (name: string, walk: () => Promise<void>) => test(name, walk, LIMIT_MS)
+
+  journey('adds a domain, shows what is wrong in DNS, and sees it put right', async () => {
+    const page = await board.open('/domains', { expected: /400|409/ })
+    await press(page, 'Add domain')
+    const dialog = page.getByRole('dialog', { name: 'Add a domain' })
+    await dialog.getByLabel('Domain').fill('no domain')
+    await dialog.getByRole('button', { name: 'Add domain' }).click()
+    await dialog.locator('.fault').waitFor()
+    expect(await dialog.getByLabel('Domain').getAttribute('aria-invalid')).toBe('true')
+    await dialog.getByLabel('Domain').fill('news.shop.example')
+    await page.keyboard.press('Enter')
+    await heading(page, 'news.shop.example')
+    await page.getByText('required records are not as they should be').waitFor()
+
+    const first = page.getByRole('article').first()
+    await first.getByRole('button', { name: /^Copy name of/ }).click()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toEndWith('._domainkey.news.shop.example')
+    const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Zone file')])
+    const zone = readFileSync((await download.path())!, 'utf8')
+    expect(zone).toContain('bounces.news.shop.example. 3600 IN MX 10 ')
+
+    const { data } = await house.read('/v1/domains')
+    const made = data.find(({ name }: { name: string }) => name === 'news.shop.example')
+    const [key, ...others] = made.dns_records
+    house.zone.set(key.name, 'TXT', [[key.value.replace('v=DKIM1', 'v=DKIM9')]])
+    await press(page, 'Check now')
+    const mark = first.locator('mark')
+    await mark.waitFor()
+    expect(await mark.textContent()).toBe('9')
+    expect(await axeFaults(page)).toEqual([])
+    await screenshot(page, 'domain-pending')
+
+    for (const { type, name, value, priority } of [key, ...others]) {
+      house.zone.set(name, type, type === 'MX' ? [{ preference: priority, exchange: value }] : [[value]])
+    }
+    await press(page, 'Check now')
+    await page.getByText('is verified').first().waitFor()
+    await page.getByText('should be').waitFor({ state: 'detached' })
+
+    await page.getByLabel('Tell of opens').check()
+    await page.getByLabel('Host of links').fill('links.elsewhere.example')
+    await press(page, 'Save')
+    await page.locator('.fault').waitFor()
+    await page.getByLabel('Host of links').fill('links.news.shop.example')
+    await press(page, 'Save')
+    await page.getByRole('article', { name: 'Links, links.news.shop.example' }).waitFor()
+
+    await press(page, 'Make new keys')
+    await page.getByRole('dialog').getByRole('button', { name: 'Make new keys' }).click()
+    await page.getByText('New keys made').waitFor()
+    expect(await page.getByText('pr', { exact: false }).count()).toBeGreaterThan(3)
+
+    await press(page, 'Delete domain')
+    await page.getByRole('dialog', { name: 'Delete news.shop.example?' }).waitFor()
+    await page.keyboard.press('Escape')
+    await press(page, 'Delete domain')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete domain' }).click()
+    await heading(page, 'Domains')
+    expect(await page.getByRole('link', { name: 'news.shop.example' }).count()).toBe(0)
+  })
+
+  journey('creates a key whose value is shown once and works, rotates and revokes it', async () => {
+    const page = await board.open('/api-keys')
+    await press(page, 'Create key')
+    await page.getByLabel('Name').fill('shop')
+    await page.getByLabel(/^read:/).check()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+    const shown = page.getByRole('dialog', { name: 'Key shop' })
+    await shown.waitFor()
+    const value = (await shown.locator('[data-value]').textContent())!
+    expect(value).toMatch(/^svc_live_[0-9A-Za-z]{40}$/)
+    const asked = (key: string) =>
+      fetch(`${board.origin}/v1/messages`, { headers: { authorization: `Bearer ${key}` } }).then(({ status }) => status)
+    expect(await asked(value)).toBe(200)
+    expect(await axeFaults(page)).toEqual([])
+    await press(page, 'I have it')
+    expect(await page.content()).not.toContain(value)
+    await screenshot(page, 'api-keys')
+
+    await press(page, 'Rotate shop')
+    await page.getByLabel('The old key ends').selectOption('0')
+    await press(page, 'Rotate key')
+    const fresh = (await shown.locator('[data-value]').textContent())!
+    expect([await asked(value), await asked(fresh)]).toEqual([401, 200])
+    await press(page, 'I have it')
+    await press(page, 'Revoke shop')
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('shop is revoked').waitFor()
+    expect(await asked(fresh)).toBe(401)
+    await page.locator('.chip', { hasText: 'revoked' }).waitFor()
+  })
+
+  journey('suppresses an address, finds it by filter, and lets it go', async () => {
+    const page = await board.open('/suppressions', { expected: /400/ })
+    await page.getByText('Nobody is suppressed').waitFor()
+    await press(page, 'Add address')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Address').fill('nobody')
+    await press(page, 'Suppress')
+    await dialog.locator('.fault').waitFor()
+    await dialog.getByLabel('Address').fill('ann@customer.example')
+    await press(page, 'Suppress')
+    await page.getByRole('cell', { name: 'ann@customer.example', exact: true }).waitFor()
+    await page.getByRole('combobox', { name: 'Reason' }).selectOption('complaint')
+    await page.getByText('None like that').waitFor()
+    await page.getByRole('combobox', { name: 'Reason' }).selectOption('manual')
+    await press(page, 'Remove ann@customer.example')
+    await page.getByRole('dialog').getByRole('button', { name: 'Mail it again' }).click()
+    await page.getByText('None like that').waitFor()
+    expect((await house.read('/v1/suppressions')).data).toEqual([])
+  })
+
+  for (const theme of ['light', 'dark'] as const) {
+    journey(`is readable by everybody, ${theme}, on a phone too`, async () => {
+      await house.ask('POST', '/v1/suppressions', { email: 'bob.with.a.long.name@a-rather-long-domain.example' })
+      const page = await board.open('/domains', { theme })
+      const { data } = await house.read('/v1/domains')
+      for (const [path, name] of [
+        ['/domains', 'Domains'],
+        [`/domains/${data.at(-1).id}`, DOMAIN],
+        ['/api-keys', 'API keys'],
+        ['/suppressions', 'Suppressions'],
+      ] as const) {
+        await page.setViewportSize({ width: 1280, height: 900 })
+        await page.goto(`${board.origin}/dashboard${path}`)
+        await heading(page, name)
+        await page.getByText('Loading…').waitFor({ state: 'detached' })
+        expect([path, await axeFaults(page)]).toEqual([path, []])
+        await page.setViewportSize({ width: 360, height: 740 })
+        await screenshot(page, `${name.toLowerCase().replaceAll(' ', '-')}-360-${theme}`)
+        expect([path, await overflow(page)]).toEqual([path, 0])
+      }
+    })
+  }
+})
