@@ -46,6 +46,7 @@ describe('a config file', () => {
       listenTls: null,
       hstsSeconds: 0,
       publicUrl: 'http://127.0.0.1:8025',
+      behindProxy: false,
       trustedProxies: ['127.0.0.1/32', '::1/128'],
     })
     expect(config.smtp).toEqual({
@@ -330,6 +331,20 @@ describe('the environment', () => {
     const names = [...keysByPath().keys()].map(environmentName)
     expect(new Set(names).size).toBe(names.length)
     expect(names).toContain('POSTRIDER_WEBHOOKS_RETRY_SCHEDULE_SECONDS')
+  })
+})
+
+describe('behind a proxy', () => {
+  const faults = (http: string) => faultsOf(`${HOST}[http]\nbehind_proxy = true\n${http}`)
+
+  test('the public address is https, and the listener is for the proxy alone', () => {
+    expect(faults('')).toContain('expected http.public_url to be the https:// address of the proxy')
+    expect(faults('public_url = "http://api.example.com"')).toEndWith('found http://api.example.com')
+    const url = 'public_url = "https://api.example.com"\n'
+    for (const host of ['127.0.0.1', '[::1]', 'localhost']) expect(faults(`${url}listen = "${host}:80"`)).toBe('')
+    expect(faults(`${url}listen = "0.0.0.0:8025"`)).toContain('the network of the proxy in http.trusted_proxies')
+    expect(faults(`${url}listen = "0.0.0.0:8025"\ntrusted_proxies = ["172.17.0.0/16"]`)).toBe('')
+    expect(faults(`${url}listen = "off"`)).toContain('expected host:port for the proxy')
   })
 })
 

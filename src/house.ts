@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createAudit } from './api/audit.ts'
+import { createClearDoor } from './api/in-clear.ts'
 import { type Api, createApi } from './api/server.ts'
 import { createStreams } from './api/streams.ts'
 import { resendBody } from './compat/resend/events.ts'
@@ -259,7 +260,8 @@ async function furnish(
     stateOfSite: outbound.stateOf,
   }
   const mtaSts = mtaStsOfHouse(config)
-  const clientAddress = createClientAddress(createNetworks(config.http.trustedProxies))
+  const isTrusted = createNetworks(config.http.trustedProxies)
+  const clientAddress = createClientAddress(isTrusted)
   const submission = openSubmission({ ...around, mailLog })
   const operations = createOperations(around, submission)
   const api = createApi({
@@ -279,6 +281,7 @@ async function furnish(
     // A body of base64 attachments is a third larger than the mail it becomes.
     limits: { bodyBytes: Math.ceil(config.limits.messageBytes * 1.5) },
     clientAddress,
+    ...(config.http.behindProxy && { clearDoor: createClearDoor({ isTrusted, publicUrl: () => publicUrl }) }),
     isSecure: () => publicUrl.startsWith('https:'),
     log,
     hstsSeconds: config.http.hstsSeconds,

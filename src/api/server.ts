@@ -20,6 +20,7 @@ import { documentPages } from './documents.ts'
 import { headersOf, STATUS_OF, toBody, toRefusal, unavailable } from './errors.ts'
 import { healthPages } from './health.ts'
 import { createIdempotency } from './idempotency.ts'
+import type { ClearDoor } from './in-clear.ts'
 import { createLargeBodies } from './large-bodies.ts'
 import { createListener, type Listener } from './listener.ts'
 import type { Answer, Call, MakeRemember, Operation } from './operation.ts'
@@ -45,6 +46,8 @@ export interface ApiOptions {
   plans: (name: string) => Plan | undefined
   limits: { bodyBytes: number }
   clientAddress: ClientAddress
+  /** Only where all requests come through a proxy that speaks TLS. */
+  clearDoor?: ClearDoor
   /** Whether browsers reach us by https; no unless said. */
   isSecure?: () => boolean
   log: Log
@@ -128,6 +131,8 @@ export function createApi(options: ApiOptions): Api {
   }
 
   async function flow(request: Request, params: Params, route: Route, exchange: Exchange, now: number) {
+    const away = options.clearDoor?.turnAway(request, peerOf(request), !route.guarded) ?? null
+    if (away !== null) return withRequestId(away, exchange)
     if (!route.guarded) return answerPage(request, params, route, exchange)
     if (isStopping) throw stopping()
 
@@ -211,9 +216,7 @@ export function createApi(options: ApiOptions): Api {
   async function answerPage(request: Request, params: Params, route: Route, exchange: Exchange) {
     const page = requireMethod(route, route.pages.get(request.method))
     if (isStopping && !page.whileStopping) throw stopping()
-    const response = await page.handle(request, params, () => peerOf(request))
-    response.headers.set('x-request-id', exchange.requestId)
-    return response
+    return withRequestId(await page.handle(request, params, () => peerOf(request)), exchange)
   }
 
   async function spendRate(key: ApiKey, session: Session | null, exchange: Exchange, now: number): Promise<void> {
@@ -341,6 +344,11 @@ interface Exchange {
 
 /** Enough for the last bytes of a stream to get out. */
 const STREAM_END_MS = 500
+function withRequestId(response: Response, { requestId }: Exchange): Response {
+  response.headers.set('x-request-id', requestId)
+  return response
+}
+
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
 const STREAM_TYPE = 'application/octet-stream'
 const NO_BYTES: Uint8Array = new Uint8Array(0)

@@ -6,9 +6,9 @@ import { print, printJson, table } from './print.ts'
 /** Says that the config is well; throws every fault of it, and of the files it names, with exit code 2. */
 export function checkConfig({ config: file }: { config: string }): void {
   const config = requireConfig(file)
-  const faults = checkConfigFiles(config, file)
+  const faults = checkConfigFiles(config, file || 'environment')
   if (faults.length > 0) throw configFailure(faults)
-  print(`${file}: all is well`)
+  print(`${file || 'environment'}: all is well`)
 }
 
 /** Prints config.example.toml. */

@@ -27,9 +27,10 @@ interface Options {
 export async function init(options: Options): Promise<void> {
   const checked = checkDomainName(options.domain)
   if ('fault' in checked) throw usageFault(`domain: ${checked.fault}`)
-  const { config, isNew } = existsSync(options.config)
-    ? { config: requireConfig(options.config), isNew: false }
-    : { config: writeConfig(options, checked.name), isNew: true }
+  const { config, isNew } =
+    options.config === '' || existsSync(options.config)
+      ? { config: requireConfig(options.config), isNew: false }
+      : { config: writeConfig(options, checked.name), isNew: true }
   try {
     await withStore(config, async (office) =>
       tell(await establish(checked.name, options, office), options, config, isNew),

@@ -16,15 +16,16 @@ export interface Office {
   operator: Operator
 }
 
-/** Config file → Config; throws what is wrong with it, all of it (exit code 2). */
+/** Config file → Config; throws what is wrong with it, all of it (exit code 2). '': no file, everything comes from the
+ *  environment. */
 export function requireConfig(file: string): Config {
   return readConfigOf(file).config
 }
 
 /** The same with what is set where. */
 export function readConfigOf(file: string): { config: Config; settings: () => Setting[] } {
-  if (!existsSync(file)) throw usageFault(`${file}: there is no such file; postrider init makes one`)
-  const result = loadConfigFile(file, process.env)
+  if (file !== '' && !existsSync(file)) throw usageFault(`${file}: there is no such file; postrider init makes one`)
+  const result = loadConfigFile(file || null, process.env)
   if (result.config) return result
   throw configFailure(result.faults)
 }

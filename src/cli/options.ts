@@ -7,7 +7,9 @@ export const MODES = ['live', 'test']
 /** For commands that read the config. */
 export function withConfig(command: Command): Command {
   return command.addOption(
-    new Option('--config <file>', 'config file').env('POSTRIDER_CONFIG').default(DEFAULT_CONFIG_FILE),
+    new Option('--config <file>', "config file; '' for none, with all from the environment")
+      .env('POSTRIDER_CONFIG')
+      .default(DEFAULT_CONFIG_FILE),
   )
 }
 

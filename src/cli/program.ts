@@ -54,6 +54,7 @@ export function createProgram(end: (code: number) => void): Command {
 
   withConfig(program.command('serve'))
     .description('run the appliance until SIGTERM or SIGINT; SIGHUP reads the log level again')
+    .option('--behind-proxy', 'all requests come through a TLS proxy of yours (http.behind_proxy)')
     .action(async (options) => end(await (await import('./serve.ts')).serve(options)))
 
   withConfig(program.command('init'))

@@ -17,9 +17,11 @@ import { removeServing, writeServing } from './serving.ts'
  *  each: faults of the config (2), a data directory that is served already (3), anything else (1). Errors nobody
  *  caught are logged with their stack, and the process lives on: a mail server that restarts for one bad mail
  *  restarts for ever. */
-export async function serve({ config: file }: { config: string }): Promise<number> {
+export async function serve({ config: file, behindProxy }: { config: string; behindProxy?: true }): Promise<number> {
+  // Above the config, and still so when it is read again.
+  if (behindProxy) process.env.POSTRIDER_HTTP_BEHIND_PROXY = 'true'
   const config = requireConfig(file)
-  const faults = checkConfigFiles(config, file)
+  const faults = checkConfigFiles(config, file || 'environment')
   if (faults.length > 0) throw configFailure(faults)
   const log = createLog({ clock: systemClock, ...config.log })
   const ended = Promise.withResolvers<number>()
@@ -30,8 +32,9 @@ export async function serve({ config: file }: { config: string }): Promise<numbe
     terminate: async () => {
       log.info('stopping')
       await tellSystemd('STOPPING=1')
-      await (await opening).stop()
+      const house = await opening
       removeServing(config.dataDir)
+      await house.stop()
     },
     reload: async () => reload(file, await opening, log),
     exit: (code) => {
@@ -82,7 +85,7 @@ function startFailure(thrown: unknown, config: Config): unknown {
 
 /** SIGHUP: log level and certificate change without a restart. A config that has faults changes nothing. */
 async function reload(file: string, house: House, log: Log): Promise<void> {
-  const { config, faults } = loadConfigFile(file, process.env)
+  const { config, faults } = loadConfigFile(file || null, process.env)
   const level = config?.log.level
   const readAgain = async () => {
     if (level === undefined) throw invalid([{ field: 'config', message: 'the config has faults' }])

@@ -22,6 +22,23 @@ export const rules: readonly Rule[] = [
   pair('smtp', ({ smtp }) => smtp),
   ...ownAddresses(),
   {
+    keys: ['http.public_url', 'http.behind_proxy'],
+    broken: ({ http }) => {
+      if (!http.behindProxy || http.publicUrl.startsWith('https://')) return null
+      return `expected http.public_url to be the https:// address of the proxy, since http.behind_proxy is set; found ${http.publicUrl}`
+    },
+  },
+  {
+    keys: ['http.listen', 'http.trusted_proxies', 'http.behind_proxy'],
+    broken: ({ http: { behindProxy, listen, trustedProxies } }) => {
+      if (!behindProxy) return null
+      if (listen === null) return 'expected host:port for the proxy, since http.behind_proxy is set; found "off"'
+      if (isLoopback(listen.host) || !trustedProxies.every((network) => isLoopback(network.split('/', 1)[0]!)))
+        return null
+      return `expected a loopback address, or the network of the proxy in http.trusted_proxies; found ${formatEndpoint(listen)}`
+    },
+  },
+  {
     keys: ['delivery.max_per_destination', 'delivery.max_in_flight'],
     broken: ({ delivery }) =>
       atMost('max_per_destination', delivery.maxPerDestination, 'max_in_flight', delivery.maxInFlight),
@@ -74,6 +91,9 @@ function ownAddresses(): Rule[] {
     })),
   )
 }
+
+/** Of this machine alone. */
+const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 /** The wildcard addresses of IPv4 and IPv6. */
 export const isEveryAddress = (host: string) => host === '0.0.0.0' || host === '::'

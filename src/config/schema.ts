@@ -106,9 +106,14 @@ messages are answered 503 and mail 452, and /readyz says so. At most a tenth of 
         'How the world reaches this server; links in mail start with it. Empty: https:// and the hostname where http.listen_tls is on, else http:// and the listening address.',
       fallback: '',
     }),
+    behind_proxy: key(kinds.flag, {
+      about: `All requests come through a TLS proxy of yours: public_url must be https, and what came to the proxy in clear
+(X-Forwarded-Proto) is refused or sent on to https. Also \`postrider serve --behind-proxy\`.`,
+      fallback: false,
+    }),
     trusted_proxies: key(kinds.networks, {
-      about: `Networks of proxies in front of http.listen. From them, and from nobody else, X-Forwarded-For is believed: it
-says whose open, click or unsubscription it is.`,
+      about: `Networks of proxies in front of http.listen. From them, and from nobody else, X-Forwarded-For and
+X-Forwarded-Proto are believed: the first says whose open, click or unsubscription it is.`,
       fallback: ['127.0.0.1/32', '::1/128'],
     }),
   }),

@@ -110,6 +110,58 @@ describe('a machine that runs the server', () => {
   )
 
   test(
+    'needs no file when all is in the environment',
+    async () => {
+      const env = {
+        POSTRIDER_CONFIG: '',
+        POSTRIDER_HOSTNAME: 'mail.example.com',
+        POSTRIDER_DATA_DIR: place.dataDir,
+        POSTRIDER_HTTP_LISTEN: '127.0.0.1:0',
+        POSTRIDER_SMTP_INBOUND_LISTEN: 'off',
+      }
+      const ask = async (...args: string[]) => (await startWith(env, ...args)).ended
+      expect((await ask('config', 'check')).stdout).toBe('environment: all is well\n')
+      expect(JSON.parse((await ask('init', '--domain', 'example.com', '--json')).stdout).api_key).toStartWith(
+        'svc_live_',
+      )
+      const server = await startWith(env, 'serve')
+      undo.push(() => server.kill('SIGKILL'))
+      await server.line
+      expect(await ask('healthcheck')).toEqual({ code: 0, stdout: 'ready\n', stderr: '' })
+      server.kill('SIGHUP')
+      expect((await ask('status')).code).toBe(0)
+      server.kill('SIGTERM')
+      const { code, stderr } = await server.ended
+      expect(code).toBe(0)
+      expect(stderr).not.toContain('faults')
+      const { POSTRIDER_HOSTNAME: _, ...nameless } = env
+      const refused = await (await startWith(nameless, 'serve')).ended
+      expect(refused.code).toBe(2)
+      expect(refused.stderr).toStartWith('environment: hostname: expected a host name')
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'behind a proxy starts only where the world comes by https, whatever the config says of the proxy',
+    async () => {
+      const refused = await command('serve', '--behind-proxy')
+      expect(refused).toMatchObject({ code: 2, stdout: '' })
+      expect(refused.stderr).toContain('expected http.public_url to be the https:// address of the proxy')
+      const env = { POSTRIDER_HTTP_PUBLIC_URL: 'https://api.example.com' }
+      const server = await startWith(env, 'serve', '--behind-proxy', '--config', place.file)
+      undo.push(() => server.kill('SIGKILL'))
+      const { http } = JSON.parse(await server.line)
+      const headers = { 'x-forwarded-proto': 'http' }
+      const page = await fetch(`http://${http}/docs`, { headers, redirect: 'manual' })
+      expect([page.status, page.headers.get('location')]).toEqual([308, 'https://api.example.com/docs'])
+      server.kill('SIGTERM')
+      expect((await server.ended).code).toBe(0)
+    },
+    LIMIT_MS,
+  )
+
+  test(
     'gets a unit for this config from the command line',
     async () => {
       const { code, stdout } = await command('unit')

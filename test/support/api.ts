@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { ClearDoor } from '../../src/api/in-clear.ts'
 import type { Operation } from '../../src/api/operation.ts'
 import type { Page } from '../../src/api/route-table.ts'
 import { apiKeyOperations } from '../../src/api/routes/api-keys.ts'
@@ -109,6 +110,7 @@ export async function createTestApi(
     isReady?: () => string | null
     health?: HealthWatch
     isSecure?: () => boolean
+    clearDoor?: ClearDoor
     watchDescriptors?: Parameters<typeof createApi>[0]['watchDescriptors']
     hstsSeconds?: number
     wrapStore?: (store: Store) => Store
@@ -173,6 +175,7 @@ export async function createTestApi(
     clientAddress: (peer, forwardedFor) => forwardedFor ?? peer ?? '',
     log: options.log ?? silentLog,
     isSecure: options.isSecure,
+    clearDoor: options.clearDoor,
     hstsSeconds: options.hstsSeconds,
     watchDescriptors: options.watchDescriptors,
     streams,

@@ -1,0 +1,61 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { createClearDoor } from '../../src/api/in-clear.ts'
+import { createNetworks } from '../../src/platform/ip.ts'
+import { createTestApi, type TestApi } from '../support/api.ts'
+
+/** A server that is reached through a proxy which speaks TLS. */
+
+const PUBLIC = 'https://api.example.com'
+
+let open: TestApi | undefined
+afterEach(async () => {
+  await open?.api.stop(0)
+  await open?.close()
+})
+
+async function listen(trusted: string[], isBehindProxy = true) {
+  const clearDoor = createClearDoor({ isTrusted: createNetworks(trusted), publicUrl: () => PUBLIC })
+  open = await createTestApi(isBehindProxy ? { clearDoor } : {})
+  const { port } = await open.api.listen({ host: '127.0.0.1', port: 0 })
+  return (path: string, proto: string | null, method = 'GET') =>
+    fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: { authorization: 'Bearer svc_live_x', ...(proto !== null && { 'x-forwarded-proto': proto }) },
+      redirect: 'manual',
+    })
+}
+
+describe('behind a proxy', () => {
+  test('a request that came to it in clear is refused with its key, and a page is sent on to https, nowhere else', async () => {
+    const ask = await listen(['127.0.0.0/8'])
+    for (const proto of ['http', 'HTTP', 'https, http']) {
+      const refused = await ask('/v1/messages', proto)
+      expect(refused.status).toBe(403)
+      expect((await refused.json()).error.message).toContain('asked by https')
+      const page = await ask('/docs?a=1', proto)
+      expect([page.status, page.headers.get('location')]).toEqual([308, `${PUBLIC}/docs?a=1`])
+      expect(page.headers.get('x-request-id')).toStartWith('req_')
+    }
+    const elsewhere = await ask('//evil.example/%2e%2e', 'http')
+    expect(elsewhere.headers.get('location') ?? `${PUBLIC}/`).toStartWith(`${PUBLIC}/`)
+  })
+
+  test('one that came by TLS, or says nothing of it, goes its way', async () => {
+    const ask = await listen(['127.0.0.0/8'])
+    for (const proto of ['https', 'http, https', null]) {
+      expect((await ask('/docs', proto)).status).toBe(200)
+      expect((await ask('/v1/messages', proto)).status).toBe(401)
+    }
+  })
+
+  test('nobody else is believed', async () => {
+    const ask = await listen(['10.0.0.0/8'])
+    expect((await ask('/docs', 'http')).status).toBe(200)
+    expect((await ask('/v1/messages', 'http')).status).toBe(401)
+  })
+
+  test('without a proxy the header means nothing', async () => {
+    const ask = await listen([], false)
+    expect((await ask('/docs', 'http')).status).toBe(200)
+  })
+})

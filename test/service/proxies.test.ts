@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { run } from '../support/real-tools.ts'
+
+/** What the README says to proxies, judged by them where they are here. */
+describe('the README', () => {
+  const README = readFileSync(join(import.meta.dir, '../../README.md'), 'utf8')
+  const block = (language: string) => README.split(`\`\`\`${language}\n`)[1]!.split('```', 1)[0]!
+  let folder: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'postrider-proxies-'))
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  test.skipIf(Bun.which('caddy') === null)('has a Caddyfile that Caddy understands', async () => {
+    writeFileSync(join(folder, 'Caddyfile'), block('caddy'))
+    const { exitCode, output } = await run(['caddy', 'adapt', '--validate', '--config', join(folder, 'Caddyfile')], {
+      env: { PATH: process.env.PATH!, HOME: folder },
+    })
+    expect(output).toContain('127.0.0.1:8025')
+    expect(exitCode).toBe(0)
+  })
+
+  test.skipIf(Bun.which('nginx') === null)('has a server block that nginx understands', async () => {
+    const made = await selfSignedCertificate({ names: ['api.example.com'], now: Date.now() })
+    writeFileSync(join(folder, 'fullchain.pem'), made.certificatePem)
+    writeFileSync(join(folder, 'privkey.pem'), made.keyPem)
+    const server = block('nginx').replaceAll('/etc/letsencrypt/live/api.example.com', folder)
+    const paths = `pid ${folder}/pid; error_log ${folder}/log;`
+    writeFileSync(join(folder, 'nginx.conf'), `${paths} events {} http { access_log off; ${server} }`)
+    const { exitCode, output } = await run(['nginx', '-t', '-e', join(folder, 'log'), '-c', join(folder, 'nginx.conf')])
+    expect(output).toContain('test is successful')
+    expect(exitCode).toBe(0)
+  })
+})
