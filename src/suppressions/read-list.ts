@@ -38,13 +38,16 @@ export interface ListReader {
 export function createListReader(format: ListFormat): ListReader {
   let reader: { push(text: string): Reading[]; end(): Reading[] } | null = null
   let noun: ListReader['noun'] = 'line'
+  let lead = ''
   return {
     push(text) {
       if (reader === null) {
-        const first = text.replace(/^[\ufeff\s]+/, '')[0]
-        if (first === undefined) return []
+        lead += text
+        const first = lead.replace(/^[\ufeff\s]+/, '')[0]
+        if (first === undefined && lead.length < MOST_BLANKS) return []
         noun = first === '[' || first === '{' ? 'record' : 'line'
         reader = noun === 'record' ? jsonReadings(format) : csvReadings(format)
+        return reader.push(lead)
       }
       return reader.push(text)
     },
@@ -96,7 +99,8 @@ const plainName = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '')
 
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''
-  return Array.isArray(value) ? value.map(textOf).join(', ') : String(value)
+  if (Array.isArray(value)) return value.map(textOf).join(', ')
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 type Read = (row: Row, kind: ListKind | null) => Said
@@ -127,4 +131,5 @@ function cut(evidence: string): string | null {
   return line.slice(0, MOST_EVIDENCE) || null
 }
 
+const MOST_BLANKS = 65_536
 const MOST_EVIDENCE = 500 // a reply of a server and some words

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { simpleParser } from 'mailparser'
 import { Resend } from 'resend'
+import { newDomain } from '../../src/domains/keys.ts'
 import { dnsRecords } from '../../src/domains/records.ts'
+import { createMintId } from '../../src/platform/ids.ts'
+import { systemRandom } from '../../src/platform/random.ts'
 import { DOMAIN, type Json, START, startHouse, type TestHouse, until } from '../support/house.ts'
+import { addKey } from '../support/keys.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 
 /** Resend's own package, against the whole house: what an application calls that has changed its base URL and its key. */
@@ -200,6 +204,40 @@ describe('whoever asks', () => {
     expect(await data(resend.apiKeys.remove(id))).toEqual({ object: 'api_key', id, deleted: true })
     expect((await data(resend.apiKeys.list())).data.map((key) => key.id)).not.toContain(id)
     expect(await refused(withKey(token).emails.send(MAIL))).toMatchObject({ what: '401 invalid_api_key' })
+  })
+
+  test('finds nothing of another organization', async () => {
+    const store = house.store()
+    const mintId = createMintId(house.clock, systemRandom)
+    const organizationId = mintId('org')
+    await store.organizations.create({ id: organizationId, name: 'Other', plan: 'enterprise', createdAt: START })
+    const domain = newDomain({ id: mintId('dom'), organizationId, name: 'other.example' }, START, [])
+    await store.domains.create(domain, -1)
+    const owner = { organizationId, domainId: domain.id, createdAt: START }
+    const { value } = await addKey(store, { id: mintId('key'), ...owner, permissions: ['admin'] })
+    const outsider = withKey(value)
+
+    const ours = await data(resend.emails.send({ ...MAIL, scheduledAt: 'in 1 hour' }))
+    const { data: keys } = await data(resend.apiKeys.list())
+    const { data: domains } = await data(resend.domains.list())
+    const answers = [
+      outsider.emails.get(ours.id),
+      outsider.emails.cancel(ours.id),
+      outsider.emails.update({ id: ours.id, scheduledAt: 'in 1 min' }),
+      outsider.apiKeys.remove(keys[0]!.id),
+      outsider.domains.get(domains[0]!.id),
+      outsider.domains.remove(domains[0]!.id),
+      outsider.webhooks.get(house.webhook.id),
+      outsider.webhooks.remove(house.webhook.id),
+      outsider.webhooks.rotateSigningSecret(house.webhook.id),
+    ]
+    for (const answer of answers) expect(await refused(answer as never)).toMatchObject({ what: '404 not_found' })
+    expect((await data(outsider.emails.list())).data).toEqual([])
+    const page = await data(outsider.emails.list({ after: ours.id }))
+    expect(page).toEqual({ object: 'list', has_more: false, data: [] })
+    const grant = outsider.apiKeys.create({ name: 'x', domain_id: domains[0]!.id })
+    expect(await refused(grant)).toMatchObject({ what: '404 not_found' })
+    expect((await data(resend.emails.get(ours.id))).last_event).toBe('scheduled')
   })
 
   test('gets the sandbox with a sandbox key', async () => {

@@ -39,6 +39,23 @@ export const THREATS: Threat[] = [
     ],
   },
   {
+    asset: 'every resource',
+    attack: 'the way by another service’s API: other keys, fewer permissions, another organization',
+    shown: [
+      ['test/compat/resend.test.ts', 'with a sending key sends and does no more'],
+      ['test/compat/resend.test.ts', 'finds nothing of another organization'],
+      ['test/fuzz/compat.test.ts', 'any request gets an answer of that service'],
+    ],
+  },
+  {
+    asset: 'the operator',
+    attack: 'an address or a server’s words that a spreadsheet takes for a formula, or that act at the terminal',
+    shown: [
+      ['test/fuzz/lists.test.ts', 'what we wrote comes back as it was, and begins no formula'],
+      ['src/suppressions/read-list.test.ts', 'evidence is one short line'],
+    ],
+  },
+  {
     asset: 'sending reputation',
     attack: 'more than the plan allows: in parallel, by HEAD, by the other path, by SMTP',
     shown: [

@@ -174,15 +174,19 @@ async function sendBatch(emails: unknown[], isStrict: boolean, now: number, ours
     }
   }
   if (messages.length === 0) return { data: [], errors }
-  return ours.ask('messages_batch', { body: { messages } }, ({ data }: { data: Wire[] }) => {
-    const failed = data.flatMap(({ error }, at) => (error === undefined ? [] : [{ index: places[at]!, error }]))
-    const first = failed[0]
-    if (isStrict && first !== undefined) throw placed(refusalOf(first.error), first.index) // nothing is written then
-    const sent = data.filter(({ error }) => error === undefined).map(idOf)
-    if (isStrict) return { data: sent }
-    const refused = failed.map(({ index, error }) => ({ index, message: error.message as string }))
-    return { data: sent, errors: [...errors, ...refused].sort((a, b) => a.index - b.index) }
-  })
+  return ours.ask(
+    'messages_batch',
+    { body: { messages }, names: { messages: 'emails' } },
+    ({ data }: { data: Wire[] }) => {
+      const failed = data.flatMap(({ error }, at) => (error === undefined ? [] : [{ index: places[at]!, error }]))
+      const first = failed[0]
+      if (isStrict && first !== undefined) throw placed(refusalOf(first.error), first.index) // nothing is written then
+      const sent = data.filter(({ error }) => error === undefined).map(idOf)
+      if (isStrict) return { data: sent }
+      const refused = failed.map(({ index, error }) => ({ index, message: error.message as string }))
+      return { data: sent, errors: [...errors, ...refused].sort((a, b) => a.index - b.index) }
+    },
+  )
 }
 
 /** The error of one message in a batch → the refusal it was. */

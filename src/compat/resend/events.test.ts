@@ -1,0 +1,67 @@
+import { expect, test } from 'bun:test'
+import { createEvent, EVENT_TYPES, type EventType } from '../../model/event.ts'
+import { sampleData } from '../../model/event-samples.ts'
+import type { Message } from '../../model/message.ts'
+import { ourEvent, RESEND_EVENTS, resendBody, resendEvent } from './events.ts'
+
+const AT = Date.parse('2026-11-21T12:00:00Z')
+const LATER = AT + 90_000
+
+const envelope = (type: EventType, change: object = {}) => {
+  const facts = { organizationId: 'org_1', domainId: null, messageId: null, mode: 'test' as const, createdAt: LATER }
+  return createEvent({ id: 'evt_1', type, ...facts }, { ...sampleData(type, LATER), ...change }).body
+}
+const message = { messageIdHeader: '<1@example.com>', createdAt: AT, templateId: 'tpl_1' } as Message
+const posted = (type: EventType, change: object = {}, of: Message | null = message) =>
+  JSON.parse(resendBody(envelope(type, change), of))
+
+test('each event of Resend stands for one of ours, and back', () => {
+  for (const name of RESEND_EVENTS) expect(resendEvent(ourEvent(name))).toBe(name)
+  expect(RESEND_EVENTS).toHaveLength(6)
+})
+
+test('the message says what the event does not', () => {
+  expect(posted('message.deferred')).toEqual({
+    type: 'email.delivery_delayed',
+    created_at: '2026-11-21T12:01:30.000Z',
+    data: {
+      email_id: 'msg_00000000000000000000000000',
+      message_id: '<1@example.com>',
+      created_at: '2026-11-21T12:00:00.000Z',
+      from: 'Example <hello@example.com>',
+      to: ['recipient@example.net'],
+      subject: 'A sample message',
+      template_id: 'tpl_1',
+      tags: { order: '1001' },
+    },
+  })
+})
+
+test('an event whose message is gone, or never was, is told all the same', () => {
+  for (const type of EVENT_TYPES) {
+    const { data, ...head } = posted(type, {}, null)
+    expect(head).toEqual({ type: resendEvent(type), created_at: '2026-11-21T12:01:30.000Z' })
+    expect(data).toBeObject()
+  }
+})
+
+const bounces: [type: string, code: string, told: object][] = [
+  ['hard', '5.1.1', { type: 'Permanent', subType: 'General' }],
+  ['soft', '4.2.2', { type: 'Transient', subType: 'MailboxFull' }],
+  ['soft', '5.3.4', { type: 'Transient', subType: 'MessageTooLarge' }],
+  ['soft', '5.6.0', { type: 'Transient', subType: 'ContentRejected' }],
+  ['soft', '421', { type: 'Transient', subType: 'General' }],
+]
+test.each(bounces)('a %s bounce %s', (bounce_type, bounce_code, told) => {
+  const { data } = posted('message.bounced', { bounce_type, bounce_code })
+  expect(data.bounce).toEqual({ ...told, message: '550 5.1.1 no such mailbox' })
+})
+
+test('a click says link, time and reader', () => {
+  expect(posted('message.clicked').data.click).toEqual({
+    ipAddress: '192.0.2.1',
+    link: 'https://example.com/welcome',
+    timestamp: '2026-11-21T12:01:30.000Z',
+    userAgent: 'Mozilla/5.0 (sample)',
+  })
+})
