@@ -27,7 +27,14 @@ export interface ClientOperation {
 type Json = any
 
 /** POSTs that only look, or do the same when they are done twice, so that they need no key to be repeated. */
-const REPEATABLE = ['messages_analyze', 'templates_render', 'inbound_routes_test', 'domains_verify', 'messages_cancel']
+const REPEATABLE = [
+  'messages_analyze',
+  'templates_render',
+  'inbound_routes_test',
+  'domains_verify',
+  'messages_cancel',
+  'suppressions_import',
+]
 
 /** OpenAPI document → every operation that an API key may ask for, in its order; a second path of one is left out. */
 export function operationsOf(document: Json): ClientOperation[] {

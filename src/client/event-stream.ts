@@ -1,16 +1,7 @@
+import { answerOf } from './answer.ts'
 import { errorOf, type PostriderError } from './errors.ts'
-import {
-  type Ask,
-  aborted,
-  answerOf,
-  exchange,
-  failureOf,
-  type Limit,
-  limited,
-  NEVER,
-  respond,
-  type Wire,
-} from './exchange.ts'
+import { type Ask, aborted, exchange, failureOf, NEVER, respond, type Wire } from './exchange.ts'
+import { type Limit, limited } from './limit.ts'
 import type { Page } from './pages.ts'
 import { mayGoAgain, pauseMs } from './retry.ts'
 import { serverSent } from './server-sent.ts'

@@ -1,6 +1,8 @@
+import { answerOf } from './answer.ts'
 import type { Answered } from './call.ts'
 import type { Clock } from './clock.ts'
-import { errorOf, type Failure, PostriderError } from './errors.ts'
+import { errorOf, PostriderError } from './errors.ts'
+import { type Limit, limited } from './limit.ts'
 import { mayGoAgain, pauseMs } from './retry.ts'
 import { VERSION } from './routes.ts'
 
@@ -34,8 +36,8 @@ export interface Ask {
 }
 
 /** A request and its repetitions → the answer. Throws a PostriderError: the last attempt's. All of it, waits included,
- *  takes at most `timeoutMs`; a wait that would go beyond is not begun. What was asked for is done once, or, after a
- *  TimeoutError or ConnectionError, once or not at all. */
+ *  takes at most `timeoutMs`; a wait that would go beyond is not begun. What is keyed is done once, or, where no answer of
+ *  the server says otherwise, once or not at all. */
 export async function exchange<T>(wire: Wire, ask: Ask): Promise<Answered<T>> {
   const { clock } = wire
   const endsAt = clock.now() + ask.timeoutMs
@@ -43,8 +45,8 @@ export async function exchange<T>(wire: Wire, ask: Ask): Promise<Answered<T>> {
     try {
       return await attemptOnce<T>(wire, ask, endsAt - clock.now())
     } catch (error) {
-      if (!(error instanceof PostriderError)) throw error
-      if (attempt >= ask.maxRetries || !mayGoAgain(error, ask.isRepeatable)) throw error
+      if (!(error instanceof PostriderError) || attempt >= ask.maxRetries || !mayGoAgain(error, ask.isRepeatable))
+        throw error
       const waitMs = pauseMs(error, attempt, clock.random())
       if (clock.now() + waitMs >= endsAt) throw error
       await clock.sleep(waitMs, ask.signal ?? NEVER)
@@ -98,108 +100,6 @@ function headersOf({ apiKey }: Wire, { body, headers, idempotencyKey }: Ask): Re
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(idempotencyKey ? { 'idempotency-key': idempotencyKey } : {}),
     ...headers,
-  }
-}
-
-/** A signal that ends with the caller's, or when the time is up. */
-export interface Limit {
-  signal: AbortSignal
-  isOver(): boolean
-  /** So much is given from now on. */
-  restart(ms: number): void
-  /** No limit, until `restart`. */
-  pause(): void
-  end(): void
-}
-
-export function limited(clock: Clock, ms: number, outer: AbortSignal | undefined): Limit {
-  const inner = new AbortController()
-  let timer = new AbortController()
-  let isOver = false
-  const stop = () => inner.abort(outer?.reason)
-  outer?.addEventListener('abort', stop)
-  const start = async (givenMs: number, { signal }: AbortController) => {
-    await clock.sleep(Math.max(0, givenMs), signal)
-    if (signal.aborted) return
-    isOver = true
-    inner.abort()
-  }
-  void start(ms, timer)
-  return {
-    signal: inner.signal,
-    isOver: () => isOver,
-    restart: (again) => {
-      timer.abort()
-      timer = new AbortController()
-      void start(again, timer)
-    },
-    pause: () => timer.abort(),
-    end: () => {
-      timer.abort()
-      outer?.removeEventListener('abort', stop)
-    },
-  }
-}
-
-/** The answer as a value; throws when it is an error, or none of Postrider's. */
-export function answerOf<T>(response: Response, bytes: Uint8Array, ask: Ask): Answered<T> {
-  const { status, headers } = response
-  const requestId = headers.get('x-request-id')
-  const type = (headers.get('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
-  const unexpected = (what: string) =>
-    errorOf({
-      code: 'unexpected_answer',
-      message: `${status} with ${what}: not an answer of Postrider`,
-      status,
-      requestId,
-      retryAfterSeconds: retryAfterOf(headers),
-      idempotencyKey: ask.idempotencyKey ?? null,
-    })
-  if (status >= 300 && status < 400) throw unexpected('a redirect, which is not followed')
-  if (response.ok && ask.isRaw && type !== '' && type !== 'application/json') {
-    return { data: (type.startsWith('text/') ? new TextDecoder().decode(bytes) : bytes) as T, requestId }
-  }
-  if (type !== 'application/json') throw unexpected(type || 'no content type')
-  const body = parsed(bytes)
-  if (body === undefined) throw unexpected('broken JSON')
-  if (response.ok) return { data: body as T, requestId }
-  const failure = failureIn(body)
-  if (failure === null) throw unexpected('another error')
-  throw errorOf({
-    ...failure,
-    status,
-    requestId: requestId ?? (failure.details?.request_id as string | undefined) ?? null,
-    retryAfterSeconds: failure.retryAfterSeconds ?? retryAfterOf(headers),
-    idempotencyKey: ask.idempotencyKey ?? null,
-  })
-}
-
-/** `{"error": {…}}` (interface.md "Errors") → what it says; null for anything else. */
-function failureIn(body: unknown): Failure | null {
-  const error = (body as { error?: Record<string, unknown> } | null)?.error
-  if (typeof error?.code !== 'string' || typeof error.message !== 'string') return null
-  const { code, message, field, details, errors, retry_after } = error
-  return {
-    code,
-    message,
-    field: typeof field === 'string' ? field : null,
-    details: typeof details === 'object' && details !== null ? (details as Record<string, unknown>) : {},
-    errors: Array.isArray(errors) ? errors : [],
-    retryAfterSeconds: typeof retry_after === 'number' ? retry_after : null,
-  }
-}
-
-/** Seconds; a date is not what Postrider answers, and counts as nothing said (RFC 9110 §10.2.3). */
-function retryAfterOf(headers: Headers): number | null {
-  const text = headers.get('retry-after')
-  return text !== null && /^\d{1,9}$/.test(text.trim()) ? Number(text) : null
-}
-
-function parsed(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes))
-  } catch {
-    return undefined
   }
 }
 

@@ -10,23 +10,23 @@ export interface Page<T> {
 
 /** A list that was asked for: all of it, item by item, or one page. Nothing is sent before one of them is wanted. */
 export class Pages<T> implements AsyncIterable<T> {
-  readonly #ask: (cursor: string | undefined) => Promise<Answered<Page<T>>>
+  readonly #ask: (more: { cursor?: string }) => Promise<Answered<Page<T>>>
 
-  /** `ask` gets the page at a cursor; undefined is where the query begins. */
-  constructor(ask: (cursor: string | undefined) => Promise<Answered<Page<T>>>) {
+  /** `ask` gets the page at a cursor; without one, where the query begins. */
+  constructor(ask: (more: { cursor?: string }) => Promise<Answered<Page<T>>>) {
     this.#ask = ask
   }
 
   /** The page that the query names: the first one, unless it has a `cursor`. */
   page(): Call<Page<T>> {
-    return new Call(this.#ask(undefined))
+    return new Call(this.#ask({}))
   }
 
   /** All items over all pages; a page may be empty and still not be the last. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     let cursor: string | undefined
     do {
-      const { data: page } = await this.#ask(cursor)
+      const { data: page } = await this.#ask(cursor === undefined ? {} : { cursor })
       yield* page.data
       cursor = page.has_more ? (page.next_cursor ?? undefined) : undefined
     } while (cursor !== undefined)

@@ -1,4 +1,5 @@
 import { Call, type CallOptions, type KeyedOptions, type SendOptions } from './call.ts'
+import { errorOf } from './errors.ts'
 import { EventStream } from './event-stream.ts'
 import { type Ask, exchange, type Wire } from './exchange.ts'
 import { type Page, Pages } from './pages.ts'
@@ -48,36 +49,37 @@ const isRoute = (route: Route | Routes): route is Route => typeof route.path ===
 function operationOf(route: Route, wire: Wire, patience: Patience) {
   const count = [...route.path.matchAll(PARAMETER)].length
   return (...given: unknown[]) => {
-    const path = pathOf(route, given.slice(0, count))
-    const [input, last] = route.takes === undefined ? [undefined, given[count]] : given.slice(count)
-    const ask = askOf(route, path, input, { ...patience, ...(last as CallOptions | undefined) })
-    if (route.isStream) return streamOf(route, wire, ask, input as { after?: string } | undefined)
-    if (route.isList === undefined) return new Call(exchange(wire, ask))
-    return new Pages((cursor) =>
-      exchange<Page<unknown>>(wire, cursor === undefined ? ask : { ...ask, path: pathAt(path, input, cursor) }),
-    )
+    const ids = given.slice(0, count)
+    const [input, options] = route.takes === undefined ? [undefined, given[count]] : given.slice(count)
+    const askWith = (more: object) =>
+      askOf(route, ids, { ...(input as object), ...more }, { ...patience, ...set(options) })
+    if (route.isStream)
+      return new EventStream(wire, (after) => askWith({ after }), (input as { after?: string })?.after)
+    // Within the promise, so that what is wrong with the input is an error of the call.
+    const ask = async (more = {}) => exchange<Page<unknown>>(wire, askWith(more))
+    return route.isList ? new Pages(ask) : new Call(ask())
   }
 }
 
-function streamOf({ path }: Route, wire: Wire, ask: Ask, query: { after?: string } | undefined): EventStream {
-  const headers = { accept: 'text/event-stream' }
-  const behind = (after: string): Ask => ({ ...ask, path: path + queryOf({ ...query, after }), headers })
-  return new EventStream(wire, behind, query?.after)
+/** What is undefined is not said. */
+function set(options: unknown): AllOptions {
+  return Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined))
 }
 
-function askOf(
-  { method, takes, isKeyed, isRepeatable, isRaw }: Route,
-  path: string,
-  input: unknown,
-  options: Patience & CallOptions & KeyedOptions & SendOptions,
-): Ask {
+type AllOptions = CallOptions & KeyedOptions & SendOptions
+
+function askOf(route: Route, ids: unknown[], input: object, options: Patience & AllOptions): Ask {
+  const { method, takes, isKeyed, isRepeatable, isRaw, isStream } = route
   const { waitSeconds = 0, timeoutMs, maxRetries, signal } = options
   return {
     method,
-    path: takes === 'query' ? path + queryOf(input) : path,
-    body: takes === 'body' ? JSON.stringify(input ?? {}) : undefined,
-    headers: waitSeconds > 0 ? { prefer: `wait=${waitSeconds}` } : {},
-    idempotencyKey: isKeyed ? (options.idempotencyKey ?? crypto.randomUUID()) : null,
+    path: pathOf(route, ids) + (takes === 'query' ? queryOf(input) : ''),
+    body: takes === 'body' ? bodyOf(input) : undefined,
+    headers: {
+      ...(waitSeconds > 0 ? { prefer: `wait=${waitSeconds}` } : {}),
+      ...(isStream ? { accept: 'text/event-stream' } : {}),
+    },
+    idempotencyKey: isKeyed ? keyOf(options.idempotencyKey ?? crypto.randomUUID()) : null,
     isRepeatable: method !== 'POST' || isKeyed === true || isRepeatable === true,
     isRaw: isRaw === true,
     timeoutMs: timeoutMs + waitSeconds * 1_000,
@@ -86,18 +88,34 @@ function askOf(
   }
 }
 
-/** Throws a TypeError where an id is missing: without it the path is that of another operation. */
+/** Without an id the path would be that of another operation. */
 function pathOf({ path }: Route, ids: unknown[]): string {
   let index = 0
   return path.replace(PARAMETER, (_, name: string) => {
     const id = ids[index++]
-    if (typeof id === 'number') return String(id)
-    if (typeof id !== 'string' || id === '' || id === '.' || id === '..')
-      throw new TypeError(`${name} must be the id of something`)
+    const isId = typeof id === 'number' || (typeof id === 'string' && !['', '.', '..'].includes(id))
+    if (!isId) throw invalid(name, 'must be the id of something')
     return encodeURIComponent(id)
   })
 }
 
-const pathAt = (path: string, query: unknown, cursor: string) => path + queryOf({ ...(query as object), cursor })
+function bodyOf(input: object): string {
+  try {
+    return JSON.stringify(input)
+  } catch (error) {
+    throw invalid('body', 'cannot be written as JSON', error)
+  }
+}
+
+/** What no header can carry never gets there; a runtime would say so as if the connection were broken. */
+function keyOf(key: string): string {
+  if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw invalid('Idempotency-Key', 'must be 1 to 255 printable ASCII characters')
+  return key
+}
+
+function invalid(field: string, what: string, cause?: unknown) {
+  const message = `${field} ${what}`
+  return errorOf({ code: 'validation_error', message, field, errors: [{ field, message }], cause })
+}
 
 const PARAMETER = /\{(\w+)\}/g

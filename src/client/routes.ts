@@ -68,6 +68,8 @@ export const ROUTES = {
     create: { method: 'POST', path: '/v1/suppressions', takes: 'body', isKeyed: true },
     get: { method: 'GET', path: '/v1/suppressions/{id_or_email}' },
     delete: { method: 'DELETE', path: '/v1/suppressions/{id_or_email}' },
+    export: { method: 'GET', path: '/v1/suppressions/export', takes: 'query', isRaw: true },
+    import: { method: 'POST', path: '/v1/suppressions/import', takes: 'body', isRepeatable: true },
   },
   templates: {
     create: { method: 'POST', path: '/v1/templates', takes: 'body', isKeyed: true },

@@ -225,6 +225,18 @@ export interface Api {
      *
      *  Needs `manage`. */
     delete(idOrEmail: string, options?: CallOptions): Call<Deletion>
+    /** All suppressed addresses as CSV, newest first.
+     *
+     *  UTF-8 by RFC 4180. A field that begins with `=`, `+`, `-`, `@`, a tab or `'` has a `'` before it, so that no spreadsheet takes it for a formula; importing takes it away.
+     *
+     *  Needs `read`. */
+    export(query?: SuppressionsExportQuery, options?: CallOptions): Call<string>
+    /** Suppress the addresses of a list: our own CSV, or an export of Resend, Postmark, SendGrid or Mailgun.
+     *
+     *  Of our own columns (`email`, `reason`, `domain_id`, `created_at`, `evidence`) only `email` must be there; separated by comma, semicolon or tab. The body may be the CSV itself, with `Content-Type: text/csv`. What is suppressed already stays as it is, so that twice is harmless. A line that cannot be read does not stop the others: `errors` names the first 100, by line, or by place in the array, from 1. Passing failures suppress nothing and are passed over. At most 2000000 characters or 5000 objects; `postrider import suppressions` takes any number.
+     *
+     *  Needs `manage`. */
+    import(body: SuppressionsImportBody, options?: CallOptions): Call<SuppressionImport>
   }
   templates: {
     /** Create a template; its texts are written in Liquid, and html escapes what is put into it.
@@ -1497,6 +1509,22 @@ export interface Suppression {
   /** The message that led to it. */
   message_id: string | null
   created_at: string
+  /** What was said of it where it was imported from. */
+  evidence: string | null
+}
+
+export interface SuppressionImport {
+  added: number
+  already_there: number
+  /** Passing failures, and who stopped one kind of mail only. */
+  passed_over: number
+  bad: number
+  dry_run: boolean
+  errors: Array<{
+    number: number
+    message: string
+  }>
+  errors_left_out: number
 }
 
 export interface Template {
@@ -1915,6 +1943,23 @@ export interface SuppressionsCreateBody {
   /** Absent: the whole organization. */
   domain_id?: string | null
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
+}
+
+export interface SuppressionsExportQuery {
+  reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
+}
+
+export interface SuppressionsImportBody {
+  /** The text of a CSV file, header first. */
+  csv?: string
+  /** Objects with the fields of the CSV, or as another service gives them. */
+  suppressions?: Array<Record<string, unknown>>
+  /** Whose export it is. Absent: told by its columns. */
+  from?: 'resend' | 'postmark' | 'sendgrid' | 'mailgun'
+  /** What it is a list of, for exports that do not say it. */
+  reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual' | 'block'
+  /** Only counts. */
+  dry_run?: boolean
 }
 
 export interface TemplatesCreateBody {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -21,14 +21,19 @@ export function installClient(...packages: string[]): Installed {
   const from = join(ROOT, built.stdout.toString().trim())
   const unpacked = Bun.spawnSync(['tar', 'xzf', from, '-C', join(modules, 'postrider'), '--strip-components=1'])
   if (unpacked.exitCode !== 0) throw new Error(`${from} cannot be unpacked: ${unpacked.stderr}`)
+  const dependencies = Object.fromEntries(['postrider', ...packages].map((name) => [name, '*']))
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }))
   for (const name of packages) symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** The runtimes that are here. */
-export const RUNTIMES: [name: string, path: string][] = [
-  ['Bun', process.execPath],
-  ...(Bun.which('node') === null ? [] : [['Node', Bun.which('node')!] as [string, string]]),
+/** The runtimes that are here, and how each runs a file. */
+export const RUNTIMES: [name: string, command: string[]][] = [
+  ['Bun', [process.execPath]],
+  ...['node', 'deno'].flatMap((name): [string, string[]][] => {
+    const path = Bun.which(name)
+    return path === null ? [] : [[name, name === 'deno' ? [path, 'run', '--allow-all', '--quiet'] : [path]]]
+  }),
 ]
 
 export const filesOf = (folder: string) => readdirSync(folder, { recursive: true }).map(String)

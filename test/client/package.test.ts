@@ -11,7 +11,7 @@ let server: HostileServer
 beforeAll(async () => {
   installed = installClient('nodemailer')
   server = await startHostile({ status: 503 }, { status: 202, body: '{"id":"msg_1"}' }, refusal(404, 'not_found'))
-}, 30_000)
+}, 60_000)
 afterAll(async () => {
   installed.remove()
   await server.stop()
@@ -60,14 +60,19 @@ const { postriderTransport } = require('postrider/nodemailer')
 void (async () => {${BODY}})()`,
 }
 
-for (const [runtime, path] of RUNTIMES) {
+for (const [runtime, command] of RUNTIMES) {
   for (const [name, text] of Object.entries(PROGRAMS)) {
     test(`${name} runs on ${runtime}, with address and key from the environment`, async () => {
       await server.stop()
       server = await startHostile({ status: 503 }, { status: 202, body: '{"id":"msg_1"}' }, refusal(404, 'not_found'))
       writeFileSync(join(installed.folder, name), text)
-      const env = { PATH: process.env.PATH!, POSTRIDER_URL: server.url, POSTRIDER_API_KEY: 'svc_test_x' }
-      const child = Bun.spawn([path, name], { cwd: installed.folder, env, stdout: 'pipe', stderr: 'pipe' })
+      const env = {
+        PATH: process.env.PATH!,
+        HOME: installed.folder,
+        POSTRIDER_URL: server.url,
+        POSTRIDER_API_KEY: 'svc_test_x',
+      }
+      const child = Bun.spawn([...command, name], { cwd: installed.folder, env, stdout: 'pipe', stderr: 'pipe' })
       const [printed, errors] = await Promise.all([
         new Response(child.stdout).text(),
         new Response(child.stderr).text(),
@@ -109,7 +114,7 @@ export async function run(event: WebhookEvent): Promise<string> {
     const imports = `import { Postrider, type WebhookEvent } from 'postrider'\n`
     expect(check('good.mts', imports + GOOD)).toBe('')
     expect(check('good.cts', imports + GOOD)).toBe('')
-  }, 20_000)
+  }, 60_000)
 
   test('refuse what the API refuses', () => {
     const faults = check(
@@ -124,7 +129,7 @@ client.domains.get()
 `,
     )
     expect([...faults.matchAll(/bad\.mts\((\d)/g)].map(([, line]) => Number(line))).toEqual([3, 4, 5, 6, 7])
-  }, 20_000)
+  }, 60_000)
 })
 
 test.skipIf(Bun.which('npm') === null)(

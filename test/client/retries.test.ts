@@ -250,10 +250,21 @@ test('the key stands in no error and in nothing that is printed', async () => {
   expect(() => new Postrider({ baseUrl: 'mail.example.com', apiKey: KEY })).toThrow(/^baseUrl/)
 })
 
-test('an id that is missing or leads elsewhere is refused before anything is sent', async () => {
+test('what cannot be asked is an error of the call, and nothing is sent', async () => {
   const { client } = await open(MESSAGE)
-  for (const id of ['', '.', '..', undefined as never, {} as never])
-    expect(() => client.messages.get(id)).toThrow(TypeError)
-  expect((await client.messages.get('../api-keys?x=1')).id).toBe('msg_1')
-  expect(server.heard.map(({ path }) => path)).toEqual(['/v1/messages/..%2Fapi-keys%3Fx%3D1'])
+  for (const id of ['', '.', '..', undefined as never, {} as never]) {
+    const { error } = await client.messages.get(id).safe()
+    expect([error?.name, error?.field]).toEqual(['ValidationError', 'message_id'])
+  }
+  const circle: Record<string, unknown> = {}
+  circle.self = circle
+  const body = client.templates.render('tpl_1', { variables: circle })
+  expect((await body.safe()).error).toMatchObject({ name: 'ValidationError', field: 'body' })
+  for (const idempotencyKey of ['', 'Größe', 'a\nb', 'x'.repeat(256)]) {
+    const error = await failureOf(client.messages.send(MAIL, { idempotencyKey }))
+    expect(error).toMatchObject({ name: 'ValidationError', field: 'Idempotency-Key' })
+  }
+  expect((await client.messages.list({ limit: 1 }).page().safe()).error).toBeNull()
+  expect((await client.messages.get('../api-keys?x=1', { timeoutMs: undefined as never })).id).toBe('msg_1')
+  expect(server.heard.map(({ path }) => path)).toEqual(['/v1/messages?limit=1', '/v1/messages/..%2Fapi-keys%3Fx%3D1'])
 })

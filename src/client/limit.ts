@@ -1,0 +1,42 @@
+import type { Clock } from './clock.ts'
+
+/** A signal that ends with the caller's, or when the time is up. */
+export interface Limit {
+  signal: AbortSignal
+  isOver(): boolean
+  /** So much is given from now on. */
+  restart(ms: number): void
+  /** No limit, until `restart`. */
+  pause(): void
+  end(): void
+}
+
+/** Begins at once. */
+export function limited(clock: Clock, ms: number, outer: AbortSignal | undefined): Limit {
+  const inner = new AbortController()
+  let timer = new AbortController()
+  let isOver = false
+  const stop = () => inner.abort(outer?.reason)
+  outer?.addEventListener('abort', stop)
+  const start = async (givenMs: number, { signal }: AbortController) => {
+    await clock.sleep(Math.max(0, givenMs), signal)
+    if (signal.aborted) return
+    isOver = true
+    inner.abort()
+  }
+  void start(ms, timer)
+  return {
+    signal: inner.signal,
+    isOver: () => isOver,
+    restart: (again) => {
+      timer.abort()
+      timer = new AbortController()
+      void start(again, timer)
+    },
+    pause: () => timer.abort(),
+    end: () => {
+      timer.abort()
+      outer?.removeEventListener('abort', stop)
+    },
+  }
+}
