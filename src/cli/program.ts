@@ -6,7 +6,9 @@ import { addDoctor } from './commands/doctor.ts'
 import { addImport } from './commands/import.ts'
 import { addListen } from './commands/listen.ts'
 import { addLoginLink } from './commands/login-link.ts'
+import { addMessages } from './commands/message.ts'
 import { addService } from './commands/service.ts'
+import { addWebhooks } from './commands/webhook.ts'
 import { EXIT, toFailure } from './failure.ts'
 import { gather, MODES, port, seconds, whole, withConfig, withRecords } from './options.ts'
 import { complain } from './print.ts'
@@ -84,6 +86,8 @@ export function createProgram(end: (code: number) => void): Command {
   addKeys(program)
   addLoginLink(program)
   addListen(program, end)
+  addMessages(program)
+  addWebhooks(program)
 
   withRecords(program.command('audit'))
     .description('who managed what: keys, domains, webhooks, templates, routes, suppressions, plans')
@@ -114,6 +118,11 @@ export function createProgram(end: (code: number) => void): Command {
       new Option('--mode <mode>', 'test: an outcome is made up, nothing leaves').choices(MODES).default('live'),
     )
     .option('--wait <seconds>', 'wait so long for the outcome', seconds)
+    .addOption(
+      new Option('--follow', 'show each step until every recipient is final; Ctrl-C ends the looking').conflicts(
+        'wait',
+      ),
+    )
     .action(async (options) => end(await (await import('./send.ts')).send(options)))
 
   program

@@ -5,8 +5,9 @@ import { systemClock } from '../platform/clock.ts'
 import type { Store } from '../storage/store.ts'
 import { requireDomain } from './domain.ts'
 import { CommandFailure, EXIT, type ExitCode, usageFault } from './failure.ts'
+import { follow, recordOfStep, type Step, tellStep } from './follow.ts'
 import { inOffice } from './office.ts'
-import { complain, print, printJson } from './print.ts'
+import { complain, paintFor, print, printJson } from './print.ts'
 import { isServed } from './serving.ts'
 
 interface Options {
@@ -20,11 +21,12 @@ interface Options {
   htmlFile?: string
   mode: string
   wait?: number
+  follow?: true
 }
 
 /** Accepts one message straight into the store, by the rules of the API; a running server notices within a second.
- *  Prints what the API would answer. With `wait` looks until every recipient is final or the time is over: then
- *  exit code 1 unless all were delivered. */
+ *  Prints what the API would answer. With `wait` looks until every recipient is final or the time is over, with `follow`
+ *  prints a line at each step until they are: then exit code 1 unless all were delivered. */
 export async function send(options: Options): Promise<ExitCode> {
   const html = options.htmlFile === undefined ? options.html : readHtml(options.htmlFile)
   return inOffice(options.config, async ({ config, store, operator }) => {
@@ -38,6 +40,7 @@ export async function send(options: Options): Promise<ExitCode> {
     })
     const isWaiting = accepted.status === 'queued' && !isServed(config.dataDir)
     if (isWaiting) complain('no server runs on this data directory: the message waits until one does')
+    if (options.follow) return followed(accepted, options, store)
     const seconds = isWaiting ? 0 : (options.wait ?? 0)
     // The message is on its way all the same; only the looking ends.
     if (seconds > 0) process.once('SIGINT', () => process.exit(EXIT.interrupted))
@@ -46,6 +49,18 @@ export async function send(options: Options): Promise<ExitCode> {
     else print(told(answer))
     return options.wait === undefined || answer.status === 'delivered' ? EXIT.done : EXIT.failed
   })
+}
+
+/** Prints what becomes of the message, step by step. */
+async function followed(accepted: Record<string, unknown>, { json }: Options, store: Store): Promise<ExitCode> {
+  process.once('SIGINT', () => process.exit(EXIT.interrupted)) // the message is on its way all the same
+  const id = String(accepted.id)
+  const paint = paintFor(process.env, process.stdout.isTTY)
+  if (json) printJson(accepted)
+  else print(`${paint.dim(String(accepted.created_at).slice(11, 19))} ${'accepted'.padEnd(10)} ${id}`)
+  const onStep = (step: Step) => (json ? printJson(recordOfStep(id, step)) : print(tellStep(step, paint)))
+  const status = await follow(id, { store, clock: systemClock, onStep })
+  return status === 'delivered' ? EXIT.done : EXIT.failed
 }
 
 /** How often a waiting command looks: a person cannot tell it from at once, and the store does not feel it. */

@@ -260,6 +260,22 @@ describe('serve', () => {
       expect(answer.recipients[0].smtp_response).toStartWith('250 ')
       expect(mx.mails).toHaveLength(2)
 
+      const steps = (await send('third', '--follow')).stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      expect(steps).toMatchObject([
+        { status: 'queued' },
+        {
+          status: 'delivered',
+          recipient: 'b@example.net',
+          attempt: 1,
+          mx_host: 'mx.example.net',
+          next_attempt_at: null,
+        },
+      ])
+      expect(steps[1]).toMatchObject({ message_id: steps[0].id, smtp_response: expect.stringMatching(/^250 /) })
+
       // The key that init made opens the API of a server that started later.
       const { http } = JSON.parse(await server.line)
       const read = await fetch(`http://${http}/v1/messages/${answer.id}`, {

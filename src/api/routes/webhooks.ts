@@ -171,7 +171,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
             id: mintId('evt'),
             type: body.type,
             organizationId,
-            domainId: key.domainId,
+            domainId: key.domainId || null, // the operator has none
             messageId: null,
             mode: 'test',
             createdAt: now,

@@ -1,0 +1,171 @@
+import { EVENT_TYPES } from '../model/event.ts'
+import type { Store } from '../storage/store.ts'
+import { CommandFailure } from './failure.ts'
+import { inOffice } from './office.ts'
+import { requireOrganization } from './org.ts'
+import { harmless, print, printJson, table } from './print.ts'
+
+interface Options {
+  config: string
+  json?: true
+}
+
+/** Prints the webhooks of one organization, or of all. */
+export async function listWebhooks(options: Options & { org?: string }): Promise<void> {
+  await inOffice(options.config, async ({ store, operator }) => {
+    const owners =
+      options.org === undefined ? await store.organizations.list() : [await requireOrganization(options.org, store)]
+    const lists = await Promise.all(owners.map(({ id }) => operator.listAll('webhooks_list', id)))
+    const webhooks = lists.flat()
+    if (options.json) return printJson({ data: webhooks })
+    const rows = webhooks.map((each) => [String(each.id), stateOf(each), eventsOf(each), String(each.url)])
+    print(table(['id', 'status', 'events', 'url'], rows) || 'no webhooks yet')
+  })
+}
+
+/** Makes one and prints it with its secret, this once. */
+export async function createWebhook(
+  options: Options & { url: string; event?: string[]; description?: string; org?: string },
+): Promise<void> {
+  const { url, event: events = EVENT_TYPES, description } = options
+  await inOffice(options.config, async ({ store, operator }) => {
+    const { id: organizationId } = await requireOrganization(options.org, store)
+    const webhook = await operator.run('webhooks_create', { organizationId, body: { url, events, description } })
+    showSecret(webhook, options)
+  })
+}
+
+export async function showWebhook(id: string, options: Options): Promise<void> {
+  show(await run('webhooks_get', id, options), options)
+}
+
+/** Pauses one, or has it go on. */
+export async function setStatus(id: string, status: 'paused' | 'active', options: Options): Promise<void> {
+  show(await run('webhooks_update', id, options, { status }), options)
+}
+
+export async function deleteWebhook(id: string, options: Options): Promise<void> {
+  const answer = await run('webhooks_delete', id, options)
+  if (options.json) printJson(answer)
+  else print(`${id} is removed`)
+}
+
+/** Makes a new secret and prints it, this once. */
+export async function rotateSecret(id: string, options: Options & { grace: number }): Promise<void> {
+  const body = { grace_period_minutes: options.grace }
+  showSecret(await run('webhooks_rotate_secret', id, options, body), options)
+}
+
+/** Has a sample event sent; what became of it stands among the deliveries. */
+export async function testWebhook(id: string, options: Options & { event: string }): Promise<void> {
+  const event = await run('webhooks_test', id, options, { type: options.event })
+  if (options.json) printJson(event)
+  else print(`${event.id} is queued; postrider webhook deliveries ${id} tells what became of it`)
+}
+
+/** Prints what was sent to it, newest first, each with its last answer. */
+export async function listDeliveries(
+  id: string,
+  options: Options & { status?: string; event?: string; limit: number },
+): Promise<void> {
+  const { status, event, limit } = options
+  const query: Record<string, string> = { limit: String(limit) }
+  if (status !== undefined) query.status = status
+  if (event !== undefined) query.type = event
+  const page = await run('webhook_deliveries_list', id, options, undefined, query)
+  if (options.json) return printJson(page)
+  const rows = (page.data as Delivery[]).map((each) => [
+    each.created_at,
+    each.id,
+    each.type,
+    each.status,
+    String(each.attempts.length),
+    answerOf(each),
+  ])
+  print(table(['time', 'id', 'event', 'status', 'attempts', 'last answer'], rows) || 'nothing was sent yet')
+}
+
+/** Tries a delivery once more. */
+export async function retryDelivery(id: string, options: Options): Promise<void> {
+  await inOffice(options.config, async ({ store, operator }) => {
+    const delivery = await store.webhookDeliveries.get(id)
+    if (delivery === null) throw new CommandFailure(`delivery: there is no delivery ${id}`)
+    const params = { webhook_id: delivery.webhookId, delivery_id: id }
+    const organizationId = await ownerOf(delivery.webhookId, store)
+    const answer = await operator.run('webhook_deliveries_retry', { organizationId, params })
+    if (options.json) printJson(answer)
+    else print(`${id} is tried again now`)
+  })
+}
+
+/** Sends past events of a time range again. */
+export async function replay(
+  id: string,
+  options: Options & { from: string; to?: string; event?: string },
+): Promise<void> {
+  const answer = await run('webhooks_replay', id, options, { from: options.from, to: options.to, type: options.event })
+  if (options.json) printJson(answer)
+  else print(`${answer.queued} events are sent again`)
+}
+
+interface Delivery {
+  created_at: string
+  id: string
+  type: string
+  status: string
+  attempts: { status_code: number | null; error: string | null }[]
+}
+
+function run(
+  operation: string,
+  id: string,
+  { config }: Options,
+  body?: unknown,
+  query?: Record<string, string>,
+): Promise<Record<string, unknown>> {
+  return inOffice(config, async ({ store, operator }) => {
+    const request = { organizationId: await ownerOf(id, store), params: { webhook_id: id }, body }
+    return operator.run(operation, query === undefined ? request : { ...request, query })
+  })
+}
+
+async function ownerOf(id: string, store: Store): Promise<string> {
+  const webhook = await store.webhooks.get(id)
+  if (webhook !== null) return webhook.organizationId
+  throw new CommandFailure(`webhook: there is no webhook ${id}; postrider webhook list shows all`)
+}
+
+function show(webhook: Record<string, unknown>, { json }: Options): void {
+  if (json) printJson(webhook)
+  else print(told(webhook))
+}
+
+function told(webhook: Record<string, unknown>): string {
+  const { id, url, last_success_at: success, last_failure_at: failure } = webhook
+  return [
+    `${id} is ${stateOf(webhook)}   ${url}`,
+    `  events        ${eventsOf(webhook)}`,
+    `  last success  ${success ?? '-'}`,
+    `  last failure  ${failure ?? '-'}`,
+  ].join('\n')
+}
+
+function showSecret(webhook: Record<string, unknown>, { json }: Options): void {
+  if (json) printJson(webhook)
+  else
+    print(`${webhook.secret}\n\nThis is shown once: what is posted to ${webhook.url} is signed with it. ${webhook.id}`)
+}
+
+function stateOf({ status, disabled_reason: reason }: Record<string, unknown>): string {
+  return reason === null || reason === undefined ? String(status) : `${status} (${harmless(String(reason))})`
+}
+
+function eventsOf({ events }: Record<string, unknown>): string {
+  const types = events as string[]
+  return types.length === EVENT_TYPES.length ? 'all' : types.join(',')
+}
+
+function answerOf({ attempts }: Delivery): string {
+  const last = attempts.at(-1)
+  return last === undefined ? '-' : harmless(String(last.status_code ?? last.error ?? '-'))
+}
