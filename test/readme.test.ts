@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { documentPages } from '../src/api/documents.ts'
 import { healthPages } from '../src/api/health.ts'
 import type { Operation } from '../src/api/operation.ts'
-import { LIMIT_MS, start } from './cli/command.ts'
+import { LIMIT_MS, start, startWith } from './cli/command.ts'
 import { type Installed, installClient } from './client/installed.ts'
 import { freePort } from './support/free-port.ts'
 
@@ -33,6 +33,7 @@ describe('the code of the README', () => {
   const environmentFile = join(folder, 'environment')
   const receiverFile = join(folder, 'receive.mjs')
   let secret = ''
+  let live = { api: '', key: '' }
   let installed: Installed
   /** The one that the try-out hands its webhook calls on to. */
   let receiver: ReturnType<typeof startReceiver>
@@ -53,6 +54,7 @@ describe('the code of the README', () => {
     const tryOut = JSON.parse(await running.line)
     secret = tryOut.webhook.secret
     const { base_url: API, api_key: TEST_KEY, live_key: KEY, smtp: SMTP, smtp_inbound: INBOUND } = tryOut
+    live = { api: API, key: KEY }
     const variables = { API, TEST_KEY, KEY, SMTP, INBOUND }
     const lines = Object.entries({ ...variables, PATH: `${folder}:${process.env.PATH}` })
     writeFileSync(environmentFile, lines.map(([name, value]) => `${name}='${value}'\n`).join(''))
@@ -123,6 +125,34 @@ describe('the code of the README', () => {
       LIMIT_MS,
     )
   }
+
+  test(
+    'the receiver takes what listen posts, with the secret that is printed',
+    async () => {
+      const own = startReceiver(process.execPath, await freePort())
+      await own.says('waiting on port')
+      const to = ['--forward-to', `http://127.0.0.1:${own.port}`, '--secret', secret]
+      const env = { POSTRIDER_API_KEY: live.key }
+      const listening = await startWith(
+        env,
+        'listen',
+        '--url',
+        live.api,
+        '--events',
+        'message.bounced',
+        '--after',
+        '',
+        ...to,
+      )
+      undo.push(() => listening.kill('SIGKILL'))
+      await own.says('message.bounced')
+      const isTaken = (lines: string[]) => lines.some((line) => line.includes('→ 204'))
+      for (let count = 1; !isTaken(await listening.lines(count)); count++);
+      listening.kill('SIGINT')
+      expect((await listening.ended).code).toBe(130)
+    },
+    LIMIT_MS,
+  )
 
   /** `says` resolves once the text was printed. */
   function startReceiver(runtime: string, port: number) {
