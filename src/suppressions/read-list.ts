@@ -61,6 +61,7 @@ export function createListReader(format: ListFormat): ListReader {
 function csvReadings(format: ListFormat) {
   const csv = createCsvReader()
   let columns: string[] | null = null
+  let readRow: Read = readOwn
   let plain = (field: string) => field
   let isHopeless = false
   const read = (record: ReturnType<typeof csv.push>[number]): Reading[] => {
@@ -70,15 +71,17 @@ function csvReadings(format: ListFormat) {
     if (columns !== null) {
       const row: Row = Object.create(null)
       for (const [at, name] of columns.entries()) row[name] = plain(record.fields[at]!)
-      const reading = readingOf(row, format)
+      const reading = readingOf(readRow(row, format.kind), row)
       isHopeless = 'fault' in reading && reading.fault === UNTOLD
       return [{ number, ...reading }]
     }
     columns = record.fields.map(plainName)
     const known = readerFor(new Set(columns), format)
     isHopeless = typeof known === 'string'
+    if (typeof known === 'string') return [{ number, fault: known }]
+    readRow = known
     if (known === readOwn) plain = unguarded
-    return typeof known === 'string' ? [{ number, fault: known }] : []
+    return []
   }
   return { push: (text: string) => csv.push(text).flatMap(read), end: () => csv.end().flatMap(read) }
 }
@@ -90,7 +93,9 @@ function jsonReadings(format: ListFormat) {
     if ('fault' in record) return { number, fault: record.fault }
     const row: Row = Object.create(null)
     for (const [name, value] of Object.entries(record.value)) row[plainName(name)] = textOf(value)
-    return { number, ...readingOf(row, format) }
+    const known = readerFor(new Set(Object.keys(row)), format)
+    if (typeof known === 'string') return { number, fault: known }
+    return { number, ...readingOf(known(row, format.kind), row) }
   }
   return { push: (text: string) => json.push(text).map(read), end: () => json.end().map(read) }
 }
@@ -113,10 +118,7 @@ function readerFor(columns: ReadonlySet<string>, { provider }: ListFormat): Read
   return isOwn(columns) ? readOwn : `no column of addresses is known among ${[...columns].join(', ')}`
 }
 
-function readingOf(row: Row, format: ListFormat): { entry: Entry } | { passedOver: string } | { fault: string } {
-  const read = readerFor(new Set(Object.keys(row)), format)
-  if (typeof read === 'string') return { fault: read }
-  const said = read(row, format.kind)
+function readingOf(said: Said, row: Row): { entry: Entry } | { passedOver: string } | { fault: string } {
   if (!('email' in said)) return said
   const mailbox = parseMailbox(said.email)
   if (mailbox === null || mailbox.name !== null) return { fault: 'has no email address' }
