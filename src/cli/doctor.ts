@@ -26,7 +26,8 @@ interface Options {
  *  changes nothing. Without a config it looks at what can be looked at, under the name that is given. 0 only when nothing
  *  failed. */
 export async function doctor(options: Options): Promise<ExitCode> {
-  const hasConfig = existsSync(options.config)
+  // '' = no file, all of it is in the environment.
+  const hasConfig = options.config === '' || existsSync(options.config)
   const config = hasConfig ? requireConfig(options.config) : plannedConfig(options)
   const found = [
     { name: 'config', ...(hasConfig ? checkFiles(config, options.config) : noConfig(options.config)) },
@@ -84,7 +85,9 @@ function plannedConfig({ config: file, hostname, domain }: Options): Config {
 
 function checkFiles(config: Config, file: string): Verdict {
   const faults = checkConfigFiles(config, file)
-  return faults.length === 0 ? pass(file) : fail(formatFaults(faults), `postrider config check --config ${file}`)
+  return faults.length === 0
+    ? pass(file || 'the environment')
+    : fail(formatFaults(faults), `postrider config check --config ${file}`)
 }
 
 const noConfig = (file: string) =>

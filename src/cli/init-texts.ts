@@ -1,7 +1,14 @@
 /** What `init` writes, for people to read and change. */
 
-/** Host name and data directory (undefined: the default) → a config with only what must be decided. */
-export function initialConfig({ hostname, dataDir }: { hostname: string; dataDir?: string | undefined }): string {
+/** Host name, and what else was decided (undefined: the default) → a config with only that. */
+export function initialConfig(decided: {
+  hostname: string
+  dataDir?: string | undefined
+  contact?: string | undefined
+  /** As it is, or a file that it stands in. */
+  smarthost?: { url: string } | { file: string } | undefined
+}): string {
+  const { hostname, dataDir, contact, smarthost } = decided
   return `# Postrider. Only what had to be decided stands here; everything else has a default. All keys with their meaning:
 # config.example.toml, or \`postrider config example\`. After a change: \`postrider config check\`.
 
@@ -20,6 +27,12 @@ ${dataDir === undefined ? '#data_dir = "/var/lib/postrider"' : `data_dir = ${JSO
 
 [delivery]
 # When your provider blocks port 25: the relay it offers, user and password percent-encoded.
-#smarthost = "smtp://user:password@smtp.example.com:587"
-`
+${smarthostLine(smarthost)}
+${contact === undefined ? '' : `\n[reports]\n# Whom the readers of our reports may write to.\ncontact = ${JSON.stringify(contact)}\n`}`
+}
+
+function smarthostLine(smarthost: Parameters<typeof initialConfig>[0]['smarthost']): string {
+  if (smarthost === undefined) return '#smarthost = "smtp://user:password@smtp.example.com:587"'
+  if ('url' in smarthost) return `smarthost = ${JSON.stringify(smarthost.url)}`
+  return `smarthost_file = ${JSON.stringify(smarthost.file)}`
 }

@@ -60,11 +60,16 @@ export function createProgram(end: (code: number) => void): Command {
     .action(async (options) => end(await (await import('./serve.ts')).serve(options)))
 
   withConfig(program.command('init'))
-    .description('write a config where none is; make store, organization, domain and an admin key')
-    .requiredOption('--domain <name>', 'the domain to send from')
+    .description('look at the machine; write a config where none is; make store, organization, domain and an admin key')
+    .option('--domain <name>', 'the domain to send from; asked for on a terminal')
     .option('--org <name>', 'name of the organization (default: the domain)')
     .option('--hostname <name>', 'public name of this machine (default: mail.<domain>)')
     .option('--data-dir <folder>', 'where the data are kept (default: /var/lib/postrider)')
+    .option('--contact <address>', 'whom the readers of reports may write to')
+    .option('--smarthost <url>', 'send by this relay: smtp://user:password@host:587; - reads it from standard input')
+    .option('--skip-checks', 'do not look at machine and DNS first')
+    .option('--dry-run', 'look, and say what would be written; change nothing')
+    .option('--no-input', 'ask nothing, also on a terminal')
     .option('--json', 'print one JSON object')
     .action(async (options) => (await import('./init.ts')).init(options))
 

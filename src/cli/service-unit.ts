@@ -92,14 +92,17 @@ function directories(file: string, dataDir: string): string {
 
 /** What root types so that the server runs now and after each start of the machine; next to nothing where a package has
  *  brought user and unit. */
-export function serviceSteps({ file, dataDir }: { file: string; dataDir: string }): string {
-  const last = 'systemctl enable --now postrider'
+export function serviceSteps(places: { file: string; dataDir: string; secrets: readonly string[] }): string {
+  const { file, dataDir } = places
+  const secrets = places.secrets.map((secret) => `chown postrider: ${secret}\n   `).join('')
+  const last = `${secrets}systemctl enable --now postrider`
   if (existsSync(PACKAGED_UNIT)) return `   ${last}`
   return `   useradd --system --user-group --home-dir / --shell /usr/sbin/nologin postrider
    chown -R postrider: ${dataDir}
    ${dirname(file) === CONFIG_DIR ? `chgrp -R postrider ${CONFIG_DIR} && chmod 2750 ${CONFIG_DIR}` : `chgrp postrider ${file}`}
    ${PROGRAM} unit --config ${file} > /etc/systemd/system/postrider.service
-   systemctl daemon-reload && ${last}`
+   systemctl daemon-reload
+   ${last}`
 }
 
 const PACKAGED_UNIT = '/usr/lib/systemd/system/postrider.service'

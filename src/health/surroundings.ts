@@ -33,9 +33,10 @@ export function createSurroundings(installation: Installation, world: World): Su
 
   const providers = once(ask)
   const hasDns = once(async () => {
+    const elsewhere = world.looksOutside ? resolver.mx(MAILBOX_PROVIDERS[0]) : null
     const { 4: a, 6: aaaa } = await ownName()
     if (a.kind !== 'temporary' || aaaa.kind !== 'temporary') return true
-    return world.looksOutside && (await resolver.mx(MAILBOX_PROVIDERS[0])).kind !== 'temporary'
+    return elsewhere !== null && (await elsewhere).kind !== 'temporary'
   })
   const ownName = once(async () => {
     const [a, aaaa] = await Promise.all([resolver.a(installation.hostname), resolver.aaaa(installation.hostname)])

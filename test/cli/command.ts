@@ -62,6 +62,34 @@ export async function startWith(env: Record<string, string>, ...args: string[]) 
   return { line: first.promise, lines, ended, kill: (signal: NodeJS.Signals) => child.kill(signal) }
 }
 
+/** Runs a command on a terminal, and gives each question its answer once it is asked; `unanswered` are the questions that
+ *  were not. */
+export async function onTerminal(env: Record<string, string>, args: string[], answers: Record<string, string>) {
+  const decoder = new TextDecoder()
+  const unanswered = new Map(Object.entries(answers))
+  let text = ''
+  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+    env: { ...plainEnvironment(), ...env },
+    timeout: LIMIT_MS,
+    killSignal: 'SIGKILL',
+    terminal: {
+      cols: 200,
+      rows: 50,
+      data(terminal, bytes) {
+        text += decoder.decode(bytes, { stream: true })
+        for (const [question, answer] of unanswered) {
+          if (!text.includes(question)) continue
+          unanswered.delete(question)
+          terminal.write(`${answer}\n`)
+        }
+      },
+    },
+  })
+  const code = await child.exited
+  child.terminal?.close()
+  return { code, text, unanswered: [...unanswered.keys()] }
+}
+
 /** A folder of its own, and a config in it. */
 export function workplace(extra = '') {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-cli-test-'))

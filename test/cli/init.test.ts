@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { LIMIT_MS, postrider, workplace } from './command.ts'
+import { startZone, type Zone } from '../../src/platform/zone-server.ts'
+import { PROVIDERS } from '../health/setup.ts'
+import { freePort } from '../support/free-port.ts'
+import { LIMIT_MS, onTerminal, postrider, startWith, workplace } from './command.ts'
 
 describe('init', () => {
   let place: ReturnType<typeof workplace>
@@ -11,7 +14,17 @@ describe('init', () => {
   afterEach(() => place.remove())
 
   const init = (...more: string[]) =>
-    postrider('init', '--config', place.file, '--domain', 'example.com', '--data-dir', place.dataDir, ...more)
+    postrider(
+      'init',
+      '--config',
+      place.file,
+      '--domain',
+      'example.com',
+      '--data-dir',
+      place.dataDir,
+      '--skip-checks',
+      ...more,
+    )
 
   test(
     'makes config, store, organization, domain and an admin key, and a second run changes nothing',
@@ -62,7 +75,7 @@ describe('init', () => {
     async () => {
       place.writeConfig()
       const before = readFileSync(place.file, 'utf8')
-      const made = await postrider('init', '--config', place.file, '--domain', 'example.com', '--json')
+      const made = await postrider('init', '--config', place.file, '--domain', 'example.com', '--skip-checks', '--json')
       expect(made.code).toBe(0)
       expect(readFileSync(place.file, 'utf8')).toBe(before)
       expect(existsSync(join(place.dataDir, 'postrider.db'))).toBe(true)
@@ -95,6 +108,123 @@ describe('init', () => {
       expect(hostname.stderr).toContain('hostname: ')
       expect(existsSync(place.file)).toBe(false)
       expect(existsSync(place.dataDir)).toBe(false)
+    },
+    LIMIT_MS,
+  )
+
+  describe('with a look at the machine first', () => {
+    let zone: Zone
+    let env: Record<string, string>
+    beforeEach(async () => {
+      zone = await startZone([...PROVIDERS, { name: '_dmarc.example.com', type: 'TXT', data: 'v=DMARC1; p=reject' }])
+      const port = await freePort()
+      env = {
+        POSTRIDER_DNS_SERVERS: zone.address,
+        POSTRIDER_DELIVERY_PORT: String(port),
+        POSTRIDER_DELIVERY_ALLOW_PRIVATE_DESTINATIONS: 'true',
+      }
+    })
+    afterEach(() => zone.stop())
+
+    const args = (...more: string[]) => ['init', '--config', place.file, '--data-dir', place.dataDir, ...more]
+    const run = async (...more: string[]) => (await startWith(env, ...args('--domain', 'example.com', ...more))).ended
+
+    test(
+      'it says what it found and what to do, goes on all the same, and leaves lines for the zone',
+      async () => {
+        const { code, stdout, stderr } = await run()
+        expect(stderr).toBe('')
+        expect(code).toBe(0)
+        expect(stdout).toMatch(/^Looking at this machine\n/)
+        expect(stdout).toMatch(/✗ outbound port 25 +outbound port 25 is blocked/)
+        expect(stdout).toContain('postrider init --smarthost')
+        expect(stdout.indexOf('outbound port 25')).toBeLessThan(stdout.indexOf('✓ wrote'))
+        const needed = stdout.split('\n').filter((line) => /^\d+ +yes +/.test(line))
+        expect(needed.length).toBeLessThanOrEqual(6)
+        const lines = readFileSync(join(place.folder, 'dns/example.com.zone'), 'utf8').split('\n')
+        expect(lines.filter((line) => /^bounces\.example\.com\. 3600 IN (MX|TXT) /.test(line))).toHaveLength(2)
+        // There is one already.
+        expect(lines.filter((line) => line.startsWith('_dmarc'))).toEqual([])
+      },
+      LIMIT_MS,
+    )
+
+    test(
+      'as JSON the findings are one more key; a dry run writes nothing',
+      async () => {
+        const dry = await run('--json', '--dry-run')
+        const planned = JSON.parse(dry.stdout)
+        expect(planned).toMatchObject({ changed: false, writes: [place.file] })
+        expect(readdirSync(place.folder)).toEqual([])
+        expect((await run('--dry-run')).stdout).toContain('hostname = "mail.example.com"')
+        expect(readdirSync(place.folder)).toEqual([])
+
+        const made = JSON.parse((await run('--json')).stdout)
+        expect(made.checks.map(({ name }: { name: string }) => name)).toEqual(
+          planned.checks.map(({ name }: { name: string }) => name),
+        )
+        expect(made.checks[0]).toMatchObject({ name: 'name_servers', status: expect.any(String) })
+        expect(made.api_key).toMatch(/^svc_live_/)
+        expect(JSON.parse((await run('--json')).stdout)).not.toHaveProperty('checks')
+      },
+      LIMIT_MS,
+    )
+
+    test(
+      'on a terminal it asks for what is missing, and for a smarthost where port 25 is blocked',
+      async () => {
+        const asked = await onTerminal(env, args(), {
+          'The domain to send from: ': 'example.com',
+          'The public name of this machine [mail.example.com]: ': '',
+          '(Enter: none for now): ': 'smtp://shop:s3cret@127.0.0.1:587',
+        })
+        expect(asked.code).toBe(0)
+        expect(asked.unanswered).toEqual([])
+        expect(asked.text).toContain('svc_live_')
+        const config = readFileSync(place.file, 'utf8')
+        expect(config).toContain('hostname = "mail.example.com"')
+        expect(config).toContain('smarthost_file = "smarthost"')
+        expect(readFileSync(join(place.folder, 'smarthost'), 'utf8')).toBe('smtp://shop:s3cret@127.0.0.1:587\n')
+      },
+      LIMIT_MS,
+    )
+
+    test(
+      'told so, it asks nothing on a terminal either',
+      async () => {
+        const { code, text } = await onTerminal(env, args('--no-input', '--domain', 'example.com'), {})
+        expect(code).toBe(0)
+        expect(text).toContain('svc_live_')
+        expect(text).not.toContain('The public name of this machine')
+      },
+      LIMIT_MS,
+    )
+  })
+
+  test(
+    'a smarthost stands in a file of its own that nobody else can read',
+    async () => {
+      const made = await init('--smarthost', 'smtp://shop:s3cr%40t@smtp.example.net', '--contact', 'ops@example.com')
+      expect(made.code).toBe(0)
+      expect(made.stdout).not.toContain('s3cr')
+      expect(statSync(join(place.folder, 'smarthost')).mode & 0o777).toBe(0o600)
+      expect(readFileSync(place.file, 'utf8')).not.toContain('s3cr')
+      expect(readFileSync(place.file, 'utf8')).toContain('contact = "ops@example.com"')
+      expect((await postrider('config', 'check', '--config', place.file)).code).toBe(0)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'a smarthost that is none, and no domain where nobody can be asked, are faults of usage that write nothing',
+    async () => {
+      const wrong = await init('--smarthost', 'ftp://shop:s3cret@smtp.example.net')
+      expect(wrong.code).toBe(2)
+      expect(wrong.stderr).toContain('delivery.smarthost')
+      expect(wrong.stderr).not.toContain('s3cret')
+      const none = await postrider('init', '--config', place.file)
+      expect(none).toMatchObject({ code: 2, stdout: '', stderr: 'domain: say which with --domain example.com\n' })
+      expect(readdirSync(place.folder)).toEqual([])
     },
     LIMIT_MS,
   )
