@@ -33,6 +33,8 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/domains', name: 'Domains', group: 'Sending', key: 'd', load: () => import('./pages/domains.tsx') },
   { path: '/domains/:domain_id', name: 'Domain', under: '/domains', load: () => import('./pages/domain.tsx') },
   { path: '/api-keys', name: 'API keys', group: 'Sending', key: 'k', load: () => import('./pages/api-keys.tsx') },
+  { path: '/webhooks', name: 'Webhooks', group: 'Sending', key: 'w', load: () => import('./pages/webhooks.tsx') },
+  { path: '/webhooks/:webhook_id', name: 'Webhook', under: '/webhooks', load: () => import('./pages/webhook.tsx') },
   {
     path: '/suppressions',
     name: 'Suppressions',
