@@ -3,21 +3,21 @@ import type { PostriderError } from './errors.ts'
 /** What every call takes beside its input. */
 export interface CallOptions {
   /** Ends the call: it throws an `AbortError`. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /** For this call in the place of the client's. */
-  timeoutMs?: number
-  maxRetries?: number
+  timeoutMs?: number | undefined
+  maxRetries?: number | undefined
 }
 
 /** Calls that create something are made with a new key each, which is the same over their own repetitions. */
 export interface KeyedOptions extends CallOptions {
   /** 1 to 255 characters: the same key and body a second time, within 24 hours, gives the first answer again. */
-  idempotencyKey?: string
+  idempotencyKey?: string | undefined
 }
 
 export interface SendOptions extends KeyedOptions {
   /** Wait up to so many seconds (30 at most) for the outcome; `status` is then the one of that moment. */
-  waitSeconds?: number
+  waitSeconds?: number | undefined
 }
 
 /** An answer that came back well. */

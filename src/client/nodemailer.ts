@@ -47,8 +47,8 @@ async function submit(client: Postrider, mail: NodemailerMail): Promise<Postride
   const envelope = mail.message.getEnvelope()
   const { message, idempotencyKey } = await messageOf(mail)
   const answer = await client.messages.send(message, {
-    ...(idempotencyKey === null ? {} : { idempotencyKey }),
-    ...(mail.data.signal === undefined ? {} : { signal: mail.data.signal }),
+    idempotencyKey: idempotencyKey ?? undefined,
+    signal: mail.data.signal,
   })
   const of = (isRejected: boolean) =>
     answer.recipients.filter(({ status }) => (status === 'suppressed') === isRejected).map(({ email }) => email)

@@ -9,17 +9,17 @@ import { waitFor } from './wait-for.ts'
 
 export interface PostriderOptions {
   /** `https://mail.example.com`; POSTRIDER_URL in the environment unless given. */
-  baseUrl?: string
+  baseUrl?: string | undefined
   /** POSTRIDER_API_KEY in the environment unless given. */
-  apiKey?: string
+  apiKey?: string | undefined
   /** A call takes at most so long, its repetitions included; 10 s. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /** How often a request is repeated after a broken connection, 429, 500, 502, 503 or 504; 2. */
-  maxRetries?: number
+  maxRetries?: number | undefined
   /** In the place of the runtime's own. */
-  fetch?: Fetch
+  fetch?: Fetch | undefined
   /** For tests. */
-  clock?: Clock
+  clock?: Clock | undefined
 }
 
 /** What a client has beside the operations of the API. */

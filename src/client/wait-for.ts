@@ -15,7 +15,7 @@ export function waitFor(
   const endsAt = clock.now() + timeoutMs
   const look = async () => {
     for (let pauseMs = FIRST_MS; ; pauseMs = Math.min(LONGEST_MS, pauseMs * 2)) {
-      const { data: message, error, requestId } = await get(messageId, { ...options, ...(signal && { signal }) }).safe()
+      const { data: message, error, requestId } = await get(messageId, { ...options, signal }).safe()
       if (error !== null) throw error
       if (!message.recipients.some(({ status }) => OPEN.includes(status))) return { data: message, requestId }
       if (clock.now() + pauseMs > endsAt) {

@@ -9,6 +9,7 @@ import { Postrider, type PostriderError } from '../../src/client/index.ts'
 import { postriderTransport } from '../../src/client/nodemailer.ts'
 import { DOMAIN, startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { startHostile } from './hostile.ts'
 
 /** nodemailer itself, by the API, to a real mail server: what arrives is what was given. */
 let remote: RemoteMx
@@ -176,6 +177,17 @@ test('what the API refuses, and files that are not there, come as errors of the 
   expect(missing).rejects.toMatchObject({ code: 'ENOENT' })
   const ended = transport().sendMail({ ...MAIL, signal: AbortSignal.abort() })
   expect(ended).rejects.toMatchObject({ name: 'AbortError' })
+})
+
+test('a signal ends a send that is under way', async () => {
+  const server = await startHostile('hang')
+  const slow = createTransport(postriderTransport({ baseUrl: server.url, apiKey: 'svc_live_x' }))
+  const caller = new AbortController()
+  const failure = slow.sendMail({ ...MAIL, signal: caller.signal }).catch((reason) => reason)
+  await server.hears(1)
+  caller.abort()
+  expect(await failure).toMatchObject({ name: 'AbortError', code: 'aborted' })
+  await server.stop()
 })
 
 test('verify tells whether the server knows the key', async () => {

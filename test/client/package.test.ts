@@ -88,7 +88,10 @@ for (const [runtime, command] of RUNTIMES) {
 describe('its types', () => {
   const check = (name: string, text: string) => {
     writeFileSync(join(installed.folder, name), text)
-    const flags = '--noEmit --strict --module nodenext --target es2022 --lib es2022,dom,dom.iterable --types'.split(' ')
+    const flags =
+      '--noEmit --strict --exactOptionalPropertyTypes --module nodenext --target es2022 --lib es2022,dom,dom.iterable --types'.split(
+        ' ',
+      )
     const run = Bun.spawnSync(
       [process.execPath, join(ROOT, 'node_modules/.bin/tsc'), '--ignoreConfig', ...flags, '', name],
       {
@@ -98,7 +101,7 @@ describe('its types', () => {
     return run.stdout.toString()
   }
   const GOOD = `
-const client = new Postrider()
+const client = new Postrider({ timeoutMs: undefined })
 export async function run(event: WebhookEvent): Promise<string> {
   const sent = await client.messages.send({ from: 'a@b', to: ['c@d'], subject: 's', html: '<p>' }, { idempotencyKey: 'k' })
   const status: 'queued' | 'delivered' | string = sent.status
