@@ -12,25 +12,27 @@ import { DATABASE, FORMAT, MANIFEST_FILE, type Manifest, MOST_SMALL_BYTES, parse
 
 const LEVEL = 3
 const CHUNK_BYTES = 1024 * 1024
+const PACED_BYTES = 4 * 1024 * 1024
 
 export interface HashedFile {
   bytes: number
   sha256: string
 }
 
-/** Writes manifest, small files and database. Rejects with what writing rejects with, and when the database is not the one
+/** Writes manifest, small files and database; `pace` is called every few megabytes. Rejects with what writing rejects with, and when the database is not the one
  *  that the manifest tells of. */
 export async function writeArchive(
   to: WriteStream,
   content: { manifest: Manifest; small: readonly SmallFile[]; database: string },
+  pace: () => void,
 ): Promise<void> {
   const compress = createZstdCompress({
     params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
   })
-  await pipeline(Readable.from(tarOf(content), { objectMode: false }), compress, to)
+  await pipeline(Readable.from(tarOf(content, pace), { objectMode: false }), compress, to)
 }
 
-async function* tarOf({ manifest, small, database }: Parameters<typeof writeArchive>[1]) {
+async function* tarOf({ manifest, small, database }: Parameters<typeof writeArchive>[1], pace: () => void) {
   const at = Date.parse(manifest.made_at) / 1000
   const told = { name: MANIFEST_FILE, bytes: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) }
   for (const { name, bytes } of [told, ...small]) {
@@ -40,7 +42,14 @@ async function* tarOf({ manifest, small, database }: Parameters<typeof writeArch
   }
   const { bytes } = manifest.files.at(-1)!
   yield tarHead({ name: DATABASE, bytes }, at)
-  yield* createReadStream(database, { highWaterMark: CHUNK_BYTES })
+  let unpaced = 0
+  for await (const chunk of createReadStream(database, { highWaterMark: CHUNK_BYTES })) {
+    yield chunk
+    unpaced += chunk.length
+    if (unpaced < PACED_BYTES) continue
+    unpaced = 0
+    pace()
+  }
   yield tarPadding(bytes)
   yield tarEnd()
 }

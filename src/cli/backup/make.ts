@@ -1,4 +1,14 @@
-import { chownSync, createReadStream, createWriteStream, renameSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  fsyncSync,
+  openSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config.ts'
@@ -13,6 +23,7 @@ import { complain, print } from '../print.ts'
 import { hashOf, writeArchive } from './archive.ts'
 import { LAST_BACKUP_FILE, type SmallFile, smallFiles } from './contents.ts'
 import { DATABASE, FORMAT, type Manifest } from './manifest.ts'
+import { createPace } from './pace.ts'
 import { dropOld, type Target, targetOf } from './target.ts'
 import { mb, openWorkshop, requireRoom, sync, type Workshop } from './workshop.ts'
 
@@ -68,7 +79,9 @@ async function copy({ dataDir }: Config, to: string, target: Target): Promise<Co
   if (found === undefined) throw new CommandFailure(`${source}: there is no database; postrider init makes one`)
   // The copy, and the file made of it, which is never larger by much.
   requireRoom(target.workplace, found.size * (target.file === null ? 1 : 2), 'a backup')
-  return copyDatabase(source, to).catch((thrown: unknown) => {
+  const handle = openSync(to, 'wx', 0o600)
+  const copying = copyDatabase(source, to, createPace(handle)).finally(() => closeSync(handle))
+  return copying.catch((thrown: unknown) => {
     const isFull = thrown instanceof Error && 'code' in thrown && thrown.code === 'SQLITE_FULL'
     throw isFull ? new CommandFailure(`${target.workplace}: no room for a copy of the database`) : thrown
   })
@@ -103,12 +116,17 @@ async function manifestOf(of: {
 async function write(target: Target, workshop: Workshop, content: Parameters<typeof writeArchive>[1]): Promise<number> {
   if (target.file === null) {
     const out = createWriteStream('', { fd: 1, autoClose: false })
-    await writeArchive(out, content)
+    await writeArchive(out, content, () => {})
     return out.bytesWritten
   }
   const draft = join(workshop.folder, 'archive')
-  await writeArchive(createWriteStream(draft, { mode: 0o600 }), content)
-  sync(draft)
+  const handle = openSync(draft, 'wx', 0o600)
+  try {
+    await writeArchive(createWriteStream('', { fd: handle, autoClose: false }), content, createPace(handle))
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
   renameSync(draft, target.file)
   sync(dirname(target.file))
   return statSync(target.file).size

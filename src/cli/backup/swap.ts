@@ -28,8 +28,10 @@ export function swapIn(made: string, dataDir: string, how: { workplace: string; 
     sync(dirname(dataDir))
     return null
   }
-  if (exchangePaths(made, dataDir)) renameSync(made, old)
-  else {
+  // First under the name that the old one will have: whatever happens, no old one lies where it would be tidied away.
+  renameSync(made, old)
+  if (!exchangePaths(old, dataDir)) {
+    renameSync(old, made)
     renameSync(dataDir, old)
     renameSync(made, dataDir)
   }

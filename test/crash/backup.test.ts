@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect } from '../../src/storage/sqlite/driver.ts'
+import { sendUntilAcknowledged } from './http-client.ts'
+import { type Crashable, exitOf, LIMIT_MS, makeCrashable, PROGRAM, until } from './setup.ts'
+
+/** Backups of the built program under load, killed or not, and what comes of them on a restore. */
+
+const CLIENTS = 8
+const KILLS = Number(process.env.CRASH_KILLS ?? 6)
+
+let world: Crashable
+beforeAll(async () => {
+  world = await makeCrashable()
+})
+afterAll(() => world?.close())
+
+const command = (...args: string[]) =>
+  spawn(PROGRAM, [...args, '--config', join(world.folder, 'config.toml')], { stdio: ['ignore', 'ignore', 'inherit'] })
+const ended = async (...args: string[]) => {
+  const code = await exitOf(command(...args))
+  if (code !== 0) throw new Error(`${args[0]} ended with ${code}`)
+}
+const at = (name: string) => join(world.folder, name)
+const leftovers = () => readdirSync(world.folder).filter((name) => name.startsWith('.postrider-'))
+
+/** Starts it and kills it after up to `withinMs`; false when it was faster. */
+async function killed(withinMs: number, ...args: string[]): Promise<boolean> {
+  const child = command(...args)
+  const timer = setTimeout(() => child.kill('SIGKILL'), withinMs * Math.random())
+  await exitOf(child)
+  clearTimeout(timer)
+  return child.signalCode === 'SIGKILL'
+}
+
+test(
+  'a backup under load has all that was acknowledged before; restored, it sends nothing by itself, and signs as before',
+  async () => {
+    world.sink.answer = '450 4.7.1 later'
+    let house = await world.serve()
+    const acknowledged = new Map<string, string>()
+    let isSending = true
+    const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+      for (let n = 0; isSending; n++) await sendUntilAcknowledged(world, `${client}-${n}`, acknowledged)
+    })
+    await until('some load', () => acknowledged.size > 50)
+    const before = new Map(acknowledged)
+    await ended('backup', at('one.tar.zst'))
+    expect(acknowledged.size).toBeGreaterThan(before.size)
+    isSending = false
+    await Promise.all(clients)
+    const [someId] = before.values()
+    const raw = await (await world.api('GET', `/v1/messages/${someId}/content?part=raw`)).text()
+    expect(raw.match(/^DKIM-Signature:/gm)).toHaveLength(2)
+    house.kill('SIGTERM')
+    await exitOf(house)
+
+    await ended('restore', at('one.tar.zst'), '--replace')
+    const ids = idsIn(world.dataDir)
+    expect([...before.values()].filter((id) => !ids.has(id))).toEqual([])
+
+    world.sink.answer = '250 ok'
+    house = await world.serve()
+    expect(await (await world.api('GET', `/v1/messages/${someId}/content?part=raw`)).text()).toBe(raw)
+    const fresh = new Map<string, string>()
+    await sendUntilAcknowledged(world, 'fresh', fresh)
+    await until('new mail to arrive', () => world.sink.mails.has('fresh'))
+    expect([...world.sink.mails.keys()]).toEqual(['fresh'])
+    const explained = await (await world.api('GET', `/v1/messages/${someId}/explain`)).json()
+    expect((explained as { recipients: { explanation: string[] }[] }).recipients[0]!.explanation[0]).toMatch(/is held/)
+
+    await ended('restore', 'release', '--all')
+    await until('what was held to arrive', () => [...before.keys()].every((token) => world.sink.mails.has(token)))
+    expect([...world.sink.mails.values()].filter((copies) => copies.length > 1)).toEqual([])
+    house.kill('SIGTERM')
+    expect(await exitOf(house)).toBe(0)
+  },
+  LIMIT_MS,
+)
+
+test(
+  `${KILLS} times kill -9 in a backup: the one before it stays whole, and the next one tidies up`,
+  async () => {
+    await ended('backup', at('two.tar.zst'))
+    let hits = 0
+    for (let kill = 0; kill < KILLS; kill++) {
+      if (await killed(400, 'backup', at('two.tar.zst'))) hits++
+      await ended('restore', '--verify', at('two.tar.zst'))
+    }
+    expect(hits).toBeGreaterThan(0)
+    await ended('backup', at('two.tar.zst'))
+    expect(leftovers()).toEqual([])
+  },
+  LIMIT_MS,
+)
+
+test(
+  `${KILLS} times kill -9 in a restore: the data directory is whole, the old or the new one`,
+  async () => {
+    await ended('backup', at('three.tar.zst'))
+    const backedUp = idsIn(world.dataDir).size
+    let hits = 0
+    for (let kill = 0; kill < KILLS; kill++) {
+      await ended('send', '--from', 'a@example.com', '--to', `b${kill}@example.org`, '--subject', 's', '--text', 't')
+      const old = idsIn(world.dataDir).size
+      expect(old).toBeGreaterThan(backedUp)
+      if (await killed(700, 'restore', at('three.tar.zst'), '--replace')) hits++
+      expect(existsSync(join(world.dataDir, 'seal.key'))).toBe(true)
+      expect([old, backedUp]).toContain(idsIn(world.dataDir).size)
+    }
+    expect(hits).toBeGreaterThan(0)
+    await ended('restore', at('three.tar.zst'), '--replace')
+    expect(leftovers()).toEqual([])
+    for (const name of readdirSync(world.folder).filter((each) => each.includes('.before-restore-'))) {
+      rmSync(at(name), { recursive: true })
+    }
+    const house = await world.serve()
+    house.kill('SIGTERM')
+    expect(await exitOf(house)).toBe(0)
+  },
+  LIMIT_MS,
+)
+
+/** Of all messages in a database that holds together. */
+function idsIn(dataDir: string): Set<string> {
+  const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 1_000 })
+  try {
+    expect(db.pragma('integrity_check', { simple: true })).toBe('ok')
+    return new Set(db.prepare('select id from messages').pluck().all() as string[])
+  } finally {
+    db.close()
+  }
+}
