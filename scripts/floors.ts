@@ -21,7 +21,19 @@ const FLOORS: readonly (readonly string[])[] = [
     'suppressions',
   ],
   ['api', 'compat', 'inbound', 'relay', 'tracking', 'dashboard', 'maintenance', 'metrics'],
-  ['main', 'house', 'dialect', 'dispatch', 'doors', 'identity', 'shares', 'operations', 'checkup', 'cli'],
+  [
+    'main',
+    'house',
+    'dialect',
+    'dispatch',
+    'doors',
+    'identity',
+    'metrics-door',
+    'shares',
+    'operations',
+    'checkup',
+    'cli',
+  ],
 ]
 
 /** The typed client that users install: imports nothing of the house, and nothing of the house imports it but cli. */

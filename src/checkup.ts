@@ -71,7 +71,15 @@ async function openCheckup(config: Config, options: CheckupOptions): Promise<Che
       kept.map(async (domain) => seenOf(domain, (await checkDomain(domain, { ...us, now: world.now() })).findings)),
     )
   const ofStore =
-    store === null ? [] : storeChecks({ store, isServed: options.server !== null, now: world.now, lookAtDomains })
+    store === null
+      ? []
+      : storeChecks({
+          store,
+          dataDir: config.dataDir,
+          isServed: options.server !== null,
+          now: world.now,
+          lookAtDomains,
+        })
   return { checks: [...machine, ...ofStore], close }
 }
 

@@ -25,6 +25,7 @@ import { chores } from './maintenance/chores.ts'
 import { createMaintenance } from './maintenance/loop.ts'
 import { createTlsReports } from './maintenance/tls-reports.ts'
 import { createMetrics } from './metrics/metrics.ts'
+import { openMetricsDoor } from './metrics-door.ts'
 import { createOperations, mtaStsOfHouse, openSubmission } from './operations.ts'
 import { lateBounce } from './outbound/outcome.ts'
 import { createBells } from './platform/bells.ts'
@@ -36,6 +37,7 @@ import { createGet, createPost } from './platform/fetch-public.ts'
 import { createMintId } from './platform/ids.ts'
 import { createAddressGuard, createNetworks } from './platform/ip.ts'
 import type { Log } from './platform/log.ts'
+import { stuckEngine } from './platform/loop.ts'
 import { createMailLog } from './platform/maillog.ts'
 import { type Random, systemRandom } from './platform/random.ts'
 import { createResolver, systemServers } from './platform/resolver.ts'
@@ -53,7 +55,7 @@ import { createWebhookLoop } from './webhooks/loop.ts'
 export interface House {
   store: Store
   /** What was bound; null = off. */
-  listening: { http: string | null; https: string | null } & Doors['listening']
+  listening: { metrics: string | null; http: string | null; https: string | null } & Doors['listening']
   publicUrl: string
   /** Reads the certificate files again; rejects when they cannot be used, and the ones before stay. */
   reloadCertificate(): Promise<void>
@@ -260,6 +262,7 @@ async function furnish(
     stateOfSite: outbound.stateOf,
   }
   const mtaSts = mtaStsOfHouse(config)
+  let whyNotReady: () => string | null = () => 'this server is starting'
   const isTrusted = createNetworks(config.http.trustedProxies)
   const clientAddress = createClientAddress(isTrusted)
   const submission = openSubmission({ ...around, mailLog })
@@ -269,7 +272,7 @@ async function furnish(
     dialects: [createDialect(resend, operations)],
     pages: [
       ...trackingPages({ ...around, secret: trackingSecret, log, clientAddress }),
-      ...metrics.pages(clientAddress),
+      ...(config.metrics.listen === null ? metrics.pages(clientAddress) : []),
       ...dashboardPages(dashboardFiles),
       ...(mtaSts === null ? [] : [mtaStsPage(mtaSts, config.hostname, store.domains)]),
     ],
@@ -288,7 +291,7 @@ async function furnish(
     watchDescriptors: (tell) => watchDescriptors(descriptors, tell),
     answered: metrics.answered,
     streams,
-    isReady: () => null,
+    isReady: () => whyNotReady(),
   })
 
   const audit = createAudit({ auditLog: store.auditLog, mintId, log })
@@ -357,17 +360,28 @@ async function furnish(
     smtpConnections: doors.connections,
     sites: outbound.sites,
   }
-  metrics.watch(engines, store.queues, health, clock.now)
+  metrics.watch(engines, store, health, clock.now)
   metrics.certificates(() => identity?.terms() ?? [])
   undo.push(metrics.stop)
+  const metricsDoor = openMetricsDoor(config.metrics.listen, {
+    pages: metrics.pages(clientAddress),
+    watch: (tell) => watchDescriptors(descriptors, tell),
+  })
+  undo.push(() => metricsDoor?.stop())
   outbound.start()
   webhooks.start()
   inbound.start()
   maintenance.start()
+  whyNotReady = () => stuckEngine({ delivery: outbound, webhook: webhooks, inbound })
 
   return {
     store,
-    listening: { http: http && formatEndpoint(http), https: https && formatEndpoint(https), ...doors.listening },
+    listening: {
+      http: http && formatEndpoint(http),
+      https: https && formatEndpoint(https),
+      ...doors.listening,
+      metrics: metricsDoor && formatEndpoint(metricsDoor.listening),
+    },
     publicUrl,
     reloadCertificate: async () => {
       if (identity === null) return
@@ -394,6 +408,7 @@ async function furnish(
       await api.auth.flushUses()
       resolver.close()
       freshResolver.close()
+      await metricsDoor?.stop()
       await store.close()
       undo[0]!() // the lock on the data directory, last
     },

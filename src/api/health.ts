@@ -3,7 +3,7 @@ import { JSON_TYPE } from './answer.ts'
 import { unavailable } from './errors.ts'
 import type { Page } from './route-table.ts'
 
-/** `/healthz`: the process answers. `/readyz`: it should get requests, because the store can write, every listener is
+/** `/healthz`, or `/livez`: the process answers. `/readyz`: it should get requests, because the store can write, every listener is
  *  up and it is not shutting down; else 503 with the reason. */
 export function healthPages(options: {
   store: Pick<Store, 'checkWritable'>
@@ -13,6 +13,7 @@ export function healthPages(options: {
   const { store, isReady, isStopping } = options
   return [
     { method: 'GET', path: '/healthz', whileStopping: true, handle: () => ok() },
+    { method: 'GET', path: '/livez', whileStopping: true, handle: () => ok() },
     {
       method: 'GET',
       path: '/readyz',

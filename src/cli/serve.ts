@@ -61,13 +61,14 @@ export async function serve({ config: file, behindProxy }: { config: string; beh
 }
 
 function tellReady({ listening }: House, dataDir: string): void {
-  const { http, https, smtpInbound, smtpSubmission, smtpSubmissionTls } = listening
+  const { metrics, http, https, smtpInbound, smtpSubmission, smtpSubmissionTls } = listening
   const listeners = {
     http,
     https,
     smtp_inbound: smtpInbound,
     smtp_submission: smtpSubmission,
     smtp_submission_tls: smtpSubmissionTls,
+    metrics,
   }
   const startedAt = iso(systemClock.now())
   writeServing(dataDir, { pid: process.pid, version: VERSION, started_at: startedAt, listeners })

@@ -313,6 +313,11 @@ It is taken again when the alert ends, at the latest when what raised it has lef
     }),
   }),
   metrics: section('GET /metrics, for Prometheus.', {
+    listen: key(kinds.listen, {
+      about: `host:port of a listener of its own, such as 127.0.0.1:9464; the HTTP listener then has no such page. "off": it
+is on the HTTP listener.`,
+      fallback: 'off',
+    }),
     allowed_networks: key(kinds.networks, {
       about: `Who may read it, by the address of the client, also behind a proxy of http.trusted_proxies; for everybody
 else there is no such page. An empty list turns it off.`,

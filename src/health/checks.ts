@@ -1,4 +1,5 @@
 import type { Store } from '../storage/store.ts'
+import { checkBackup, checkHeld } from './backup.ts'
 import { checkBlocklists } from './blocklists.ts'
 import { checkCertificates } from './certificate.ts'
 import type { Check } from './check.ts'
@@ -44,16 +45,19 @@ export function machineChecks(installation: Installation, world: World): Check[]
 
 /** What can be looked at where there is a store. */
 export function storeChecks(house: {
-  store: Pick<Store, 'quality' | 'queues' | 'checkWritable'>
+  store: Pick<Store, 'quality' | 'queues' | 'held' | 'checkWritable'>
+  dataDir: string
   isServed: boolean
   now: () => number
   lookAtDomains: () => Promise<readonly LookedAt[]>
 }): Check[] {
-  const { store, isServed, now } = house
+  const { store, dataDir, isServed, now } = house
   return [
     { name: 'store', look: () => checkStore(store) },
     { name: 'domains', look: () => checkDomains(house.lookAtDomains) },
     { name: 'deliveries', look: () => checkDelivered(store, now()) },
     { name: 'queue', look: () => checkQueue(store, { now: now(), isServed }) },
+    { name: 'held', look: () => checkHeld(store.held) },
+    { name: 'backup', look: () => checkBackup(dataDir, now()) },
   ]
 }

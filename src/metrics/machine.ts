@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { readLastBackup } from '../platform/last-backup.ts'
 import { VERSION } from '../version.ts'
 import type { Registry } from './registry.ts'
 
@@ -19,6 +20,10 @@ export function countMachine(registry: Registry, options: { dataDir: string; sta
   const size = (name: string) => () => statSync(join(options.dataDir, name)).size
   registry.gauge('postrider_store_bytes', 'The database file.', size('postrider.db'))
   registry.gauge('postrider_store_log_bytes', 'Its write-ahead log.', size('postrider.db-wal'))
+  registry.gauges('postrider_backup_last_success_timestamp_seconds', 'When the last backup was made.', [], () => {
+    const last = readLastBackup(options.dataDir)
+    return last === null ? [] : [{ values: [], value: last.madeAt / 1000 }]
+  })
   const commits = registry.histogram('postrider_store_commit_seconds', 'Transactions of the writer.', COMMIT_BOUNDS)
   const stalls = registry.histogram(
     'postrider_main_thread_late_seconds',

@@ -4,7 +4,7 @@ import type { ClientAddress } from '../platform/client-address.ts'
 import type { Post } from '../platform/fetch-public.ts'
 import type { MailLog } from '../platform/maillog.ts'
 import { watchStalls } from '../platform/stalls.ts'
-import type { Queues } from '../storage/store.ts'
+import type { Store } from '../storage/store.ts'
 import { gaugeCertificates, type ShownCertificate } from './certificates.ts'
 import { type Engines, gaugeEngines } from './engines.ts'
 import { gaugeHealth } from './health.ts'
@@ -13,7 +13,7 @@ import { countMail } from './mail.ts'
 import { type MetricsPage, metricsPage } from './page.ts'
 import { countPosts } from './posts.ts'
 import { gaugeQueues } from './queues.ts'
-import { createRegistry } from './registry.ts'
+import { createRegistry, type Family } from './registry.ts'
 import { type AnsweredRequest, countRequests } from './requests.ts'
 
 /** What the house counts for its operator. It listens where things pass anyway (mail facts, posts, answers, commits) and
@@ -28,11 +28,13 @@ export interface Metrics {
   committed(ms: number): void
   suppressed(reason: SuppressionReason): void
   /** Asks these from now on, and looks at the main thread. */
-  watch(engines: Engines, queues: Queues, health: HealthWatch, now: () => number): void
+  watch(engines: Engines, store: Pick<Store, 'queues' | 'held'>, health: HealthWatch, now: () => number): void
   /** Tells until when what is shown in TLS holds (ms UTC), asked when it is read. */
   certificates(shown: () => readonly ShownCertificate[]): void
   /** None when no network may ask. */
   pages(clientAddress: ClientAddress): MetricsPage[]
+  /** All that can be read, for the alerts and boards that name it. */
+  families(): readonly Family[]
   stop(): void
 }
 
@@ -60,10 +62,10 @@ export function createMetrics(options: {
     answered,
     committed: machine.committed,
     suppressed: (reason) => suppressions([reason]),
-    watch: (engines, queues, health, now) => {
+    watch: (engines, store, health, now) => {
       gaugeHealth(registry, health)
       gaugeEngines(registry, engines)
-      refresh = gaugeQueues(registry, queues, now).refresh
+      refresh = gaugeQueues(registry, store, now).refresh
       if (allowedNetworks.length > 0) stop = watchStalls(machine.late)
     },
     certificates: (shown) => gaugeCertificates(registry, shown),
@@ -71,6 +73,7 @@ export function createMetrics(options: {
       allowedNetworks.length === 0
         ? []
         : [metricsPage(registry, { allowedNetworks, clientAddress, refresh: () => refresh() })],
+    families: registry.families,
     stop: () => stop(),
   }
 }

@@ -1,4 +1,4 @@
-import type { Queues } from '../storage/store.ts'
+import type { Store } from '../storage/store.ts'
 import type { Registry } from './registry.ts'
 
 /** What waits, as it was counted last. */
@@ -10,11 +10,22 @@ export interface QueueGauges {
 /** Several may watch; the store counts once for all of them. */
 const FRESH_MS = 5_000
 
-export function gaugeQueues(registry: Registry, queues: Queues, now: () => number): QueueGauges {
+export function gaugeQueues(
+  registry: Registry,
+  { queues, held }: Pick<Store, 'queues' | 'held'>,
+  now: () => number,
+): QueueGauges {
   let counted = Promise.resolve()
   let countedAt = Number.NEGATIVE_INFINITY
   let rows: { queue: string; due: number; later: number; oldestDueAt: number | null }[] = []
+  let heldRows: [queue: string, count: number][] = []
   const count = async () => {
+    const waits = await held.count()
+    heldRows = [
+      ['delivery', waits.deliveries],
+      ['webhook_post', waits.webhookDeliveries],
+      ['inbound_post', waits.inboundDeliveries],
+    ]
     const { deliveries, webhookDeliveries, inboundDeliveries } = await queues.waiting(now())
     rows = [
       { queue: 'delivery', ...deliveries },
@@ -41,12 +52,16 @@ export function gaugeQueues(registry: Registry, queues: Queues, now: () => numbe
         return { values: [queue], value: oldestDueAt === null ? 0 : Math.max(0, now() - oldestDueAt) / 1000 }
       }),
   )
+  registry.gauges('postrider_held', 'What a restore holds until somebody releases it.', ['queue'], () =>
+    heldRows.map(([queue, value]) => ({ values: [queue], value })),
+  )
   return {
     refresh: async () => {
       if (now() - countedAt >= FRESH_MS) {
         countedAt = now()
         counted = count().catch(() => {
           rows = []
+          heldRows = []
         })
       }
       await counted

@@ -16,8 +16,17 @@ export interface Registry {
     bounds: readonly number[],
     labels?: readonly string[],
   ): (value: number, values?: readonly string[]) => void
+  /** What there is, with a line at present or not. */
+  families(): readonly Family[]
   /** All of it, as text. A gauge that throws is left out. */
   text(): string
+}
+
+export interface Family {
+  name: string
+  type: 'counter' | 'gauge' | 'histogram'
+  help: string
+  labels: readonly string[]
 }
 
 export interface Sample {
@@ -29,26 +38,28 @@ export interface Sample {
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 export function createRegistry(): Registry {
-  const families: { name: string; type: string; help: string; lines: () => string[] }[] = []
-  const add = (name: string, type: string, help: string, lines: () => string[]) => {
-    families.push({ name, type, help, lines })
+  const families: (Family & { lines: () => string[] })[] = []
+  const add = (family: Family, lines: () => string[]) => {
+    families.push({ ...family, lines })
   }
   const gauges: Registry['gauges'] = (name, help, labels, read) => {
-    add(name, 'gauge', help, () => read().map(({ values, value }) => line(name, labelled(labels, values), value)))
+    add({ name, type: 'gauge', help, labels }, () =>
+      read().map(({ values, value }) => line(name, labelled(labels, values), value)),
+    )
   }
 
   return {
     counter: (name, help, labels = []) => {
       const totals = new Map<string, number>()
       if (labels.length === 0) totals.set('', 0)
-      add(name, 'counter', help, () => [...totals].map(([key, total]) => line(name, key, total)))
+      add({ name, type: 'counter', help, labels }, () => [...totals].map(([key, total]) => line(name, key, total)))
       return (values = [], by = 1) => {
         const key = labelled(labels, values)
         totals.set(key, (totals.get(key) ?? 0) + by)
       }
     },
-    gauge: (name, help, read) => add(name, 'gauge', help, () => [line(name, '', read())]),
-    total: (name, help, read) => add(name, 'counter', help, () => [line(name, '', read())]),
+    gauge: (name, help, read) => add({ name, type: 'gauge', help, labels: [] }, () => [line(name, '', read())]),
+    total: (name, help, read) => add({ name, type: 'counter', help, labels: [] }, () => [line(name, '', read())]),
     gauges,
     histogram: (name, help, bounds, labels = []) => {
       const rows = new Map<string, { counts: number[]; sum: number }>()
@@ -58,7 +69,7 @@ export function createRegistry(): Registry {
         return known
       }
       if (labels.length === 0) row('')
-      add(name, 'histogram', help, () =>
+      add({ name, type: 'histogram', help, labels }, () =>
         [...rows].flatMap(([key, { counts, sum }]) => bucketLines(name, key, bounds, counts, sum)),
       )
       return (value, values = []) => {
@@ -68,6 +79,7 @@ export function createRegistry(): Registry {
         row(labelled(labels, values)).sum += value
       }
     },
+    families: () => families,
     text: () =>
       families
         .flatMap(({ name, type, help, lines }) => {

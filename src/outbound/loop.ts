@@ -36,6 +36,8 @@ import { type Verdict, verdictOf } from './verdict.ts'
 export interface OutboundLoop {
   start(): void
   wake(): void
+  /** As platform/loop.ts. */
+  turningMs(): number
   /** No further claims; waits up to `graceMs` for what is under way. What is not finished then stays leased and is
    *  taken up again at the next start. */
   stop(graceMs: number): Promise<void>
@@ -311,6 +313,7 @@ export function createOutboundLoop(house: {
   return {
     start: loop.start,
     wake: loop.wake,
+    turningMs: loop.turningMs,
     stop: async (graceMs) => {
       isStopping = true
       leaving.abort()

@@ -5,6 +5,8 @@ export interface Loop {
   start(): void
   /** Turn soon, once for all wakes of one turn of the event loop; a wake that arrives during a turn causes one more. */
   wake(): void
+  /** For how long the turn that runs has been running, by the machine's own timer; 0 between two turns. */
+  turningMs(): number
   /** No further turns; resolves when the running one has ended. */
   stop(): Promise<void>
 }
@@ -22,15 +24,18 @@ export function createLoop(options: {
   let woken = false
   let nap: AbortController | null = null
   let isCalled = false
+  let turnedAt: number | null = null
   let running: Promise<void> | null = null
 
   const turn = async () => {
     while (!stopped) {
       woken = false
+      turnedAt = performance.now()
       const nextAt = await tick().catch((error) => {
         onError(error)
         return null
       })
+      turnedAt = null
       if (stopped || woken) continue
       nap = new AbortController()
       const waitMs = nextAt === null ? idleMs : Math.min(idleMs, Math.max(0, nextAt - clock.now()))
@@ -52,10 +57,20 @@ export function createLoop(options: {
         nap?.abort()
       })
     },
+    turningMs: () => (turnedAt === null ? 0 : performance.now() - turnedAt),
     stop: async () => {
       stopped = true
       nap?.abort()
       await running
     },
   }
+}
+
+/** Longer than one turn can take: milliseconds, and some seconds while another process holds the store. */
+const STUCK_MS = 60_000
+
+/** Engines by name → why one of them does no work although it should; null when all turn. */
+export function stuckEngine(engines: Record<string, Pick<Loop, 'turningMs'>>): string | null {
+  const stuck = Object.entries(engines).find(([, { turningMs }]) => turningMs() > STUCK_MS)
+  return stuck === undefined ? null : `the ${stuck[0]} engine does not come to the end of its turn`
 }

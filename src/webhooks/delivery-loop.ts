@@ -27,6 +27,8 @@ export interface DeliveryLoop {
   start(): void
   /** There may be something due: call it after each write that makes a delivery due. */
   wake(): void
+  /** As platform/loop.ts. */
+  turningMs(): number
   /** Claims nothing more, waits at most `graceMs` for what is under way; what is still not recorded then is due again
    *  when its lease ends, at the next start. */
   stop(graceMs: number): Promise<void>
@@ -186,6 +188,7 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
   return {
     start: () => loop.start(),
     wake: () => loop.wake(),
+    turningMs: () => loop.turningMs(),
     stop: async (graceMs) => {
       stopping.abort()
       await loop.stop()

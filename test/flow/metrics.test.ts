@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { ConfigValues } from '../../src/config.ts'
+import { noteBackup } from '../../src/platform/last-backup.ts'
 import { startHouse, type TestHouse } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
 
@@ -113,4 +114,26 @@ test('behind a proxy that nobody named, nobody is taken for the proxy', async ()
 test('an empty list turns it off', async () => {
   await open({ metrics: { allowed_networks: [] } })
   expect((await metrics()).status).toBe(404)
+})
+
+test('on a listener of its own it is there alone, for the same networks', async () => {
+  await open({ metrics: { listen: '127.0.0.1:0' } })
+  expect((await metrics()).status).toBe(404)
+  const own = `http://${house.house().listening.metrics}`
+  const answer = await fetch(`${own}/metrics`)
+  expect(answer.status).toBe(200)
+  expect(await answer.text()).toContain('postrider_build_info')
+  expect((await fetch(`${own}/metrics`, { headers: { 'x-forwarded-for': '198.51.100.7' } })).status).toBe(404)
+  expect((await fetch(`${own}/metrics`, { method: 'POST' })).status).toBe(404)
+  expect((await fetch(`${own}/healthz`)).status).toBe(404)
+  await house.stop()
+  await expect(fetch(`${own}/metrics`)).rejects.toThrow()
+})
+
+test('tells when the last backup was made, once there is one', async () => {
+  await open()
+  expect(await value('postrider_backup_last_success_timestamp_seconds')).toBeUndefined()
+  noteBackup(house.dataDir, { madeAt: 1_795_262_400_000, bytes: 1, to: 'somewhere' })
+  expect(await value('postrider_backup_last_success_timestamp_seconds')).toBe(1_795_262_400)
+  expect(await value('postrider_held{queue="delivery"}')).toBe(0)
 })

@@ -1,11 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { LAST_BACKUP_FILE } from '../../platform/last-backup.ts'
 import { SEAL_KEY_FILE } from '../../storage/sqlite/seal-key.ts'
 import { SERVING_FILE } from '../serving.ts'
 import { CONFIG_FILE, isPlainName, MOST_SMALL_BYTES, MOST_SMALL_FILES } from './manifest.ts'
-
-/** Beside the database: what the last backup was. */
-export const LAST_BACKUP_FILE = 'last-backup.json'
 
 export interface SmallFile {
   name: string

@@ -1,19 +1,10 @@
-import {
-  chownSync,
-  closeSync,
-  createReadStream,
-  createWriteStream,
-  fsyncSync,
-  openSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, createReadStream, createWriteStream, fsyncSync, openSync, renameSync, statSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { iso } from '../../model/event.ts'
 import { systemClock } from '../../platform/clock.ts'
+import { noteBackup } from '../../platform/last-backup.ts'
 import { type Copied, copyDatabase } from '../../storage/sqlite/copy.ts'
 import { describeDatabase } from '../../storage/sqlite/inspect.ts'
 import { VERSION } from '../../version.ts'
@@ -21,7 +12,7 @@ import { CommandFailure } from '../failure.ts'
 import { requireConfig } from '../office.ts'
 import { complain, print } from '../print.ts'
 import { hashOf, writeArchive } from './archive.ts'
-import { LAST_BACKUP_FILE, type SmallFile, smallFiles } from './contents.ts'
+import { type SmallFile, smallFiles } from './contents.ts'
 import { DATABASE, FORMAT, type Manifest } from './manifest.ts'
 import { createPace } from './pace.ts'
 import { dropOld, type Target, targetOf } from './target.ts'
@@ -51,7 +42,7 @@ export async function backup(
     const manifest = await manifestOf({ config, madeAt, small, database })
     const bytes = await write(target, workshop, { manifest, small, database })
     const removed = options.keep === undefined ? [] : dropOld(to, options.keep)
-    noteSuccess(config.dataDir, { made_at: manifest.made_at, bytes, to: target.file ?? 'standard output' })
+    noteBackup(config.dataDir, { madeAt, bytes, to: target.file ?? 'standard output' })
     const record = {
       file: target.file,
       bytes,
@@ -130,15 +121,6 @@ async function write(target: Target, workshop: Workshop, content: Parameters<typ
   renameSync(draft, target.file)
   sync(dirname(target.file))
   return statSync(target.file).size
-}
-
-/** For the server's metrics and health, who look at the time of it. The owner of the data may read it, whoever made it. */
-function noteSuccess(dataDir: string, note: object): void {
-  const file = join(dataDir, LAST_BACKUP_FILE)
-  const { uid, gid } = statSync(dataDir)
-  writeFileSync(`${file}.new`, `${JSON.stringify(note)}\n`, { mode: 0o600 })
-  if (process.getuid?.() === 0) chownSync(`${file}.new`, uid, gid)
-  renameSync(`${file}.new`, file)
 }
 
 /** Whoever waits for a mail comes first. */

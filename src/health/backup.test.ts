@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { LAST_BACKUP_FILE, noteBackup } from '../platform/last-backup.ts'
+import { checkBackup, checkHeld } from './backup.ts'
+
+const HOUR_MS = 3_600_000
+const NOW = Date.UTC(2026, 10, 21, 12)
+
+let dataDir: string
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'postrider-backup-check-'))
+})
+afterEach(() => rmSync(dataDir, { recursive: true }))
+
+test('without a backup, or with an old one, it says what to do', () => {
+  expect(checkBackup(dataDir, NOW)).toMatchObject({ status: 'warn', message: 'no backup was made yet' })
+  noteBackup(dataDir, { madeAt: NOW - 30 * HOUR_MS, bytes: 12, to: '/var/backups/one' })
+  expect(checkBackup(dataDir, NOW)).toEqual({
+    status: 'pass',
+    message: 'the last was made 30 hours ago, to /var/backups/one',
+    advice: null,
+  })
+  expect(checkBackup(dataDir, NOW + 19 * HOUR_MS)).toMatchObject({
+    status: 'warn',
+    message: 'the last was made 2 days ago, to /var/backups/one',
+  })
+  expect(statSync(join(dataDir, LAST_BACKUP_FILE)).mode & 0o777).toBe(0o600)
+  writeFileSync(join(dataDir, LAST_BACKUP_FILE), 'broken')
+  expect(checkBackup(dataDir, NOW).status).toBe('warn')
+})
+
+test('what is held since a restore is told', async () => {
+  const held = (deliveries: number) => ({
+    count: async () => ({ deliveries, webhookDeliveries: 0, inboundDeliveries: 0 }),
+  })
+  expect((await checkHeld(held(0))).status).toBe('pass')
+  expect(await checkHeld(held(3))).toMatchObject({
+    status: 'warn',
+    message: 'held since a restore: 3 deliveries, 0 webhook posts, 0 inbound posts',
+  })
+})
