@@ -60,7 +60,8 @@ const KNOWN: Signs[] = [
     name: 'Akamai (Linode)',
     firmware: /^(?:linode|akamai)/i,
     reverseName: /\.(?:members\.linode|ip\.linodeusercontent)\.com$/,
-    aboutPort25: 'It is opened by a support ticket, once the reverse DNS of the machine is set.',
+    aboutPort25:
+      'Ports 25, 465 and 587 are opened by a support ticket, once A record and reverse DNS of the machine are set.',
   },
   {
     name: 'Scaleway',

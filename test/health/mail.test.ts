@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'bun:test'
+import { checkDomains, type LookedAt } from '../../src/health/domains.ts'
+import { checkDelivered, checkQueue } from '../../src/health/mail-flow.ts'
+import { checkStore } from '../../src/health/store.ts'
+import { StoreUnavailable } from '../../src/storage/store.ts'
+import { START } from '../support/house.ts'
+
+/** What a house with a store is asked beside. */
+const HOUR_MS = 3_600_000
+
+describe('deliveries', () => {
+  const outcomes = (agoMs: number, sent: number, delivered: number) => ({
+    quality: {
+      domainsWithOutcomes: async (windowMs: number) => (windowMs >= agoMs ? ['dom_1', 'dom_2'] : []),
+      figures: async (id: string) =>
+        id === 'dom_1'
+          ? { sent, delivered, hardBounced: 0, complained: 0 }
+          : { sent: 0, delivered: 0, hardBounced: 0, complained: 0 },
+    } as never,
+  })
+  const check = (agoMs: number, sent: number, delivered: number) =>
+    checkDelivered(outcomes(agoMs, sent, delivered), START)
+
+  test('the shortest time with mail in it is told', async () => {
+    expect((await check(0, 10, 9)).message).toBe('9 of 10 delivered in the last hour')
+    expect((await check(20 * HOUR_MS, 10, 9)).message).toBe('9 of 10 delivered in the last 24 hours')
+    expect(await check(1_000 * HOUR_MS, 10, 9)).toMatchObject({ status: 'skip' })
+  })
+
+  test('nothing of what was tried arrived: that fails, unless it was little', async () => {
+    expect(await check(0, 50, 0)).toMatchObject({ status: 'fail' })
+    expect(await check(0, 2, 0)).toMatchObject({ status: 'pass' })
+    expect(await check(0, 50, 1)).toMatchObject({ status: 'pass' })
+  })
+})
+
+describe('queue', () => {
+  const none = { due: 0, later: 0, oldestDueAt: null }
+  const check = (due: number, lateMs: number, isServed = true) => {
+    const deliveries = due === 0 ? { ...none, later: 3 } : { due, later: 3, oldestDueAt: START - lateMs }
+    const queues = { waiting: async () => ({ deliveries, webhookDeliveries: none, inboundDeliveries: none }) }
+    return checkQueue({ queues }, { now: START, isServed })
+  }
+
+  test('what is due waits for a moment, for long, or for a server', async () => {
+    expect(await check(0, 0)).toMatchObject({ status: 'pass' })
+    expect(await check(5, 30_000)).toMatchObject({ status: 'pass', message: '5 due, 3 later' })
+    expect(await check(5, HOUR_MS)).toMatchObject({ status: 'warn' })
+    expect(await check(5, 5 * HOUR_MS)).toMatchObject({ status: 'fail' })
+    expect(await check(5, 0, false)).toMatchObject({ status: 'warn', advice: 'systemctl start postrider' })
+  })
+})
+
+describe('domains', () => {
+  const check = (...domains: LookedAt[]) => checkDomains(async () => domains)
+  const domain = (wrong: string[] | null, wasVerified = true, name = 'acme.example') => ({ name, wrong, wasVerified })
+
+  test('one that lost a record fails, one that never had it is waited for, silence is neither', async () => {
+    expect(await check()).toMatchObject({ status: 'skip' })
+    expect(await check(domain([]))).toMatchObject({ status: 'pass', message: 'acme.example has its records' })
+    expect(await check(domain(['x']), domain([], true, 'b.example'))).toMatchObject({
+      status: 'fail',
+      advice: 'postrider dns check acme.example',
+    })
+    expect(await check(domain(['x'], false))).toMatchObject({ status: 'warn' })
+    expect(await check(domain(null), domain([]))).toMatchObject({ status: 'skip' })
+  })
+
+  test('of many only the first are named', async () => {
+    const { message } = await check(...Array.from({ length: 9 }, (_, at) => domain(['x'], true, `d${at}.example`)))
+    expect(message).toContain('d2.example')
+    expect(message).not.toContain('d3.example')
+    expect(message).toContain('and 6 more')
+  })
+})
+
+describe('store', () => {
+  test('that can be written passes; a full disk says so', async () => {
+    expect(await checkStore({ checkWritable: async () => {} })).toMatchObject({ status: 'pass' })
+    const full = async () => {
+      throw new StoreUnavailable('less of the disk is free than storage.min_free_bytes', { isFull: true })
+    }
+    expect(await checkStore({ checkWritable: full })).toMatchObject({
+      status: 'fail',
+      advice: 'Make room on the disk of data_dir.',
+    })
+  })
+})
