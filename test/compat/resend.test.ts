@@ -174,6 +174,7 @@ describe('emails', () => {
     ['422 invalid_attachment', /fetches nothing/, { attachments: [{ path: 'https://a.example/x' }] }],
     ['422 validation_error', /^tags/, { tags: [{ name: 'x', value: 'y'.repeat(5000) }] }],
     ['422 validation_error', /^headers.From/, { headers: { From: 'x' } }],
+    ['422 validation_error', /unsubscribe":true/, { headers: { 'List-Unsubscribe': '<https://a.example>' } }],
   ]
   test.each(bad)('is refused as %s with %p', async (what, message, change) => {
     expect(await refused(resend.emails.send({ ...MAIL, ...change } as never))).toEqual({

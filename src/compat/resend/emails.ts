@@ -126,6 +126,7 @@ function messageOf(
   { tags, template, attachments, scheduled_at: at, topic_id, ...rest }: z.infer<typeof email>,
   now: number,
 ) {
+  refuseOwnUnsubscribe(rest.headers)
   return {
     ...rest,
     attachments: attachments?.map(({ path, filename, content_type, ...file }) => ({
@@ -138,6 +139,15 @@ function messageOf(
     template_id: template?.id,
     variables: template?.variables,
   }
+}
+
+/** Ours writes a link of each recipient's own, which we answer and count; nobody can have both. */
+function refuseOwnUnsubscribe(headers: unknown): void {
+  const name = Object.keys(headers ?? {}).find((each) => /^list-unsubscribe(?:-post)?$/i.test(each))
+  if (name === undefined) return
+  const field = `headers.${name}`
+  const message = `${field} is written by this server: leave it out, and have it by PATCH /v1/domains/<id> {"tracking":{"unsubscribe":true}}`
+  throw invalid([{ field, message }])
 }
 
 /** Resend takes the type from the name where none is given. Nothing is opened: the runtime knows endings. */
