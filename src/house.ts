@@ -6,7 +6,7 @@ import { type Api, createApi } from './api/server.ts'
 import { createStreams } from './api/streams.ts'
 import { resendBody } from './compat/resend/events.ts'
 import { resend } from './compat/resend/resend.ts'
-import { type Config, type Endpoint, formatEndpoint, publicUrlAt } from './config.ts'
+import { type Config, type Endpoint, formatEndpoint, publicUrlAt, type Setting } from './config.ts'
 import { dashboardFiles } from './dashboard/files.ts'
 import { dashboardPages } from './dashboard/pages.ts'
 import { createDialect } from './dialect.ts'
@@ -87,13 +87,24 @@ const FEED_LOOK_MS = 1_000
  *  throws, or with what binding throws; nothing is left running then. */
 export async function openHouse(
   config: Config,
-  { log, clock = systemClock, random = systemRandom }: { log: Log; clock?: WallClock; random?: Random },
+  {
+    log,
+    settings = () => [],
+    clock = systemClock,
+    random = systemRandom,
+  }: {
+    log: Log
+    /** What the config is made of, for the operator to read. */
+    settings?: () => readonly Setting[]
+    clock?: WallClock
+    random?: Random
+  },
 ): Promise<House> {
   const lock = lockDataDir(config.dataDir)
   if (lock === null) throw new DataDirInUse(`another Postrider serves ${config.dataDir}`)
   const undo: (() => unknown)[] = [lock.release]
   try {
-    return await furnish(config, { log, clock, random }, undo)
+    return await furnish(config, { log, settings, clock, random }, undo)
   } catch (error) {
     for (const step of undo.reverse()) await step()
     throw error
@@ -102,7 +113,7 @@ export async function openHouse(
 
 async function furnish(
   config: Config,
-  { log, clock, random }: { log: Log; clock: WallClock; random: Random },
+  { log, settings, clock, random }: { log: Log; settings: () => readonly Setting[]; clock: WallClock; random: Random },
   undo: (() => unknown)[],
 ): Promise<House> {
   const mintId = createMintId(clock, random)
@@ -244,6 +255,7 @@ async function furnish(
   })
   const around = {
     config,
+    settings,
     store,
     clock,
     random,

@@ -2,6 +2,7 @@ import type { Operation } from './api/operation.ts'
 import { apiKeyOperations } from './api/routes/api-keys.ts'
 import { auditLogOperations } from './api/routes/audit-log.ts'
 import { billingOperations } from './api/routes/billing.ts'
+import { configurationOperations } from './api/routes/configuration.ts'
 import { domainOperations } from './api/routes/domains.ts'
 import { eventOperations } from './api/routes/events.ts'
 import { explainOperations } from './api/routes/explain.ts'
@@ -19,7 +20,7 @@ import { suppressionOperations } from './api/routes/suppressions.ts'
 import { templateOperations } from './api/routes/templates.ts'
 import { webhookOperations } from './api/routes/webhooks.ts'
 import type { Streams } from './api/streams.ts'
-import type { Config } from './config.ts'
+import type { Config, Setting } from './config.ts'
 import { type OwnMtaSts, ownMtaSts } from './domains/mta-sts.ts'
 import type { HealthWatch } from './health/watch.ts'
 import type { Feed } from './live/feed.ts'
@@ -43,6 +44,8 @@ import { createStanding } from './submission/standing.ts'
 /** What the operations need of the house around them. */
 export interface Around {
   config: Config
+  /** What the config is made of. */
+  settings?: () => readonly Setting[]
   store: Store
   clock: WallClock
   random: Random
@@ -136,6 +139,7 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...inboundOperations({ ...around, checkUrl }),
     ...organizationOperations({ ...around, plans: Object.keys(config.plans) }),
     ...sessionOperations(around),
+    ...configurationOperations({ settings: around.settings ?? (() => []), plans: config.plans }),
     ...queueOperations(around),
   ]
 }

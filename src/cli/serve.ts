@@ -9,7 +9,7 @@ import { createLog, flushLog, type Log } from '../platform/log.ts'
 import { onSignals } from '../platform/signals.ts'
 import { VERSION } from '../version.ts'
 import { CommandFailure, configFailure, EXIT, toFailure } from './failure.ts'
-import { requireConfig } from './office.ts'
+import { readConfigOf } from './office.ts'
 import { printJson } from './print.ts'
 import { removeServing, writeServing } from './serving.ts'
 
@@ -20,13 +20,13 @@ import { removeServing, writeServing } from './serving.ts'
 export async function serve({ config: file, behindProxy }: { config: string; behindProxy?: true }): Promise<number> {
   // Above the config, and still so when it is read again.
   if (behindProxy) process.env.POSTRIDER_HTTP_BEHIND_PROXY = 'true'
-  const config = requireConfig(file)
+  const { config, settings } = readConfigOf(file)
   const faults = checkConfigFiles(config, file || 'environment')
   if (faults.length > 0) throw configFailure(faults)
   const log = createLog({ clock: systemClock, ...config.log })
   const ended = Promise.withResolvers<number>()
 
-  const opening = openHouse(config, { log })
+  const opening = openHouse(config, { log, settings })
   // A signal that comes while the house opens waits for it: a half-open house cannot be drained.
   onSignals({
     terminate: async () => {

@@ -5,6 +5,7 @@ import type { Page } from '../../src/api/route-table.ts'
 import { apiKeyOperations } from '../../src/api/routes/api-keys.ts'
 import { auditLogOperations } from '../../src/api/routes/audit-log.ts'
 import { billingOperations } from '../../src/api/routes/billing.ts'
+import { configurationOperations } from '../../src/api/routes/configuration.ts'
 import { domainOperations } from '../../src/api/routes/domains.ts'
 import { eventOperations } from '../../src/api/routes/events.ts'
 import { healthOperations } from '../../src/api/routes/health-checks.ts'
@@ -99,6 +100,8 @@ export const TEST_PLANS: Record<string, Plan> = {
   internal: { requestsPerMinute: -1, messagesPerMonth: -1, domains: -1, retentionDays: -1 },
 }
 
+const SETTINGS = [{ key: 'hostname', value: '"mail.example.com"', source: 'config.toml:1', isGiven: true }]
+
 /** The API over a real store in memory, with two organizations. DNS says nothing unless a resolver is given. */
 export async function createTestApi(
   options: {
@@ -161,6 +164,7 @@ export async function createTestApi(
     ...webhookOperations({ store: seen, random, mintId, checkUrl, wakeWebhooks: wake }),
     ...inboundOperations({ store: seen, random, mintId, checkUrl, wakeInbound: wake }),
     ...organizationOperations({ store: seen, mintId, plans: Object.keys(TEST_PLANS) }),
+    ...configurationOperations({ plans: TEST_PLANS, settings: () => SETTINGS }),
     ...sessionOperations({ store: seen }),
   ]
   const api = createApi({

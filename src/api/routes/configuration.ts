@@ -1,0 +1,49 @@
+import type { Setting } from '../../config.ts'
+import type { Plan } from '../../model/organization.ts'
+import { configurationAnswers, planListAnswers } from '../answers/configuration.ts'
+import { type Operation, operation } from '../operation.ts'
+
+/** `/v1/configuration` and `/v1/plans`: what the config file says, for the operator to read. */
+export function configurationOperations(deps: {
+  settings: () => readonly Setting[]
+  plans: Readonly<Record<string, Plan>>
+}): Operation[] {
+  return [
+    operation({
+      id: 'configuration_get',
+      method: 'GET',
+      path: '/v1/configuration',
+      permission: 'admin',
+      forOperator: true,
+      summary: 'Every key of the config as it is in effect, and where that comes from; secrets are not shown',
+      answers: configurationAnswers,
+      handle: async () => ({
+        status: 200,
+        body: {
+          data: deps.settings().map(({ key, value, source, isGiven }) => ({ key, value, source, is_given: isGiven })),
+        },
+      }),
+    }),
+    operation({
+      id: 'plans_list',
+      method: 'GET',
+      path: '/v1/plans',
+      permission: 'admin',
+      forOperator: true,
+      summary: 'The plans that the config names, with their limits',
+      answers: planListAnswers,
+      handle: async () => ({
+        status: 200,
+        body: {
+          data: Object.entries(deps.plans).map(([plan, limits]) => ({
+            plan,
+            requests_per_minute: limits.requestsPerMinute,
+            messages_per_month: limits.messagesPerMonth,
+            domains: limits.domains,
+            retention_days: limits.retentionDays,
+          })),
+        },
+      }),
+    }),
+  ]
+}
