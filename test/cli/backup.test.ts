@@ -98,8 +98,30 @@ describe('backup', () => {
   test(
     'that finds no room leaves nothing behind',
     async () => {
-      const refused = await run('backup', '/dev/full/x')
-      expect(refused.code).toBe(1)
+      await json('backup', at('whole'))
+      const whole = readFileSync(at('whole'))
+      // In kilobytes: less than the database, and more than that but less than what is made of it.
+      for (const most of ['300', '4']) {
+        const limited = Bun.spawnSync(
+          [
+            'bash',
+            '-c',
+            'ulimit -f "$0" && "$@"',
+            most,
+            process.execPath,
+            MAIN,
+            'backup',
+            at('whole'),
+            '--config',
+            place.file,
+          ],
+          { stderr: 'pipe' },
+        )
+        expect(limited.exitCode).toBe(1)
+        expect(limited.stderr.toString().trim().split('\n')).toHaveLength(1)
+        expect(readFileSync(at('whole'))).toEqual(whole)
+        expect(leftovers()).toEqual([])
+      }
       const missing = await postrider('backup', at('never'), '--config', at('missing.toml'))
       expect(missing.code).toBe(2)
       expect(existsSync(at('never'))).toBe(false)

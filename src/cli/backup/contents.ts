@@ -4,6 +4,7 @@ import { LAST_BACKUP_FILE } from '../../platform/last-backup.ts'
 import { SEAL_KEY_FILE } from '../../storage/sqlite/seal-key.ts'
 import { SERVING_FILE } from '../serving.ts'
 import { CONFIG_FILE, isPlainName, MOST_SMALL_BYTES, MOST_SMALL_FILES } from './manifest.ts'
+import { BEFORE_RESTORE } from './swap.ts'
 
 export interface SmallFile {
   name: string
@@ -36,6 +37,7 @@ function namesBelow(folder: string, prefix: string, deep: number): string[] {
     .flatMap((entry) => {
       const name = prefix + entry.name
       if (!isPlainName(name) || OF_THE_MOMENT.includes(name)) return []
+      if (name.startsWith(BEFORE_RESTORE)) return []
       if (entry.isDirectory()) return deep > 1 ? namesBelow(folder, `${name}/`, deep - 1) : []
       return entry.isFile() && KEPT.test(name) && statSync(join(folder, name)).size <= MOST_SMALL_BYTES ? [name] : []
     })

@@ -73,8 +73,9 @@ async function copy({ dataDir }: Config, to: string, target: Target): Promise<Co
   const handle = openSync(to, 'wx', 0o600)
   const copying = copyDatabase(source, to, createPace(handle)).finally(() => closeSync(handle))
   return copying.catch((thrown: unknown) => {
-    const isFull = thrown instanceof Error && 'code' in thrown && thrown.code === 'SQLITE_FULL'
-    throw isFull ? new CommandFailure(`${target.workplace}: no room for a copy of the database`) : thrown
+    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
+    if (!/^SQLITE_(FULL|IOERR)/.test(code)) throw thrown
+    throw new CommandFailure(`${target.workplace}: the database cannot be copied: ${(thrown as Error).message}`)
   })
 }
 

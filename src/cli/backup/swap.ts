@@ -13,13 +13,16 @@ export function workplaceFor(dataDir: string): string {
   return isDiskOfItsOwn || !mayWrite(beside) ? dataDir : beside
 }
 
+/** Begins the name of what a restore replaced. */
+export const BEFORE_RESTORE = 'before-restore-'
+
 /** A folder made in `workplaceFor(dataDir)` takes the place of the data directory, and what stood there is kept under the
  *  name that is answered; null when that was nothing. Beside it: one rename, at any moment one or the other is there whole.
  *  Inside it: the old database leaves first and the new one comes last, and a server refuses what is between. The owner of
  *  the directory stays. Throws what renaming throws. */
 export function swapIn(made: string, dataDir: string, how: { workplace: string; stamp: string }): string | null {
   if (existsSync(dataDir)) giveTo(made, statSync(dataDir))
-  const kept = `before-restore-${how.stamp}`
+  const kept = `${BEFORE_RESTORE}${how.stamp}`
   if (how.workplace === dataDir) return moveIn(made, dataDir, unused(join(dataDir, kept)))
   const old = unused(`${dataDir}.${kept}`)
   if (isEmpty(dataDir)) {

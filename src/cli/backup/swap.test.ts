@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { isEmpty, swapIn, workplaceFor } from './swap.ts'
+
+let folder: string
+let dataDir: string
+let made: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'postrider-swap-'))
+  dataDir = join(folder, 'data')
+  made = join(folder, '.postrider-restore-1/data')
+  mkdirSync(made, { recursive: true })
+  fill(made, 'new')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const NAMES = ['postrider.db', 'seal.key']
+const fill = (into: string, text: string) => {
+  for (const name of NAMES) writeFileSync(join(into, name), text)
+}
+const textsIn = (of: string) => NAMES.map((name) => readFileSync(join(of, name), 'utf8'))
+const beside = { workplace: '', stamp: '20261121T120000Z' }
+
+test('where there is nothing, or an empty folder, it is there', () => {
+  expect(isEmpty(dataDir)).toBe(true)
+  expect(swapIn(made, dataDir, { ...beside, workplace: folder })).toBeNull()
+  expect(textsIn(dataDir)).toEqual(['new', 'new'])
+
+  const another = join(folder, 'another')
+  mkdirSync(another)
+  mkdirSync(made)
+  fill(made, 'newer')
+  expect(swapIn(made, another, { ...beside, workplace: folder })).toBeNull()
+  expect(textsIn(another)).toEqual(['newer', 'newer'])
+})
+
+test('what was there is kept beside it, each time under another name', () => {
+  mkdirSync(dataDir)
+  fill(dataDir, 'old')
+  expect(isEmpty(dataDir)).toBe(false)
+  const kept = swapIn(made, dataDir, { ...beside, workplace: folder })!
+  expect(kept).toBe(`${dataDir}.before-restore-20261121T120000Z`)
+  expect([textsIn(dataDir), textsIn(kept)]).toEqual([
+    ['new', 'new'],
+    ['old', 'old'],
+  ])
+  mkdirSync(made, { recursive: true })
+  fill(made, 'newer')
+  const again = swapIn(made, dataDir, { ...beside, workplace: folder })!
+  expect(again).toBe(`${kept}-2`)
+  expect([textsIn(dataDir), textsIn(again)]).toEqual([
+    ['newer', 'newer'],
+    ['new', 'new'],
+  ])
+})
+
+test('inside a disk of its own the files change places', () => {
+  mkdirSync(join(dataDir, 'lost+found'), { recursive: true })
+  fill(dataDir, 'old')
+  const inside = join(dataDir, '.postrider-restore-1/data')
+  mkdirSync(inside, { recursive: true })
+  fill(inside, 'new')
+  const kept = swapIn(inside, dataDir, { ...beside, workplace: dataDir })!
+  expect(dirname(kept)).toBe(dataDir)
+  expect([textsIn(dataDir), textsIn(kept)]).toEqual([
+    ['new', 'new'],
+    ['old', 'old'],
+  ])
+  expect(readdirSync(dataDir)).toContain('lost+found')
+  expect(readdirSync(inside)).toEqual([])
+})
+
+test('it is made beside the data directory, unless that is a disk of its own', () => {
+  mkdirSync(dataDir)
+  expect(workplaceFor(dataDir)).toBe(folder)
+  expect(workplaceFor(join(folder, 'not/there'))).toBe(join(folder, 'not'))
+  expect(workplaceFor('/proc')).toBe('/proc')
+})
