@@ -6,7 +6,7 @@ import { createMintId } from '../../src/platform/ids.ts'
 import { systemRandom } from '../../src/platform/random.ts'
 import { signIn } from '../support/api.ts'
 import { startHouse, type TestHouse } from '../support/house.ts'
-import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { startRemoteMx } from '../support/remote-mx.ts'
 
 /** The dashboard in a real browser on the whole house: one house and one Chromium a file, a context of its own (no cookies,
  *  nothing stored) for each test. What the page does that it must not is collected, and `close` throws it: errors of
@@ -31,6 +31,12 @@ export interface View {
   expected?: RegExp
 }
 
+/** What the recipients' server says to some; it takes mail for all others. */
+const REPLIES: Record<string, string> = {
+  nobody: '550 5.1.1 no such user here',
+  later: '451 4.7.1 greylisted, come again in five minutes',
+}
+
 const CHROMIUM = '/usr/bin/chromium'
 /** Without a browser there is nothing to see; CI has one (.ci/run). */
 export const hasBrowser = existsSync(CHROMIUM) || process.env.REAL_PEERS === 'required'
@@ -43,7 +49,7 @@ const SHOTS = join(import.meta.dir, '../../dist/test/screenshots')
 export async function startDashboard(
   furnish: (house: TestHouse) => Promise<void> = async () => {},
 ): Promise<TestDashboard> {
-  const remote: RawMx = await startRawMx({})
+  const remote = await startRemoteMx({ script: { rcpt: (address) => REPLIES[address.split('@', 1)[0]!] ?? null } })
   const house = await startHouse({ remote })
   const origin = `http://${house.house().listening.http}`
   const faults: string[] = []
@@ -60,6 +66,7 @@ export async function startDashboard(
       permissions: ['clipboard-read', 'clipboard-write'],
     })
     contexts.push(context)
+    await context.clock.setFixedTime(house.clock.now())
     context.setDefaultTimeout(15_000)
     await context.route(
       (url) => url.origin !== origin && /^https?:$/.test(url.protocol),
@@ -69,7 +76,8 @@ export async function startDashboard(
       },
     )
     const page = await context.newPage()
-    const fault = (what: string) => expected?.test(what) || faults.push(`${new URL(page.url()).pathname}: ${what}`)
+    const fault = (what: string) =>
+      expected?.test(what) || OF_PLAYWRIGHT.test(what) || faults.push(`${new URL(page.url()).pathname}: ${what}`)
     page.on('pageerror', (error) => fault(`threw ${error.stack}`))
     page.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') fault(`said ${message.text()}`)
@@ -107,6 +115,9 @@ export async function startDashboard(
   }
 }
 
+/** It tries to set its clock in each frame, also where no script may run. */
+const OF_PLAYWRIGHT = /Blocked script execution in '(?:about:blank|[^']*\/dashboard\/preview)/
+
 const QUIETLY = [
   '--no-sandbox',
   '--disable-gpu',
@@ -140,9 +151,16 @@ function axe(): string {
   return axeSource
 }
 
-/** How much wider the page is than the window; 0 when nothing has to be scrolled sideways. */
-export function overflow(page: Page): Promise<number> {
-  return page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth))
+/** What is wider than the window, so that the page has to be scrolled sideways: [] when nothing is. */
+export function overflow(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const { clientWidth, scrollWidth } = document.documentElement
+    if (scrollWidth <= clientWidth) return []
+    const wide = [...document.querySelectorAll('main *, header *')].filter(
+      (element) => element.getBoundingClientRect().right > clientWidth,
+    )
+    return [`${scrollWidth - clientWidth} px`, ...wide.slice(0, 8).map((element) => element.outerHTML.slice(0, 80))]
+  })
 }
 
 /** Kept beside the results of the tests, for people. */

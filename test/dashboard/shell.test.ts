@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     'fits a phone, with the navigation behind a button',
     async () => {
       const page = await board.open('/', { width: 360, height: 740 })
-      expect(await overflow(page)).toBe(0)
+      expect(await overflow(page)).toEqual([])
       const menu = page.getByRole('button', { name: 'Menu' })
       await menu.click()
       await screenshot(page, 'menu-360')

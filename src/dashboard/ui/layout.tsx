@@ -53,6 +53,17 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
               </Fragment>
             ))}
           </div>
+          <div class="foot">
+            <Choice
+              name="Colours"
+              value={theme.value}
+              options={THEMES}
+              onChange={(id) => (theme.value = id as Theme)}
+            />
+            <button type="button" class="plain" onClick={() => attempt(signOut)}>
+              Sign out
+            </button>
+          </div>
         </nav>
         <div>
           <header class="top">
@@ -70,15 +81,6 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
             <span class="grow" />
             <button type="button" class="plain icon wide" onClick={openKeyHelp} aria-label="Keys">
               <kbd>?</kbd>
-            </button>
-            <Choice
-              name="Colours"
-              value={theme.value}
-              options={THEMES}
-              onChange={(id) => (theme.value = id as Theme)}
-            />
-            <button type="button" class="plain" onClick={() => attempt(signOut)}>
-              Sign out
             </button>
           </header>
           <main id="main" ref={main} tabIndex={-1}>

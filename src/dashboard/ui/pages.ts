@@ -9,6 +9,7 @@ import type { FunctionComponent } from 'preact'
  *    state.ts    session, organization, mode, theme (signals)
  *    table.tsx   Table, Pager · form.tsx  Form, Field, Check · dialog.tsx  Dialog, confirm · toast.tsx  toast, attempt
  *    pieces.tsx  Head, Facts, CopyButton, Tabs, Segments, Filters, Choice, Empty, Fault, Timeline
+ *    chart.tsx   Chart · mail-frame.tsx  MailFrame (HTML of strangers) · live.ts  useEvents
  *    status.tsx  Chip · format.ts  when, ago, duration, number, percent, bytes · keys.tsx  the keyboard
  *  Classes for layout are in style.css: card, stack, row, apart, columns, notice, facts, muted, small, mono, break. Its
  *  policy allows no inline style in HTML (Preact's `style={{…}}` is none), no eval, and no request to anywhere else. */

@@ -108,9 +108,9 @@ export function wordsOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
-/** A text → a file that the browser saves. */
-export function save(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }))
+/** A text or bytes → a file that the browser saves. */
+export function save(name: string, type: string, content: string | Blob): void {
+  const url = URL.createObjectURL(new Blob([content], { type }))
   const link = document.createElement('a')
   link.href = url
   link.download = name

@@ -1,0 +1,56 @@
+import uPlot from 'uplot'
+import type { Line } from './chart.tsx'
+
+/** Draws lines into an element, as wide as that is; answers what takes them away again. */
+export function plot(room: HTMLElement, times: readonly number[], lines: readonly Line[]): () => void {
+  const colour = (token: string) => getComputedStyle(document.documentElement).getPropertyValue(token).trim()
+  const axis = {
+    stroke: colour('--muted'),
+    font: '12px system-ui, sans-serif',
+    grid: { stroke: colour('--line'), width: 1 },
+    ticks: { show: false },
+  }
+  const height = 220
+  const chart = new uPlot(
+    {
+      width: room.clientWidth,
+      height,
+      legend: { show: false },
+      cursor: { y: false, points: { size: 7 } },
+      scales: { y: { range: (_, __, most) => [0, Math.max(4, most * 1.1)] } },
+      axes: [
+        { ...axis, grid: { show: false } },
+        { ...axis, size: 44, incrs: WHOLE, values: (_, splits) => splits.map(short) },
+      ],
+      series: [
+        {},
+        ...lines.map(({ name, colour: token, dash, isFilled }) => ({
+          label: name,
+          stroke: isFilled ? 'transparent' : colour(token),
+          width: 2,
+          points: { show: false },
+          ...(dash === undefined ? {} : { dash }),
+          ...(isFilled ? { fill: `${colour(token)}30` } : {}),
+        })),
+      ],
+    },
+    [times.map((at) => at / 1_000), ...lines.map(({ values }) => values)],
+    room,
+  )
+  const watch = new ResizeObserver(() => chart.setSize({ width: room.clientWidth, height }))
+  watch.observe(room)
+  return () => {
+    watch.disconnect()
+    chart.destroy()
+  }
+}
+
+/** There are no halves of a mail. */
+const WHOLE = [1, 2, 5]
+  .flatMap((step) => [0, 1, 2, 3, 4, 5, 6, 7, 8].map((zeros) => step * 10 ** zeros))
+  .sort((a, b) => a - b)
+
+function short(value: number): string {
+  if (value >= 1e6) return `${value / 1e6} M`
+  return value >= 1e4 ? `${value / 1e3} k` : String(value)
+}

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { type TestHouse, until } from '../support/house.ts'
+import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+
+/** Overview, messages and one message, as somebody goes through them. */
+
+let ids: Record<'delivered' | 'bounced' | 'deferred' | 'nasty' | 'sandbox', string>
+
+const NASTY = `<!doctype html><html><head><meta http-equiv="refresh" content="0;url=https://evil.example/">
+  <base href="https://evil.example/"><link rel="stylesheet" href="https://evil.example/a.css">
+  <style>@import url(https://evil.example/b.css); body { background: url(https://evil.example/c.png) } h2 { color: rgb(1, 2, 3) }</style></head>
+  <body onload="parent.stolen = 1"><h2>Your order</h2><script>parent.stolen = 1</script>
+  <img src="https://evil.example/pixel.png" onerror="parent.stolen = 1" alt="a pixel"><img src="cid:logo" alt="the logo">
+  <p style="background: url('https://evil.example/d.png'); color: rgb(4, 5, 6)">Thanks!</p>
+  <a href="javascript:parent.stolen = 1">one</a> <a href="https://shop.example/order">two</a>
+  <form action="https://evil.example/"><input name="a"><button>Go</button></form>
+  <iframe src="https://evil.example/"></iframe><svg onload="parent.stolen = 1"></svg></body></html>`
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+async function furnish(house: TestHouse): Promise<void> {
+  const send = async (change: object) => (await house.send(change as Record<string, unknown>)).body.id as string
+  const [delivered, bounced, deferred, nasty] = [
+    await send({
+      to: ['Ann <ann@one.remote.example>', 'bob@one.remote.example'],
+      subject: 'Your receipt',
+      tags: ['receipt'],
+    }),
+    await send({ to: 'nobody@one.remote.example', subject: 'Welcome aboard' }),
+    await send({ to: 'later@two.remote.example', subject: 'Your sign-in code' }),
+    await send({
+      to: 'eve@one.remote.example',
+      subject: 'Your order <b>1001</b>',
+      html: NASTY,
+      attachments: [
+        { filename: 'logo.png', content: PIXEL, content_type: 'image/png', content_id: 'logo' },
+        { filename: 'terms.txt', content: Buffer.from('terms').toString('base64'), content_type: 'text/plain' },
+      ],
+    }),
+  ]
+  for (const id of [delivered, bounced, nasty]) await house.ended(id)
+  await house.tried(deferred, 1)
+  const sandbox = { authorization: `Bearer ${house.keys.test}` }
+  const { body } = await house.send({ to: 'click@customer.example', subject: 'Sandbox hello' }, sandbox)
+  for (const name of ['bounce', 'defer', 'complain']) {
+    await house.send({ to: `${name}@customer.example`, subject: `Sandbox ${name}` }, sandbox)
+  }
+  ids = { delivered, bounced, deferred, nasty, sandbox: body.id }
+  await until('webhooks to be told', () => house.receiver.requests.length > 5)
+}
+
+describe.skipIf(!hasBrowser)('messages', () => {
+  let board: TestDashboard
+  beforeAll(async () => {
+    board = await startDashboard(furnish)
+  }, LIMIT_MS)
+  afterAll(() => board?.close(), LIMIT_MS)
+
+  test(
+    'the overview says what was sent, what waits, and its chart is a table too',
+    async () => {
+      for (const theme of ['light', 'dark'] as const) {
+        const page = await board.open('/', { theme })
+        await page.locator('.plot canvas').waitFor()
+        expect(await page.getByText('Bounced').first().isVisible()).toBe(true)
+        expect(await axeFaults(page)).toEqual([])
+        await screenshot(page, `overview-${theme}`)
+      }
+      const page = await board.open('/', { width: 360, height: 740 })
+      await page.getByRole('button', { name: 'View as table' }).click()
+      const table = page.getByRole('table', { name: 'Recipients by time' })
+      await table.waitFor()
+      expect(await table.getByRole('row').last().textContent()).toMatch(/\d/)
+      expect(await overflow(page)).toEqual([])
+      await screenshot(page, 'overview-360')
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'are searched, narrowed, walked and opened by keyboard',
+    async () => {
+      const page = await board.open('/messages')
+      await page.getByRole('link', { name: 'Your receipt' }).waitFor()
+      expect(await page.locator('tbody tr').count()).toBe(4)
+      expect(await axeFaults(page)).toEqual([])
+      await screenshot(page, 'messages-light')
+      await page.keyboard.press('/')
+      await page.keyboard.type('receipt')
+      await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
+      expect(page.url()).toContain('q=receipt')
+      await page.getByRole('button', { name: 'Clear' }).click()
+      await page.getByRole('combobox', { name: 'Status' }).selectOption('bounced')
+      await page.getByRole('link', { name: 'Welcome aboard' }).waitFor()
+      await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
+      await page.locator('main').focus()
+      await page.keyboard.press('j')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { level: 1, name: 'Welcome aboard' }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'appear as they are sent, and are saved as CSV and JSON as they are filtered',
+    async () => {
+      const page = await board.open('/messages?tag=fresh')
+      await page.getByText('Nothing fits').waitFor()
+      await page.getByText('as it happens').waitFor()
+      await board.house.send({ subject: '=1+1', tags: ['fresh'] })
+      await page.getByRole('link', { name: '=1+1' }).waitFor()
+      const saved = async (button: string) => {
+        const [download] = await Promise.all([
+          page.waitForEvent('download'),
+          page.getByRole('button', { name: button, exact: true }).click(),
+        ])
+        return readFileSync(await download.path(), 'utf8')
+      }
+      const csv = (await saved('Save as CSV')).trimEnd().split('\r\n')
+      expect(csv).toHaveLength(2)
+      expect(csv[1]).toContain(",'=1+1,")
+      expect(JSON.parse(await saved('JSON'))).toMatchObject([{ subject: '=1+1' }])
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'that failed say why, what was said, and what comes next',
+    async () => {
+      const page = await board.open(`/messages/${ids.bounced}`)
+      await page.getByText('550 5.1.1 no such user here').first().waitFor()
+      await page.getByText('What was said').click()
+      await page.getByText('RCPT TO:<nobody@one.remote.example>').waitFor()
+      expect(await axeFaults(page)).toEqual([])
+      await screenshot(page, 'message-bounced')
+      const later = await board.open(`/messages/${ids.deferred}`, { theme: 'dark' })
+      await later.getByText('Next attempt in').waitFor()
+      expect(await axeFaults(later)).toEqual([])
+      await screenshot(later, 'message-deferred-dark')
+      await later.getByRole('button', { name: 'Cancel' }).click()
+      await later.getByRole('dialog').getByRole('button', { name: 'Cancel it' }).click()
+      await later.locator('.head .chip', { hasText: 'cancelled' }).waitFor()
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'are shown without anything of theirs running, loading or leading away',
+    async () => {
+      const page = await board.open(`/messages/${ids.nasty}?tab=mail`)
+      const mail = page.frameLocator('iframe.mail')
+      await mail.getByRole('heading', { name: 'Your order' }).waitFor()
+      const colours = await mail.locator('h2, p').evaluateAll((all) => all.map((each) => getComputedStyle(each).color))
+      expect(colours).toEqual(['rgb(1, 2, 3)', 'rgb(4, 5, 6)'])
+      expect(await mail.getByAltText('the logo').evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1)
+      expect(await mail.getByAltText('a pixel').getAttribute('src')).toBeNull()
+      await mail.getByRole('link', { name: 'two' }).click()
+      await page.getByText('This link leads to https://shop.example/order').waitFor()
+      await mail.getByText('one', { exact: true }).click()
+      expect(await page.evaluate(() => 'stolen' in window)).toBe(false)
+      expect(page.frames().map((frame) => new URL(frame.url()).pathname)).toEqual([
+        `/dashboard/messages/${ids.nasty}`,
+        '/dashboard/preview',
+      ])
+      await page.getByRole('button', { name: 'Phone' }).click()
+      expect((await page.locator('iframe.mail').boundingBox())!.width).toBe(375)
+      await screenshot(page, 'message-mail')
+      expect(await axeFaults(page)).toEqual([])
+      await page.getByRole('tab', { name: 'Preview' }).focus()
+      for (const [tab, text] of [
+        ['Text', 'Thanks!'],
+        ['HTML source', 'parent.stolen'],
+        ['Headers', 'DKIM-Signature'],
+        ['Raw', 'Content-Type: multipart'],
+      ] as const) {
+        await page.keyboard.press('ArrowRight')
+        expect(await page.locator('[role=tab][aria-selected=true]').last().textContent()).toBe(tab)
+        await page.getByRole('tabpanel').last().getByText(text).first().waitFor()
+      }
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'terms.txt' }).click(),
+      ])
+      expect([download.suggestedFilename(), readFileSync(await download.path(), 'utf8')]).toEqual([
+        'terms.txt',
+        'terms',
+      ])
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'are analysed, tell how webhooks were told, and are sent again',
+    async () => {
+      const page = await board.open(`/messages/${ids.delivered}?tab=analysis`)
+      await page.getByRole('heading', { name: 'of 100' }).waitFor()
+      expect(await axeFaults(page)).toEqual([])
+      await screenshot(page, 'message-analysis')
+      await page.getByRole('tab', { name: 'Webhooks' }).click()
+      await page.getByRole('heading', { name: 'message.delivered' }).first().waitFor()
+      await page.getByText('attempt 1: 200').first().waitFor()
+      expect(await axeFaults(page)).toEqual([])
+      await screenshot(page, 'message-webhooks')
+      await page.getByRole('button', { name: 'Send again' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Send it again?' })
+      expect(await dialog.textContent()).toContain('2 recipients')
+      await dialog.getByRole('button', { name: 'Send again' }).click()
+      await page.waitForURL((url) => !url.pathname.includes(ids.delivered))
+      await page.getByRole('heading', { level: 1, name: 'Your receipt' }).waitFor()
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'fit a phone',
+    async () => {
+      const page = await board.open('/messages', { width: 360, height: 740 })
+      await page.getByRole('link', { name: 'Welcome aboard' }).waitFor()
+      expect(await overflow(page)).toEqual([])
+      await screenshot(page, 'messages-360')
+      await page.getByRole('link', { name: 'Welcome aboard' }).click()
+      await page.getByText('550 5.1.1').first().waitFor()
+      await page.getByText('What was said').click()
+      expect(await overflow(page)).toEqual([])
+      await screenshot(page, 'message-360')
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'of another organization, or none, are not there',
+    async () => {
+      const page = await board.open('/messages/msg_01m7ykx6js1zy8zpzy8z8cwhzy', { expected: /404/ })
+      await page.getByRole('heading', { name: 'There is no such message here' }).waitFor()
+      expect(await axeFaults(page)).toEqual([])
+    },
+    LIMIT_MS,
+  )
+})
