@@ -214,6 +214,34 @@ describe.skipIf(!hasBrowser)('messages', () => {
   )
 
   test(
+    'of the sandbox come into an inbox, as they are sent',
+    async () => {
+      const page = await board.open('/sandbox')
+      const list = page.getByRole('list', { name: 'Mails' })
+      await list.getByText('Sandbox hello').click()
+      await page.frameLocator('iframe.mail').getByText('Hi Ann').waitFor()
+      const sandbox = { authorization: `Bearer ${board.house.keys.test}` }
+      await board.house.send({ to: 'open@customer.example', subject: 'Just now' }, sandbox)
+      await list.getByText('Just now').waitFor()
+      await page.getByRole('heading', { name: 'Sandbox hello' }).waitFor() // what is read stays
+      expect(await axeFaults(page)).toEqual([])
+      await screenshot(page, 'sandbox-light')
+      await list.getByRole('link').first().focus()
+      await page.getByRole('heading', { name: 'Just now' }).waitFor()
+      await page.keyboard.press('j')
+      await page.getByRole('heading', { name: 'Sandbox complain' }).waitFor()
+      await page.getByRole('link', { name: 'All about it' }).click()
+      await page.getByText('Complained of as spam').waitFor()
+      const narrow = await board.open('/sandbox', { width: 360, height: 740, theme: 'dark' })
+      await narrow.frameLocator('iframe.mail').getByText('Hi Ann').waitFor()
+      expect(await overflow(narrow)).toEqual([])
+      expect(await axeFaults(narrow)).toEqual([])
+      await screenshot(narrow, 'sandbox-360-dark')
+    },
+    LIMIT_MS,
+  )
+
+  test(
     'fit a phone',
     async () => {
       const page = await board.open('/messages', { width: 360, height: 740 })

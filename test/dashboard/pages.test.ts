@@ -85,8 +85,10 @@ describe('what a browser loads first', () => {
     expect(sum(first())).toBeLessThan(100_000)
   })
 
-  test('has at most 15 KB of style, before it is compressed', () => {
-    expect(files.filter(({ name }) => name.endsWith('.css')).map((file) => textOf(file).length)[0]).toBeLessThan(15_000)
+  test('has little style, in one file', () => {
+    const styles = files.filter(({ name }) => name.endsWith('.css'))
+    expect(styles.length).toBe(1)
+    expect(sum(styles)).toBeLessThan(6_000)
   })
 
   test('says nothing to any other host', () => {

@@ -31,6 +31,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/', name: 'Overview', group: '', key: 'o', load: () => import('./pages/overview.tsx') },
   { path: '/messages', name: 'Messages', group: '', key: 'm', load: () => import('./pages/messages.tsx') },
   { path: '/messages/:message_id', name: 'Message', under: '/messages', load: () => import('./pages/message.tsx') },
+  { path: '/sandbox', name: 'Sandbox inbox', group: '', key: 'b', load: () => import('./pages/sandbox.tsx') },
   { path: '/domains', name: 'Domains', group: 'Sending', key: 'd', load: () => import('./pages/domains.tsx') },
   { path: '/domains/:domain_id', name: 'Domain', under: '/domains', load: () => import('./pages/domain.tsx') },
   { path: '/api-keys', name: 'API keys', group: 'Sending', key: 'k', load: () => import('./pages/api-keys.tsx') },

@@ -81,7 +81,7 @@ function walk(step: number): void {
   if (rows.length === 0) return
   const at = rows.findIndex((row) => row.contains(document.activeElement))
   const next = rows[Math.min(rows.length - 1, Math.max(0, at === -1 ? 0 : at + step))]!
-  const within = next.querySelector<HTMLElement>('a, button')
+  const within = next.matches('a, button') ? next : next.querySelector<HTMLElement>('a, button')
   ;(within ?? next).focus()
   next.scrollIntoView({ block: 'nearest' })
 }

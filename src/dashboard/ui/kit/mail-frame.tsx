@@ -49,12 +49,15 @@ function Frame({ html, isRemote, width }: { html: string; isRemote: boolean; wid
     const page = frame.current?.contentDocument
     if (!isReady || !page) return
     page.documentElement.innerHTML = html
-    const measure = () => setHeight(Math.min(4_000, Math.max(120, page.documentElement.scrollHeight)))
+    const measure = () => {
+      const { height } = page.documentElement.getBoundingClientRect()
+      setHeight(Math.min(MOST_HEIGHT, Math.max(80, Math.ceil(height) + 2)))
+    }
     const follow = (event: Event) => {
       const link = (event.target as Element).closest?.('a')
       if (!link) return
       event.preventDefault()
-      toast(`This link leads to ${link.getAttribute('href')}`)
+      if (link.hasAttribute('href')) toast(`This link leads to ${link.getAttribute('href')}`)
     }
     page.addEventListener('click', follow)
     page.addEventListener('load', measure, true) // images
@@ -77,6 +80,8 @@ function Frame({ html, isRemote, width }: { html: string; isRemote: boolean; wid
   )
 }
 
+/** Longer ones scroll by themselves. */
+const MOST_HEIGHT = 4_000
 const REMOTE = /(?:src|srcset|background)\s*=\s*["']?\s*(?:https?:)?\/\/|url\(\s*["']?\s*(?:https?:)?\/\//i
 /** What runs, loads, leads away or changes the page that it stands in. */
 const OUT = 'script, iframe, frame, object, embed, applet, base, link, meta, form > [type=image], audio, video, portal'

@@ -98,7 +98,7 @@ export function Table<T>({
                       data-label={name}
                       class={[isNumber && 'num', isWhole && 'wholly'].filter(Boolean).join(' ')}
                     >
-                      {show(row)}
+                      <div>{show(row)}</div>
                     </td>
                   ))}
                 </tr>

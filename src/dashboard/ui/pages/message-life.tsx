@@ -65,7 +65,7 @@ function Recipient({
         <div class={`notice ${toneOf(status)} stack tight`}>
           {why.explanation.map((sentence: string) => (
             <p key={sentence} class="break">
-              {sentence}
+              {sentence.replace(ISO_TIME, when)}
             </p>
           ))}
           {why.meaning && <p class="muted small">The codes of the reply mean: {why.meaning}</p>}
@@ -83,6 +83,7 @@ function Recipient({
   )
 }
 
+const ISO_TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
 const times = (count: number) => (count === 1 ? 'once' : `${count} times`)
 
 interface Data {
