@@ -1,4 +1,4 @@
-import { Argument, type Command } from 'commander'
+import type { Command } from 'commander'
 import { seconds, withConfig, withRecords } from '../options.ts'
 
 /** What a machine that runs the server asks for. */
@@ -15,16 +15,4 @@ export function addService(program: Command, end: (code: number) => void): void 
     .description('ask the running server whether it is ready; exit code 0 only when it is')
     .option('--timeout <seconds>', 'wait so long for its answer', seconds, 5)
     .action(async (options) => (await import('../healthcheck.ts')).healthcheck(options))
-
-  program
-    .command('completion')
-    .description('print the completion script for a shell')
-    .addArgument(new Argument('<shell>', 'which').choices(['bash', 'zsh', 'fish']))
-    .action(async (shell) => (await import('../manual/print.ts')).printCompletion(program, shell))
-
-  program
-    .command('man')
-    .description('print a manual page, for man -l or a file')
-    .addArgument(new Argument('[page]', 'which').choices(['postrider', 'config']).default('postrider'))
-    .action(async (page) => (await import('../manual/print.ts')).printPage(program, page))
 }
