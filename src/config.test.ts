@@ -44,6 +44,7 @@ describe('a config file', () => {
     expect(config.http).toEqual({
       listen: { host: '127.0.0.1', port: 8025 },
       listenTls: null,
+      listenRedirect: null,
       hstsSeconds: 0,
       publicUrl: 'http://127.0.0.1:8025',
       behindProxy: false,
@@ -243,6 +244,33 @@ describe('what must hold between keys', () => {
 
   test('a key that is wrong by itself is not judged again', () => {
     expect(read(`${HOST}webhooks.max_in_flight = "5"`).faults).toHaveLength(1)
+  })
+})
+
+describe('an authority of certificates', () => {
+  const ACME = `${HOST}tls.mode = "acme"\n`
+  const AGREED = `${ACME}tls.acme_agree_terms = true\n`
+
+  test.each([
+    [ACME, 'expected tls.acme_agree_terms = true with tls.mode "acme", found false'],
+    [AGREED, 'expected http.listen_redirect with tls.mode "acme", usually "0.0.0.0:80", found "off"'],
+    [
+      `${AGREED}tls.certificate_file = "a.pem"\ntls.key_file = "b.pem"`,
+      'expected no tls.certificate_file with tls.mode "acme", found one',
+    ],
+    [`${AGREED}tls.names = ["no name"]`, 'expected a list of host names like api.example.com, found ["no name"]'],
+    [
+      `${AGREED}tls.acme_directory = "http://127.0.0.1/"`,
+      'expected https://host[:port]/path, found "http://127.0.0.1/"',
+    ],
+  ])('%j is refused', (text, fault) => {
+    expect(faultsOf(text)).toContain(fault)
+  })
+
+  test('needs an address of its own to be asked at', () => {
+    const text = `${AGREED}http.listen = "0.0.0.0:80"\nhttp.listen_redirect = "0.0.0.0:80"`
+    expect(faultsOf(text)).toContain('while http.listen is 0.0.0.0:80')
+    expect(faultsOf(`${AGREED}http.listen_redirect = "0.0.0.0:80"`)).toBe('')
   })
 })
 

@@ -62,6 +62,7 @@ export function checkConfigFiles(config: Config, file: string): ConfigFault[] {
   const named = {
     'tls.certificate_file': config.tls.certificateFile,
     'tls.key_file': config.tls.keyFile,
+    'tls.acme_ca_file': config.tls.acmeCaFile,
     'smtp.certificate_file': config.smtp.certificateFile,
     'smtp.key_file': config.smtp.keyFile,
     'webhooks.ca_file': config.webhooks.caFile,

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createAudit } from './api/audit.ts'
 import { createClearDoor } from './api/in-clear.ts'
-import { type Api, createApi } from './api/server.ts'
+import { createListener } from './api/listener.ts'
+import { createApi } from './api/server.ts'
 import { createStreams } from './api/streams.ts'
+import { createPlainPages } from './certificates/plain-pages.ts'
 import { resendBody } from './compat/resend/events.ts'
 import { resend } from './compat/resend/resend.ts'
 import { type Config, type Endpoint, formatEndpoint, publicUrlAt, type Setting } from './config.ts'
@@ -11,6 +13,7 @@ import { dashboardFiles } from './dashboard/files.ts'
 import { dashboardPages } from './dashboard/pages.ts'
 import { createDialect } from './dialect.ts'
 import { openDispatch } from './dispatch.ts'
+import { allDomains } from './domains/all.ts'
 import { mtaStsPage } from './domains/mta-sts.ts'
 import { type Doors, ListenFailure, openDoors } from './doors.ts'
 import { createFeedback } from './feedback/feedback.ts'
@@ -29,7 +32,6 @@ import { openMetricsDoor } from './metrics-door.ts'
 import { createOperations, mtaStsOfHouse, openSubmission } from './operations.ts'
 import { lateBounce } from './outbound/outcome.ts'
 import { createBells } from './platform/bells.ts'
-import type { Certificate } from './platform/certificate.ts'
 import { createClientAddress } from './platform/client-address.ts'
 import { systemClock, type WallClock } from './platform/clock.ts'
 import { systemDescriptors, watchDescriptors } from './platform/descriptors.ts'
@@ -55,7 +57,12 @@ import { createWebhookLoop } from './webhooks/loop.ts'
 export interface House {
   store: Store
   /** What was bound; null = off. */
-  listening: { metrics: string | null; http: string | null; https: string | null } & Doors['listening']
+  listening: {
+    metrics: string | null
+    http: string | null
+    https: string | null
+    httpRedirect: string | null
+  } & Doors['listening']
   publicUrl: string
   /** Reads the certificate files again; rejects when they cannot be used, and the ones before stay. */
   reloadCertificate(): Promise<void>
@@ -317,6 +324,19 @@ async function furnish(
     from,
     log,
   })
+  const plainPages = createPlainPages(() => publicUrl)
+  let showCertificates = () => {}
+  const identity = await openIdentity(config, {
+    pages: plainPages,
+    secret: store.secret,
+    domains: () => allDomains(store),
+    resolver: freshResolver,
+    clock,
+    random,
+    log,
+    userAgent,
+    onChange: () => showCertificates(),
+  })
   const maintenance = createMaintenance({
     clock,
     log,
@@ -338,15 +358,26 @@ async function furnish(
       lookAtHealth: () => {
         health.look().catch((error) => log.warn('health was not looked at', { error }))
       },
+      tendCertificate: () => {
+        identity?.tend().catch((error) => log.error('the certificate was not tended', { error }))
+      },
       wakeWebhooks: webhooks.wake,
       isBusy: () => api.underWay() > 0 || outbound.underWay() > 0,
     }),
   })
 
   undo.push(() => api.stop(0))
-  const identity = await openIdentity(config, { clock })
-  const http = await listen(api, 'http.listen', config.http.listen)
-  const https = await listen(api, 'http.listen_tls', config.http.listenTls, identity?.https())
+  const plain = createListener({
+    fetch: plainPages.fetch,
+    maxBodyBytes: 65_536,
+    idleSeconds: 10,
+    watch: (tell) => watchDescriptors(descriptors, tell),
+    onShut: () => {},
+  })
+  undo.push(() => plain.cut())
+  const redirect = await listen(async (at) => plain.open(at), 'http.listen_redirect', config.http.listenRedirect)
+  const http = await listen(api.listen, 'http.listen', config.http.listen)
+  const https = await listen((at) => api.listen(at, identity?.https()), 'http.listen_tls', config.http.listenTls)
   publicUrl = publicUrlAt(config, { listen: http, listenTls: https })
   const doors = await openDoors(config, {
     maxConnections: shares.smtpConnections,
@@ -374,6 +405,11 @@ async function furnish(
   }
   metrics.watch(engines, store, health, clock.now)
   metrics.certificates(() => identity?.terms() ?? [])
+  showCertificates = () => {
+    if (identity === null) return
+    api.useCertificate(identity.https())
+    doors.useCertificate(identity.smtp())
+  }
   undo.push(metrics.stop)
   const metricsDoor = openMetricsDoor(config.metrics.listen, {
     pages: metrics.pages(clientAddress),
@@ -391,15 +427,14 @@ async function furnish(
     listening: {
       http: http && formatEndpoint(http),
       https: https && formatEndpoint(https),
+      httpRedirect: redirect && formatEndpoint(redirect),
       ...doors.listening,
       metrics: metricsDoor && formatEndpoint(metricsDoor.listening),
     },
     publicUrl,
     reloadCertificate: async () => {
-      if (identity === null) return
-      await identity.reload()
-      api.useCertificate(identity.https())
-      doors.useCertificate(identity.smtp())
+      await identity?.reload()
+      showCertificates()
     },
     manage: (action, body, work) => {
       const call = { organizationId: null, now: clock.now(), requestId: mintId('req'), params: {}, body }
@@ -410,6 +445,8 @@ async function furnish(
       metrics.stop()
       const endsAt = steady.now() + STOP_MS - STOP_WORKERS_MS
       const left = () => Math.max(0, endsAt - steady.now())
+      await identity?.stop()
+      await plain.cut()
       await Promise.all([api.stop(STOP_DOORS_MS), doors.stop(STOP_DOORS_MS)])
       await maintenance.stop()
       await outbound.stop(left())
@@ -432,9 +469,11 @@ const longestMs = (ladderSeconds: readonly number[]) =>
   Math.max(DAY_SECONDS, ...ladderSeconds.map((s) => s * 1.25)) * 1000
 const DAY_SECONDS = 86_400
 
-async function listen(api: Api, key: string, at: Endpoint | null, certificate?: Certificate): Promise<Endpoint | null> {
+type Listen = (at: Endpoint) => Promise<Endpoint>
+
+async function listen(bind: Listen, key: string, at: Endpoint | null): Promise<Endpoint | null> {
   if (at === null) return null
-  return api.listen(at, certificate).catch((cause: unknown) => {
+  return bind(at).catch((cause: unknown) => {
     throw new ListenFailure(key, at, cause)
   })
 }

@@ -1,22 +1,27 @@
+import type { Surroundings } from './certificates/authority.ts'
 import { readPair, selfSignedPair, type Terms, termsOf } from './certificates/files.ts'
 import type { Config } from './config.ts'
 import type { Certificate } from './platform/certificate.ts'
-import type { Clock } from './platform/clock.ts'
 
 /** Who this machine says it is in TLS: a certificate for HTTPS and one for SMTP, usually the same. */
 export interface Identity {
   https(): Certificate
   smtp(): Certificate
-  /** Reads the operator's files again. Rejects when they cannot be used; the certificates before stay. */
+  /** Reads the operator's files again, and no longer waits with the next attempt to get a certificate. Rejects when files
+   *  cannot be used; the certificates before stay. */
   reload(): Promise<void>
-  /** What is shown where; nothing where nothing listens. */
+  /** What is shown where. */
   terms(): { listener: 'https' | 'smtp'; terms: Terms }[]
+  /** Looks whether a certificate must be got from the authority, and gets it; does nothing where there is none. */
+  tend(): Promise<void>
+  stop(): Promise<void>
 }
 
-/** Config → Identity. SMTP may have files of its own; everything else shows those of [tls], or without them a pair that is
- *  signed by itself. Where nothing listens that speaks TLS, nothing is read and nothing made: null. Rejects when files
- *  cannot be read (UnusableCertificate: they are no pair), and when the data folder cannot be written. */
-export async function openIdentity(config: Config, { clock }: { clock: Clock }): Promise<Identity | null> {
+/** Config → Identity. SMTP may have files of its own; everything else shows those of [tls], or the certificate of its
+ *  authority. Where there is none, or none that still holds, a pair that is signed by itself. Where nothing listens that
+ *  speaks TLS, nothing is read and nothing made: null. Rejects when files cannot be read (UnusableCertificate: they are no
+ *  pair), and when the data folder cannot be written. */
+export async function openIdentity(config: Config, house: Surroundings): Promise<Identity | null> {
   const { tls, smtp, http, dataDir, hostname } = config
   const speaks = { https: http.listenTls !== null, smtp: listensForMail(config) }
   if (!speaks.https && !speaks.smtp) return null
@@ -24,24 +29,31 @@ export async function openIdentity(config: Config, { clock }: { clock: Clock }):
   const load = async () => {
     const own = pairOf(smtp)
     const forSmtp = own === null ? null : await readPair(own)
-    if (forSmtp !== null && !speaks.https) return { https: forSmtp, smtp: forSmtp }
+    const isOnlySmtp = forSmtp !== null && !speaks.https
     const files = pairOf(tls)
-    const general = files === null ? selfSignedPair({ dataDir, hostname, now: clock.now() }) : readPair(files)
-    return { https: await general, smtp: forSmtp ?? (await general) }
+    const selfSigned = () => selfSignedPair({ dataDir, hostname, now: house.clock.now() })
+    return { forSmtp, general: isOnlySmtp ? forSmtp : files === null ? await selfSigned() : await readPair(files) }
   }
-  let shown = await load()
+  let loaded = await load()
+  // Loaded where it is asked for.
+  const authority =
+    tls.mode === 'acme' ? await (await import('./certificates/authority.ts')).openAuthority(config, house) : null
+  const https = () => authority?.certificate() ?? loaded.general
+  const shown = { https, smtp: () => loaded.forSmtp ?? https() }
 
   return {
-    https: () => shown.https,
-    smtp: () => shown.smtp,
+    ...shown,
     reload: async () => {
-      shown = await load()
+      loaded = await load()
+      authority?.hurry()
     },
     terms: () =>
       LISTENERS.filter((listener) => speaks[listener]).map((listener) => ({
         listener,
-        terms: termsOf(shown[listener]),
+        terms: termsOf(shown[listener]()),
       })),
+    tend: async () => authority?.tend(),
+    stop: async () => authority?.stop(),
   }
 }
 

@@ -1,11 +1,12 @@
 import type { Certificate } from '../platform/certificate.ts'
 import type { Supply } from '../platform/descriptors.ts'
+import { preferListener } from '../platform/prefer-listener.ts'
 
 /** The socket that HTTP or HTTPS comes through. */
 export interface Listener {
   /** Binds, port 0 included → what was bound; with a certificate it speaks TLS (1.2 or later). Throws when the address is
    *  taken. */
-  open(at: { host: string; port: number }, certificate?: Certificate): { host: string; port: number }
+  open(at: Address, certificate?: Certificate): Address
   /** For every TLS connection from now on. Those that stand go on, and none is lost meanwhile. */
   useCertificate(certificate: Certificate): void
   /** Whom a request comes from, be it through another listener of this process; null without a socket. */
@@ -23,28 +24,30 @@ export interface Listener {
  *  connection is taken: the socket is closed, clients are refused by the system. Requests under way are answered; then
  *  what is left, which is connections that say nothing, is cut.
  *
- *  Nor can it give a socket another certificate: a second socket takes over, and the first is closed a little later. */
+ *  Nor can it give a socket another certificate: another socket takes over. Whoever is still with the one before is asked to
+ *  leave with his next answer, and it is closed when everybody has gone or said nothing for too long. */
 export function createListener(options: {
   fetch: (request: Request) => Response | Promise<Response>
   maxBodyBytes: number
   idleSeconds: number
-  /** How long a TCP handshake takes at most: so long a socket that was relieved still listens. */
-  handshakeMs?: number
+  /** How long a socket with an earlier certificate stays; a little longer than an idle connection unless said. */
+  reliefMs?: number
   watch: (tell: (supply: Supply) => void) => () => void
   onShut: () => void
 }): Listener {
   let server: Server | null = null
-  let bound: { host: string; port: number } | null = null
+  let bound: Address | null = null
   let certificate: Certificate | undefined
   /** No longer listening, with connections that have not ended; cut as soon as they are idle. */
   const leaving = new Set<Server>()
-  /** With an earlier certificate; they end by themselves. */
+  /** With an earlier certificate. */
   const relieved = new Set<Server>()
-  let isChanging = false
+  /** Those that listen under TLS, by the numbers that the kernel has for them. */
+  const group: Server[] = []
   let unwatch = () => {}
 
-  const serve = ({ host, port }: { host: string; port: number }, isShared = certificate !== undefined) =>
-    Bun.serve({
+  const serve = ({ host, port }: Address, isShared = certificate !== undefined): Server => {
+    const made: Server = Bun.serve({
       hostname: host,
       port,
       reusePort: isShared,
@@ -52,33 +55,59 @@ export function createListener(options: {
       maxRequestBodySize: options.maxBodyBytes,
       idleTimeout: options.idleSeconds,
       ...(certificate && { tls: { key: certificate.keyPem, cert: certificate.certificatePem } }),
-      fetch: (request) => options.fetch(request),
+      fetch: (request) => (relieved.has(made) ? answerLast(request) : options.fetch(request)),
     })
+    if (isShared) join(made)
+    return made
+  }
+
+  const answerLast = async (request: Request): Promise<Response> => {
+    const response = await options.fetch(request)
+    response.headers.set('connection', 'close')
+    return response
+  }
+
+  const join = (made: Server) => {
+    group.push(made)
+    preferListener(made.port!, group.length - 1)
+  }
+
+  /** Listens no more; what is under way is answered. The kernel gives the last one its number. */
+  const leave = (open: Server): Promise<void> => {
+    const at = group.indexOf(open)
+    const stopped = open.stop(false)
+    if (at < 0) return stopped
+    group[at] = group.at(-1)!
+    group.pop()
+    const next = group.length > 0 && server !== null ? group.indexOf(server) : -1
+    if (next >= 0) preferListener(server!.port!, next)
+    return stopped
+  }
 
   /** The first socket of an address is alone: with SO_REUSEPORT another program's would not be noticed. */
-  const serveAlone = (at: { host: string; port: number }) => {
+  const serveAlone = (at: Address): Server => {
     if (certificate === undefined) return serve(at)
     const probe = serve(at, false)
     const { port = at.port } = probe
     void probe.stop(true)
-    const first = serve({ host: at.host, port })
-    void preferNewest(port)
-    return first
+    return serve({ host: at.host, port })
   }
 
   const shut = async (open: Server) => {
-    server = null
     leaving.add(open)
-    await open.stop(false)
+    await leave(open)
     leaving.delete(open)
   }
 
   const look = (supply: Supply) => {
     if (supply === 'short') {
-      for (const each of relieved) leaving.add(each)
-      if (server !== null) {
+      for (const each of relieved) void shut(each)
+      relieved.clear()
+      const open = server
+      server = null
+      if (open !== null) {
         options.onShut()
-        void shut(server)
+        void shut(open)
       }
     }
     for (const each of leaving) if (each.pendingRequests === 0) void each.stop(true)
@@ -91,28 +120,15 @@ export function createListener(options: {
     }
   }
 
-  /** One at a time: of three sockets the kernel would not take the newest. */
+  /** Whose TCP handshake had begun with it is still let in, and who was idle has had the time to end. */
   const relieve = async (old: Server) => {
-    isChanging = true
-    const shown = certificate
     relieved.add(old)
-    await new Promise((resolve) => setTimeout(resolve, options.handshakeMs ?? HANDSHAKE_MS).unref())
-    void old.stop(false).then(() => {
-      relieved.delete(old)
-      leaving.delete(old)
-    })
-    isChanging = false
-    if (certificate !== shown) change()
+    await new Promise((resolve) => setTimeout(resolve, options.reliefMs ?? (options.idleSeconds + 5) * 1000).unref())
+    if (!leaving.has(old)) await leave(old)
+    relieved.delete(old)
   }
 
-  const change = () => {
-    if (isChanging || server === null || bound === null) return // later, or at the next opening, or never again
-    const old = server
-    server = serve(bound)
-    void relieve(old)
-  }
-
-  const standing = () => [...(server === null ? [] : [server]), ...leaving, ...relieved]
+  const standing = () => [...new Set([...(server === null ? [] : [server]), ...leaving, ...relieved])]
 
   return {
     open: (at, given) => {
@@ -125,7 +141,10 @@ export function createListener(options: {
     useCertificate: (next) => {
       if (certificate === undefined) return // it speaks no TLS
       certificate = next
-      change()
+      if (server === null || bound === null) return // shut for the moment, or closed
+      const old = server
+      server = serve(bound)
+      void relieve(old)
     },
     addressOf: (request) => standing()[0]?.requestIP(request)?.address ?? null,
     close: async () => {
@@ -139,14 +158,8 @@ export function createListener(options: {
   }
 }
 
-/** Loaded only where there is TLS. */
-async function preferNewest(port: number): Promise<void> {
-  const { preferNewestListener } = await import('../platform/newest-listener.ts')
-  preferNewestListener(port)
+interface Address {
+  host: string
+  port: number
 }
-
-/** A SYN-ACK that was lost is sent again after one second, and after two more; whose handshake had begun with the old
- *  socket is still let in. */
-const HANDSHAKE_MS = 3_000
-
 type Server = ReturnType<typeof Bun.serve>

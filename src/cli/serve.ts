@@ -61,10 +61,11 @@ export async function serve({ config: file, behindProxy }: { config: string; beh
 }
 
 function tellReady({ listening }: House, dataDir: string): void {
-  const { metrics, http, https, smtpInbound, smtpSubmission, smtpSubmissionTls } = listening
+  const { metrics, http, https, httpRedirect, smtpInbound, smtpSubmission, smtpSubmissionTls } = listening
   const listeners = {
     http,
     https,
+    http_redirect: httpRedirect,
     smtp_inbound: smtpInbound,
     smtp_submission: smtpSubmission,
     smtp_submission_tls: smtpSubmissionTls,

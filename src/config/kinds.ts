@@ -92,6 +92,18 @@ export const hostName = {
   fromText: asItIs,
 }
 
+export const hostNames = {
+  expected: 'a list of host names like api.example.com',
+  schema: z.array(written(parseHostName)).readonly(),
+  fromText: toList(asItIs),
+}
+
+export const httpsUrl = {
+  expected: 'https://host[:port]/path',
+  schema: written((text) => (URL.parse(text)?.protocol === 'https:' ? text : undefined)),
+  fromText: asItIs,
+}
+
 export const listen = {
   expected: 'host:port or "off" (the host an IP address or localhost)',
   schema: written(parseListen),

@@ -12,6 +12,7 @@ export interface Rule {
 const LISTENERS: readonly [key: string, of: (config: Config) => Endpoint | null][] = [
   ['http.listen', ({ http }) => http.listen],
   ['http.listen_tls', ({ http }) => http.listenTls],
+  ['http.listen_redirect', ({ http }) => http.listenRedirect],
   ['smtp.inbound.listen', ({ smtp }) => smtp.inbound.listen],
   ['smtp.submission.listen', ({ smtp }) => smtp.submission.listen],
   ['smtp.submission.listen_tls', ({ smtp }) => smtp.submission.listenTls],
@@ -20,6 +21,17 @@ const LISTENERS: readonly [key: string, of: (config: Config) => Endpoint | null]
 export const rules: readonly Rule[] = [
   pair('tls', ({ tls }) => tls),
   pair('smtp', ({ smtp }) => smtp),
+  {
+    keys: ['tls.mode', 'tls.acme_agree_terms', 'tls.certificate_file', 'http.listen_redirect'],
+    broken: ({ tls, http }) => {
+      if (tls.mode !== 'acme') return null
+      if (tls.certificateFile) return 'expected no tls.certificate_file with tls.mode "acme", found one'
+      if (!tls.acmeAgreeTerms) return 'expected tls.acme_agree_terms = true with tls.mode "acme", found false'
+      if (!http.listenRedirect)
+        return 'expected http.listen_redirect with tls.mode "acme", usually "0.0.0.0:80", found "off"'
+      return null
+    },
+  },
   ...ownAddresses(),
   {
     keys: ['http.public_url', 'http.behind_proxy'],

@@ -96,6 +96,11 @@ messages are answered 503 and mail 452, and /readyz says so. At most a tenth of 
       about: 'Where HTTPS is answered, usually 0.0.0.0:443, or "off". [tls] says with which certificate.',
       fallback: 'off',
     }),
+    listen_redirect: key(kinds.listen, {
+      about: `Usually 0.0.0.0:80, or "off": answers the questions of tls.mode "acme", and sends everybody else on to
+http.public_url where that is https.`,
+      fallback: 'off',
+    }),
     hsts_seconds: key(kinds.whole(0, 10 * 366 * DAY), {
       about: 'How long browsers that were here by HTTPS may use nothing else (Strict-Transport-Security). 0: not said.',
       unit: 'seconds',
@@ -118,11 +123,42 @@ X-Forwarded-Proto are believed: the first says whose open, click or unsubscripti
     }),
   }),
   tls: section('The certificate that is shown, by HTTPS and by SMTP.', {
+    mode: key(kinds.choice('files', 'acme'), {
+      about: `"files": the two below; without them a self-signed pair is made at first start. "acme": a certificate of a
+public authority, got and renewed by itself (RFC 8555, HTTP-01); http.listen_redirect must be reached at port 80.`,
+      fallback: 'files',
+    }),
     certificate_file: key(kinds.file, {
       about: 'PEM certificate chain. Empty: a self-signed pair is made at first start. SIGHUP reads it again.',
       fallback: '',
     }),
     key_file: key(kinds.file, { about: 'PEM private key of that certificate.', fallback: '' }),
+    names: key(kinds.hostNames, {
+      about: 'Names in the certificate beside hostname and the host of http.public_url.',
+      fallback: [],
+    }),
+    domain_names: key(kinds.flag, {
+      about: `Also mta-sts.<domain> and the tracking hosts of your domains, once their DNS leads here. All names of a certificate
+can be read by everybody.`,
+      fallback: true,
+    }),
+    acme_directory: key(kinds.httpsUrl, {
+      about: 'Where the authority says what it offers. To try it out: that of its staging environment.',
+      fallback: 'https://acme-v02.api.letsencrypt.org/directory',
+    }),
+    acme_contact: key(kinds.mailAddress, { about: 'Whom the authority may write to.', fallback: '' }),
+    acme_agree_terms: key(kinds.flag, {
+      about: "You have read the authority's terms and agree to them. Without that it gives nothing.",
+      fallback: false,
+    }),
+    acme_ca_file: key(kinds.file, {
+      about: 'PEM certificates trusted for the authority itself beside the public ones.',
+      fallback: '',
+    }),
+    acme_http_port: key(kinds.port, {
+      about: 'The port at which the authority asks. Other than 80 only with one of your own.',
+      fallback: 80,
+    }),
   }),
   smtp: section('SMTP in both of its roles: mail from the world, and mail from your own programs.', {
     certificate_file: key(kinds.file, {

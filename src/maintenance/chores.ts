@@ -29,6 +29,8 @@ export function chores(house: {
   lookAtHealth: () => void
   /** Writes down when keys were last used. */
   flushUses: () => Promise<void>
+  /** Begins to get a certificate where one is needed; not waited for. */
+  tendCertificate: () => void
   wakeWebhooks: () => void
   /** There is work that somebody waits for. */
   isBusy: () => boolean
@@ -84,6 +86,15 @@ export function chores(house: {
       firstMs: MINUTE_MS,
       run: async () => {
         house.lookAtHealth()
+        return false
+      },
+    },
+    {
+      name: 'certificate',
+      everyMs: MINUTE_MS,
+      firstMs: 1_000,
+      run: async () => {
+        house.tendCertificate()
         return false
       },
     },

@@ -1,3 +1,4 @@
+import { allDomains } from '../domains/all.ts'
 import { endedSelectors } from '../domains/keys.ts'
 import type { OwnMtaSts } from '../domains/mta-sts.ts'
 import { verifyDomain } from '../domains/verify.ts'
@@ -8,7 +9,6 @@ import type { Store } from '../storage/store.ts'
 /** A domain whose set-up is not finished is looked at again by itself for so long after it was added or its keys were
  *  rotated; later its owner asks. */
 const PATIENCE_MS = 7 * 86_400_000
-const PAGE = 100
 
 /** Looks at DNS again for domains that wait for it, and forgets DKIM keys that nothing on its way was signed with any
  *  more. A verified domain is left alone: one bad answer of the DNS must not stop its mail. */
@@ -32,15 +32,4 @@ function isWaiting({ status, createdAt, dkim }: Domain, now: number): boolean {
   const changedAt = Math.max(createdAt, ...dkim.map((key) => key.createdAt))
   if (now - changedAt > PATIENCE_MS) return false
   return status !== 'verified' || dkim.some((key) => key.state === 'pending')
-}
-
-async function* allDomains(store: Pick<Store, 'organizations' | 'domains'>): AsyncGenerator<Domain> {
-  for (const { id } of await store.organizations.list()) {
-    for (let after: string | null = null; ; ) {
-      const page = await store.domains.list(id, { limit: PAGE, after })
-      yield* page.records
-      if (!page.hasMore) break
-      after = page.records.at(-1)!.id
-    }
-  }
 }

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import https from 'node:https'
 import tls from 'node:tls'
 import type { Clock } from './clock.ts'
@@ -28,6 +29,16 @@ export type GetResult =
   | { kind: 'no_answer'; error: string }
 
 export type Get = (url: string, request: { maxBytes: number; timeoutMs: number }) => Promise<GetResult>
+
+/** A request of either kind, and its answer with all headers (names in lower case); the rest as with GetResult. */
+export type Ask = (
+  url: string,
+  request: { headers: Record<string, string>; body: string | null; maxBytes: number; timeoutMs: number },
+) => Promise<AskResult>
+
+export type AskResult =
+  | { kind: 'answered'; status: number; headers: IncomingHttpHeaders; text: string | null }
+  | Exclude<GetResult, { kind: 'answered' }>
 
 export interface PostOptions {
   resolver: Resolver
@@ -72,15 +83,26 @@ export function createPost(options: PostOptions): Post {
 /** The door for what we read by HTTPS: a GET under the same guard as a POST, no redirect followed, no connection kept.
  *  Never rejects; throws on a `ca` that is no certificate. */
 export function createGet(options: Omit<PostOptions, 'clock'>): Get {
+  const ask = createAsk(options)
+  return async (url, limits) => {
+    const answer = await ask(url, { headers: {}, body: null, ...limits })
+    if (answer.kind !== 'answered') return answer
+    const { status, headers, text } = answer
+    return { kind: 'answered', status, contentType: headers['content-type'] ?? null, text }
+  }
+}
+
+/** The same for requests that have headers, or a body (then a POST). */
+export function createAsk(options: Omit<PostOptions, 'clock'>): Ask {
   const request = createRequest(options, false)
-  return async (url, { maxBytes, timeoutMs }) => {
-    const outcome = await request(url, { method: 'GET', headers: {}, body: null, keepBytes: maxBytes }, timeoutMs)
+  return async (url, { headers, body, maxBytes, timeoutMs }) => {
+    const method = body === null ? 'GET' : 'POST'
+    const outcome = await request(url, { method, headers, body, keepBytes: maxBytes }, timeoutMs)
     if ('refused' in outcome) return { kind: 'blocked', reason: outcome.refused }
     if (outcome.kind !== 'answered') return outcome
-    const { status, headers, body, isWhole } = outcome
-    const isPlain = (headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity'
-    const text = isWhole && isPlain ? utf8(body) : null
-    return { kind: 'answered', status, contentType: headers['content-type'] ?? null, text }
+    const isPlain = (outcome.headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity'
+    const text = outcome.isWhole && isPlain ? utf8(outcome.body) : null
+    return { kind: 'answered', status: outcome.status, headers: outcome.headers, text }
   }
 }
 

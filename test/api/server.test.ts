@@ -603,7 +603,7 @@ describe('on a socket', () => {
     const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
     const headers = { authorization: `Bearer ${own.keys.read.value}`, 'content-type': 'application/json' }
     const waiting = fetch(`http://127.0.0.1:${port}/v1/fail`, { method: 'POST', headers, body: '{"how":"wait"}' })
-    await untilUnderWay(ask)
+    while (api.underWay() === 0) await new Promise((resolve) => setImmediate(resolve))
     const stopped = api.stop(30_000)
     const refused = await ask('GET', '/v1/things', { key: own.keys.read })
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
@@ -663,12 +663,4 @@ function talk(port: number, pieces: string[], { breakOff = false } = {}): Promis
     socket.on('error', () => {})
     socket.on('close', () => resolve(answer))
   })
-}
-
-/** Some turns of the loop, in which a request on the socket arrives. */
-async function untilUnderWay(ask: TestApi['ask']): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) {
-    await ask('GET', '/healthz', { key: null })
-    await new Promise((resolve) => setImmediate(resolve))
-  }
 }

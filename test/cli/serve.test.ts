@@ -46,6 +46,7 @@ describe('serve', () => {
           event: 'ready',
           http: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
           https: null,
+          http_redirect: null,
           smtp_inbound: null,
           smtp_submission: null,
           smtp_submission_tls: null,

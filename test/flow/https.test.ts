@@ -1,13 +1,12 @@
 import { afterEach, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect as connectPlain } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connect } from 'node:tls'
 import { type Certificate, selfSignedCertificate } from '../../src/platform/certificate.ts'
 import { startHouse, type TestHouse } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { shownCertificate } from '../support/shown-certificate.ts'
 
 /** HTTPS and SMTP with the operator's own certificate. */
 
@@ -29,34 +28,6 @@ function put({ certificatePem, keyPem }: Certificate): X509Certificate {
   return new X509Certificate(certificatePem)
 }
 
-/** What a client is shown, after STARTTLS where that comes first. */
-async function shownAt(address: string, starttls: boolean): Promise<string | undefined> {
-  const [host, port] = [address.split(':')[0]!, Number(address.split(':')[1])]
-  const socket = starttls ? await upgradable(host, port) : undefined
-  return new Promise((resolve, reject) => {
-    const options = socket === undefined ? { host, port } : { socket }
-    const client = connect({ ...options, rejectUnauthorized: false }, () => {
-      resolve(client.getPeerX509Certificate()?.serialNumber)
-      client.destroy()
-    })
-    client.on('error', reject)
-  })
-}
-
-const upgradable = (host: string, port: number) =>
-  new Promise<ReturnType<typeof connectPlain>>((resolve) => {
-    const socket = connectPlain(port, host)
-    const lines = ['EHLO client.example\r\n', 'STARTTLS\r\n']
-    socket.on('data', (bytes) => {
-      if (/^\d{3} /m.test(String(bytes).split('\r\n').at(-2)!)) {
-        const line = lines.shift()
-        if (line !== undefined) return socket.write(line)
-        socket.removeAllListeners('data')
-        resolve(socket)
-      }
-    })
-  })
-
 test('the files of [tls] are shown by HTTPS and SMTP, and read again at a reload; when they end is a gauge', async () => {
   const first = put(await made('first.test'))
   remote = await startRawMx({ script: () => null })
@@ -70,7 +41,10 @@ test('the files of [tls] are shown by HTTPS and SMTP, and read again at a reload
   })
   const { http, https, smtpInbound } = house.house().listening
   expect(house.house().publicUrl).toBe(`https://mail.sender.example:${https!.split(':')[1]}`)
-  const shown = async () => [await shownAt(https!, false), await shownAt(smtpInbound!, true)]
+  const shown = async () => [
+    (await shownCertificate(https!)).serialNumber,
+    (await shownCertificate(smtpInbound!, { starttls: true })).serialNumber,
+  ]
   expect(await shown()).toEqual([first.serialNumber, first.serialNumber])
 
   const second = put(await made('second.test'))

@@ -2,17 +2,15 @@ import { FFIType, ptr } from 'bun:ffi'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { openLibc } from './libc.ts'
 
-/** Of several sockets of this process that listen on `port` with SO_REUSEPORT, the newest is to get every new connection;
- *  asked for once, while there is one. An older one can then be closed without loss: by itself the kernel spreads
- *  connections over both, and those that wait to be accepted when a socket is closed are reset (measured: one to three
- *  a change at 1,500 connections a second). Answers whether the kernel agreed. Never throws.
- *
- *  It takes a program for the group of sockets, which says "number 1": with one socket there is none, and the kernel
- *  takes number 0; with two it is the newer; when the older goes, the newer becomes number 0. socket(7) */
-export function preferNewestListener(port: number): boolean {
+/** Of the sockets of this process that listen on `port` with SO_REUSEPORT, that number `at` (from 0, in the order they were
+ *  opened) is to get every new connection, so that the others can be closed without loss: by itself the kernel spreads
+ *  connections over all, and those that wait to be accepted when their socket is closed are reset (measured: one to three
+ *  a change at 1,500 connections a second). When a socket is closed the last one gets its number; a number that nobody has
+ *  is as if nothing had been said. Answers whether the kernel agreed. Never throws. socket(7) */
+export function preferListener(port: number, at: number): boolean {
   try {
     const socket = listenerOn(port)
-    return socket !== undefined && attach(socket)
+    return socket !== undefined && attach(socket, at)
   } catch {
     return false
   }
@@ -39,13 +37,14 @@ function listenerOn(port: number): number | undefined {
     .find((fd) => inodes.has(linkOf(fd)))
 }
 
-/** struct sock_fprog {length, address} and behind it its one struct sock_filter: BPF_RET | BPF_K, 1. linux/filter.h */
-function attach(socket: number): boolean {
+/** To the group of the socket, a program that says its number: struct sock_fprog {length, address}, and behind it its one
+ *  struct sock_filter, BPF_RET | BPF_K. linux/filter.h */
+function attach(socket: number, at: number): boolean {
   const memory = Buffer.alloc(MEMORY_BYTES)
   memory.writeUInt16LE(1, 0)
   memory.writeBigUInt64LE(BigInt(ptr(memory)) + 16n, 8)
   memory.writeUInt16LE(0x06, 16)
-  memory.writeUInt32LE(1, 20)
+  memory.writeUInt32LE(at, 20)
   const libc = openLibc(SYMBOLS)
   try {
     return libc.symbols.setsockopt(socket, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, memory, 16) === 0

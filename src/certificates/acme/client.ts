@@ -1,0 +1,166 @@
+import { z } from 'zod'
+import type { Clock } from '../../platform/clock.ts'
+import type { Ask, AskResult } from '../../platform/fetch-public.ts'
+import { excerptOf, retryAfterSeconds } from '../../platform/post-answer.ts'
+import { OrderFailure } from './failure.ts'
+import type { Signer } from './jws.ts'
+
+/** Says signed things to an authority and reads its answers. RFC 8555 §6
+ *
+ *  What is only asked is asked three times when nothing comes back; what changes something is said once, since nobody knows
+ *  whether it was heard. A nonce that is not liked is replaced by the one that came with the complaint. Everything else that
+ *  is not as it should be is an OrderFailure. */
+export interface AcmeClient {
+  readonly directory: Directory
+  /** Opens an account, or finds the one that this key has already. RFC 8555 §7.3 */
+  openAccount(contact: string | null): Promise<void>
+  /** Says something. */
+  tell(url: string, payload: object): Promise<Answer>
+  /** Asks what became of it. */
+  look(url: string, accept?: string): Promise<Answer>
+}
+
+export interface Answer {
+  text: string
+  /** Where what was made stands. */
+  location: string | null
+  retryAfterMs: number | null
+}
+
+export interface World {
+  ask: Ask
+  clock: Clock
+  /** Aborted when the house stops. */
+  signal: AbortSignal
+}
+
+type Directory = z.output<typeof DIRECTORY>
+
+const DIRECTORY = z.object({ newNonce: z.string(), newAccount: z.string(), newOrder: z.string() })
+const PROBLEM = z.object({
+  type: z.string().catch(''),
+  detail: z.string().catch(''),
+  subproblems: z
+    .array(z.object({ detail: z.string().catch(''), identifier: z.object({ value: z.string() }).optional() }))
+    .catch([]),
+})
+
+/** URL of the authority's directory and who signs → AcmeClient. Rejects with OrderFailure when it cannot be had. */
+export async function openClient(directoryUrl: string, signer: Signer, world: World): Promise<AcmeClient> {
+  const { clock } = world
+  const { origin } = new URL(directoryUrl)
+  const nonces: string[] = []
+  let account: string | null = null
+
+  /** One request; keeps the nonce of its answer. */
+  const exchange = async (url: string, headers: Record<string, string>, body: string | null): Promise<Heard> => {
+    if (URL.parse(url)?.origin !== origin) throw new OrderFailure(`the authority sends us elsewhere: ${excerpt(url)}`)
+    if (world.signal.aborted) throw new OrderFailure('stopped')
+    const answer = await world.ask(url, { headers, body, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS })
+    if (answer.kind !== 'answered') return answer
+    const nonce = answer.headers['replay-nonce']
+    if (typeof nonce === 'string' && NONCE.test(nonce)) nonces.push(nonce)
+    const retrySeconds = retryAfterSeconds(answer.headers['retry-after'], clock.now())
+    return { ...answer, retryAfterMs: retrySeconds === null ? null : Math.min(retrySeconds * 1000, LONGEST_WAIT_MS) }
+  }
+
+  const patiently = async (once: () => Promise<Heard>): Promise<Heard> => {
+    for (let tries = 1; ; tries++) {
+      const heard = await once()
+      const isSilence = heard.kind === 'no_answer' || (heard.kind === 'answered' && heard.status >= 500)
+      if (!isSilence || tries === MAX_TRIES) return heard
+      await clock.sleep(tries * AGAIN_MS, world.signal)
+    }
+  }
+
+  const nonce = async (): Promise<string> => {
+    // One that was kept for long has most likely been forgotten there.
+    if (nonces.length === 0) await patiently(() => exchange(directory.newNonce, {}, null)).then(required)
+    const fresh = nonces.pop()
+    if (fresh === undefined) throw new OrderFailure('the authority gives no nonce')
+    return fresh
+  }
+
+  const signed = async (url: string, payload: object | '', accept: string): Promise<Heard> => {
+    for (let tries = 1; ; tries++) {
+      const body = signer.sign(payload, { url, nonce: await nonce(), account })
+      const heard = await exchange(url, { 'Content-Type': 'application/jose+json', Accept: accept }, body)
+      if (!isBadNonce(heard) || tries === MAX_TRIES) return heard
+    }
+  }
+
+  const directory = read(DIRECTORY, required(await patiently(() => exchange(directoryUrl, {}, null))).text)
+
+  return {
+    directory,
+    openAccount: async (contact) => {
+      const wishes = { termsOfServiceAgreed: true, ...(contact === null ? {} : { contact: [`mailto:${contact}`] }) }
+      const { location } = required(await signed(directory.newAccount, wishes, JSON_TYPE))
+      if (location === null) throw new OrderFailure('the authority gives the account no address')
+      account = location
+    },
+    tell: async (url, payload) => required(await signed(url, payload, JSON_TYPE)),
+    look: async (url, accept = JSON_TYPE) => required(await patiently(() => signed(url, '', accept))),
+  }
+}
+
+type Heard =
+  | (Extract<AskResult, { kind: 'answered' }> & { retryAfterMs: number | null })
+  | Exclude<AskResult, { kind: 'answered' }>
+
+/** The text of an answer → what it should be; OrderFailure when it is something else. */
+export function read<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new OrderFailure(`the authority answers what is no JSON: ${excerpt(text)}`)
+  }
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw new OrderFailure(`the authority answers something else than asked: ${excerpt(text)}`)
+}
+
+/** Words of strangers → one line that may be shown. */
+export function excerpt(text: string): string {
+  return excerptOf(Buffer.from(text)).slice(0, 300)
+}
+
+/** An answer that is a yes; else OrderFailure in the authority's words, with the names that it speaks of. */
+function required(heard: Heard): Answer {
+  if (heard.kind === 'blocked') throw new OrderFailure(`the authority cannot be asked: ${heard.reason}`)
+  if (heard.kind === 'no_answer') throw new OrderFailure(`the authority does not answer: ${heard.error}`)
+  const { status, text, retryAfterMs, headers } = heard
+  if (status < 300 && text !== null) return { text, location: headers.location ?? null, retryAfterMs }
+  const problem = problemOf(heard)
+  const detail = problem?.detail || `status ${status}`
+  const isLimit = status === 429 || status === 503 || problem?.type.endsWith(':rateLimited') === true
+  const subproblems = problem?.subproblems ?? []
+  const words = [detail, ...subproblems.map((each) => `${each.identifier?.value ?? ''}: ${each.detail}`)].join('; ')
+  throw new OrderFailure(`the authority says: ${excerpt(words)}`, {
+    retryAfterMs: isLimit ? (retryAfterMs ?? 0) : 0,
+    refusedNames: subproblems.flatMap(({ identifier }) => (identifier === undefined ? [] : [identifier.value])),
+  })
+}
+
+function isBadNonce(heard: Heard): boolean {
+  return heard.kind === 'answered' && heard.status === 400 && problemOf(heard)?.type === BAD_NONCE
+}
+
+function problemOf({ text }: { text: string | null }): z.output<typeof PROBLEM> | null {
+  try {
+    return PROBLEM.safeParse(JSON.parse(text ?? '')).data ?? null
+  } catch {
+    return null
+  }
+}
+
+const BAD_NONCE = 'urn:ietf:params:acme:error:badNonce'
+const NONCE = /^[\w-]{1,512}$/ // RFC 8555 §6.5.1
+const JSON_TYPE = 'application/json'
+const MAX_BYTES = 262_144
+const TIMEOUT_MS = 30_000
+const MAX_TRIES = 3
+const AGAIN_MS = 2_000
+/** Who says to wait for longer has us look again after a week. */
+const LONGEST_WAIT_MS = 7 * 86_400_000

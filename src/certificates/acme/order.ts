@@ -1,0 +1,143 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { z } from 'zod'
+import type { Certificate } from '../../platform/certificate.ts'
+import { certificateRequest } from '../../platform/certificate-request.ts'
+import { type AcmeClient, type Answer, excerpt, openClient, read, type World } from './client.ts'
+import { OrderFailure } from './failure.ts'
+import { createSigner, type Signer } from './jws.ts'
+
+/** THE FLOW of a certificate: an order for all names, a proof for each by HTTP-01, a request for a new key, and the chain
+ *  that comes back (RFC 8555 §7.4). Nothing is kept on the way: an order that breaks off is forgotten here and ends by
+ *  itself there; the next one finds names that were proved a while ago proved already. */
+export async function orderCertificate(
+  names: readonly string[],
+  house: World & {
+    directoryUrl: string
+    contact: string | null
+    accountKey: Parameters<typeof createSigner>[0]
+    /** Shows a key authorization under its token, where the authority asks, until what it returns is called. */
+    show: (token: string, keyAuthorization: string) => () => void
+  },
+): Promise<Certificate> {
+  const deadline = house.clock.now() + LONGEST_MS
+  const signer = createSigner(house.accountKey)
+  const client = await openClient(house.directoryUrl, signer, house)
+  await client.openAccount(house.contact)
+
+  const identifiers = names.map((value) => ({ type: 'dns', value }))
+  const made = await client.tell(client.directory.newOrder, { identifiers })
+  const order = read(ORDER, made.text)
+  const orderUrl = made.location
+  if (orderUrl === null) throw new OrderFailure('the authority gives the order no address')
+
+  const watch = <T extends { status: string }>(
+    url: string,
+    schema: z.ZodType<T>,
+    isUnderWay: (status: string) => boolean,
+  ) => untilSettled(url, schema, isUnderWay, { client, house, deadline })
+  await prove(order.authorizations, { client, signer, show: house.show, watch })
+
+  await watch(orderUrl, ORDER, (status) => status === 'pending')
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const csr = certificateRequest(names, { privateKey, publicKey }).toString('base64url')
+  await client.tell(order.finalize, { csr })
+  const done = await watch(orderUrl, ORDER, (status) => status === 'ready' || status === 'processing')
+  if (done.status !== 'valid' || done.certificate === undefined) throw failed('the order', done)
+
+  const { text } = await client.look(done.certificate, 'application/pem-certificate-chain')
+  return { certificatePem: text, keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string }
+}
+
+const ERROR = z
+  .object({ detail: z.string().catch('') })
+  .optional()
+  .catch(undefined)
+const ORDER = z.object({
+  status: z.string(),
+  authorizations: z.array(z.string()).max(1000),
+  finalize: z.string(),
+  certificate: z.string().optional(),
+  error: ERROR,
+})
+const CHALLENGE = z.object({ type: z.string(), url: z.string().catch(''), token: z.string().catch(''), error: ERROR })
+const AUTHORIZATION = z.object({
+  status: z.string(),
+  identifier: z.object({ value: z.string() }),
+  challenges: z.array(CHALLENGE),
+})
+
+type Watch = <T extends { status: string }>(
+  url: string,
+  schema: z.ZodType<T>,
+  isUnderWay: (status: string) => boolean,
+) => Promise<T>
+
+/** Every name that is not proved yet: all tokens are shown and told of first, since the authority takes its time for each.
+ *  Rejects with all names that were refused. */
+async function prove(
+  urls: readonly string[],
+  by: { client: AcmeClient; signer: Signer; show: (token: string, text: string) => () => void; watch: Watch },
+): Promise<void> {
+  const hide: (() => void)[] = []
+  try {
+    const asked: string[] = []
+    for (const url of urls) {
+      const authorization = read(AUTHORIZATION, (await by.client.look(url)).text)
+      if (authorization.status === 'valid') continue
+      const name = authorization.identifier.value
+      const challenge = authorization.challenges.find(({ type }) => type === 'http-01')
+      if (challenge === undefined || !TOKEN.test(challenge.token)) {
+        throw new OrderFailure(`the authority does not take HTTP-01 for ${excerpt(name)}`, { refusedNames: [name] })
+      }
+      hide.push(by.show(challenge.token, by.signer.keyAuthorization(challenge.token)))
+      await by.client.tell(challenge.url, {})
+      asked.push(url)
+    }
+    const refused: { name: string; detail: string }[] = []
+    for (const url of asked) {
+      const { status, identifier, challenges } = await by.watch(url, AUTHORIZATION, (each) => each === 'pending')
+      if (status === 'valid') continue
+      const detail = challenges.find(({ error }) => error !== undefined)?.error?.detail || status
+      refused.push({ name: identifier.value, detail })
+    }
+    if (refused.length === 0) return
+    throw new OrderFailure(excerpt(refused.map(({ name, detail }) => `${name}: ${detail}`).join('; ')), {
+      refusedNames: refused.map(({ name }) => name),
+    })
+  } finally {
+    for (const step of hide) step()
+  }
+}
+
+/** Looks again and again, as often as the authority asks to, until it is no longer under way. */
+async function untilSettled<T extends { status: string }>(
+  url: string,
+  schema: z.ZodType<T>,
+  isUnderWay: (status: string) => boolean,
+  { client, house, deadline }: { client: AcmeClient; house: World; deadline: number },
+): Promise<T> {
+  for (;;) {
+    const answer: Answer = await client.look(url)
+    const found = read(schema, answer.text)
+    if (!isUnderWay(found.status)) return found
+    const waitMs = Math.min(Math.max(answer.retryAfterMs ?? POLL_MS, SHORTEST_POLL_MS), LONGEST_POLL_MS)
+    if (house.clock.now() + waitMs > deadline)
+      throw new OrderFailure(`the authority takes too long: ${excerpt(found.status)}`)
+    await house.clock.sleep(waitMs, house.signal)
+  }
+}
+
+function failed(
+  what: string,
+  { status, error }: { status: string; error?: { detail: string } | undefined },
+): OrderFailure {
+  return new OrderFailure(`the authority ended ${what}: ${excerpt(error?.detail || status)}`)
+}
+
+/** RFC 8555 §8.3: base64url. It becomes part of a path. */
+const TOKEN = /^[\w-]{16,512}$/
+const POLL_MS = 3_000
+const SHORTEST_POLL_MS = 1_000
+const LONGEST_POLL_MS = 60_000
+/** For all of it. */
+const LONGEST_MS = 15 * 60_000

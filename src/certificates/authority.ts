@@ -1,0 +1,88 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import type { Config } from '../config.ts'
+import type { Domain } from '../model/domain.ts'
+import type { WallClock } from '../platform/clock.ts'
+import { createAsk } from '../platform/fetch-public.ts'
+import { probeHttp } from '../platform/http-probe.ts'
+import type { Log } from '../platform/log.ts'
+import type { Random } from '../platform/random.ts'
+import type { Resolver } from '../platform/resolver.ts'
+import { orderCertificate } from './acme/order.ts'
+import { readKept } from './kept.ts'
+import { domainNames, ownNames } from './names.ts'
+import type { PlainPages } from './plain-pages.ts'
+import { reachOf } from './reach.ts'
+import { createRenewal, type Renewal } from './renewal.ts'
+
+/** What the certificate of an authority needs of the house. */
+export interface Surroundings {
+  pages: Pick<PlainPages, 'show'>
+  /** A secret by its name, kept sealed; the one given when there is none yet. */
+  secret: (name: string, fresh: Uint8Array) => Promise<Uint8Array>
+  domains: () => AsyncIterable<Domain>
+  /** Without a cache. */
+  resolver: Resolver
+  clock: WallClock
+  random: Random
+  log: Log
+  userAgent: string
+  onChange: () => void
+}
+
+/** [tls] of the config → the Renewal of its certificate, with what was kept of it; nothing is asked yet. Rejects when the CA
+ *  file cannot be read. */
+export async function openAuthority({ tls, http, hostname, dataDir }: Config, house: Surroundings): Promise<Renewal> {
+  const { clock, random, resolver, pages } = house
+  const names = ownNames({ hostname, publicUrl: http.publicUrl, names: tls.names })
+  const directoryUrl = tls.acmeDirectory
+  const port = tls.acmeHttpPort
+  const ask = createAsk({
+    resolver,
+    mayConnect: () => true, // the operator named it, and it sends us nowhere else
+    ...(tls.acmeCaFile !== null && { ca: readFileSync(tls.acmeCaFile, 'utf8') }),
+    userAgent: house.userAgent,
+  })
+  const probe = (at: Parameters<typeof probeHttp>[0]) => probeHttp(at, { maxBytes: 256, timeoutMs: PROBE_MS })
+  return createRenewal({
+    dataDir,
+    kept: await readKept(dataDir, fingerprint([directoryUrl, port, names])),
+    names,
+    domainNames: async () => (tls.domainNames ? domainNames(house.domains()) : []),
+    reachOf: (name) => reachOf(name, { resolver, pages, random, ownAddresses, probe, port }),
+    order: async (wanted, signal) =>
+      orderCertificate(wanted, {
+        directoryUrl,
+        contact: tls.acmeContact || null,
+        accountKey: await accountKey(house.secret),
+        show: pages.show,
+        ask,
+        clock: clock.steady,
+        signal,
+      }),
+    onChange: house.onChange,
+    clock,
+    random,
+    log: house.log,
+  })
+}
+
+/** What somebody else's server may take to answer four words. */
+const PROBE_MS = 5_000
+
+/** One key for all accounts, at whichever authority: accounts are found by it. */
+async function accountKey(secret: Surroundings['secret']) {
+  const fresh = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'der' })
+  const der = Buffer.from(await secret('acme_account', fresh))
+  const privateKey = createPrivateKey({ key: der, type: 'pkcs8', format: 'der' })
+  return { privateKey, publicKey: createPublicKey(privateKey) }
+}
+
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map(({ address }) => address))
+}
+
+function fingerprint(settings: unknown): string {
+  return createHash('sha256').update(JSON.stringify(settings)).digest('base64url')
+}

@@ -1,0 +1,94 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Certificate } from '../platform/certificate.ts'
+import { writePrivately } from '../platform/private-file.ts'
+import { type Terms, termsOf } from './files.ts'
+
+/** What there is of an authority's certificate, and of the attempts at the next one: two files in the data folder. */
+export interface Kept {
+  certificate: (Certificate & Terms) | null
+  progress: Progress
+}
+
+export interface Progress {
+  /** What was asked for and where; other settings begin anew. */
+  settings: string
+  /** In a row; counted before each try. */
+  failures: number
+  /** ms UTC. */
+  triedAt: number
+  notBefore: number
+  /** Why the last one failed. */
+  trouble: string | null
+  /** Names of domains that the authority refused, and when: left out for some days. */
+  leftOut: Record<string, number>
+}
+
+export const noProgress = (settings: string): Progress => ({
+  settings,
+  failures: 0,
+  triedAt: 0,
+  notBefore: 0,
+  trouble: null,
+  leftOut: {},
+})
+
+const PROGRESS = z.object({
+  settings: z.string(),
+  failures: z.int().min(0),
+  triedAt: z.number(),
+  notBefore: z.number(),
+  trouble: z.string().nullable(),
+  leftOut: z.record(z.string(), z.number()),
+})
+
+/** Data folder and present settings → what is kept there. A file that is missing or damaged, and progress under other
+ *  settings, is as if nothing had been. Never rejects. */
+export async function readKept(dataDir: string, settings: string): Promise<Kept> {
+  const [pem, json] = await Promise.all([readText(certificateFile(dataDir)), readText(progressFile(dataDir))])
+  const progress = parsed(() => PROGRESS.parse(JSON.parse(json)))
+  return {
+    certificate: parsed(() => withTerms(split(pem))),
+    progress: progress?.settings === settings ? progress : noProgress(settings),
+  }
+}
+
+/** Key and chain in one file, so that there is never one without the other. Rejects when the folder cannot be written. */
+export async function keepCertificate(dataDir: string, { keyPem, certificatePem }: Certificate): Promise<void> {
+  await mkdir(dataDir, { recursive: true })
+  await writePrivately(certificateFile(dataDir), keyPem + certificatePem)
+}
+
+export async function keepProgress(dataDir: string, progress: Progress): Promise<void> {
+  await mkdir(dataDir, { recursive: true })
+  await writePrivately(progressFile(dataDir), `${JSON.stringify(progress)}\n`)
+}
+
+/** A certificate with its names and time. Throws when it is none, or its key is another's. */
+export function withTerms(certificate: Certificate): Certificate & Terms {
+  const shown = new X509Certificate(certificate.certificatePem)
+  if (!shown.checkPrivateKey(createPrivateKey(certificate.keyPem))) throw new Error('it is for another key')
+  return { ...certificate, ...termsOf(certificate) }
+}
+
+const certificateFile = (dataDir: string) => join(dataDir, 'acme-certificate.pem')
+const progressFile = (dataDir: string) => join(dataDir, 'acme-progress.json')
+
+function split(pem: string): Certificate {
+  const at = pem.indexOf('-----BEGIN CERTIFICATE-----')
+  return { keyPem: pem.slice(0, at), certificatePem: pem.slice(at) }
+}
+
+function parsed<T>(parse: () => T): T | null {
+  try {
+    return parse()
+  } catch {
+    return null
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '')
+}

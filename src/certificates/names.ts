@@ -1,0 +1,21 @@
+import { isIP } from 'node:net'
+import { type Domain, trackingHostOf } from '../model/domain.ts'
+
+/** What the operator's certificate is for: the host itself, what links in mail begin with, and what else was named; lower
+ *  case, each once. */
+export function ownNames(settings: { hostname: string; publicUrl: string; names: readonly string[] }): string[] {
+  const url = URL.parse(settings.publicUrl)
+  const linked = url?.protocol === 'https:' && isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? [url.hostname] : []
+  return [...new Set([settings.hostname, ...linked, ...settings.names].map((name) => name.toLowerCase()))]
+}
+
+/** Domains → the hosts of theirs that DNS was seen to lead here: of tracked links, and of the MTA-STS policy. */
+export async function domainNames(domains: AsyncIterable<Domain>): Promise<string[]> {
+  const names: string[] = []
+  for await (const domain of domains) {
+    const tracking = trackingHostOf(domain)
+    const policy = domain.findings.find(({ purpose, status }) => purpose === 'mta_sts_host' && status === 'valid')
+    for (const name of [tracking, policy?.name]) if (name) names.push(name.toLowerCase())
+  }
+  return names
+}

@@ -1,0 +1,61 @@
+import { canonicalIp, isPublicUnicast } from '../platform/ip.ts'
+import type { Random } from '../platform/random.ts'
+import type { Lookup, Resolver } from '../platform/resolver.ts'
+import { CHALLENGES, type PlainPages } from './plain-pages.ts'
+
+/** Whether an authority that asks for a name at port 80 would come to us. `unknown`: it leads to an address that is not of
+ *  this machine and does not answer us, but ours are private, so that one in front may be passed on. */
+export type Reach = { kind: 'here' } | { kind: 'unknown' } | { kind: 'elsewhere'; reason: string }
+
+export interface Surroundings {
+  resolver: Pick<Resolver, 'a' | 'aaaa'>
+  pages: Pick<PlainPages, 'show'>
+  random: Random
+  /** The addresses of this machine. */
+  ownAddresses: () => readonly string[]
+  /** Asks by HTTP in clear; null for no answer. */
+  probe: (at: { ip: string; port: number; host: string; path: string }) => Promise<string | null>
+  /** Where the authority asks. */
+  port: number
+}
+
+/** A name → its Reach. All its addresses must lead here, since nobody knows which the authority takes: each is asked for a
+ *  token that we show at that moment, but private ones of others. Never rejects. */
+export async function reachOf(name: string, around: Surroundings): Promise<Reach> {
+  const lookups = await Promise.all([around.resolver.a(name), around.resolver.aaaa(name)])
+  const failed = lookups.find((lookup) => lookup.kind === 'temporary')
+  if (failed !== undefined) return elsewhere(`the DNS gives no answer for ${name}`)
+  const addresses = lookups.flatMap(recordsOf)
+  if (addresses.length === 0) return elsewhere(`${name} has no A or AAAA record`)
+
+  const own = new Set(around.ownAddresses().map(canonicalIp))
+  const hide = { token: tokenOf(around.random), text: tokenOf(around.random) }
+  const end = around.pages.show(hide.token, hide.text)
+  try {
+    const answers = await Promise.all(
+      addresses.slice(0, MOST_ADDRESSES).map(async (ip) => {
+        const isOwn = own.has(canonicalIp(ip))
+        const mayAsk = isOwn || isPublicUnicast(ip)
+        const at = { ip, port: around.port, host: name, path: CHALLENGES + hide.token }
+        const isHere = mayAsk && (await around.probe(at)) === hide.text
+        return { ip, isOwn, isHere }
+      }),
+    )
+    const away = answers.find(({ isHere }) => !isHere)
+    if (away === undefined) return { kind: 'here' }
+    if (away.isOwn)
+      return elsewhere(`${away.ip} is ours, but http.listen_redirect is not reached at its port ${around.port}`)
+    const isBehindNat = ![...own].some((ip) => ip !== null && isPublicUnicast(ip))
+    if (isBehindNat && isPublicUnicast(away.ip)) return { kind: 'unknown' }
+    return elsewhere(`${name} leads to ${away.ip}, which is not this machine`)
+  } finally {
+    end()
+  }
+}
+
+/** A name with more is not looked at further. */
+const MOST_ADDRESSES = 8
+
+const elsewhere = (reason: string): Reach => ({ kind: 'elsewhere', reason })
+const recordsOf = (lookup: Lookup<string>) => (lookup.kind === 'records' ? lookup.records : [])
+const tokenOf = (random: Random) => Buffer.from(random.bytes(24)).toString('base64url')

@@ -1,0 +1,234 @@
+import { backoffMs } from '../platform/backoff.ts'
+import type { Certificate } from '../platform/certificate.ts'
+import type { WallClock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
+import type { Random } from '../platform/random.ts'
+import { OrderFailure } from './acme/failure.ts'
+import type { Terms } from './files.ts'
+import { type Kept, keepCertificate, keepProgress, noProgress, type Progress, withTerms } from './kept.ts'
+import type { Reach } from './reach.ts'
+
+/** The certificate of an authority: got, renewed when two thirds of its time are over, and got anew when it lacks a name.
+ *
+ *  Each attempt is counted on the disk before the authority is asked, and the next one is 1, 6, 24, 24, … hours away, later
+ *  when the authority says so; no restart shortens that. Before it is asked at all, each name is looked at from here: what
+ *  cannot succeed costs no attempt. An attempt that breaks off leaves the certificate before. */
+export interface Renewal {
+  /** The one to show; null while there is none, or none that holds any more. */
+  certificate(): (Certificate & Terms) | null
+  /** What to do about it at present: begins it, and resolves when it is done. While one is under way another does nothing.
+   *  Rejects when the data folder cannot be written. */
+  tend(): Promise<void>
+  /** Does not wait for the next attempt, unless the last was a moment ago: somebody has just mended something. */
+  hurry(): void
+  /** Breaks off. */
+  stop(): Promise<void>
+}
+
+export interface RenewalParts {
+  dataDir: string
+  kept: Kept
+  /** Lower case; those that it should have for the operator, who is told when one cannot be had. */
+  names: readonly string[]
+  /** Those of domains, as they are at present. */
+  domainNames: () => Promise<readonly string[]>
+  reachOf: (name: string) => Promise<Reach>
+  order: (names: readonly string[], signal: AbortSignal) => Promise<Certificate>
+  /** Another certificate is to be shown. */
+  onChange: () => void
+  clock: WallClock
+  random: Random
+  log: Log
+}
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+const LADDER_SECONDS = [3600, 6 * 3600, 24 * 3600]
+/** After trouble that the authority has not heard of. */
+const LOOK_AGAIN_MS = 5 * MINUTE_MS
+/** Names of domains come and go: a new certificate for them at most once a day. */
+const LOOK_AT_NAMES_MS = HOUR_MS
+const LEFT_OUT_MS = 7 * DAY_MS
+const WITHOUT_REFUSED_MS = 10 * MINUTE_MS
+/** Let's Encrypt: five failed validations of a name an hour. */
+const HURRY_MS = 15 * MINUTE_MS
+/** RFC 8555 has no limit; Let's Encrypt's is this. */
+const MOST_NAMES = 100
+
+export function createRenewal(parts: RenewalParts): Renewal {
+  const { dataDir, names: own, clock, log } = parts
+  const { steady } = clock
+  const ending = new AbortController()
+  let { certificate, progress } = parts.kept
+  let isShown = certificate !== null && certificate.endsAt > clock.now()
+  let lookAt = 0
+  let told: string | null = null
+  let underWay: Promise<void> | null = null
+
+  const look = async (): Promise<void> => {
+    const now = clock.now()
+    showWhatHolds(now)
+    await followClock(now)
+    const isNew = isDue(now) && told === null // at the last look it was not due, or all was well
+    if (now < progress.notBefore || (steady.now() < lookAt && !isNew)) return
+    const plan = await planAt(now)
+    if ('names' in plan) return attempt(plan.names, now)
+    const words = 'trouble' in plan ? plan.trouble : null
+    lookAt = steady.now() + (words === null ? LOOK_AT_NAMES_MS : LOOK_AGAIN_MS)
+    if (words !== null && words !== told) log.warn('no certificate asked for', { reason: words })
+    told = words
+    if (words !== progress.trouble) await keep({ ...progress, trouble: words })
+  }
+
+  /** The names to order, or why none can be; neither when all is well. */
+  const planAt = async (now: number): Promise<{ names: string[] } | { trouble: string } | Record<never, never>> => {
+    const held = new Set(certificate?.names)
+    const isDueNow = isDue(now)
+    const wanted = [...new Set([...own, ...(await namesOfDomains(now))])].slice(0, MOST_NAMES)
+    const asked = wanted.filter((name) => isDueNow || !held.has(name))
+    const reached = await Promise.all(asked.map(async (name) => ({ name, reach: await parts.reachOf(name) })))
+    const good = new Set(reached.filter(isPromising).map(({ name }) => name))
+    const faults = reached.flatMap(({ name, reach }) =>
+      reach.kind === 'elsewhere' && own.includes(name) ? [reach.reason] : [],
+    )
+
+    const names = wanted.filter((name) => good.has(name) || (!isDueNow && held.has(name)))
+    if (names.length > 0 && (isDueNow ? !isLoss(names, now) : isGain(good, now))) return { names }
+    return faults.length > 0 ? { trouble: faults.join('; ') } : {}
+  }
+
+  const isDue = (now: number) => certificate === null || now >= renewAt(certificate)
+
+  const isGain = (good: ReadonlySet<string>, now: number) =>
+    own.some((name) => good.has(name)) || (good.size > 0 && now - certificate!.startsAt >= DAY_MS)
+
+  /** What it has now it should keep: while there is time, a name that leads elsewhere for a day does not cost its place. */
+  const isLoss = (names: readonly string[], now: number) =>
+    certificate !== null &&
+    now < lastCallOf(certificate) &&
+    own.some((name) => certificate!.names.includes(name) && !names.includes(name))
+
+  const isPromising = ({ name, reach }: { name: string; reach: Reach }) =>
+    reach.kind === 'here' || (reach.kind === 'unknown' && own.includes(name))
+
+  const namesOfDomains = async (now: number): Promise<string[]> => {
+    const isLeftOut = (name: string) => now - (progress.leftOut[name] ?? Number.NEGATIVE_INFINITY) < LEFT_OUT_MS
+    return (await parts.domainNames()).filter((name) => !isLeftOut(name))
+  }
+
+  const attempt = async (names: readonly string[], now: number): Promise<void> => {
+    const before = progress
+    const failures = before.failures + 1
+    const waitMs = backoffMs(LADDER_SECONDS, failures, 0.1, parts.random)
+    await keep({ ...before, failures, triedAt: now, notBefore: now + waitMs, trouble: 'it was broken off' })
+    try {
+      await take(await parts.order(names, ending.signal), names)
+      await keep({ ...noProgress(before.settings), leftOut: before.leftOut })
+      lookAt = 0
+    } catch (error) {
+      // Breaking off is our own doing.
+      if (ending.signal.aborted) await keep({ ...before, notBefore: now + MINUTE_MS })
+      else await fail(error, names, before)
+    }
+  }
+
+  /** What came back is kept and shown, if it is what was asked for. */
+  const take = async (given: Certificate, names: readonly string[]): Promise<void> => {
+    const made = checked(given, names)
+    if (certificate === null || made.endsAt > certificate.endsAt || made.endsAt > clock.now()) {
+      await keepCertificate(dataDir, made)
+      certificate = made
+    }
+    if (made.endsAt <= clock.now()) {
+      throw new OrderFailure('the certificate had ended before it came: is the clock of this machine right?', {
+        retryAfterMs: 3 * DAY_MS, // a week has five of the same names at Let's Encrypt
+      })
+    }
+    log.info('certificate issued', { names: made.names, ends_at: iso(made.endsAt) })
+    isShown = true
+    parts.onChange()
+  }
+
+  const fail = async (error: unknown, names: readonly string[], before: Progress): Promise<void> => {
+    if (!(error instanceof OrderFailure)) log.error('certificate order failed', { error })
+    const { message, retryAfterMs, refusedNames } =
+      error instanceof OrderFailure ? error : new OrderFailure('a fault of this program; the log has it')
+    const now = clock.now()
+    const refused = refusedNames.map((name) => name.toLowerCase()).filter((name) => names.includes(name))
+    // What a domain's DNS does must not keep the others from their certificate.
+    const foreign = refused.filter((name) => !own.includes(name))
+    const isTheirs = foreign.length > 0 && foreign.length === refused.length
+    const notBefore = Math.max(isTheirs ? now + WITHOUT_REFUSED_MS : progress.notBefore, now + retryAfterMs)
+    const leftOut = { ...before.leftOut, ...Object.fromEntries(foreign.map((name) => [name, now])) }
+    await keep({ ...progress, notBefore, trouble: message, leftOut })
+    log.warn('no certificate issued', { reason: message, names, next_attempt_at: iso(notBefore) })
+  }
+
+  const keep = async (next: Progress): Promise<void> => {
+    progress = next
+    await keepProgress(dataDir, next)
+  }
+
+  /** A clock that was ahead when something was tried, and is not any more: the waits go on from now. */
+  const followClock = async (now: number): Promise<void> => {
+    const aheadMs = progress.triedAt - now
+    if (aheadMs <= MINUTE_MS) return
+    const isPast = ([, at]: [string, number]) => at <= now
+    await keep({
+      ...progress,
+      triedAt: now,
+      notBefore: progress.notBefore - aheadMs,
+      leftOut: Object.fromEntries(Object.entries(progress.leftOut).filter(isPast)),
+    })
+  }
+
+  const showWhatHolds = (now: number): void => {
+    const holds = certificate !== null && certificate.endsAt > now
+    if (holds === isShown) return
+    isShown = holds
+    parts.onChange()
+  }
+
+  return {
+    certificate: () => (isShown ? certificate : null),
+    tend: async () => {
+      if (underWay !== null || ending.signal.aborted) return
+      underWay = look().finally(() => {
+        underWay = null
+      })
+      await underWay
+    },
+    hurry: () => {
+      lookAt = 0
+      const now = clock.now()
+      if (now - progress.triedAt >= HURRY_MS) progress = { ...progress, notBefore: now }
+    },
+    stop: async () => {
+      ending.abort()
+      await underWay?.catch(() => {})
+    },
+  }
+}
+
+/** When two thirds of its time are over. */
+export const renewAt = ({ startsAt, endsAt }: Terms) => startsAt + ((endsAt - startsAt) * 2) / 3
+
+/** From then on a certificate without a name is better than none. */
+const lastCallOf = ({ startsAt, endsAt }: Terms) => endsAt - (endsAt - startsAt) / 10
+
+function checked(given: Certificate, names: readonly string[]): Certificate & Terms {
+  let made: Certificate & Terms
+  try {
+    made = withTerms(given)
+  } catch (cause) {
+    throw new OrderFailure(
+      `the authority sent no certificate: ${cause instanceof Error ? cause.message : String(cause)}`,
+    )
+  }
+  const missing = names.find((name) => !made.names.includes(name))
+  if (missing !== undefined) throw new OrderFailure(`the authority sent a certificate without ${missing}`)
+  return made
+}
+
+const iso = (ms: number) => new Date(ms).toISOString()

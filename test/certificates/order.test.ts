@@ -1,0 +1,193 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
+import { OrderFailure } from '../../src/certificates/acme/failure.ts'
+import { orderCertificate } from '../../src/certificates/acme/order.ts'
+import { createPlainPages } from '../../src/certificates/plain-pages.ts'
+import { createAsk } from '../../src/platform/fetch-public.ts'
+import { type AcmeAuthority, startAcmeAuthority } from '../support/acme-authority.ts'
+import { silentResolver } from '../support/api.ts'
+
+/** The flow of an order against an authority that checks everything. */
+
+const accountKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const pages = createPlainPages(() => '')
+const shown: string[] = []
+let plain: ReturnType<typeof Bun.serve>
+let authority: AcmeAuthority
+
+beforeAll(() => {
+  plain = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: pages.fetch })
+})
+afterAll(() => plain.stop(true))
+beforeEach(async () => {
+  authority = await startAcmeAuthority({ askAt: () => plain.port!, now: Date.now })
+  shown.length = 0
+})
+afterEach(() => authority.stop())
+
+/** Naps are short, and take as long as they should. */
+function quickClock() {
+  let now = Date.now()
+  const naps: number[] = []
+  const sleep = async (ms: number) => {
+    naps.push(ms)
+    now += ms
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  return { now: () => now, sleep, naps }
+}
+
+function order(names: string[], change: Partial<Parameters<typeof orderCertificate>[1]> = {}) {
+  const ask = createAsk({ resolver: silentResolver, mayConnect: () => true, ca: authority.ca, userAgent: 'test' })
+  return orderCertificate(names, {
+    directoryUrl: authority.directoryUrl,
+    contact: 'ops@example.com',
+    accountKey,
+    show: (token, text) => {
+      shown.push(token)
+      return pages.show(token, text)
+    },
+    ask,
+    clock: quickClock(),
+    signal: new AbortController().signal,
+    ...change,
+  })
+}
+
+/** An order that must fail → how. */
+async function failure(names: string[], change?: Parameters<typeof order>[1]): Promise<OrderFailure> {
+  const thrown = await order(names, change).then(
+    () => null,
+    (error: unknown) => error,
+  )
+  if (thrown instanceof OrderFailure) return thrown
+  throw new Error(`no OrderFailure: ${thrown}`)
+}
+
+test('several names are proved, and the certificate is for them and for a key made for it', async () => {
+  const names = ['mail.example.com', 'api.example.com', 'mta-sts.example.net']
+  const { certificatePem, keyPem } = await order(names)
+  const [leaf, root] = certificatePem.split(/(?<=-----END CERTIFICATE-----\n)/)
+  const certificate = new X509Certificate(leaf!)
+  expect(certificate.subjectAltName).toBe(names.map((name) => `DNS:${name}`).join(', '))
+  expect(certificate.checkPrivateKey(createPrivateKey(keyPem))).toBe(true)
+  expect(root).toBe(authority.root)
+  expect(authority.contacts).toEqual(['mailto:ops@example.com'])
+
+  const again = await order(names)
+  expect(again.keyPem).not.toBe(keyPem)
+  expect(authority.asked.filter((step) => step === 'challenge')).toHaveLength(3) // proved already
+  // Nothing is answered any more when it is over.
+  for (const token of shown) {
+    const answer = await fetch(`http://127.0.0.1:${plain.port}/.well-known/acme-challenge/${token}`)
+    expect(answer.status).toBe(404)
+  }
+})
+
+test('a nonce that is not liked is replaced twice, not for ever', async () => {
+  authority.mischief.badNonces = 2
+  await order(['mail.example.com'])
+  authority.mischief.badNonces = 3
+  expect((await failure(['mail.example.com'])).message).toBe('the authority says: not this nonce')
+})
+
+test('another key is another account, with or without somebody to write to', async () => {
+  await order(['mail.example.com'])
+  const other = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  await order(['mail.example.com'], { accountKey: other, contact: null })
+  expect(authority.contacts).toEqual(['mailto:ops@example.com', undefined])
+})
+
+test('names that are not ours are told by name, all of them', async () => {
+  authority.mischief.refused = ['b.example.com', 'c.example.com']
+  const refused = await failure(['a.example.com', 'b.example.com', 'c.example.com'])
+  expect(refused.refusedNames).toEqual(['b.example.com', 'c.example.com'])
+  expect(refused.message).toBe(
+    'b.example.com: Fetching http://b.example.com/: connection refused; c.example.com: Fetching http://c.example.com/: connection refused',
+  )
+})
+
+test('a limit is told with the time to wait', async () => {
+  authority.mischief.limitedSeconds = 86_400
+  expect(await failure(['mail.example.com'])).toMatchObject({
+    message: 'the authority says: too many',
+    retryAfterMs: 86_400_000,
+  })
+})
+
+describe('what takes time', () => {
+  test('is looked at as often as the authority says, within bounds', async () => {
+    authority.retryAfter = '45'
+    authority.mischief.stuck = 'order'
+    const clock = quickClock()
+    const { message } = await failure(['mail.example.com'], { clock })
+    expect(message).toBe('the authority takes too long: processing')
+    expect(new Set(clock.naps)).toEqual(new Set([45_000]))
+    expect(clock.naps.length).toBe((15 * 60) / 45)
+    authority.retryAfter = '86400'
+    const patient = quickClock()
+    await failure(['other.example.com'], { clock: patient })
+    expect(Math.max(...patient.naps)).toBe(60_000)
+  })
+
+  test('a proof that is never looked at is given up', async () => {
+    authority.retryAfter = '60'
+    authority.mischief.stuck = 'authorization'
+    expect((await failure(['mail.example.com'])).message).toBe('the authority takes too long: pending')
+  })
+
+  test('is broken off when the house stops', async () => {
+    const ending = new AbortController()
+    authority.mischief.stuck = 'order'
+    const clock = quickClock()
+    const sleep = async (ms: number) => {
+      if (authority.orders.length > 0) ending.abort()
+      await clock.sleep(ms)
+    }
+    expect((await failure(['mail.example.com'], { clock: { ...clock, sleep }, signal: ending.signal })).message).toBe(
+      'stopped',
+    )
+  })
+})
+
+describe('trouble on the way', () => {
+  test.each(['directory', 'nonce', 'authorization', 'order', 'certificate'])(
+    '%s is asked again when it is cut',
+    async (step) => {
+      authority.mischief.cut = { [step]: 2 }
+      await order(['mail.example.com'])
+    },
+  )
+
+  test.each(['directory', 'authorization', 'account', 'new-order', 'finalize'])(
+    '%s that is cut again and again ends it',
+    async (step) => {
+      authority.mischief.cut = { [step]: 100 }
+      expect((await failure(['mail.example.com'])).message).toStartWith('the authority does not answer: ')
+      const asked = authority.asked.filter((each) => each === step).length
+      expect(asked).toBe(['directory', 'authorization'].includes(step) ? 3 : 1)
+    },
+  )
+
+  test.each(['directory', 'new-order', 'authorization', 'order'])('%s in another language ends it', async (garbage) => {
+    authority.mischief.garbage = garbage
+    expect((await failure(['mail.example.com'])).message).toBe(
+      'the authority answers what is no JSON: <html>502</html>',
+    )
+  })
+
+  test('an authority that sends us elsewhere is not followed', async () => {
+    for (const finalizeAt of ['https://10.0.0.1/finalize', 'http://127.0.0.1/finalize', 'not a URL']) {
+      authority.mischief.finalizeAt = finalizeAt
+      expect((await failure(['mail.example.com'])).message).toBe(`the authority sends us elsewhere: ${finalizeAt}`)
+    }
+  })
+
+  test('an authority that is not trusted is told nothing', async () => {
+    const ask = createAsk({ resolver: silentResolver, mayConnect: () => true, userAgent: 'test' })
+    expect((await failure(['mail.example.com'], { ask })).message).toBe(
+      'the authority does not answer: certificate is not trusted',
+    )
+    expect(authority.asked).toEqual([])
+  })
+})

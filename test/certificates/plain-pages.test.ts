@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test'
+import { createPlainPages } from '../../src/certificates/plain-pages.ts'
+
+const PUBLIC = 'https://api.example.com'
+const pages = createPlainPages(() => PUBLIC)
+const get = (path: string, host = 'mail.example.com', method = 'GET') =>
+  pages.fetch(new Request(`http://${host}${path}`, { method }))
+
+test('a token is answered while it is shown, whatever name is asked', async () => {
+  const end = pages.show('token-1', 'token-1.thumbprint')
+  for (const host of ['mail.example.com', 'other.example.net']) {
+    expect(await get('/.well-known/acme-challenge/token-1', host).text()).toBe('token-1.thumbprint')
+  }
+  for (const path of ['token-2', '', '../token-1', 'token-1/', 'token%2D1']) {
+    const answer = get(`/.well-known/acme-challenge/${path}`)
+    expect([path, await answer.text()]).not.toEqual([path, 'token-1.thumbprint'])
+  }
+  end()
+  expect(get('/.well-known/acme-challenge/token-1').status).toBe(404)
+})
+
+test.each([
+  ['/', '/'],
+  ['/v1/messages?tag=a%20b', '/v1/messages?tag=a%20b'],
+  ['//evil.example/x', '//evil.example/x'],
+  ['/\\evil.example', '//evil.example'],
+  ['/%0d%0aSet-Cookie:a=b', '/%0d%0aSet-Cookie:a=b'],
+  ['/@evil.example', '/@evil.example'],
+])('%s is sent to our own address by HTTPS', (path, to) => {
+  const answer = get(path, 'evil.example')
+  expect([answer.status, answer.headers.get('location')]).toEqual([308, PUBLIC + to])
+  expect(new URL(answer.headers.get('location')!).host).toBe('api.example.com')
+})
+
+test('a POST is sent there too, and keeps its method', () => {
+  expect(get('/v1/messages/send', 'mail.example.com', 'POST').status).toBe(308)
+})
+
+test('without HTTPS there is nothing', async () => {
+  const answer = createPlainPages(() => 'http://127.0.0.1:8025').fetch(new Request('http://a.example/v1'))
+  expect([answer.status, answer.headers.get('location')]).toEqual([404, null])
+})
+
+test('HTTP/1.0 without a host is answered, not thrown at', async () => {
+  const { fetch } = pages
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch })
+  const answer = await new Promise<string>((resolve, reject) => {
+    let text = ''
+    void Bun.connect({
+      hostname: '127.0.0.1',
+      port: server.port!,
+      socket: {
+        open: (socket) => void socket.write('GET /x HTTP/1.0\r\n\r\n'),
+        data: (_socket, bytes) => {
+          text += bytes
+        },
+        close: () => resolve(text),
+        error: (_socket, error) => reject(error),
+      },
+    })
+  })
+  await server.stop(true)
+  expect(answer).toMatch(/^HTTP\/1\.1 308 .*\r\nlocation: https:\/\/api\.example\.com\/x\r\n/is)
+})

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createPlainPages } from '../../src/certificates/plain-pages.ts'
+import { reachOf } from '../../src/certificates/reach.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { probeHttp } from '../../src/platform/http-probe.ts'
+import { systemRandom } from '../../src/platform/random.ts'
+import { createResolver, type Resolver } from '../../src/platform/resolver.ts'
+import { startZone, type Zone } from '../../src/platform/zone-server.ts'
+
+/** Where a name leads, by a DNS over UDP and servers on loopback addresses: 127.0.0.1 is this machine, 127.0.0.2 another. */
+
+const pages = createPlainPages(() => '')
+let zone: Zone
+let resolver: Resolver
+let ours: ReturnType<typeof Bun.serve>
+let theirs: ReturnType<typeof Bun.serve>
+const probed: string[] = []
+
+beforeAll(async () => {
+  ours = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: pages.fetch })
+  theirs = Bun.serve({ hostname: '127.0.0.2', port: ours.port!, fetch: () => new Response('welcome') })
+  zone = await startZone([
+    { name: 'here.test', type: 'A', data: '127.0.0.1' },
+    { name: 'alias.test', type: 'CNAME', data: 'here.test' },
+    { name: 'both.test', type: 'A', data: '127.0.0.1' },
+    { name: 'both.test', type: 'A', data: '127.0.0.2' },
+    { name: 'empty.test', type: 'TXT', data: 'no address' },
+    { name: 'private.test', type: 'A', data: '10.1.2.3' },
+    { name: 'public.test', type: 'A', data: '203.0.113.9' },
+    { name: 'world.test', type: 'A', data: '198.41.0.4' },
+    { name: 'six.test', type: 'A', data: '127.0.0.1' },
+    { name: 'six.test', type: 'AAAA', data: '2001:500:2::c' },
+  ])
+  zone.fail('broken.test', 'SERVFAIL')
+  resolver = createResolver({ servers: [zone.address], clock: systemClock, random: systemRandom, tries: 1 })
+})
+afterAll(async () => {
+  resolver.close()
+  await Promise.all([zone.stop(), ours.stop(true), theirs.stop(true)])
+})
+
+const look = (name: string, own: string[] = ['127.0.0.1'], port = ours.port!) =>
+  reachOf(name, {
+    resolver,
+    pages,
+    random: systemRandom,
+    ownAddresses: () => own,
+    probe: (at) => {
+      probed.push(at.ip)
+      return at.ip.startsWith('127.') ? probeHttp(at, { maxBytes: 256, timeoutMs: 2_000 }) : Promise.resolve(null)
+    },
+    port,
+  })
+
+test.each(['here.test', 'alias.test'])('%s leads here', async (name) => {
+  expect(await look(name)).toEqual({ kind: 'here' })
+})
+
+test.each([
+  ['empty.test', 'empty.test has no A or AAAA record'],
+  ['nothing.test', 'nothing.test has no A or AAAA record'],
+  ['broken.test', 'the DNS gives no answer for broken.test'],
+  ['both.test', 'both.test leads to 127.0.0.2, which is not this machine'],
+  ['private.test', 'private.test leads to 10.1.2.3, which is not this machine'],
+])('%s does not: %s', async (name, reason) => {
+  expect(await look(name)).toEqual({ kind: 'elsewhere', reason })
+})
+
+test('private addresses of others are not even asked', async () => {
+  await look('private.test')
+  expect(probed).not.toContain('10.1.2.3')
+  expect(probed).not.toContain('127.0.0.2')
+})
+
+test('a public address that does not answer may be passed on to a machine that has only private ones', async () => {
+  expect(await look('world.test', ['127.0.0.1', '10.0.0.5'])).toEqual({ kind: 'unknown' })
+  expect(await look('world.test', ['127.0.0.1', '192.5.5.241'])).toEqual({
+    kind: 'elsewhere',
+    reason: 'world.test leads to 198.41.0.4, which is not this machine',
+  })
+})
+
+test('one IPv6 address that leads elsewhere is enough: nobody knows which is asked', async () => {
+  expect((await look('six.test', ['127.0.0.1', '192.5.5.241'])).kind).toBe('elsewhere')
+})
+
+test('an own address where nobody answers is told by its port', async () => {
+  const closed = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
+  const { port } = closed
+  closed.stop(true)
+  expect(await look('here.test', ['127.0.0.1'], port)).toEqual({
+    kind: 'elsewhere',
+    reason: `127.0.0.1 is ours, but http.listen_redirect is not reached at its port ${port}`,
+  })
+})

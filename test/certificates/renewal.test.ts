@@ -1,0 +1,339 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { OrderFailure } from '../../src/certificates/acme/failure.ts'
+import { readKept } from '../../src/certificates/kept.ts'
+import type { Reach } from '../../src/certificates/reach.ts'
+import { createRenewal, type Renewal } from '../../src/certificates/renewal.ts'
+import { type Certificate, selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
+
+/** When a certificate is got, and what becomes of attempts. The authority is a function here, and reach a table. */
+
+const START = Date.UTC(2026, 10, 21, 12)
+const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000]
+const HOST = 'mail.example.com'
+const API = 'api.example.com'
+
+let dataDir = ''
+let clock: FakeClock
+let lines: string[]
+/** Names of each order, and when (hours since START). */
+let orders: { names: string[]; hours: number }[]
+let reach: Record<string, Reach>
+let domainNames: string[]
+let answer: (names: readonly string[], signal: AbortSignal) => Promise<Certificate>
+let changes: number
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'postrider-renewal-'))
+  clock = createFakeClock(START)
+  lines = []
+  orders = []
+  reach = {}
+  domainNames = []
+  answer = (names) => made(names)
+  changes = 0
+})
+afterEach(() => rmSync(dataDir, { recursive: true }))
+
+/** Valid from a day ago, as selfSignedCertificate makes them. */
+const made = (names: readonly string[], days = 90) =>
+  selfSignedCertificate({ names: [...names], now: clock.now(), days })
+
+async function open(names = [HOST], settings = 'settings'): Promise<Renewal> {
+  return createRenewal({
+    dataDir,
+    kept: await readKept(dataDir, settings),
+    names,
+    domainNames: async () => domainNames,
+    reachOf: async (name) => reach[name] ?? { kind: 'here' },
+    order: (wanted, signal) => {
+      orders.push({ names: [...wanted], hours: Math.round((clock.now() - START) / HOUR_MS) })
+      return answer(wanted, signal)
+    },
+    onChange: () => {
+      changes++
+    },
+    clock,
+    random: { bytes: () => new Uint8Array(), fraction: () => 0.5 },
+    log: createLog({ clock, level: 'info', format: 'text', write: (line) => lines.push(line) }),
+  })
+}
+
+/** The minute task, for so long. */
+async function pass(renewal: Renewal, ms: number, stepMs = MINUTE_MS): Promise<void> {
+  for (const end = clock.now() + ms; clock.now() < end; ) {
+    await renewal.tend()
+    await clock.advance(stepMs)
+  }
+  await renewal.tend()
+}
+
+const hours = () => orders.map((order) => order.hours)
+const refusing = async () => {
+  throw new OrderFailure('the authority says: no')
+}
+
+test('the first comes at once, is kept for its owner alone and is there after a restart', async () => {
+  const renewal = await open([HOST, API])
+  expect(renewal.certificate()).toBeNull()
+  await renewal.tend()
+  expect(renewal.certificate()?.names).toEqual([HOST, API])
+  expect(changes).toBe(1)
+  expect(statSync(join(dataDir, 'acme-certificate.pem')).mode & 0o777).toBe(0o600)
+  const again = await open([HOST, API])
+  expect(again.certificate()).toEqual(renewal.certificate())
+  await pass(again, DAY_MS, HOUR_MS)
+  expect(orders).toHaveLength(1)
+})
+
+test('it is renewed when two thirds of its time are over, again and again', async () => {
+  const renewal = await open()
+  await pass(renewal, 200 * DAY_MS, HOUR_MS)
+  // A day old already when it comes.
+  expect(hours()).toEqual([0, 59, 118, 177].map((days) => days * 24))
+  expect(changes).toBe(4)
+})
+
+describe('failures', () => {
+  test('are an hour apart, then six, then a day, whoever restarts it', async () => {
+    answer = refusing
+    let renewal = await open()
+    for (let day = 0; day < 16; day++) {
+      await pass(renewal, DAY_MS / 4, 10 * MINUTE_MS)
+      renewal = await open()
+    }
+    expect(hours()).toEqual([0, 1, 7, 31, 55, 79])
+    answer = (names) => made(names)
+    await pass(renewal, DAY_MS, HOUR_MS)
+    expect(renewal.certificate()?.names).toEqual([HOST])
+    expect(lines.filter((line) => line.includes('no certificate issued'))).toHaveLength(6)
+  })
+
+  test('count before they are made: a process that dies during one has made it', async () => {
+    answer = () => new Promise(() => {})
+    void (await open()).tend()
+    await clock.advance(0)
+    while (orders.length === 0) await clock.advance(0)
+    const renewal = await open()
+    answer = (names) => made(names)
+    await pass(renewal, HOUR_MS - 2 * MINUTE_MS)
+    expect(hours()).toEqual([0])
+    await pass(renewal, 5 * MINUTE_MS)
+    expect(hours()).toEqual([0, 1])
+  })
+
+  test('of our own stopping do not count', async () => {
+    answer = (_names, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new OrderFailure('stopped'))))
+    const renewal = await open()
+    const tended = renewal.tend()
+    while (orders.length === 0) await clock.advance(0)
+    await renewal.stop()
+    await tended
+    answer = (names) => made(names)
+    await pass(await open(), 3 * MINUTE_MS)
+    expect(orders).toHaveLength(2)
+  })
+
+  test('wait for as long as the authority says', async () => {
+    answer = async () => {
+      throw new OrderFailure('the authority says: too many', { retryAfterMs: 3 * DAY_MS })
+    }
+    await pass(await open(), 7 * DAY_MS, HOUR_MS)
+    expect(hours()).toEqual([0, 72, 144])
+  })
+
+  test('begin anew with other settings', async () => {
+    answer = refusing
+    await pass(await open(), 2 * HOUR_MS)
+    await pass(await open([HOST], 'another authority'), 2 * MINUTE_MS)
+    expect(hours()).toEqual([0, 1, 2])
+  })
+
+  test('leave the certificate before where it is, and it is shown no longer than it holds', async () => {
+    const renewal = await open()
+    await renewal.tend()
+    const first = renewal.certificate()
+    answer = refusing
+    await pass(renewal, 88 * DAY_MS, 6 * HOUR_MS)
+    expect(renewal.certificate()).toEqual(first)
+    expect(changes).toBe(1)
+    await pass(renewal, 2 * DAY_MS, 6 * HOUR_MS)
+    expect(renewal.certificate()).toBeNull()
+    expect(changes).toBe(2)
+    expect((await open()).certificate()).toBeNull()
+  })
+
+  test.each<[string, () => Promise<Certificate>, string]>([
+    ['another name', () => made(['other.example.com']), `without ${HOST}`],
+    ['nothing that is one', async () => ({ certificatePem: 'nothing', keyPem: 'nothing' }), 'sent no certificate'],
+    ['another key', async () => ({ ...(await made([HOST])), keyPem: (await made([HOST])).keyPem }), 'for another key'],
+  ])('a certificate of %s is one', async (_what, given, words) => {
+    answer = given
+    const renewal = await open()
+    await pass(renewal, HOUR_MS)
+    expect(renewal.certificate()).toBeNull()
+    expect(changes).toBe(0)
+    expect(lines.filter((line) => line.includes(words))).not.toBeEmpty()
+  })
+
+  test('an unforeseen one is logged whole, and told as a fault of ours', async () => {
+    answer = async () => {
+      throw new TypeError('undefined is not')
+    }
+    await (await open()).tend()
+    expect(lines.join('')).toContain('TypeError')
+    expect((await readKept(dataDir, 'settings')).progress.trouble).toBe('a fault of this program; the log has it')
+  })
+
+  test('a reload does not wait, but for a quarter of an hour', async () => {
+    answer = refusing
+    const renewal = await open()
+    await renewal.tend()
+    renewal.hurry()
+    await renewal.tend()
+    expect(orders).toHaveLength(1)
+    await clock.advance(15 * MINUTE_MS)
+    renewal.hurry()
+    await renewal.tend()
+    expect(orders).toHaveLength(2)
+  })
+})
+
+describe('names', () => {
+  const elsewhere: Reach = { kind: 'elsewhere', reason: `${API} leads to 192.0.2.1, which is not this machine` }
+
+  test('that lead elsewhere cost no attempt, are told once, and come when they lead here', async () => {
+    reach[HOST] = { kind: 'elsewhere', reason: `${HOST} has no A or AAAA record` }
+    const renewal = await open()
+    await pass(renewal, HOUR_MS)
+    expect(orders).toEqual([])
+    expect(lines).toHaveLength(1)
+    expect((await readKept(dataDir, 'settings')).progress.trouble).toBe(`${HOST} has no A or AAAA record`)
+    delete reach[HOST]
+    await pass(renewal, 6 * MINUTE_MS)
+    expect(renewal.certificate()?.names).toEqual([HOST])
+    expect((await readKept(dataDir, 'settings')).progress.trouble).toBeNull()
+  })
+
+  test('that can be had are not kept waiting by one that cannot', async () => {
+    reach[API] = elsewhere
+    const renewal = await open([HOST, API])
+    await pass(renewal, HOUR_MS)
+    expect(orders.map(({ names }) => names)).toEqual([[HOST]])
+    delete reach[API]
+    await pass(renewal, 6 * MINUTE_MS)
+    expect(renewal.certificate()?.names).toEqual([HOST, API])
+  })
+
+  test('keep their place for a while when they lead elsewhere at a renewal', async () => {
+    const renewal = await open([HOST, API])
+    await renewal.tend()
+    reach[API] = elsewhere
+    await pass(renewal, 70 * DAY_MS, HOUR_MS)
+    expect(orders).toHaveLength(1)
+    await pass(renewal, 11 * DAY_MS, HOUR_MS)
+    expect(orders.map(({ names }) => names)).toEqual([[HOST, API], [HOST]])
+  })
+
+  test('behind an address that may be passed on are tried', async () => {
+    reach[HOST] = { kind: 'unknown' }
+    domainNames = ['links.example.net']
+    reach['links.example.net'] = { kind: 'unknown' }
+    const renewal = await open()
+    await renewal.tend()
+    expect(renewal.certificate()?.names).toEqual([HOST])
+  })
+
+  test('of domains come too, but once a day, and only those that lead here', async () => {
+    answer = (names) => selfSignedCertificate({ names: [...names], now: clock.now() + DAY_MS, days: 90 })
+    const renewal = await open()
+    await renewal.tend()
+    domainNames = ['one.example.net', 'two.example.net', 'away.example.net']
+    reach['away.example.net'] = elsewhere
+    await pass(renewal, 26 * HOUR_MS)
+    domainNames.push('three.example.net')
+    await pass(renewal, 26 * HOUR_MS)
+    expect(orders.map((order) => order.names)).toEqual([
+      [HOST],
+      [HOST, 'one.example.net', 'two.example.net'],
+      [HOST, 'one.example.net', 'two.example.net', 'three.example.net'],
+    ])
+    expect(hours()).toEqual([0, 24, 48])
+  })
+
+  test('of a domain that the authority refuses do not keep the others from theirs', async () => {
+    domainNames = ['evil.example.net', 'good.example.net']
+    answer = async (names) => {
+      if (!names.includes('evil.example.net')) return made(names)
+      throw new OrderFailure('evil.example.net: refused', { refusedNames: ['evil.example.net'] })
+    }
+    const renewal = await open()
+    await pass(renewal, 12 * MINUTE_MS)
+    expect(renewal.certificate()?.names).toEqual([HOST, 'good.example.net'])
+    await pass(renewal, 6 * DAY_MS, HOUR_MS)
+    expect(orders).toHaveLength(2)
+    await pass(renewal, 2 * DAY_MS, HOUR_MS)
+    expect(orders).toHaveLength(3)
+    expect(renewal.certificate()?.names).toEqual([HOST, 'good.example.net'])
+  })
+
+  test('are a hundred at most, the own ones first', async () => {
+    domainNames = Array.from({ length: 150 }, (_, at) => `host${at}.example.net`)
+    const renewal = await open()
+    await renewal.tend()
+    expect(renewal.certificate()?.names).toHaveLength(100)
+    expect(renewal.certificate()?.names[0]).toBe(HOST)
+  })
+})
+
+describe('a clock that is set', () => {
+  const TEN_YEARS_MS = 3650 * DAY_MS
+
+  test('ten years ahead and back costs an attempt or two, and nothing waits ten years', async () => {
+    const renewal = await open()
+    await renewal.tend()
+    const first = renewal.certificate()
+    answer = refusing // the certificate of the authority itself has ended by then
+    clock.leap(TEN_YEARS_MS)
+    await pass(renewal, 30 * MINUTE_MS)
+    expect(renewal.certificate()).toBeNull()
+    clock.leap(-TEN_YEARS_MS)
+    await pass(renewal, 2 * MINUTE_MS)
+    expect(renewal.certificate()).toEqual(first)
+    expect(orders).toHaveLength(2)
+    answer = (names) => made(names)
+    await pass(renewal, 62 * DAY_MS, HOUR_MS)
+    expect(orders).toHaveLength(3)
+    expect(changes).toBe(4)
+  })
+
+  test('ahead for good gets certificates that have ended, three days apart, and is told so', async () => {
+    answer = (names) => selfSignedCertificate({ names: [...names], now: START, days: 90 })
+    clock.leap(TEN_YEARS_MS)
+    const renewal = await open()
+    await pass(renewal, 7 * DAY_MS, HOUR_MS)
+    expect(orders).toHaveLength(3)
+    expect(renewal.certificate()).toBeNull()
+    expect(lines.join('')).toContain('is the clock of this machine right?')
+    clock.leap(-TEN_YEARS_MS)
+    await renewal.tend()
+    expect(renewal.certificate()?.names).toEqual([HOST])
+    expect(orders).toHaveLength(3)
+  })
+})
+
+test('damaged files are as if there were none', async () => {
+  await (await open()).tend()
+  writeFileSync(join(dataDir, 'acme-progress.json'), '{"failures": "many"')
+  const pem = join(dataDir, 'acme-certificate.pem')
+  writeFileSync(pem, readFileSync(pem, 'utf8').slice(0, 600))
+  const renewal = await open()
+  expect(renewal.certificate()).toBeNull()
+  await renewal.tend()
+  expect(orders).toHaveLength(2)
+})
