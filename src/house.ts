@@ -142,6 +142,7 @@ async function furnish(
     onTorn: (bytes) => log.warn('the log of the database ended in an unfinished change, which was left out', { bytes }),
   })
   undo.push(() => store.close())
+  await tellHeld(store, log)
   await store.deliveries.endForeignLeases(workerId, clock.now())
   await store.webhookDeliveries.endForeignLeases(workerId, clock.now())
   await store.inboundDeliveries.endForeignLeases(workerId, clock.now())
@@ -462,6 +463,15 @@ async function furnish(
       undo[0]!() // the lock on the data directory, last
     },
   }
+}
+
+/** After a restore nothing of what waited goes by itself, and somebody should know. */
+async function tellHeld(store: Store, log: Log): Promise<void> {
+  if ((await store.held.restored()) === null) return
+  const { deliveries, webhookDeliveries, inboundDeliveries } = await store.held.count()
+  if (deliveries + webhookDeliveries + inboundDeliveries === 0) return
+  const counts = { deliveries, webhook_deliveries: webhookDeliveries, inbound_deliveries: inboundDeliveries }
+  log.warn('held since a restore, until `postrider restore release`', counts)
 }
 
 /** No wait of this ladder is longer, nor one that an endpoint asked for. */

@@ -15,6 +15,8 @@ export async function writeDebian(making: Making & { architecture: string }): Pr
     'DEBIAN/prerm': source('scripts/package/prerm'),
     'DEBIAN/postrm': source('scripts/package/postrm'),
     'usr/lib/systemd/system/postrider.service': unit(),
+    'usr/lib/systemd/system/postrider-backup.service': source('scripts/package/backup.service'),
+    'usr/lib/systemd/system/postrider-backup.timer': source('scripts/package/backup.timer'),
     'usr/lib/sysusers.d/postrider.conf': source('scripts/package/sysusers.conf'),
     'usr/lib/tmpfiles.d/postrider.conf': source('scripts/package/tmpfiles.conf'),
     'usr/share/man/man1/postrider.1.gz': gzip(pages['postrider.1']),

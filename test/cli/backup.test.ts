@@ -220,6 +220,9 @@ describe('restore', () => {
       expect(await change((name, bytes) => (name === 'seal.key' ? zeroed(bytes) : bytes))).toBe(
         'the backup is damaged: seal.key is not what was put into it',
       )
+      expect(await change((name, bytes) => (name === 'postrider.db' ? Buffer.concat([bytes, bytes]) : bytes))).toMatch(
+        /^the backup is damaged: expected postrider\.db of \d+ bytes/,
+      )
       const manifest = (text: (manifest: string) => string) =>
         change((name, bytes) => (name === 'manifest.json' ? Buffer.from(text(bytes.toString())) : bytes))
       expect(await manifest((text) => text.replace('"format": 1', '"format": 2'))).toMatch(/has format 2/)

@@ -252,4 +252,13 @@ export const THREATS: Threat[] = [
       ['test/storage/contract-audit-log.ts', 'what cannot be told of does not happen'],
     ],
   },
+  {
+    asset: 'the machine',
+    attack:
+      'a backup that was made up: files outside of the data directory, other bytes than told, a link, endless data',
+    shown: [
+      ['test/cli/backup.test.ts', 'refuses what is damaged, in whatever way, and changes nothing'],
+      ['src/platform/tar.test.ts', 'a link is no file of ours'],
+    ],
+  },
 ]

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { connect } from './driver.ts'
+import { requireFiles } from './soundness.ts'
 
 /** Copied before others may have the disk: four megabytes. */
 const STEP_PAGES = 1000
@@ -15,8 +16,9 @@ export interface Copied {
 /** A database, in use or not, → a copy in `to`, as it was at one moment: everything committed before the call is in it. One
  *  read transaction holds that moment, so writers go on and what they write meanwhile waits in the log. `to` is not there, or
  *  empty. `pace` is called between two steps, to leave the disk to those whose fsync somebody waits for. Throws what the
- *  driver throws: SQLITE_FULL without room for the copy. */
+ *  driver throws: SQLITE_FULL without room for the copy. StoreDamaged for a log that SQLite would quietly cut off. */
 export async function copyDatabase(file: string, to: string, pace: () => void): Promise<Copied> {
+  requireFiles(file)
   const db = connect(file, { busyTimeoutMs: PATIENCE_MS })
   const logBytes = () => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
   try {
