@@ -2013,7 +2013,7 @@ export interface WebhooksCreateBody {
     | 'quality.alert'
   >
   description?: string | null
-  /** `resend`: the shape and headers that Resend posts, for receivers that were made for it. */
+  /** `resend`: the shape and headers that Resend posts, for receivers that were made for it. Absent: `enveloped`. */
   format?: 'enveloped' | 'resend'
 }
 

@@ -29,8 +29,10 @@ const eventTypes = z
 const description = label(500).nullish()
 const format = z
   .enum(WEBHOOK_FORMATS)
-  .default('enveloped')
-  .describe('`resend`: the shape and headers that Resend posts, for receivers that were made for it.')
+  .optional()
+  .describe(
+    '`resend`: the shape and headers that Resend posts, for receivers that were made for it. Absent: `enveloped`.',
+  )
 const listQuery = z.strictObject(pageFields)
 const testBody = z.strictObject({ type: z.enum(EVENT_TYPES) })
 const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
@@ -72,7 +74,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
           organizationId,
           url: body.url,
           events: body.events,
-          format: body.format,
+          format: body.format ?? 'enveloped',
           status: 'active',
           description: body.description ?? null,
           disabledReason: null,
