@@ -98,7 +98,7 @@ function seenOf(
   return {
     name,
     wasVerified: status === 'verified',
-    wrong: wrong.length === 0 && isSilent ? null : wrong.map((finding) => finding.name),
+    wrong: wrong.length === 0 && isSilent ? null : [...new Set(wrong.map((finding) => finding.name))],
   }
 }
 

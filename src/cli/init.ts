@@ -1,6 +1,7 @@
-import { chownSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Config, publicUrlAt } from '../config.ts'
+import { type DnsHosting, hostOfZone } from '../domains/dns-host.ts'
 import type { CheckResult } from '../health/check.ts'
 import { heldPorts } from '../health/held-ports.ts'
 import type { Organization } from '../model/organization.ts'
@@ -44,10 +45,10 @@ export async function init(options: Options): Promise<void> {
   if (known !== null) return tellUnchanged(known, options)
 
   const look = async (draft: Draft, only?: string) => {
+    if (!options.json && only === undefined) print('Looking at this machine')
     const found = await lookAtMachine(draft.config, [domain], held)
     const shown = only === undefined ? found : found.filter(({ name }) => name === only)
-    const head = only === undefined ? 'Looking at this machine\n' : ''
-    if (!options.json) print(`${head}${findings(shown, paintFor(process.env, process.stdout.isTTY))}\n`)
+    if (!options.json) print(`${findings(shown, paintFor(process.env, process.stdout.isTTY))}\n`)
     return found
   }
   let draft = first
@@ -66,11 +67,13 @@ export async function init(options: Options): Promise<void> {
       const made = await establish(domain, options, office)
       // What is there already shows in the table, and is left out of the zone file.
       if (checks?.some(isDmarcThere)) made.domain = await lookedAt(made, office)
+      const dnsHost = checks?.some(isDnsThere) ? await hostOfZone(domain, office.operator.resolver) : null
       const zone = zoneFolder === null ? null : writeZone(join(zoneFolder, `${domain}.zone`), made, office.config)
-      tell({ ...made, zone, checks }, options, draft)
+      tell({ ...made, zone, dnsHost, checks }, options, draft)
     })
   } catch (thrown) {
     for (const { path } of draft.files) rmSync(path, { force: true })
+    if (zoneFolder !== null) removeIfEmpty(zoneFolder)
     throw thrown
   }
 }
@@ -82,7 +85,7 @@ interface Established {
   dashboardUrl: string
 }
 
-type Made = Established & { zone: string | null; checks: CheckResult[] | null }
+type Made = Established & { zone: string | null; dnsHost: DnsHosting | null; checks: CheckResult[] | null }
 
 /** The record of a domain that is there already, in a store that is; asked without making either. */
 async function knownDomain(name: string, config: Config): Promise<Known | null> {
@@ -109,6 +112,7 @@ async function establish(name: string, options: Options, office: Office): Promis
   return { organizationId, domain, apiKey: String(key.key), dashboardUrl: url }
 }
 
+const isDnsThere = ({ name, status }: CheckResult) => name === 'name_servers' && status !== 'fail'
 const isDmarcThere = ({ name, status }: CheckResult) => name === 'dmarc' && status === 'pass'
 
 function lookedAt({ organizationId, domain }: Known, { operator }: Office): Promise<Record<string, unknown>> {
@@ -168,6 +172,14 @@ function openZoneFolder(configFile: string, dataDir: string): string | null {
   }
 }
 
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch {
+    // zone files of other domains are in it
+  }
+}
+
 /** Null when it cannot be written: `dns show --zone` prints the same. */
 function writeZone(path: string, { domain }: Established, config: Config): string | null {
   const name = String(domain.name)
@@ -217,7 +229,7 @@ function tellMachine({ organizationId, domain, apiKey, dashboardUrl, checks }: M
 
 /** What was made, and everything between here and the first mail. */
 function nextSteps(made: Made, file: string, { config, files }: Draft): string {
-  const { organizationId, domain, apiKey, dashboardUrl, zone } = made
+  const { organizationId, domain, apiKey, dashboardUrl, zone, dnsHost } = made
   const paint = paintFor(process.env, process.stdout.isTTY)
   const hosts = hostRecords(config.hostname, String(domain.name))
   const written = files.length === 0 ? [`used ${file}`] : files.map(({ path }) => `wrote ${resolve(path)}`)
@@ -230,7 +242,7 @@ ${paint.bold('Admin API key, shown this once')}
   ${apiKey}
 
 ${paint.bold(`1. Publish at the DNS host of ${domain.name}`)}${zone === null ? '' : ` (the same as lines for a zone: ${zone})`}
-${dnsTable(domain.dns_records as PublishedRecord[], hosts)}
+${dnsTable(domain.dns_records as PublishedRecord[], hosts)}${dnsHost === null ? '' : `\n${dnsHost.name}: ${dnsHost.advice}`}
 And at the provider of this machine: the reverse DNS (PTR) of its address, ${config.hostname}${hosts.length > 0 ? '' : ', whose A record stands in another zone'}.
 
 ${paint.bold('2. Run it under systemd, as root')}

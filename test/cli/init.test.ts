@@ -116,7 +116,11 @@ describe('init', () => {
     let zone: Zone
     let env: Record<string, string>
     beforeEach(async () => {
-      zone = await startZone([...PROVIDERS, { name: '_dmarc.example.com', type: 'TXT', data: 'v=DMARC1; p=reject' }])
+      zone = await startZone([
+        ...PROVIDERS,
+        { name: '_dmarc.example.com', type: 'TXT', data: 'v=DMARC1; p=reject' },
+        { name: 'example.com', type: 'NS', data: 'ada.ns.cloudflare.com' },
+      ])
       const port = await freePort()
       env = {
         POSTRIDER_DNS_SERVERS: zone.address,
@@ -138,6 +142,7 @@ describe('init', () => {
         expect(stdout).toMatch(/^Looking at this machine\n/)
         expect(stdout).toMatch(/✗ outbound port 25 +outbound port 25 is blocked/)
         expect(stdout).toContain('postrider init --smarthost')
+        expect(stdout).toContain('Cloudflare: leave the proxy off')
         expect(stdout.indexOf('outbound port 25')).toBeLessThan(stdout.indexOf('✓ wrote'))
         const needed = stdout.split('\n').filter((line) => /^\d+ +yes +/.test(line))
         expect(needed.length).toBeLessThanOrEqual(6)

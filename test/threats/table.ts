@@ -53,6 +53,27 @@ export const THREATS: Threat[] = [
     shown: [
       ['test/fuzz/lists.test.ts', 'what we wrote comes back as it was, and begins no formula'],
       ['src/suppressions/read-list.test.ts', 'evidence is one short line'],
+      ['src/cli/findings.test.ts', 'what a server or a name in DNS says cannot write on our terminal'],
+    ],
+  },
+  {
+    asset: 'the operator’s network',
+    attack: 'a name in DNS that leads the checks of the machine, or a look at a domain’s records, to an inner address',
+    shown: [
+      ['test/health/port-25.test.ts', 'addresses that may not be connected to are not called'],
+      [
+        'src/platform/authoritative.test.ts',
+        'asks the other one where no authority is known, may be asked, or answers',
+      ],
+    ],
+  },
+  {
+    asset: 'the password of the smarthost',
+    attack: 'it shows in what a set-up or a check prints, or to other users of the machine',
+    shown: [
+      ['test/cli/init.test.ts', 'a smarthost stands in a file of its own that nobody else can read'],
+      ['test/cli/init.test.ts', 'a smarthost that is none, and no domain where nobody can be asked'],
+      ['test/outbound/greet.test.ts', 'tells of a login that is refused, without the password'],
     ],
   },
   {

@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test'
+import type { Lookup } from '../platform/resolver.ts'
+import { hostOfZone } from './dns-host.ts'
+
+const asked: string[] = []
+const hostWith = async (lookup: Lookup<string>) => {
+  const ns = async (name: string) => {
+    asked.push(name)
+    return lookup
+  }
+  return (await hostOfZone('news.acme.co.uk', { ns }))?.name ?? null
+}
+const servers = (...records: string[]): Lookup<string> => ({
+  kind: 'records',
+  records,
+  ttlSeconds: 1,
+  authentic: false,
+})
+
+test('who runs a zone is known by its name servers, asked of what was registered', async () => {
+  expect(await hostWith(servers('ada.ns.cloudflare.com', 'bob.ns.cloudflare.com.'))).toBe('Cloudflare')
+  expect(await hostWith(servers('NS-1.awsdns-00.co.uk'))).toBe('Amazon Route 53')
+  expect(await hostWith(servers('ns1.acme.co.uk'))).toBeNull()
+  expect(await hostWith({ kind: 'temporary', reason: 'timeout' })).toBeNull()
+  expect(new Set(asked)).toEqual(new Set(['acme.co.uk']))
+})

@@ -1,0 +1,38 @@
+import type { Resolver } from '../platform/resolver.ts'
+import { registrableDomain } from './name.ts'
+
+/** Who runs the zone of a domain, and what to mind in its forms. */
+export interface DnsHosting {
+  name: string
+  advice: string
+}
+
+const RELATIVE = 'its form adds the domain by itself: enter names without it.'
+
+/** By the names of name servers. */
+const KNOWN: (DnsHosting & { servers: RegExp })[] = [
+  {
+    name: 'Cloudflare',
+    servers: /\.ns\.cloudflare\.com$/,
+    advice: 'leave the proxy off (“DNS only”) for every name here; mail does not pass it.',
+  },
+  {
+    name: 'Amazon Route 53',
+    servers: /^ns-\d+\.awsdns-\d+\./,
+    advice: 'texts stand in quotes there, longer ones as several strings of up to 255, as in the zone file.',
+  },
+  { name: 'Hetzner DNS', servers: /\.ns\.hetzner\.(?:com|de)$/, advice: 'a name of another zone ends in a dot there.' },
+  { name: 'GoDaddy', servers: /\.domaincontrol\.com$/, advice: RELATIVE },
+  { name: 'Namecheap', servers: /\.registrar-servers\.com$/, advice: RELATIVE },
+  { name: 'OVH', servers: /\.ovh\.(?:net|ca)$/, advice: RELATIVE },
+  { name: 'Gandi', servers: /\.gandi\.net$/, advice: RELATIVE },
+  { name: 'DigitalOcean', servers: /^ns\d\.digitalocean\.com$/, advice: RELATIVE },
+]
+
+/** Domain → who runs its zone; null when that is not known, or DNS does not tell. Never rejects. */
+export async function hostOfZone(domain: string, resolver: Pick<Resolver, 'ns'>): Promise<DnsHosting | null> {
+  const lookup = await resolver.ns(registrableDomain(domain))
+  const servers = lookup.kind === 'records' ? lookup.records.map((name) => name.toLowerCase().replace(/\.$/, '')) : []
+  const known = KNOWN.find((host) => servers.some((server) => host.servers.test(server)))
+  return known === undefined ? null : { name: known.name, advice: known.advice }
+}
