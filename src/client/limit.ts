@@ -1,5 +1,8 @@
 import type { Clock } from './clock.ts'
 
+/** Any reason will do; without one the runtime makes an exception each time. */
+const DONE = 'done'
+
 /** A signal that ends with the caller's, or when the time is up. */
 export interface Limit {
   signal: AbortSignal
@@ -29,13 +32,13 @@ export function limited(clock: Clock, ms: number, outer: AbortSignal | undefined
     signal: inner.signal,
     isOver: () => isOver,
     restart: (again) => {
-      timer.abort()
+      timer.abort(DONE)
       timer = new AbortController()
       void start(again, timer)
     },
-    pause: () => timer.abort(),
+    pause: () => timer.abort(DONE),
     end: () => {
-      timer.abort()
+      timer.abort(DONE)
       outer?.removeEventListener('abort', stop)
     },
   }
