@@ -48,7 +48,7 @@ export function createSessions(store: Pick<Store, 'sessions' | 'organizations' |
     ofCookie,
     of(request, now) {
       const { headers } = request
-      if (headers.has('authorization') || !isMeant(headers)) return null
+      if (headers.get('authorization') || !isMeant(headers)) return null
       const session = ofCookie(request, now)
       if (session !== null) requireSameOrigin(headers)
       return session

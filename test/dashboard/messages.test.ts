@@ -46,13 +46,17 @@ async function furnish(house: TestHouse): Promise<void> {
     await house.send({ to: `${name}@customer.example`, subject: `Sandbox ${name}` }, sandbox)
   }
   ids = { delivered, bounced, deferred, nasty, sandbox: body.id }
+  await until('an alert', async () => {
+    await house.clock.advance(1_000)
+    return (await house.read('/v1/quality')).data[0].alerts.length > 0
+  })
   await until('webhooks to be told', () => house.receiver.requests.length > 5)
 }
 
 describe.skipIf(!hasBrowser)('messages', () => {
   let board: TestDashboard
   beforeAll(async () => {
-    board = await startDashboard(furnish)
+    board = await startDashboard(furnish, { quality: { min_sent: 3 } })
   }, LIMIT_MS)
   afterAll(() => board?.close(), LIMIT_MS)
 
@@ -62,6 +66,8 @@ describe.skipIf(!hasBrowser)('messages', () => {
       for (const theme of ['light', 'dark'] as const) {
         const page = await board.open('/', { theme })
         await page.locator('.plot canvas').waitFor()
+        expect(await page.getByRole('alert').textContent()).toContain('bounces are at 25.00 %, over 5.00 %')
+        expect(await page.getByText('over the limit').isVisible()).toBe(true)
         expect(await page.getByText('Bounced').first().isVisible()).toBe(true)
         expect(await axeFaults(page)).toEqual([])
         await screenshot(page, `overview-${theme}`)

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { hashToken, mintToken } from '../../src/api/sessions.ts'
+import type { ConfigValues } from '../../src/config.ts'
 import { createMintId } from '../../src/platform/ids.ts'
 import { systemRandom } from '../../src/platform/random.ts'
 import { signIn } from '../support/api.ts'
@@ -48,9 +49,10 @@ const SHOTS = join(import.meta.dir, '../../dist/test/screenshots')
 /** `furnish` puts into the house what the tests are to see. */
 export async function startDashboard(
   furnish: (house: TestHouse) => Promise<void> = async () => {},
+  config: ConfigValues = {},
 ): Promise<TestDashboard> {
   const remote = await startRemoteMx({ script: { rcpt: (address) => REPLIES[address.split('@', 1)[0]!] ?? null } })
-  const house = await startHouse({ remote })
+  const house = await startHouse({ remote, config })
   const origin = `http://${house.house().listening.http}`
   const faults: string[] = []
   const mintId = createMintId(house.clock, systemRandom)

@@ -66,6 +66,25 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   )
 
   test(
+    'says what is left to do until the first mail, and no longer once there was one',
+    async () => {
+      const page = await board.open('/')
+      const steps = page.getByRole('region', { name: 'To the first mail' })
+      await steps.getByText('4 of 5 done').waitFor()
+      expect(await steps.getByRole('listitem').last().textContent()).toContain('Send a mail (to do)')
+      expect(await axeFaults(page)).toEqual([])
+      await screenshot(page, 'set-up')
+      const { body } = await board.house.send()
+      await board.house.ended(body.id)
+      await page.reload()
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+      await page.locator('.plot canvas').waitFor()
+      expect(await steps.count()).toBe(0)
+    },
+    LIMIT_MS,
+  )
+
+  test(
     'keeps the colours that were chosen, and what it acts for',
     async () => {
       const page = await board.open('/')

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { cookieToken, hashToken, SESSION_COOKIE } from '../../src/api/sessions.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { startHouse, type TestHouse } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
@@ -34,14 +35,25 @@ test('no secret stands in a log, a later answer, an error or a file, whatever th
     match: { type: 'catch_all' },
     action: { type: 'webhook', config: { url: 'https://hooks.example.com/in' } },
   })
+  const link = 'L'.repeat(40)
+  const soon = house.clock.now() + 60_000
+  await house.store().sessions.addLink({ tokenHash: hashToken(link), createdAt: house.clock.now(), expiresAt: soon })
+  const operator = { 'x-operator': '1', authorization: '' }
+  const opened = await house.ask('POST', '/session', { token: link }, operator)
+  const session = cookieToken(opened.headers.get('set-cookie'))!
+  const password = 'canary of a password, long'
+  const cookie = { ...operator, cookie: `${SESSION_COOKIE}=${session}` }
+  expect((await house.ask('POST', '/session/password', { password }, cookie)).status).toBe(200)
+  await house.ask('POST', '/session', { token: link }, operator)
   const stored = (await house.store().domains.get(domain.id))!
   const secrets = [
+    ...[link, session, password],
     ...[house.keys.live, house.keys.test, key.key, rotated.key, house.webhook.secret, changed.secret, route.secret],
     // A line of each private key, and the key that seals them.
     ...stored.dkim.map(({ privateKeyPem }) => privateKeyPem.split('\n')[1]!),
     readFileSync(join(house.dataDir, 'seal.key'), 'latin1').trim(),
   ]
-  expect(secrets.every((secret) => secret.length > 30)).toBe(true)
+  expect(secrets.every((secret) => secret.length > 25)).toBe(true)
 
   const { body } = await house.send()
   await house.ended(body.id)
@@ -60,6 +72,11 @@ test('no secret stands in a log, a later answer, an error or a file, whatever th
   await ask('GET', `/v1/webhooks/${house.webhook.id}/deliveries`)
   await ask('POST', `/v1/domains/${domain.id}/verify`)
   await ask('GET', '/openapi.json')
+  for (const path of ['session', 'v1/sessions', 'v1/organizations']) {
+    const { status, text } = await house.ask('GET', `/${path}`, undefined, cookie)
+    expect([path, status]).toEqual([path, 200])
+    answers.push(text)
+  }
   // A key where none belongs: in the path, the query, a field, and as another scheme.
   await ask('GET', `/v1/messages/${key.key}`)
   await ask('GET', `/v1/messages?cursor=${key.key}`)

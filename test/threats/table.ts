@@ -261,6 +261,15 @@ export const THREATS: Threat[] = [
     ],
   },
   {
+    asset: 'the operator’s session',
+    attack: 'scripts, forms, frames and remote content in a mail that is shown',
+    shown: [
+      ['test/dashboard/messages.test.ts', 'are shown without anything of theirs running, loading or leading away'],
+      ['test/dashboard/pages.test.ts', 'the frame that mail is shown in runs no script'],
+      ['test/dashboard/pages.test.ts', 'is the one page, with a policy that lets nothing in'],
+    ],
+  },
+  {
     asset: 'what is the operator’s alone',
     attack: 'an API key, whatever its permissions',
     shown: [['test/api/permissions.test.ts', 'lets in the keys that hold its permission or admin, and no other']],

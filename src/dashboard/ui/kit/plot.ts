@@ -19,7 +19,7 @@ export function plot(room: HTMLElement, times: readonly number[], lines: readonl
       cursor: { y: false, points: { size: 7 } },
       scales: { y: { range: (_, __, most) => [0, Math.max(4, most * 1.1)] } },
       axes: [
-        { ...axis, grid: { show: false } },
+        { ...axis, grid: { show: false }, values: (_, splits, __, ___, step) => splits.map((at) => timeOf(at, step)) },
         { ...axis, size: 44, incrs: WHOLE, values: (_, splits) => splits.map(short) },
       ],
       series: [
@@ -43,6 +43,16 @@ export function plot(room: HTMLElement, times: readonly number[], lines: readonl
     watch.disconnect()
     chart.destroy()
   }
+}
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+
+/** `14:00`, and the day where one begins or all are days. Seconds as uPlot counts. */
+function timeOf(at: number, stepSeconds: number): string {
+  const time = new Date(at * 1_000)
+  const isMidnight = time.getHours() === 0 && time.getMinutes() === 0
+  return (isMidnight || stepSeconds >= 86_400 ? day : clock).format(time)
 }
 
 /** There are no halves of a mail. */
