@@ -21,11 +21,12 @@ import { isolation } from './bench/isolation.ts'
 import { latency } from './bench/latency.ts'
 import type { Bench, Binary, Part } from './bench/part.ts'
 import { send } from './bench/send.ts'
+import { streams } from './bench/streams.ts'
 import { waiting } from './bench/waiting.ts'
 import { webhooks } from './bench/webhooks.ts'
 
 const QUICK: Part[] = [send, accept, isolation, claim, webhooks, inbound, latency, footprint]
-const PARTS: Part[] = [...QUICK, waiting]
+const PARTS: Part[] = [...QUICK, streams, waiting]
 
 const { values: options } = parseArgs({
   options: {

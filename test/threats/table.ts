@@ -229,6 +229,17 @@ export const THREATS: Threat[] = [
     ],
   },
   {
+    asset: 'events',
+    attack: 'a stream that outlives its key, reads nothing, is opened many times, or names what others own',
+    shown: [
+      ['test/api/events-stream.test.ts', 'ends at the first after its key was revoked or expired'],
+      ['test/api/events-stream.test.ts', 'one that does not read costs no memory and holds up nobody'],
+      ['test/api/events-stream.test.ts', 'a key has so many at once, and all together'],
+      ['test/api/events-stream.test.ts', 'nothing of another organization is told, and what it owns cannot be named'],
+      ['test/cli/listen.test.ts', 'what it cannot do is said in one line'],
+    ],
+  },
+  {
     asset: 'idempotency keys',
     attack: 'those of another organization, races, keys beyond measure',
     shown: [
