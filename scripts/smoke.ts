@@ -4,8 +4,10 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pkg from '../package.json' with { type: 'json' }
+import { verifySignature } from '../src/webhooks/sign.ts'
 
 const CHECK_LIMIT_MS = 120_000
+const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
 
 const built = process.argv[2] ?? join(import.meta.dir, '../dist/postrider')
 if (!existsSync(built)) {
@@ -20,7 +22,8 @@ try {
 
   check('version says the version', program, ['version'], (output) => output.includes(pkg.version))
   check('try --once walks the whole way', program, ['try', '--once'])
-  await checkDocuments(program)
+  await checkRunning('/docs, /openapi.json and the dashboard are in the program', program, documentsAreThere)
+  await checkRunning('listen posts the events of a mail, signed', program, eventsArePosted)
   writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./stray.ts"]\n')
   writeFileSync(join(folder, 'stray.ts'), 'process.exit(99)\n')
   writeFileSync(join(folder, '.env'), 'POSTRIDER_NO_SUCH_KEY=1\n')
@@ -44,23 +47,73 @@ function check(name: string, program: string, args: string[], isRight: (output: 
 }
 
 /** What is embedded is there: the page, a document with every schema in it, and the files of the dashboard. */
-async function checkDocuments(program: string): Promise<void> {
+async function documentsAreThere({ base_url: api }: Tried): Promise<void> {
+  const page = await (await fetch(`${api}/docs`)).text()
+  const document = await (await fetch(`${api}/openapi.json`)).text()
+  if (!page.startsWith('<!doctype html>')) throw new Error(`/docs is ${page}`)
+  if (!/^\{"openapi":"3\.1.*"Message":\{"type":"object"/s.test(document)) throw new Error(`openapi.json is ${document}`)
+  const dashboard = await (await fetch(`${api}/dashboard/`)).text()
+  const [script] = /\/dashboard\/assets\/[\w.-]+\.js/.exec(dashboard) ?? []
+  const { status } = await fetch(`${api}${script}`)
+  if (status !== 200) throw new Error(`${script} of the dashboard is ${status}`)
+}
+
+/** The events of a mail come out of one program, into another, and signed to a receiver. */
+async function eventsArePosted({ base_url: api, live_key: key }: Tried, program: string): Promise<void> {
+  const posted = Promise.withResolvers<void>()
+  const receiver = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: async (request) => {
+      const verdict = verifySignature(
+        request.headers.get('x-service-signature') ?? '',
+        await request.text(),
+        SECRET,
+        Date.now(),
+      )
+      if (verdict === 'valid') posted.resolve()
+      else posted.reject(new Error(`the signature is ${verdict}`))
+      return new Response(null, { status: 204 })
+    },
+  })
+  const to = ['--forward-to', `http://127.0.0.1:${receiver.port}`, '--secret', SECRET]
+  const listening = Bun.spawn([program, 'listen', '--url', api, '--after', '', ...to], {
+    cwd: folder,
+    env: { POSTRIDER_API_KEY: key },
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  try {
+    const body = JSON.stringify({ from: 'a@postrider.example', to: 'ann@customer.example', subject: 'x', text: 'x' })
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    await fetch(`${api}/v1/send`, { method: 'POST', headers, body })
+    const ended = listening.exited.then(async () => {
+      throw new Error(`listen ended: ${await new Response(listening.stderr).text()}`)
+    })
+    await Promise.race([posted.promise, ended])
+    listening.kill('SIGINT')
+    if ((await listening.exited) !== 130) throw new Error(`listen ended with ${listening.exitCode}`)
+  } finally {
+    listening.kill('SIGKILL')
+    await receiver.stop(true)
+  }
+}
+
+/** What a try-out says of itself. */
+interface Tried {
+  base_url: string
+  live_key: string
+}
+
+/** Work with a try-out that runs. */
+async function checkRunning(name: string, program: string, work: (tried: Tried, program: string) => Promise<void>) {
   const running = Bun.spawn([program, 'try', '--json', '--port', '0'], { cwd: folder, env: {}, stdout: 'pipe' })
   const limit = setTimeout(() => running.kill('SIGKILL'), CHECK_LIMIT_MS)
   try {
-    const { base_url: api } = JSON.parse(await firstLine(running.stdout))
-    const page = await (await fetch(`${api}/docs`)).text()
-    const document = await (await fetch(`${api}/openapi.json`)).text()
-    if (!page.startsWith('<!doctype html>')) throw new Error(`/docs is ${page}`)
-    if (!/^\{"openapi":"3\.1.*"Message":\{"type":"object"/s.test(document))
-      throw new Error(`openapi.json is ${document}`)
-    const dashboard = await (await fetch(`${api}/dashboard/`)).text()
-    const [script] = /\/dashboard\/assets\/[\w.-]+\.js/.exec(dashboard) ?? []
-    const { status } = await fetch(`${api}${script}`)
-    if (status !== 200) throw new Error(`${script} of the dashboard is ${status}`)
-    console.log('ok: /docs, /openapi.json and the dashboard are in the program')
+    await work(JSON.parse(await firstLine(running.stdout)), program)
+    console.log(`ok: ${name}`)
   } catch (error) {
-    console.log(`NOT OK: /docs, /openapi.json and the dashboard are in the program\n${error}`)
+    console.log(`NOT OK: ${name}\n${error}`)
     process.exitCode = 1
   } finally {
     clearTimeout(limit)
