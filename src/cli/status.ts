@@ -19,30 +19,32 @@ export async function status(options: { config: string; json?: true }): Promise<
     const serving = running ? readServing(dataDir) : null
     const now = systemClock.now()
     const waiting = await store.queues.waiting(now)
-    const queues = Object.entries(waiting).map(([name, queue]) => [QUEUES[name] ?? name, record(queue, now)] as const)
+    const held = await store.held.count()
+    const queues = QUEUES.map(([name, shown]) => [shown, record(waiting[name], held[name], now)] as const)
     if (options.json) {
       const version = serving?.version ?? VERSION
       const { pid = null, started_at = null, listeners = null } = serving ?? {}
       printJson({ running, version, pid, started_at, listeners, queues: Object.fromEntries(queues) })
     } else {
-      const rows = queues.map(([name, { due, later, oldest_due_seconds: oldest }]) => {
-        return [name, String(due), String(later), oldest === null ? '' : `${oldest} s`]
+      const rows = queues.map(([name, { due, later, held, oldest_due_seconds: oldest }]) => {
+        return [name, String(due), String(later), String(held), oldest === null ? '' : `${oldest} s`]
       })
-      print(`${headOf(running, serving)}\n\n${table(['queue', 'due', 'later', 'oldest due since'], rows)}`)
+      print(`${headOf(running, serving)}\n\n${table(['queue', 'due', 'later', 'held', 'oldest due since'], rows)}`)
     }
     return running ? EXIT.done : EXIT.failed
   })
 }
 
-const QUEUES: Record<string, string> = {
-  deliveries: 'deliveries',
-  webhookDeliveries: 'webhook_deliveries',
-  inboundDeliveries: 'inbound_deliveries',
-}
+const QUEUES = [
+  ['deliveries', 'deliveries'],
+  ['webhookDeliveries', 'webhook_deliveries'],
+  ['inboundDeliveries', 'inbound_deliveries'],
+] as const
 
-const record = ({ due, later, oldestDueAt }: Waiting, now: number) => ({
+const record = ({ due, later, oldestDueAt }: Waiting, held: number, now: number) => ({
   due,
   later,
+  held,
   oldest_due_seconds: oldestDueAt === null ? null : Math.max(0, Math.round((now - oldestDueAt) / 1000)),
 })
 

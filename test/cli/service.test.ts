@@ -27,7 +27,7 @@ describe('a machine that runs the server', () => {
       await command('init', '--domain', 'example.com')
       const stopped = await command('status', '--json')
       expect(stopped.code).toBe(1)
-      const nothing = { due: 0, later: 0, oldest_due_seconds: null }
+      const nothing = { due: 0, later: 0, held: 0, oldest_due_seconds: null }
       const queues = { deliveries: nothing, webhook_deliveries: nothing, inbound_deliveries: nothing }
       const version = pkg.version
       const still = { running: false, version, pid: null, started_at: null, listeners: null, queues }

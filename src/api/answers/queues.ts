@@ -7,12 +7,13 @@ import { count, EXAMPLE_TIME, timeOrNull } from './words.ts'
 const queue = z.strictObject({
   due: count.describe('Waiting for a turn.'),
   later: count.describe('Put off, scheduled, or under way.'),
+  held: count.describe('Held since a restore, until the operator releases it.'),
   oldest_due_at: timeOrNull.describe('Null when nothing is due.'),
 })
 const queues = z
   .strictObject({ deliveries: queue, webhook_deliveries: queue, inbound_deliveries: queue })
   .meta({ id: 'Queues' })
-const nothing = { due: 0, later: 0, oldest_due_at: null }
+const nothing = { due: 0, later: 0, held: 0, oldest_due_at: null }
 
 export const queueAnswers: AnswerShape[] = [
   {
@@ -20,7 +21,7 @@ export const queueAnswers: AnswerShape[] = [
     description: 'What waits, over all organizations.',
     schema: queues,
     example: {
-      deliveries: { due: 12, later: 340, oldest_due_at: EXAMPLE_TIME },
+      deliveries: { due: 12, later: 340, held: 0, oldest_due_at: EXAMPLE_TIME },
       webhook_deliveries: { ...nothing, later: 3 },
       inbound_deliveries: nothing,
     },

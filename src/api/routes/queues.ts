@@ -4,7 +4,7 @@ import { queueAnswers } from '../answers/queues.ts'
 import { type Operation, operation } from '../operation.ts'
 
 /** `/v1/queues`: what waits in the house, for the operator. */
-export function queueOperations({ store }: { store: Pick<Store, 'queues'> }): Operation[] {
+export function queueOperations({ store }: { store: Pick<Store, 'queues' | 'held'> }): Operation[] {
   return [
     operation({
       id: 'queues_get',
@@ -16,12 +16,13 @@ export function queueOperations({ store }: { store: Pick<Store, 'queues'> }): Op
       answers: queueAnswers,
       async handle({ now }) {
         const { deliveries, webhookDeliveries, inboundDeliveries } = await store.queues.waiting(now)
+        const held = await store.held.count()
         return {
           status: 200,
           body: {
-            deliveries: queueRecord(deliveries),
-            webhook_deliveries: queueRecord(webhookDeliveries),
-            inbound_deliveries: queueRecord(inboundDeliveries),
+            deliveries: queueRecord(deliveries, held.deliveries),
+            webhook_deliveries: queueRecord(webhookDeliveries, held.webhookDeliveries),
+            inbound_deliveries: queueRecord(inboundDeliveries, held.inboundDeliveries),
           },
         }
       },
@@ -29,6 +30,6 @@ export function queueOperations({ store }: { store: Pick<Store, 'queues'> }): Op
   ]
 }
 
-function queueRecord({ due, later, oldestDueAt }: Waiting) {
-  return { due, later, oldest_due_at: oldestDueAt === null ? null : iso(oldestDueAt) }
+function queueRecord({ due, later, oldestDueAt }: Waiting, held: number) {
+  return { due, later, held, oldest_due_at: oldestDueAt === null ? null : iso(oldestDueAt) }
 }
