@@ -326,6 +326,8 @@ test('an address is suppressed, found and let go again', async () => {
   const record = { id, email, origin: 'manual' as const, source_id: null, created_at: NOON }
   expect(await data(resend.suppressions.get(email))).toEqual({ object: 'suppression', ...record })
   expect((await data(resend.suppressions.list())).data).toEqual([record])
+  expect((await data(resend.suppressions.list({ origin: 'bounce' }))).data).toEqual([])
+  expect((await refused(resend.suppressions.list({ origin: 'manual' }))).message).toStartWith('origin can be')
   const sent = await data(resend.emails.send({ ...MAIL, to: email }))
   expect((await data(resend.emails.get(sent.id))).last_event).toBe('suppressed')
   expect(await data(resend.suppressions.remove(email))).toEqual({ object: 'suppression', id, deleted: true })

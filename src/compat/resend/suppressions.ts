@@ -9,6 +9,12 @@ const ORIGINS: Record<string, string> = {
   unsubscribe: 'manual',
   manual: 'manual',
 }
+const REASONS = { bounce: 'hard_bounce', complaint: 'complaint' }
+const query = listQuery.safeExtend({
+  origin: z
+    .enum(['bounce', 'complaint'], { error: 'can be bounce or complaint: what is left here has several reasons' })
+    .optional(),
+})
 const added = z.strictObject({ email: z.string() })
 
 export const suppressionEndpoints: Endpoint[] = [
@@ -25,8 +31,11 @@ export const suppressionEndpoints: Endpoint[] = [
     method: 'GET',
     path: '/suppressions',
     operation: 'suppressions_list',
-    query: listQuery,
-    handle: ({ query }, ours) => list(ours, 'suppressions_list', query, recordOf),
+    query,
+    handle: ({ query: { origin, ...page } }, ours) => {
+      const said = origin === undefined ? {} : { query: { reason: REASONS[origin] } }
+      return list(ours, 'suppressions_list', page, recordOf, said)
+    },
   }),
   endpoint({
     id: 'suppressions_get',
