@@ -92,13 +92,13 @@ describe('the Dockerfile', () => {
   })
 })
 
-describeWith(['dpkg', 'systemd-sysusers', 'systemd-tmpfiles', 'shellcheck'], 'the Debian package', () => {
+describeWith(['root', 'dpkg', 'systemd-sysusers', 'systemd-tmpfiles', 'shellcheck'], 'the Debian package', () => {
   test('has scripts without faults', async () => {
     const scripts = ['postinst', 'prerm', 'postrm'].map((name) => join(ROOT, 'scripts/package', name))
     expect(await run(['shellcheck', ...scripts])).toEqual({ exitCode: 0, output: '' })
   })
 
-  test.skipIf(process.getuid?.() !== 0)(
+  test(
     'makes user and folders, leaves a config alone, keeps data on removal, and takes all away on purge',
     async () => {
       const root = join(folder, 'root')

@@ -1,5 +1,14 @@
-import { describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serviceUnit } from '../../src/cli/service-unit.ts'
@@ -34,22 +43,79 @@ describeWith(['systemd-analyze'], 'what systemd says of the unit', () => {
   })
 })
 
-describeWith(['systemd-analyze', 'setpriv', 'python3-seccomp'], 'the program under the filter of the unit', () => {
-  test(
-    'walks the whole way of a mail as nobody, with no right but that to low ports',
-    async () => {
-      const unit = { input: serviceUnit(PLACES) }
-      const confined = (...command: string[]) =>
-        run([...RIGHTS, '/usr/bin/python3', join(import.meta.dir, 'confined.py'), ...command], unit)
-      // The filter holds: what it leaves out is refused.
-      expect((await confined('/usr/bin/nice', '-n', '-1', 'true')).output).toContain('Operation not permitted')
-      const walked = await confined(PROGRAM, 'try', '--once')
-      expect(walked.output).toContain('All of it in')
-      expect(walked.exitCode).toBe(0)
-    },
-    LIMIT_MS,
-  )
-})
+describeWith(
+  ['root', 'systemd-analyze', 'setpriv', 'python3-seccomp'],
+  'the program under the filter of the unit',
+  () => {
+    /** Where nobody can read it, wherever the checkout lies. */
+    let folder: string
+    let program: string
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), 'postrider-unit-'))
+      program = join(folder, 'postrider')
+      chmodSync(folder, 0o755)
+      copyFileSync(PROGRAM, program)
+    })
+    afterAll(() => rmSync(folder, { recursive: true }))
+
+    const input = serviceUnit(PLACES)
+    const python = readFileSync(join(import.meta.dir, 'confined.py'), 'utf8')
+    const confined = (...command: string[]) => [...RIGHTS, '/usr/bin/python3', '-c', python, ...command]
+
+    test(
+      'walks the whole way of a mail as nobody, with no right but that to low ports',
+      async () => {
+        // The filter holds: what it leaves out is refused.
+        expect((await run(confined('/usr/bin/nice', '-n', '-1', 'true'), { input })).output).toContain('not permitted')
+        const walked = await run(confined(program, 'try', '--once'), { input })
+        expect(walked.output).toContain('All of it in')
+        expect(walked.exitCode).toBe(0)
+      },
+      LIMIT_MS,
+    )
+
+    test(
+      'serves HTTP, HTTPS and SMTP on their usual ports, and stops when told',
+      async () => {
+        const dataDir = join(folder, 'data')
+        mkdirSync(dataDir)
+        chownSync(dataDir, 65_534, 65_534)
+        const listeners = { http: 80, https: 443, smtp_inbound: 25, smtp_submission: 587, smtp_submission_tls: 465 }
+        const at = (port: number) => `127.83.25.1:${port}` // nobody else's
+        const child = Bun.spawn(confined(program, 'serve', '--config', ''), {
+          env: {
+            ...process.env,
+            TMPDIR: dataDir,
+            POSTRIDER_HOSTNAME: 'mail.example.com',
+            POSTRIDER_DATA_DIR: dataDir,
+            POSTRIDER_HTTP_LISTEN: at(80),
+            POSTRIDER_HTTP_LISTEN_TLS: at(443),
+            POSTRIDER_SMTP_INBOUND_LISTEN: at(25),
+            POSTRIDER_SMTP_SUBMISSION_LISTEN: at(587),
+            POSTRIDER_SMTP_SUBMISSION_LISTEN_TLS: at(465),
+            POSTRIDER_HEALTH_LOOK_OUTSIDE: 'false',
+          },
+          stdin: new Blob([input]),
+          stdout: 'pipe',
+          stderr: 'pipe',
+          timeout: LIMIT_MS,
+          killSignal: 'SIGKILL',
+        })
+        const log = new Response(child.stderr).text()
+        const { value } = await child.stdout.getReader().read()
+        const ready = JSON.parse(new TextDecoder().decode(value) || JSON.stringify(await log))
+        expect(ready).toMatchObject(
+          Object.fromEntries(Object.entries(listeners).map(([name, port]) => [name, at(port)])),
+        )
+        expect((await fetch(`http://${at(80)}/readyz`)).status).toBe(200)
+        child.kill('SIGTERM')
+        expect(await child.exited).toBe(0)
+        expect(await log).not.toContain('"level":"error"')
+      },
+      LIMIT_MS,
+    )
+  },
+)
 
 const CAPABILITIES = ['bounding-set', 'inh-caps', 'ambient-caps'].map((set) => `--${set}=-all,+net_bind_service`)
 const RIGHTS = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', ...CAPABILITIES, '--no-new-privs']

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 /** Not a program in PATH, but asked for by name. */
 const MODULES: Record<string, string[]> = { 'python3-seccomp': ['/usr/bin/python3', '-c', 'import seccomp'] }
 
-/** `describe` for tests that need them: skipped where one is missing, and an error with REAL_PEERS=required. */
+/** `describe` for tests that need them (`root`: the right to be somebody else): skipped where one is missing, and an error with REAL_PEERS=required. */
 export function describeWith(tools: readonly string[], what: string, tests: () => void): void {
   const missing = tools.filter((tool) => !isHere(tool))
   if (missing.length > 0 && process.env.REAL_PEERS === 'required') throw new Error(`missing: ${missing.join(', ')}`)
@@ -14,6 +14,7 @@ export function describeWith(tools: readonly string[], what: string, tests: () =
 }
 
 function isHere(tool: string): boolean {
+  if (tool === 'root') return process.getuid?.() === 0
   const [program, ...args] = MODULES[tool] ?? []
   return program === undefined ? Bun.which(tool) !== null : spawnSync(program, args).status === 0
 }
