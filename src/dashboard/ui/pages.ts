@@ -44,4 +44,12 @@ export const PAGES: readonly PageEntry[] = [
     key: 's',
     load: () => import('./pages/suppressions.tsx'),
   },
+  {
+    path: '/organizations',
+    name: 'Organizations',
+    group: 'Server',
+    key: 'z',
+    load: () => import('./pages/organizations.tsx'),
+  },
+  { path: '/settings', name: 'Settings', group: 'Server', key: ',', load: () => import('./pages/settings.tsx') },
 ]

@@ -26,10 +26,10 @@ export const mode = kept<Mode>('mode', ['live', 'test'])
 export const theme = kept<Theme>('theme', ['auto', 'light', 'dark'])
 
 const chosen = signal<string>(read('organization') ?? '')
-/** The organization we act for; null when there is none at all. */
+/** The organization we act for, the oldest until one is chosen; null when there is none at all. */
 export const organization = computed<OrganizationOption | null>(() => {
   const all = session.value?.organizations ?? []
-  return all.find(({ id }) => id === chosen.value) ?? all[0] ?? null
+  return all.find(({ id }) => id === chosen.value) ?? all.at(-1) ?? null
 })
 
 export function actFor(organizationId: string): void {

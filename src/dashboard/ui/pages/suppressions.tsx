@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type Json, post, remove } from '../kit/api.ts'
+import { getText, type Json, post, remove, save } from '../kit/api.ts'
 import { confirm, Dialog } from '../kit/dialog.tsx'
 import { Field, Form } from '../kit/form.tsx'
 import { when } from '../kit/format.ts'
@@ -9,6 +9,7 @@ import { ask, href, place } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { attempt, toast } from '../kit/toast.tsx'
+import { ImportList } from './suppressions/import.tsx'
 
 const REASONS = [
   ['', 'Any reason'],
@@ -21,8 +22,11 @@ const REASONS = [
 /** Addresses that get no more mail, why, and the message that led to it. */
 export default function SuppressionsPage() {
   const [isAdding, setAdding] = useState(false)
+  const [isImporting, setImporting] = useState(false)
   const { email = '', reason = '' } = place.value.query
   const pages = usePages('/v1/suppressions', { email: email || undefined, reason: reason || undefined })
+  const exportAll = () =>
+    attempt(async () => save('suppressions.csv', 'text/csv', await getText('/v1/suppressions/export', { reason })))
   const lift = async ({ id, email, reason }: Json) => {
     const isSure = await confirm({
       name: `Mail ${email} again?`,
@@ -55,6 +59,12 @@ export default function SuppressionsPage() {
   return (
     <>
       <Head name="Suppressions" about="Addresses that get no more mail. Messages to them are accepted and not sent.">
+        <button type="button" onClick={exportAll}>
+          Export
+        </button>
+        <button type="button" onClick={() => setImporting(true)}>
+          Import
+        </button>
         <button type="button" class="primary" onClick={() => setAdding(true)}>
           Add address
         </button>
@@ -78,6 +88,7 @@ export default function SuppressionsPage() {
         }
       />
       <Pager pages={pages} />
+      {isImporting && <ImportList onClose={() => setImporting(false)} onDone={pages.reload} />}
       {isAdding && (
         <Dialog name="Suppress an address" onClose={() => setAdding(false)}>
           <Form

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import type { TestHouse } from '../support/house.ts'
+import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+
+/** What only the operator has: organizations and plans, sign-in, configuration, audit log. */
+
+describe.skipIf(!hasBrowser)('the dashboard', () => {
+  let board: TestDashboard
+  let house: TestHouse
+  beforeAll(async () => {
+    board = await startDashboard()
+    house = board.house
+  }, LIMIT_MS)
+  afterAll(() => board?.close(), LIMIT_MS)
+
+  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+  const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+  const journey = (name: string, walk: () => Promise<void>) => test(name, walk, LIMIT_MS)
+
+  journey('makes an organization, changes its plan, and acts for it', async () => {
+    const page = await board.open('/organizations', { expected: /409/ })
+    await page.getByRole('heading', { name: 'Usage of Shop' }).waitFor()
+    await press(page, 'Create organization')
+    const dialog = page.getByRole('dialog', { name: 'Create an organization' })
+    await dialog.getByLabel('Name').fill('Shop')
+    await dialog.getByRole('button', { name: 'Create organization' }).click()
+    await dialog.locator('.fault').waitFor()
+    await dialog.getByLabel('Name').fill('Bakery')
+    await dialog.getByLabel('Plan').selectOption('starter')
+    await dialog.getByRole('button', { name: 'Create organization' }).click()
+    await press(page, 'Change Bakery')
+    await page.getByLabel('Plan').selectOption('pro')
+    await press(page, 'Save')
+    await page.getByRole('cell', { name: '150,000 messages a month, 10 domains, kept 30 days' }).waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await screenshot(page, 'organizations')
+    await press(page, 'Act for it (Bakery)')
+    await heading(page, 'Overview')
+    await page.goto(`${board.origin}/dashboard/domains`)
+    await page.getByText('No domain yet').waitFor()
+    expect(await page.getByRole('combobox', { name: 'Organization' }).inputValue()).toStartWith('org_')
+  })
+
+  journey('sets a password that opens it from then on, and ends other sessions', async () => {
+    const page = await board.open('/settings', { expected: /400|401/ })
+    const other = await board.open('/settings', { expected: /401/ })
+    await page.getByLabel('New password').fill('correct horse battery')
+    await press(page, 'Set password')
+    await page.getByRole('heading', { name: 'Change the password' }).waitFor()
+    await other.reload()
+    await other.getByRole('heading', { name: /^Sign in/ }).waitFor()
+    await page.getByLabel('Present password').fill('something else')
+    await page.getByLabel('New password').fill('another horse battery')
+    await press(page, 'Change password')
+    await page.locator('.fault').waitFor()
+
+    await other.getByLabel('Password').fill('correct horse battery')
+    await other.keyboard.press('Enter')
+    await heading(other, 'Settings')
+    await page.reload()
+    await page.getByRole('button', { name: /^End/ }).nth(1).waitFor()
+    await page.getByRole('row', { name: /\(this one\)/ }).waitFor()
+    await page.getByRole('row').filter({ hasNotText: '(this one)' }).getByRole('button', { name: /^End/ }).click()
+    await other.reload()
+    await other.getByRole('heading', { name: /^Sign in/ }).waitFor()
+  })
+
+  journey('shows configuration and audit log, to be read by everybody', async () => {
+    await house.ask('POST', '/v1/suppressions', { email: 'ann@customer.example' })
+    const page = await board.open('/settings?tab=configuration')
+    await page.getByText('It is changed in the file').waitFor()
+    await page.getByRole('tab', { name: 'Audit log' }).click()
+    await page.getByRole('cell', { name: 'suppressions_create' }).waitFor()
+    await page.getByRole('combobox', { name: 'By' }).selectOption('operator')
+    await page.getByText('Nothing like that').waitFor()
+    for (const theme of ['light', 'dark'] as const) {
+      await page.getByRole('combobox', { name: 'Colours' }).selectOption(theme)
+      for (const [path, name] of [
+        ['/organizations', 'Organizations'],
+        ['/settings', 'Settings'],
+        ['/settings?tab=configuration', 'Settings'],
+        ['/settings?tab=audit-log', 'Settings'],
+      ] as const) {
+        await page.setViewportSize({ width: 1280, height: 900 })
+        await page.goto(`${board.origin}/dashboard${path}`)
+        await heading(page, name)
+        await page.getByText('Loading…').waitFor({ state: 'detached' })
+        expect([path, await axeFaults(page)]).toEqual([path, []])
+        await page.setViewportSize({ width: 360, height: 740 })
+        await screenshot(page, `${path.replace(/\W+/g, '-').slice(1)}-360-${theme}`)
+        expect([path, await overflow(page)]).toEqual([path, 0])
+      }
+    }
+  })
+})
