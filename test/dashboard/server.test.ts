@@ -19,6 +19,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   const journey = (name: string, walk: () => Promise<void>) => test(name, walk, LIMIT_MS)
 
   journey('makes an organization, changes its plan, and acts for it', async () => {
+    await house.clock.advance(1_000) // the other one is older
     const page = await board.open('/organizations', { expected: /409/ })
     await page.getByRole('heading', { name: 'Usage of Shop' }).waitFor()
     await press(page, 'Create organization')
@@ -73,8 +74,9 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await page.getByRole('tab', { name: 'Audit log' }).click()
     await page.getByRole('cell', { name: 'suppressions_create' }).waitFor()
     await page.getByRole('combobox', { name: 'By' }).selectOption('operator')
-    await page.getByText('Nothing like that').waitFor()
+    await page.getByRole('cell', { name: 'suppressions_create' }).waitFor({ state: 'detached' })
     for (const theme of ['light', 'dark'] as const) {
+      await page.setViewportSize({ width: 1280, height: 900 })
       await page.getByRole('combobox', { name: 'Colours' }).selectOption(theme)
       for (const [path, name] of [
         ['/organizations', 'Organizations'],
@@ -89,7 +91,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
         expect([path, await axeFaults(page)]).toEqual([path, []])
         await page.setViewportSize({ width: 360, height: 740 })
         await screenshot(page, `${path.replace(/\W+/g, '-').slice(1)}-360-${theme}`)
-        expect([path, await overflow(page)]).toEqual([path, 0])
+        expect([path, await overflow(page)]).toEqual([path, []])
       }
     }
   })

@@ -11,6 +11,8 @@ export interface Column<T> {
   /** Sortable by this, within the rows that are shown. */
   by?: (row: T) => string | number
   isNumber?: boolean
+  /** Stays on one line. */
+  isShort?: boolean
   /** Takes the whole width of a card, without its label. */
   isWhole?: boolean
 }
@@ -92,11 +94,11 @@ export function Table<T>({
                   onClick={(event) => open(row, event)}
                   onKeyDown={(event) => event.key === 'Enter' && open(row, event)}
                 >
-                  {columns.map(({ name, show, isNumber, isWhole }) => (
+                  {columns.map(({ name, show, isNumber, isShort, isWhole }) => (
                     <td
                       key={name}
                       data-label={name}
-                      class={[isNumber && 'num', isWhole && 'wholly'].filter(Boolean).join(' ')}
+                      class={[isNumber && 'num', isShort && 'short', isWhole && 'wholly'].filter(Boolean).join(' ')}
                     >
                       <div>{show(row)}</div>
                     </td>

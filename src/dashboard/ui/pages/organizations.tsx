@@ -29,10 +29,10 @@ export default function OrganizationsPage() {
     </button>
   )
   const columns: Column<Json>[] = [
-    { name: 'Name', show: ({ name }) => <strong class="break">{name}</strong>, by: ({ name }) => name },
-    { name: 'Plan', show: ({ plan }) => plan, by: ({ plan }) => plan },
+    { name: 'Name', show: ({ name }) => <strong>{name}</strong>, by: ({ name }) => name },
+    { name: 'Plan', isShort: true, show: ({ plan }) => plan, by: ({ plan }) => plan },
     { name: 'Limits', show: ({ plan }) => limitWords(plans?.find((each) => each.plan === plan)) },
-    { name: 'Created', show: ({ created_at }) => when(created_at), by: ({ created_at }) => created_at },
+    { name: 'Created', isShort: true, show: ({ created_at }) => when(created_at), by: ({ created_at }) => created_at },
     {
       name: '',
       isWhole: true,
@@ -75,7 +75,7 @@ export default function OrganizationsPage() {
         />
         <Pager pages={pages} />
       </div>
-      {organization.value && <UsageCard name={organization.value.name} />}
+      {organization.value && <UsageCard key={organization.value.plan} name={organization.value.name} />}
       {asking === 'create' && (
         <Dialog name="Create an organization" onClose={() => setAsking(null)}>
           <Form

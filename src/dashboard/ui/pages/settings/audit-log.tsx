@@ -12,7 +12,7 @@ export function AuditLog() {
   const { action = '', actor = '' } = place.value.query
   const pages = usePages('/v1/audit-log', { action: action || undefined, actor_id: actor || undefined, limit: '50' })
   return (
-    <>
+    <div class="stack">
       <p class="muted">Whoever managed something for {organization.value?.name}, kept for a year.</p>
       <Filters search={action} onSearch={(action) => ask({ action })} placeholder="Action, like api_keys_create">
         <Choice name="By" value={actor} options={ACTORS} onChange={(actor) => ask({ actor })} />
@@ -25,7 +25,7 @@ export function AuditLog() {
         whenEmpty={<Empty name="Nothing like that" />}
       />
       <Pager pages={pages} />
-    </>
+    </div>
   )
 }
 
