@@ -1,12 +1,14 @@
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { readKept } from './certificates/kept.ts'
+import { authoritySettings } from './certificates/settings.ts'
 import type { Config } from './config.ts'
 import { checkDomain } from './domains/verify.ts'
 import { type Check, type CheckResult, runChecks } from './health/check.ts'
 import { machineChecks, storeChecks } from './health/checks.ts'
 import type { LookedAt } from './health/domains.ts'
 import { SIGNED_NAME } from './health/name-servers.ts'
-import type { HeldPort, Installation, SendingDomain, Server, World } from './health/world.ts'
+import type { AuthorityCertificate, HeldPort, Installation, SendingDomain, Server, World } from './health/world.ts'
 import type { Domain } from './model/domain.ts'
 import { mtaStsOfHouse } from './operations.ts'
 import { greet } from './outbound/greet.ts'
@@ -63,7 +65,7 @@ async function openCheckup(config: Config, options: CheckupOptions): Promise<Che
   const { store, held } = options
   const kept = store === null ? [] : await newestDomains(store)
   const { world, close } = openWorld(config, options)
-  const installation = installationOf(config, options, sendingDomains(kept, options.domains ?? []))
+  const installation = await installationOf(config, options, sendingDomains(kept, options.domains ?? []))
   const machine = machineChecks(installation, world).filter(({ name }) => held !== null || !OF_PORTS.has(name))
   const us = { hostname: config.hostname, resolver: world.resolver, mtaSts: mtaStsOfHouse(config) }
   const lookAtDomains = () =>
@@ -119,11 +121,16 @@ function sendingDomains(kept: readonly Domain[], more: readonly string[]): Sendi
   return [...kept, ...planned]
 }
 
-function installationOf(config: Config, { server }: CheckupOptions, domains: readonly SendingDomain[]): Installation {
+async function installationOf(
+  config: Config,
+  { server }: CheckupOptions,
+  domains: readonly SendingDomain[],
+): Promise<Installation> {
   const { hostname, dataDir, storage, http, tls, smtp, delivery } = config
   const listeners = [
     { key: 'http.listen', at: http.listen },
     { key: 'http.listen_tls', at: http.listenTls },
+    { key: 'http.listen_redirect', at: http.listenRedirect },
     { key: 'smtp.inbound.listen', at: smtp.inbound.listen },
     { key: 'smtp.submission.listen', at: smtp.submission.listen },
     { key: 'smtp.submission.listen_tls', at: smtp.submission.listenTls },
@@ -138,7 +145,14 @@ function installationOf(config: Config, { server }: CheckupOptions, domains: rea
     domains,
     server,
     certificateFiles: [...new Set([tls.certificateFile, smtp.certificateFile])].filter((file) => file !== null),
+    authority: tls.mode === 'acme' ? await authorityOf(config) : null,
   }
+}
+
+async function authorityOf(config: Config): Promise<AuthorityCertificate> {
+  const { names, fingerprint } = authoritySettings(config)
+  const { certificate, progress } = await readKept(config.dataDir, fingerprint)
+  return { names, held: certificate, trouble: progress.trouble }
 }
 
 function openWorld(config: Config, { clock, random, held }: CheckupOptions): { world: World; close: () => void } {

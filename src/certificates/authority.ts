@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import type { Config } from '../config.ts'
@@ -11,10 +11,11 @@ import type { Random } from '../platform/random.ts'
 import type { Resolver } from '../platform/resolver.ts'
 import { orderCertificate } from './acme/order.ts'
 import { readKept } from './kept.ts'
-import { domainNames, ownNames } from './names.ts'
+import { domainNames } from './names.ts'
 import type { PlainPages } from './plain-pages.ts'
 import { reachOf } from './reach.ts'
 import { createRenewal, type Renewal } from './renewal.ts'
+import { authoritySettings } from './settings.ts'
 
 /** What the certificate of an authority needs of the house. */
 export interface Surroundings {
@@ -33,11 +34,10 @@ export interface Surroundings {
 
 /** [tls] of the config → the Renewal of its certificate, with what was kept of it; nothing is asked yet. Rejects when the CA
  *  file cannot be read. */
-export async function openAuthority({ tls, http, hostname, dataDir }: Config, house: Surroundings): Promise<Renewal> {
+export async function openAuthority(config: Config, house: Surroundings): Promise<Renewal> {
   const { clock, random, resolver, pages } = house
-  const names = ownNames({ hostname, publicUrl: http.publicUrl, names: tls.names })
-  const directoryUrl = tls.acmeDirectory
-  const port = tls.acmeHttpPort
+  const { tls, dataDir } = config
+  const { names, directoryUrl, port, fingerprint } = authoritySettings(config)
   const ask = createAsk({
     resolver,
     mayConnect: () => true, // the operator named it, and it sends us nowhere else
@@ -47,7 +47,7 @@ export async function openAuthority({ tls, http, hostname, dataDir }: Config, ho
   const probe = (at: Parameters<typeof probeHttp>[0]) => probeHttp(at, { maxBytes: 256, timeoutMs: PROBE_MS })
   return createRenewal({
     dataDir,
-    kept: await readKept(dataDir, fingerprint([directoryUrl, port, names])),
+    kept: await readKept(dataDir, fingerprint),
     names,
     domainNames: async () => (tls.domainNames ? domainNames(house.domains()) : []),
     reachOf: (name) => reachOf(name, { resolver, pages, random, ownAddresses, probe, port }),
@@ -81,8 +81,4 @@ async function accountKey(secret: Surroundings['secret']) {
 
 function ownAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map(({ address }) => address))
-}
-
-function fingerprint(settings: unknown): string {
-  return createHash('sha256').update(JSON.stringify(settings)).digest('base64url')
 }

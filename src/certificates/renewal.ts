@@ -121,7 +121,13 @@ export function createRenewal(parts: RenewalParts): Renewal {
     const before = progress
     const failures = before.failures + 1
     const waitMs = backoffMs(LADDER_SECONDS, failures, 0.1, parts.random)
-    await keep({ ...before, failures, triedAt: now, notBefore: now + waitMs, trouble: 'it was broken off' })
+    await keep({
+      ...before,
+      failures,
+      triedAt: now,
+      notBefore: now + waitMs,
+      trouble: 'the last attempt was not finished',
+    })
     try {
       await take(await parts.order(names, ending.signal), names)
       await keep({ ...noProgress(before.settings), leftOut: before.leftOut })

@@ -13,6 +13,8 @@ export interface Wishes {
   hostname?: string
   dataDir?: string
   contact?: string
+  /** And with it a certificate from the usual authority, whose terms are agreed to. */
+  https?: true
   /** `-`: a line of standard input. */
   smarthost?: string
 }
@@ -42,8 +44,8 @@ export async function chooseHostname({ hostname }: Wishes, domain: string, ask: 
 /** Wishes → a Draft; throws every fault of it. A smarthost, which has a password in it, gets a file of its own. */
 export function draftOf(wishes: Wishes, hostname: string): Draft {
   const smarthost = wishes.smarthost === '-' ? readFileSync(0, 'utf8').trim() : (wishes.smarthost ?? '')
-  const { config: path, contact, dataDir } = wishes
-  const decided = { hostname, dataDir: dataDir && resolve(dataDir), contact }
+  const { config: path, contact, dataDir, https } = wishes
+  const decided = { hostname, dataDir: dataDir && resolve(dataDir), contact, https }
   // Read with the smarthost in it, since the file with it is not there yet.
   const whole = smarthost === '' ? decided : { ...decided, smarthost: { url: smarthost } }
   const read = readConfig({ text: initialConfig(whole), file: path, env: process.env })

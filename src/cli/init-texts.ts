@@ -5,10 +5,11 @@ export function initialConfig(decided: {
   hostname: string
   dataDir?: string | undefined
   contact?: string | undefined
+  https?: true | undefined
   /** As it is, or a file that it stands in. */
   smarthost?: { url: string } | { file: string } | undefined
 }): string {
-  const { hostname, dataDir, contact, smarthost } = decided
+  const { hostname, dataDir, contact, https, smarthost } = decided
   return `# Postrider. Only what had to be decided stands here; everything else has a default. All keys with their meaning:
 # config.example.toml, or \`postrider config example\`. After a change: \`postrider config check\`.
 
@@ -19,17 +20,30 @@ hostname = ${JSON.stringify(hostname)}
 # The database with messages, keys and events. Back it up; keep it to yourself.
 ${dataDir === undefined ? '#data_dir = "/var/lib/postrider"' : `data_dir = ${JSON.stringify(dataDir)}`}
 
-[http]
-# The API. Put a TLS proxy in front before it faces the world.
-#listen = "127.0.0.1:8025"
-# How the world reaches it.
-#public_url = ""
+${https ? httpsLines(contact) : PLAIN_LINES}
 
 [delivery]
 # When your provider blocks port 25: the relay it offers, user and password percent-encoded.
 ${smarthostLine(smarthost)}
 ${contact === undefined ? '' : `\n[reports]\n# Whom the readers of our reports may write to.\ncontact = ${JSON.stringify(contact)}\n`}`
 }
+
+const PLAIN_LINES = `[http]
+# The API. Put a TLS proxy in front before it faces the world.
+#listen = "127.0.0.1:8025"
+# How the world reaches it.
+#public_url = ""`
+
+const httpsLines = (contact: string | undefined) => `[http]
+# The API and the dashboard by HTTPS, and what is asked for at port 80 to get a certificate.
+listen_tls = "0.0.0.0:443"
+listen_redirect = "0.0.0.0:80"
+
+[tls]
+# A certificate from Let's Encrypt, whose terms were agreed to: https://letsencrypt.org/repository/
+mode = "acme"
+acme_agree_terms = true
+${contact === undefined ? '#acme_contact = ""' : `acme_contact = ${JSON.stringify(contact)}`}`
 
 function smarthostLine(smarthost: Parameters<typeof initialConfig>[0]['smarthost']): string {
   if (smarthost === undefined) return '#smarthost = "smtp://user:password@smtp.example.com:587"'

@@ -1,20 +1,41 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fail, pass, skip, type Verdict, warn, worstOf } from './check.ts'
-import type { Installation, World } from './world.ts'
+import type { AuthorityCertificate, Installation, World } from './world.ts'
 
 const DAY_MS = 86_400_000
 /** Certificates of 90 days are renewed when 30 are left. */
 const SOON_DAYS = 14
 
 /** The certificates that are shown in TLS: whose they are, and how long they last. */
-export function checkCertificates({ hostname, certificateFiles }: Installation, { now }: World): Verdict {
-  if (certificateFiles.length === 0) {
+export function checkCertificates(installation: Installation, { now }: World): Verdict {
+  const { hostname, certificateFiles, authority } = installation
+  if (certificateFiles.length === 0 && authority === null) {
     return skip(
       'its own, signed by itself: enough for port 25; browsers and programs that hand in mail want a real one',
     )
   }
-  return worstOf(certificateFiles.map((file) => checkCertificate(file, hostname, now())))
+  const ofFiles = certificateFiles.map((file) => checkCertificate(file, hostname, now()))
+  return worstOf([...ofFiles, ...(authority === null ? [] : [checkAuthority(authority, now())])])
+}
+
+/** What the server gets by itself needs nobody until it fails. */
+function checkAuthority({ names, held, trouble }: AuthorityCertificate, now: number): Verdict {
+  const advice = 'Each name must lead to this machine, and port 80 be open. Then: systemctl reload postrider'
+  const left = held === null ? 0 : Math.floor((held.endsAt - now) / DAY_MS)
+  if (held === null || left < 0) {
+    const state = held === null ? 'none from the authority yet' : `that of the authority ended ${-left} days ago`
+    return trouble === null
+      ? warn(state, 'The running server gets it: look again in a minute.')
+      : fail(`${state}: ${trouble}`, advice)
+  }
+  const state = `${held.names.length} names, from the authority, good for ${left} days more`
+  if (trouble !== null) return warn(`${state}, but: ${trouble}`, advice)
+  const missing = names.filter((name) => !held.names.includes(name))
+  if (missing.length > 0) return warn(`${state}, but without ${missing.join(', ')}`, advice)
+  return left < SOON_DAYS
+    ? warn(state, 'The server renews it: is it running, and does its log tell why not?')
+    : pass(state)
 }
 
 function checkCertificate(certificateFile: string, hostname: string, now: number): Verdict {

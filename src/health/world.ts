@@ -16,6 +16,17 @@ export interface Installation {
   server: Server | null
   /** Certificates of the operator's that are shown in TLS. */
   certificateFiles: readonly string[]
+  /** What is kept of an authority's certificate; null where none is asked. */
+  authority: AuthorityCertificate | null
+}
+
+export interface AuthorityCertificate {
+  /** Those it should have. */
+  names: readonly string[]
+  /** Null while there is none. */
+  held: { names: readonly string[]; endsAt: number } | null
+  /** Why the last attempt came to nothing, or none is made; null when all is well. */
+  trouble: string | null
 }
 
 export interface Server {

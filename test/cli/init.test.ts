@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { draftOf } from '../../src/cli/init-plan.ts'
 import { startZone, type Zone } from '../../src/platform/zone-server.ts'
 import { PROVIDERS } from '../health/setup.ts'
 import { freePort } from '../support/free-port.ts'
@@ -205,6 +206,19 @@ describe('init', () => {
       LIMIT_MS,
     )
   })
+
+  test(
+    'with --https it takes the ports for it, and names the authority',
+    async () => {
+      const made = await init('--https', '--contact', 'ops@example.com', '--dry-run', '--skip-checks')
+      expect(made.code).toBe(0)
+      const config = draftOf({ config: place.file, https: true, contact: 'ops@example.com' }, 'mail.example.com').config
+      expect(config.http.publicUrl).toBe('https://mail.example.com')
+      expect(config.http.listenRedirect).toEqual({ host: '0.0.0.0', port: 80 })
+      expect(config.tls).toMatchObject({ mode: 'acme', acmeAgreeTerms: true, acmeContact: 'ops@example.com' })
+    },
+    LIMIT_MS,
+  )
 
   test(
     'a smarthost stands in a file of its own that nobody else can read',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Check, pass, runChecks } from '../../src/health/check.ts'
 import { heldPorts } from '../../src/health/held-ports.ts'
+import type { AuthorityCertificate } from '../../src/health/world.ts'
 import { selfSignedCertificate } from '../../src/platform/certificate.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { HOSTNAME, startWorld, type TestWorld } from './setup.ts'
@@ -177,6 +178,8 @@ describe('limits', () => {
 })
 
 describe('certificate', () => {
+  const held = (days: number) => ({ names: [HOSTNAME], endsAt: systemClock.now() + days * DAY_MS + 60_000 })
+
   test('its name and its end are looked at', async () => {
     const now = systemClock.now()
     const made = async (names: string[], days: number) =>
@@ -192,6 +195,25 @@ describe('certificate', () => {
     expect(ended.status).toBe('fail')
     expect(await check(files({ 'certificate.pem': 'nonsense' }))).toMatchObject({ status: 'fail' })
     expect(await world.check('certificate')).toMatchObject({ status: 'skip' })
+  })
+
+  test.each<[string, Partial<AuthorityCertificate>, string, string]>([
+    ['none yet', {}, 'warn', 'none from the authority yet'],
+    ['none, and why', { trouble: 'no A record' }, 'fail', 'none from the authority yet: no A record'],
+    ['one', { held: held(60) }, 'pass', '1 names, from the authority, good for 60 days more'],
+    ['one that is not renewed', { held: held(10) }, 'warn', 'good for 10 days more'],
+    ['one, and why there is no next', { held: held(20), trouble: 'too many' }, 'warn', 'but: too many'],
+    [
+      'one that lacks a name',
+      { held: held(60), names: [HOSTNAME, 'api.sender.example'] },
+      'warn',
+      'without api.sender',
+    ],
+    ['one that ended', { held: held(-3), trouble: 'refused' }, 'fail', 'ended 3 days ago: refused'],
+  ])('of an authority: %s', async (_what, change, status, message) => {
+    const authority = { names: [HOSTNAME], held: null, trouble: null, ...change }
+    const found = await world.check('certificate', { installation: { authority } })
+    expect([found.status, found.message]).toEqual([status as never, expect.stringContaining(message)])
   })
 })
 

@@ -32,6 +32,7 @@ export const INSTALLATION: Installation = {
   domains: [{ name: 'sender.example', returnPathHost: 'bounces.sender.example' }],
   server: null,
   certificateFiles: [],
+  authority: null,
 }
 
 /** Everything is as it should be, but that there are no mail servers to call. */

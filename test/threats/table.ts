@@ -302,4 +302,21 @@ export const THREATS: Threat[] = [
       ['src/platform/tar.test.ts', 'a link is no file of ours'],
     ],
   },
+  {
+    asset: 'the certificate',
+    attack: 'a domain of somebody whose DNS spoils the order for all; an authority that sends us elsewhere',
+    shown: [
+      [
+        'test/certificates/renewal.test.ts',
+        'of a domain that the authority refuses do not keep the others from theirs',
+      ],
+      ['test/certificates/order.test.ts', 'an authority that sends us elsewhere is not followed'],
+      ['test/certificates/reach.test.ts', 'private addresses of others are not even asked'],
+    ],
+  },
+  {
+    asset: 'visitors',
+    attack: 'being sent to another site by port 80',
+    shown: [['test/certificates/plain-pages.test.ts', '%s is sent to our own address by HTTPS']],
+  },
 ]

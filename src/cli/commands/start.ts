@@ -29,6 +29,10 @@ export function addStart(program: Command, end: (code: number) => void): void {
     .option('--data-dir <folder>', 'where the data are kept (default: /var/lib/postrider)')
     .option('--contact <address>', 'whom the readers of reports may write to')
     .option('--smarthost <url>', 'send by this relay: smtp://user:password@host:587; - reads it from standard input')
+    .option(
+      '--https',
+      "HTTPS with a certificate from Let's Encrypt, to whose terms you agree; takes the ports 80 and 443",
+    )
     .option('--skip-checks', 'do not look at machine and DNS first')
     .option('--dry-run', 'look, and say what would be written; change nothing')
     .option('--no-input', 'ask nothing, also on a terminal')
