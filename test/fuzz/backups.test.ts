@@ -1,0 +1,87 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { Readable } from 'node:stream'
+import { zstdCompressSync } from 'node:zlib'
+import fc from 'fast-check'
+import { openArchive, toBackupFailure } from '../../src/cli/backup/archive.ts'
+import { CommandFailure } from '../../src/cli/failure.ts'
+import { tarEnd, tarHead, tarPadding } from '../../src/platform/tar.ts'
+import { LIMIT_MS, runs } from './runs.ts'
+
+/** Backups that somebody changed: a restore reads what the manifest tells of, or says what is wrong. */
+
+setDefaultTimeout(LIMIT_MS)
+
+const FILES = [
+  { name: 'config.toml', bytes: Buffer.from('hostname = "mail.example.com"\n') },
+  { name: 'seal.key', bytes: Buffer.from('a key\n') },
+  { name: 'postrider.db', bytes: Buffer.alloc(3_000, 'a database ') },
+]
+
+const manifest = Buffer.from(
+  JSON.stringify({
+    format: 1,
+    program: '0.1.0',
+    schema: 1,
+    made_at: '2026-11-21T12:00:00.000Z',
+    instance_id: 'one',
+    hostname: 'mail.example.com',
+    files: FILES.map(({ name, bytes }) => ({
+      name,
+      bytes: bytes.length,
+      sha256: new Bun.CryptoHasher('sha256').update(bytes).digest('hex'),
+    })),
+  }),
+)
+
+const whole = Buffer.concat([
+  ...[{ name: 'manifest.json', bytes: manifest }, ...FILES].flatMap(({ name, bytes }) => [
+    tarHead({ name, bytes: bytes.length }, 0),
+    bytes,
+    tarPadding(bytes.length),
+  ]),
+  tarEnd(),
+])
+
+/** What a restore would take from it; null when it refuses in words. Throws anything else that it throws. */
+async function taken(bytes: Buffer): Promise<Map<string, Buffer> | null> {
+  try {
+    const archive = await openArchive(Readable.from([bytes], { objectMode: false }))
+    const files = new Map(archive.small.map((file) => [file.name, file.bytes]))
+    const parts: Uint8Array[] = []
+    for await (const part of archive.database()) parts.push(part)
+    return files.set('postrider.db', Buffer.concat(parts))
+  } catch (thrown) {
+    const failure = toBackupFailure(thrown)
+    if (failure instanceof CommandFailure) return null
+    throw thrown
+  }
+}
+
+test('a whole one is taken', async () => {
+  const files = await taken(zstdCompressSync(whole))
+  expect([...files!]).toEqual(FILES.map(({ name, bytes }) => [name, bytes]))
+})
+
+const changes = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 })
+
+test('with other bytes in it, it is refused, or what is taken is what was put into it', async () => {
+  const run = fc.asyncProperty(changes, fc.nat(whole.length), async (changed, cut) => {
+    const bytes = Buffer.from(whole)
+    for (const [at, byte] of changed) bytes[at] = byte
+    const files = await taken(zstdCompressSync(cut % 4 === 0 ? bytes.subarray(0, cut) : bytes))
+    // Names may have changed in the manifest and the archive alike, the bytes never.
+    if (files !== null) expect([...files.values()]).toEqual(FILES.map((file) => file.bytes))
+  })
+  await fc.assert(run, runs({ target: 'backups', property: 'changed-files' }, 300, 1))
+})
+
+test('with other bytes in what is compressed, too', async () => {
+  const packed = zstdCompressSync(whole)
+  const run = fc.asyncProperty(fc.nat(packed.length - 1), fc.integer({ min: 1, max: 255 }), async (at, by) => {
+    const bytes = Buffer.from(packed)
+    bytes[at]! ^= by
+    const files = await taken(bytes)
+    if (files !== null) expect([...files.values()]).toEqual(FILES.map((file) => file.bytes))
+  })
+  await fc.assert(run, runs({ target: 'backups', property: 'changed-bytes' }, 300, 2))
+})
