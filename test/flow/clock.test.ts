@@ -77,6 +77,16 @@ for (const [how, set] of SET) {
   })
 }
 
+for (const [how, set] of SET) {
+  test(`set ${how}, what happens before anybody has noticed is told at once`, async () => {
+    await open([null])
+    await set()
+    await house.send({ to: 'bounce@customer.example' }, { authorization: `Bearer ${house.keys.test}` })
+    await house.clock.advance(2_000)
+    await house.receiver.received(1)
+  })
+}
+
 test('set ten years forward, nothing that is under way is begun a second time', async () => {
   await open([{ do: 'hang' }])
   const { body } = await house.send()

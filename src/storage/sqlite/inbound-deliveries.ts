@@ -36,8 +36,9 @@ const FOREIGN = `update inbound_deliveries set worker = null, next_attempt_at = 
   where worker is not null and worker <> ? returning route_id as routeId`
 const TOO_LATE = `update inbound_deliveries set next_attempt_at = ?
   where route_id = ? and next_attempt_at > ? and worker is null`
+// What was never tried waits for nothing but its turn, and may be newer than the leap.
 const LEAPT = `update inbound_deliveries set next_attempt_at = next_attempt_at + ?
-  where route_id = ? and next_attempt_at > ?`
+  where route_id = ? and next_attempt_at > ? and (worker is not null or attempts > 0)`
 // While an attempt is under way the next time is the end of its lease, which is nobody's business.
 const OF_MESSAGE = `select d.number, d.id, m.id as inboundMessageId, d.route_id as routeId, d.status,
     iif(d.worker is null, d.next_attempt_at, null) as nextAttemptAt, d.created_at as createdAt

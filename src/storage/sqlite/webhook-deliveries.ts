@@ -48,8 +48,9 @@ const FOREIGN = `update webhook_deliveries set worker = null, next_attempt_at = 
   where worker is not null and worker <> ? returning webhook_id as webhookId`
 const TOO_LATE = `update webhook_deliveries set next_attempt_at = ?
   where webhook_id = ? and next_attempt_at > ? and worker is null`
+// What was never tried waits for nothing but its turn, and may be newer than the leap.
 const LEAPT = `update webhook_deliveries set next_attempt_at = next_attempt_at + ?
-  where webhook_id = ? and next_attempt_at > ?`
+  where webhook_id = ? and next_attempt_at > ? and (worker is not null or attempts > 0)`
 // While an attempt is under way the next time is the end of its lease, which is nobody's business.
 const COLUMNS = `d.number, d.id, d.webhook_id as webhookId, e.id as eventId, d.type, d.status,
   iif(d.worker is null, d.next_attempt_at, null) as nextAttemptAt, d.created_at as createdAt`
