@@ -59,7 +59,7 @@ export interface ApiOptions {
   /** Hears of every answer; `operation` is its name, or the pattern of the path. */
   answered?: (request: { operation: string; status: number; durationMs: number }) => void
   /** Answers that go on until they are ended. */
-  streams?: Pick<Streams, 'end'>
+  streams?: Pick<Streams, 'end' | 'close'>
   /** Why the process should get no requests at present (for /readyz); null when all is well. */
   isReady: () => string | null
 }
@@ -322,7 +322,7 @@ export function createApi(options: ApiOptions): Api {
       })
       const nap = new AbortController()
       // A client that does not read would keep its stream open however it was ended.
-      const hadStreams = options.streams?.end() ?? false
+      const hadStreams = options.streams?.close() ?? false
       const left = hadStreams ? Promise.race([closed, clock.sleep(STREAM_END_MS, nap.signal)]) : closed
       await Promise.race([Promise.all([idle, left]), clock.sleep(withinMs, nap.signal)])
       nap.abort()

@@ -12,8 +12,10 @@ export interface Streams {
   /** How many there are, and how many events went through all there were. */
   underWay(): number
   told(): number
-  /** Ends all of them; a client that comes back with the last id it saw misses nothing. False when there were none. */
-  end(): boolean
+  /** Ends all of them; a client that comes back with the last id it saw misses nothing. */
+  end(): void
+  /** The same, and opens no more. False when there were none. */
+  close(): boolean
 }
 
 /** Clock and bounds → Streams. What a slow client does not read is not fetched either: a stream asks its follower only when
@@ -21,8 +23,14 @@ export interface Streams {
 export function createStreams({ clock, maxPerKey = MAX_PER_KEY, max = MAX }: StreamsOptions): Streams {
   const open = new Map<() => void, string>()
   let told = 0
+  let isClosed = false
+
+  const endAll = () => {
+    for (const end of [...open.keys()]) end()
+  }
 
   const requireRoom = (keyId: string) => {
+    if (isClosed) throw unavailable('this server is shutting down')
     if (open.size >= max) throw unavailable('too many event streams are open')
     const own = [...open.values()].filter((each) => each === keyId).length
     if (own < maxPerKey) return
@@ -101,10 +109,12 @@ export function createStreams({ clock, maxPerKey = MAX_PER_KEY, max = MAX }: Str
     },
     underWay: () => open.size,
     told: () => told,
-    end: () => {
-      const were = [...open.keys()]
-      for (const end of were) end()
-      return were.length > 0
+    end: endAll,
+    close: () => {
+      const hadSome = open.size > 0
+      isClosed = true
+      endAll()
+      return hadSome
     },
   }
 }

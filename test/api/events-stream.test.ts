@@ -308,6 +308,45 @@ test('one that does not read costs no memory and holds up nobody, and gets every
   await until('its stream to be closed', () => api.streams.underWay() === 1)
 })
 
+test('the operator’s session follows an organization too, as long as it lasts', async () => {
+  const api = await start()
+  const { cookie } = await api.signIn()
+  const headers = { cookie, 'x-organization': api.own.organization.id }
+  const stream = await openEventStream(`${origin}/v1/events/stream`, null, headers)
+  streams.push(stream)
+  const [told] = await tell(api, 1)
+  await tell(api, 1, api.other)
+  await stream.received(1)
+  const { records } = await api.store.sessions.list(api.clock.now(), { limit: 9, after: null })
+  await api.store.sessions.end(records[0]!.id)
+  await until('the stream to be ended', async () => {
+    await api.clock.advance(15_000)
+    return api.streams.underWay() === 0
+  })
+  await stream.ended
+  expect(stream.ids()).toEqual([told!])
+})
+
+test('while file descriptors are short streams are ended, and can be gone on with', async () => {
+  let tellSupply = (_: 'short' | 'ample') => {}
+  const api = await start({
+    watchDescriptors: (told) => {
+      tellSupply = told
+      return () => {}
+    },
+  })
+  const stream = await open(api.own.keys.read)
+  const [first] = await tell(api, 1)
+  await stream.received(1)
+  tellSupply('short')
+  await stream.ended
+  const [second] = await tell(api, 1)
+  tellSupply('ample')
+  const again = await open(api.own.keys.read, '', { 'last-event-id': first! })
+  await again.received(1)
+  expect(again.ids()).toEqual([second!])
+})
+
 test('a shutdown ends streams at once, also those of clients that do not read', async () => {
   const api = await start()
   await api.store.events.append(largeEvents(api, 500))
@@ -324,5 +363,6 @@ test('a shutdown ends streams at once, also those of clients that do not read', 
   expect([api.streams.underWay(), isStopped]).toEqual([0, false])
   await api.clock.advance(500)
   await stopping
+  expect(() => api.streams.open({} as never)).toThrow('shutting down')
   socket.destroy()
 })

@@ -21,12 +21,12 @@ export interface OpenStream {
 /** Opens one, and reads until either side ends it. Where the answer is a refusal its text is all there is. */
 export async function openEventStream(
   url: string,
-  key: string,
+  key: string | null,
   headers: Record<string, string> = {},
 ): Promise<OpenStream> {
   const control = new AbortController()
   const answer = await fetch(url, {
-    headers: { authorization: `Bearer ${key}`, ...headers },
+    headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...headers },
     signal: control.signal,
   })
   const parser = createEventParser()
