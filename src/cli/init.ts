@@ -120,7 +120,11 @@ function lookedAt({ organizationId, domain }: Known, { operator }: Office): Prom
 }
 
 /** The one that is named; without a name the only one there is, or a new one called like the domain. */
-async function organizationFor(domain: string, name: string | undefined, office: Office): Promise<Organization> {
+async function organizationFor(
+  domain: string,
+  name: string | undefined,
+  office: Office,
+): Promise<Pick<Organization, 'id'>> {
   const { store } = office
   const all = await store.organizations.list()
   if (name === undefined && all.length === 1) return all[0]!

@@ -35,11 +35,11 @@ describe('the commands that keep records', () => {
       const names = (await json('org', 'list')).data.map(({ name }: { name: string }) => name)
       expect(names.toSorted()).toEqual(['First', 'Second'])
 
-      const plans = 'plan: expected one of free, starter, pro, enterprise, found gold'
+      const plans = 'plan must be one of free, starter, pro, enterprise'
       await expectRefused(2, plans, 'org', 'create', 'Third', '--plan', 'gold')
       await expectRefused(2, plans, 'org', 'set-plan', 'Second', 'gold')
-      await expectRefused(1, 'name: there is an organization Second already', 'org', 'create', 'Second')
-      await expectRefused(2, 'name: must not be blank', 'org', 'create', ' ')
+      await expectRefused(1, 'name: there is an organization of that name already', 'org', 'create', 'Second')
+      await expectRefused(2, 'name must not be blank', 'org', 'create', ' ')
     },
     LIMIT_MS,
   )

@@ -25,7 +25,7 @@ export function organizationOperations(deps: {
 
   const requirePlan = (plan: string | undefined) => {
     if (plan === undefined || plans.includes(plan)) return
-    throw invalid([{ field: 'plan', message: `plan is one of ${plans.join(', ')}` }])
+    throw invalid([{ field: 'plan', message: `plan must be one of ${plans.join(', ')}` }])
   }
   /** The audit log tells of it under the organization that it is about. */
   const load = async (call: Call): Promise<Organization> => {

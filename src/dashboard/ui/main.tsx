@@ -7,13 +7,14 @@ import { href, match, place, startRouter } from './kit/router.ts'
 import { organization, session, startState } from './kit/state.ts'
 import { Layout } from './layout.tsx'
 import { PAGES, type PageEntry } from './pages.ts'
-import { SignIn } from './sign-in.tsx'
+import { hasToken, SignIn } from './sign-in.tsx'
 
 /** Where the dashboard starts: who is signed in, then the page of the path. */
 function App() {
   const [fault, setFault] = useState('')
   useEffect(() => {
-    loadSession().catch((thrown) => setFault(wordsOf(thrown)))
+    if (hasToken()) session.value = null
+    else loadSession().catch((thrown) => setFault(wordsOf(thrown)))
   }, [])
   if (fault !== '') return <main class="door notice bad">{fault}</main>
   if (session.value === undefined) return <div class="busy" role="progressbar" aria-label="Loading" />

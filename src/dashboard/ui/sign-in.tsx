@@ -50,8 +50,12 @@ export function SignIn() {
   )
 }
 
+const TOKEN = /^#token=([0-9A-Za-z]+)$/
+/** Whether the link that was followed is one to sign in with. */
+export const hasToken = () => TOKEN.test(window.location.hash)
+
 function takeToken(): string | null {
-  const token = /^#token=([0-9A-Za-z]+)$/.exec(window.location.hash)?.[1] ?? null
+  const token = TOKEN.exec(window.location.hash)?.[1] ?? null
   if (token !== null) window.history.replaceState(null, '', window.location.pathname)
   return token
 }

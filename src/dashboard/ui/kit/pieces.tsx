@@ -252,12 +252,12 @@ export function Timeline({ moments, name }: { moments: readonly Moment[]; name: 
   )
 }
 
-/** Names and values: `<Facts of={[['Size', '1.2 KiB'], …]} />`; null values are left out. */
+/** Names and values: `<Facts of={[['Size', '1.2 KiB'], …]} />`; what is null, false or '' is left out. */
 export function Facts({ of: facts }: { of: readonly (readonly [name: string, value: ComponentChildren])[] }) {
   return (
     <dl class="facts">
       {facts
-        .filter(([, value]) => value !== null && value !== undefined && value !== '')
+        .filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false)
         .map(([name, value]) => (
           <div key={name} style={{ display: 'contents' }}>
             <dt>{name}</dt>

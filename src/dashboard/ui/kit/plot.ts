@@ -19,7 +19,12 @@ export function plot(room: HTMLElement, times: readonly number[], lines: readonl
       cursor: { y: false, points: { size: 7 } },
       scales: { y: { range: (_, __, most) => [0, Math.max(4, most * 1.1)] } },
       axes: [
-        { ...axis, grid: { show: false }, values: (_, splits, __, ___, step) => splits.map((at) => timeOf(at, step)) },
+        {
+          ...axis,
+          size: 28,
+          grid: { show: false },
+          values: (_, splits, __, ___, step) => splits.map((at) => timeOf(at, step)),
+        },
         { ...axis, size: 44, incrs: WHOLE, values: (_, splits) => splits.map(short) },
       ],
       series: [

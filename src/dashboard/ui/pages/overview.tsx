@@ -55,7 +55,7 @@ function Sent({ stats: { data, totals }, range }: { stats: Json; range: Range })
   const figures: [name: string, count: number, share: string][] = [
     ['Accepted', totals.accepted, ''],
     ['Delivered', totals.delivered, percent(totals.delivery_rate, 1)],
-    ['Deferred', totals.deferred, 'came again later'],
+    ['Deferred', totals.deferred, 'tried again later'],
     ['Bounced', totals.bounced, percent(totals.bounce_rate)],
     ['Complained', totals.complained, percent(totals.complaint_rate)],
     ['Opened', totals.unique_opened, percent(totals.open_rate, 1)],
