@@ -126,7 +126,7 @@ async function installationOf(
   { server }: CheckupOptions,
   domains: readonly SendingDomain[],
 ): Promise<Installation> {
-  const { hostname, dataDir, storage, http, tls, smtp, delivery } = config
+  const { hostname, dataDir, storage, http, tls, smtp, metrics, delivery } = config
   const listeners = [
     { key: 'http.listen', at: http.listen },
     { key: 'http.listen_tls', at: http.listenTls },
@@ -134,6 +134,7 @@ async function installationOf(
     { key: 'smtp.inbound.listen', at: smtp.inbound.listen },
     { key: 'smtp.submission.listen', at: smtp.submission.listen },
     { key: 'smtp.submission.listen_tls', at: smtp.submission.listenTls },
+    { key: 'metrics.listen', at: metrics.listen },
   ].flatMap(({ key, at }) => (at === null ? [] : [{ key, ...at }]))
   return {
     hostname,

@@ -221,6 +221,9 @@ describe('what must hold between keys', () => {
     expect(faultsOf(`${HOST}http.listen = "127.0.0.1:25"`)).toBe(
       'config.toml:2: http.listen: expected an address of its own, found 0.0.0.0:25 while http.listen is 127.0.0.1:25',
     )
+    expect(faultsOf(`${HOST}metrics.listen = "127.0.0.1:8025"`)).toBe(
+      'config.toml:2: metrics.listen: expected an address of its own, found 127.0.0.1:8025 while http.listen is 127.0.0.1:8025',
+    )
     const fine =
       'http.listen = "127.0.0.1:0"\nsmtp.inbound.listen = "127.0.0.1:0"\nsmtp.submission.listen = "127.0.0.1:587"'
     expect(faultsOf(HOST + fine)).toBe('')

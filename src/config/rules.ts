@@ -16,6 +16,7 @@ const LISTENERS: readonly [key: string, of: (config: Config) => Endpoint | null]
   ['smtp.inbound.listen', ({ smtp }) => smtp.inbound.listen],
   ['smtp.submission.listen', ({ smtp }) => smtp.submission.listen],
   ['smtp.submission.listen_tls', ({ smtp }) => smtp.submission.listenTls],
+  ['metrics.listen', ({ metrics }) => metrics.listen],
 ]
 
 export const rules: readonly Rule[] = [
