@@ -30,6 +30,7 @@ type Json = any
 const REPEATABLE = [
   'messages_analyze',
   'templates_render',
+  'templates_preview',
   'inbound_routes_test',
   'domains_verify',
   'messages_cancel',

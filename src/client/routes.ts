@@ -78,6 +78,7 @@ export const ROUTES = {
     update: { method: 'PATCH', path: '/v1/templates/{template_id}', takes: 'body' },
     delete: { method: 'DELETE', path: '/v1/templates/{template_id}' },
     render: { method: 'POST', path: '/v1/templates/{template_id}/render', takes: 'body', isRepeatable: true },
+    preview: { method: 'POST', path: '/v1/templates/preview', takes: 'body', isRepeatable: true },
     versions: { method: 'GET', path: '/v1/templates/{template_id}/versions', takes: 'query', isList: true },
   },
   webhooks: {

@@ -265,6 +265,12 @@ export interface Api {
      *
      *  Needs `manage`. */
     render(templateId: string, body?: TemplatesRenderBody, options?: CallOptions): Call<RenderedTemplate>
+    /** See what texts become that are still being written; nothing is kept or sent.
+     *
+     *  A variable that is not given and has no default stands as `[its.name]`, and is named in `missing`; sending would refuse it.
+     *
+     *  Needs `manage`. */
+    preview(body: TemplatesPreviewBody, options?: CallOptions): Call<TemplatePreview>
     /** List the versions of a template, newest first, without html and text.
      *
      *  Needs `manage`. */
@@ -1544,6 +1550,16 @@ export interface Template {
   updated_at: string
 }
 
+export interface TemplatePreview {
+  subject: string | null
+  html: string | null
+  text: string | null
+  /** Found in the texts, in the order of their first use. */
+  variables: Array<string>
+  /** Not given and without a default: they stand as `[name]`. */
+  missing: Array<string>
+}
+
 export interface Usage {
   organization_id: string
   plan: string
@@ -1991,6 +2007,13 @@ export interface TemplatesUpdateBody {
 export interface TemplatesRenderBody {
   variables?: Record<string, unknown>
   version?: number
+}
+
+export interface TemplatesPreviewBody {
+  subject?: string | null
+  html?: string | null
+  text?: string | null
+  variables?: Record<string, unknown>
 }
 
 export interface TemplatesVersionsQuery {

@@ -249,6 +249,7 @@ describe('every operation', () => {
       'messages_batch sends',
       'messages_send sends',
       'messages_send sends', // its second path
+      'templates_preview looks',
       'templates_render looks',
     ])
     const known = new Set(world.operations.filter(({ method }) => method !== 'GET').map(({ id }) => id))
@@ -329,6 +330,8 @@ describe('every operation', () => {
     }
     await refusal('messages_analyze', 'template_error', {}, { body: mail(template) })
     await refusal('templates_render', 'template_error', ids, { body: {} })
+    const loop = '{% for item in items %}{{ item.name }}{% endfor %}'
+    await refusal('templates_preview', 'template_error', {}, { body: { text: loop } })
     await ask('PATCH', `/v1/templates/${ids.template_id}`, { body: { alias: 'taken' } })
     const { template_id: another } = await furnish()
     await refusal('templates_update', 'conflict', { template_id: another! }, { body: { alias: 'taken' } })

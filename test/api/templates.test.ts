@@ -317,3 +317,48 @@ describe('a preview', () => {
 function at({ line, column }: { line?: number; column?: number }) {
   return line === undefined ? {} : { line, column }
 }
+
+describe('a preview of texts that are still being written', () => {
+  const preview = async (body: object) => {
+    const { ask } = await start()
+    return ask('POST', '/v1/templates/preview', { body })
+  }
+
+  test('has what is given, and names in the place of what is not', async () => {
+    const { status, body } = await preview({
+      subject: 'Hi {{ user.name }}',
+      html: '<p>{{ user.name }} {{ user.plan }} {{ note | default: "welcome" }} {{ link }}</p>',
+      variables: { user: { plan: '<b>' } },
+    })
+    expect([status, body]).toEqual([
+      200,
+      {
+        subject: 'Hi [user.name]',
+        html: '<p>[user.name] &lt;b&gt; welcome [link]</p>',
+        text: null,
+        variables: ['user.name', 'user.plan', 'note', 'link'],
+        missing: ['user.name', 'link'],
+      },
+    ])
+  })
+
+  test('tells where a text is no template, and what no word can stand for', async () => {
+    const broken = await preview({ html: 'fine\n{{ name', text: 'Hi' })
+    expect([broken.status, broken.body.error.field, broken.body.error.details.line]).toEqual([400, 'html', 2])
+    const empty = await preview({ subject: 'Hi' })
+    expect([empty.status, empty.body.error.field]).toEqual([400, 'html'])
+    const loop = await preview({ text: '{% for item in items %}{{ item.name }}{% endfor %}' })
+    expect([loop.status, loop.body.error.details.variable]).toEqual([422, 'item.name'])
+    const given = await preview({ text: '{{ user.name }}', variables: { user: 'Ann' } })
+    expect([given.status, given.body.error.details.variable]).toEqual([422, 'user.name'])
+  })
+
+  test('ends, whatever the names, and makes nothing', async () => {
+    const odd = await preview({ text: '{{ __proto__.x }}{{ constructor.name }}{{ a.b.c }}{{ a.b }}' })
+    expect([200, 422]).toContain(odd.status)
+    expect(({} as { x?: unknown }).x).toBeUndefined()
+    const many = Array.from({ length: 3_000 }, (_, at) => `{{ v${at} }}`).join('')
+    expect([200, 422]).toContain((await preview({ text: many })).status)
+    expect((await made!.ask('GET', '/v1/templates')).body.data).toEqual([])
+  })
+})

@@ -41,6 +41,22 @@ export const templateRenderedAnswers: AnswerShape[] = [
     example: { subject: 'Hello Ann', html: '<p>Hello Ann</p>', text: null },
   },
 ]
+export const templatePreviewAnswers: AnswerShape[] = [
+  {
+    status: 200,
+    description: 'What a mail made from it would say.',
+    schema: z
+      .strictObject({
+        subject: text,
+        html: text,
+        text,
+        variables,
+        missing: z.array(z.string()).describe('Not given and without a default: they stand as `[name]`.'),
+      })
+      .meta({ id: 'TemplatePreview' }),
+    example: { subject: 'Hello Ann', html: '<p>Hello Ann</p>', text: null, variables: ['name'], missing: [] },
+  },
+]
 export const templateVersionsAnswers = [
   pageShape(
     listedVersion,

@@ -12,6 +12,7 @@ import {
   templateCreatedAnswers,
   templateDeletedAnswers,
   templateListAnswers,
+  templatePreviewAnswers,
   templateRenderedAnswers,
   templateVersionsAnswers,
 } from '../answers/templates.ts'
@@ -171,6 +172,25 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       },
     }),
     operation({
+      id: 'templates_preview',
+      method: 'POST',
+      path: '/v1/templates/preview',
+      permission: 'manage',
+      unaudited: 'looks',
+      summary: 'See what texts become that are still being written; nothing is kept or sent',
+      description:
+        'A variable that is not given and has no default stands as `[its.name]`, and is named in `missing`; sending would refuse it.',
+      answers: templatePreviewAnswers,
+      refusals: ['template_error'],
+      example: { subject: 'Hello {{ name }}', html: '<p>Hello {{ name }}</p>', variables: { name: 'Ann' } },
+      body: previewBody,
+      async handle({ body: { variables, subject = null, html = null, text = null } }) {
+        requireBody({ html, text })
+        const { previewTemplate } = await import('../../submission/preview.ts')
+        return { status: 200, body: previewTemplate({ subject, html, text }, variables) }
+      },
+    }),
+    operation({
       id: 'templates_versions',
       method: 'GET',
       path: '/v1/templates/:template_id/versions',
@@ -199,10 +219,9 @@ const body = z.string().superRefine((text, context) => {
 const fields = { alias: alias.nullish(), subject: subject.nullish(), html: body.nullish(), text: body.nullish() }
 const createBody = z.strictObject({ name: label(100), ...fields })
 const updateBody = z.strictObject({ name: label(100).optional(), ...fields })
-const renderBody = z.strictObject({
-  variables: templateVariables.default({}),
-  version: z.int().min(1).optional(),
-})
+const variables = templateVariables.default({})
+const renderBody = z.strictObject({ variables, version: z.int().min(1).optional() })
+const previewBody = z.strictObject({ subject: fields.subject, html: fields.html, text: fields.text, variables })
 
 /** The list of versions has numbers where other lists have ids, and cursors are made of ids. */
 const CURSOR_PREFIX = 'tpl_'
@@ -217,11 +236,13 @@ function versionOf(cursor: string): number {
 
 /** Texts → content, when they are templates and there is something to read. */
 async function contentOf(texts: TemplateTexts): Promise<TemplateContent> {
-  if (texts.html === null && texts.text === null) {
-    throw invalid([{ field: 'html', message: 'html or text is required' }])
-  }
+  requireBody(texts)
   const { parseTemplateTexts, variablesIn } = await import('../../submission/render.ts')
   return { ...texts, variables: variablesIn(parseTemplateTexts(texts)) }
+}
+
+function requireBody({ html, text }: Pick<TemplateTexts, 'html' | 'text'>): void {
+  if (html === null && text === null) throw invalid([{ field: 'html', message: 'html or text is required' }])
 }
 
 function pickTexts({ subject, html, text }: Template): TemplateTexts {
