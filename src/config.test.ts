@@ -48,6 +48,7 @@ describe('a config file', () => {
       hstsSeconds: 0,
       publicUrl: 'http://127.0.0.1:8025',
       behindProxy: false,
+      dashboard: true,
       trustedProxies: ['127.0.0.1/32', '::1/128'],
     })
     expect(config.smtp).toEqual({

@@ -293,7 +293,7 @@ async function furnish(
     pages: [
       ...trackingPages({ ...around, secret: trackingSecret, log, clientAddress }),
       ...(config.metrics.listen === null ? metrics.pages(clientAddress) : []),
-      ...dashboardPages(dashboardFiles),
+      ...(config.http.dashboard ? dashboardPages(dashboardFiles) : []),
       ...(mtaSts === null ? [] : [mtaStsPage(mtaSts, config.hostname, store.domains)]),
     ],
     store,
@@ -305,6 +305,7 @@ async function furnish(
     limits: { bodyBytes: Math.ceil(config.limits.messageBytes * 1.5) },
     clientAddress,
     ...(config.http.behindProxy && { clearDoor: createClearDoor({ isTrusted, publicUrl: () => publicUrl }) }),
+    hasSessions: config.http.dashboard,
     isSecure: () => publicUrl.startsWith('https:'),
     log,
     hstsSeconds: config.http.hstsSeconds,

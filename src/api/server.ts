@@ -48,6 +48,8 @@ export interface ApiOptions {
   clientAddress: ClientAddress
   /** Only where all requests come through a proxy that speaks TLS. */
   clearDoor?: ClearDoor
+  /** Whether the operator can sign in with a browser; yes unless said. */
+  hasSessions?: boolean
   /** Whether browsers reach us by https; no unless said. */
   isSecure?: () => boolean
   log: Log
@@ -89,7 +91,7 @@ export interface Api {
  *  asks for. A request that fails at any step leaves nothing behind; one that succeeded is durable before it is
  *  answered, so an answer that is lost on the way may be asked for again with its Idempotency-Key. */
 export function createApi(options: ApiOptions): Api {
-  const { store, clock, random, log, limits } = options
+  const { store, clock, random, log, limits, hasSessions = true } = options
   const auth = createAuth(store.apiKeys)
   const sessions = createSessions(store)
   const rateLimit = createRateLimit({ organizations: store.organizations, plans: options.plans })
@@ -148,7 +150,7 @@ export function createApi(options: ApiOptions): Api {
 
   /** Who asks; throws when that is nobody we know. */
   function identify(request: Request, now: number) {
-    const session = sessions.of(request, now)
+    const session = hasSessions ? sessions.of(request, now) : null
     const { headers } = request
     const key = session === null ? auth.authenticate(headers.get('authorization'), now) : sessions.keyOf(request, now)
     return { key, session }
@@ -293,7 +295,8 @@ export function createApi(options: ApiOptions): Api {
   }
   const health = healthPages({ store, isReady: options.isReady, isStopping: () => isStopping })
   const documents = documentPages(options.operations, VERSION)
-  const signIn = sessionPages({ ...options, sessions, isSecure: options.isSecure ?? (() => false) })
+  const { isSecure = () => false } = options
+  const signIn = hasSessions ? sessionPages({ ...options, sessions, isSecure }) : []
   const pages = [...health, ...documents, ...signIn, ...(options.pages ?? [])]
   for (const route of createRoutes(options.operations, pages, options.dialects)) {
     app.all(route.path, ({ request, params }) => serve(request, params ?? {}, route), { parse: 'none' })

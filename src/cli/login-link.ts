@@ -5,6 +5,7 @@ import { LINK_MS } from '../model/session.ts'
 import { systemClock } from '../platform/clock.ts'
 import { systemRandom } from '../platform/random.ts'
 import type { Store } from '../storage/store.ts'
+import { CommandFailure } from './failure.ts'
 import { inOffice } from './office.ts'
 import { complain, print, printJson } from './print.ts'
 
@@ -18,6 +19,7 @@ interface Options {
  *  forgotten goes, and every session with it. */
 export async function loginLink(options: Options): Promise<void> {
   await inOffice(options.config, async ({ config, store, operator }) => {
+    if (!config.http.dashboard) throw new CommandFailure('http.dashboard is false: there is nothing to sign in to')
     const about = { organizationId: null, body: options.removePassword ? { password: null } : {} }
     const link = await operator.manage('login_links_create', about, async () => {
       if (options.removePassword) await store.sessions.setPassword(null, null, systemClock.now())

@@ -111,6 +111,10 @@ http.public_url where that is https.`,
         'How the world reaches this server; links in mail start with it. Empty: https:// and the hostname where http.listen_tls is on, else http:// and the listening address.',
       fallback: '',
     }),
+    dashboard: key(kinds.flag, {
+      about: 'Whether the dashboard is there, at /dashboard/, and signing in to it. The API is, in any case.',
+      fallback: true,
+    }),
     behind_proxy: key(kinds.flag, {
       about: `All requests come through a TLS proxy of yours: public_url must be https, and what came to the proxy in clear
 (X-Forwarded-Proto) is refused or sent on to https. Also \`postrider serve --behind-proxy\`.`,

@@ -98,6 +98,15 @@ test('behind https the cookie is for https alone', async () => {
   expect((await post({ token: LINK })).headers.get('set-cookie')).toEndWith('; Secure')
 })
 
+test('where there is no dashboard there is no way in, and a session that is there is worth nothing', async () => {
+  await made.close()
+  made = await createTestApi({ hasSessions: false })
+  await addLink()
+  expect((await post({ token: LINK })).status).toBe(404)
+  const headers = { ...(await made.signIn()), ...OURS }
+  expect((await made.ask('GET', '/v1/organizations', as(headers))).status).toBe(401)
+})
+
 describe('a session', () => {
   test('acts as an admin of the organization in X-Organization', async () => {
     const cookie = await signIn()

@@ -113,6 +113,7 @@ export async function createTestApi(
     isReady?: () => string | null
     health?: HealthWatch
     isSecure?: () => boolean
+    hasSessions?: boolean
     clearDoor?: ClearDoor
     watchDescriptors?: Parameters<typeof createApi>[0]['watchDescriptors']
     hstsSeconds?: number
@@ -179,6 +180,7 @@ export async function createTestApi(
     clientAddress: (peer, forwardedFor) => forwardedFor ?? peer ?? '',
     log: options.log ?? silentLog,
     isSecure: options.isSecure,
+    hasSessions: options.hasSessions,
     clearDoor: options.clearDoor,
     hstsSeconds: options.hstsSeconds,
     watchDescriptors: options.watchDescriptors,
