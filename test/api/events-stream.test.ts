@@ -208,6 +208,16 @@ test('what cannot be followed is refused', async () => {
   expect([head.status, head.text, api.streams.underWay()]).toEqual([200, '', 0])
 })
 
+test('a client that went away before it was answered leaves nothing open', async () => {
+  const api = await start()
+  const gone = new AbortController()
+  gone.abort()
+  const headers = { authorization: `Bearer ${api.own.keys.read.value}` }
+  const request = new Request(`${origin}/v1/events/stream`, { headers, signal: gone.signal })
+  expect((await api.api.fetch(request)).status).toBe(200)
+  expect(api.streams.underWay()).toBe(0)
+})
+
 test('a key has so many at once, and all together; who leaves makes room', async () => {
   const api = await start({ streams: { maxPerKey: 2, max: 3 } })
   const { read, admin } = api.own.keys
