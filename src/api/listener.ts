@@ -7,7 +7,7 @@ export interface Listener {
   /** Binds, port 0 included → what was bound; with a certificate it speaks TLS (1.2 or later). Throws when the address is
    *  taken. */
   open(at: Address, certificate?: Certificate): Address
-  /** For every TLS connection from now on. Those that stand go on, and none is lost meanwhile. */
+  /** For every TLS connection from now on. Those that stand are answered and asked to come anew; none is lost. */
   useCertificate(certificate: Certificate): void
   /** Whom a request comes from, be it through another listener of this process; null without a socket. */
   addressOf(request: Request): string | null
@@ -139,7 +139,7 @@ export function createListener(options: {
       return bound
     },
     useCertificate: (next) => {
-      if (certificate === undefined) return // it speaks no TLS
+      if (certificate === undefined || isSame(certificate, next)) return // it speaks no TLS, or nothing changes
       certificate = next
       if (server === null || bound === null) return // shut for the moment, or closed
       const old = server
@@ -157,6 +157,9 @@ export function createListener(options: {
     },
   }
 }
+
+const isSame = (one: Certificate, other: Certificate) =>
+  one.certificatePem === other.certificatePem && one.keyPem === other.keyPem
 
 interface Address {
   host: string

@@ -9,7 +9,10 @@ import { probeHttp } from '../platform/http-probe.ts'
 import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
 import type { Resolver } from '../platform/resolver.ts'
+import { openClient } from './acme/client.ts'
+import { createSigner } from './acme/jws.ts'
 import { orderCertificate } from './acme/order.ts'
+import { askRenewalWindow } from './acme/renewal-info.ts'
 import { readKept } from './kept.ts'
 import { domainNames } from './names.ts'
 import type { PlainPages } from './plain-pages.ts'
@@ -51,16 +54,24 @@ export async function openAuthority(config: Config, house: Surroundings): Promis
     names,
     domainNames: async () => (tls.domainNames ? domainNames(house.domains()) : []),
     reachOf: (name) => reachOf(name, { resolver, pages, random, ownAddresses, probe, port }),
-    order: async (wanted, signal) =>
+    order: async (wanted, { signal, replaces }) =>
       orderCertificate(wanted, {
         directoryUrl,
         contact: tls.acmeContact || null,
         accountKey: await accountKey(house.secret),
         show: pages.show,
+        replaces,
         ask,
         clock: clock.steady,
         signal,
       }),
+    windowOf: async ({ certificatePem }, signal) => {
+      const signer = createSigner(await accountKey(house.secret))
+      return askRenewalWindow(
+        await openClient(directoryUrl, signer, { ask, clock: clock.steady, signal }),
+        certificatePem,
+      )
+    },
     onChange: house.onChange,
     clock,
     random,

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { OrderFailure } from '../../src/certificates/acme/failure.ts'
 import { orderCertificate } from '../../src/certificates/acme/order.ts'
+import { certificateId } from '../../src/certificates/acme/renewal-info.ts'
 import { createPlainPages } from '../../src/certificates/plain-pages.ts'
 import { createAsk } from '../../src/platform/fetch-public.ts'
 import { type AcmeAuthority, startAcmeAuthority } from '../support/acme-authority.ts'
@@ -82,6 +83,14 @@ test('several names are proved, and the certificate is for them and for a key ma
     const answer = await fetch(`http://127.0.0.1:${plain.port}/.well-known/acme-challenge/${token}`)
     expect(answer.status).toBe(404)
   }
+})
+
+test('what is replaced is named where the authority wants to know', async () => {
+  const { certificatePem } = await order(['mail.example.com'])
+  await order(['mail.example.com'], { replaces: certificatePem })
+  authority.window = { start: '2027-01-01T00:00:00Z', end: '2027-01-02T00:00:00Z' }
+  await order(['mail.example.com'], { replaces: certificatePem })
+  expect(authority.replaced).toEqual([undefined, undefined, certificateId(certificatePem)!])
 })
 
 test('a nonce that is not liked is replaced twice, not for ever', async () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { OrderFailure } from '../../src/certificates/acme/failure.ts'
+import type { RenewalWindow } from '../../src/certificates/acme/renewal-info.ts'
 import { readKept } from '../../src/certificates/kept.ts'
 import type { Reach } from '../../src/certificates/reach.ts'
 import { createRenewal, type Renewal } from '../../src/certificates/renewal.ts'
@@ -25,6 +26,8 @@ let orders: { names: string[]; hours: number }[]
 let reach: Record<string, Reach>
 let domainNames: string[]
 let answer: (names: readonly string[], signal: AbortSignal) => Promise<Certificate>
+let wish: RenewalWindow | null | 'silence'
+let replaced: (string | undefined)[]
 let changes: number
 
 beforeEach(() => {
@@ -36,6 +39,8 @@ beforeEach(() => {
   domainNames = []
   answer = (names) => made(names)
   changes = 0
+  wish = null
+  replaced = []
 })
 afterEach(() => rmSync(dataDir, { recursive: true }))
 
@@ -50,7 +55,12 @@ async function open(names = [HOST], settings = 'settings'): Promise<Renewal> {
     names,
     domainNames: async () => domainNames,
     reachOf: async (name) => reach[name] ?? { kind: 'here' },
-    order: (wanted, signal) => {
+    windowOf: async () => {
+      if (wish === 'silence') throw new OrderFailure('the authority does not answer: timeout')
+      return wish
+    },
+    order: (wanted, { signal, replaces }) => {
+      replaced.push(replaces)
       orders.push({ names: [...wanted], hours: Math.round((clock.now() - START) / HOUR_MS) })
       return answer(wanted, signal)
     },
@@ -96,6 +106,53 @@ test('it is renewed when two thirds of its time are over, again and again', asyn
   // A day old already when it comes.
   expect(hours()).toEqual([0, 59, 118, 177].map((days) => days * 24))
   expect(changes).toBe(4)
+})
+
+describe('the wish of the authority', () => {
+  const within = (from: number, to: number): RenewalWindow => ({
+    startsAt: START + from * DAY_MS,
+    endsAt: START + to * DAY_MS,
+    retryAfterMs: null,
+  })
+
+  test('to have it renewed earlier is followed, in the middle of what it says by a coin that stands', async () => {
+    const renewal = await open()
+    await renewal.tend()
+    const first = renewal.certificate()
+    wish = within(10, 12)
+    await pass(renewal, 11 * DAY_MS, HOUR_MS)
+    wish = null // of the new one nothing is said
+    await pass(renewal, 3 * DAY_MS, HOUR_MS)
+    expect(hours()).toEqual([0, 11 * 24])
+    expect(replaced).toEqual([undefined, first!.certificatePem])
+  })
+
+  test('in the past is one renewal, and not one after the other', async () => {
+    const renewal = await open()
+    await renewal.tend()
+    wish = within(-20, -10)
+    await pass(renewal, 5 * DAY_MS, HOUR_MS)
+    expect(hours()).toEqual([0, 24, 48, 72, 96, 120])
+  })
+
+  test('for later, or that cannot be heard, changes nothing', async () => {
+    const renewal = await open()
+    wish = within(80, 85)
+    await pass(renewal, 30 * DAY_MS, HOUR_MS)
+    wish = 'silence'
+    await pass(renewal, 31 * DAY_MS, HOUR_MS)
+    expect(hours()).toEqual([0, 59 * 24])
+    expect(lines.filter((line) => line.includes('warn') || line.includes('error'))).toEqual([])
+  })
+
+  test('is not told of what was replaced after a failure', async () => {
+    const renewal = await open()
+    await renewal.tend()
+    answer = refusing
+    await pass(renewal, 60 * DAY_MS, HOUR_MS)
+    expect(replaced.slice(1).map((each) => each !== undefined)).toEqual([true, ...replaced.slice(2).map(() => false)])
+    expect(replaced.length).toBeGreaterThan(2)
+  })
 })
 
 describe('failures', () => {
@@ -250,7 +307,6 @@ describe('names', () => {
   })
 
   test('of domains come too, but once a day, and only those that lead here', async () => {
-    answer = (names) => selfSignedCertificate({ names: [...names], now: clock.now() + DAY_MS, days: 90 })
     const renewal = await open()
     await renewal.tend()
     domainNames = ['one.example.net', 'two.example.net', 'away.example.net']

@@ -39,6 +39,12 @@ export interface AcmeAuthority {
   orders: string[][]
   contacts: (string | undefined)[]
   issued: string[]
+  /** What orders said they replace. */
+  replaced: (string | undefined)[]
+  /** Suggested for every certificate (RFC 9773); null: it has nothing like that. */
+  window: { start: string; end: string } | null
+  /** Names of certificates that were asked about. */
+  askedFor: string[]
   /** What it sends as Retry-After where something is under way. */
   retryAfter: string | null
   stop(): Promise<void>
@@ -86,7 +92,16 @@ export async function startAcmeAuthority(options: {
 
   const answer = async (step: string, id: string, request: Asked): Promise<Response> => {
     if (step === 'directory')
-      return json(200, { newNonce: `${base}/nonce`, newAccount: `${base}/account`, newOrder: `${base}/new-order` })
+      return json(200, {
+        newNonce: `${base}/nonce`,
+        newAccount: `${base}/account`,
+        newOrder: `${base}/new-order`,
+        ...(authority.window !== null && { renewalInfo: `${base}/renewal-info` }),
+      })
+    if (step === 'renewal-info') {
+      authority.askedFor.push(id)
+      return Response.json({ suggestedWindow: authority.window }, { headers: { 'retry-after': '21600' } })
+    }
     if (step === 'nonce') return new Response(null, { status: 204, headers: { 'replay-nonce': newNonce() } })
     const { payload, account } = await opened(request, step === 'account')
     if (step === 'account') {
@@ -94,7 +109,10 @@ export async function startAcmeAuthority(options: {
       authority.contacts.push(payload.contact?.[0])
       return json(201, { status: 'valid' }, { location: account })
     }
-    if (step === 'new-order') return newOrder(payload.identifiers)
+    if (step === 'new-order') {
+      authority.replaced.push(payload.replaces)
+      return newOrder(payload.identifiers)
+    }
     if (step === 'authorization')
       return json(200, shownAuthorization(id), waiting(authorizations.get(id)!.status === 'pending'))
     if (step === 'challenge') {
@@ -250,6 +268,9 @@ export async function startAcmeAuthority(options: {
     orders: [],
     contacts: [],
     issued: [],
+    replaced: [],
+    window: null,
+    askedFor: [],
     retryAfter: null,
     stop: async () => {
       server.closeAllConnections()

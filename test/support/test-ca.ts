@@ -67,6 +67,7 @@ commonName = optional
 [server]
 basicConstraints = critical,CA:false
 extendedKeyUsage = serverAuth
+authorityKeyIdentifier = keyid
 `
 
 /** YYYYMMDDHHMMSSZ */

@@ -16,6 +16,8 @@ export interface AcmeClient {
   openAccount(contact: string | null): Promise<void>
   /** Says something. */
   tell(url: string, payload: object): Promise<Answer>
+  /** Asks what everybody may. */
+  get(url: string): Promise<Answer>
   /** Asks what became of it. */
   look(url: string, accept?: string): Promise<Answer>
 }
@@ -36,7 +38,12 @@ export interface World {
 
 type Directory = z.output<typeof DIRECTORY>
 
-const DIRECTORY = z.object({ newNonce: z.string(), newAccount: z.string(), newOrder: z.string() })
+const DIRECTORY = z.object({
+  newNonce: z.string(),
+  newAccount: z.string(),
+  newOrder: z.string(),
+  renewalInfo: z.string().optional(),
+})
 const PROBLEM = z.object({
   type: z.string().catch(''),
   detail: z.string().catch(''),
@@ -99,6 +106,7 @@ export async function openClient(directoryUrl: string, signer: Signer, world: Wo
       if (location === null) throw new OrderFailure('the authority gives the account no address')
       account = location
     },
+    get: async (url) => required(await patiently(() => exchange(url, {}, null))),
     tell: async (url, payload) => required(await signed(url, payload, JSON_TYPE)),
     look: async (url, accept = JSON_TYPE) => required(await patiently(() => signed(url, '', accept))),
   }

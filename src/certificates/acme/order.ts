@@ -5,6 +5,7 @@ import { certificateRequest } from '../../platform/certificate-request.ts'
 import { type AcmeClient, type Answer, excerpt, openClient, read, type World } from './client.ts'
 import { OrderFailure } from './failure.ts'
 import { createSigner, type Signer } from './jws.ts'
+import { certificateId } from './renewal-info.ts'
 
 /** THE FLOW of a certificate: an order for all names, a proof for each by HTTP-01, a request for a new key, and the chain
  *  that comes back (RFC 8555 §7.4). Nothing is kept on the way: an order that breaks off is forgotten here and ends by
@@ -15,6 +16,8 @@ export async function orderCertificate(
     directoryUrl: string
     contact: string | null
     accountKey: Parameters<typeof createSigner>[0]
+    /** The certificate that it takes the place of (PEM), for authorities that want to know. RFC 9773 §5 */
+    replaces?: string | undefined
     /** Shows a key authorization under its token, where the authority asks, until what it returns is called. */
     show: (token: string, keyAuthorization: string) => () => void
   },
@@ -25,7 +28,9 @@ export async function orderCertificate(
   await client.openAccount(house.contact)
 
   const identifiers = names.map((value) => ({ type: 'dns', value }))
-  const made = await client.tell(client.directory.newOrder, { identifiers })
+  const replaced = client.directory.renewalInfo && house.replaces ? certificateId(house.replaces) : null
+  const wish = { identifiers, ...(replaced !== null && { replaces: replaced }) }
+  const made = await client.tell(client.directory.newOrder, wish)
   const order = read(ORDER, made.text)
   const orderUrl = made.location
   if (orderUrl === null) throw new OrderFailure('the authority gives the order no address')
@@ -37,7 +42,8 @@ export async function orderCertificate(
   ) => untilSettled(url, schema, isUnderWay, { client, house, deadline })
   await prove(order.authorizations, { client, signer, show: house.show, watch })
 
-  await watch(orderUrl, ORDER, (status) => status === 'pending')
+  const proved = await watch(orderUrl, ORDER, (status) => status === 'pending')
+  if (proved.status !== 'ready') throw failed('the order', proved)
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const csr = certificateRequest(names, { privateKey, publicKey }).toString('base64url')
   await client.tell(order.finalize, { csr })
