@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { sendUntilAcknowledged } from './http-client.ts'
@@ -63,6 +63,7 @@ test(
 
     world.sink.answer = '250 ok'
     house = await world.serve()
+    expect(readFileSync(at('log'), 'utf8')).toMatch(/held since a restore.*"deliveries":\d+/)
     expect(await (await world.api('GET', `/v1/messages/${someId}/content?part=raw`)).text()).toBe(raw)
     const fresh = new Map<string, string>()
     await sendUntilAcknowledged(world, 'fresh', fresh)
