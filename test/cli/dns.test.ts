@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { DnsRecord } from '../../src/model/domain.ts'
 import { startZone, type Zone } from '../../src/platform/zone-server.ts'
 import { until } from '../support/house.ts'
+import { describeWithPeers, zoneRecords } from '../support/real-peers.ts'
 import { LIMIT_MS, postrider, start, workplace } from './command.ts'
 
 type Shown = DnsRecord & { status: string; found: string[]; hint?: string | null }
@@ -57,6 +58,23 @@ describe('dns', () => {
     },
     LIMIT_MS,
   )
+
+  describeWithPeers('another reader of zone files', () => {
+    test(
+      'reads from it what is to be published, and no more',
+      async () => {
+        const read = await zoneRecords((await dns('show', NAME, '--zone')).stdout, NAME)
+        const expected = records
+          .filter(({ purpose }) => purpose !== 'mx')
+          .map(
+            ({ name, type, value, priority }) =>
+              `${name}. ${type} ${priority === null ? value : `${priority} ${value}.`}`,
+          )
+        expect(read).toEqual(expected.sort())
+      },
+      LIMIT_MS,
+    )
+  })
 
   test(
     'check says of each record what is wrong with it',

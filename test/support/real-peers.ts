@@ -70,6 +70,21 @@ for index in range(count):
     print(fields[b'a'].decode(), fields[b'd'].decode(), 'pass' if passed else 'fail')
 `
 
+/** Lines for a zone → its records as dnspython reads them, `name type data` each, the strings of a text joined. */
+export async function zoneRecords(text: string, origin: string): Promise<string[]> {
+  const { exitCode, output } = await run([PYTHON, '-c', READ_ZONE, `${origin}.`], text)
+  if (exitCode !== 0) throw new Error(output.toString())
+  return output.toString().trim().split('\n').sort()
+}
+
+const READ_ZONE = `
+import dns.rdatatype, dns.zone, sys
+zone = dns.zone.from_text(sys.stdin.read(), origin=sys.argv[1], relativize=False, check_origin=False)
+for name, ttl, data in zone.iterate_rdatas():
+    kind = dns.rdatatype.to_text(data.rdtype)
+    print(name, kind, b''.join(data.strings).decode() if kind == 'TXT' else data.to_text())
+`
+
 /** While it runs this process goes on: what it talks to is here. */
 async function run(command: string[], input: string | Uint8Array = ''): Promise<{ exitCode: number; output: Buffer }> {
   const child = Bun.spawn(command, { stdin: Buffer.from(input), stdout: 'pipe', stderr: 'pipe' })
