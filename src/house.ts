@@ -256,7 +256,7 @@ async function furnish(
       // Loaded when it is needed: the start does not wait for it.
       const { runCheckup } = await import('./checkup.ts')
       const server = { pid: process.pid, ports: [] }
-      return runCheckup(config, { clock, random, store, held: null, server })
+      return (await runCheckup(config, { clock, random, store, held: null, server })).checks
     },
     now: clock.now,
     log,

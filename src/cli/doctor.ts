@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { hostname as machineName } from 'node:os'
 import { join } from 'node:path'
-import { runCheckup } from '../checkup.ts'
+import { type Found, runCheckup } from '../checkup.ts'
 import { type Config, checkConfigFiles, formatFaults, readConfig } from '../config.ts'
 import { type CheckResult, fail, isWell, pass, skip, type Verdict, warn } from '../health/check.ts'
 import { heldPorts } from '../health/held-ports.ts'
@@ -47,11 +47,11 @@ async function lookAt(config: Config, domains: readonly string[]): Promise<Check
   // While the process is still root, who alone sees what others hold.
   const held = heldPorts('/proc')
   const nothing = whyNoStore(config.dataDir)
-  if (nothing !== null) return [...(await lookAtMachine(config, domains, held)), { name: 'store', ...nothing }]
+  if (nothing !== null) return [...(await lookAtMachine(config, domains, held)).checks, { name: 'store', ...nothing }]
   let found: CheckResult[] | null = null
   try {
     await withStore(config, async ({ store }) => {
-      found = await look(config, { store, held, server: serverOn(config.dataDir), domains })
+      found = (await look(config, { store, held, server: serverOn(config.dataDir), domains })).checks
     })
     return found!
   } catch (thrown) {
@@ -59,14 +59,14 @@ async function lookAt(config: Config, domains: readonly string[]): Promise<Check
     if (failure === null) throw thrown
     const [problem = '', ...remedy] = failure.message.split('; ')
     const verdict = fail(problem, remedy.join('; ') || 'Look at the log of the server: journalctl -u postrider')
-    return [...(await lookAtMachine(config, domains, held)), { name: 'store', ...verdict }]
+    return [...(await lookAtMachine(config, domains, held)).checks, { name: 'store', ...verdict }]
   }
 }
 
 function look(
   config: Config,
   about: { store: Store | null; held: readonly HeldPort[]; server: Server | null; domains: readonly string[] },
-): Promise<CheckResult[]> {
+): Promise<Found> {
   return runCheckup(config, { ...about, clock: systemClock, random: systemRandom })
 }
 

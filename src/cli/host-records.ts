@@ -1,17 +1,24 @@
 import { isIP } from 'node:net'
-import { ownAddresses } from '../checkup.ts'
+import { ownAddresses } from '../checkup/world.ts'
 import type { HostRecord } from '../domains/zone-file.ts'
 import { isPublicUnicast } from '../platform/ip.ts'
 
-/** The machine's name → its address records; with one for people to fill in where the public address is not known (NAT).
- *  None when the name is not of the domain's zone, since then they stand elsewhere. */
-export function hostRecords(hostname: string, domain: string): HostRecord[] {
+/** The machine's name and the addresses it is known to have → its address records, one a family; one for people to fill in
+ *  where no public address is known (NAT). None when the name is not of the domain's zone, since then they stand
+ *  elsewhere. */
+export function hostRecords(
+  hostname: string,
+  domain: string,
+  addresses: readonly string[] = ownAddresses(),
+): HostRecord[] {
   if (hostname !== domain && !hostname.endsWith(`.${domain}`)) return []
-  const addresses = ownAddresses().filter(isPublicUnicast)
-  const records = addresses.map(
-    (value): HostRecord => ({ type: isIP(value) === 6 ? 'AAAA' : 'A', name: hostname, value }),
-  )
-  return records.length > 0 ? records : [{ type: 'A', name: hostname, value: UNKNOWN_ADDRESS }]
+  const first = (family: number) => addresses.find((ip) => isIP(ip) === family && isPublicUnicast(ip))
+  const [a, aaaa] = [first(4), first(6)]
+  if (a === undefined && aaaa === undefined) return [{ type: 'A', name: hostname, value: UNKNOWN_ADDRESS }]
+  return [
+    ...(a === undefined ? [] : [{ type: 'A' as const, name: hostname, value: a }]),
+    ...(aaaa === undefined ? [] : [{ type: 'AAAA' as const, name: hostname, value: aaaa }]),
+  ]
 }
 
 export const UNKNOWN_ADDRESS = '<the public address of this machine>'

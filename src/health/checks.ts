@@ -16,12 +16,15 @@ import { checkReverseDns } from './reverse-dns.ts'
 import { checkDmarc, checkSpf } from './sender-policy.ts'
 import { checkSmarthost } from './smarthost.ts'
 import { checkStore } from './store.ts'
-import { createSurroundings } from './surroundings.ts'
+import { createSurroundings, type Surroundings } from './surroundings.ts'
 import type { Installation, World } from './world.ts'
 
 /** What can be looked at on a machine with nothing on it yet, in the order in which it is best read. */
-export function machineChecks(installation: Installation, world: World): Check[] {
-  const around = createSurroundings(installation, world)
+export function machineChecks(
+  installation: Installation,
+  world: World,
+  around: Surroundings = createSurroundings(installation, world),
+): Check[] {
   return [
     { name: 'name_servers', look: () => checkNameServers(world, around) },
     { name: 'hostname', look: () => checkHostname(installation, world, around) },

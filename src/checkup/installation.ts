@@ -1,0 +1,41 @@
+import { readKept } from '../certificates/kept.ts'
+import { authoritySettings } from '../certificates/settings.ts'
+import type { Config } from '../config.ts'
+import type { AuthorityCertificate, Installation, SendingDomain, Server } from '../health/world.ts'
+
+/** Config, who serves it, and the domains that are sent from → what is set up. Rejects when what is kept of an authority
+ *  cannot be read. */
+export async function installationOf(
+  config: Config,
+  server: Server | null,
+  domains: readonly SendingDomain[],
+): Promise<Installation> {
+  const { hostname, dataDir, storage, http, tls, smtp, delivery, metrics } = config
+  const listeners = [
+    { key: 'http.listen', at: http.listen },
+    { key: 'http.listen_tls', at: http.listenTls },
+    { key: 'http.listen_redirect', at: http.listenRedirect },
+    { key: 'smtp.inbound.listen', at: smtp.inbound.listen },
+    { key: 'smtp.submission.listen', at: smtp.submission.listen },
+    { key: 'smtp.submission.listen_tls', at: smtp.submission.listenTls },
+    { key: 'metrics.listen', at: metrics.listen },
+  ].flatMap(({ key, at }) => (at === null ? [] : [{ key, ...at }]))
+  return {
+    hostname,
+    dataDir,
+    minFreeBytes: storage.minFreeBytes,
+    listeners,
+    sourceAddress: delivery.sourceAddress,
+    smarthost: delivery.smarthost,
+    domains,
+    server,
+    certificateFiles: [...new Set([tls.certificateFile, smtp.certificateFile])].filter((file) => file !== null),
+    authority: tls.mode === 'acme' ? await authorityOf(config) : null,
+  }
+}
+
+async function authorityOf(config: Config): Promise<AuthorityCertificate> {
+  const { names, fingerprint } = authoritySettings(config)
+  const { certificate, progress } = await readKept(config.dataDir, fingerprint)
+  return { names, held: certificate, trouble: progress.trouble }
+}

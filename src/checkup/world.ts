@@ -1,0 +1,88 @@
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { SIGNED_NAME } from '../health/name-servers.ts'
+import type { HeldPort, World } from '../health/world.ts'
+import { greet } from '../outbound/greet.ts'
+import { findAddresses } from '../outbound/mx.ts'
+import { peerOf } from '../outbound/peer.ts'
+import type { WallClock } from '../platform/clock.ts'
+import { createAddressGuard, createNetworks } from '../platform/ip.ts'
+import type { Random } from '../platform/random.ts'
+import { createResolver, systemServers } from '../platform/resolver.ts'
+import { askTime } from '../platform/sntp.ts'
+
+/** A call at a mail server; connecting to a port that is blocked takes all of it. */
+const CALL_MS = 4_000
+/** One question to one name server, which is asked twice. */
+const QUESTION_MS = 1_000
+const TIME_MS = 2_000
+const TIME_PORT = 123
+const UNIT_FOLDERS = ['/etc/systemd/system', '/usr/lib/systemd/system', '/lib/systemd/system']
+
+/** Config and this machine → the World of the checks, to be closed after use. */
+export function openWorld(
+  config: Config,
+  { clock, random, held }: { clock: WallClock; random: Random; held: readonly HeldPort[] | null },
+): { world: World; close: () => void } {
+  const { hostname, delivery, dns } = config
+  const nameServers = dns.servers.length > 0 ? [...dns.servers] : systemServers()
+  const asking = {
+    servers: nameServers,
+    clock: clock.steady,
+    random,
+    maxCacheEntries: 0,
+    timeoutMs: QUESTION_MS,
+    tries: 2,
+  }
+  const resolver = createResolver({ ...asking, trustedServers: dns.trustedResolvers })
+  const believing = createResolver({ ...asking, trustedServers: ['0.0.0.0/0', '::/0'] })
+  const { smarthost, sourceAddress } = delivery
+  const ourselves = { hostname, sourceAddress, timeoutMs: CALL_MS }
+  const settings = { smarthost, deliveryPort: delivery.port, sourceAddress }
+
+  const greetSmarthost = async (host: string) => {
+    const { addresses } = await findAddresses(host, resolver, () => true)
+    const [address] = addresses
+    if (address === undefined)
+      return { isReached: false, problem: 'DNS has no address of it', words: '', durationMs: 0 }
+    return greet(peerOf(host, address, { demand: 'none' }, settings), ourselves)
+  }
+  const world: World = {
+    now: clock.now,
+    resolver,
+    nameServers,
+    isTrusted: createNetworks(dns.trustedResolvers),
+    validates: async () => {
+      const answer = await believing.ns(SIGNED_NAME)
+      return answer.kind === 'records' && answer.authentic
+    },
+    ownAddresses,
+    mayConnect: delivery.allowPrivateDestinations ? () => true : createAddressGuard([]),
+    greet: (host, address) =>
+      greet(
+        { ...peerOf(host, address, { demand: 'none' }, { ...settings, smarthost: null }), tls: 'never' },
+        ourselves,
+      ),
+    greetSmarthost: smarthost === null ? null : () => greetSmarthost(smarthost.host),
+    askTime: (address) => askTime({ address, port: TIME_PORT }, { now: clock.now, random, timeoutMs: TIME_MS }),
+    held: held ?? [],
+    proc: '/proc',
+    sys: '/sys',
+    units: UNIT_FOLDERS.map((folder) => join(folder, 'postrider.service')),
+    looksOutside: config.health.lookOutside,
+  }
+  const close = () => {
+    resolver.close()
+    believing.close()
+  }
+  return { world, close }
+}
+
+/** Addresses of this machine's network interfaces, without loopback and link-local ones. */
+export function ownAddresses(): string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ internal, address }) => !internal && !/^(?:fe80:|169\.254\.)/i.test(address))
+    .map(({ address }) => address)
+}
