@@ -77,9 +77,9 @@ export function sqliteHeld(db: Connection, writer: Writer, agendas: Record<HeldQ
     hold: () =>
       writer.write(() => {
         for (const { name, table } of QUEUES) {
-          // What an earlier restore holds stays held.
+          // What an earlier restore holds stays held. What was under way was due; its time is the end of a lease.
           db.exec(`insert or ignore into held_${table} (number, due_at)
-            select number, next_attempt_at from ${table} where next_attempt_at is not null`)
+            select number, iif(worker is null, next_attempt_at, 0) from ${table} where next_attempt_at is not null`)
           db.exec(`update ${table} set next_attempt_at = null, worker = null where next_attempt_at is not null`)
           agendas[name].clear()
         }
