@@ -1,0 +1,27 @@
+import type { Event, EventType } from '../model/event.ts'
+import type { Mode } from '../model/message.ts'
+import type { EventFilter } from '../storage/store.ts'
+
+/** What a follower is told of; null = whatever it is. */
+export interface Wanted {
+  organizationId: string
+  types: readonly EventType[] | null
+  messageId: string | null
+  domainId: string | null
+  mode: Mode | null
+}
+
+/** What the store is asked for: it knows one type or all, so of several it is asked for all. */
+export function filterOf({ organizationId, types, messageId, domainId, mode }: Wanted): EventFilter {
+  const type = types?.length === 1 ? types[0]! : null
+  return { organizationId, type, messageId, domainId, mode, createdAfter: null, createdBefore: null }
+}
+
+export function isWanted({ type, messageId, domainId, mode }: Event, wanted: Wanted): boolean {
+  return (
+    (wanted.types === null || wanted.types.includes(type)) &&
+    (wanted.messageId === null || wanted.messageId === messageId) &&
+    (wanted.domainId === null || wanted.domainId === domainId) &&
+    (wanted.mode === null || wanted.mode === mode)
+  )
+}
