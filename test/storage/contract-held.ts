@@ -40,6 +40,21 @@ export function heldPromises(holds: Holds): void {
     },
   )
 
+  holds('what is released goes on at its time, each queue by itself', async (store, records) => {
+    await waiting(store, records)
+    await claim(store, { limit: 1 })
+    await store.held.hold()
+    expect(await store.held.release('webhookDeliveries', { dueAfter: null, now: LATER })).toBe(1)
+    expect(await store.held.release('inboundDeliveries', { dueAfter: null, now: LATER })).toBe(1)
+    expect(await claimed(store)).toEqual({ deliveries: 0, webhookDeliveries: 1, inboundDeliveries: 1 })
+    // Not what was under way either, although its lease ended later.
+    expect(await store.held.release('deliveries', { dueAfter: START + 60_000, now: LATER })).toBe(1)
+    expect(store.deliveries.nextDueAt(() => 1)).toBe(START + 24 * HOUR_MS)
+    expect(await store.held.release('deliveries', { dueAfter: null, now: LATER })).toBe(2)
+    expect(await claimed(store)).toEqual({ ...NONE, deliveries: 2 })
+    expect(await store.held.count()).toEqual(NONE)
+  })
+
   holds('what is discarded is over and is not tried', async (store, records) => {
     const { message, hook, inbound } = await waiting(store, records)
     await store.held.hold()
