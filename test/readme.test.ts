@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { documentPages } from '../src/api/documents.ts'
 import { healthPages } from '../src/api/health.ts'
 import type { Operation } from '../src/api/operation.ts'
+import { machineChecks, storeChecks } from '../src/health/checks.ts'
 import { LIMIT_MS, start, startWith } from './cli/command.ts'
 import { type Installed, installClient } from './client/installed.ts'
 import { freePort } from './support/free-port.ts'
@@ -184,6 +185,13 @@ describe('the tables of the README', () => {
     const served = [...healthPages(anything), ...documentPages([], '')]
     const pages = served.map(({ method, path }) => `${method} ${path} none`)
     expect(documented.toSorted()).toEqual([...operations, ...pages].toSorted())
+  })
+
+  test('every health check stands in the table of the doctor, and none that does not exist', () => {
+    const [, table = ''] = /^### Doctor$([\s\S]*?)^### /m.exec(README)!
+    const documented = [...table.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, names = '']) => codeIn(names))
+    const checks = [...machineChecks(anything, anything, anything), ...storeChecks(anything)]
+    expect(documented.toSorted()).toEqual(['config', ...checks.map(({ name }) => name)].toSorted())
   })
 
   test('every room of the house is on the map, and what the map, links and commands name is there', () => {
