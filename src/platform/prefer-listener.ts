@@ -9,8 +9,7 @@ import { openLibc } from './libc.ts'
  *  is as if nothing had been said. Answers whether the kernel agreed. Never throws. socket(7) */
 export function preferListener(port: number, at: number): boolean {
   try {
-    const socket = listenerOn(port)
-    return socket !== undefined && attach(socket, at)
+    return listenersOn(port).some((socket) => attach(socket, at)) // one is enough, they are a group
   } catch {
     return false
   }
@@ -22,8 +21,8 @@ const SYMBOLS = {
   setsockopt: { args: [FFIType.i32, FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
 } as const
 
-/** The runtime does not tell: the one whose inode the kernel lists as listening there. proc_pid_net(5) */
-function listenerOn(port: number): number | undefined {
+/** The runtime does not tell: those whose inode the kernel lists as listening there. proc_pid_net(5) */
+function listenersOn(port: number): number[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const inodes = new Set<string>()
   for (const family of ['tcp', 'tcp6']) {
@@ -32,9 +31,8 @@ function listenerOn(port: number): number | undefined {
       if (state === '0A' && local.endsWith(suffix)) inodes.add(`socket:[${inode}]`)
     }
   }
-  return readdirSync('/proc/self/fd')
-    .map(Number)
-    .find((fd) => inodes.has(linkOf(fd)))
+  const files = readdirSync('/proc/self/fd').map(Number)
+  return files.filter((fd) => inodes.has(linkOf(fd)))
 }
 
 /** To the group of the socket, a program that says its number: struct sock_fprog {length, address}, and behind it its one

@@ -4,6 +4,7 @@ import { connect, type TLSSocket } from 'node:tls'
 import { createListener } from '../../src/api/listener.ts'
 import type { Page } from '../../src/api/route-table.ts'
 import { type Certificate, selfSignedCertificate } from '../../src/platform/certificate.ts'
+import type { Supply } from '../../src/platform/descriptors.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 /** The API by HTTPS, and its certificate changed under way. */
@@ -104,6 +105,24 @@ describe('a change of certificate', () => {
       expect(client.getPeerX509Certificate()?.serialNumber).toBe(serialOf(next))
       client.destroy()
     }
+  })
+
+  test('while no connections are taken is seen when they are taken again', async () => {
+    let tell = (_supply: Supply) => {}
+    const { api, port } = await listen({
+      watchDescriptors: (told) => {
+        tell = told
+        return () => {}
+      },
+    })
+    api.api.useCertificate(other) // with one socket relieved, and one that listens
+    tell('short')
+    await expect(dial(port)).rejects.toThrow()
+    api.api.useCertificate(one)
+    tell('ample')
+    const client = await dial(port)
+    expect(client.getPeerX509Certificate()?.serialNumber).toBe(serialOf(one))
+    client.destroy()
   })
 
   test('loses no connection of many that come meanwhile', async () => {
