@@ -38,6 +38,10 @@ export function describeTryOut(tryOut: TryOut, tookMs: number, paint: Paint): st
     '',
     curlLine(tryOut, tryOut.testKey, 'bounce@customer.example'),
     '',
+    `${paint.bold('Have events posted')} ${paint.dim('to a program of yours, signed')}`,
+    '',
+    `POSTRIDER_API_KEY=${tryOut.liveKey} postrider listen --url ${tryOut.baseUrl} --forward-to http://localhost:3000`,
+    '',
     `${paint.good('Ready')} after ${seconds(tookMs)}. Ctrl-C stops it and removes everything.`,
     '',
   ].join('\n')
