@@ -91,6 +91,8 @@ describe.skipIf(!hasBrowser)('messages', () => {
       expect(await page.locator('tbody tr').count()).toBe(4)
       expect(await axeFaults(page)).toEqual([])
       await screenshot(page, 'messages-light')
+      await page.getByRole('combobox', { name: 'Colours' }).selectOption('dark')
+      expect(await axeFaults(page)).toEqual([])
       await page.keyboard.press('/')
       await page.keyboard.type('receipt')
       await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })

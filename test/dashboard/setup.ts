@@ -133,9 +133,9 @@ const QUIETLY = [
 
 /** What axe finds wrong with the page as it is shown: `color-contrast: .chip …`; [] when nothing. */
 export async function axeFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axe())
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe())
   const found = await page.evaluate(async () => {
-    const { violations } = await (window as never as { axe: { run(): Promise<AxeResult> } }).axe.run()
+    const { violations } = await (window as never as { axe: Axe }).axe.run({ resultTypes: ['violations'] })
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ target, any }) => [id, target.join(' '), any[0]?.message]),
     )
@@ -143,6 +143,9 @@ export async function axeFaults(page: Page): Promise<string[]> {
   return found.map(([id, target, why]) => `${id}: ${target} (${why})`)
 }
 
+interface Axe {
+  run(options: { resultTypes: string[] }): Promise<AxeResult>
+}
 interface AxeResult {
   violations: { id: string; nodes: { target: string[]; any: { message: string }[] }[] }[]
 }

@@ -54,7 +54,7 @@ function Frame({ html, isRemote, width }: { html: string; isRemote: boolean; wid
       setHeight(Math.min(MOST_HEIGHT, Math.max(80, Math.ceil(height) + 2)))
     }
     const follow = (event: Event) => {
-      const link = (event.target as Element).closest?.('a')
+      const link = (event.target as Element).closest?.('a, area')
       if (!link) return
       event.preventDefault()
       if (link.hasAttribute('href')) toast(`This link leads to ${link.getAttribute('href')}`)

@@ -9,11 +9,12 @@ import { mode } from '../kit/state.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { toast, toastError } from '../kit/toast.tsx'
+import { NewMessage } from './new-message.tsx'
 
 /** What was sent: found by words, status, addresses, tag and time; as it happens; and to be taken away as CSV or JSON. What
  *  is filtered stands in the address, to be sent to somebody else. */
 export default function Messages() {
-  const { q, status, to, from, tag, since } = place.value.query
+  const { q, status, to, from, tag, since, compose } = place.value.query
   const query = { q, status, to, from, tag, created_after: sinceOf(since), mode: mode.value, limit: '50' }
   const pages = usePages('/v1/messages', query, { everyMs: 5_000 })
   const isLive = useSoon(pages.reload, mode.value)
@@ -25,6 +26,9 @@ export default function Messages() {
           {isLive ? 'as it happens' : 'looking every few seconds'}
         </span>
         <Export query={query} />
+        <button type="button" class="primary" onClick={() => ask({ compose: 'yes' })}>
+          New message
+        </button>
       </Head>
       <Filters search={q} onSearch={(text) => ask({ q: text })} placeholder="Search subject and addresses">
         <Choice name="Status" value={status ?? ''} options={STATUSES} onChange={(value) => ask({ status: value })} />
@@ -52,6 +56,7 @@ export default function Messages() {
         whenEmpty={isFiltered || pages.hasNewer ? <Empty name="Nothing fits these filters" /> : <NothingSent />}
       />
       <Pager pages={pages} />
+      {compose && <NewMessage onClose={() => ask({ compose: '' })} />}
     </>
   )
 }
@@ -214,8 +219,7 @@ function cell(text: string): string {
 function NothingSent() {
   return (
     <Empty name="Nothing was sent yet">
-      <p>With a key of this organization, or on the server:</p>
-      <pre>postrider send --from hello@your.domain --to you@elsewhere.example --subject Hello --text Hello</pre>
+      <p>Write one here, or have a program of yours hand one in with a key of this organization.</p>
     </Empty>
   )
 }

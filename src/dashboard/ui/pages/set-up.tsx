@@ -17,13 +17,13 @@ export function SetUp() {
         </span>
       </div>
       <ol class="steps">
-        {data.steps.map(({ name, about, path, isDone }) => (
+        {data.steps.map(({ name, about, path, query, isDone }) => (
           <li key={name} class={isDone ? 'done' : undefined}>
             <span class="mark" aria-hidden="true">
               {isDone ? '✓' : ''}
             </span>
             <span>
-              {path === undefined ? <strong>{name}</strong> : <a href={href(path)}>{name}</a>}
+              <a href={href(path, query)}>{name}</a>
               <span class="hidden">{isDone ? ' (done)' : ' (to do)'}</span>
               <br />
               <span class="muted small">{about}</span>
@@ -38,7 +38,8 @@ export function SetUp() {
 interface Step {
   name: string
   about: string
-  path?: string
+  path: string
+  query?: Record<string, string>
   isDone: boolean
 }
 
@@ -83,8 +84,9 @@ async function look(signal: AbortSignal): Promise<{ isOver: boolean; steps: Step
       },
       {
         name: 'Send a mail',
-        about: 'POST /v1/messages/send with the key, or postrider send on the server.',
+        about: 'Written here, or by your program: POST /v1/messages/send with its key.',
         path: '/messages',
+        query: { compose: 'yes' },
         isDone: messages.data.length > 0,
       },
     ],
