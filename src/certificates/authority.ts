@@ -51,6 +51,7 @@ export async function openAuthority(config: Config, house: Surroundings): Promis
   return createRenewal({
     dataDir,
     kept: await readKept(dataDir, fingerprint),
+    directoryUrl,
     names,
     domainNames: async () => (tls.domainNames ? domainNames(house.domains()) : []),
     reachOf: (name) => reachOf(name, { resolver, pages, random, ownAddresses, probe, port }),

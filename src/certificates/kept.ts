@@ -22,16 +22,19 @@ export interface Progress {
   notBefore: number
   /** Why the last one failed. */
   trouble: string | null
+  /** The directory of the authority that the certificate is from. */
+  issuedBy: string | null
   /** Names of domains that the authority refused, and when: left out for some days. */
   leftOut: Record<string, number>
 }
 
-export const noProgress = (settings: string): Progress => ({
+export const noProgress = (settings: string, issuedBy: string | null): Progress => ({
   settings,
   failures: 0,
   triedAt: 0,
   notBefore: 0,
   trouble: null,
+  issuedBy,
   leftOut: {},
 })
 
@@ -41,6 +44,7 @@ const PROGRESS = z.object({
   triedAt: z.number(),
   notBefore: z.number(),
   trouble: z.string().nullable(),
+  issuedBy: z.string().nullable(),
   leftOut: z.record(z.string(), z.number()),
 })
 
@@ -51,7 +55,7 @@ export async function readKept(dataDir: string, settings: string): Promise<Kept>
   const progress = parsed(() => PROGRESS.parse(JSON.parse(json)))
   return {
     certificate: parsed(() => withTerms(split(pem))),
-    progress: progress?.settings === settings ? progress : noProgress(settings),
+    progress: progress?.settings === settings ? progress : noProgress(settings, progress?.issuedBy ?? null),
   }
 }
 

@@ -30,6 +30,8 @@ export interface Renewal {
 export interface RenewalParts {
   dataDir: string
   kept: Kept
+  /** Of the authority: a certificate of another, like its staging environment, is replaced. */
+  directoryUrl: string
   /** Lower case; those that it should have for the operator, who is told when one cannot be had. */
   names: readonly string[]
   /** Those of domains, as they are at present. */
@@ -66,7 +68,7 @@ const ASK_AGAIN_MS = 6 * HOUR_MS
 const MOST_NAMES = 100
 
 export function createRenewal(parts: RenewalParts): Renewal {
-  const { dataDir, names: own, clock, log } = parts
+  const { dataDir, directoryUrl, names: own, clock, log } = parts
   const { steady } = clock
   const ending = new AbortController()
   let { certificate, progress } = parts.kept
@@ -111,14 +113,18 @@ export function createRenewal(parts: RenewalParts): Renewal {
     return faults.length > 0 ? { trouble: faults.join('; ') } : {}
   }
 
-  const isDue = (now: number) => certificate === null || now >= renewAt(certificate) || isWished(now)
+  const isDue = (now: number) =>
+    certificate === null || now >= renewAt(certificate) || isWished(now) || !isOfAuthority()
+
+  /** Nobody knows of one whose story was lost: that is left as it is. */
+  const isOfAuthority = () => progress.issuedBy === null || progress.issuedBy === directoryUrl
 
   /** A certificate of today is not given back today, whatever is wished. */
   const isWished = (now: number) => wish !== null && now >= wish.at && now - progress.triedAt >= DAY_MS
 
   /** One that cannot be heard changes nothing. */
   const hearWish = async (now: number): Promise<void> => {
-    if (certificate === null || certificate.endsAt <= now || steady.now() < askAt) return
+    if (certificate === null || certificate.endsAt <= now || steady.now() < askAt || !isOfAuthority()) return
     askAt = steady.now() + ASK_AGAIN_MS
     try {
       const window = await parts.windowOf(certificate, ending.signal)
@@ -161,9 +167,9 @@ export function createRenewal(parts: RenewalParts): Renewal {
     })
     try {
       // One that is said to be replaced already is not said again.
-      const replaces = before.failures === 0 ? certificate?.certificatePem : undefined
+      const replaces = before.failures === 0 && isOfAuthority() ? certificate?.certificatePem : undefined
       await take(await parts.order(names, { signal: ending.signal, replaces }), names)
-      await keep({ ...noProgress(before.settings), triedAt: now, leftOut: before.leftOut })
+      await keep({ ...noProgress(before.settings, directoryUrl), triedAt: now, leftOut: before.leftOut })
       lookAt = 0
       askAt = 0
       wish = null

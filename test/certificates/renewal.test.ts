@@ -52,6 +52,7 @@ async function open(names = [HOST], settings = 'settings'): Promise<Renewal> {
   return createRenewal({
     dataDir,
     kept: await readKept(dataDir, settings),
+    directoryUrl: `https://${settings}.example/directory`,
     names,
     domainNames: async () => domainNames,
     reachOf: async (name) => reach[name] ?? { kind: 'here' },
@@ -106,6 +107,18 @@ test('it is renewed when two thirds of its time are over, again and again', asyn
   // A day old already when it comes.
   expect(hours()).toEqual([0, 59, 118, 177].map((days) => days * 24))
   expect(changes).toBe(4)
+})
+
+test('one of another authority, like a staging environment, is replaced, and shown until then', async () => {
+  const staging = await open([HOST], 'staging')
+  await staging.tend()
+  const real = await open([HOST], 'real')
+  expect(real.certificate()).toEqual(staging.certificate())
+  await real.tend()
+  expect(real.certificate()).not.toEqual(staging.certificate())
+  expect(replaced).toEqual([undefined, undefined])
+  await pass(await open([HOST], 'real'), DAY_MS, HOUR_MS)
+  expect(orders).toHaveLength(2)
 })
 
 describe('the wish of the authority', () => {
