@@ -43,7 +43,7 @@ export function createSurroundings(installation: Installation, world: World): Su
     return { 4: a, 6: aaaa }
   })
   const calls = once(async () => {
-    if (!world.looksOutside) return []
+    if (!world.looksOutside || !(await hasDns())) return []
     const hosts = (await providers()).flatMap((records) => best(records))
     const families = await ownFamilies()
     const made = await Promise.all(hosts.map((host) => callAt(host, families)))
