@@ -63,4 +63,6 @@ function lineOf({ number, area, goal }: Goal, { state, figure, lacks }: Verdict)
   return `${mark} ${String(number).padStart(2)} ${area}: ${goal}\n     ${figure}${missing}`
 }
 
-const fileOf = (test: string) => test.split(':')[0]
+function fileOf(test: string): string {
+  return test.split(':')[0]!
+}
