@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createMintId } from '../../src/platform/ids.ts'
+import { systemRandom } from '../../src/platform/random.ts'
 import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 /** The door and the frame around all pages. */
@@ -123,6 +125,35 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
       await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Messages' }).click()
       await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
       expect(await menu.getAttribute('aria-expanded')).toBe('false')
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'acts for an organization that is one of very many',
+    async () => {
+      const { organizations } = board.house.store()
+      const [shop] = await organizations.list()
+      const at = board.house.clock.now() + 1
+      const mintId = createMintId({ now: () => at, sleep: async () => {} }, systemRandom)
+      const others = Array.from({ length: 101 }, (_, n) => ({
+        id: mintId('org'),
+        name: `Other ${n}`,
+        plan: 'free',
+        createdAt: at,
+      }))
+      await Promise.all(others.map((each) => organizations.create(each)))
+      const page = await board.open('/')
+      const choice = page.getByRole('combobox', { name: 'Organization' })
+      expect(await choice.locator('option').count()).toBe(100)
+      expect(await choice.locator('option', { hasText: 'Shop' }).count()).toBe(0)
+      await page.evaluate((id) => localStorage.setItem('postrider.organization', id), shop!.id)
+      await page.reload()
+      await page.getByText('Live mail of Shop').waitFor()
+      expect(await choice.inputValue()).toBe(shop!.id)
+      const another = (await choice.locator('option').first().textContent())!
+      await choice.selectOption(another)
+      await page.getByText(`Live mail of ${another}`).waitFor()
     },
     LIMIT_MS,
   )

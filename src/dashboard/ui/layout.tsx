@@ -110,7 +110,13 @@ function Organizations() {
   if (all.length === 0) return <span class="muted">No organization yet</span>
   if (all.length === 1) return <strong class="break">{all[0]!.name}</strong>
   const options = all.map(({ id, name }) => [id, name] as const)
-  return <Choice name="Organization" value={organization.value?.id ?? ''} options={options} onChange={actFor} />
+  const choose = (id: string) => actFor(all.find((each) => each.id === id)!)
+  return (
+    <>
+      <Choice name="Organization" value={organization.value?.id ?? ''} options={options} onChange={choose} />
+      {session.value?.has_more_organizations && <a href={href('/organizations')}>All</a>}
+    </>
+  )
 }
 
 /** Dialogs and toasts, which every view needs. */

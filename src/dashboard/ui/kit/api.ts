@@ -1,4 +1,4 @@
-import { mode, organization, type SessionInfo, session } from './state.ts'
+import { lastOrganizationId, mode, organization, type SessionInfo, session } from './state.ts'
 
 /** Every action of the dashboard is one of these calls of the public API: as the operator, for the organization that is
  *  chosen. A call that is refused throws an ApiError; when nobody is signed in (any more), the door is shown. */
@@ -87,15 +87,23 @@ async function refused(response: Response): Promise<ApiError> {
 /** Looks who is signed in. */
 export async function loadSession(): Promise<void> {
   try {
-    session.value = await api<SessionInfo>('GET', '/session')
+    session.value = await withLast(await api<SessionInfo>('GET', '/session'))
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.status === 401) session.value = null
     else throw thrown
   }
 }
 
+/** The session names the newest hundred organizations: the one that was chosen may be another. */
+async function withLast(found: SessionInfo): Promise<SessionInfo> {
+  const id = lastOrganizationId()
+  if (!found.has_more_organizations || id === '' || found.organizations.some((each) => each.id === id)) return found
+  const last = await get(`/v1/organizations/${id}`).catch(() => null)
+  return last === null ? found : { ...found, organizations: [...found.organizations, last] }
+}
+
 export async function signIn(by: { token: string } | { password: string }): Promise<void> {
-  session.value = await post<SessionInfo>('/session', by)
+  session.value = await withLast(await post<SessionInfo>('/session', by))
 }
 
 export async function signOut(): Promise<void> {

@@ -32,10 +32,19 @@ export const organization = computed<OrganizationOption | null>(() => {
   return all.find(({ id }) => id === chosen.value) ?? all.at(-1) ?? null
 })
 
-export function actFor(organizationId: string): void {
-  chosen.value = organizationId
-  write('organization', organizationId)
+/** From now on for this one, also where there are more than the session names. */
+export function actFor(option: OrganizationOption): void {
+  const { id } = option
+  const known = session.value
+  if (known && !known.organizations.some((each) => each.id === id)) {
+    session.value = { ...known, organizations: [...known.organizations, option] }
+  }
+  chosen.value = id
+  write('organization', id)
 }
+
+/** Whom was acted for last in this browser; '' = nobody yet. */
+export const lastOrganizationId = () => chosen.peek()
 
 /** Titles of browser tabs and what screen readers hear first. */
 export const title = signal('')

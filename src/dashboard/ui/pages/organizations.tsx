@@ -6,7 +6,7 @@ import { when } from '../kit/format.ts'
 import { useLoad, usePages } from '../kit/load.ts'
 import { Empty, Head } from '../kit/pieces.tsx'
 import { go } from '../kit/router.ts'
-import { actFor, organization } from '../kit/state.ts'
+import { actFor, type OrganizationOption, organization } from '../kit/state.ts'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { toast } from '../kit/toast.tsx'
 import { limitWords, type Plan } from './organizations/limits.ts'
@@ -46,7 +46,7 @@ export default function OrganizationsPage() {
               type="button"
               class="tiny"
               onClick={() => {
-                actFor(row.id)
+                actFor(row as OrganizationOption)
                 go('/')
               }}
             >
