@@ -8,7 +8,10 @@ export async function checkPort25({ smarthost }: Installation, world: World, aro
   if (smarthost !== null) return skip('mail leaves by the smarthost')
   if (!world.looksOutside) return skip('health.look_outside is off')
   if (!(await around.hasDns())) return skip('DNS does not answer')
-  const calls = await around.calls()
+  const all = await around.calls()
+  // Many mail servers have IPv4 alone, and it is tried first.
+  const overIpv4 = all.filter(({ family }) => family === 4)
+  const calls = overIpv4.length > 0 ? overIpv4 : all
   if (calls.length === 0) return skip(`DNS has no mail servers of ${MAILBOX_PROVIDERS.join(', ')} that may be called`)
   const reached = calls.filter(({ isReached }) => isReached)
   if (reached.length === 0) return fail(unreached(calls), await blockedAdvice(world, around))

@@ -9,7 +9,8 @@ export interface Surroundings {
   hasDns: () => Promise<boolean>
   /** What DNS says of our own name. */
   ownName: () => Promise<Record<Family, Lookup<string>>>
-  /** Calls at mail servers of large mailbox providers; empty where nobody may be asked, or none has an address. */
+  /** Calls at mail servers of large mailbox providers; empty where nobody may be asked, mail leaves by a smarthost, or none
+   *  has an address. */
   calls: () => Promise<Call[]>
   /** Addresses that a mail server saw us come from. */
   seenAddresses: (family: Family) => Promise<string[]>
@@ -43,7 +44,7 @@ export function createSurroundings(installation: Installation, world: World): Su
     return { 4: a, 6: aaaa }
   })
   const calls = once(async () => {
-    if (!world.looksOutside || !(await hasDns())) return []
+    if (!world.looksOutside || installation.smarthost !== null || !(await hasDns())) return []
     const hosts = (await providers()).flatMap((records) => best(records))
     const families = await ownFamilies()
     const made = await Promise.all(hosts.map((host) => callAt(host, families)))

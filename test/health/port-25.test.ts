@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../support/free-port.ts'
-import { callingAt, HOSTNAME, IPV4, PROVIDERS, startGreeter, startWorld, type TestWorld } from './setup.ts'
+import { callingAt, HOSTNAME, IPV4, IPV6, PROVIDERS, startGreeter, startWorld, type TestWorld } from './setup.ts'
 
 let world: TestWorld
 let undo: (() => unknown)[]
@@ -57,6 +57,27 @@ describe('outbound port 25', () => {
     expect(cloud.advice).toContain('smarthost_file')
     world.zone.set('44.33.22.11.in-addr.arpa', 'PTR', ['static.44.33.22.11.clients.your-server.de'])
     expect((await world.check('outbound_port_25', { world: { greet } })).advice).toContain('Hetzner')
+  })
+
+  test('IPv6 alone is not enough: many mail servers have none', async () => {
+    for (const name of ['gmail.com', 'outlook.com', 'yahoo.com']) world.zone.set(`mx.${name}`, 'AAAA', ['2600::25'])
+    const families: string[] = []
+    const greet = async (_host: string, address: string) => {
+      families.push(address)
+      const isReached = address.includes(':')
+      return { isReached, problem: isReached ? null : 'timeout', words: '', durationMs: 1 }
+    }
+    const both = { greet, ownAddresses: () => [IPV4, IPV6] }
+    expect(await world.check('outbound_port_25', { world: both })).toMatchObject({ status: 'fail' })
+    expect(new Set(families)).toEqual(new Set(['127.0.0.1', '2600::25']))
+  })
+
+  test('with a smarthost nobody is called', async () => {
+    const greet = async () => {
+      throw new Error('called all the same')
+    }
+    const installation = { smarthost: { host: 'smtp.example', port: 587 } }
+    expect(await world.check('hostname', { installation, world: { greet } })).toMatchObject({ status: 'pass' })
   })
 
   test('addresses that may not be connected to are not called', async () => {

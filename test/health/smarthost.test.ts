@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Greeting } from '../../src/health/world.ts'
+import { startWorld, type TestWorld } from './setup.ts'
+
+let world: TestWorld
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.stop())
+
+const check = (greeting: Partial<Greeting>) => {
+  const greetSmarthost = async () => ({ isReached: true, problem: null, words: '', durationMs: 12, ...greeting })
+  const installation = { smarthost: { host: 'smtp.example', port: 587 } }
+  return world.check('smarthost', { installation, world: { greetSmarthost } })
+}
+
+test('the smarthost takes our login, refuses it, or is not there', async () => {
+  expect(await check({})).toMatchObject({ status: 'pass', message: 'smtp.example:587 takes our login, after 12 ms' })
+  const refused = await check({ problem: 'login was refused: 535 5.7.8 no' })
+  expect(refused).toMatchObject({ status: 'fail' })
+  expect(refused.advice).toContain('percent-encoded')
+  const silent = await check({ isReached: false, problem: 'no connection to 192.0.2.1:587 in time' })
+  expect(silent.advice).toContain('2525')
+  expect(await world.check('smarthost')).toMatchObject({ status: 'skip' })
+})
