@@ -130,6 +130,9 @@ level = "verbose"`
   test('that is not TOML is one fault with its line', () => {
     expect(faultsOf(`${HOST}[http\nlisten = "off"`)).toStartWith('config.toml:2: expected TOML, found at column ')
     expect(faultsOf(`${HOST}log.level = "info"\nlog.level = "warn"`)).toStartWith('config.toml:3: expected TOML')
+    expect(faultsOf(`${HOST}[log]\n[http]\n[log]`)).toBe(
+      'config.toml:4: expected TOML, found at column 2: a section or key that stands further up already',
+    )
     expect(read('= 1').faults).toHaveLength(1)
   })
 

@@ -92,7 +92,8 @@ function fromToml(text: string, file: string): Collected | ConfigFault {
     return fromTable(values, (key) => ({ file, line: lineOf(key, lines), key }))
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
-    const why = error.message.split('\n', 1)[0]!.replace(/^Invalid TOML document: /, '')
+    const said = error.message.split('\n', 1)[0]!.replace(/^Invalid TOML document: /, '')
+    const why = said.includes('already defined') ? 'a section or key that stands further up already' : said
     return { file, line: error.line, key: '', message: `expected TOML, found at column ${error.column}: ${why}` }
   }
 }

@@ -3,9 +3,10 @@ import type { DnsHosting } from '../domains/dns-host.ts'
 import type { CheckResult } from '../health/check.ts'
 import { type DnsHost, dnsTable, type PublishedRecord } from './dns-table.ts'
 import { type Draft, SECRET_MODE } from './init-plan.ts'
-import { LINK_MINUTES } from './login-link.ts'
+import { hintOf, LINK_MINUTES } from './login-link.ts'
+import { DEFAULT_CONFIG_FILE } from './options.ts'
 import { paintFor, print, printJson } from './print.ts'
-import { serviceSteps } from './service-unit.ts'
+import { COMMAND, serviceSteps } from './service-unit.ts'
 
 /** A domain with its owner, as the API shows it. */
 export interface Known {
@@ -74,6 +75,7 @@ function tellMachine({ organizationId, domain, apiKey, dashboardUrl, checks }: M
 function nextSteps(made: Made, file: string, { config, files }: Draft): string {
   const { organizationId, domain, apiKey, dashboardUrl, zone, hosts, dnsHost } = made
   const paint = paintFor(process.env, process.stdout.isTTY)
+  const named = file === DEFAULT_CONFIG_FILE ? '' : ` --config ${file}`
   const written = files.length === 0 ? [`used ${file}`] : files.map(({ path }) => `wrote ${resolve(path)}`)
   const secrets = files.filter(({ mode }) => mode === SECRET_MODE).map(({ path }) => resolve(path))
   return `${[...written, ...(zone === null ? [] : [`wrote ${zone}`])].map((line) => `${paint.good('✓')} ${line}`).join('\n')}
@@ -91,9 +93,9 @@ ${paint.bold('2. Run it under systemd, as root')}
 ${serviceSteps({ file, dataDir: config.dataDir, secrets })}
 
 ${paint.bold('3. When the records are published')}
-   postrider dns check ${domain.name} --wait --config ${file}
-   postrider send --config ${file} --from hello@${domain.name} --to you@… --subject Hello --text Hello --wait 30
+   ${COMMAND} dns check ${domain.name} --wait${named}
+   ${COMMAND} send --from hello@${domain.name} --to you@… --subject Hello --text Hello --follow${named}
 
 ${paint.bold('The dashboard, once the server runs')}: ${dashboardUrl}
-   Opens once, within ${LINK_MINUTES} minutes; another link: postrider login-link --config ${file}`
+   Opens once, within ${LINK_MINUTES} minutes; another link: ${COMMAND} login-link${named}.${hintOf(config)}`
 }

@@ -29,10 +29,9 @@ ${contact === undefined ? '' : `\n[reports]\n# Whom the readers of our reports m
 }
 
 const PLAIN_LINES = `[http]
-# The API. Put a TLS proxy in front before it faces the world.
-#listen = "127.0.0.1:8025"
-# How the world reaches it.
-#public_url = ""`
+# The API and the dashboard, in clear, for this machine alone. The world wants HTTPS: listen_tls here and [tls] say how
+# Postrider answers it itself, or a proxy in front does, with behind_proxy = true and the address it has in public_url.
+#listen = "127.0.0.1:8025"`
 
 const httpsLines = (contact: string | undefined) => `[http]
 # The API and the dashboard by HTTPS, and what is asked for at port 80 to get a certificate.

@@ -49,8 +49,8 @@ export async function makeLoginLink(store: Pick<Store, 'sessions'>, publicUrl: s
 export const LINK_MINUTES = LINK_MS / 60_000
 
 /** On a server nobody sits at: how to reach what listens on loopback. */
-function hintOf({ http: { listen, publicUrl } }: Config): string {
-  if (listen === null) return ' http.listen is off: nothing answers there.'
+export function hintOf({ hostname, http: { listen, listenTls, publicUrl } }: Config): string {
+  if (listen === null) return listenTls === null ? ' http.listen is off: nothing answers there.' : ''
   if (!/^http:\/\/(127\.|localhost|\[::1\])/.test(publicUrl)) return ''
-  return ` From another machine: ssh -L ${listen.port}:127.0.0.1:${listen.port} this-host`
+  return ` From another machine: ssh -L ${listen.port}:127.0.0.1:${listen.port} ${hostname}`
 }

@@ -1,7 +1,7 @@
 /** Options that several commands share, and how their values are read. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 
-const DEFAULT_CONFIG_FILE = '/etc/postrider/config.toml'
+export const DEFAULT_CONFIG_FILE = '/etc/postrider/config.toml'
 export const MODES = ['live', 'test']
 
 /** For commands that read the config. */

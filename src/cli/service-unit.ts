@@ -109,3 +109,6 @@ const PACKAGED_UNIT = '/usr/lib/systemd/system/postrider.service'
 
 /** Where this program stands; the runtime's place would help nobody when it was not built. */
 export const PROGRAM = process.env.POSTRIDER_GIT_SHA === undefined ? '/usr/local/bin/postrider' : process.execPath
+
+/** This program as a shell finds it: by its name, or where its folder is not in PATH by its path. */
+export const COMMAND = process.env.PATH?.split(':').includes(dirname(PROGRAM)) ? 'postrider' : PROGRAM

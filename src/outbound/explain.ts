@@ -5,6 +5,7 @@ import { iso } from '../model/event.ts'
 import type { Message } from '../model/message.ts'
 import type { Suppression } from '../model/suppression.ts'
 import type { TlsPolicy } from '../model/tls-policy.ts'
+import { remedyFor } from './remedy.ts'
 import type { SiteState } from './site-state.ts'
 import type { WayShown } from './way.ts'
 
@@ -42,12 +43,16 @@ export function explainDelivery(delivery: Delivery, message: Message, last: Atte
         'What it does with it (inbox, spam folder) is its own affair; a bounce or a complaint may still come back.',
       ]
     case 'bounced':
-      return [...whyBounced(delivery, last), ...afterBounce(delivery, known)]
+      return [...whyBounced(delivery, last), ...remedy(last), ...afterBounce(delivery, known)]
     case 'scheduled':
       return [`The message waits until ${iso(delivery.nextAttemptAt ?? message.createdAt)}, as its author asked.`]
     case 'queued':
     case 'deferred':
-      return [...whyWaiting(delivery, last), ...whatNext(delivery, message, known)]
+      return [
+        ...whyWaiting(delivery, last),
+        ...(delivery.status === 'deferred' ? remedy(last) : []),
+        ...whatNext(delivery, message, known),
+      ]
   }
 }
 
@@ -153,10 +158,12 @@ function whatNext(delivery: Delivery, message: Message, known: Known): string[] 
 }
 
 function whyBounced({ smtpResponse, bounceType }: Delivery, last: Attempt | null): string[] {
-  const rule = last?.cause ? ` Read as ${last.cause.class} (rule ${last.cause.rule}).` : ''
+  const rule = last?.cause ? `, read as ${last.cause.class} (rule ${last.cause.rule})` : ''
   const kind = bounceType === 'hard' ? 'for good' : 'softly: the address itself is not at fault'
-  return [`The mail bounced ${kind}. ${smtpResponse ?? 'No reply was kept.'}${meant(smtpResponse)}${rule}`]
+  return [`The mail bounced ${kind}. ${smtpResponse ?? 'No reply was kept'}${meant(smtpResponse)}${rule}.`]
 }
+
+const remedy = (last: Attempt | null) => [remedyFor(last?.cause ?? null)].filter((words) => words !== null)
 
 function afterBounce({ bounceType, email }: Delivery, { suppressions }: Known): string[] {
   if (suppressions.length > 0) return [whySuppressed(email, suppressions)]

@@ -139,10 +139,17 @@ describe('try', () => {
   )
 
   test(
-    'Ctrl-C ends it with 130',
+    'for people it prints what the lines of the README go by, to paste; Ctrl-C ends it with 130',
     async () => {
-      const running = await startJson()
-      await running.line
+      const running = await start('try', '--port', '0')
+      undo.push(() => running.kill('SIGKILL'))
+      const isExport = (line: string) => line.startsWith('export ')
+      let lines = await running.lines(1)
+      while (!lines.some(isExport)) lines = await running.lines(lines.length + 1)
+      const shell = ['sh', '-c', `${lines.find(isExport)}; echo $API $KEY $TEST_KEY $SMTP $INBOUND`]
+      expect(Bun.spawnSync(shell).stdout.toString()).toMatch(
+        /^http:\/\/127\.0\.0\.1:\d+ svc_live_\w+ svc_test_\w+ 127\.0\.0\.1:\d+ 127\.0\.0\.1:\d+\n$/,
+      )
       running.kill('SIGINT')
       expect((await running.ended).code).toBe(130)
     },

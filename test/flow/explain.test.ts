@@ -10,6 +10,7 @@ beforeAll(async () => {
     script: {
       rcpt: (address) => {
         if (address.startsWith('gone@')) return '550 5.1.1 no such user here'
+        if (address.startsWith('ptr@')) return '550 5.7.25 the sending address has no PTR record'
         return address.startsWith('full@') ? '452 4.2.2 mailbox is full' : null
       },
     },
@@ -60,6 +61,16 @@ test('a hard bounce names the rule and the suppression, and the address says why
 
   const again = await house.send({ to: 'gone@c.remote.example' })
   expect(words(await explain(again.body.id))).toContain('was on the suppression list when the message was accepted')
+})
+
+test('a refusal that is about us says what to do', async () => {
+  const { body } = await house.send({ to: 'ptr@c.remote.example' })
+  await house.ended(body.id)
+  const recipient = await explain(body.id)
+  expect(recipient).toMatchObject({ status: 'bounced', bounce_class: 'authentication' })
+  expect(words(recipient)).toMatch(/PTR record \(.+\), read as authentication \(rule \S+\)\. It could not tell who/)
+  expect(words(recipient)).toContain('`postrider doctor` looks at the reverse DNS')
+  expect(words(recipient)).toContain('The address is not suppressed')
 })
 
 test('an address that mail was never sent to says where a mail would go', async () => {

@@ -1,6 +1,7 @@
 import { EVENT_TYPES, iso } from '../../model/event.ts'
 import { VERSION } from '../../version.ts'
 import type { Paint } from '../print.ts'
+import { COMMAND } from '../service-unit.ts'
 import type { ArrivedMail } from './mail-server.ts'
 import { DOMAIN, RECIPIENT, type TryOut } from './open.ts'
 import type { ArrivedCall, ArrivedInbound } from './webhook-receiver.ts'
@@ -40,7 +41,11 @@ export function describeTryOut(tryOut: TryOut, tookMs: number, paint: Paint): st
     '',
     `${paint.bold('Have events posted')} ${paint.dim('to a program of yours, signed')}`,
     '',
-    `POSTRIDER_API_KEY=${tryOut.liveKey} postrider listen --url ${tryOut.baseUrl} --forward-to http://localhost:3000`,
+    `POSTRIDER_API_KEY=${tryOut.liveKey} ${COMMAND} listen --url ${tryOut.baseUrl} --forward-to http://localhost:3000`,
+    '',
+    `${paint.bold('For the lines of the README')}`,
+    '',
+    exportLine(tryOut),
     '',
     `${paint.good('Ready')} after ${seconds(tookMs)}. Ctrl-C stops it and removes everything.`,
     '',
@@ -66,6 +71,10 @@ export function recordOf(tryOut: TryOut) {
     data_dir: tryOut.dataDir,
   }
 }
+
+/** What lines of the README go by, for a POSIX shell. */
+const exportLine = ({ baseUrl, liveKey, testKey, smtpSubmission, smtpInbound }: TryOut) =>
+  `export API=${baseUrl} KEY=${liveKey} TEST_KEY=${testKey} SMTP=${smtpSubmission} INBOUND=${smtpInbound}`
 
 /** A line for a POSIX shell. */
 export function curlLine({ baseUrl }: Pick<TryOut, 'baseUrl'>, key: string, to: string): string {

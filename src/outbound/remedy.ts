@@ -1,0 +1,26 @@
+import type { Cause } from '../model/delivery.ts'
+
+/** Cause of a failed attempt → what its sender or the operator can do about it; null where there is nothing to add to
+ *  what the server said, or no cause is known. Pure. */
+export function remedyFor(cause: Cause | null): string | null {
+  switch (cause?.class) {
+    case 'authentication':
+      return 'It could not tell who the mail is from. On the server, `postrider doctor` looks at the reverse DNS of the machine, `postrider dns check DOMAIN` at SPF and DKIM.'
+    case 'reputation':
+      return 'It distrusts where the mail comes from. On the server, `postrider doctor` asks the blocklists; a link in the reply leads to whoever decides.'
+    case 'policy':
+      return 'It does not want this mail from us. The reply is all that it says of why.'
+    case 'content':
+      return 'It minds what the mail says or holds: POST /v1/messages/analyze tells what filters look for.'
+    case 'rate':
+      return 'It had too much of us for now. The pace to its site is lowered by itself.'
+    case 'greylist':
+      return 'It puts off every sender that it does not know yet, and takes a later attempt. Nothing needs to be done.'
+    case 'network':
+      return 'When no server anywhere can be reached, port 25 is blocked: on the server, `postrider doctor` tells.'
+    case 'login':
+      return 'The smarthost does not take the user and password in `delivery.smarthost`.'
+    default:
+      return null
+  }
+}
