@@ -47,7 +47,7 @@ export function createCsvReader(): CsvReader {
       }
       if (open.length === 0 && line.text.trim() === '') continue
       open.push(line)
-      size += line.text.length
+      size += line.text.length + 1 // with its end: empty lines are not for nothing
       if (oddQuotes(line.text)) isQuoted = !isQuoted
       if (isQuoted && size <= MOST_CHARACTERS) continue
       if (separator === '') separator = separatorOf(line.text)

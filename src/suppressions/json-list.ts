@@ -7,8 +7,8 @@ export interface JsonListReader {
 }
 
 /** Reads the objects of a list piece by piece, in bounded memory: of `[{…}]`, of `{"items": [{…}], …}`, which is how
- *  services answer, and of several such answers one behind the other. One that is not JSON, or longer than 64 KiB, does not
- *  stop the rest. Never throws. */
+ *  services answer, and of several such answers one behind the other. One that is not JSON, longer than 64 KiB or nested more
+ *  than eight levels deep does not stop the rest. Never throws. */
 export function createJsonListReader(): JsonListReader {
   let number = 0
   let depth = 0
@@ -16,14 +16,16 @@ export function createJsonListReader(): JsonListReader {
   let listDepth = 0
   let isText = false
   let isEscaped = false
-  /** Of the object that is open: what came of it, null when that is too much. */
+  /** Of the object that is open: what came of it, null when that is too much; and how deep it is nested. */
   let kept: string | null = ''
+  let levels = 0
   let isOpen = false
 
   const close = (): JsonRecord => {
     isOpen = false
     number++
     if (kept === null) return { number, fault: 'is longer than 64 KiB' }
+    if (levels > MOST_LEVELS) return { number, fault: `is nested more than ${MOST_LEVELS} levels deep` }
     try {
       return { number, value: JSON.parse(kept) }
     } catch {
@@ -49,9 +51,11 @@ export function createJsonListReader(): JsonListReader {
           if (code === OPEN_OBJECT && listDepth > 0 && depth === listDepth && !isOpen) {
             isOpen = true
             kept = ''
+            levels = 0
             from = at
           }
           depth++
+          levels = Math.max(levels, depth - listDepth)
           if (code === OPEN_ARRAY && listDepth === 0) listDepth = depth
         } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
           depth = Math.max(0, depth - 1)
@@ -73,6 +77,7 @@ export function createJsonListReader(): JsonListReader {
 }
 
 const MOST_CHARACTERS = 65_536
+const MOST_LEVELS = 8
 const QUOTE = 34
 const BACKSLASH = 92
 const OPEN_ARRAY = 91

@@ -173,6 +173,20 @@ test('a quote that is never closed costs one line, however long the list', () =>
   expect(readings).toHaveLength(3_000)
 })
 
+test('a quote before nothing but line ends costs no more than what can be kept', () => {
+  const readings = read(`email\n"${'\n'.repeat(1_500_000)}a@x.example\n`, {}, 4_096)
+  expect(readings).toEqual([
+    { number: 2, fault: 'a quote is opened and never closed' },
+    { number: 1_500_002, entry: { email: 'a@x.example', reason: 'manual', domainId: null, at: null, evidence: null } },
+  ])
+})
+
+test('an object that is nested without end does not stop the list', () => {
+  const deep = `{"email":"a@x.example","evidence":${'['.repeat(30_000)}${']'.repeat(30_000)}}`
+  const text = `[${deep},{"email":"b@x.example","evidence":[["said"]]}]`
+  expect(told(text)).toEqual(['1 is nested more than 8 levels deep', '2 b@x.example manual - said'])
+})
+
 test('an object that is no JSON or too long, and a list that ends early, are told', () => {
   const long = `{"email":"a@x.example","reason":"manual","evidence":"${'x'.repeat(70_000)}"}`
   const text = `[{"email":"a@x.example",},${long},{"email":"b@x.example","evidence":"}]\\""},{"email":"c@x`

@@ -137,6 +137,14 @@ export const THREATS: Threat[] = [
   },
   {
     asset: 'availability',
+    attack: 'a list of suppressions that is all quotes and line ends, or nested without end',
+    shown: [
+      ['src/suppressions/read-list.test.ts', 'a quote before nothing but line ends costs no more than what can be kept'],
+      ['src/suppressions/read-list.test.ts', 'an object that is nested without end does not stop the list'],
+    ],
+  },
+  {
+    asset: 'availability',
     attack: 'mail that no parser can read',
     shown: [
       ['test/inbound/receive.test.ts', 'that cannot be read is kept all the same, and says why'],
