@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LAST_BACKUP_FILE, noteBackup } from '../platform/last-backup.ts'
@@ -29,6 +29,15 @@ test('without a backup, or with an old one, it says what to do', () => {
   expect(statSync(join(dataDir, LAST_BACKUP_FILE)).mode & 0o777).toBe(0o600)
   writeFileSync(join(dataDir, LAST_BACKUP_FILE), 'broken')
   expect(checkBackup(dataDir, NOW).status).toBe('warn')
+})
+
+test('what lies in the way of the note is removed, never written to', () => {
+  const foreign = join(dataDir, 'foreign')
+  writeFileSync(foreign, 'of somebody else')
+  symlinkSync(foreign, join(dataDir, `${LAST_BACKUP_FILE}.new`))
+  noteBackup(dataDir, { madeAt: NOW, bytes: 12, to: '/var/backups/one' })
+  expect(readFileSync(foreign, 'utf8')).toBe('of somebody else')
+  expect(checkBackup(dataDir, NOW).status).toBe('pass')
 })
 
 test('what is held since a restore is told', async () => {

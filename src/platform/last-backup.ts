@@ -1,4 +1,4 @@
-import { chownSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, fchownSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What a backup leaves in the data directory when it is done, for those who watch that there is one. */
@@ -23,12 +23,20 @@ export function readLastBackup(dataDir: string): LastBackup | null {
   }
 }
 
-/** Whoever made it, the owner of the data may read it. Throws what writing throws. */
+/** Whoever made it, the owner of the data may read it. The folder is that owner's, and who writes is often root: whatever lies
+ *  there under the draft's name is removed, never written to. Throws what writing throws. */
 export function noteBackup(dataDir: string, { madeAt, bytes, to }: LastBackup): void {
   const file = join(dataDir, LAST_BACKUP_FILE)
+  const draft = `${file}.new`
   const { uid, gid } = statSync(dataDir)
   const note = { made_at: new Date(madeAt).toISOString(), bytes, to }
-  writeFileSync(`${file}.new`, `${JSON.stringify(note)}\n`, { mode: 0o600 })
-  if (process.getuid?.() === 0) chownSync(`${file}.new`, uid, gid)
-  renameSync(`${file}.new`, file)
+  rmSync(draft, { force: true })
+  const handle = openSync(draft, 'wx', 0o600)
+  try {
+    writeSync(handle, `${JSON.stringify(note)}\n`)
+    if (process.getuid?.() === 0) fchownSync(handle, uid, gid)
+  } finally {
+    closeSync(handle)
+  }
+  renameSync(draft, file)
 }

@@ -57,6 +57,14 @@ export const THREATS: Threat[] = [
     ],
   },
   {
+    asset: 'the machine',
+    attack: 'links in the data directory, which is the server’s, where root backs it up or restores it',
+    shown: [
+      ['src/health/backup.test.ts', 'what lies in the way of the note is removed, never written to'],
+      ['src/cli/backup/swap.test.ts', 'root gives the owner what is his, and never what a link of his leads to'],
+    ],
+  },
+  {
     asset: 'the operator’s network',
     attack: 'a name in DNS that leads the checks of the machine, or a look at a domain’s records, to an inner address',
     shown: [
@@ -139,7 +147,10 @@ export const THREATS: Threat[] = [
     asset: 'availability',
     attack: 'a list of suppressions that is all quotes and line ends, or nested without end',
     shown: [
-      ['src/suppressions/read-list.test.ts', 'a quote before nothing but line ends costs no more than what can be kept'],
+      [
+        'src/suppressions/read-list.test.ts',
+        'a quote before nothing but line ends costs no more than what can be kept',
+      ],
       ['src/suppressions/read-list.test.ts', 'an object that is nested without end does not stop the list'],
     ],
   },

@@ -1,5 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isEmpty, swapIn, workplaceFor } from './swap.ts'
@@ -77,4 +88,22 @@ test('it is made beside the data directory, unless that is a disk of its own', (
   expect(workplaceFor(dataDir)).toBe(folder)
   expect(workplaceFor(join(folder, 'not/there'))).toBe(join(folder, 'not'))
   expect(workplaceFor('/proc')).toBe('/proc')
+})
+
+const isRoot = process.getuid?.() === 0
+test.skipIf(!isRoot)('root gives the owner what is his, and never what a link of his leads to', () => {
+  const foreign = join(folder, 'foreign')
+  writeFileSync(foreign, 'of root')
+  mkdirSync(dataDir)
+  fill(dataDir, 'old')
+  symlinkSync(foreign, join(dataDir, 'link'))
+  chownSync(dataDir, 65534, 65534)
+  const inside = join(dataDir, '.postrider-restore-1/data')
+  mkdirSync(join(inside, 'tls'), { recursive: true })
+  fill(inside, 'new')
+  fill(join(inside, 'tls'), 'new')
+  const kept = swapIn(inside, dataDir, { workplace: dataDir, stamp: beside.stamp })!
+  expect(lstatSync(join(kept, 'link')).isSymbolicLink()).toBe(true)
+  const uids = [foreign, kept, join(dataDir, NAMES[0]!), join(dataDir, 'tls'), join(dataDir, 'tls', NAMES[1]!)]
+  expect(uids.map((path) => statSync(path).uid)).toEqual([0, 65534, 65534, 65534, 65534])
 })

@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs'
+import { existsSync, lchownSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { exchangePaths } from '../../platform/exchange.ts'
 import { DATABASE } from './manifest.ts'
@@ -54,7 +54,7 @@ function moveIn(made: string, dataDir: string, old: string): string | null {
   const before = namesIn(dataDir).toSorted(databaseLast).reverse()
   if (before.length > 0) mkdirSync(old, { mode: 0o700 })
   for (const name of before) renameSync(join(dataDir, name), join(old, name))
-  if (before.length > 0) giveTo(old, statSync(dataDir))
+  if (before.length > 0) giveOnly(old, statSync(dataDir)) // what is in it has its owner
   sync(dataDir)
   for (const name of readdirSync(made).toSorted(databaseLast)) renameSync(join(made, name), join(dataDir, name))
   sync(dataDir)
@@ -75,10 +75,19 @@ function mayWrite(folder: string): boolean {
   return me === 0 || (me === uid && (mode & 0o200) !== 0) || (mode & 0o002) !== 0
 }
 
-/** Everything in it, too; only root can. */
-function giveTo(path: string, { uid, gid }: { uid: number; gid: number }): void {
+/** Everything in it, too, and the folder last: from then on it is somebody else's. Only root can. */
+function giveTo(path: string, owner: Owner): void {
   if (process.getuid?.() !== 0) return
-  chownSync(path, uid, gid)
-  if (!statSync(path).isDirectory()) return
-  for (const name of readdirSync(path)) giveTo(join(path, name), { uid, gid })
+  if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) giveTo(join(path, name), owner)
+  giveOnly(path, owner)
+}
+
+/** Never what a link leads to, which may be anybody's. */
+function giveOnly(path: string, { uid, gid }: Owner): void {
+  if (process.getuid?.() === 0) lchownSync(path, uid, gid)
+}
+
+interface Owner {
+  uid: number
+  gid: number
 }
