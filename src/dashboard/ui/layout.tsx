@@ -5,7 +5,7 @@ import { signOut } from './kit/api.ts'
 import { ConfirmDialog } from './kit/dialog.tsx'
 import { KeyHelp, openKeyHelp } from './kit/keys.tsx'
 import { Choice, Segments } from './kit/pieces.tsx'
-import { href, place } from './kit/router.ts'
+import { href, mayLeave, place } from './kit/router.ts'
 import { actFor, mode, organization, session, type Theme, theme } from './kit/state.ts'
 import { attempt, Toasts } from './kit/toast.tsx'
 import { PAGES, type PageEntry } from './pages.ts'
@@ -106,14 +106,19 @@ const THEMES = [
 
 /** Whom we act for; a name alone where there is only one. */
 function Organizations() {
+  const [round, setRound] = useState(0)
   const all = session.value?.organizations ?? []
   if (all.length === 0) return <span class="muted">No organization yet</span>
   if (all.length === 1) return <strong class="break">{all[0]!.name}</strong>
   const options = all.map(({ id, name }) => [id, name] as const)
-  const choose = (id: string) => actFor(all.find((each) => each.id === id)!)
+  const choose = async (id: string) => {
+    if (await mayLeave()) actFor(all.find((each) => each.id === id)!)
+    else setRound(round + 1) // what is shown is the one before
+  }
+  const { id = '' } = organization.value ?? {}
   return (
     <>
-      <Choice name="Organization" value={organization.value?.id ?? ''} options={options} onChange={choose} />
+      <Choice key={round} name="Organization" value={id} options={options} onChange={choose} />
       {session.value?.has_more_organizations && <a href={href('/organizations')}>All</a>}
     </>
   )

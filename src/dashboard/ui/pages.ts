@@ -5,7 +5,7 @@ import type { FunctionComponent } from 'preact'
  *  What a page is made of stands in kit/, each file with its own notes:
  *    api.ts      get, post, patch, remove, getText: calls of the public API, which throw ApiError
  *    load.ts     useLoad, usePages: ask, wait, ask again; about the organization and mode that are chosen
- *    router.ts   href, go, ask (the query), place
+ *    router.ts   href, go, ask (the query), place · unsaved.ts  useUnsaved
  *    state.ts    session, organization, mode, theme (signals)
  *    table.tsx   Table, Pager · form.tsx  Form, Field, Check · dialog.tsx  Dialog, confirm · toast.tsx  toast, attempt
  *    pieces.tsx  Head, Facts, CopyButton, Tabs, Segments, Filters, Choice, Empty, Fault, Timeline
@@ -37,6 +37,13 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/api-keys', name: 'API keys', group: 'Sending', key: 'k', load: () => import('./pages/api-keys.tsx') },
   { path: '/webhooks', name: 'Webhooks', group: 'Sending', key: 'w', load: () => import('./pages/webhooks.tsx') },
   { path: '/webhooks/:webhook_id', name: 'Webhook', under: '/webhooks', load: () => import('./pages/webhook.tsx') },
+  { path: '/templates', name: 'Templates', group: 'Sending', key: 't', load: () => import('./pages/templates.tsx') },
+  {
+    path: '/templates/:template_id',
+    name: 'Template',
+    under: '/templates',
+    load: () => import('./pages/template.tsx'),
+  },
   {
     path: '/suppressions',
     name: 'Suppressions',
@@ -44,6 +51,14 @@ export const PAGES: readonly PageEntry[] = [
     key: 's',
     load: () => import('./pages/suppressions.tsx'),
   },
+  { path: '/inbound', name: 'Inbound', group: 'Receiving', key: 'i', load: () => import('./pages/inbound.tsx') },
+  {
+    path: '/inbound/:inbound_message_id',
+    name: 'Inbound mail',
+    under: '/inbound',
+    load: () => import('./pages/inbound-message.tsx'),
+  },
+  { path: '/health', name: 'Health', group: 'Server', key: 'h', load: () => import('./pages/health.tsx') },
   {
     path: '/organizations',
     name: 'Organizations',

@@ -77,7 +77,8 @@ export function Form({
 // biome-ignore lint/suspicious/noExplicitAny: what a form holds goes into the body of a call, whose schema decides
 export type Values = Record<string, any>
 
-const FaultsOf = createContext<Record<string, string>>({})
+/** Faults by the name of their field, for fields that stand in no Form. */
+export const FaultsOf = createContext<Record<string, string>>({})
 
 /** Label, one control, a hint and the fault of the last try. `children` gets id, name and what says that it is at fault. */
 export function Field({

@@ -19,10 +19,35 @@ export function href(path: string, query: Record<string, string | undefined> = {
   return `${BASE}${path === '/' ? '/' : path}${text === '' ? '' : `?${text}`}`
 }
 
-/** Goes there; `replace` leaves no step back. The page's heading gets the focus, as after a load. */
-export function go(path: string, query?: Record<string, string | undefined>, { replace = false } = {}): void {
+let guard: (() => Promise<boolean>) | null = null
+
+/** Asks before the page is left, until it is called off: for what is not saved (unsaved.ts). */
+export function guardLeaving(ask: () => Promise<boolean>): () => void {
+  guard = ask
+  return () => {
+    if (guard === ask) guard = null
+  }
+}
+
+/** Whether the page may be left; asks where it must. */
+export async function mayLeave(): Promise<boolean> {
+  if (guard !== null && !(await guard())) return false
+  guard = null
+  return true
+}
+
+/** Goes there; `replace` leaves no step back, `isSure` asks nobody. The page's heading gets the focus, as after a load. */
+export function go(
+  path: string,
+  query?: Record<string, string | undefined>,
+  { replace = false, isSure = false } = {},
+): void {
   const to = href(path, query)
   const isElsewhere = path !== place.value.path
+  if (isElsewhere && guard !== null && !isSure) {
+    void mayLeave().then((may) => may && go(path, query, { replace }))
+    return
+  }
   window.history[replace ? 'replaceState' : 'pushState'](null, '', to)
   place.value = placeOf(window.location)
   if (isElsewhere) window.scrollTo(0, 0)
@@ -48,7 +73,14 @@ export function match(pattern: string, path: string): Record<string, string> | n
 /** Follows links and the browser's own steps. Once, when the page starts. */
 export function startRouter(): void {
   window.addEventListener('popstate', () => {
-    place.value = placeOf(window.location)
+    const to = placeOf(window.location)
+    if (guard === null || to.path === place.value.path) {
+      place.value = to
+      return
+    }
+    const { path, query } = place.value
+    window.history.pushState(null, '', href(path, query))
+    go(to.path, to.query)
   })
   document.addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0) return

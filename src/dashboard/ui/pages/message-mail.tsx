@@ -27,7 +27,7 @@ export function Mail({ message }: { message: Json }) {
           (data.text === null ? <Empty name="This mail has no text part" /> : <Source text={data.text} />)}
         {chosen === 'source' &&
           (data.html === null ? <Empty name="This mail has no HTML part" /> : <Source text={data.html} />)}
-        {chosen === 'headers' && <Headers id={id} />}
+        {chosen === 'headers' && <HeadersOf id={id} />}
         {chosen === 'raw' && <Raw id={id} />}
       </Tabs>
       {data.attachments.length > 0 && (
@@ -55,11 +55,13 @@ const PARTS = [
   ['raw', 'Raw'],
 ] as const
 
-function Source({ text }: { text: string }) {
+/** A long text as it is, of which enough is shown to read: a browser needs seconds for megabytes. */
+export function Source({ text }: { text: string }) {
+  const rest = text.length - MOST_SHOWN
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
     <pre class="wrap" tabIndex={0}>
-      {text}
+      {rest > 0 ? `${text.slice(0, MOST_SHOWN)}\n… and ${bytes(rest)} more` : text}
     </pre>
   )
 }
@@ -70,29 +72,34 @@ function Raw({ id }: { id: string }) {
   return (
     <div class="stack tight">
       <span>
-        <button type="button" onClick={() => save(`${id}.eml`, 'message/rfc822', data)}>
-          Save as .eml
-        </button>
+        <SaveRaw path={`/v1/messages/${id}/content?part=raw`} name={id} />
       </span>
-      <Source
-        text={
-          data.length > MOST_SHOWN
-            ? `${data.slice(0, MOST_SHOWN)}\n… and ${bytes(data.length - MOST_SHOWN)} more`
-            : data
-        }
-      />
+      <Source text={data} />
     </div>
   )
 }
 
-/** Enough to read; a browser needs seconds for megabytes. */
 const MOST_SHOWN = 200_000
 
-function Headers({ id }: { id: string }) {
+/** The bytes as they are, which are not always text. */
+export function SaveRaw({ path, name }: { path: string; name: string }) {
+  const take = async () => save(`${name}.eml`, 'message/rfc822', await (await askApi('GET', path)).blob())
+  return (
+    <button type="button" onClick={() => attempt(take)}>
+      Save as .eml
+    </button>
+  )
+}
+
+function HeadersOf({ id }: { id: string }) {
   const { data, error, reload } = useRaw(id)
-  if (data === undefined) return <Fault error={error} onRetry={reload} />
-  const end = data.search(/\r?\n\r?\n/)
-  const fields = data
+  return data === undefined ? <Fault error={error} onRetry={reload} /> : <Headers raw={data} />
+}
+
+/** The header fields of a raw mail, unfolded. */
+export function Headers({ raw }: { raw: string }) {
+  const end = raw.search(/\r?\n\r?\n/)
+  const fields = raw
     .slice(0, end < 0 ? undefined : end)
     .replace(/\r?\n[ \t]+/g, ' ')
     .split(/\r?\n/)

@@ -1,0 +1,83 @@
+import { get, type Json, type Paged } from '../../kit/api.ts'
+import { when } from '../../kit/format.ts'
+import { useLoad, usePages } from '../../kit/load.ts'
+import { Choice, Empty, Filters } from '../../kit/pieces.tsx'
+import { ask, href, place } from '../../kit/router.ts'
+import { Chip } from '../../kit/status.tsx'
+import { type Column, Pager, Table } from '../../kit/table.tsx'
+import { Verdicts } from './verdicts.tsx'
+
+/** What came in, newest first. */
+export function Mails() {
+  const { to = '', status = '', route = '' } = place.value.query
+  const address = ADDRESS.test(to) ? to : undefined
+  const query = { to: address, status: status || undefined, route_id: route || undefined }
+  const pages = usePages('/v1/inbound-messages', query, { everyMs: 5_000 })
+  const routes = useLoad((signal) => get<Paged>('/v1/inbound-routes', { limit: 100 }, signal), [])
+  const options = (routes.data?.data ?? []).map(({ id, name }: Json) => [id, name] as const)
+  const isNarrowed = address !== undefined || status !== '' || route !== ''
+  return (
+    <>
+      <Filters search={to} onSearch={(to) => ask({ to })} placeholder="Recipient, the whole address">
+        <Choice name="Status" value={status} options={STATUSES} onChange={(status) => ask({ status })} />
+        <Choice
+          name="Route"
+          value={route}
+          options={[['', 'Any route'], ...options]}
+          onChange={(route) => ask({ route })}
+        />
+      </Filters>
+      <Table
+        name="Inbound mail"
+        columns={COLUMNS}
+        loaded={pages}
+        keyOf={({ id }) => id}
+        link={({ id }) => href(`/inbound/${id}`)}
+        whenEmpty={
+          isNarrowed ? (
+            <Empty name="None like that" />
+          ) : (
+            <Empty name="No mail came in yet">
+              <p>
+                It needs a route here, the MX record of its domain leading to this server, and{' '}
+                <code>[smtp.inbound]</code> listening in the config.
+              </p>
+              <a class="button primary" href={href('/inbound', { tab: 'routes' })}>
+                Routes
+              </a>
+            </Empty>
+          )
+        }
+      />
+      <Pager pages={pages} />
+    </>
+  )
+}
+
+const ADDRESS = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+const STATUSES = [
+  ['', 'Any status'],
+  ['pending', 'Pending'],
+  ['delivered', 'Delivered'],
+  ['failed', 'Failed'],
+] as const
+
+const COLUMNS: Column<Json>[] = [
+  {
+    name: 'Subject',
+    show: ({ id, subject }) => <a href={href(`/inbound/${id}`)}>{subject || '(no subject)'}</a>,
+  },
+  {
+    name: 'From and to',
+    show: ({ from, return_path, to }) => (
+      <>
+        {from || return_path || '(nobody)'}
+        <br />
+        <span class="muted">to {to.join(', ')}</span>
+      </>
+    ),
+  },
+  { name: 'Checks', show: (message) => <Verdicts of={message} /> },
+  { name: 'Status', show: ({ status }) => <Chip word={status} /> },
+  { name: 'Came', show: ({ created_at }) => when(created_at), isShort: true },
+]

@@ -1,0 +1,186 @@
+import { useState } from 'preact/hooks'
+import { type Json, patch, post } from '../../kit/api.ts'
+import { Dialog } from '../../kit/dialog.tsx'
+import { Check, Field, Form, type Values } from '../../kit/form.tsx'
+
+interface Asking {
+  onClose: () => void
+  onMade: (route: Json) => void
+}
+
+export function CreateRoute({ onClose, onMade }: Asking) {
+  return (
+    <Dialog name="Create a route" onClose={onClose}>
+      <Form
+        action="Create route"
+        onCancel={onClose}
+        onSubmit={async (values) => onMade(await post('/v1/inbound-routes', routeOf(values)))}
+      >
+        <Fields />
+      </Form>
+    </Dialog>
+  )
+}
+
+export function EditRoute({ of: route, onClose, onMade }: Asking & { of: Json }) {
+  return (
+    <Dialog name={`Change ${route.name}`} onClose={onClose}>
+      <Form
+        action="Save"
+        onCancel={onClose}
+        onSubmit={async (values) => onMade(await patch(`/v1/inbound-routes/${route.id}`, routeOf(values)))}
+      >
+        <Fields of={route} />
+      </Form>
+    </Dialog>
+  )
+}
+
+/** Named as the API names its faults. */
+function Fields({ of: route = NEW }: { of?: Json }) {
+  const [match, setMatch] = useState<string>(route.match.type)
+  const [action, setAction] = useState<string>(route.action.type)
+  const { config } = route.action
+  return (
+    <>
+      <Field name="name" label="Name">
+        {(control) => <input {...control} required maxLength={100} defaultValue={route.name} placeholder="Help desk" />}
+      </Field>
+      <Field name="match.type" label="Whose mail">
+        {(control) => <Select of={MATCHES} control={control} chosen={match} onChange={setMatch} />}
+      </Field>
+      {match !== 'catch_all' && (
+        <Field name="match.value" label={MATCH_LABELS[match]!} hint={MATCH_HINTS[match]}>
+          {(control) => (
+            <input
+              key={match}
+              {...control}
+              required
+              autoComplete="off"
+              spellcheck={false}
+              defaultValue={match === route.match.type ? route.match.value : ''}
+              placeholder={MATCH_EXAMPLES[match]}
+            />
+          )}
+        </Field>
+      )}
+      <Field name="action.type" label="What is done with it">
+        {(control) => <Select of={ACTIONS} control={control} chosen={action} onChange={setAction} />}
+      </Field>
+      {action === 'webhook' && (
+        <>
+          <Field
+            name="action.config.url"
+            label="URL"
+            hint="https, at a public address. The mail comes as JSON, signed."
+          >
+            {(control) => (
+              <input
+                {...control}
+                required
+                type="url"
+                defaultValue={config.url}
+                placeholder="https://api.example.com/inbound"
+              />
+            )}
+          </Field>
+          <Check name="include_attachments" label="With the attachments in it" isOn={config.include_attachments} />
+        </>
+      )}
+      {action === 'forward' && (
+        <Field name="action.config.to" label="To" hint="Up to ten addresses, one a line.">
+          {(control) => <textarea {...control} required rows={2} defaultValue={config.to?.join('\n')} />}
+        </Field>
+      )}
+      <Field name="authentication" label="Mail that is not what it says">
+        {(control) => <Select of={AUTHENTICATIONS} control={control} chosen={route.authentication} />}
+      </Field>
+      <Field name="priority" label="Priority" hint="The highest that fits takes the mail; −1000 to 1000.">
+        {(control) => (
+          <input {...control} type="number" min={-1000} max={1000} step={1} required defaultValue={route.priority} />
+        )}
+      </Field>
+      <Check name="enabled" label="Takes mail" isOn={route.enabled} />
+    </>
+  )
+}
+
+function Select({
+  of: options,
+  control,
+  chosen,
+  onChange,
+}: {
+  of: readonly (readonly [id: string, label: string])[]
+  control: object
+  chosen: string
+  onChange?: (id: string) => void
+}) {
+  return (
+    <select {...control} onChange={(event) => onChange?.(event.currentTarget.value)}>
+      {options.map(([id, label]) => (
+        <option key={id} value={id} selected={id === chosen}>
+          {label}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+const NEW = {
+  name: '',
+  match: { type: 'address', value: '' },
+  action: { type: 'webhook', config: { include_attachments: false } },
+  authentication: 'none',
+  enabled: true,
+  priority: 0,
+}
+
+const MATCHES = [
+  ['address', 'Of one address'],
+  ['pattern', 'Of addresses like a pattern'],
+  ['domain', 'Of a whole domain'],
+  ['catch_all', 'All there is'],
+] as const
+const MATCH_LABELS: Record<string, string> = { address: 'Address', pattern: 'Pattern', domain: 'Domain' }
+const MATCH_HINTS: Record<string, string> = {
+  address: 'help+anything@… comes there too, unless another route is closer.',
+  pattern: '* is any text, before the @ only.',
+  domain: 'One of yours.',
+}
+const MATCH_EXAMPLES: Record<string, string> = {
+  address: 'help@example.com',
+  pattern: 'order-*@example.com',
+  domain: 'example.com',
+}
+const ACTIONS = [
+  ['webhook', 'Post it to a program'],
+  ['forward', 'Send it on'],
+  ['store', 'Keep it here'],
+] as const
+const AUTHENTICATIONS = [
+  ['none', 'Take it, and tell the verdicts'],
+  ['dmarc', 'Refuse what its author’s policy wants refused'],
+  ['require_pass', 'Refuse all that does not pass DMARC'],
+] as const
+
+/** What the form holds → what the API takes. */
+function routeOf(values: Values): Json {
+  const { name, authentication, priority, enabled } = values
+  const type = values['match.type']
+  return {
+    name,
+    match: type === 'catch_all' ? { type } : { type, value: values['match.value'] },
+    action: actionOf(values),
+    authentication,
+    priority,
+    enabled,
+  }
+}
+
+function actionOf(values: Values): Json {
+  const type = values['action.type']
+  if (type === 'store') return { type }
+  if (type === 'forward') return { type, config: { to: values['action.config.to'].split(/[\s,;]+/).filter(Boolean) } }
+  return { type, config: { url: values['action.config.url'], include_attachments: values.include_attachments } }
+}

@@ -1,0 +1,138 @@
+import { useState } from 'preact/hooks'
+import { get, type Json, type Paged, patch, remove } from '../../kit/api.ts'
+import { confirm } from '../../kit/dialog.tsx'
+import { useLoad } from '../../kit/load.ts'
+import { Empty } from '../../kit/pieces.tsx'
+import { Chip } from '../../kit/status.tsx'
+import { type Column, Table } from '../../kit/table.tsx'
+import { attempt } from '../../kit/toast.tsx'
+import { Secret } from '../webhooks/secret.tsx'
+import { Matcher } from './matcher.tsx'
+import { CreateRoute, EditRoute } from './route-form.tsx'
+
+/** What is done with mail, by its recipient; in the order in which routes are asked. */
+export function Routes() {
+  const loaded = useLoad(async (signal) => inOrder(await get<Paged>('/v1/inbound-routes', { limit: 100 }, signal)), [])
+  const [isCreating, setCreating] = useState(false)
+  const [edited, setEdited] = useState<Json>()
+  const [made, setMade] = useState<Json>()
+  const { data, reload } = loaded
+
+  const turn = ({ id, name, enabled }: Json) =>
+    attempt(
+      async () => {
+        await patch(`/v1/inbound-routes/${id}`, { enabled: !enabled })
+        reload()
+      },
+      enabled ? `${name} takes no mail now` : `${name} takes mail again`,
+    )
+  const drop = async ({ id, name }: Json) => {
+    const isSure = await confirm({
+      name: `Delete ${name}?`,
+      text: 'What it took stays; what was still to be posted is not.',
+      action: 'Delete route',
+      isDangerous: true,
+    })
+    if (isSure && (await attempt(() => remove(`/v1/inbound-routes/${id}`), `${name} deleted`))) reload()
+  }
+  const create = (
+    <button type="button" class="primary" onClick={() => setCreating(true)}>
+      Create route
+    </button>
+  )
+  const columns: Column<Json>[] = [
+    { name: 'Name', show: ({ name }) => <strong class="break">{name}</strong> },
+    {
+      name: 'Mail',
+      show: ({ match, action }) => (
+        <>
+          {matchWords(match)}
+          <br />
+          <span class="muted">{actionWords(action)}</span>
+        </>
+      ),
+    },
+    { name: 'Priority', show: ({ priority }) => priority, isNumber: true },
+    { name: 'Status', show: ({ enabled }) => <Chip word={enabled ? 'enabled' : 'disabled'} /> },
+    {
+      name: '',
+      isWhole: true,
+      show: (row) => (
+        <span class="row">
+          <button type="button" class="tiny" onClick={() => setEdited(row)}>
+            Change<span class="hidden"> {row.name}</span>
+          </button>
+          <button type="button" class="tiny" onClick={() => turn(row)}>
+            {row.enabled ? 'Disable' : 'Enable'}
+            <span class="hidden"> {row.name}</span>
+          </button>
+          <button type="button" class="tiny danger" onClick={() => drop(row)}>
+            Delete<span class="hidden"> {row.name}</span>
+          </button>
+        </span>
+      ),
+    },
+  ]
+  return (
+    <div class="stack">
+      {data !== undefined && data.length > 0 && (
+        <div class="row apart">
+          <p class="muted">The first that fits takes the mail.</p>
+          {create}
+        </div>
+      )}
+      <Table
+        name="Inbound routes"
+        columns={columns}
+        loaded={loaded}
+        keyOf={({ id }) => id}
+        whenEmpty={
+          <Empty name="No route yet">
+            <p>Say whose mail is taken, and what is done with it.</p>
+            {create}
+          </Empty>
+        }
+      />
+      {data !== undefined && data.length > 0 && <Matcher key={JSON.stringify(data)} routes={data} />}
+      {isCreating && (
+        <CreateRoute
+          onClose={() => setCreating(false)}
+          onMade={(route) => {
+            setCreating(false)
+            if (route.action.type === 'webhook') setMade(route)
+            reload()
+          }}
+        />
+      )}
+      {edited && (
+        <EditRoute
+          of={edited}
+          onClose={() => setEdited(undefined)}
+          onMade={() => {
+            setEdited(undefined)
+            reload()
+          }}
+        />
+      )}
+      {made && <Secret of={made} onClose={() => setMade(undefined)} />}
+    </div>
+  )
+}
+
+const RANKS = ['address', 'pattern', 'domain', 'catch_all']
+
+/** As they are asked: the highest priority first, then the closest match. */
+function inOrder({ data }: Paged): Json[] {
+  const rank = ({ match }: Json) => RANKS.indexOf(match.type)
+  return data.toSorted((a, b) => b.priority - a.priority || rank(a) - rank(b))
+}
+
+function matchWords({ type, value }: Json): string {
+  if (type === 'catch_all') return 'everything'
+  return type === 'domain' ? `all of ${value}` : value
+}
+
+function actionWords({ type, config }: Json): string {
+  if (type === 'store') return 'is kept here'
+  return type === 'forward' ? `is sent on to ${config.to.join(', ')}` : `is posted to ${config.url}`
+}

@@ -1,0 +1,15 @@
+import type { Json } from '../../kit/api.ts'
+
+import { Chip, toneOf } from '../../kit/status.tsx'
+
+/** What SPF, DKIM and DMARC say of who sent it. */
+export function Verdicts({ of: { spf_result, dkim_result, dmarc_result } }: { of: Json }) {
+  const all = { SPF: spf_result, DKIM: dkim_result, DMARC: dmarc_result }
+  return (
+    <span class="row tight">
+      {Object.entries(all).map(([name, result]) => (
+        <Chip key={name} word={`${name} ${result}`} tone={toneOf(result)} />
+      ))}
+    </span>
+  )
+}

@@ -1,0 +1,32 @@
+import { useState } from 'preact/hooks'
+import { get, type Json } from '../kit/api.ts'
+import { useLoad } from '../kit/load.ts'
+import { Empty, Fault, Head } from '../kit/pieces.tsx'
+import { href } from '../kit/router.ts'
+import { Editor } from './templates/editor.tsx'
+
+/** One template, or a new one, as it is written. */
+export default function TemplatePage({ template_id: id }: { template_id: string }) {
+  return id === 'new' ? <Editor key="new" of={null} /> : <Existing key={id} id={id} />
+}
+
+/** It is loaded once: what somebody writes is not replaced by what stands. */
+function Existing({ id }: { id: string }) {
+  const [template, setTemplate] = useState<Json>()
+  const { error, reload } = useLoad(
+    async (signal) => template ?? setTemplate(await get(`/v1/templates/${id}`, {}, signal)),
+    [id],
+  )
+  if (template !== undefined) return <Editor of={template} />
+  if (error?.status === 404 || error?.status === 403) {
+    return (
+      <>
+        <Head name="Template" />
+        <Empty name="There is no such template here">
+          <a href={href('/templates')}>All templates</a>
+        </Empty>
+      </>
+    )
+  }
+  return error ? <Fault error={error} onRetry={reload} /> : <Head name="Template" />
+}

@@ -1,0 +1,28 @@
+import { useState } from 'preact/hooks'
+import { get, type Json, type Paged } from '../../kit/api.ts'
+import { useLoad } from '../../kit/load.ts'
+import { Choice } from '../../kit/pieces.tsx'
+
+export interface Domains {
+  all: Json[]
+  /** The one that is chosen, else the first verified, else the first. */
+  domain: Json | undefined
+  isNone: boolean
+  onChoose: (id: string) => void
+}
+
+/** The organization's domains, of which mail comes from one. */
+export function useDomains(): Domains {
+  const [id, onChoose] = useState('')
+  const { data } = useLoad((signal) => get<Paged>('/v1/domains', { limit: 100 }, signal), [])
+  const all = data?.data ?? []
+  const domain = all.find((each) => each.id === id) ?? all.find(({ status }) => status === 'verified') ?? all[0]
+  return { all, domain, isNone: data !== undefined && all.length === 0, onChoose }
+}
+
+/** Nothing where there is no choice. */
+export function DomainChoice({ all, domain, onChoose }: Domains) {
+  if (all.length < 2) return null
+  const options = all.map(({ id, name }) => [id, name] as const)
+  return <Choice name="From the domain" value={domain.id} options={options} onChange={onChoose} />
+}

@@ -1,0 +1,215 @@
+import { useMemo, useState } from 'preact/hooks'
+import { ApiError, type Json, patch, post, remove, wordsOf } from '../../kit/api.ts'
+import { confirm } from '../../kit/dialog.tsx'
+import { FaultsOf, Field } from '../../kit/form.tsx'
+import { Head, Tabs } from '../../kit/pieces.tsx'
+import { go } from '../../kit/router.ts'
+import { attempt, toast } from '../../kit/toast.tsx'
+import { useUnsaved } from '../../kit/unsaved.ts'
+import { CodeField } from './code-field.tsx'
+import { faultsOf } from './faults.ts'
+import { Outcome } from './outcome.tsx'
+import { keepSample, useSample, variablesOf } from './sample.ts'
+import { SendTest } from './send-test.tsx'
+import { Use } from './use.tsx'
+import { textsGiven, usePreview } from './use-preview.ts'
+import { Variables } from './variables.tsx'
+
+/** Texts on the left, what they become on the right. Nothing counts for mail until it is saved. */
+export function Editor({ of: given }: { of: Json | null }) {
+  const [saved, setSaved] = useState<Json | null>(given)
+  const [draft, setDraft] = useState<Draft>(() => draftOf(given))
+  const [typed, type] = useSample(saved?.id ?? '')
+  const [tab, setTab] = useState<'html' | 'text'>(given !== null && given.html === null ? 'text' : 'html')
+  const [refusal, setRefusal] = useState<unknown>(null)
+  const [isSaving, setSaving] = useState(false)
+  const [isSending, setSending] = useState(false)
+  const isUnsaved = JSON.stringify(draft) !== JSON.stringify(draftOf(saved))
+  useUnsaved(isUnsaved)
+  const preview = usePreview(
+    draft,
+    useMemo(() => variablesOf(typed), [typed]),
+  )
+  const faults = { ...(refusal === null ? {} : faultsOf(refusal).texts), ...preview.faults }
+  const change = (part: Partial<Draft>) => {
+    setRefusal(null)
+    setDraft((before) => ({ ...before, ...part }))
+  }
+
+  const save = async () => {
+    if (isSaving) return
+    setSaving(true)
+    try {
+      const { name, alias } = draft
+      const body = { name, alias: alias === '' ? null : alias, ...textsGiven(draft) }
+      const now = saved === null ? await post('/v1/templates', body) : await patch(`/v1/templates/${saved.id}`, body)
+      toast(saved?.version === now.version ? 'Saved' : `Saved as version ${now.version}`)
+      if (saved === null) {
+        keepSample(now.id, typed)
+        keepSample('', {})
+        return go(`/templates/${now.id}`, {}, { replace: true, isSure: true })
+      }
+      setSaved(now)
+      setDraft(draftOf(now))
+    } catch (thrown) {
+      setRefusal(thrown)
+      const { html, text } = faultsOf(thrown).texts
+      if (html) setTab('html')
+      else if (text) setTab('text')
+    } finally {
+      setSaving(false)
+    }
+  }
+  const drop = async () => {
+    const isSure = await confirm({
+      name: `Delete ${saved.name}?`,
+      text: 'Programs that name it are refused from then on. Mail that was made from it stays.',
+      action: 'Delete template',
+      isDangerous: true,
+    })
+    if (isSure && (await attempt(() => remove(`/v1/templates/${saved.id}`), `${saved.name} deleted`)))
+      go('/templates', {}, { isSure: true })
+  }
+  return (
+    <FaultsOf.Provider value={refusal instanceof ApiError ? refusal.fields : {}}>
+      <Head name={saved?.name ?? 'New template'} about={aboutOf(saved, isUnsaved)}>
+        <button type="button" disabled={preview.rendered === null} onClick={() => setSending(true)}>
+          Send a test
+        </button>
+        <button type="submit" form="template" class="primary" disabled={isSaving || !isUnsaved}>
+          {saved === null ? 'Create template' : 'Save'}
+        </button>
+      </Head>
+      {refusal !== null && isOfNoField(refusal) && (
+        <p class="notice bad" role="alert">
+          {wordsOf(refusal)}
+        </p>
+      )}
+      <div class="editor">
+        <form
+          id="template"
+          class="stack"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void save()
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return
+            event.preventDefault()
+            event.currentTarget.requestSubmit()
+          }}
+        >
+          <div class="columns">
+            <Field name="name" label="Name">
+              {(control) => (
+                <input
+                  {...control}
+                  required
+                  maxLength={100}
+                  value={draft.name}
+                  onInput={(event) => change({ name: event.currentTarget.value })}
+                />
+              )}
+            </Field>
+            <Field name="alias" label="Alias" hint="By which programs may name it.">
+              {(control) => (
+                <input
+                  {...control}
+                  class="mono"
+                  placeholder="welcome"
+                  spellcheck={false}
+                  autoCapitalize="off"
+                  value={draft.alias}
+                  onInput={(event) => change({ alias: event.currentTarget.value })}
+                />
+              )}
+            </Field>
+          </div>
+          <FaultsOf.Provider value={faults.subject ? { subject: faults.subject.message } : {}}>
+            <Field name="subject" label="Subject" hint="Empty: each message brings its own.">
+              {(control) => (
+                <input
+                  {...control}
+                  placeholder="Welcome, {{ user.name }}"
+                  value={draft.subject}
+                  onInput={(event) => change({ subject: event.currentTarget.value })}
+                />
+              )}
+            </Field>
+          </FaultsOf.Provider>
+          <Tabs
+            name="Texts"
+            tabs={[
+              ['html', faults.html ? 'HTML ✕' : 'HTML'],
+              ['text', faults.text ? 'Plain text ✕' : 'Plain text'],
+            ]}
+            chosen={tab}
+            onChoose={setTab}
+          >
+            <CodeField
+              key={tab}
+              name={tab}
+              label={tab === 'html' ? 'HTML' : 'Plain text'}
+              value={draft[tab]}
+              fault={faults[tab]}
+              onInput={(text) => change({ [tab]: text })}
+            />
+            {tab === 'text' && (
+              <p class="muted small">
+                Empty: it is made from the HTML when a mail is sent, as readers without it see it.
+              </p>
+            )}
+          </Tabs>
+          <Variables
+            names={preview.rendered?.variables ?? []}
+            missing={preview.rendered?.missing ?? []}
+            typed={typed}
+            onType={type}
+          />
+        </form>
+        <Outcome
+          preview={preview}
+          template={saved}
+          onOldVersion={(old) => change(pick(draftOf(old), ['subject', 'html', 'text']))}
+        />
+      </div>
+      {saved !== null && (
+        <div class="stack">
+          <Use template={saved} variables={preview.rendered?.variables ?? saved.variables} />
+          <div class="row">
+            <button type="button" class="danger" onClick={drop}>
+              Delete template
+            </button>
+          </div>
+        </div>
+      )}
+      {isSending && <SendTest rendered={preview.rendered} onClose={() => setSending(false)} />}
+    </FaultsOf.Provider>
+  )
+}
+
+interface Draft {
+  name: string
+  alias: string
+  subject: string
+  html: string
+  text: string
+}
+
+function draftOf(template: Json | null): Draft {
+  const { name, alias, subject, html, text } = template ?? {}
+  return { name: name ?? '', alias: alias ?? '', subject: subject ?? '', html: html ?? '', text: text ?? '' }
+}
+
+function pick<T extends object, K extends keyof T>(from: T, names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, K>
+}
+
+function aboutOf(saved: Json | null, isUnsaved: boolean): string {
+  if (saved === null) return 'Written in Liquid: {{ user.name }}, {% if … %}, {{ name | default: "friend" }}.'
+  return `Version ${saved.version}${isUnsaved ? ', with changes that are not saved' : ''}.`
+}
+
+const FIELDS = ['name', 'alias', 'subject', 'html', 'text']
+const isOfNoField = (thrown: unknown) =>
+  !(thrown instanceof ApiError) || !Object.keys(thrown.fields).some((name) => FIELDS.includes(name))

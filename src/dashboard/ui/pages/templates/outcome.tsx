@@ -1,0 +1,149 @@
+import { useMemo, useState } from 'preact/hooks'
+import { get, type Json, post } from '../../kit/api.ts'
+import { when } from '../../kit/format.ts'
+import { useLoad, usePages } from '../../kit/load.ts'
+import { MailFrame } from '../../kit/mail-frame.tsx'
+import { Empty, Fault, Tabs } from '../../kit/pieces.tsx'
+import { href } from '../../kit/router.ts'
+import { Pager, Table } from '../../kit/table.tsx'
+import { attempt } from '../../kit/toast.tsx'
+import { Findings } from '../message-analysis.tsx'
+import { DomainChoice, useDomains } from './domains.tsx'
+import type { Previewed } from './use-preview.ts'
+
+type Tab = 'preview' | 'text' | 'analysis' | 'versions'
+
+/** What the texts become, what filters will mind, and what they were before. */
+export function Outcome({
+  preview: { rendered, faults, other },
+  template,
+  onOldVersion,
+}: {
+  preview: Previewed
+  template: Json | null
+  onOldVersion: (version: Json) => void
+}) {
+  const [tab, setTab] = useState<Tab>('preview')
+  const isStale = other !== '' || Object.keys(faults).length > 0
+  const tabs: [Tab, string][] = [
+    ['preview', 'Preview'],
+    ['text', 'Text'],
+    ['analysis', 'Analysis'],
+  ]
+  if (template !== null) tabs.push(['versions', 'Versions'])
+  return (
+    <section class="stack tight" aria-label="What it becomes">
+      <Tabs<Tab> name="Outcome" tabs={tabs} chosen={tab} onChoose={setTab}>
+        {tab === 'versions' ? (
+          <Versions key={template.version} template={template} onOldVersion={onOldVersion} />
+        ) : (
+          <div class="stack">
+            {isStale && (
+              <p class="notice warn" role="status">
+                {other !== ''
+                  ? other
+                  : rendered === null
+                    ? 'It is no template yet: look at the fault.'
+                    : 'This is how it was before the fault.'}
+              </p>
+            )}
+            {rendered === null ? (
+              <Empty name="Nothing to show yet">
+                <p>Write some HTML or plain text: what it becomes stands here.</p>
+              </Empty>
+            ) : (
+              <Shown tab={tab} rendered={rendered} />
+            )}
+          </div>
+        )}
+      </Tabs>
+    </section>
+  )
+}
+
+function Shown({ tab, rendered }: { tab: Tab; rendered: Json }) {
+  const { html, text, subject } = rendered
+  const frame = useMemo(() => html !== null && <MailFrame html={html} />, [html])
+  if (tab === 'analysis') return <Analysis rendered={rendered} />
+  return (
+    <div class="card stack">
+      <h2 class="break" data-subject>
+        {subject ?? <span class="muted">(each message its own subject)</span>}
+      </h2>
+      {tab === 'preview' && (frame || <Empty name="There is no HTML part" />)}
+      {tab === 'text' &&
+        (text === null ? (
+          <Empty name="It is made from the HTML when a mail is sent" />
+        ) : (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+          <pre class="wrap" tabIndex={0}>
+            {text}
+          </pre>
+        ))}
+    </div>
+  )
+}
+
+function Analysis({ rendered }: { rendered: Json }) {
+  const domains = useDomains()
+  const { subject, html, text } = rendered
+  const { domain } = domains
+  const { data, error, reload } = useLoad(
+    async (signal) => {
+      if (domain === undefined) return null
+      const mail = { from: `hello@${domain.name}`, subject: subject ?? '', html, text }
+      return post('/v1/messages/analyze', mail, { domain: domain.id, signal })
+    },
+    [domain?.id, subject, html, text],
+  )
+  if (domains.isNone) {
+    return (
+      <Empty name="There is no domain yet">
+        <p>What filters mind depends on where the mail comes from.</p>
+        <a href={href('/domains')}>Domains</a>
+      </Empty>
+    )
+  }
+  return (
+    <div class="stack">
+      <DomainChoice {...domains} />
+      <Fault error={error} onRetry={reload} />
+      {data && <Findings analysis={data} />}
+    </div>
+  )
+}
+
+function Versions({ template, onOldVersion }: { template: Json; onOldVersion: (version: Json) => void }) {
+  const path = `/v1/templates/${template.id}`
+  const pages = usePages(`${path}/versions`, {})
+  const load = (version: number) =>
+    attempt(
+      async () => onOldVersion(await get(path, { version })),
+      `Version ${version} stands in the editor, not saved`,
+    )
+  return (
+    <>
+      <Table<Json>
+        name="Versions"
+        columns={[
+          { name: 'Version', show: ({ version }) => version, isNumber: true },
+          { name: 'Subject', show: ({ subject }) => subject ?? '' },
+          { name: 'Saved', show: ({ created_at }) => when(created_at), isShort: true },
+          {
+            name: '',
+            isWhole: true,
+            show: ({ version }) => (
+              <button type="button" class="tiny" onClick={() => load(version)}>
+                Load<span class="hidden"> version {version}</span>
+              </button>
+            ),
+          },
+        ]}
+        loaded={pages}
+        keyOf={({ version }) => String(version)}
+        whenEmpty={<Empty name="No versions" />}
+      />
+      <Pager pages={pages} />
+    </>
+  )
+}

@@ -1,0 +1,66 @@
+import { useState } from 'preact/hooks'
+
+/** Variables as somebody types them, `user.name` → text, and what a template is filled with. */
+
+/** What was typed for a template, kept as long as this tab: `[typed, type]`. '' is the one that is not saved yet. */
+export function useSample(templateId: string): [Record<string, string>, (name: string, text: string) => void] {
+  const [typed, setTyped] = useState(() => readSample(templateId))
+  const type = (name: string, text: string) => {
+    const now = { ...typed, [name]: text }
+    setTyped(now)
+    keepSample(templateId, now)
+  }
+  return [typed, type]
+}
+
+export function keepSample(templateId: string, typed: Record<string, string>): void {
+  try {
+    window.sessionStorage.setItem(KEY + templateId, JSON.stringify(typed))
+  } catch {
+    // storage is forbidden: it lasts as long as the page
+  }
+}
+
+function readSample(templateId: string): Record<string, string> {
+  try {
+    return JSON.parse(window.sessionStorage.getItem(KEY + templateId) ?? '{}')
+  } catch {
+    return {}
+  }
+}
+
+const KEY = 'postrider.sample.'
+
+/** `{"user.name": "Ann", "items": "[1,2]"}` → `{user: {name: 'Ann'}, items: [1, 2]}`; what is empty is left out. JSON is
+ *  read where it can be meant: lists, objects, numbers, true, false, null. */
+export function variablesOf(typed: Readonly<Record<string, string>>): Record<string, unknown> {
+  const all: Record<string, unknown> = {}
+  for (const [name, text] of Object.entries(typed)) if (text !== '') put(all, partsOf(name), meant(text))
+  return all
+}
+
+/** `a.b[0]["c d"]` → `a`, `b`, `0`, `c d`. */
+const partsOf = (name: string) => name.match(/[^.[\]"']+/g) ?? []
+
+function put(all: Record<string, unknown>, path: string[], value: unknown): void {
+  let at = all
+  for (const [index, part] of path.entries()) {
+    if (part === '__proto__') return
+    if (index === path.length - 1) {
+      at[part] = value
+      return
+    }
+    const isList = /^\d+$/.test(path[index + 1]!)
+    if (typeof at[part] !== 'object' || at[part] === null) at[part] = isList ? [] : {}
+    at = at[part] as Record<string, unknown>
+  }
+}
+
+function meant(text: string): unknown {
+  if (!/^\s*(?:[[{]|-?\d|true\s*$|false\s*$|null\s*$)/.test(text)) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

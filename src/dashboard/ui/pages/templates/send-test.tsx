@@ -1,0 +1,78 @@
+import { useState } from 'preact/hooks'
+import { type Json, post } from '../../kit/api.ts'
+import { Dialog } from '../../kit/dialog.tsx'
+import { Field, Form } from '../../kit/form.tsx'
+import { Segments } from '../../kit/pieces.tsx'
+import { href } from '../../kit/router.ts'
+import { type Mode, mode } from '../../kit/state.ts'
+import { useDomains } from './domains.tsx'
+
+const MODES = [
+  ['live', 'Live'],
+  ['test', 'Sandbox'],
+] as const
+
+/** What the preview shows, as a mail to somebody. */
+export function SendTest({ rendered, onClose }: { rendered: Json; onClose: () => void }) {
+  const [by, setBy] = useState<Mode>(mode.peek())
+  const [sent, setSent] = useState<Json>()
+  const { all, domain, isNone, onChoose } = useDomains()
+  if (sent !== undefined) {
+    return (
+      <Dialog name="Send a test" onClose={onClose}>
+        <p>
+          It is on its way:{' '}
+          <a href={href(`/messages/${sent.id}`)} target="_blank" rel="noreferrer">
+            what becomes of it
+          </a>
+          .
+        </p>
+        <div class="actions">
+          <button type="button" class="primary" onClick={onClose}>
+            Close
+          </button>
+        </div>
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog name="Send a test" onClose={onClose}>
+      {isNone && <p class="notice warn">There is no domain yet that it could come from.</p>}
+      <Segments name="Mode" options={MODES} chosen={by} onChoose={setBy} />
+      <p class="muted small">
+        {by === 'live' ? 'It goes out, as the preview shows it.' : 'It takes the whole way and leaves nothing out.'}
+      </p>
+      <Form
+        action="Send"
+        onCancel={onClose}
+        onSubmit={async ({ to, from }) => {
+          const { subject, html, text } = rendered
+          const mail = { from, to, subject: subject ?? 'Test', html, text }
+          setSent(await post('/v1/messages/send', mail, { domain: domain?.id, headers: { 'x-mode': by } }))
+        }}
+      >
+        <Field name="to" label="To">
+          {(control) => <input {...control} required type="email" placeholder="you@example.org" />}
+        </Field>
+        {all.length > 1 && (
+          <Field name="" label="Domain">
+            {(control) => (
+              <select {...control} value={domain.id} onChange={(event) => onChoose(event.currentTarget.value)}>
+                {all.map(({ id, name }) => (
+                  <option key={id} value={id} selected={id === domain.id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        )}
+        <Field name="from" label="From">
+          {(control) => (
+            <input key={domain?.id} {...control} required defaultValue={domain && `hello@${domain.name}`} />
+          )}
+        </Field>
+      </Form>
+    </Dialog>
+  )
+}

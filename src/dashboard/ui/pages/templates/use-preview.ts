@@ -1,0 +1,54 @@
+import { useEffect, useState } from 'preact/hooks'
+import { type Json, post } from '../../kit/api.ts'
+import { faultsOf, type TextFault, type TextName } from './faults.ts'
+
+export interface Texts {
+  subject: string
+  html: string
+  text: string
+}
+
+export interface Previewed {
+  /** `{subject, html, text, variables, missing}` of the last texts that were good; null before there were any. */
+  rendered: Json
+  faults: Partial<Record<TextName, TextFault>>
+  /** What belongs to no text. */
+  other: string
+}
+
+/** What the texts become with these variables: asked for when somebody stops writing for a moment. */
+export function usePreview(texts: Texts, variables: Record<string, unknown>): Previewed {
+  const [state, setState] = useState<Previewed>({ rendered: null, faults: {}, other: '' })
+  const about = JSON.stringify({ ...textsGiven(texts), variables })
+  useEffect(() => {
+    if (texts.html.trim() === '' && texts.text.trim() === '') {
+      setState({ rendered: null, faults: {}, other: '' })
+      return
+    }
+    const given = new AbortController()
+    const timer = window.setTimeout(async () => {
+      try {
+        const rendered = await post('/v1/templates/preview', JSON.parse(about), { signal: given.signal })
+        setState({ rendered, faults: {}, other: '' })
+      } catch (thrown) {
+        if (given.signal.aborted) return
+        const { texts: faults, other } = faultsOf(thrown)
+        setState(({ rendered }) => ({ rendered, faults, other }))
+      }
+    }, A_MOMENT_MS)
+    return () => {
+      window.clearTimeout(timer)
+      given.abort()
+    }
+  }, [about])
+  return state
+}
+
+const A_MOMENT_MS = 250
+
+/** Texts as the API takes them: null where there is none. */
+export const textsGiven = ({ subject, html, text }: Texts) => ({
+  subject: subject.trim() === '' ? null : subject,
+  html: html.trim() === '' ? null : html,
+  text: text.trim() === '' ? null : text,
+})

@@ -1,0 +1,362 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { createMintId } from '../../src/platform/ids.ts'
+import { systemRandom } from '../../src/platform/random.ts'
+import { DOMAIN, type TestHouse, until } from '../support/house.ts'
+import { inboundMessage, PARSED, RAW, storedMail } from '../support/inbound.ts'
+import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+
+/** Templates as they are written, mail that comes in with its routes, and whether all is well. */
+
+const NASTY = `<!doctype html><html><head><meta http-equiv="refresh" content="0;url=https://evil.example/">
+  <style>@import url(https://evil.example/b.css); h2 { background: url(https://evil.example/c.png); color: rgb(1, 2, 3) }</style></head>
+  <body onload="parent.stolen = 1"><h2>A question</h2><script>parent.stolen = 1</script>
+  <img src="https://evil.example/pixel.png" onerror="parent.stolen = 1" alt="a pixel"><img src="x" onerror="parent.stolen = 1">
+  <a href="javascript:parent.stolen = 1">one</a> <a href="https://shop.example/order">two</a>
+  <form action="https://evil.example/"><input name="a"><button>Go</button></form>
+  <iframe src="https://evil.example/"></iframe><svg onload="parent.stolen = 1"><image href="https://evil.example/d.png"/></svg></body></html>`
+
+/** What the browser tells when a form of such a mail is sent: it is not. */
+const NO_FORM = /^said Blocked form submission to ''/
+
+/** Two mails, the second of them hostile, that a webhook route took. */
+async function furnish(house: TestHouse): Promise<void> {
+  const mintId = createMintId(house.clock, systemRandom)
+  const { body: route } = await house.ask('POST', '/v1/inbound-routes', {
+    name: 'Support',
+    match: { type: 'address', value: `support@${DOMAIN}` },
+    action: { type: 'webhook', config: { url: `${house.receiver.url}-in` } },
+  })
+  const { data } = await house.read('/v1/domains')
+  const take = async (subject: string, htmlBody: string) => {
+    const message = inboundMessage({
+      id: mintId('inb'),
+      organizationId: house.organizationId,
+      domainId: data[0].id,
+      routeId: route.id,
+      receivedAt: house.clock.now(),
+      to: [`support@${DOMAIN}`],
+      subject,
+      verdicts: { spf: 'pass', dkim: 'none', dmarc: 'fail', arc: 'none' },
+    })
+    const content = storedMail({ ...PARSED, htmlBody }, Buffer.concat([Buffer.from(RAW), Buffer.from([0xe4, 0x0a])]))
+    await house.store().inbound.accept({ ...content, taken: [{ message, deliveryId: mintId('whd'), forward: null }] })
+    await house.clock.advance(1_000)
+  }
+  house.receiver.script({ status: 500, body: 'out of order <b>here</b>' })
+  await take('An invoice', '<p>Here it is.</p>')
+  await take('A question <b>', NASTY)
+}
+
+describe.skipIf(!hasBrowser)('the dashboard', () => {
+  let board: TestDashboard
+  let house: TestHouse
+  beforeAll(async () => {
+    board = await startDashboard(furnish)
+    house = board.house
+  }, LIMIT_MS)
+  afterAll(() => board?.close(), LIMIT_MS)
+
+  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+  const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+  const journey = (name: string, walk: () => Promise<void>) => test(name, walk, LIMIT_MS)
+  const subject = (page: Page) => page.locator('[data-subject]')
+
+  /** Nothing ran, nothing led away, and what has style has it (`faults` of the board tell of requests). */
+  const expectHarmless = async (page: Page) => {
+    const mail = page.frameLocator('iframe.mail')
+    await mail.getByRole('heading', { name: 'A question' }).waitFor()
+    expect(await mail.locator('h2').evaluate((each) => getComputedStyle(each).color)).toBe('rgb(1, 2, 3)')
+    await mail.getByText('one', { exact: true }).click()
+    await mail.getByRole('button', { name: 'Go' }).click()
+    await mail.getByRole('link', { name: 'two' }).click()
+    await page.getByText('This link leads to https://shop.example/order').waitFor()
+    expect(await page.evaluate(() => 'stolen' in window)).toBe(false)
+    expect(page.frames().map((frame) => new URL(frame.url()).pathname)).toEqual([
+      new URL(page.url()).pathname,
+      '/dashboard/preview',
+    ])
+  }
+
+  journey('shows what a template becomes as it is written, and where it is wrong', async () => {
+    const page = await board.open('/templates', { expected: /400|422|409/ })
+    await page.getByText('No template yet').waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await page.getByRole('link', { name: 'Create template' }).first().click()
+    await heading(page, 'New template')
+    await page.getByLabel('Name', { exact: true }).fill('Welcome')
+    await page.getByLabel('Alias').fill('Not An Alias')
+    await page.getByLabel('Subject').fill('Welcome, {{ user.name }}')
+    const html = page.getByRole('textbox', { name: 'HTML' })
+    await html.fill(
+      '<h1>Hello {{ user.name }}</h1>\n<p>Your plan: {{ plan | default: "free" }}</p>\n{% if vip %}<b>VIP</b>',
+    )
+    await page.getByText(/^Line 3, column 1: /).waitFor()
+    expect(await html.getAttribute('aria-invalid')).toBe('true')
+    expect(await page.locator('.code mark').textContent()).toBe('3')
+    expect(await axeFaults(page)).toEqual([])
+    await press(page, 'Go there')
+    const at = await html.evaluate((area: HTMLTextAreaElement) =>
+      area.value.slice(area.selectionStart, area.selectionEnd),
+    )
+    expect(at).toBe('{% if vip %}<b>VIP</b>')
+    await page.keyboard.press('End')
+    await page.keyboard.type('{% endif %}')
+    const mail = page.frameLocator('iframe.mail')
+    await mail.getByRole('heading', { name: 'Hello [user.name]' }).waitFor()
+    await mail.getByText('Your plan: free').waitFor()
+    expect(await subject(page).textContent()).toBe('Welcome, [user.name]')
+    expect(await page.getByText('must be given').count()).toBe(1)
+    await page.getByLabel('user.name', { exact: true }).fill('Ann <3')
+    await mail.getByRole('heading', { name: 'Hello Ann <3' }).waitFor()
+    await page.getByLabel('vip', { exact: true }).fill('true')
+    await mail.getByText('VIP').waitFor()
+    await press(page, 'Phone')
+    expect((await page.locator('iframe.mail').boundingBox())!.width).toBe(375)
+
+    await press(page, 'Create template')
+    await page.locator('.fault').waitFor()
+    expect(await page.getByLabel('Alias').getAttribute('aria-invalid')).toBe('true')
+    await page.getByLabel('Alias').fill('welcome')
+    await page.keyboard.press('Control+s')
+    await heading(page, 'Welcome')
+    expect(page.url()).toContain('/templates/tpl_')
+    await mail.getByRole('heading', { name: 'Hello Ann <3' }).waitFor() // what was typed is still there
+    await screenshot(page, 'template-light')
+  })
+
+  journey('analyses a template, sends a test of it, and goes back to an earlier version', async () => {
+    const page = await board.open('/templates', { theme: 'dark' })
+    await page.getByRole('link', { name: 'Welcome' }).click()
+    await heading(page, 'Welcome')
+    await page.getByRole('tab', { name: 'Analysis' }).click()
+    await page.getByRole('heading', { name: 'of 100' }).waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await page.getByLabel('Subject').fill('Good morning')
+    await press(page, 'Save')
+    await page.getByText('Version 2.').waitFor()
+
+    await press(page, 'Send a test')
+    const dialog = page.getByRole('dialog', { name: 'Send a test' })
+    expect(await axeFaults(page)).toEqual([])
+    await dialog.getByLabel('To').fill('ann@one.remote.example')
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click()
+    const link = await dialog.getByRole('link', { name: 'what becomes of it' }).getAttribute('href')
+    const live = await house.ended(link!.split('/').at(-1)!)
+    expect([live.mode, live.subject, live.from, live.status]).toEqual([
+      'live',
+      'Good morning',
+      `hello@${DOMAIN}`,
+      'delivered',
+    ])
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await press(page, 'Send a test')
+    await dialog.getByRole('button', { name: 'Sandbox' }).click()
+    await dialog.getByLabel('To').fill('ann@customer.example')
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click()
+    await dialog.getByRole('link', { name: 'what becomes of it' }).waitFor()
+    expect((await house.read('/v1/messages?mode=test')).data).toHaveLength(1)
+    await dialog.getByRole('button', { name: 'Close' }).click()
+
+    await page.getByRole('tab', { name: 'Versions' }).click()
+    await press(page, 'Load version 1')
+    expect(await page.getByLabel('Subject').inputValue()).toBe('Welcome, {{ user.name }}')
+    await press(page, 'Save')
+    await page.getByText('Version 3.').waitFor()
+    await page.getByText('Use it').click()
+    await page.getByText('"template_id": "welcome"').waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await screenshot(page, 'template-dark')
+    await page.setViewportSize({ width: 360, height: 740 })
+    expect(await overflow(page)).toEqual([])
+    await screenshot(page, 'template-360-dark')
+  })
+
+  journey('asks before what is not saved is left, and deletes when told twice', async () => {
+    const page = await board.open('/templates', { expected: /409/ })
+    await page.getByRole('row', { name: /Welcome/ }).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await heading(page, 'Welcome')
+    await page.getByLabel('Name', { exact: true }).fill('Greeting')
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' })
+    await page.getByRole('link', { name: 'Domains' }).click()
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await page.goBack()
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Greeting')
+    await page.getByLabel('Name', { exact: true }).focus()
+    await page.keyboard.press('Escape') // out of the field
+    await page.keyboard.press('Escape') // to the list
+    await question.getByRole('button', { name: 'Leave' }).click()
+    await heading(page, 'Templates')
+
+    await page.getByRole('link', { name: 'Create template' }).first().click()
+    await page.getByLabel('Name', { exact: true }).fill('Another')
+    await page.getByLabel('Alias').fill('welcome')
+    await page.getByRole('tab', { name: 'Plain text' }).click()
+    await page.getByRole('textbox', { name: 'Plain text' }).fill('Hi')
+    await press(page, 'Create template')
+    await page.getByText('another template has the alias welcome').waitFor()
+    await page.getByLabel('Alias').fill('')
+    await press(page, 'Create template')
+    await heading(page, 'Another')
+    await press(page, 'Delete template')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete template' }).click()
+    await heading(page, 'Templates')
+    await page.getByRole('row', { name: /Welcome/ }).waitFor()
+    expect(await page.getByRole('link', { name: 'Another' }).count()).toBe(0)
+  })
+
+  journey('runs nothing of what somebody writes into a template, and asks for nothing', async () => {
+    const page = await board.open('/templates/new', { expected: NO_FORM })
+    await page.getByLabel('Name', { exact: true }).fill('Nasty')
+    await page.getByRole('textbox', { name: 'HTML' }).fill(NASTY)
+    await expectHarmless(page)
+  })
+
+  journey('lists what came in, shows it harmlessly, and posts it once more', async () => {
+    const page = await board.open('/inbound', { expected: NO_FORM })
+    await page.getByRole('row', { name: /An invoice/ }).waitFor()
+    await page.getByText('DMARC fail').first().waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await screenshot(page, 'inbound')
+    await page.keyboard.press('/')
+    await page.keyboard.type(`nobody@${DOMAIN}`)
+    await page.getByText('None like that').waitFor()
+    await page.getByRole('searchbox').fill(`support@${DOMAIN}`)
+    await page.getByRole('link', { name: 'A question <b>' }).click()
+    await heading(page, 'A question <b>')
+    await expectHarmless(page)
+    await page.getByText('mx.sender.example [192.0.2.7]').waitFor()
+    await page.getByText('invoice.pdf').waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await screenshot(page, 'inbound-message')
+    await page.getByRole('tab', { name: 'Preview' }).focus()
+    for (const [tab, text] of [
+      ['Text', 'Hello, here it is.'],
+      ['HTML source', 'parent.stolen'],
+      ['Headers', 'ann@sender.example'],
+      ['Raw', 'Message-ID: <1@sender.example>'],
+    ] as const) {
+      await page.keyboard.press('ArrowRight')
+      await page.getByRole('tab', { name: tab, selected: true }).waitFor()
+      await page.getByRole('tabpanel').getByText(text).first().waitFor()
+    }
+    const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Save as .eml')])
+    expect(readFileSync(await download.path()).at(-2)).toBe(0xe4)
+
+    await page.getByText('out of order <b>here</b>').first().waitFor()
+    house.receiver.script(204)
+    const { data } = await house.read('/v1/inbound-messages')
+    await until('the delivery to end', async () => {
+      await house.clock.advance(3_600_000)
+      return (await house.read(`/v1/inbound-messages/${data[0].id}`)).status === 'delivered'
+    })
+    await page.reload()
+    const before = house.receiver.requests.length
+    await press(page, 'Post again')
+    await page.getByText('It is posted once more').waitFor()
+    await house.receiver.received(before + 1)
+    await page.getByText('Attempt 1: 204').waitFor()
+    await page.setViewportSize({ width: 360, height: 740 })
+    expect(await overflow(page)).toEqual([])
+    await screenshot(page, 'inbound-message-360')
+  })
+
+  journey('makes routes, says who would take a mail, changes and removes them', async () => {
+    const page = await board.open('/inbound?tab=routes', { expected: /400/ })
+    await page.getByRole('row', { name: /Support/ }).waitFor()
+    await press(page, 'Create route')
+    const dialog = page.getByRole('dialog', { name: 'Create a route' })
+    await dialog.getByLabel('Name').fill('Orders')
+    await dialog.getByLabel('Whose mail').selectOption('pattern')
+    await dialog.getByLabel('Pattern').fill('order-*@elsewhere.example')
+    await dialog.getByLabel('URL').fill(`${house.receiver.url}-orders`)
+    expect(await axeFaults(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Create route' }).click()
+    await dialog.locator('.fault').waitFor()
+    expect(await dialog.getByLabel('Pattern').getAttribute('aria-invalid')).toBe('true')
+    await dialog.getByLabel('Pattern').fill(`order-*@${DOMAIN}`)
+    await dialog.getByRole('button', { name: 'Create route' }).click()
+    const secret = page.getByRole('dialog', { name: 'Signing secret' })
+    expect(await secret.locator('[data-value]').textContent()).toMatch(/^whsec_/)
+    await press(page, 'I have it')
+
+    await press(page, 'Create route')
+    await dialog.getByLabel('Name').fill('The rest')
+    await dialog.getByLabel('Whose mail').selectOption('catch_all')
+    await dialog.getByLabel('What is done with it').selectOption('forward')
+    await dialog.getByLabel('To', { exact: true }).fill('ann@one.remote.example\nbob@one.remote.example')
+    await dialog.getByLabel('Priority').fill('-5')
+    await dialog.getByRole('button', { name: 'Create route' }).click()
+    await page.getByRole('cell', { name: /is sent on to ann@one.remote.example, bob@one.remote.example$/ }).waitFor()
+    expect(await page.getByRole('row').last().textContent()).toContain('The rest')
+
+    const ask = async (address: string) => {
+      await page.getByLabel('Address').fill(address)
+      await press(page, 'Ask')
+      return page.getByRole('status').locator('strong').textContent()
+    }
+    expect(await ask(`order-17@${DOMAIN}`)).toBe('Orders')
+    expect(await ask(`anybody@${DOMAIN}`)).toBe('The rest')
+    expect(await ask('anybody@elsewhere.example')).toBe('Nobody')
+    await screenshot(page, 'inbound-routes')
+
+    await press(page, 'Disable Orders')
+    await page.getByText('Orders takes no mail now').waitFor()
+    await press(page, 'Change The rest')
+    const change = page.getByRole('dialog', { name: 'Change The rest' })
+    await change.getByLabel('What is done with it').selectOption('store')
+    await change.getByLabel('Priority').fill('7')
+    await change.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('cell', { name: /is kept here$/ }).waitFor()
+    expect(await page.getByRole('row').nth(1).textContent()).toContain('The rest')
+    expect(await ask(`order-17@${DOMAIN}`)).toBe('The rest')
+    await press(page, 'Delete Orders')
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete route' }).click()
+    await page.getByRole('row', { name: /Orders/ }).waitFor({ state: 'detached' })
+    const { data } = await house.read('/v1/inbound-routes')
+    expect(data.map(({ name, priority }: { name: string; priority: number }) => [name, priority])).toEqual([
+      ['The rest', 7],
+      ['Support', 0],
+    ])
+  })
+
+  journey('says whether all is well, looks again, and what waits', async () => {
+    const page = await board.open('/health')
+    await press(page, 'Look now')
+    await page.getByText('Everything was looked at').waitFor()
+    await page.getByRole('region', { name: 'Data' }).getByText('its files are sound').waitFor()
+    await page.getByRole('region', { name: 'Data' }).getByText('no backup was made yet').waitFor()
+    await page.getByRole('region', { name: 'Data' }).getByText('postrider backup FOLDER').waitFor()
+    await page.getByRole('row', { name: /^Webhooks/ }).waitFor()
+    await screenshot(page, 'health')
+  })
+
+  for (const theme of ['light', 'dark'] as const) {
+    journey(`is readable by everybody, ${theme}, on a phone too`, async () => {
+      const page = await board.open('/templates', { theme, expected: /404/ })
+      for (const [path, name] of [
+        ['/templates', 'Templates'],
+        ['/templates/new', 'New template'],
+        ['/inbound', 'Inbound'],
+        ['/inbound?tab=routes', 'Inbound'],
+        ['/health', 'Health'],
+        ['/templates/tpl_01m7ykx6js1zy8zpzy8z8cwhzy', 'Template'],
+        ['/inbound/inb_01m7ykx6js1zy8zpzy8z8cwhzy', 'Inbound mail'],
+      ] as const) {
+        await page.setViewportSize({ width: 1280, height: 900 })
+        await page.goto(`${board.origin}/dashboard${path}`)
+        await heading(page, name)
+        await page.getByText('Loading…').waitFor({ state: 'detached' })
+        expect([path, await axeFaults(page)]).toEqual([path, []])
+        await screenshot(page, `${path.replace(/\W+/g, '-').slice(1)}-${theme}`)
+        await page.setViewportSize({ width: 360, height: 740 })
+        await screenshot(page, `${path.replace(/\W+/g, '-').slice(1)}-360-${theme}`)
+        expect([path, await overflow(page)]).toEqual([path, []])
+      }
+    })
+  }
+})
