@@ -15,6 +15,13 @@ const NASTY = `<!doctype html><html><head><meta http-equiv="refresh" content="0;
   <p style="background: url('https://evil.example/d.png'); color: rgb(4, 5, 6)">Thanks!</p>
   <a href="javascript:parent.stolen = 1">one</a> <a href="https://shop.example/order">two</a>
   <form action="https://evil.example/"><input name="a"><button>Go</button></form>
+  <p title=">" onclick="parent.stolen = 1" STYLE=background:url(https://evil.example/e.png)>three</p>
+  <noscript><em>four</em><img src="https://evil.example/f.png" alt=""></noscript>
+  <math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=https://evil.example/g.png&gt;"></math>
+  <svg><a xlink:href="javascript:parent.stolen=1"><text y="20">five</text></a><image href="https://evil.example/h.png"/>
+  <use href="https://evil.example/i.svg#x"/></svg><template><img src="https://evil.example/j.png"></template>
+  <a href="JaVa&#x53;cript:parent.stolen=1" ping="https://evil.example/k" target="_top">six</a>
+  <input type="image" src="https://evil.example/l.png"><table background="https://evil.example/m.png"><tr><td>x</table>
   <iframe src="https://evil.example/"></iframe><svg onload="parent.stolen = 1"></svg></body></html>`
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
@@ -161,12 +168,12 @@ describe.skipIf(!hasBrowser)('messages', () => {
       const mail = page.frameLocator('iframe.mail')
       await mail.getByRole('heading', { name: 'Your order' }).waitFor()
       const colours = await mail.locator('h2, p').evaluateAll((all) => all.map((each) => getComputedStyle(each).color))
-      expect(colours).toEqual(['rgb(1, 2, 3)', 'rgb(4, 5, 6)'])
+      expect(colours.slice(0, 2)).toEqual(['rgb(1, 2, 3)', 'rgb(4, 5, 6)'])
       expect(await mail.getByAltText('the logo').evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1)
       expect(await mail.getByAltText('a pixel').getAttribute('src')).toBeNull()
       await mail.getByRole('link', { name: 'two' }).click()
       await page.getByText('This link leads to https://shop.example/order').waitFor()
-      await mail.getByText('one', { exact: true }).click()
+      for (const text of ['one', 'three', 'four', 'six']) await mail.getByText(text, { exact: true }).click()
       expect(await page.evaluate(() => 'stolen' in window)).toBe(false)
       expect(page.frames().map((frame) => new URL(frame.url()).pathname)).toEqual([
         `/dashboard/messages/${ids.nasty}`,

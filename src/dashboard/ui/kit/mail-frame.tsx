@@ -25,12 +25,7 @@ export function MailFrame({ html, images = {} }: { html: string; images?: Record
           </label>
         )}
       </div>
-      <Frame
-        key={`${isRemote}`}
-        html={harmless(html, { images, isRemote })}
-        isRemote={isRemote}
-        width={width === 'phone' ? 375 : undefined}
-      />
+      <Frame key={`${isRemote}`} html={html} images={images} isRemote={isRemote} width={width} />
     </div>
   )
 }
@@ -41,14 +36,20 @@ const WIDTHS = [
   ['phone', 'Phone'],
 ] as const
 
-function Frame({ html, isRemote, width }: { html: string; isRemote: boolean; width: number | undefined }) {
+interface Shown {
+  html: string
+  images: Record<string, string>
+  isRemote: boolean
+}
+
+function Frame({ html, images, isRemote, width }: Shown & { width: Width }) {
   const frame = useRef<HTMLIFrameElement>(null)
   const [isReady, setReady] = useState(false)
   const [height, setHeight] = useState(240)
   useEffect(() => {
     const page = frame.current?.contentDocument
     if (!isReady || !page) return
-    page.documentElement.innerHTML = html
+    fill(page, harmless({ html, images, isRemote }))
     const measure = () => {
       const { height } = page.documentElement.getBoundingClientRect()
       setHeight(Math.min(MOST_HEIGHT, Math.max(80, Math.ceil(height) + 2)))
@@ -74,7 +75,7 @@ function Frame({ html, isRemote, width }: { html: string; isRemote: boolean; wid
       title="The mail"
       sandbox="allow-same-origin"
       src={isRemote ? '/dashboard/preview-with-images' : '/dashboard/preview'}
-      style={{ height: `${height}px`, width: width === undefined ? '100%' : `${width}px` }}
+      style={{ height: `${height}px`, width: width === 'desktop' ? '100%' : '375px' }}
       onLoad={() => setReady(true)}
     />
   )
@@ -84,19 +85,18 @@ function Frame({ html, isRemote, width }: { html: string; isRemote: boolean; wid
 const MOST_HEIGHT = 4_000
 const REMOTE = /(?:src|srcset|background)\s*=\s*["']?\s*(?:https?:)?\/\/|url\(\s*["']?\s*(?:https?:)?\/\//i
 /** What runs, loads, leads away or changes the page that it stands in. */
-const OUT = 'script, iframe, frame, object, embed, applet, base, link, meta, form > [type=image], audio, video, portal'
+const OUT =
+  'script, template, iframe, frame, object, embed, applet, base, link, meta, form > [type=image], audio, video, portal'
 
-/** HTML of a stranger → the same without what the frame would have to stop. It is taken apart in a template, where nothing
+/** HTML of a stranger → its elements without what the frame would have to stop. It is taken apart in a template, where nothing
  *  runs or loads. A template knows no body, so that goes by another name meanwhile; so do styles and handlers, which
  *  the policy of our own page would complain of although they are nowhere yet. What the renaming misses is found below. */
-export function harmless(
-  html: string,
-  { images, isRemote }: { images: Record<string, string>; isRemote: boolean },
-): string {
+function harmless({ html, images, isRemote }: Shown): DocumentFragment {
   const template = document.createElement('template')
   template.innerHTML = html
-    .replace(/<(\/?)body(?=[\s>/])/gi, '<$1mail-body')
-    .replace(/<[a-z][^>]*>/gi, (tag) => tag.replace(/([\s"'/])(on[a-z]+|style)(?=\s*=)/gi, `$1${RENAMED}$2`))
+    .replace(/<(\/?)body(?=[\s>/])/gi, `<$1${BODY}`)
+    .replace(/<(\/?)noscript(?=[\s>/])/gi, '<$1div') // which is what it is to those who run none
+    .replace(TAG, (tag) => tag.replace(/([\s"'/])(on[a-z]+|style)(?=\s*=)/gi, `$1${RENAMED}$2`))
   const { content } = template
   for (const element of content.querySelectorAll(OUT)) element.remove()
   for (const element of content.querySelectorAll('*')) {
@@ -108,12 +108,29 @@ export function harmless(
     }
     if (element.tagName === 'STYLE' && !isRemote) element.textContent = withoutRemote(element.textContent ?? '')
   }
-  return template.innerHTML
-    .replace(/<(\/?)mail-body(?=[\s>/])/g, '<$1body')
-    .replaceAll(` ${RENAMED}style="`, ' style="')
+  return content
 }
 
+/** Elements → the page of the frame, in place of what it showed. They are moved, not written and read again: what is read
+ *  twice may be something else the second time. */
+function fill(page: Document, content: DocumentFragment): void {
+  const moved = page.adoptNode(content)
+  const body = page.createElement('body')
+  for (const given of moved.querySelectorAll(BODY)) {
+    for (const { name, value } of given.attributes) body.setAttribute(name, value)
+    given.replaceWith(...given.childNodes)
+  }
+  body.append(moved)
+  page.body.replaceWith(body)
+  for (const element of page.querySelectorAll(`[${RENAMED}style]`)) {
+    element.setAttribute('style', element.getAttribute(`${RENAMED}style`)!)
+  }
+}
+
+const BODY = 'mail-body'
 const RENAMED = 'data-mail-'
+/** With its quoted values, which may hold a `>`; of a bounded length, for the time that hostile ones would take. */
+const TAG = /<[a-z](?:"[^"]{0,2000}"|'[^']{0,2000}'|[^'">])*>/gi
 const LOADS = /^(?:src|background|poster|href|xlink:href)$/
 const mayNot = (element: Element, name: string) =>
   /^(?:on|srcset$|action$|formaction$|ping$|target$)/.test(name) || (name === 'href' && !isLink(element))

@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test'
+import { createSignInLimit } from './sign-in-limit.ts'
+
+const tries = (limit: ReturnType<typeof createSignInLimit>, address: string, now = 0) => {
+  for (let count = 0; ; count++) if (limit.take('link', address, now) > 0) return count
+}
+
+test('an address has ten tries, and one more every six seconds', () => {
+  const limit = createSignInLimit()
+  expect(tries(limit, '192.0.2.1')).toBe(10)
+  expect(limit.take('link', '192.0.2.1', 0)).toBe(6)
+  expect(tries(limit, '192.0.2.1', 6_000)).toBe(1)
+  expect(tries(limit, '192.0.2.1', 3_600_000)).toBe(10)
+})
+
+test('whoever has a /64 of IPv6 is one, and those who are not known are one too', () => {
+  const limit = createSignInLimit()
+  expect(tries(limit, '2001:db8:1:2::1')).toBe(10)
+  expect(tries(limit, '2001:db8:1:2:ffff::9')).toBe(0)
+  expect(tries(limit, '2001:db8:1:3::1')).toBe(10)
+  expect(tries(limit, '')).toBe(10)
+  expect(tries(limit, '')).toBe(0)
+})
+
+test('a refused try costs nothing', () => {
+  const limit = createSignInLimit()
+  tries(limit, '192.0.2.1')
+  for (let i = 0; i < 100; i++) limit.take('link', '192.0.2.1', 1_000)
+  expect(limit.take('link', '192.0.2.1', 6_000)).toBe(0)
+})
