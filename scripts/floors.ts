@@ -24,6 +24,11 @@ const FLOORS: readonly (readonly string[])[] = [
   [
     'main',
     'house',
+    'ground',
+    'engines',
+    'web',
+    'upkeep',
+    'manage',
     'dialect',
     'dispatch',
     'doors',
@@ -111,8 +116,8 @@ function offenceOf(file: string, { specifier, values }: Import): string | null {
   const to = roomOf(target)
   const wanted = `${from} may not use ${target}`
 
-  if (target === OPEN_STORE && !['house', 'cli'].includes(from) && !(from === 'storage' && isTypeOnly)) {
-    return `${wanted}: only house.ts and cli open the store`
+  if (target === OPEN_STORE && !['ground', 'cli'].includes(from) && !(from === 'storage' && isTypeOnly)) {
+    return `${wanted}: only ground.ts and cli open the store`
   }
   if (from === to) return null
   if (from === CLIENT) return `${wanted}: the client stands alone`

@@ -1,0 +1,113 @@
+import type { Api } from './api/server.ts'
+import type { Streams } from './api/streams.ts'
+import type { Config } from './config.ts'
+import type { Doors } from './doors.ts'
+import type { Engines } from './engines.ts'
+import type { Ground } from './ground.ts'
+import { createHealthWatch, type HealthWatch } from './health/watch.ts'
+import type { Identity } from './identity.ts'
+import { chores } from './maintenance/chores.ts'
+import { createMaintenance } from './maintenance/loop.ts'
+import { createTlsReports } from './maintenance/tls-reports.ts'
+import type { Engines as Gauges } from './metrics/engines.ts'
+import { mtaStsOfHouse } from './operations.ts'
+import type { WallClock } from './platform/clock.ts'
+import type { MintId } from './platform/ids.ts'
+import type { Log } from './platform/log.ts'
+import type { Loop } from './platform/loop.ts'
+import type { Random } from './platform/random.ts'
+import type { Store } from './storage/store.ts'
+import type { Submission } from './submission/accept.ts'
+
+/** Config and store → who looks whether all is well. */
+export function watchHealth(
+  config: Config,
+  { store, clock, random, log }: { store: Store; clock: WallClock; random: Random; log: Log },
+): HealthWatch {
+  return createHealthWatch({
+    run: async () => {
+      // Loaded when it is needed: the start does not wait for it.
+      const { runCheckup } = await import('./checkup.ts')
+      const server = { pid: process.pid, ports: [] }
+      return (await runCheckup(config, { clock, random, store, held: null, server })).checks
+    },
+    now: clock.now,
+    log,
+  })
+}
+
+/** Config and the house → the chores that nobody waits for, not begun yet. */
+export function openMaintenance(
+  config: Config,
+  house: Ground & {
+    engines: Engines
+    submission: Submission
+    api: Api
+    health: HealthWatch
+    identity: Identity | null
+    clock: WallClock
+    mintId: MintId
+    log: Log
+  },
+): Loop {
+  const { store, engines, api, health, identity, clock, log } = house
+  const { dispatch, outbound, webhooks } = engines
+  const { from, contact, organization } = config.reports
+  const reports = createTlsReports({
+    store,
+    resolver: house.resolver,
+    submit: house.submission.submit,
+    post: engines.postAbroad,
+    reporter: { organization: organization || config.hostname, contact: contact || from, submitter: config.hostname },
+    from,
+    log,
+  })
+  return createMaintenance({
+    clock,
+    log,
+    tasks: chores({
+      store,
+      clock: clock.steady,
+      mintId: house.mintId,
+      plans: (name) => config.plans[name],
+      resolver: house.freshResolver,
+      hostname: config.hostname,
+      mtaSts: mtaStsOfHouse(config),
+      quality: config.quality,
+      tellTls: async (now) => {
+        await dispatch.flushTls()
+        void reports.send(now)
+      },
+      flushUses: api.auth.flushUses,
+      refreshPolicies: dispatch.refreshPolicies,
+      lookAtHealth: () => {
+        health.look().catch((error) => log.warn('health was not looked at', { error }))
+      },
+      tendCertificate: () => {
+        identity?.tend().catch((error) => log.error('the certificate was not tended', { error }))
+      },
+      wakeWebhooks: webhooks.wake,
+      isBusy: () => api.underWay() > 0 || outbound.underWay() > 0,
+    }),
+  })
+}
+
+/** What the metrics ask for when they are read. */
+export function gaugesOf({
+  outbound,
+  webhooks,
+  inbound,
+  api,
+  streams,
+  doors,
+}: Pick<Engines, 'outbound' | 'webhooks' | 'inbound'> & { api: Api; streams: Streams; doors: Doors }): Gauges {
+  return {
+    deliveries: outbound.underWay,
+    webhookPosts: webhooks.inFlight,
+    inboundPosts: inbound.inFlight,
+    httpRequests: api.underWay,
+    eventStreams: streams,
+    smtpConnections: doors.connections,
+    sites: outbound.sites,
+  }
+}
