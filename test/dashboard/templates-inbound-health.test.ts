@@ -161,6 +161,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
 
     await page.getByRole('tab', { name: 'Versions' }).click()
     await press(page, 'Load version 1')
+    await page.getByText('Version 1 stands in the editor').waitFor()
     expect(await page.getByLabel('Subject').inputValue()).toBe('Welcome, {{ user.name }}')
     await press(page, 'Save')
     await page.getByText('Version 3.').waitFor()
@@ -225,7 +226,8 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await page.keyboard.press('/')
     await page.keyboard.type(`nobody@${DOMAIN}`)
     await page.getByText('None like that').waitFor()
-    await page.getByRole('searchbox').fill(`support@${DOMAIN}`)
+    await page.getByRole('searchbox').fill('ann@sender.example')
+    await page.getByRole('combobox', { name: 'Address of' }).selectOption('from')
     await page.getByRole('link', { name: 'A question <b>' }).click()
     await heading(page, 'A question <b>')
     await expectHarmless(page)
@@ -333,6 +335,29 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await page.getByRole('region', { name: 'Data' }).getByText('postrider backup FOLDER').waitFor()
     await page.getByRole('row', { name: /^Webhooks/ }).waitFor()
     await screenshot(page, 'health')
+  })
+
+  journey('says what to do where there is nothing yet', async () => {
+    await house.clock.advance(1_000) // the other one is older
+    const page = await board.open('/organizations')
+    await press(page, 'Create organization')
+    await page.getByLabel('Name').fill('Bakery')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create organization' }).click()
+    await press(page, 'Act for it (Bakery)')
+    await page.getByRole('link', { name: 'Inbound' }).click()
+    await page.getByText('No mail came in yet').waitFor()
+    await page.getByRole('link', { name: 'Routes' }).click()
+    await page.getByText('No route yet').waitFor()
+    expect(await axeFaults(page)).toEqual([])
+    await page.goto(`${board.origin}/dashboard/templates/new`)
+    await page.getByRole('textbox', { name: 'HTML' }).fill('<p>Hi')
+    await page.getByRole('tab', { name: 'Analysis' }).click()
+    await page.getByText('There is no domain yet').waitFor()
+    const organizations = page.getByRole('combobox', { name: 'Organization' })
+    const before = await organizations.inputValue()
+    await organizations.selectOption({ index: 1 })
+    await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Cancel' }).click()
+    expect(await organizations.inputValue()).toBe(before)
   })
 
   for (const theme of ['light', 'dark'] as const) {

@@ -60,7 +60,7 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
               options={THEMES}
               onChange={(id) => (theme.value = id as Theme)}
             />
-            <button type="button" class="plain" onClick={() => attempt(signOut)}>
+            <button type="button" class="plain" onClick={async () => (await mayLeave()) && attempt(signOut)}>
               Sign out
             </button>
           </div>

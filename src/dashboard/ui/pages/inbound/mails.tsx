@@ -9,16 +9,17 @@ import { Verdicts } from './verdicts.tsx'
 
 /** What came in, newest first. */
 export function Mails() {
-  const { to = '', status = '', route = '' } = place.value.query
-  const address = ADDRESS.test(to) ? to : undefined
-  const query = { to: address, status: status || undefined, route_id: route || undefined }
+  const { q = '', by = 'to', status = '', route = '' } = place.value.query
+  const address = ADDRESS.test(q) ? q : undefined
+  const query = { [by === 'from' ? 'from' : 'to']: address, status: status || undefined, route_id: route || undefined }
   const pages = usePages('/v1/inbound-messages', query, { everyMs: 5_000 })
   const routes = useLoad((signal) => get<Paged>('/v1/inbound-routes', { limit: 100 }, signal), [])
   const options = (routes.data?.data ?? []).map(({ id, name }: Json) => [id, name] as const)
   const isNarrowed = address !== undefined || status !== '' || route !== ''
   return (
     <>
-      <Filters search={to} onSearch={(to) => ask({ to })} placeholder="Recipient, the whole address">
+      <Filters search={q} onSearch={(q) => ask({ q })} placeholder="The whole address">
+        <Choice name="Address of" value={by} options={SIDES} onChange={(by) => ask({ by })} />
         <Choice name="Status" value={status} options={STATUSES} onChange={(status) => ask({ status })} />
         <Choice
           name="Route"
@@ -55,6 +56,10 @@ export function Mails() {
 }
 
 const ADDRESS = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+const SIDES = [
+  ['to', 'of the recipient'],
+  ['from', 'of the sender'],
+] as const
 const STATUSES = [
   ['', 'Any status'],
   ['pending', 'Pending'],

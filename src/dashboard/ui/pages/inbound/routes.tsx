@@ -41,7 +41,7 @@ export function Routes() {
     </button>
   )
   const columns: Column<Json>[] = [
-    { name: 'Name', show: ({ name }) => <strong class="break">{name}</strong> },
+    { name: 'Name', show: ({ name }) => <strong class="name">{name}</strong> },
     {
       name: 'Mail',
       show: ({ match, action }) => (
