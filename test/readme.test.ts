@@ -188,7 +188,7 @@ describe('the tables of the README', () => {
   })
 
   test('every health check stands in the table of the doctor, and none that does not exist', () => {
-    const [, table = ''] = /^### Doctor$([\s\S]*?)^### /m.exec(README)!
+    const [, table = ''] = /^## Doctor$([\s\S]*?)^## /m.exec(README)!
     const documented = [...table.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, names = '']) => codeIn(names))
     const checks = [...machineChecks(anything, anything, anything), ...storeChecks(anything)]
     expect(documented.toSorted()).toEqual(['config', ...checks.map(({ name }) => name)].toSorted())

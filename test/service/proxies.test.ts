@@ -28,7 +28,7 @@ describe('the README', () => {
     const made = await selfSignedCertificate({ names: ['api.example.com'], now: Date.now() })
     writeFileSync(join(folder, 'fullchain.pem'), made.certificatePem)
     writeFileSync(join(folder, 'privkey.pem'), made.keyPem)
-    const server = block('nginx').replaceAll('/etc/letsencrypt/live/api.example.com', folder)
+    const server = block('nginx').replaceAll('/etc/letsencrypt/live/mail.example.com', folder)
     const paths = `pid ${folder}/pid; error_log ${folder}/log;`
     writeFileSync(join(folder, 'nginx.conf'), `${paths} events {} http { access_log off; ${server} }`)
     const { exitCode, output } = await run(['nginx', '-t', '-e', join(folder, 'log'), '-c', join(folder, 'nginx.conf')])

@@ -17,7 +17,7 @@ export function addStart(program: Command, end: (code: number) => void): void {
     .action(async (options) => end(await (await import('../try/try.ts')).tryOut(options)))
 
   withConfig(program.command('serve'))
-    .description('run the appliance until SIGTERM or SIGINT; SIGHUP reads the log level again')
+    .description('run the server until SIGTERM or SIGINT; SIGHUP reads log level and certificates again')
     .option('--behind-proxy', 'all requests come through a TLS proxy of yours (http.behind_proxy)')
     .action(async (options) => end(await (await import('../serve.ts')).serve(options)))
 

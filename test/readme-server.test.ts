@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startZone, type Zone } from '../src/platform/zone-server.ts'
+import { LIMIT_MS } from './cli/command.ts'
+import { type RemoteMx, startRemoteMx } from './support/remote-mx.ts'
+
+/** The way to a server of one's own as the README tells it: the blocks behind `<!-- on the server -->` are run as they stand
+ *  there, one after the other, on a machine with other ports, another folder for /var, a DNS and a mail server on
+ *  loopback, and a systemctl that starts and stops the real server. `exit 1` in the comment is what the last line ends
+ *  with. What installs or copies files as root, and what needs a domain of the world, stands there without a comment. */
+const ROOT = join(import.meta.dir, '..')
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
+const blocks = [...README.matchAll(/^<!-- on the server(?:: exit (\d))? -->\n```sh\n([\s\S]*?)^```$/gm)].map(
+  ([, code = '0', lines = '']) => ({ code: Number(code), lines }),
+)
+
+test('every block that is marked is found', () => {
+  expect(blocks).toHaveLength(README.split('<!-- on the server').length - 1)
+  expect(blocks.length).toBeGreaterThan(10)
+})
+
+describe('the way to a server', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'postrider-readme-test-'))
+  let zone: Zone
+  let remote: RemoteMx
+  let env: Record<string, string>
+
+  beforeAll(async () => {
+    remote = await startRemoteMx({
+      script: { rcpt: (to) => (to.startsWith('nobody@') ? '550 5.1.1 no such user' : null) },
+    })
+    zone = await startZone([
+      { name: 'mail.example.com', type: 'A', data: '127.0.0.1' },
+      { name: 'elsewhere.example', type: 'MX', data: { preference: 10, exchange: 'mx.elsewhere.example' } },
+      { name: 'mx.elsewhere.example', type: 'A', data: '127.0.0.1' },
+    ])
+    writeCommand('postrider', `exec '${process.execPath}' '${join(ROOT, 'src/main.ts')}' "$@"`)
+    writeCommand('systemctl', SYSTEMCTL)
+    writeFileSync(
+      join(folder, 'bounces.csv'),
+      'EmailAddress,SuppressionReason,Origin,CreatedAt\nleft@elsewhere.example,HardBounce,Recipient,2025-11-09T13:52:02Z\n',
+    )
+    env = {
+      PATH: `${folder}:${process.env.PATH}`,
+      HOME: folder,
+      POSTRIDER_CONFIG: join(folder, 'config.toml'),
+      POSTRIDER_DATA_DIR: join(folder, 'data'),
+      POSTRIDER_HTTP_LISTEN: '127.0.0.1:0',
+      POSTRIDER_HTTP_LISTEN_TLS: 'off',
+      POSTRIDER_HTTP_LISTEN_REDIRECT: 'off',
+      POSTRIDER_TLS_MODE: 'files',
+      POSTRIDER_SMTP_INBOUND_LISTEN: '127.0.0.1:0',
+      POSTRIDER_DNS_SERVERS: zone.address,
+      POSTRIDER_DELIVERY_PORT: String(remote.port),
+      POSTRIDER_DELIVERY_ALLOW_PRIVATE_DESTINATIONS: 'true',
+    }
+  })
+  afterAll(async () => {
+    await run('systemctl stop postrider')
+    await zone.stop()
+    await remote.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  for (const { code, lines } of blocks) {
+    test(
+      `this ends with ${code}: ${lines.trim().split('\n').at(-1)}`,
+      async () => {
+        if (lines.includes('dns check')) await publish()
+        const ended = await run(lines)
+        expect({ code: ended.code, stderr: code === ended.code ? '' : ended.stderr }).toEqual({ code, stderr: '' })
+        expect(ended.stdout).not.toBe('')
+      },
+      LIMIT_MS,
+    )
+  }
+
+  test('one mail came, to whom it was for', () => {
+    expect(remote.mails.map(({ rcptTo }) => rcptTo)).toEqual([['you@elsewhere.example']])
+  })
+
+  /** What the domain's owner does with the table of records. */
+  async function publish(): Promise<void> {
+    const { records } = JSON.parse((await run('postrider dns show example.com --json')).stdout)
+    for (const { type, name, value, priority, required } of records) {
+      if (!required) continue
+      zone.set(name, type, [type === 'MX' ? { preference: priority, exchange: value } : value])
+    }
+  }
+
+  async function run(lines: string) {
+    const script = `set -eu\n${lines.replaceAll('/var/', `${folder}/`)}`
+    const child = Bun.spawn(['sh', '-c', script], {
+      env,
+      cwd: folder,
+      stdout: 'pipe',
+      stderr: 'pipe',
+      timeout: LIMIT_MS,
+    })
+    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
+    return { code: await child.exited, stdout, stderr }
+  }
+
+  function writeCommand(name: string, script: string): void {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`)
+    chmodSync(join(folder, name), 0o755)
+  }
+})
+
+/** Of one service, whose output is kept in a file; `start` waits until it is ready, `stop` until it has ended. */
+const SYSTEMCTL = `cd "$HOME"
+case "$*" in
+'enable --now postrider' | 'start postrider')
+  : >log
+  postrider serve >>log 2>&1 &
+  echo $! >pid
+  until grep -q '"event":"ready"' log; do kill -0 $! && sleep 0.05; done ;;
+'stop postrider')
+  kill "$(cat pid)"
+  while kill -0 "$(cat pid)" 2>&-; do sleep 0.05; done ;;
+'enable --now postrider-backup.timer') ;;
+*) exit 64 ;;
+esac
+echo "$*"`
