@@ -99,7 +99,7 @@ describe('the way to a server', () => {
       stderr: 'pipe',
       timeout: LIMIT_MS,
     })
-    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
+    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
     return { code: await child.exited, stdout, stderr }
   }
 
