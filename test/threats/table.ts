@@ -296,6 +296,9 @@ export const THREATS: Threat[] = [
     shown: [
       ['test/dashboard/messages.test.ts', 'are shown without anything of theirs running, loading or leading away'],
       ['test/dashboard/pages.test.ts', 'the frame that mail is shown in runs no script'],
+      ['test/dashboard/hostile-mail.test.ts', 'what becomes something else when it is read again runs nothing'],
+      ['test/dashboard/hostile-mail.test.ts', 'no way of clicking leads away'],
+      ['test/dashboard/hostile-mail.test.ts', 'is shown however it is made'],
       ['test/dashboard/pages.test.ts', 'is the one page, with a policy that lets nothing in'],
     ],
   },

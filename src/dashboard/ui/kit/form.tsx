@@ -149,7 +149,7 @@ export function Check({
 
 /** What a form holds. */
 export function valuesOf(form: HTMLFormElement): Values {
-  const values: Values = {}
+  const values: Values = Object.create(null)
   for (const control of form.elements) {
     const { name, type, value } = control as HTMLInputElement
     if (name === '') continue

@@ -7,7 +7,8 @@ import { toast } from './toast.tsx'
  *  - It stands in a frame of its own whose policy allows no script, no form and no request (pages.ts); the frame is sandboxed,
  *    without scripts too. Remote images come only when they are asked for.
  *  - Before that, what could run, load or lead away is taken out here, so that nothing has to be stopped there.
- *  - Links say where they lead and go nowhere.
+ *  - Links say where they lead and go nowhere, whichever button follows them.
+ *  - Looking through it takes as long as it is, whatever is in it.
  *
  *  `images` are those that come with the mail: Content-ID → data: URL. */
 export function MailFrame({ html, images = {} }: { html: string; images?: Record<string, string> }) {
@@ -61,10 +62,12 @@ function Frame({ html, images, isRemote, width }: Shown & { width: Width }) {
       if (link.hasAttribute('href')) toast(`This link leads to ${link.getAttribute('href')}`)
     }
     page.addEventListener('click', follow)
+    page.addEventListener('auxclick', follow) // the other buttons
     page.addEventListener('load', measure, true) // images
     measure()
     return () => {
       page.removeEventListener('click', follow)
+      page.removeEventListener('auxclick', follow)
       page.removeEventListener('load', measure, true)
     }
   }, [html, isReady, width])
@@ -83,7 +86,7 @@ function Frame({ html, images, isRemote, width }: Shown & { width: Width }) {
 
 /** Longer ones scroll by themselves. */
 const MOST_HEIGHT = 4_000
-const REMOTE = /(?:src|srcset|background)\s*=\s*["']?\s*(?:https?:)?\/\/|url\(\s*["']?\s*(?:https?:)?\/\//i
+const REMOTE = /(?:src|srcset|background)\s*=\s*(?:["']\s*)?(?:https?:)?\/\/|url\(\s*(?:["']\s*)?(?:https?:)?\/\//i
 /** What runs, loads, leads away or changes the page that it stands in. */
 const OUT =
   'script, template, iframe, frame, object, embed, applet, base, link, meta, form > [type=image], audio, video, portal'
@@ -129,8 +132,9 @@ function fill(page: Document, content: DocumentFragment): void {
 
 const BODY = 'mail-body'
 const RENAMED = 'data-mail-'
-/** With its quoted values, which may hold a `>`; of a bounded length, for the time that hostile ones would take. */
-const TAG = /<[a-z](?:"[^"]{0,2000}"|'[^']{0,2000}'|[^'">])*>/gi
+/** With its quoted values, which may hold a `>`; of a bounded length, for the time that hostile ones would take, as would tags
+ *  that are opened in tags. */
+const TAG = /<[a-z](?:"[^"]{0,2000}"|'[^']{0,2000}'|[^'"<>])*>/gi
 const LOADS = /^(?:src|background|poster|href|xlink:href)$/
 const mayNot = (element: Element, name: string) =>
   /^(?:on|srcset$|action$|formaction$|ping$|target$)/.test(name) || (name === 'href' && !isLink(element))
@@ -156,4 +160,4 @@ function unescaped(text: string): string {
 }
 
 const withoutRemote = (css: string) =>
-  css.replace(/@import[^;]*;?/gi, '').replace(/url\(\s*(?!["']?\s*data:)[^)]*\)/gi, 'none')
+  css.replace(/@import[^;]*;?/gi, '').replace(/url\((?!\s*(?:["']\s*)?data:)[^)]*(?:\)|$)/gi, 'none')
