@@ -4,6 +4,7 @@ import { ListenFailure } from './doors.ts'
 import type { MetricsPage } from './metrics/page.ts'
 import { Refusal } from './model/refusal.ts'
 import type { Supply } from './platform/descriptors.ts'
+import { requestTarget } from './platform/request-target.ts'
 
 /** The listener that Prometheus has to itself. */
 export interface MetricsDoor {
@@ -19,7 +20,7 @@ export function openMetricsDoor(
 ): MetricsDoor | null {
   if (at === null) return null
   const answer = async (request: Request) => {
-    const { pathname } = new URL(request.url)
+    const { pathname } = requestTarget(request)
     const page = options.pages.find(({ method, path }) => method === request.method && path === pathname)
     try {
       return (await page?.handle(request, {}, () => listener.addressOf(request))) ?? nothing()

@@ -1,4 +1,5 @@
 import { Refusal } from '../model/refusal.ts'
+import { requestTarget } from '../platform/request-target.ts'
 
 /** Behind a proxy that speaks TLS: what to do with a request that came to the proxy without it. */
 export interface ClearDoor {
@@ -18,7 +19,7 @@ export function createClearDoor(options: { isTrusted: (ip: string) => boolean; p
       if (peer === null || !options.isTrusted(peer)) return null
       if (!isPage)
         throw new Refusal('forbidden', 'this API is asked by https; a key that was sent without is no secret')
-      const { pathname, search } = new URL(request.url)
+      const { pathname, search } = requestTarget(request)
       return new Response(null, { status: 308, headers: { location: `${options.publicUrl()}${pathname}${search}` } })
     },
   }

@@ -1,3 +1,5 @@
+import { requestTarget } from '../platform/request-target.ts'
+
 /** What is answered in clear at port 80. */
 export interface PlainPages {
   fetch(request: Request): Response
@@ -12,7 +14,7 @@ export function createPlainPages(publicUrl: () => string): PlainPages {
   const shown = new Map<string, string>()
   return {
     fetch: (request) => {
-      const { pathname, search } = new URL(request.url, 'http://localhost')
+      const { pathname, search } = requestTarget(request)
       if (pathname.startsWith(CHALLENGES)) {
         const text = shown.get(pathname.slice(CHALLENGES.length))
         return new Response(text ?? 'no such token\n', { status: text === undefined ? 404 : 200, headers: PLAIN })

@@ -3,6 +3,7 @@ import type { ClientAddress } from '../platform/client-address.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
+import { requestTarget } from '../platform/request-target.ts'
 import type { Store } from '../storage/store.ts'
 import { askPage, donePage, pixel, redirect, tooLargePage, unknownPage } from './answers.ts'
 import { createEngagement, type UnsubscribeMethod, type Visit } from './engagement.ts'
@@ -33,7 +34,7 @@ export function trackingPages(deps: {
 }): PublicPage[] {
   const links = createTrackingLinks(deps.secret)
   const engagement = createEngagement(deps)
-  const linkOf = (request: Request) => links.read(new URL(request.url).pathname)
+  const linkOf = (request: Request) => links.read(requestTarget(request).pathname)
   const visitOf = ({ headers }: Request, peer: () => string | null): Visit => ({
     at: deps.clock.now(),
     userAgent: (headers.get('user-agent') ?? '').slice(0, MAX_USER_AGENT),

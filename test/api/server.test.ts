@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { connect } from 'node:net'
 import fc from 'fast-check'
 import { z } from 'zod'
 import { operation } from '../../src/api/operation.ts'
@@ -9,6 +8,7 @@ import type { Supply } from '../../src/platform/descriptors.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
 import { StoreUnavailable } from '../../src/storage/store.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
+import { talk } from '../support/talk.ts'
 
 let open: TestApi[] = []
 
@@ -645,22 +645,5 @@ function lineLog(lines: string[]): Log {
     level: 'info',
     format: 'json',
     write: (line) => lines.push(line),
-  })
-}
-
-/** Writes the pieces one by one, each in a turn of its own, and answers with everything that came back. */
-function talk(port: number, pieces: string[], { breakOff = false } = {}): Promise<string> {
-  return new Promise((resolve) => {
-    let answer = ''
-    const socket = connect(port, '127.0.0.1', async () => {
-      for (const piece of pieces) await new Promise((written) => socket.write(piece, written))
-      if (breakOff) socket.destroy()
-    })
-    socket.setNoDelay(true)
-    socket.on('data', (bytes) => {
-      answer += bytes.toString('latin1')
-    })
-    socket.on('error', () => {})
-    socket.on('close', () => resolve(answer))
   })
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createPlainPages } from '../../src/certificates/plain-pages.ts'
+import { talk } from '../support/talk.ts'
 
 const PUBLIC = 'https://api.example.com'
 const pages = createPlainPages(() => PUBLIC)
@@ -41,24 +42,13 @@ test('without HTTPS there is nothing', async () => {
   expect([answer.status, answer.headers.get('location')]).toEqual([404, null])
 })
 
-test('HTTP/1.0 without a host is answered, not thrown at', async () => {
+test('HTTP/1.0 without a host, and a host that is none, are answered, not thrown at', async () => {
   const { fetch } = pages
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch })
-  const answer = await new Promise<string>((resolve, reject) => {
-    let text = ''
-    void Bun.connect({
-      hostname: '127.0.0.1',
-      port: server.port!,
-      socket: {
-        open: (socket) => void socket.write('GET /x HTTP/1.0\r\n\r\n'),
-        data: (_socket, bytes) => {
-          text += bytes
-        },
-        close: () => resolve(text),
-        error: (_socket, error) => reject(error),
-      },
-    })
-  })
+  const answer = await talk(server.port!, ['GET /x HTTP/1.0\r\n\r\n'])
+  const odd = await talk(server.port!, ['GET /x HTTP/1.1\r\nConnection: close\r\nHost: a b:99999\r\n\r\n'])
   await server.stop(true)
-  expect(answer).toMatch(/^HTTP\/1\.1 308 .*\r\nlocation: https:\/\/api\.example\.com\/x\r\n/is)
+  for (const each of [answer, odd]) {
+    expect(each).toMatch(/^HTTP\/1\.1 308 .*\r\nlocation: https:\/\/api\.example\.com\/x\r\n/is)
+  }
 })

@@ -3,6 +3,7 @@ import type { ConfigValues } from '../../src/config.ts'
 import { noteBackup } from '../../src/platform/last-backup.ts'
 import { startHouse, type TestHouse } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { talk } from '../support/talk.ts'
 
 /** GET /metrics, as Prometheus asks for it. */
 
@@ -126,6 +127,11 @@ test('on a listener of its own it is there alone, for the same networks', async 
   expect((await fetch(`${own}/metrics`, { headers: { 'x-forwarded-for': '198.51.100.7' } })).status).toBe(404)
   expect((await fetch(`${own}/metrics`, { method: 'POST' })).status).toBe(404)
   expect((await fetch(`${own}/healthz`)).status).toBe(404)
+  const port = Number(own.split(':').at(-1))
+  for (const head of ['HTTP/1.0\r\n', 'HTTP/1.1\r\nConnection: close\r\nHost: a b:99999\r\n']) {
+    expect(await talk(port, [`GET /metrics ${head}\r\n`])).toStartWith('HTTP/1.1 200 ')
+    expect(await talk(port, [`GET // ${head}\r\n`])).toStartWith('HTTP/1.1 404 ')
+  }
   await house.stop()
   await expect(fetch(`${own}/metrics`)).rejects.toThrow()
 })

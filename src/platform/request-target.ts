@@ -1,0 +1,7 @@
+/** What a request asks for, whatever it says of the host: `http://a b:99999//x?y`, or the path alone as HTTP/1.0 has it, →
+ *  `{pathname: '//x', search: '?y'}`, percent-encoded as in a URL. Never throws. */
+export function requestTarget({ url }: Pick<Request, 'url'>): { pathname: string; search: string } {
+  const target = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '')
+  const { pathname, search } = new URL(`http://localhost${target.startsWith('/') ? '' : '/'}${target}`)
+  return { pathname, search }
+}
