@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { documentPages } from '../src/api/documents.ts'
 import { healthPages } from '../src/api/health.ts'
 import type { Operation } from '../src/api/operation.ts'
+import { readConfig } from '../src/config.ts'
 import { machineChecks, storeChecks } from '../src/health/checks.ts'
 import { LIMIT_MS, start, startWith } from './cli/command.ts'
 import { type Installed, installClient } from './client/installed.ts'
@@ -192,6 +193,18 @@ describe('the tables of the README', () => {
     const documented = [...table.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, names = '']) => codeIn(names))
     const checks = [...machineChecks(anything, anything, anything), ...storeChecks(anything)]
     expect(documented.toSorted()).toEqual(['config', ...checks.map(({ name }) => name)].toSorted())
+  })
+
+  test('what it says to write into the config is accepted', () => {
+    const indented = [...README.matchAll(/^ {4}\[\w+[\w.]*\]\n(?: {4}.*\n)+/gm)].map(([text]) =>
+      text.replace(/^ {4}/gm, ''),
+    )
+    const fenced = [...README.matchAll(/^```toml\n([\s\S]*?)^```$/gm)].map(([, text]) => text!)
+    expect(indented.length + fenced.length).toBeGreaterThan(4)
+    for (const text of [...indented, ...fenced]) {
+      const { faults } = readConfig({ text: `hostname = "mail.example.com"\n${text}`, file: 'config.toml', env: {} })
+      expect({ text, faults }).toEqual({ text, faults: undefined })
+    }
   })
 
   test('every room of the house is on the map, and what the map, links and commands name is there', () => {
