@@ -22,6 +22,15 @@ test('whoever has a /64 of IPv6 is one, and those who are not known are one too'
   expect(tries(limit, '')).toBe(0)
 })
 
+test('passwords are tried thirty times a minute by all addresses together, and links open all the same', () => {
+  const limit = createSignInLimit()
+  const address = (at: number) => `198.51.100.${at}`
+  for (let at = 0; at < 30; at++) expect(limit.take('password', address(at), 0)).toBe(0)
+  expect(limit.take('password', address(99), 0)).toBe(2)
+  expect(limit.take('link', address(99), 0)).toBe(0)
+  expect(limit.take('password', address(99), 2_000)).toBe(0)
+})
+
 test('a refused try costs nothing', () => {
   const limit = createSignInLimit()
   tries(limit, '192.0.2.1')

@@ -286,7 +286,7 @@ export const THREATS: Threat[] = [
     shown: [
       ['test/api/session.test.ts', 'that was used, has expired or never was gets the same words'],
       ['test/api/session.test.ts', 'is asked for ten times a minute by an address, whatever others do'],
-      ['test/api/session.test.ts', 'is tried thirty times a minute by all addresses together'],
+      ['src/api/sign-in-limit.test.ts', 'passwords are tried thirty times a minute by all addresses together'],
       ['test/api/session.test.ts', 'ends after seven days without use, and after thirty whatever its use'],
     ],
   },
