@@ -12,7 +12,7 @@ export function documentPages(operations: readonly Operation[], version: string)
   const make = async () => {
     const { openApiDocument } = await import('./openapi/document.ts')
     const open = { 'access-control-allow-origin': '*' }
-    return served(JSON.stringify(openApiDocument(operations, version)), JSON_TYPE, open)
+    return served(JSON.stringify(await openApiDocument(operations, version)), JSON_TYPE, open)
   }
   const openApi = () => {
     made ??= make()

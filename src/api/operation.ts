@@ -19,10 +19,11 @@ export interface Operation<Q = any, B = any, R = any> {
   /** Only for the operator of the appliance: signed in to the dashboard, or at the command line. A key gets 403. */
   forOperator?: boolean
   summary: string
-  /** More than the summary says; CommonMark. */
-  description?: string
-  /** Every success it can answer, first the usual one. The document promises exactly these. */
-  answers?: readonly AnswerShape[]
+  /** More than the summary says; CommonMark. What is long is loaded with the document. */
+  description?: string | (() => Promise<string>)
+  /** Every success it can answer, first the usual one. The document promises exactly these; nothing else needs them, so
+   *  they are loaded with it. */
+  answers?: () => Promise<readonly AnswerShape[]>
   /** Codes of its own. Those that follow from the rest (401, 403, 404, …) are added by openapi/refusals.ts. */
   refusals?: readonly RefusalReason[]
   /** A body that is accepted. Ids in it are of EXAMPLE (answers/words.ts). */

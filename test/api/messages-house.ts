@@ -138,7 +138,7 @@ export async function openMessageHouse(
     if (text !== undefined) headers.set('content-type', 'application/json')
     const response = await api.fetch(new Request(`http://house${path}`, { method, headers, body: text }))
     const answer = await response.text()
-    const fault = undocumented(operations, method, path, {
+    const fault = await undocumented(operations, method, path, {
       status: response.status,
       headers: response.headers,
       text: answer,

@@ -168,8 +168,9 @@ describe('the document', () => {
     expect(new Set(read.operations.map(({ id }) => id)).size).toBe(read.operations.length)
   })
 
-  test('names for each operation its permission, its parameters and at least one success', () => {
-    const poor = world.operations.filter(({ answers = [] }) => answers.length === 0).map(({ id }) => id)
+  test('names for each operation its permission, its parameters and at least one success', async () => {
+    const poor: string[] = []
+    for (const { id, answers } of world.operations) if (!(await answers?.())?.length) poor.push(id)
     expect(poor).toEqual([]) // add `answers` to the operation: src/api/answers
     const tags = document.tags.map(({ name }: Json) => name)
     for (const { path, operation } of read.operations) {

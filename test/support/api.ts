@@ -228,7 +228,11 @@ export async function createTestApi(
       const sent = isRaw ? (body as string | Uint8Array<ArrayBuffer> | undefined) : JSON.stringify(body)
       const response = await api.fetch(new Request(`http://localhost${path}`, { method, headers: all, body: sent }))
       const text = await textOf(response)
-      const fault = undocumented(operations, method, path, { status: response.status, headers: response.headers, text })
+      const fault = await undocumented(operations, method, path, {
+        status: response.status,
+        headers: response.headers,
+        text,
+      })
       if (fault !== null) throw new Error(`${method} ${path}: ${fault}`)
       return { status: response.status, headers: response.headers, text, body: parsed(text) }
     },

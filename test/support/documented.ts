@@ -14,12 +14,12 @@ interface Answered {
 
 /** An answer that its operation does not promise: another status, another code, another shape. Null for paths and
  *  methods that are no operation, and for operations that promise nothing. */
-export function undocumented(
+export async function undocumented(
   operations: readonly Operation[],
   method: string,
   path: string,
   answered: Answered,
-): string | null {
+): Promise<string | null> {
   const operation = closest(operations, method, path)
   if (operation?.answers === undefined) return null
   const { status, text } = answered
@@ -30,7 +30,8 @@ export function undocumented(
     const { code } = data.error
     return refusalsOf(operation).get(status)?.includes(code) ? null : `${at} ${code}, which it does not promise`
   }
-  const shapes = operation.answers.filter((shape) => shape.status === status && typeOf(shape) === mediaType(answered))
+  const promised = await operation.answers()
+  const shapes = promised.filter((shape) => shape.status === status && typeOf(shape) === mediaType(answered))
   if (shapes.length === 0) return `${at} as ${mediaType(answered)}, which it does not promise`
   const body = shapes[0]!.contentType === undefined ? parsed(text) : text
   const { error } = shapes[0]!.schema.safeParse(body)

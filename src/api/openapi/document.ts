@@ -11,10 +11,10 @@ import { webhooksOf } from './webhooks.ts'
 /** All operations → the OpenAPI 3.1 document. The same operations give the same document. Throws on a fault of the
  *  program: two schemas of one name, a schema that JSON Schema cannot say.
  *  https://spec.openapis.org/oas/v3.1.1.html */
-export function openApiDocument(operations: readonly Operation[], version: string): Json {
+export async function openApiDocument(operations: readonly Operation[], version: string): Promise<Json> {
   const schemas = createSchemas()
   schemas.ofAnswer(errorSchema)
-  const paths = pathsOf(operations, schemas)
+  const paths = await pathsOf(operations, schemas)
   const webhooks = webhooksOf(schemas)
   return {
     openapi: '3.1.1',

@@ -7,7 +7,7 @@ import type { Json, Schemas } from './schemas.ts'
 import { tagOf } from './tags.ts'
 
 /** Operations → `paths`. The first of several paths of one operation keeps its id, another one gets `_alias`. */
-export function pathsOf(operations: readonly Operation[], schemas: Schemas): Json {
+export async function pathsOf(operations: readonly Operation[], schemas: Schemas): Promise<Json> {
   const paths: Record<string, Json> = {}
   const ids = new Set<string>()
   for (const operation of operations) {
@@ -15,13 +15,16 @@ export function pathsOf(operations: readonly Operation[], schemas: Schemas): Jso
     const isAlias = ids.has(operation.id)
     ids.add(operation.id)
     paths[path] ??= {}
-    paths[path][operation.method.toLowerCase()] = operationOf(operation, isAlias, schemas)
+    paths[path][operation.method.toLowerCase()] = await operationOf(operation, isAlias, schemas)
   }
   return paths
 }
 
-function operationOf(operation: Operation, isAlias: boolean, schemas: Schemas): Json {
-  const { id, permission, forOperator, summary, description, body, answers = [] } = operation
+async function operationOf(operation: Operation, isAlias: boolean, schemas: Schemas): Promise<Json> {
+  const { id, permission, forOperator, summary, body } = operation
+  const answers = (await operation.answers?.()) ?? []
+  const description =
+    typeof operation.description === 'function' ? await operation.description() : operation.description
   const needs = forOperator ? FOR_OPERATOR : `Needs the permission \`${permission}\`.`
   return {
     operationId: isAlias ? `${id}_alias` : id,

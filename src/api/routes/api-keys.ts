@@ -6,13 +6,6 @@ import type { MintId } from '../../platform/ids.ts'
 import type { Random } from '../../platform/random.ts'
 import type { Store } from '../../storage/store.ts'
 import { deleted } from '../answer.ts'
-import {
-  apiKeyAnswers,
-  apiKeyCreatedAnswers,
-  apiKeyListAnswers,
-  apiKeyRevokedAnswers,
-  apiKeyRotatedAnswers,
-} from '../answers/api-keys.ts'
 import { exampleId } from '../answers/words.ts'
 import { hashKeyValue, keyPrefix, mintKeyValue } from '../auth.ts'
 import { requireOwned } from '../errors.ts'
@@ -53,7 +46,7 @@ export function apiKeyOperations(deps: {
       summary: 'Create an API key; its value is shown this once',
       description:
         'A key grants only what it holds itself; with `manage` also `send` and `read`. Only a hash of the value is kept.',
-      answers: apiKeyCreatedAnswers,
+      answers: async () => (await import('../answers/api-keys.ts')).apiKeyCreatedAnswers,
       example: { name: 'shop', domain_id: exampleId('dom'), permissions: ['send'], mode: 'live' },
       body: createBody,
       idempotent: true,
@@ -93,7 +86,7 @@ export function apiKeyOperations(deps: {
       path: '/v1/api-keys',
       permission: 'manage',
       summary: 'List API keys, newest first',
-      answers: apiKeyListAnswers,
+      answers: async () => (await import('../answers/api-keys.ts')).apiKeyListAnswers,
       query: listQuery,
       async handle({ organizationId, query }) {
         const page = await store.apiKeys.list(organizationId, pageRequest(query))
@@ -110,7 +103,7 @@ export function apiKeyOperations(deps: {
       path: '/v1/api-keys/:key_id',
       permission: 'manage',
       summary: 'Read one API key',
-      answers: apiKeyAnswers,
+      answers: async () => (await import('../answers/api-keys.ts')).apiKeyAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource, await domainNameOf(resource)) }),
     }),
@@ -120,7 +113,7 @@ export function apiKeyOperations(deps: {
       path: '/v1/api-keys/:key_id',
       permission: 'manage',
       summary: 'Revoke an API key at once; its record stays',
-      answers: apiKeyRevokedAnswers,
+      answers: async () => (await import('../answers/api-keys.ts')).apiKeyRevokedAnswers,
       load,
       async handle({ resource, now }) {
         await store.apiKeys.revoke(resource.id, now)
@@ -135,7 +128,7 @@ export function apiKeyOperations(deps: {
       summary: 'Replace an API key by a new one; both work until the grace period ends',
       description:
         'A key that is expired, revoked or already rotated cannot be. When the grace period ends the old key is 401.',
-      answers: apiKeyRotatedAnswers,
+      answers: async () => (await import('../answers/api-keys.ts')).apiKeyRotatedAnswers,
       refusals: ['invalid_state'],
       example: { grace_period_minutes: 60 },
       body: rotateBody,

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { AuditEntry } from '../../model/audit-entry.ts'
 import { iso } from '../../model/event.ts'
 import type { Store } from '../../storage/store.ts'
-import { auditLogAnswers } from '../answers/audit-log.ts'
 import { type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
 import { pageFields, timeFields, timeRange } from '../schema.ts'
@@ -27,7 +26,7 @@ export function auditLogOperations({ store }: { store: Pick<Store, 'auditLog'> }
       summary: 'Who did what, when, from where, and what came of it; newest first',
       description:
         'Everything that manages something has an entry here, also what was refused: written with the change itself, and kept for a year. Sending is told of by the messages, reading is not told of.',
-      answers: auditLogAnswers,
+      answers: async () => (await import('../answers/audit-log.ts')).auditLogAnswers,
       query: listQuery,
       async handle({ organizationId, query }) {
         const { action = null, actor_id = null, resource_id = null } = query

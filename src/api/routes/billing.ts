@@ -4,7 +4,6 @@ import type { Organization, Plan } from '../../model/organization.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
 import { monthOf, nextMonth } from '../../submission/volume.ts'
-import { billingAnswers, usageAnswers } from '../answers/plan.ts'
 import { type Operation, operation } from '../operation.ts'
 
 const patchBody = z.strictObject({ plan: z.string() })
@@ -44,7 +43,7 @@ export function billingOperations(deps: {
       path: '/v1/usage',
       permission: 'read',
       summary: 'The plan, its limits (-1 = unlimited), and what is used of them this month',
-      answers: usageAnswers,
+      answers: async () => (await import('../answers/plan.ts')).usageAnswers,
       handle: async ({ organizationId, now }) => ({
         status: 200,
         body: await usageOf(await organizationOf(organizationId), now),
@@ -56,7 +55,7 @@ export function billingOperations(deps: {
       path: '/v1/billing',
       permission: 'admin',
       summary: 'The same with every past month, newest first, and the plans you may change to',
-      answers: billingAnswers,
+      answers: async () => (await import('../answers/plan.ts')).billingAnswers,
       handle: async ({ organizationId, now }) => ({
         status: 200,
         body: await billingOf(await organizationOf(organizationId), now),
@@ -68,7 +67,7 @@ export function billingOperations(deps: {
       path: '/v1/billing',
       permission: 'admin',
       summary: 'Change the plan, where the operator allows it; a plan of fewer days removes what it does not keep',
-      answers: billingAnswers,
+      answers: async () => (await import('../answers/plan.ts')).billingAnswers,
       example: { plan: 'starter' },
       body: patchBody,
       async handle({ organizationId, now, body }) {

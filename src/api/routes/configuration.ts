@@ -1,6 +1,5 @@
 import type { Setting } from '../../config.ts'
 import type { Plan } from '../../model/organization.ts'
-import { configurationAnswers, planListAnswers } from '../answers/configuration.ts'
 import { type Operation, operation } from '../operation.ts'
 
 /** `/v1/configuration` and `/v1/plans`: what the config file says, for the operator to read. */
@@ -16,7 +15,7 @@ export function configurationOperations(deps: {
       permission: 'admin',
       forOperator: true,
       summary: 'Every key of the config as it is in effect, and where that comes from; secrets are not shown',
-      answers: configurationAnswers,
+      answers: async () => (await import('../answers/configuration.ts')).configurationAnswers,
       handle: async () => ({
         status: 200,
         body: {
@@ -31,7 +30,7 @@ export function configurationOperations(deps: {
       permission: 'admin',
       forOperator: true,
       summary: 'The plans that the config names, with their limits',
-      answers: planListAnswers,
+      answers: async () => (await import('../answers/configuration.ts')).planListAnswers,
       handle: async () => ({
         status: 200,
         body: {

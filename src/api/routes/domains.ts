@@ -14,7 +14,6 @@ import type { Random } from '../../platform/random.ts'
 import type { Resolver } from '../../platform/resolver.ts'
 import type { Store } from '../../storage/store.ts'
 import { deleted } from '../answer.ts'
-import { domainAnswers, domainCreatedAnswers, domainDeletedAnswers, domainListAnswers } from '../answers/domains.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
@@ -69,7 +68,7 @@ export function domainOperations(deps: {
       summary: 'Add a sending domain; the answer says which DNS records to publish',
       description:
         'Two DKIM keys are made, RSA-2048 and Ed25519, and both sign. Live mail goes out once the DKIM records are seen in DNS. A name that exists is 409, whoever has it.',
-      answers: domainCreatedAnswers,
+      answers: async () => (await import('../answers/domains.ts')).domainCreatedAnswers,
       refusals: ['quota_exceeded'],
       example: { name: 'news.example.com' },
       body: createBody,
@@ -93,7 +92,7 @@ export function domainOperations(deps: {
       path: '/v1/domains',
       permission: 'manage',
       summary: 'List sending domains, newest first',
-      answers: domainListAnswers,
+      answers: async () => (await import('../answers/domains.ts')).domainListAnswers,
       query: listQuery,
       handle: async ({ organizationId, query }) =>
         pageAnswer(await store.domains.list(organizationId, pageRequest(query)), (domain) =>
@@ -106,7 +105,7 @@ export function domainOperations(deps: {
       path: '/v1/domains/:domain_id',
       permission: 'manage',
       summary: 'Read one domain with its DNS records and what DNS last said of them',
-      answers: domainAnswers,
+      answers: async () => (await import('../answers/domains.ts')).domainAnswers,
       load,
       handle: async ({ resource }) => answerOf(resource),
     }),
@@ -116,7 +115,7 @@ export function domainOperations(deps: {
       path: '/v1/domains/:domain_id',
       permission: 'manage',
       summary: 'Change what is tracked, and under which host',
-      answers: domainAnswers,
+      answers: async () => (await import('../answers/domains.ts')).domainAnswers,
       example: { tracking: { opens: true, host: 'links.example.com' } },
       body: patchBody,
       load,
@@ -133,7 +132,7 @@ export function domainOperations(deps: {
       path: '/v1/domains/:domain_id',
       permission: 'manage',
       summary: 'Remove a domain; its API keys are revoked',
-      answers: domainDeletedAnswers,
+      answers: async () => (await import('../answers/domains.ts')).domainDeletedAnswers,
       refusals: ['invalid_state'],
       load,
       async handle({ resource, now }) {
@@ -148,7 +147,7 @@ export function domainOperations(deps: {
       permission: 'manage',
       summary: 'Ask DNS now whether the records are published',
       description: 'Answers what was found; a domain that was verified stays so when DNS does not answer.',
-      answers: domainAnswers,
+      answers: async () => (await import('../answers/domains.ts')).domainAnswers,
       body: noBody,
       bodyOptional: true,
       load,
@@ -161,7 +160,7 @@ export function domainOperations(deps: {
       path: '/v1/domains/:domain_id/rotate-dkim',
       permission: 'manage',
       summary: 'Make two new DKIM keys; they sign once their records are seen, then the old ones retire',
-      answers: domainAnswers,
+      answers: async () => (await import('../answers/domains.ts')).domainAnswers,
       refusals: ['invalid_state'],
       body: noBody,
       bodyOptional: true,

@@ -3,7 +3,6 @@ import type { Feed, Start } from '../../live/feed.ts'
 import { EVENT_TYPES, type EventType } from '../../model/event.ts'
 import { invalid } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
-import { eventStreamAnswers } from '../answers/events.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import type { Streams } from '../streams.ts'
 import { requireOwnFilter } from './events-filter.ts'
@@ -61,7 +60,7 @@ export function eventStreamOperation(deps: {
     permission: 'read',
     summary: 'Follow events as they happen (server-sent events)',
     description: DESCRIPTION,
-    answers: eventStreamAnswers,
+    answers: async () => (await import('../answers/events.ts')).eventStreamAnswers,
     refusals: ['not_found'],
     query,
     repeatable: ['types'],

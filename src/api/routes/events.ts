@@ -3,7 +3,6 @@ import type { Feed } from '../../live/feed.ts'
 import { EVENT_TYPES, type Event } from '../../model/event.ts'
 import { invalid } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
-import { eventAnswers, eventListAnswers } from '../answers/events.ts'
 import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
 import { feedAnswer, feedCursor, pageAnswer, pageRequest } from '../page.ts'
@@ -42,7 +41,7 @@ export function eventOperations(deps: {
       summary: 'List events, newest first; with `after` oldest first and without gaps',
       description:
         'To catch up after an outage, give `after` the id of the last event you have seen and go on with `next_cursor` until `has_more` is false; nothing is left out and nothing comes twice.',
-      answers: eventListAnswers,
+      answers: async () => (await import('../answers/events.ts')).eventListAnswers,
       refusals: ['not_found'],
       query: listQuery,
       async handle({ organizationId, query }) {
@@ -69,7 +68,7 @@ export function eventOperations(deps: {
       path: '/v1/events/:event_id',
       permission: 'read',
       summary: 'Read one event',
-      answers: eventAnswers,
+      answers: async () => (await import('../answers/events.ts')).eventAnswers,
       load: async ({ params, organizationId }) =>
         requireOwned(await events.get(params.event_id!), organizationId, 'event'),
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),

@@ -7,7 +7,6 @@ import { explainAddress, explainDelivery, type Known, meaningOfText, tlsPolicyOn
 import type { WayShown } from '../../outbound/way.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Standing } from '../../submission/standing.ts'
-import { addressExplainedAnswers, messageExplainedAnswers } from '../answers/explain.ts'
 import { type Operation, operation } from '../operation.ts'
 import { emailAddress } from '../schema.ts'
 import { isoOrNull, loadMessage } from './message-record.ts'
@@ -54,7 +53,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       path: '/v1/explain',
       permission: 'read',
       summary: 'What would happen to a live mail to this address now, and why',
-      answers: addressExplainedAnswers,
+      answers: async () => (await import('../answers/explain.ts')).addressExplainedAnswers,
       query: z.strictObject({ to: emailAddress }),
       async handle(call) {
         const { to } = call.query
@@ -80,7 +79,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       path: '/v1/messages/:message_id/explain',
       permission: 'read',
       summary: 'Why each recipient of a message is where it is, and what happens next',
-      answers: messageExplainedAnswers,
+      answers: async () => (await import('../answers/explain.ts')).messageExplainedAnswers,
       load: loadMessage(deps),
       async handle({ resource: message, now }) {
         const deliveries = await store.messages.deliveries(message.id)

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { Health, HealthWatch } from '../../health/watch.ts'
 import { iso } from '../../model/event.ts'
-import { healthAnswers } from '../answers/health-checks.ts'
 import { type Operation, operation } from '../operation.ts'
 
 /** `/v1/health-checks`: what `postrider doctor` looks at, looked at by the server itself; for the operator alone. */
@@ -16,7 +15,7 @@ export function healthOperations({ health }: { health: HealthWatch }): Operation
       forOperator: true,
       summary: 'What the last look at machine, DNS and queue found, and what to do',
       description: 'The server looks every hour. Before its first look, a minute after the start, there are no checks.',
-      answers: healthAnswers,
+      answers: async () => (await import('../answers/health-checks.ts')).healthAnswers,
       handle: async () => answerOf(health.latest()),
     }),
     operation({
@@ -27,7 +26,7 @@ export function healthOperations({ health }: { health: HealthWatch }): Operation
       forOperator: true,
       summary: 'Look now; takes some seconds',
       description: 'All at once, at most six seconds each. Who asks while a look is under way gets what that finds.',
-      answers: healthAnswers,
+      answers: async () => (await import('../answers/health-checks.ts')).healthAnswers,
       unaudited: 'looks',
       body: z.strictObject({}),
       bodyOptional: true,

@@ -4,13 +4,6 @@ import type { InboundMessage } from '../../model/inbound-message.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { MintId } from '../../platform/ids.ts'
 import type { InboundFilter, Store } from '../../storage/store.ts'
-import {
-  inboundAnswers,
-  inboundDeliveriesAnswers,
-  inboundListAnswers,
-  inboundRawAnswers,
-  redeliverAnswers,
-} from '../answers/inbound-messages.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
@@ -38,7 +31,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages',
       permission: 'read',
       summary: 'List mail that came in, newest first; `status` is that of what is owed to an endpoint',
-      answers: inboundListAnswers,
+      answers: async () => (await import('../answers/inbound-messages.ts')).inboundListAnswers,
       refusals: ['not_found'],
       query: listQuery,
       async handle({ query, organizationId }) {
@@ -54,7 +47,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id',
       permission: 'read',
       summary: 'Read one mail that came in, with its texts, headers and a list of its attachments',
-      answers: inboundAnswers,
+      answers: async () => (await import('../answers/inbound-messages.ts')).inboundAnswers,
       load,
       async handle({ resource }) {
         const packed = await store.inbound.parsed(resource.id)
@@ -68,7 +61,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id/raw',
       permission: 'read',
       summary: 'Read the raw mail as it came, with our trace headers in front',
-      answers: inboundRawAnswers,
+      answers: async () => (await import('../answers/inbound-messages.ts')).inboundRawAnswers,
       load,
       async handle({ resource }) {
         const packed = await store.inbound.raw(resource.id)
@@ -82,7 +75,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id/deliveries',
       permission: 'read',
       summary: 'List the deliveries of a mail to its endpoint with their attempts, newest first',
-      answers: inboundDeliveriesAnswers,
+      answers: async () => (await import('../answers/inbound-messages.ts')).inboundDeliveriesAnswers,
       load,
       async handle({ resource }) {
         const deliveries = await store.inboundDeliveries.ofMessage(resource.id)
@@ -96,7 +89,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id/redeliver',
       permission: 'manage',
       summary: 'Post a mail to its endpoint once more: a new delivery with five attempts',
-      answers: redeliverAnswers,
+      answers: async () => (await import('../answers/inbound-messages.ts')).redeliverAnswers,
       refusals: ['invalid_state'],
       body: z.strictObject({}),
       bodyOptional: true,

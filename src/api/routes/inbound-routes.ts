@@ -8,13 +8,6 @@ import type { Random } from '../../platform/random.ts'
 import type { Store } from '../../storage/store.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
 import { deleted } from '../answer.ts'
-import {
-  routeAnswers,
-  routeCreatedAnswers,
-  routeDeletedAnswers,
-  routeListAnswers,
-  routeTestAnswers,
-} from '../answers/inbound-routes.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
@@ -56,7 +49,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       summary: 'Say what happens to mail for an address, pattern or domain; the signing secret is shown this once',
       description:
         'Of all routes that match a recipient the one with the highest `priority` takes the mail, then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. `authentication`: `none` takes everything and tells the verdicts, `dmarc` refuses what the author’s own policy wants refused, `require_pass` all that does not pass DMARC.',
-      answers: routeCreatedAnswers,
+      answers: async () => (await import('../answers/inbound-routes.ts')).routeCreatedAnswers,
       example: {
         name: 'help desk',
         match: { type: 'address', value: 'help@example.com' },
@@ -87,7 +80,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes',
       permission: 'manage',
       summary: 'List inbound routes, newest first',
-      answers: routeListAnswers,
+      answers: async () => (await import('../answers/inbound-routes.ts')).routeListAnswers,
       query: z.strictObject(pageFields),
       handle: async ({ organizationId, query }) =>
         pageAnswer(await store.inboundRoutes.list(organizationId, pageRequest(query)), toWire),
@@ -98,7 +91,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes/:route_id',
       permission: 'manage',
       summary: 'Read one inbound route',
-      answers: routeAnswers,
+      answers: async () => (await import('../answers/inbound-routes.ts')).routeAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
     }),
@@ -108,7 +101,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes/:route_id',
       permission: 'manage',
       summary: 'Change an inbound route; match and action are given whole',
-      answers: routeAnswers,
+      answers: async () => (await import('../answers/inbound-routes.ts')).routeAnswers,
       example: { priority: 10 },
       body: z.strictObject({ name, match, action, authentication, enabled, priority }).partial(),
       load,
@@ -127,7 +120,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes/:route_id',
       permission: 'manage',
       summary: 'Remove an inbound route; its messages stay, what was still to be posted has failed',
-      answers: routeDeletedAnswers,
+      answers: async () => (await import('../answers/inbound-routes.ts')).routeDeletedAnswers,
       load,
       async handle({ resource }) {
         await store.inboundRoutes.remove(resource.id)
@@ -141,7 +134,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       permission: 'manage',
       unaudited: 'looks',
       summary: 'Ask which route would take a mail, and why; nothing is sent',
-      answers: routeTestAnswers,
+      answers: async () => (await import('../answers/inbound-routes.ts')).routeTestAnswers,
       example: { from: 'bob@customer.example', to: 'help+order@example.com', subject: 'A question' },
       body: testBody,
       load,

@@ -5,7 +5,6 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted, Submission } from '../../submission/accept.ts'
 import { requestAgain } from '../../submission/resend.ts'
-import { acceptedAnswer, messageAnswers } from '../answers/messages.ts'
 import { type Answer, type Operation, operation } from '../operation.ts'
 import { acceptedRecord, loadMessage, messageRecord } from './message-record.ts'
 import { createScheduledAt } from './messages-body.ts'
@@ -34,7 +33,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     path: '/v1/messages/:message_id/cancel',
     permission: 'send',
     summary: 'Cancel a message that is scheduled or still queued',
-    answers: messageAnswers,
+    answers: async () => (await import('../answers/messages.ts')).messageAnswers,
     refusals: ['invalid_state'],
     body: z.strictObject({}),
     bodyOptional: true,
@@ -52,7 +51,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     path: '/v1/messages/:message_id',
     permission: 'send',
     summary: 'Move a scheduled message to another time',
-    answers: messageAnswers,
+    answers: async () => (await import('../answers/messages.ts')).messageAnswers,
     refusals: ['invalid_state'],
     example: { scheduled_at: '2026-11-22T07:30:00Z' },
     body: z.strictObject({ scheduled_at: createScheduledAt(clock.now) }),
@@ -74,7 +73,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     summary: 'Send the same content to the same recipients once more, as a new message',
     description:
       'Works as long as the content is kept, and with a key of the same mode. Suppressions and the quota count anew.',
-    answers: [acceptedAnswer],
+    answers: async () => [(await import('../answers/messages.ts')).acceptedAnswer],
     refusals: ['domain_not_verified', 'quota_exceeded', 'invalid_state'],
     body: z.strictObject({}),
     bodyOptional: true,

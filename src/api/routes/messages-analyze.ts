@@ -9,7 +9,6 @@ import { collapseRecipients } from '../../submission/recipients.ts'
 import type { Rendered } from '../../submission/render.ts'
 import type { SubmissionRequest, TemplateUse } from '../../submission/request.ts'
 import { requireOwnDomain } from '../../submission/requirements.ts'
-import { analysisAnswers, FINDINGS_TEXT } from '../answers/analysis.ts'
 import { type Operation, operation } from '../operation.ts'
 import { hasBody, hasFewRecipients, hasOneContent, hasUseForVariables, RULES } from './content-rules.ts'
 import { createSendBody, toSubmission } from './messages-body.ts'
@@ -32,8 +31,8 @@ export function analyzeOperations({ store, clock, render }: AnalyzeDeps): Operat
       permission: 'send',
       unaudited: 'looks',
       summary: 'Look for what readers and filters will mind in a message, without sending it',
-      answers: analysisAnswers,
-      description: FINDINGS_TEXT,
+      answers: async () => (await import('../answers/analysis.ts')).analysisAnswers,
+      description: async () => (await import('../answers/analysis.ts')).FINDINGS_TEXT,
       refusals: ['template_error'],
       example: { from: 'Shop <shop@example.com>', subject: 'Your order', html: '<p>Thanks!</p>' },
       body: createAnalyzeBody(clock.now),

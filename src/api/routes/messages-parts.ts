@@ -1,8 +1,6 @@
 import { shownContent } from '../../mail/shown-content.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
-import { ofPart } from '../answers/content.ts'
-import { messageWebhookDeliveriesAnswers } from '../answers/webhooks.ts'
 import { type Operation, operation } from '../operation.ts'
 import { loadMessage } from './message-record.ts'
 import { PRIVATE } from './raw-mail.ts'
@@ -22,7 +20,7 @@ export function messagePartOperations({ store }: PartsDeps): Operation[] {
       path: '/v1/messages/:message_id/webhook-deliveries',
       permission: 'manage',
       summary: 'How each webhook was told of a message, with every attempt; newest first',
-      answers: messageWebhookDeliveriesAnswers,
+      answers: async () => (await import('../answers/webhooks.ts')).messageWebhookDeliveriesAnswers,
       load,
       async handle({ resource: { id, organizationId } }) {
         const { records, hasMore } = await store.webhookDeliveries.ofMessage(organizationId, id, MOST_DELIVERIES)
@@ -35,7 +33,9 @@ export function messagePartOperations({ store }: PartsDeps): Operation[] {
       path: '/v1/messages/:message_id/attachments/:number',
       permission: 'read',
       summary: 'One attachment as it was given, by its place in the list of `content`, from 1',
-      answers: [ofPart('application/octet-stream', 'Its bytes, whatever type it has.')],
+      answers: async () => [
+        (await import('../answers/content.ts')).ofPart('application/octet-stream', 'Its bytes, whatever type it has.'),
+      ],
       load,
       async handle({ resource: message, params }) {
         const packed = await store.messages.content(message.id)

@@ -7,10 +7,6 @@ import { isForwarded, MESSAGE_STATUSES, type Message } from '../../model/message
 import { Refusal } from '../../model/refusal.ts'
 import type { MessageFilter, Store } from '../../storage/store.ts'
 import { type Compose, domainKeys } from '../../submission/signing.ts'
-import { attemptsAnswers } from '../answers/attempts.ts'
-import { contentAnswers } from '../answers/content.ts'
-import { eventListAnswers } from '../answers/events.ts'
-import { messageAnswers, messageListAnswers } from '../answers/messages.ts'
 import { requireOwned } from '../errors.ts'
 import { type Answer, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
@@ -42,7 +38,7 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     path: '/v1/messages',
     permission: 'read',
     summary: 'List messages, newest first',
-    answers: messageListAnswers,
+    answers: async () => (await import('../answers/messages.ts')).messageListAnswers,
     refusals: ['not_found'],
     query: LIST_QUERY,
     handle: async ({ query, organizationId }) => {
@@ -61,7 +57,7 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     path: '/v1/messages/:message_id',
     permission: 'read',
     summary: 'Read a message and the state of each recipient',
-    answers: messageAnswers,
+    answers: async () => (await import('../answers/messages.ts')).messageAnswers,
     load,
     handle: async ({ resource }) => ({ status: 200, body: await record(resource) }),
   })
@@ -72,7 +68,7 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     path: '/v1/messages/:message_id/content',
     permission: 'read',
     summary: 'Read the content: as JSON, one part as it is, or the raw mail as it was sent',
-    answers: contentAnswers,
+    answers: async () => (await import('../answers/content.ts')).contentAnswers,
     query: z.strictObject({ part: z.enum(['html', 'text', 'raw']).optional() }),
     load,
     handle: async ({ resource: message, query }) => {
@@ -108,7 +104,7 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     path: '/v1/messages/:message_id/events',
     permission: 'read',
     summary: 'List the events of a message, newest first',
-    answers: eventListAnswers,
+    answers: async () => (await import('../answers/events.ts')).eventListAnswers,
     query: z.strictObject({ ...pageFields, ...timeFields, type: z.enum(EVENT_TYPES).optional() }),
     load,
     handle: async ({ resource: { id: messageId, organizationId }, query }) => {
@@ -124,7 +120,7 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     path: '/v1/messages/:message_id/attempts',
     permission: 'read',
     summary: 'List all attempts to deliver a message and all reports that came back of it, newest first',
-    answers: attemptsAnswers,
+    answers: async () => (await import('../answers/attempts.ts')).attemptsAnswers,
     load,
     handle: async ({ resource: { id } }) => {
       const attempts = (await store.messages.attempts(id)).reverse().map(attemptRecord)

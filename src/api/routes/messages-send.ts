@@ -4,7 +4,6 @@ import { invalid, Refusal } from '../../model/refusal.ts'
 import type { WallClock } from '../../platform/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted, Fate, Submission } from '../../submission/accept.ts'
-import { batchAnswers, sendAnswers } from '../answers/messages.ts'
 import { toBody } from '../errors.ts'
 import { type Answer, type Call, type MakeRemember, type Operation, operation } from '../operation.ts'
 import { preferredWaitMs } from '../prefer.ts'
@@ -50,7 +49,7 @@ export function sendOperations({ store, clock, submission, watch }: SendDeps): O
       summary: 'Send a message',
       description:
         'Answered once the message is durable on disk; it is delivered after that. A suppressed recipient breaks nothing: it is answered as `suppressed`, and no attempt is made. A message whose recipients are all suppressed is so itself.',
-      answers: sendAnswers,
+      answers: async () => (await import('../answers/messages.ts')).sendAnswers,
       refusals: ['domain_not_verified', 'template_error', 'quota_exceeded', 'invalid_state'],
       bodyName: 'SendMessage',
       canWait: true,
@@ -79,7 +78,7 @@ export function sendOperations({ store, clock, submission, watch }: SendDeps): O
     summary: 'Send up to 500 messages, each with its own result',
     description:
       'One message that is refused does not stop the others: look at each result. All that are accepted are on disk when it is answered. `Idempotency-Key` is for the batch as a whole.',
-    answers: batchAnswers,
+    answers: async () => (await import('../answers/messages.ts')).batchAnswers,
     example: { messages: [EXAMPLE] },
     body: batchBody,
     idempotent: true,

@@ -4,7 +4,6 @@ import type { Organization } from '../../model/organization.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { MintId } from '../../platform/ids.ts'
 import type { Store } from '../../storage/store.ts'
-import { organizationAnswers } from '../answers/organizations.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
 import { label, pageFields } from '../schema.ts'
@@ -44,7 +43,7 @@ export function organizationOperations(deps: {
       permission: 'admin',
       forOperator: true,
       summary: 'All organizations of this server, newest first',
-      answers: organizationAnswers.list,
+      answers: async () => (await import('../answers/organizations.ts')).organizationAnswers.list,
       query: listQuery,
       handle: async ({ query }) => pageAnswer(await store.organizations.page(pageRequest(query)), organizationRecord),
     }),
@@ -56,7 +55,7 @@ export function organizationOperations(deps: {
       forOperator: true,
       summary: 'Create an organization',
       description: '`plan` is one of those in the config file, `free` unless said.',
-      answers: organizationAnswers.created,
+      answers: async () => (await import('../answers/organizations.ts')).organizationAnswers.created,
       refusals: ['conflict'],
       example: { name: 'Shop', plan: 'starter' },
       body: createBody,
@@ -79,7 +78,7 @@ export function organizationOperations(deps: {
       permission: 'admin',
       forOperator: true,
       summary: 'One organization',
-      answers: organizationAnswers.one,
+      answers: async () => (await import('../answers/organizations.ts')).organizationAnswers.one,
       load,
       handle: async ({ resource }) => ({ status: 200, body: organizationRecord(resource) }),
     }),
@@ -90,7 +89,7 @@ export function organizationOperations(deps: {
       permission: 'admin',
       forOperator: true,
       summary: 'Give an organization another name or plan; a plan of fewer days removes what it does not keep',
-      answers: organizationAnswers.one,
+      answers: async () => (await import('../answers/organizations.ts')).organizationAnswers.one,
       refusals: ['conflict'],
       example: { plan: 'pro' },
       body: patchBody,

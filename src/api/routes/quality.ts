@@ -4,7 +4,6 @@ import { iso } from '../../model/event.ts'
 import type { QualityAlert, QualityFigures, QualityThresholds } from '../../model/quality.ts'
 import { share } from '../../model/stats.ts'
 import type { Store } from '../../storage/store.ts'
-import { qualityAnswers } from '../answers/figures.ts'
 import { type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
 import { pageFields } from '../schema.ts'
@@ -42,7 +41,7 @@ export function qualityOperations(deps: {
       summary: 'Bounce and complaint rates of each domain at present, with its alerts',
       description:
         'Live mail only, over the last `window_hours`. `quality.alert` is told when a rate goes over its threshold with at least `min_sent` recipients, and when it is well under it again.',
-      answers: qualityAnswers,
+      answers: async () => (await import('../answers/figures.ts')).qualityAnswers,
       query: z.strictObject(pageFields),
       async handle({ organizationId, query, now }) {
         const { records, hasMore } = await store.domains.list(organizationId, pageRequest(query))

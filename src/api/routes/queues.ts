@@ -1,6 +1,5 @@
 import { iso } from '../../model/event.ts'
 import type { Store, Waiting } from '../../storage/store.ts'
-import { queueAnswers } from '../answers/queues.ts'
 import { type Operation, operation } from '../operation.ts'
 
 /** `/v1/queues`: what waits in the house, for the operator. */
@@ -13,7 +12,7 @@ export function queueOperations({ store }: { store: Pick<Store, 'queues' | 'held
       permission: 'admin',
       forOperator: true,
       summary: 'How much waits to be delivered, how much later, and since when',
-      answers: queueAnswers,
+      answers: async () => (await import('../answers/queues.ts')).queueAnswers,
       async handle({ now }) {
         const { deliveries, webhookDeliveries, inboundDeliveries } = await store.queues.waiting(now)
         const held = await store.held.count()

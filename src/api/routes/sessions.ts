@@ -4,7 +4,6 @@ import { Refusal } from '../../model/refusal.ts'
 import type { Session } from '../../model/session.ts'
 import type { Store } from '../../storage/store.ts'
 import { deleted } from '../answer.ts'
-import { sessionAnswers } from '../answers/sessions.ts'
 import { type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
 import { pageFields } from '../schema.ts'
@@ -21,7 +20,7 @@ export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> })
       permission: 'admin',
       forOperator: true,
       summary: 'The sessions of the dashboard, newest first',
-      answers: sessionAnswers.list,
+      answers: async () => (await import('../answers/sessions.ts')).sessionAnswers.list,
       query: listQuery,
       handle: async ({ query, now }) => pageAnswer(await store.sessions.list(now, pageRequest(query)), sessionRecord),
     }),
@@ -32,7 +31,7 @@ export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> })
       permission: 'admin',
       forOperator: true,
       summary: 'End a session of the dashboard at once',
-      answers: sessionAnswers.deleted,
+      answers: async () => (await import('../answers/sessions.ts')).sessionAnswers.deleted,
       load: async ({ params }) => {
         const session = await store.sessions.get(params.session_id ?? '')
         if (session === null) throw new Refusal('not_found', 'there is no such session')

@@ -4,7 +4,6 @@ import { INTERVALS, type Interval, type Period, periodsOf } from '../../model/pe
 import { invalid } from '../../model/refusal.ts'
 import { type Counts, keptDelivered, noCounts, sentOf, share } from '../../model/stats.ts'
 import type { StatsFilter, Store } from '../../storage/store.ts'
-import { statsAnswers } from '../answers/figures.ts'
 import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
 import { FIRST_TIME, isoTime } from '../schema.ts'
@@ -50,7 +49,7 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
       summary: 'Counts by hour, day or month, and their totals with rates',
       description:
         'Counts are of recipients. Periods are whole and UTC: `from` is rounded down, `to` (exclusive) up; without them the last 30 days. At most 1000 hours or days, or 120 months. `accepted` holds the suppressed; `bounced` is final bounces only; opens and clicks are those of people. Rates are over the recipients whose fate is known, or over those delivered.',
-      answers: statsAnswers,
+      answers: async () => (await import('../answers/figures.ts')).statsAnswers,
       refusals: ['not_found'],
       query,
       async handle({ organizationId, query: asked, now }) {

@@ -7,7 +7,6 @@ import { importReadings } from '../../suppressions/import.ts'
 import { ownHeader, ownLine } from '../../suppressions/own-list.ts'
 import { LIST_KINDS, PROVIDER_NAMES } from '../../suppressions/providers.ts'
 import { createListReader, type ListReader } from '../../suppressions/read-list.ts'
-import { suppressionExportAnswers, suppressionImportAnswers } from '../answers/suppressions.ts'
 import { type Operation, operation } from '../operation.ts'
 
 const MOST_ENTRIES = 5_000
@@ -47,7 +46,7 @@ export function suppressionListOperations(deps: {
       summary: 'All suppressed addresses as CSV, newest first',
       description:
         "UTF-8 by RFC 4180. A field that begins with `=`, `+`, `-`, `@`, a tab or `'` has a `'` before it, so that no spreadsheet takes it for a formula; importing takes it away.",
-      answers: suppressionExportAnswers,
+      answers: async () => (await import('../answers/suppressions.ts')).suppressionExportAnswers,
       query: exportQuery,
       handle: async ({ organizationId, now, query }) => ({
         status: 200,
@@ -66,7 +65,7 @@ export function suppressionListOperations(deps: {
       permission: 'manage',
       summary: 'Suppress the addresses of a list: our own CSV, or an export of Resend, Postmark, SendGrid or Mailgun',
       description: IMPORT_TEXT,
-      answers: suppressionImportAnswers,
+      answers: async () => (await import('../answers/suppressions.ts')).suppressionImportAnswers,
       example: { csv: 'email,reason,created_at\nplease-stop@customer.example,unsubscribe,2026-03-01T09:30:00Z\n' },
       body: importBody,
       textField: { contentType: 'text/csv', field: 'csv' },

@@ -5,12 +5,6 @@ import { SUPPRESSION_REASONS, type Suppression, suppressionKey } from '../../mod
 import { isId, type MintId } from '../../platform/ids.ts'
 import type { Store } from '../../storage/store.ts'
 import { deleted } from '../answer.ts'
-import {
-  suppressionAnswers,
-  suppressionCreatedAnswers,
-  suppressionDeletedAnswers,
-  suppressionListAnswers,
-} from '../answers/suppressions.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
@@ -51,7 +45,7 @@ export function suppressionOperations(deps: {
       path: '/v1/suppressions',
       permission: 'read',
       summary: 'List suppressed addresses, newest first',
-      answers: suppressionListAnswers,
+      answers: async () => (await import('../answers/suppressions.ts')).suppressionListAnswers,
       query: listQuery,
       async handle({ organizationId, query }) {
         const email = query.email === undefined ? null : suppressionKey(query.email)
@@ -65,7 +59,7 @@ export function suppressionOperations(deps: {
       path: '/v1/suppressions',
       permission: 'manage',
       summary: 'Suppress an address for one domain or for the whole organization',
-      answers: suppressionCreatedAnswers,
+      answers: async () => (await import('../answers/suppressions.ts')).suppressionCreatedAnswers,
       example: { email: 'please-stop@customer.example' },
       body: createBody,
       idempotent: true,
@@ -101,7 +95,7 @@ export function suppressionOperations(deps: {
       path: '/v1/suppressions/:id_or_email',
       permission: 'read',
       summary: 'Read one suppression by id or address; of an address the one that reaches furthest',
-      answers: suppressionAnswers,
+      answers: async () => (await import('../answers/suppressions.ts')).suppressionAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: suppressionRecord(widest(resource)) }),
     }),
@@ -111,7 +105,7 @@ export function suppressionOperations(deps: {
       path: '/v1/suppressions/:id_or_email',
       permission: 'manage',
       summary: 'Remove one suppression by id, or all of an address',
-      answers: suppressionDeletedAnswers,
+      answers: async () => (await import('../answers/suppressions.ts')).suppressionDeletedAnswers,
       load,
       async handle({ resource }) {
         await store.suppressions.remove(resource.map(({ id }) => id))

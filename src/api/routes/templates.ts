@@ -7,15 +7,6 @@ import type { ListedTemplate, Store } from '../../storage/store.ts'
 import { bodyFault } from '../../submission/checks.ts'
 import type { TemplateTexts } from '../../submission/render.ts'
 import { deleted } from '../answer.ts'
-import {
-  templateAnswers,
-  templateCreatedAnswers,
-  templateDeletedAnswers,
-  templateListAnswers,
-  templatePreviewAnswers,
-  templateRenderedAnswers,
-  templateVersionsAnswers,
-} from '../answers/templates.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
@@ -63,7 +54,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       summary: 'Create a template; its texts are written in Liquid, and html escapes what is put into it',
       description:
         'A template that is no Liquid is 400 with line and column. A variable that is missing when a message is made is 422 `template_error`, unless it has a default: `{{ name | default: "friend" }}`.',
-      answers: templateCreatedAnswers,
+      answers: async () => (await import('../answers/templates.ts')).templateCreatedAnswers,
       example: {
         name: 'Welcome',
         alias: 'welcome',
@@ -96,7 +87,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       path: '/v1/templates',
       permission: 'manage',
       summary: 'List templates, newest first, without html and text',
-      answers: templateListAnswers,
+      answers: async () => (await import('../answers/templates.ts')).templateListAnswers,
       query: z.strictObject(pageFields),
       handle: async ({ organizationId, query }) =>
         pageAnswer(await store.templates.list(organizationId, pageRequest(query)), toListed),
@@ -107,7 +98,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       path: '/v1/templates/:template_id',
       permission: 'manage',
       summary: 'Read one template, by id or alias, as it is or as it was in a version',
-      answers: templateAnswers,
+      answers: async () => (await import('../answers/templates.ts')).templateAnswers,
       query: z.strictObject({
         version: z
           .string()
@@ -128,7 +119,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       path: '/v1/templates/:template_id',
       permission: 'manage',
       summary: 'Change a template; new texts are a new version, and messages sent from now on are made from it',
-      answers: templateAnswers,
+      answers: async () => (await import('../answers/templates.ts')).templateAnswers,
       refusals: ['conflict'],
       example: { subject: 'Welcome, {{ name }}' },
       body: updateBody,
@@ -144,7 +135,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       path: '/v1/templates/:template_id',
       permission: 'manage',
       summary: 'Remove a template with its versions; messages made from it stay',
-      answers: templateDeletedAnswers,
+      answers: async () => (await import('../answers/templates.ts')).templateDeletedAnswers,
       load,
       async handle({ resource }) {
         await store.templates.remove(resource.id)
@@ -158,7 +149,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       permission: 'manage',
       unaudited: 'looks',
       summary: 'See what a template becomes with these variables; nothing is sent',
-      answers: templateRenderedAnswers,
+      answers: async () => (await import('../answers/templates.ts')).templateRenderedAnswers,
       refusals: ['template_error'],
       example: { variables: { name: 'Ann' } },
       body: renderBody,
@@ -180,7 +171,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       summary: 'See what texts become that are still being written; nothing is kept or sent',
       description:
         'A variable that is not given and has no default stands as `[its.name]`, and is named in `missing`; sending would refuse it.',
-      answers: templatePreviewAnswers,
+      answers: async () => (await import('../answers/templates.ts')).templatePreviewAnswers,
       refusals: ['template_error'],
       example: { subject: 'Hello {{ name }}', html: '<p>Hello {{ name }}</p>', variables: { name: 'Ann' } },
       body: previewBody,
@@ -196,7 +187,7 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       path: '/v1/templates/:template_id/versions',
       permission: 'manage',
       summary: 'List the versions of a template, newest first, without html and text',
-      answers: templateVersionsAnswers,
+      answers: async () => (await import('../answers/templates.ts')).templateVersionsAnswers,
       query: z.strictObject(pageFields),
       load,
       async handle({ resource, query }) {

@@ -3,7 +3,6 @@ import { EVENT_TYPES, iso } from '../../model/event.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Webhook, WebhookDelivery } from '../../model/webhook.ts'
-import { deliveryAnswers, deliveryListAnswers, deliveryRetryAnswers, replayAnswers } from '../answers/webhooks.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
 import { isoTime, pageFields, timeFields, timeRange } from '../schema.ts'
@@ -43,7 +42,7 @@ export function webhookDeliveryOperations(
       path: '/v1/webhooks/:webhook_id/deliveries',
       permission: 'manage',
       summary: 'List deliveries of a webhook with their attempts, newest first',
-      answers: deliveryListAnswers,
+      answers: async () => (await import('../answers/webhooks.ts')).deliveryListAnswers,
       query: listQuery,
       load: loadWebhook,
       async handle({ resource, query }) {
@@ -62,7 +61,7 @@ export function webhookDeliveryOperations(
       path: '/v1/webhooks/:webhook_id/deliveries/:delivery_id',
       permission: 'manage',
       summary: 'Read one delivery with its attempts',
-      answers: deliveryAnswers,
+      answers: async () => (await import('../answers/webhooks.ts')).deliveryAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: webhookDeliveryRecord(resource) }),
     }),
@@ -72,7 +71,7 @@ export function webhookDeliveryOperations(
       path: '/v1/webhooks/:webhook_id/deliveries/:delivery_id/retry',
       permission: 'manage',
       summary: 'Try a delivery once more now, whatever became of it; the attempts go on counting',
-      answers: deliveryRetryAnswers,
+      answers: async () => (await import('../answers/webhooks.ts')).deliveryRetryAnswers,
       refusals: ['invalid_state'],
       body: noBody,
       bodyOptional: true,
@@ -94,7 +93,7 @@ export function webhookDeliveryOperations(
       path: '/v1/webhooks/:webhook_id/replay',
       permission: 'manage',
       summary: 'Send past events of a time range again, with the same event ids',
-      answers: replayAnswers,
+      answers: async () => (await import('../answers/webhooks.ts')).replayAnswers,
       example: { from: '2026-11-20T00:00:00Z', type: 'message.bounced' },
       body: replayBody,
       load: loadWebhook,

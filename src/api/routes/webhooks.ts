@@ -8,14 +8,6 @@ import type { Random } from '../../platform/random.ts'
 import type { Store } from '../../storage/store.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
 import { deleted } from '../answer.ts'
-import {
-  webhookAnswers,
-  webhookCreatedAnswers,
-  webhookDeletedAnswers,
-  webhookListAnswers,
-  webhookSecretAnswers,
-  webhookTestAnswers,
-} from '../answers/webhooks.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
@@ -63,7 +55,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       summary: 'Subscribe an HTTPS address to events; the signing secret is shown this once',
       description:
         'Every request is signed. A delivery has five attempts; an endpoint that answers 410, or fails a hundred times in a row over a day, is paused.',
-      answers: webhookCreatedAnswers,
+      answers: async () => (await import('../answers/webhooks.ts')).webhookCreatedAnswers,
       example: { url: 'https://hooks.example.com/mail', events: ['message.delivered', 'message.bounced'] },
       body: z.strictObject({ url, events: eventTypes, description, format }),
       idempotent: true,
@@ -97,7 +89,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks',
       permission: 'manage',
       summary: 'List webhooks, newest first',
-      answers: webhookListAnswers,
+      answers: async () => (await import('../answers/webhooks.ts')).webhookListAnswers,
       query: listQuery,
       handle: async ({ organizationId, query }) =>
         pageAnswer(await store.webhooks.list(organizationId, pageRequest(query)), toWire),
@@ -108,7 +100,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks/:webhook_id',
       permission: 'manage',
       summary: 'Read one webhook',
-      answers: webhookAnswers,
+      answers: async () => (await import('../answers/webhooks.ts')).webhookAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
     }),
@@ -120,7 +112,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       summary: 'Change a webhook; `paused` stops it, `active` starts it again',
       description:
         'While it is paused nothing is sent: events of that time are not sent later, and pending deliveries wait.',
-      answers: webhookAnswers,
+      answers: async () => (await import('../answers/webhooks.ts')).webhookAnswers,
       example: { status: 'active' },
       body: z.strictObject({
         url: url.optional(),
@@ -148,7 +140,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks/:webhook_id',
       permission: 'manage',
       summary: 'Remove a webhook with its deliveries',
-      answers: webhookDeletedAnswers,
+      answers: async () => (await import('../answers/webhooks.ts')).webhookDeletedAnswers,
       load,
       async handle({ resource }) {
         await store.webhooks.remove(resource.id)
@@ -161,7 +153,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks/:webhook_id/test',
       permission: 'manage',
       summary: 'Send a sample event to this webhook, whatever it subscribed to',
-      answers: webhookTestAnswers,
+      answers: async () => (await import('../answers/webhooks.ts')).webhookTestAnswers,
       refusals: ['invalid_state'],
       example: { type: 'message.bounced' },
       body: testBody,
@@ -191,7 +183,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks/:webhook_id/rotate-secret',
       permission: 'manage',
       summary: 'Make a new signing secret; until the grace period ends requests are signed with both',
-      answers: webhookSecretAnswers,
+      answers: async () => (await import('../answers/webhooks.ts')).webhookSecretAnswers,
       example: { grace_period_minutes: 60 },
       body: rotateBody,
       bodyOptional: true,
