@@ -485,6 +485,16 @@ describe('files', () => {
     expect(formatFaults(loadConfigFile(latin, {}).faults ?? [])).toEndWith('found bytes that are not UTF-8')
   })
 
+  test('that belongs to others says as whom to run', () => {
+    const path = join(folder, 'others.toml')
+    writeFileSync(path, HOST, { mode: 0 })
+    const isRoot = process.getuid!() === 0
+    if (isRoot) process.seteuid!(65_534)
+    const { faults } = loadConfigFile(path, {})
+    if (isRoot) process.seteuid!(0)
+    expect(formatFaults(faults!)).toContain('found one that this user may not read: run it as root')
+  })
+
   test('a byte order mark and CRLF line ends do no harm', () => {
     const windows = join(folder, 'windows.toml')
     writeFileSync(windows, '\ufeffhostname = "mail.example.com"\r\n[http]\r\nlisten = "x"\r\n')

@@ -42,7 +42,9 @@ export function loadConfigFile(path: string | null, env: Record<string, string |
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
     return readConfig({ text, file: path, env })
   } catch (error) {
-    const reason = error instanceof TypeError ? 'bytes that are not UTF-8' : reasonOf(error)
+    const code = error instanceof TypeError ? 'bytes that are not UTF-8' : reasonOf(error)
+    const reason =
+      code === 'EACCES' ? 'one that this user may not read: run it as root, or as the user postrider' : code
     return { faults: [{ file: path, line: null, key: '', message: `expected a readable file, found ${reason}` }] }
   }
 }

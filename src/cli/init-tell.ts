@@ -75,6 +75,7 @@ function tellMachine({ organizationId, domain, apiKey, dashboardUrl, checks }: M
 function nextSteps(made: Made, file: string, { config, files }: Draft): string {
   const { organizationId, domain, apiKey, dashboardUrl, zone, hosts, dnsHost } = made
   const paint = paintFor(process.env, process.stdout.isTTY)
+  const hint = hintOf(config)
   const named = file === DEFAULT_CONFIG_FILE ? '' : ` --config ${file}`
   const written = files.length === 0 ? [`used ${file}`] : files.map(({ path }) => `wrote ${resolve(path)}`)
   const secrets = files.filter(({ mode }) => mode === SECRET_MODE).map(({ path }) => resolve(path))
@@ -97,5 +98,5 @@ ${paint.bold('3. When the records are published')}
    ${COMMAND} send --from hello@${domain.name} --to you@… --subject Hello --text Hello --follow${named}
 
 ${paint.bold('The dashboard, once the server runs')}: ${dashboardUrl}
-   Opens once, within ${LINK_MINUTES} minutes; another link: ${COMMAND} login-link${named}.${hintOf(config)}`
+   Opens once, within ${LINK_MINUTES} minutes; another link: ${COMMAND} login-link${named}${hint === '' ? '' : `\n  ${hint}`}`
 }
