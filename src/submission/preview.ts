@@ -11,7 +11,7 @@ export interface Preview extends Rendered {
 }
 
 /** Texts and as many variables as there are yet → preview. Throws as `renderTemplate` does, but for a missing variable only
- *  where no word can stand for it, as an entry of a list. All tries together do no more work than two mails may. */
+ *  where no word can stand for it, as an entry of a list, or very many are missing; `details.variables` then has all. All tries together do no more work than two mails may. */
 export function previewTemplate(texts: TemplateTexts, variables: Record<string, unknown>): Preview {
   const parsed = parseTemplateTexts(texts)
   const names = variablesIn(parsed)
@@ -22,25 +22,29 @@ export function previewTemplate(texts: TemplateTexts, variables: Record<string, 
     try {
       return { ...fillTemplate(parsed, given, purse), variables: names, missing }
     } catch (error) {
-      const lacking = lackingOf(error)
+      if (!(error instanceof Refusal)) throw error
+      const lacking = error.details?.variable
       const before = missing.length
       for (const name of names) {
-        const isLacking = name === lacking || name.startsWith(`${lacking}.`)
+        const isLacking = name === lacking || name.startsWith(`${lacking}.`) || name.startsWith(`${lacking}[`)
         if (isLacking && !missing.includes(name) && stand(given, name)) missing.push(name)
       }
-      if (missing.length === before) throw error
+      if (missing.length === before || missing.length > MOST_MISSING) throw withVariables(error, names)
     }
   }
 }
 
-function lackingOf(error: unknown): string | null {
-  const variable = error instanceof Refusal ? error.details?.variable : null
-  return typeof variable === 'string' ? variable : null
+/** Each is one more try. */
+const MOST_MISSING = 100
+
+/** Whoever is told that one is missing is to know them all. */
+function withVariables({ reason, message, field, details }: Refusal, variables: string[]): Refusal {
+  return new Refusal(reason, message, { field, details: { ...details, variables } })
 }
 
 /** Puts `[user.name]` where `user.name` is looked for; false where something is already. */
 function stand(given: Record<string, unknown>, name: string): boolean {
-  const path = name.split('.')
+  const path = name.match(/[^.[\]"']+/g) ?? [name]
   const last = path.pop()!
   let at = given
   for (const part of path) {

@@ -76,7 +76,7 @@ function numbers(from: number, to: number): string {
 }
 
 /** From where it is wrong to the end of that line. */
-export function select(area: HTMLTextAreaElement, { line, column }: TextFault): void {
+function select(area: HTMLTextAreaElement, { line, column }: TextFault): void {
   const before = area.value
     .split('\n')
     .slice(0, (line ?? 1) - 1)
@@ -85,4 +85,7 @@ export function select(area: HTMLTextAreaElement, { line, column }: TextFault): 
   const end = area.value.indexOf('\n', start)
   area.focus()
   area.setSelectionRange(start, end === -1 ? area.value.length : end)
+  const lineHeight = area.scrollHeight / area.value.split('\n').length
+  area.scrollTop = Math.max(0, ((line ?? 1) - 4) * lineHeight) // some of what stands before it is seen too
+  area.scrollLeft = Math.max(0, (column ?? 1) - 40) * (lineHeight / 2.5)
 }

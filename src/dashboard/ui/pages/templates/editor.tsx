@@ -160,12 +160,7 @@ export function Editor({ of: given }: { of: Json | null }) {
               </p>
             )}
           </Tabs>
-          <Variables
-            names={preview.rendered?.variables ?? []}
-            missing={preview.rendered?.missing ?? []}
-            typed={typed}
-            onType={type}
-          />
+          <Variables names={preview.variables} missing={preview.missing} typed={typed} onType={type} />
         </form>
         <Outcome
           preview={preview}
@@ -175,7 +170,7 @@ export function Editor({ of: given }: { of: Json | null }) {
       </div>
       {saved !== null && (
         <div class="stack">
-          <Use template={saved} variables={preview.rendered?.variables ?? saved.variables} />
+          <Use template={saved} variables={saved.variables} />
           <div class="row">
             <button type="button" class="danger" onClick={drop}>
               Delete template

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { type Json, post } from '../../kit/api.ts'
+import { ApiError, type Json, post } from '../../kit/api.ts'
 import { faultsOf, type TextFault, type TextName } from './faults.ts'
 
 export interface Texts {
@@ -9,8 +9,11 @@ export interface Texts {
 }
 
 export interface Previewed {
-  /** `{subject, html, text, variables, missing}` of the last texts that were good; null before there were any. */
+  /** `{subject, html, text}` of the last texts that were good; null before there were any. */
   rendered: Json
+  /** All that the last texts asked for that were understood, and what of it must still be given. */
+  variables: string[]
+  missing: string[]
   faults: Partial<Record<TextName, TextFault>>
   /** What belongs to no text. */
   other: string
@@ -18,22 +21,24 @@ export interface Previewed {
 
 /** What the texts become with these variables: asked for when somebody stops writing for a moment. */
 export function usePreview(texts: Texts, variables: Record<string, unknown>): Previewed {
-  const [state, setState] = useState<Previewed>({ rendered: null, faults: {}, other: '' })
+  const [state, setState] = useState<Previewed>(NOTHING)
   const about = JSON.stringify({ ...textsGiven(texts), variables })
   useEffect(() => {
     if (texts.html.trim() === '' && texts.text.trim() === '') {
-      setState({ rendered: null, faults: {}, other: '' })
+      setState(NOTHING)
       return
     }
     const given = new AbortController()
     const timer = window.setTimeout(async () => {
       try {
         const rendered = await post('/v1/templates/preview', JSON.parse(about), { signal: given.signal })
-        setState({ rendered, faults: {}, other: '' })
+        const { variables, missing } = rendered
+        setState({ rendered, variables, missing, faults: {}, other: '' })
       } catch (thrown) {
         if (given.signal.aborted) return
         const { texts: faults, other } = faultsOf(thrown)
-        setState(({ rendered }) => ({ rendered, faults, other }))
+        const { variables } = thrown instanceof ApiError ? thrown.details : {}
+        setState((before) => ({ ...before, ...(variables && { variables }), faults, other }))
       }
     }, A_MOMENT_MS)
     return () => {
@@ -45,6 +50,7 @@ export function usePreview(texts: Texts, variables: Record<string, unknown>): Pr
 }
 
 const A_MOMENT_MS = 250
+const NOTHING: Previewed = { rendered: null, variables: [], missing: [], faults: {}, other: '' }
 
 /** Texts as the API takes them: null where there is none. */
 export const textsGiven = ({ subject, html, text }: Texts) => ({
