@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { SERVING_FILE } from '../../src/cli/serving.ts'
 
 /** What a process did to a folder, from a record of strace (`-f -y -xx`), in the order in which it was done. */
 export type Step =
@@ -52,7 +53,7 @@ function readCall(call: string, folder: string): Step | null {
         .match(/"id":"msg_\w+"|queued as msg_\w+/g) ?? []
     return ids.length === 0 ? null : { kind: 'told', ids: ids.map((text) => /msg_\w+/.exec(text)![0]) }
   }
-  if (!isOurs) return null
+  if (!isOurs || file.endsWith(`/${SERVING_FILE}`)) return null // what is there only while a server runs
   const tail = call.slice(0, call.lastIndexOf(')')).split(', ')
   if (name === 'pwrite64') return { kind: 'write', file, at: Number(tail.at(-1)), bytes: strings(call)[0]! }
   if (name === 'ftruncate') return { kind: 'truncate', file, size: Number(bytesOf(tail.at(-1)!)) }
