@@ -4,10 +4,10 @@ import type { WallClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
 import { OrderFailure } from './acme/failure.ts'
-import type { RenewalWindow } from './acme/renewal-info.ts'
 import type { Terms } from './files.ts'
 import { type Kept, keepCertificate, keepProgress, noProgress, type Progress, withTerms } from './kept.ts'
 import type { Reach } from './reach.ts'
+import { createWish, type WindowOf } from './wish.ts'
 
 /** The certificate of an authority: got, renewed when two thirds of its time are over or when the authority says so before
  *  (RFC 9773), and got anew when it lacks a name.
@@ -41,8 +41,7 @@ export interface RenewalParts {
     names: readonly string[],
     more: { signal: AbortSignal; replaces?: string | undefined },
   ) => Promise<Certificate>
-  /** When the authority would have it renewed; null: it does not say. */
-  windowOf: (certificate: Certificate, signal: AbortSignal) => Promise<RenewalWindow | null>
+  windowOf: WindowOf
   /** Another certificate is to be shown. */
   onChange: () => void
   clock: WallClock
@@ -62,8 +61,6 @@ const LEFT_OUT_MS = 7 * DAY_MS
 const WITHOUT_REFUSED_MS = 10 * MINUTE_MS
 /** Let's Encrypt: five failed validations of a name an hour. */
 const HURRY_MS = 15 * MINUTE_MS
-/** RFC 9773 §4.3.3: where nothing is said. */
-const ASK_AGAIN_MS = 6 * HOUR_MS
 /** RFC 8555 has no limit; Let's Encrypt's is this. */
 const MOST_NAMES = 100
 
@@ -76,15 +73,13 @@ export function createRenewal(parts: RenewalParts): Renewal {
   let lookAt = 0
   let told: string | null = null
   let underWay: Promise<void> | null = null
-  /** When the authority is asked for its wish again, and a moment within what it said last. */
-  let askAt = 0
-  let wish: { window: RenewalWindow; at: number } | null = null
+  const wish = createWish({ ...parts, signal: ending.signal })
 
   const look = async (): Promise<void> => {
     const now = clock.now()
     showWhatHolds(now)
     await followClock(now)
-    await hearWish(now)
+    if (certificate !== null && certificate.endsAt > now && isOfAuthority()) await wish.hear(certificate)
     const isNew = isDue(now) && told === null // at the last look it was not due, or all was well
     if (now < progress.notBefore || (steady.now() < lookAt && !isNew)) return
     const plan = await planAt(now)
@@ -120,22 +115,7 @@ export function createRenewal(parts: RenewalParts): Renewal {
   const isOfAuthority = () => progress.issuedBy === null || progress.issuedBy === directoryUrl
 
   /** A certificate of today is not given back today, whatever is wished. */
-  const isWished = (now: number) => wish !== null && now >= wish.at && now - progress.triedAt >= DAY_MS
-
-  /** One that cannot be heard changes nothing. */
-  const hearWish = async (now: number): Promise<void> => {
-    if (certificate === null || certificate.endsAt <= now || steady.now() < askAt || !isOfAuthority()) return
-    askAt = steady.now() + ASK_AGAIN_MS
-    try {
-      const window = await parts.windowOf(certificate, ending.signal)
-      if (window !== null && window.retryAfterMs !== null)
-        askAt = steady.now() + Math.min(Math.max(window.retryAfterMs, HOUR_MS), DAY_MS)
-      const isSame = window?.startsAt === wish?.window.startsAt && window?.endsAt === wish?.window.endsAt
-      if (!isSame) wish = window && { window, at: momentIn(window, parts.random) }
-    } catch (error) {
-      if (!(error instanceof OrderFailure)) log.error('the time of renewal was not asked for', { error })
-    }
-  }
+  const isWished = (now: number) => wish.hasCome(now) && now - progress.triedAt >= DAY_MS
 
   const isGain = (good: ReadonlySet<string>, now: number) =>
     own.some((name) => good.has(name)) || (good.size > 0 && now - progress.triedAt >= DAY_MS)
@@ -171,8 +151,7 @@ export function createRenewal(parts: RenewalParts): Renewal {
       await take(await parts.order(names, { signal: ending.signal, replaces }), names)
       await keep({ ...noProgress(before.settings, directoryUrl), triedAt: now, leftOut: before.leftOut })
       lookAt = 0
-      askAt = 0
-      wish = null
+      wish.forget()
     } catch (error) {
       // Breaking off is our own doing.
       if (ending.signal.aborted) await keep({ ...before, notBefore: now + MINUTE_MS })
@@ -261,10 +240,6 @@ export function createRenewal(parts: RenewalParts): Renewal {
 
 /** When two thirds of its time are over. */
 export const renewAt = ({ startsAt, endsAt }: Terms) => startsAt + ((endsAt - startsAt) * 2) / 3
-
-/** Chosen by chance, so that not all come at once. RFC 9773 §4.2 */
-const momentIn = ({ startsAt, endsAt }: RenewalWindow, random: Random) =>
-  startsAt + random.fraction() * (endsAt - startsAt)
 
 /** From then on a certificate without a name is better than none. */
 const lastCallOf = ({ startsAt, endsAt }: Terms) => endsAt - (endsAt - startsAt) / 10

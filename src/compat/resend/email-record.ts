@@ -1,0 +1,38 @@
+import type { Wire } from '../endpoint.ts'
+
+/** A message of ours → Resend's record but for its content. */
+export function headOf(message: Wire, isComplaint: boolean) {
+  return {
+    id: message.id,
+    message_id: message.message_id_header,
+    from: message.from,
+    to: listOf(message.to) ?? [],
+    cc: listOf(message.cc),
+    bcc: listOf(message.bcc),
+    reply_to: listOf(message.reply_to),
+    subject: message.subject,
+    created_at: message.created_at,
+    scheduled_at: message.scheduled_at,
+    last_event: isComplaint ? 'complained' : lastEvent(message),
+  }
+}
+
+const listOf = (addresses: string | string[] | null) => (typeof addresses === 'string' ? [addresses] : addresses)
+
+/** What became of it, by the furthest that any recipient has come. */
+function lastEvent({ status, recipients }: Wire): string {
+  if (recipients.some(({ clicks }: Wire) => clicks > 0)) return 'clicked'
+  if (recipients.some(({ opens }: Wire) => opens > 0)) return 'opened'
+  if (status !== 'partial') return LAST_EVENTS[status as keyof typeof LAST_EVENTS]
+  return recipients.some((recipient: Wire) => recipient.status === 'bounced') ? 'bounced' : 'delivered'
+}
+
+const LAST_EVENTS = {
+  scheduled: 'scheduled',
+  queued: 'queued',
+  deferred: 'delivery_delayed',
+  delivered: 'delivered',
+  bounced: 'bounced',
+  suppressed: 'suppressed',
+  cancelled: 'canceled',
+}
