@@ -16,6 +16,7 @@ import { addOrganizations } from './commands/org.ts'
 import { addSend } from './commands/send.ts'
 import { addService } from './commands/service.ts'
 import { addStart } from './commands/start.ts'
+import { addSuppressions } from './commands/suppression.ts'
 import { addWebhooks } from './commands/webhook.ts'
 import { EXIT, toFailure } from './failure.ts'
 import { complain } from './print.ts'
@@ -61,6 +62,7 @@ export function createProgram(end: (code: number) => void): Command {
   addMessages(program)
   addListen(program, end)
   addWebhooks(program)
+  addSuppressions(program)
   addImport(program, end)
   program.commandsGroup('The machine and its data:')
   addDoctor(program, end)

@@ -77,4 +77,27 @@ describe('postrider import suppressions', () => {
     },
     LIMIT_MS,
   )
+
+  test(
+    'what is suppressed is listed, and an address gets mail again',
+    async () => {
+      await bring(
+        write('left.csv', 'email,reason,created\nleft@y.example,550 5.1.1 gone,1443651125\n'),
+        '--reason',
+        'manual',
+      )
+      const listed = await run('suppression', 'list', '--reason', 'manual')
+      expect(listed).toMatchObject({ code: 0, stderr: '' })
+      expect(listed.stdout).toMatch(/^SINCE +ADDRESS +REASON +EVIDENCE\n2015-09-30T\S+ +left@y\.example +manual +/)
+      expect(await run('suppression', 'remove', 'Left@y.example')).toMatchObject({
+        code: 0,
+        stdout: 'Left@y.example gets mail again\n',
+      })
+      expect((await run('suppression', 'list', '--email', 'left@y.example')).stdout).toBe(
+        'no such address is suppressed\n',
+      )
+      expect(await run('suppression', 'remove', 'left@y.example')).toMatchObject({ code: 1, stdout: '' })
+    },
+    LIMIT_MS,
+  )
 })
