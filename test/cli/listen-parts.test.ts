@@ -175,6 +175,26 @@ describe('from a server', () => {
     }
   })
 
+  test('what no server of ours says reaches neither the terminal nor the post', async () => {
+    const said = '{"timestamp":"2026-11-21T12:00:00.000Z","data":{}}'
+    const cases = [
+      `id: \u001b[2J\nevent: message.delivered\ndata: ${said}`,
+      `id: evt_1\nevent: \u001b[2J\ndata: ${said}`,
+      'id: evt_1\nevent: message.delivered\ndata: {"timestamp":"\\u001b[2J","data":{}}',
+      ...['nothing', 'null', '{}'].map((data) => `id: evt_1\nevent: message.delivered\ndata: ${data}`),
+    ]
+    for (const text of cases) {
+      const headers = { 'content-type': 'text/event-stream' }
+      const fetch = () => new Response(`${text}\n\n`, { headers })
+      const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch })
+      undo.push(() => server.stop(true))
+      const url = new URL(`http://127.0.0.1:${server.port}`)
+      const source = collect(fromServer({ url, key: 'svc_live_x', types: null, after: undefined }, worldOf().world))
+      expect(await source.fault).toContain('what answers there tells no events')
+      expect(source.got).toEqual([])
+    }
+  })
+
   test('a key that is revoked ends it', async () => {
     const { api, port } = await startApi()
     const key = await api.addKey(api.own, { permissions: ['read'] })

@@ -54,6 +54,8 @@ export const THREATS: Threat[] = [
       ['test/fuzz/lists.test.ts', 'what we wrote comes back as it was, and begins no formula'],
       ['src/suppressions/read-list.test.ts', 'evidence is one short line'],
       ['src/cli/findings.test.ts', 'what a server or a name in DNS says cannot write on our terminal'],
+      ['test/cli/listen-parts.test.ts', 'what no server of ours says reaches neither the terminal nor the post'],
+      ['src/cli/listen/event-parser.test.ts', 'and a line or an event that never ends'],
     ],
   },
   {

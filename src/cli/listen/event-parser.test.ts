@@ -65,7 +65,7 @@ test('an id alone is no event, and says how far the stream has come, once its li
   expect(idAfter('id: 2\ndata: x')).toBe('1')
 })
 
-test('one byte at a time, and a line that never ends', () => {
+test('one byte at a time, and a line or an event that never ends', () => {
   const text = 'id: 1\r\ndata: ü\r\n\r\n'
   expect(
     parse(
@@ -77,4 +77,8 @@ test('one byte at a time, and a line that never ends', () => {
   const megabyte = encoder.encode('x'.repeat(1_000_000))
   expect(parser.push(megabyte)).toEqual([])
   expect(() => parser.push(megabyte)).toThrow('a line of the stream is longer than')
+  const endless = createEventParser()
+  const lines = encoder.encode(`data: ${'x'.repeat(1_000)}\n`.repeat(1_000))
+  expect(endless.push(lines)).toEqual([])
+  expect(() => endless.push(lines)).toThrow('an event of the stream is longer than')
 })

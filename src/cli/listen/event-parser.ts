@@ -8,7 +8,7 @@ export interface StreamEvent {
 
 /** Puts together what comes in pieces. */
 export interface EventParser {
-  /** Bytes, cut wherever the network cut them → the events that are whole now. Throws on a line without end. */
+  /** Bytes, cut wherever the network cut them → the events that are whole now. Throws on a line and on an event without end. */
   push(bytes: Uint8Array): StreamEvent[]
   /** How far the stream has come, which may be further than its last event; null before it has said anything, '' when it
    *  has no id to tell. */
@@ -25,13 +25,18 @@ export function createEventParser(): EventParser {
   let lastId: string | null = null
   let type = ''
   let data: string[] = []
+  let size = 0
 
   const takeLine = (line: string): StreamEvent | null => {
     if (line === '') return dispatch()
     const colon = line.indexOf(':')
     const field = colon < 0 ? line : line.slice(0, colon)
     const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
-    if (field === 'data') data.push(value)
+    if (field === 'data') {
+      data.push(value)
+      size += value.length + 1
+      if (size > MAX_LINE) throw new Error(`an event of the stream is longer than ${MAX_LINE} characters`)
+    }
     if (field === 'event') type = value
     if (field === 'id' && !value.includes('\0')) id = value
     return null
@@ -42,6 +47,7 @@ export function createEventParser(): EventParser {
     lastId = id
     type = ''
     data = []
+    size = 0
     return event
   }
 

@@ -4,7 +4,7 @@ import type { Random } from '../../platform/random.ts'
 import { VERSION } from '../../version.ts'
 import { CommandFailure } from '../failure.ts'
 import { harmless } from '../print.ts'
-import type { Arrival } from './arrival.ts'
+import { type Arrival, arrivalOf } from './arrival.ts'
 import { createEventParser } from './event-parser.ts'
 
 /** Events of a server as they happen, over HTTP, until the signal.
@@ -28,7 +28,7 @@ export async function* fromServer(
       else
         for await (const { events, lastId } of connection.read()) {
           if (events.length > 0) failures = 0
-          for (const event of events) yield { id: event.id, type: event.type, body: event.data }
+          for (const event of events) yield arrivalOf(event) ?? noEvents()
           // An organization without events has no id to tell: then whatever comes is new.
           if (lastId !== null) after = lastId || after || ''
         }
@@ -100,7 +100,11 @@ function streamUrl(base: URL, types: readonly string[] | null, after: string | u
 function streamOf(answer: Response): ReadableStream<Uint8Array> {
   const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream')
   if (isStream && answer.body !== null) return answer.body
-  throw new CommandFailure('url: what answers there tells no events')
+  return noEvents()
+}
+
+function noEvents(): never {
+  throw new CommandFailure('url: what answers there tells no events of Postrider')
 }
 
 /** What may pass is a reason to try again; what will not is thrown. */
@@ -136,6 +140,6 @@ function watchSilence(clock: Clock, onSilence: () => void) {
 /** Bun's errors carry a code, and say the rest in a sentence of their own. */
 function wordsOf(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown }
-  if (code === 'ConnectionRefused') return 'nothing answers there'
+  if (code === 'ConnectionRefused' || code === 'ECONNREFUSED') return 'nothing answers there'
   return String(message ?? error)
 }
