@@ -229,6 +229,7 @@ describe('restore', () => {
       expect(await manifest((text) => text.replace('"smtp-key.pem"', '"../smtp-key"'))).toMatch(
         /manifest cannot be read/,
       )
+      expect(await manifest((text) => text.replace(/"hostname": "/, '$&\\u001b[2J'))).toMatch(/manifest cannot be read/)
       const hashed = (change: (name: string, bytes: Buffer) => Buffer) => refusal(repacked(at('good'), change))
       expect(await hashed((name, bytes) => (name === 'postrider.db' ? holed(bytes) : bytes))).toMatch(
         /database .*(damaged|malformed)/,

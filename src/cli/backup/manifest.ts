@@ -24,13 +24,16 @@ export const DATABASE = 'postrider.db'
 export const MOST_SMALL_BYTES = 1024 * 1024
 export const MOST_SMALL_FILES = 100
 
+/** Of a stranger, perhaps; it is shown at a terminal. */
+const words = z.string().regex(/^[\x20-\x7e]{0,253}$/)
+
 const schema = z.object({
   format: z.literal(FORMAT),
-  program: z.string(),
+  program: words,
   schema: z.number().int().min(1),
   made_at: z.iso.datetime(),
-  instance_id: z.string(),
-  hostname: z.string(),
+  instance_id: words,
+  hostname: words,
   files: z
     .array(
       z.object({ name: z.string().refine(isPlainName), bytes: z.number().int().min(0), sha256: z.string().length(64) }),
