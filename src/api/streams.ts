@@ -6,8 +6,9 @@ import { HEARTBEAT_MS, openStream } from './stream.ts'
 
 /** The streams of events that are open. */
 export interface Streams {
-  /** Opens one for a key. Throws `rate_limited` past what a key may have, `unavailable` past what there may be in all. */
-  open(reader: { keyId: string; holds: () => boolean; signal: AbortSignal; follow: () => Follower }): ReadableStream
+  /** Opens one. Throws `rate_limited` past what a key or its organization may have, `unavailable` past what there may be in
+   *  all: whoever makes many keys leaves room for others. */
+  open(reader: Reader): ReadableStream
   /** How many there are, and how many events went through all there were. */
   underWay(): number
   told(): number
@@ -17,28 +18,37 @@ export interface Streams {
   close(): boolean
 }
 
+interface Reader {
+  keyId: string
+  organizationId: string
+  holds: () => boolean
+  signal: AbortSignal
+  follow: () => Follower
+}
+
 export function createStreams({
   clock,
   maxPerKey = MAX_PER_KEY,
+  maxPerOrganization = MAX_PER_ORGANIZATION,
   max = MAX,
 }: {
   clock: Clock
   maxPerKey?: number
+  maxPerOrganization?: number
   max?: number
 }): Streams {
-  /** How to end each → the key it is for. */
-  const open = new Map<() => void, string>()
+  /** How to end each → whom it is for. */
+  const open = new Map<() => void, Pick<Reader, 'keyId' | 'organizationId'>>()
   let told = 0
   let isClosed = false
 
-  const requireRoom = (keyId: string) => {
+  const requireRoom = ({ keyId, organizationId }: Pick<Reader, 'keyId' | 'organizationId'>) => {
     if (isClosed) throw unavailable('this server is shutting down')
     if (open.size >= max) throw unavailable('too many event streams are open')
-    const own = [...open.values()].filter((each) => each === keyId).length
-    if (own < maxPerKey) return
-    throw new Refusal('rate_limited', `more than ${maxPerKey} event streams at once`, {
-      retryAfterSeconds: HEARTBEAT_MS / 1000, // by then one that was cut off is noticed
-    })
+    const present = [...open.values()]
+    requireFewer(present.filter((each) => each.keyId === keyId).length, maxPerKey, 'of a key')
+    const ofOrganization = present.filter((each) => each.organizationId === organizationId).length
+    requireFewer(ofOrganization, maxPerOrganization, 'of an organization')
   }
 
   const endAll = () => {
@@ -46,8 +56,8 @@ export function createStreams({
   }
 
   return {
-    open: ({ keyId, follow, ...reader }) => {
-      requireRoom(keyId)
+    open: ({ keyId, organizationId, follow, ...reader }) => {
+      requireRoom({ keyId, organizationId })
       const onTold = (count: number) => {
         told += count
       }
@@ -58,7 +68,7 @@ export function createStreams({
         onTold,
         onEnd: () => open.delete(stream.end),
       })
-      open.set(stream.end, keyId)
+      open.set(stream.end, { keyId, organizationId })
       if (reader.signal.aborted) stream.end()
       return stream.body
     },
@@ -74,5 +84,13 @@ export function createStreams({
   }
 }
 
+function requireFewer(count: number, most: number, whose: string): void {
+  if (count < most) return
+  throw new Refusal('rate_limited', `more than ${most} event streams ${whose} at once`, {
+    retryAfterSeconds: HEARTBEAT_MS / 1000, // by then one that was cut off is noticed
+  })
+}
+
 const MAX_PER_KEY = 10
+const MAX_PER_ORGANIZATION = 50
 const MAX = 200

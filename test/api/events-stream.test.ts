@@ -234,6 +234,20 @@ test('a key has so many at once, and all together; who leaves makes room', async
   expect((await open(read)).status).toBe(200)
 })
 
+test('keys of an organization leave room for others, however many it makes', async () => {
+  const api = await start({ streams: { maxPerOrganization: 2, max: 3 } })
+  const { read, admin } = api.own.keys
+  await open(read)
+  await open(admin)
+  const third = await open((await api.addKey(api.own, { permissions: ['read'] }))!)
+  await third.ended
+  expect([third.status, JSON.parse(third.text()).error.message]).toEqual([
+    429,
+    'more than 2 event streams of an organization at once',
+  ])
+  expect((await open(api.other.keys.read)).status).toBe(200)
+})
+
 test('a quiet stream says something every 15 seconds, and ends at the first after its key was revoked or expired', async () => {
   const api = await start()
   const [revoked, expiring, good] = await Promise.all([

@@ -119,7 +119,7 @@ export async function createTestApi(
     hstsSeconds?: number
     wrapStore?: (store: Store) => Store
     plan?: string
-    streams?: { maxPerKey?: number; max?: number }
+    streams?: { maxPerKey?: number; maxPerOrganization?: number; max?: number }
   } = {},
 ): Promise<TestApi> {
   const clock = createFakeClock(START)

@@ -77,6 +77,7 @@ export function eventStreamOperation(deps: {
       const from = await startOf(call)
       const body = streams.open({
         keyId: key.id,
+        organizationId,
         holds: call.holds,
         signal: call.signal,
         follow: () => feed.follow(wanted, from),
@@ -97,4 +98,4 @@ const STREAM_HEADERS = { 'cache-control': 'no-store', 'x-accel-buffering': 'no' 
 
 const DESCRIPTION = `Each event comes once it is on the disk: \`id\` is its id, \`event\` its type, \`data\` the envelope that webhooks get, byte for byte. Without \`after\` it begins now. An \`id\` alone, at the beginning and from time to time, says how far the stream has come. Come back with \`Last-Event-ID\`, the last id you saw, and nothing is missed and nothing comes twice; a browser's EventSource does so by itself, but cannot send a key, so use \`fetch\`.
 
-Something comes every 15 seconds, a comment line when there is nothing else. The stream ends when the key is revoked or expires, when the server stops, and for a client that reads nothing for a minute. A key may have 10 at once.`
+Something comes every 15 seconds, a comment line when there is nothing else. The stream ends when the key is revoked or expires, when the server stops, and for a client that reads nothing for a minute. A key may have 10 at once, and an organization 50.`
