@@ -11,7 +11,8 @@ export interface Preview extends Rendered {
 }
 
 /** Texts and as many variables as there are yet → preview. Throws as `renderTemplate` does, but for a missing variable only
- *  where no word can stand for it, as an entry of a list, or very many are missing; `details.variables` then has all. All tries together do no more work than two mails may. */
+ *  where no word can stand for it, as an entry of a list, or very many are missing: `details.variables` then has all.
+ *  All tries together do no more work than two mails may. */
 export function previewTemplate(texts: TemplateTexts, variables: Record<string, unknown>): Preview {
   const parsed = parseTemplateTexts(texts)
   const names = variablesIn(parsed)

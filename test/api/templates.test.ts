@@ -320,7 +320,7 @@ function at({ line, column }: { line?: number; column?: number }) {
 
 describe('a preview of texts that are still being written', () => {
   const preview = async (body: object) => {
-    const { ask } = await start()
+    const { ask } = made ?? (await start())
     return ask('POST', '/v1/templates/preview', { body })
   }
 
