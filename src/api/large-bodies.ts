@@ -7,6 +7,9 @@ import { unavailable } from './errors.ts'
 export interface LargeBodies {
   /** What one request by this key holds; nothing yet. */
   open(request: Request, keyId: string): LargeBody
+  /** Does `work` when all that came before is done, and what follows from it at once: one large body is checked, packed
+   *  and written at a time, or the thread would do it for several in one go. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>
 }
 
 export interface LargeBody {
@@ -21,7 +24,13 @@ export interface LargeBody {
 export function createLargeBodies(options: { clock: Clock }): LargeBodies {
   const room: BodyRoom = createBodyRoom({ totalBytes: ROOM_BYTES, clock: options.clock })
   const letGo = createCollector(LOOSE_BYTES)
+  let last: Promise<unknown> = Promise.resolve()
   return {
+    inTurn: (work) => {
+      const done = last.then(work)
+      last = done.catch(() => {}).then(restOfTurn)
+      return done
+    },
     open: (request, keyId) => {
       let leave: (() => void) | null = null
       return {
@@ -39,7 +48,13 @@ export function createLargeBodies(options: { clock: Clock }): LargeBodies {
   }
 }
 
+/** What follows from a body at once is packed before the first of these, and written (writer.ts) before the second. */
+async function restOfTurn(): Promise<void> {
+  await new Promise(setImmediate)
+  await new Promise(setImmediate)
+}
+
 /** A body takes some times its size while it is read, checked and packed. */
 const ROOM_BYTES = 64 * 2 ** 20
-const LOOSE_BYTES = 32 * 2 ** 20
+const LOOSE_BYTES = 16 * 2 ** 20
 const PATIENCE_MS = 20_000

@@ -38,6 +38,8 @@ export interface Operation<Q = any, B = any, R = any> {
   body?: z.ZodType<B>
   /** Bodies of another content type than JSON: the text is that field of the body. */
   textField?: { contentType: string; field: string }
+  /** Where the body holds base64: of a large one it may come as the bytes that it stands for (lift-base64.ts). */
+  base64At?: readonly string[]
   /** The body may be absent; then `body` is parsed from `{}`. */
   bodyOptional?: boolean
   /** Understands Idempotency-Key. */

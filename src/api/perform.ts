@@ -3,6 +3,7 @@ import type { Answer, Call, MakeRemember, Operation } from './operation.ts'
 /** What the caller says, read only when its turn has come (contract §1). */
 export interface Said {
   query: () => unknown
+  /** A promise for what is large. */
   body: () => unknown
   remember: MakeRemember
 }
@@ -12,7 +13,9 @@ export interface Said {
 export async function perform(operation: Operation, call: Call, { query, body, remember }: Said): Promise<Answer> {
   const resource = operation.load === undefined ? undefined : await operation.load(call)
   call.resource = resource
-  const parts = { resource, query: query(), body: body() }
+  const asked = query()
+  const said = body()
+  const parts = { resource, query: asked, body: said instanceof Promise ? await said : said }
   const answer = await operation.handle(
     Object.assign(call, parts, {
       remember: (made: Answer) => {

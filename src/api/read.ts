@@ -25,6 +25,8 @@ export async function readBytes(
   }
   if (request.body === null) return NO_BYTES
   if (announced !== null) await enter(announced)
+  // Into one buffer as it comes: nothing is copied once more at the end, when it would hold the thread.
+  const whole = announced === null ? null : new Uint8Array(announced)
   const chunks: Uint8Array[] = []
   const startedAt = clock.now()
   let size = 0
@@ -41,17 +43,21 @@ export async function readBytes(
     }
     const isLarge = size > SMALL_BYTES && size - chunk.value.byteLength <= SMALL_BYTES
     if (announced === null && isLarge) await enter(limit)
-    chunks.push(chunk.value)
+    if (whole !== null && size <= whole.byteLength) whole.set(chunk.value, size - chunk.value.byteLength)
+    else chunks.push(chunk.value)
   }
+  if (whole !== null) return whole.subarray(0, size)
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
 }
 
 /** Bytes and headers → the body as the operation's schema wants it, or 400 with every fault. The content type must be
- *  `application/json`, the bytes well-formed UTF-8, the nesting at most 64 deep, the values at most 500,000. */
+ *  `application/json`, the bytes well-formed UTF-8, the nesting at most 64 deep, the values at most 500,000. `put` puts into
+ *  the value what was lifted out of the bytes (lift-base64.ts). */
 export function parseBody(
   operation: Pick<Operation, 'body' | 'bodyOptional' | 'textField'>,
   request: Request,
   bytes: Uint8Array,
+  put?: (value: unknown) => void,
 ): unknown {
   if (operation.body === undefined) return undefined
   if (bytes.byteLength === 0) {
@@ -60,7 +66,9 @@ export function parseBody(
   }
   const isText = operation.textField !== undefined && isOfType(request.headers, operation.textField.contentType)
   checkHeaders(request.headers, isText)
-  return checked(operation.body, isText ? { [operation.textField!.field]: decode(bytes) } : parseJson(bytes), 'body')
+  const value = isText ? { [operation.textField!.field]: decode(bytes) } : parseJson(bytes)
+  put?.(value)
+  return checked(operation.body, value, 'body')
 }
 
 /** Query string → the query as the operation's schema wants it, or 400 that names every unknown, repeated and bad one. */
@@ -95,7 +103,7 @@ function checkHeaders(headers: Headers, isText: boolean): void {
 const NO_BYTES = new Uint8Array(0)
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 /** Never waited for (large-bodies.ts). */
-const SMALL_BYTES = 256 * 1024
+export const SMALL_BYTES = 256 * 1024
 const LONGEST_UPLOAD_MS = 300_000 // 25 MiB at 90 KB/s
 const DEEPEST = 64
 const MOST_VALUES = 500_000 // a batch of 500 messages with everything in them has a fifth of that

@@ -22,12 +22,13 @@ import { healthPages } from './health.ts'
 import { createIdempotency } from './idempotency.ts'
 import type { ClearDoor } from './in-clear.ts'
 import { createLargeBodies } from './large-bodies.ts'
+import { liftBase64 } from './lift-base64.ts'
 import { createListener, type Listener } from './listener.ts'
 import type { Answer, Call, MakeRemember, Operation } from './operation.ts'
 import { isOperator, requireOperator } from './operator.ts'
 import { perform } from './perform.ts'
 import { createRateLimit, type RateLimit, writeRateHeaders } from './rate-limit.ts'
-import { parseBody, parseQuery, readBytes } from './read.ts'
+import { parseBody, parseQuery, readBytes, SMALL_BYTES } from './read.ts'
 import { createRoutes, type Dialect, type Page, type Route } from './route-table.ts'
 import { sessionPages } from './session-pages.ts'
 import { createSessions } from './sessions.ts'
@@ -184,7 +185,7 @@ export function createApi(options: ApiOptions): Api {
     const work = (remember: MakeRemember) =>
       perform(operation, call, {
         query: () => parseQuery(operation, request.url),
-        body: () => parseBody(operation, request, bytes),
+        body: () => bodyOf(bytes, request, operation),
         remember,
       })
     const idempotencyKey = operation.idempotent ? request.headers.get('idempotency-key') : null
@@ -199,6 +200,16 @@ export function createApi(options: ApiOptions): Api {
     call.isReplayed = replayed
     if (replayed) exchange.headers['idempotent-replayed'] = 'true'
     return send(rendered, exchange)
+  }
+
+  /** What is large is read one after another, a piece in each turn, so that others have theirs. */
+  function bodyOf(bytes: Uint8Array, request: Request, operation: Operation): unknown {
+    const { base64At } = operation
+    if (base64At === undefined || bytes.byteLength <= SMALL_BYTES) return parseBody(operation, request, bytes)
+    return largeBodies.inTurn(async () => {
+      const { json, put } = await liftBase64(bytes, base64At)
+      return parseBody(operation, request, json, put)
+    })
   }
 
   function originOf(request: Request, key: ApiKey): Origin {

@@ -36,6 +36,7 @@ export function analyzeOperations({ store, clock, render }: AnalyzeDeps): Operat
       refusals: ['template_error'],
       example: { from: 'Shop <shop@example.com>', subject: 'Your order', html: '<p>Thanks!</p>' },
       body: createAnalyzeBody(clock.now),
+      base64At: ['attachments', '*', 'content'],
       handle: async ({ key, body, now }) => {
         const given = toSubmission({ ...body, to: body.to ?? NOBODY })
         const domain = requireOwnDomain(given, await store.domains.get(key.domainId))

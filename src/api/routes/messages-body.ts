@@ -121,13 +121,16 @@ const NOT_AN_ADDRESS = 'must be one address such as ann@example.com or Ann <ann@
 const ATTACHMENT = z
   .strictObject({
     filename: text(checks.filenameFault),
+    // A large one has been decoded on its way (lift-base64.ts).
     content: z
-      .string()
-      .transform((content, context) => {
-        const bytes = checks.decodeBase64(content)
-        return bytes ?? refuse(context, [], 'must be base64')
+      .unknown()
+      .transform((content, context): Uint8Array => {
+        if (content instanceof Uint8Array) return content
+        if (typeof content !== 'string')
+          return refuse(context, [], content === undefined ? 'is required' : 'must be a string')
+        return checks.decodeBase64(content) ?? refuse(context, [], 'must be base64')
       })
-      .meta({ contentEncoding: 'base64' }),
+      .meta({ type: 'string', contentEncoding: 'base64' }),
     content_type: text(checks.contentTypeFault).nullish(),
     content_id: z.string().transform(readContentId).nullish().describe('For `<img src="cid:…">`.'),
   })

@@ -55,6 +55,7 @@ export function sendOperations({ store, clock, submission, watch }: SendDeps): O
       canWait: true,
       example: EXAMPLE,
       body: sendBody,
+      base64At: ['attachments', '*', 'content'],
       idempotent: true,
       handle: async (call) => {
         const waitMs = preferredWaitMs(call.headers)
@@ -81,6 +82,7 @@ export function sendOperations({ store, clock, submission, watch }: SendDeps): O
     answers: async () => (await import('../answers/messages.ts')).batchAnswers,
     example: { messages: [EXAMPLE] },
     body: batchBody,
+    base64At: ['messages', '*', 'attachments', '*', 'content'],
     idempotent: true,
     handle: async (call) => {
       const requests = call.body.messages.map((message) => {
