@@ -33,7 +33,8 @@ export interface ContentParts {
   removeSome(timeIsUp: () => boolean): boolean
 }
 
-export function contentParts(db: Connection): ContentParts {
+/** `writing` is told how many bytes each content has, before they are written. */
+export function contentParts(db: Connection, writing: (bytes: number) => void = () => {}): ContentParts {
   const add = db.prepare(ADD)
   const rest = db.prepare(REST).pluck()
   const letGo = db.prepare(LET_GO)
@@ -43,6 +44,7 @@ export function contentParts(db: Connection): ContentParts {
   return {
     first: (bytes) => (bytes.byteLength > PART_BYTES ? bytes.subarray(0, PART_BYTES) : bytes),
     addRest: (kind, number, bytes) => {
+      writing(bytes.byteLength)
       for (let part = 1; part * PART_BYTES < bytes.byteLength; part++) {
         add.run(kind, number, part, bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES))
       }

@@ -20,6 +20,7 @@ import { sqliteInbound } from './inbound.ts'
 import { sqliteInboundDeliveries } from './inbound-deliveries.ts'
 import { queueInboundInside } from './inbound-queue.ts'
 import { inboundRouteCache, sqliteInboundRoutes } from './inbound-routes.ts'
+import { createLateCopy } from './late-copy.ts'
 import { sqliteMessageList } from './message-list.ts'
 import { sqliteMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
@@ -110,12 +111,16 @@ export function storeOn(
     domains.forget()
     webhooks.forget()
     routes.forget()
+    late.undone()
   }
   const memory = {
     beginning: reading.end,
     begun: foreign.check,
     ending: tally.flush,
-    committed: telling.committed,
+    committed: (ms: number) => {
+      telling.committed(ms)
+      late.committed()
+    },
     undone,
   }
   const writer = createWriter(db, memory, { accompany: witness.accompany, lockPatienceMs })
@@ -123,8 +128,9 @@ export function storeOn(
   const deliveryAgenda = createAgenda()
   const webhookAgenda = createAgenda()
   const inboundAgenda = createAgenda()
-  const parts = contentParts(db)
+  const parts = contentParts(db, (bytes) => late.writing(bytes))
   const space = createSpace(db, { parts, reading })
+  const late = createLateCopy(db, space.copyLog)
   const search = searchIndex(db, writer, space.copyLog)
 
   const remember = rememberInside(db)
