@@ -1,6 +1,6 @@
 /** Faults made on purpose, against the built program: what was answered with 202 or 250 must survive them.
  *
- *    bun scripts/faults.ts [--only kill,points,power,disk,io,corrupt,upgrade,lock,retries,files,bodies,soak] [--rounds N] [--short]
+ *    bun scripts/faults.ts [--only kill,points,power,disk,io,corrupt,upgrade,lock,retries,files,idle,bodies,inbound,ceiling,soak] [--rounds N] [--short]
  *                          [--program FILE] [--plant]
  *
  *  Prints a line a fault with its figures, and what of the promises did not hold. Without --short it takes its time: 200
@@ -13,10 +13,13 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { PROGRAM } from '../test/crash/setup.ts'
 import { bodies } from './faults/bodies.ts'
+import { ceiling } from './faults/ceiling.ts'
 import { corrupt } from './faults/corrupt.ts'
 import { descriptors } from './faults/descriptors.ts'
 import { canMount, disk } from './faults/disk.ts'
 import type { Fault, Need } from './faults/fault.ts'
+import { idle } from './faults/idle.ts'
+import { inbound } from './faults/inbound.ts'
 import { io } from './faults/io.ts'
 import { kill } from './faults/kill.ts'
 import { lock } from './faults/lock.ts'
@@ -27,7 +30,23 @@ import { soak } from './faults/soak.ts'
 import { hasStrace } from './faults/strace.ts'
 import { upgrade } from './faults/upgrade.ts'
 
-const FAULTS: Fault[] = [kill, points, power, disk, io, corrupt, upgrade, lock, retries, descriptors, bodies, soak]
+const FAULTS: Fault[] = [
+  kill,
+  points,
+  power,
+  disk,
+  io,
+  corrupt,
+  upgrade,
+  lock,
+  retries,
+  descriptors,
+  idle,
+  bodies,
+  inbound,
+  ceiling,
+  soak,
+]
 
 const { values: options } = parseArgs({
   options: {

@@ -12,3 +12,8 @@ export function cpuSeconds(pid: number): number {
 export function residentMb(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1000
 }
+
+/** The most of it that was ever resident. proc_pid_status(5) */
+export function peakMb(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1000
+}

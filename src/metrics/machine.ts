@@ -6,7 +6,7 @@ import type { Registry } from './registry.ts'
 
 /** Seconds. */
 const COMMIT_BOUNDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1]
-const STALL_BOUNDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
+const STALL_BOUNDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1]
 
 /** What is told of the process and its store → what hears of commits and of the main thread coming late. */
 export function countMachine(registry: Registry, options: { dataDir: string; startedAt: number }) {

@@ -1,0 +1,57 @@
+import { exitOf, makeCrashable } from '../../test/crash/setup.ts'
+import { freePort } from '../../test/support/free-port.ts'
+import { type Fault, unless } from './fault.ts'
+import { deliverUntilTaken, largeMail, otherAnswers } from './large.ts'
+import { stallsOf, watch } from './witness.ts'
+
+const MAIL_BYTES = 25_000_000
+const MOST_MB = 768
+const MOST_MS = 500
+
+/** Large mails, all at once: taken, or told to come again, in bounded memory, and nobody else waits for them. */
+export const inbound: Fault = {
+  name: 'inbound',
+  needs: [],
+  rounds: { long: 100, short: 8 },
+  run: async ({ rounds: count, program }) => {
+    const port = await freePort()
+    const smtp = `[smtp]\nmax_connections_per_address = 1000\n[smtp.inbound]\nlisten = "127.0.0.1:${port}"`
+    const world = await makeCrashable({ program, smtp })
+    try {
+      const house = await world.serve()
+      await world.api('POST', '/v1/inbound-routes', STORE)
+      const witness = await watch(world, house.pid!)
+      const mail = largeMail(MAIL_BYTES)
+      const came = await Promise.all(Array.from({ length: count }, () => deliverUntilTaken(port, mail)))
+      const { peakMb, p99Ms, worstMs } = await witness.stop()
+      const stalls = await stallsOf(world)
+      const kept = await storedCount(world)
+      house.kill('SIGTERM')
+      const code = await exitOf(house)
+      const taken = came.filter(({ isTaken }) => isTaken).length
+      return {
+        figures:
+          `${count} of ${MAIL_BYTES / 1e6} MB: ${taken} taken, other answers: ${otherAnswers(came)}; ` +
+          `resident ${peakMb.toFixed(0)} MB at most; others meanwhile p99 ${p99Ms.toFixed(0)} ms, ` +
+          `${worstMs.toFixed(0)} ms at most; main thread under ${stalls.worstUnderMs} ms, ${stalls.over100} over 100 ms`,
+        broken: [
+          ...unless(taken === count, 'all are taken in the end'),
+          ...unless(kept >= taken, `what was taken is there, but are ${kept}`),
+          ...unless(peakMb <= MOST_MB, `at most ${MOST_MB} MB`),
+          ...unless(p99Ms <= MOST_MS, `others within ${MOST_MS} ms`),
+          ...unless(code === 0, 'it ends well'),
+        ],
+      }
+    } finally {
+      await world.close()
+    }
+  },
+}
+
+export const STORE = { name: 'all', match: { type: 'address', value: 'desk@example.com' }, action: { type: 'store' } }
+
+/** Inbound messages that are listed, of at most a hundred. */
+export async function storedCount(world: Awaited<ReturnType<typeof makeCrashable>>): Promise<number> {
+  const { data } = (await (await world.api('GET', '/v1/inbound-messages?limit=100')).json()) as { data: unknown[] }
+  return data.length
+}
