@@ -115,6 +115,21 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   )
 
   test(
+    'asks for nothing that a link smuggles into an id',
+    async () => {
+      const page = await board.open('/')
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+      for (const path of ['/messages/..%2f..%2fsession', '/webhooks/%2e%2e%2fapi-keys', '/messages/%zz']) {
+        await page.goto(`${board.origin}/dashboard${path}`)
+        await page.getByRole('heading', { level: 1, name: 'Nothing here' }).waitFor()
+      }
+      expect(asked).not.toContain('/v1/api-keys')
+    },
+    LIMIT_MS,
+  )
+
+  test(
     'fits a phone, with the navigation behind a button',
     async () => {
       const page = await board.open('/', { width: 360, height: 740 })

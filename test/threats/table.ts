@@ -295,6 +295,11 @@ export const THREATS: Threat[] = [
   },
   {
     asset: 'the operator’s session',
+    attack: 'a link into the dashboard whose id leads its calls to another path',
+    shown: [['test/dashboard/shell.test.ts', 'asks for nothing that a link smuggles into an id']],
+  },
+  {
+    asset: 'the operator’s session',
     attack: 'scripts, forms, frames and remote content in a mail that is shown',
     shown: [
       ['test/dashboard/messages.test.ts', 'are shown without anything of theirs running, loading or leading away'],

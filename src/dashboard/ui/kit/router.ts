@@ -58,14 +58,17 @@ export function ask(change: Record<string, string | undefined>): void {
   go(place.value.path, { ...place.value.query, ...change }, { replace: true })
 }
 
-/** `/messages/:id` and a path → `{id}`, or null where it does not fit. */
+/** `/messages/:id` and a path → `{id}`, or null where it does not fit. Pages put an id into the paths that they ask for, so
+ *  it is letters and digits: `..%2fapi-keys` in a link that somebody sent is no message. */
 export function match(pattern: string, path: string): Record<string, string> | null {
   const [wanted, given] = [pattern.split('/'), path.split('/')]
   if (wanted.length !== given.length) return null
   const params: Record<string, string> = {}
   for (const [at, part] of wanted.entries()) {
-    if (part.startsWith(':')) params[part.slice(1)] = decodeURIComponent(given[at]!)
-    else if (part !== given[at]) return null
+    if (!part.startsWith(':')) {
+      if (part !== given[at]) return null
+    } else if (!/^[\w-]+$/.test(given[at]!)) return null
+    else params[part.slice(1)] = given[at]!
   }
   return params
 }
