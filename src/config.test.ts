@@ -182,6 +182,7 @@ level = "verbose"`
     ['quality.bounce_rate = 5', 'quality.bounce_rate', '5'],
     ['quality.bounce_rate = 0', 'quality.bounce_rate', '0'],
     ['data_dir = ""', 'data_dir', '""'],
+    ['data_dir = "a\\nExecStartPre=b"', 'data_dir', '"a\\nExecStartPre=b"'],
     ['log.level = 2026-11-21', 'log.level', '2026-11-21'],
   ]
   test.each(wrong)('with %s is refused', (line, key, found) => {

@@ -73,7 +73,7 @@ export const choice = <const Words extends readonly [string, ...string[]]>(...wo
 
 export const folder: Kind<string, string> = {
   expected: 'the path of a folder',
-  schema: z.string().min(1).refine(hasNoNul),
+  schema: z.string().min(1).refine(hasNoControls),
   fromText: asItIs,
   isPath: true,
 }
@@ -81,7 +81,7 @@ export const folder: Kind<string, string> = {
 /** '' is no file: null. */
 export const file: Kind<string | null, string> = {
   expected: 'the path of a file, or "" for none',
-  schema: written((text) => (text === '' ? null : hasNoNul(text) ? text : undefined)),
+  schema: written((text) => (text === '' ? null : hasNoControls(text) ? text : undefined)),
   fromText: asItIs,
   isPath: true,
 }
@@ -177,8 +177,9 @@ function parseNameServer(text: string): string | undefined {
   return server && server.port > 0 ? formatEndpoint(server) : undefined
 }
 
-function hasNoNul(text: string): boolean {
-  return !text.includes('\0')
+/** A path stands in a line of the unit for systemd. */
+function hasNoControls(text: string): boolean {
+  return !/\p{Cc}/u.test(text)
 }
 
 function asItIs(text: string): unknown {

@@ -197,7 +197,8 @@ export interface AuditLog {
 }
 
 export interface Organizations {
-  create(organization: Organization): Promise<void>
+  /** `conflict` when another one has that name; nothing is written then. */
+  create(organization: Organization): Promise<'created' | 'conflict'>
   get(id: string): Promise<Organization | null>
   /** By id or by name. */
   find(idOrName: string): Promise<Organization | null>

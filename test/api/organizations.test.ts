@@ -37,6 +37,12 @@ test('a name is somebody’s alone, and a plan is one of those in the config', a
   )
 })
 
+test('of several that ask for a name at once one gets it, and the others hear that it is taken', async () => {
+  const asked = Array.from({ length: 8 }, () => ask('POST', '/v1/organizations', { name: 'Wanted' }))
+  const statuses = (await Promise.all(asked)).map(({ status }) => status)
+  expect(statuses.toSorted()).toEqual([201, 409, 409, 409, 409, 409, 409, 409])
+})
+
 test('what is done to an organization stands in its own audit log', async () => {
   await ask('PATCH', `/v1/organizations/${made.own.organization.id}`, { plan: 'internal' })
   const { body } = await made.ask('GET', '/v1/audit-log?action=organizations_update', { key: made.own.keys.admin })

@@ -62,13 +62,13 @@ export function organizationOperations(deps: {
       async handle(call) {
         const { body, now } = call
         requirePlan(body.plan)
-        if ((await store.organizations.find(body.name)) !== null) throw taken()
         const organization = { id: mintId('org'), name: body.name, plan: body.plan, createdAt: now }
         const answer = { status: 201, body: organizationRecord(organization) }
-        call.organizationId = organization.id
         call.remember(answer)
-        await store.organizations.create(organization)
-        return answer
+        call.organizationId = organization.id
+        if ((await store.organizations.create(organization)) === 'created') return answer
+        call.organizationId = ''
+        throw taken()
       },
     }),
     operation({

@@ -6,7 +6,8 @@ import { idBefore, toPage } from './page.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = 'id, name, plan, created_at as createdAt'
-const CREATE = 'insert into organizations (id, name, plan, created_at) values (?, ?, ?, ?)'
+const CREATE = `insert into organizations (id, name, plan, created_at) values (?, ?, ?, ?)
+  on conflict (name) do nothing`
 const GET = `select ${COLUMNS} from organizations where id = ?`
 const FIND = `select ${COLUMNS} from organizations where id = ? or name = ?`
 const LIST = `select ${COLUMNS} from organizations order by id`
@@ -35,7 +36,8 @@ export function sqliteOrganizations(db: Connection, writer: Writer, foreign: For
   return {
     create: (organization) =>
       writer.write(() => {
-        create.run(organization.id, organization.name, organization.plan, organization.createdAt)
+        const { id, name, plan, createdAt } = organization
+        return create.run(id, name, plan, createdAt).changes > 0 ? 'created' : 'conflict'
       }),
     get: async (id) => {
       foreign.glance()
