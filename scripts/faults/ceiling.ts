@@ -15,7 +15,7 @@ const MOST_MS = 500
 export const ceiling: Fault = {
   name: 'ceiling',
   needs: [],
-  rounds: { long: 30, short: 4 },
+  rounds: { long: 12, short: 0 },
   run: async ({ rounds: count, program }) => {
     const port = await freePort()
     const smtp = `[smtp]\nmax_connections_per_address = 1000\n[smtp.inbound]\nlisten = "127.0.0.1:${port}"`

@@ -12,7 +12,7 @@ const MOST_MS = 500
 export const inbound: Fault = {
   name: 'inbound',
   needs: [],
-  rounds: { long: 100, short: 8 },
+  rounds: { long: 100, short: 4 },
   run: async ({ rounds: count, program }) => {
     const port = await freePort()
     const smtp = `[smtp]\nmax_connections_per_address = 1000\n[smtp.inbound]\nlisten = "127.0.0.1:${port}"`
