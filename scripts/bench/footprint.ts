@@ -22,7 +22,7 @@ export const footprint: Part = {
 }
 
 function compressedBytes(file: string): number {
-  return Number(execFileSync('sh', ['-c', 'xz -6 -T2 -c "$0" | wc -c', file], { encoding: 'utf8' }))
+  return Number(execFileSync('sh', ['-c', 'xz -6 -T1 -c "$0" | wc -c', file], { encoding: 'utf8' }))
 }
 
 const BINARY: Figure = { what: 'the executable', unit: 'MB', mark: { atMost: 130 } }
