@@ -1,26 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import type { Page } from 'playwright-core'
-import { DOMAIN, type TestHouse } from '../support/house.ts'
-import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { DOMAIN } from '../support/house.ts'
+import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 
 /** Domains, API keys and suppressions: made, seen, changed, removed. */
 
-describe.skipIf(!hasBrowser)('the dashboard', () => {
-  let board: TestDashboard
-  let house: TestHouse
-  beforeAll(async () => {
-    board = await startDashboard()
-    house = board.house
-  }, LIMIT_MS)
-  afterAll(() => board?.close(), LIMIT_MS)
-
-  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
-  const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-  const journey = (name: string, walk: () => Promise<void>) => test(name, walk, LIMIT_MS)
-
+describeJourneys(({ board, house, journey, heading, press }) => {
   journey('adds a domain, shows what is wrong in DNS, and sees it put right', async () => {
-    const page = await board.open('/domains', { expected: /400|409/ })
+    const page = await board().open('/domains', { expected: /400|409/ })
     await press(page, 'Add domain')
     const dialog = page.getByRole('dialog', { name: 'Add a domain' })
     await dialog.getByLabel('Domain').fill('no domain')
@@ -39,10 +26,10 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     const zone = readFileSync((await download.path())!, 'utf8')
     expect(zone).toContain('bounces.news.shop.example. 3600 IN MX 10 ')
 
-    const { data } = await house.read('/v1/domains')
+    const { data } = await house().read('/v1/domains')
     const made = data.find(({ name }: { name: string }) => name === 'news.shop.example')
     const [key, ...others] = made.dns_records
-    house.zone.set(key.name, 'TXT', [[key.value.replace('v=DKIM1', 'v=DKIM9')]])
+    house().zone.set(key.name, 'TXT', [[key.value.replace('v=DKIM1', 'v=DKIM9')]])
     await press(page, 'Check now')
     const mark = first.locator('mark')
     await mark.waitFor()
@@ -51,7 +38,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await screenshot(page, 'domain-pending')
 
     for (const { type, name, value, priority } of [key, ...others]) {
-      house.zone.set(name, type, type === 'MX' ? [{ preference: priority, exchange: value }] : [[value]])
+      house().zone.set(name, type, type === 'MX' ? [{ preference: priority, exchange: value }] : [[value]])
     }
     await press(page, 'Check now')
     await page.getByText('is verified').first().waitFor()
@@ -80,7 +67,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   })
 
   journey('creates a key whose value is shown once and works, rotates and revokes it', async () => {
-    const page = await board.open('/api-keys')
+    const page = await board().open('/api-keys')
     await press(page, 'Create key')
     await page.getByLabel('Name').fill('shop')
     await page.getByLabel(/^read:/).check()
@@ -90,7 +77,9 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     const value = (await shown.locator('[data-value]').textContent())!
     expect(value).toMatch(/^svc_live_[0-9A-Za-z]{40}$/)
     const asked = (key: string) =>
-      fetch(`${board.origin}/v1/messages`, { headers: { authorization: `Bearer ${key}` } }).then(({ status }) => status)
+      fetch(`${board().origin}/v1/messages`, { headers: { authorization: `Bearer ${key}` } }).then(
+        ({ status }) => status,
+      )
     expect(await asked(value)).toBe(200)
     expect(await axeFaults(page)).toEqual([])
     await press(page, 'I have it')
@@ -111,7 +100,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   })
 
   journey('suppresses an address, finds it by filter, and lets it go', async () => {
-    const page = await board.open('/suppressions', { expected: /400/ })
+    const page = await board().open('/suppressions', { expected: /400/ })
     await page.getByText('Nobody is suppressed').waitFor()
     await press(page, 'Add address')
     const dialog = page.getByRole('dialog')
@@ -147,14 +136,14 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await press(page, 'Remove bob@customer.example')
     await page.getByRole('dialog').getByRole('button', { name: 'Mail it again' }).click()
     await page.getByText('None like that').waitFor()
-    expect((await house.read('/v1/suppressions')).data).toEqual([])
+    expect((await house().read('/v1/suppressions')).data).toEqual([])
   })
 
   for (const theme of ['light', 'dark'] as const) {
     journey(`is readable by everybody, ${theme}, on a phone too`, async () => {
-      await house.ask('POST', '/v1/suppressions', { email: 'bob.with.a.long.name@a-rather-long-domain.example' })
-      const page = await board.open('/domains', { theme })
-      const { data } = await house.read('/v1/domains')
+      await house().ask('POST', '/v1/suppressions', { email: 'bob.with.a.long.name@a-rather-long-domain.example' })
+      const page = await board().open('/domains', { theme })
+      const { data } = await house().read('/v1/domains')
       for (const [path, name] of [
         ['/domains', 'Domains'],
         [`/domains/${data.at(-1).id}`, DOMAIN],
@@ -162,7 +151,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
         ['/suppressions', 'Suppressions'],
       ] as const) {
         await page.setViewportSize({ width: 1280, height: 900 })
-        await page.goto(`${board.origin}/dashboard${path}`)
+        await page.goto(`${board().origin}/dashboard${path}`)
         await heading(page, name)
         await page.getByText('Loading…').waitFor({ state: 'detached' })
         expect([path, await axeFaults(page)]).toEqual([path, []])

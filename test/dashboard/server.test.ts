@@ -1,26 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
-import type { TestHouse } from '../support/house.ts'
-import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { expect } from 'bun:test'
+import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 
 /** What only the operator has: organizations and plans, sign-in, configuration, audit log. */
 
-describe.skipIf(!hasBrowser)('the dashboard', () => {
-  let board: TestDashboard
-  let house: TestHouse
-  beforeAll(async () => {
-    board = await startDashboard()
-    house = board.house
-  }, LIMIT_MS)
-  afterAll(() => board?.close(), LIMIT_MS)
-
-  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
-  const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-  const journey = (name: string, walk: () => Promise<void>) => test(name, walk, LIMIT_MS)
-
+describeJourneys(({ board, house, journey, heading, press }) => {
   journey('makes an organization, changes its plan, and acts for it', async () => {
-    await house.clock.advance(1_000) // the other one is older
-    const page = await board.open('/organizations', { expected: /409/ })
+    await house().clock.advance(1_000) // the other one is older
+    const page = await board().open('/organizations', { expected: /409/ })
     await page.getByRole('heading', { name: 'Usage of Shop' }).waitFor()
     await press(page, 'Create organization')
     const dialog = page.getByRole('dialog', { name: 'Create an organization' })
@@ -38,14 +24,14 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await screenshot(page, 'organizations')
     await press(page, 'Act for it (Bakery)')
     await heading(page, 'Overview')
-    await page.goto(`${board.origin}/dashboard/domains`)
+    await page.goto(`${board().origin}/dashboard/domains`)
     await page.getByText('No domain yet').waitFor()
     expect(await page.getByRole('combobox', { name: 'Organization' }).inputValue()).toStartWith('org_')
   })
 
   journey('sets a password that opens it from then on, and ends other sessions', async () => {
-    const page = await board.open('/settings', { expected: /400|401/ })
-    const other = await board.open('/settings', { expected: /401/ })
+    const page = await board().open('/settings', { expected: /400|401/ })
+    const other = await board().open('/settings', { expected: /401/ })
     await page.getByLabel('New password').fill('correct horse battery')
     await press(page, 'Set password')
     await page.getByRole('heading', { name: 'Change the password' }).waitFor()
@@ -68,8 +54,8 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   })
 
   journey('shows configuration and audit log, to be read by everybody', async () => {
-    await house.ask('POST', '/v1/suppressions', { email: 'ann@customer.example' })
-    const page = await board.open('/settings?tab=configuration')
+    await house().ask('POST', '/v1/suppressions', { email: 'ann@customer.example' })
+    const page = await board().open('/settings?tab=configuration')
     await page.getByText('It is changed in the file').waitFor()
     await page.getByRole('tab', { name: 'Audit log' }).click()
     await page.getByRole('cell', { name: 'suppressions_create' }).waitFor()
@@ -85,7 +71,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
         ['/settings?tab=audit-log', 'Settings'],
       ] as const) {
         await page.setViewportSize({ width: 1280, height: 900 })
-        await page.goto(`${board.origin}/dashboard${path}`)
+        await page.goto(`${board().origin}/dashboard${path}`)
         await heading(page, name)
         await page.getByText('Loading…').waitFor({ state: 'detached' })
         expect([path, await axeFaults(page)]).toEqual([path, []])

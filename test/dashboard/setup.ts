@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, describe, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
@@ -172,4 +173,31 @@ export function overflow(page: Page): Promise<string[]> {
 export async function screenshot(page: Page, name: string): Promise<void> {
   mkdirSync(SHOTS, { recursive: true })
   await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true })
+}
+
+/** What a file of journeys walks with. */
+export interface Walk {
+  board(): TestDashboard
+  house(): TestHouse
+  journey(name: string, walk: () => Promise<void>): void
+  heading(page: Page, name: string): Promise<void>
+  press(page: Page, name: string): Promise<void>
+}
+
+/** The journeys of a file, over one house and one browser; none where there is no browser. */
+export function describeJourneys(journeys: (walk: Walk) => void): void {
+  describe.skipIf(!hasBrowser)('the dashboard', () => {
+    let board: TestDashboard
+    beforeAll(async () => {
+      board = await startDashboard()
+    }, LIMIT_MS)
+    afterAll(() => board?.close(), LIMIT_MS)
+    journeys({
+      board: () => board,
+      house: () => board.house,
+      journey: (name, walk) => test(name, walk, LIMIT_MS),
+      heading: (page, name) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor(),
+      press: (page, name) => page.getByRole('button', { name, exact: true }).click(),
+    })
+  })
 }

@@ -1,31 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
-import type { TestHouse } from '../support/house.ts'
-import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
+import { expect } from 'bun:test'
+import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 
 /** Webhooks: made, told, looked into, replayed. */
 
-describe.skipIf(!hasBrowser)('the dashboard', () => {
-  let board: TestDashboard
-  let house: TestHouse
-  beforeAll(async () => {
-    board = await startDashboard()
-    house = board.house
-  }, LIMIT_MS)
-  afterAll(() => board?.close(), LIMIT_MS)
-
-  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
-  const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-  const journey = (name: string, walk: () => Promise<void>) => test(name, walk, LIMIT_MS)
-
+describeJourneys(({ board, house, journey, heading, press }) => {
   journey('makes a webhook, shows its secret once, tries it, and tells of every answer', async () => {
-    const page = await board.open('/webhooks', { expected: /400/ })
+    const page = await board().open('/webhooks', { expected: /400/ })
     await press(page, 'Create webhook')
     const dialog = page.getByRole('dialog', { name: 'Create a webhook' })
     await dialog.getByLabel('URL').fill('https://10.0.0.1/hook')
     await dialog.getByRole('button', { name: 'Create webhook' }).click()
     await dialog.locator('.fault').waitFor()
-    await dialog.getByLabel('URL').fill(`${house.receiver.url}-two`)
+    await dialog.getByLabel('URL').fill(`${house().receiver.url}-two`)
     await dialog.getByLabel(/^message.opened/).uncheck()
     await dialog.getByRole('button', { name: 'Create webhook' }).click()
     const secret = page.getByRole('dialog', { name: 'Signing secret' })
@@ -33,10 +19,10 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     expect(await axeFaults(page)).toEqual([])
     await press(page, 'I have it')
 
-    await page.getByRole('link', { name: `${house.receiver.url}-two` }).click()
-    await heading(page, `${house.receiver.url}-two`)
+    await page.getByRole('link', { name: `${house().receiver.url}-two` }).click()
+    await heading(page, `${house().receiver.url}-two`)
     await page.getByText('Nothing was told yet').waitFor()
-    house.receiver.script({ status: 500, body: 'out of order <b>here</b>' })
+    house().receiver.script({ status: 500, body: 'out of order <b>here</b>' })
     await press(page, 'Send test event')
     await page.getByLabel('Event', { exact: true }).selectOption('message.clicked')
     await press(page, 'Send')
@@ -47,24 +33,24 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await shown.getByText('"test": true').waitFor()
     expect(await axeFaults(page)).toEqual([])
     await screenshot(page, 'webhook-delivery')
-    house.receiver.script(204)
+    house().receiver.script(204)
     await press(page, 'Try again now')
     await page.getByRole('cell', { name: '204, 2 tries' }).waitFor()
     await page.getByRole('combobox', { name: 'Status' }).selectOption('failed')
     await page.getByText('None like that').waitFor()
     await page.getByRole('combobox', { name: 'Status' }).selectOption('')
 
-    const { body } = await house.send()
-    await house.ended(body.id)
+    const { body } = await house().send()
+    await house().ended(body.id)
     await page.getByRole('cell', { name: 'message.delivered' }).waitFor()
-    await house.clock.advance(1_000)
-    const before = house.receiver.requests.length
+    await house().clock.advance(1_000)
+    const before = house().receiver.requests.length
     await press(page, 'Send past events again')
     await page.getByLabel('From').fill('2020-01-01T00:00')
     await press(page, 'Send again')
     await press(page, 'Yes, send again')
     await page.getByText(/out again$/).waitFor()
-    await house.receiver.received(before + 1)
+    await house().receiver.received(before + 1)
 
     await press(page, 'New secret')
     await press(page, 'Make a new secret')

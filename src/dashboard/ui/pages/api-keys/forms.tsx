@@ -5,6 +5,7 @@ import { useLoad } from '../../kit/load.ts'
 import { Fault } from '../../kit/pieces.tsx'
 import { href } from '../../kit/router.ts'
 import { mode } from '../../kit/state.ts'
+import { GraceField } from '../grace-field.tsx'
 
 interface Making {
   onClose: () => void
@@ -88,16 +89,7 @@ export function RotateKey({ of: key, onClose, onMade }: Making & { of: Json }) {
           onMade(await post(`/v1/api-keys/${key.id}/rotate`, { grace_period_minutes: minutes }))
         }}
       >
-        <Field name="grace_period_minutes" label="The old key ends">
-          {(control) => (
-            <select {...control} defaultValue="60">
-              <option value="0">at once</option>
-              <option value="60">in an hour</option>
-              <option value="1440">in a day</option>
-              <option value="10080">in a week</option>
-            </select>
-          )}
-        </Field>
+        <GraceField label="The old key ends" />
       </Form>
     </Dialog>
   )

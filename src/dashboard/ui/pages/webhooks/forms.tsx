@@ -3,6 +3,7 @@ import { confirm, Dialog } from '../../kit/dialog.tsx'
 import { Check, Field, Form } from '../../kit/form.tsx'
 import { number } from '../../kit/format.ts'
 import { toast } from '../../kit/toast.tsx'
+import { GraceField } from '../grace-field.tsx'
 import { EVENT_TYPES } from './event-types.ts'
 
 interface Asking {
@@ -83,16 +84,7 @@ export function RotateSecret({ of: webhook, onClose, onMade }: Asking & { of: Js
           onMade(await post(`/v1/webhooks/${webhook.id}/rotate-secret`, { grace_period_minutes: minutes }))
         }}
       >
-        <Field name="grace_period_minutes" label="The old secret ends">
-          {(control) => (
-            <select {...control} defaultValue="60">
-              <option value="0">at once</option>
-              <option value="60">in an hour</option>
-              <option value="1440">in a day</option>
-              <option value="10080">in a week</option>
-            </select>
-          )}
-        </Field>
+        <GraceField label="The old secret ends" />
       </Form>
     </Dialog>
   )
