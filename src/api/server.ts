@@ -13,18 +13,19 @@ import type { Random } from '../platform/random.ts'
 import type { Store } from '../storage/store.ts'
 import { createOnce, type Once } from '../submission/once.ts'
 import { VERSION } from '../version.ts'
-import { JSON_TYPE, type Rendered, render } from './answer.ts'
+import { JSON_TYPE, render } from './answer.ts'
 import { createAudit, type Origin } from './audit.ts'
 import { type Auth, createAuth } from './auth.ts'
 import { documentPages } from './documents.ts'
 import { headersOf, STATUS_OF, toBody, toRefusal, unavailable } from './errors.ts'
+import { begin, type Exchange, send, withRequestId } from './exchange.ts'
 import { healthPages } from './health.ts'
 import { createIdempotency } from './idempotency.ts'
 import type { ClearDoor } from './in-clear.ts'
 import { createLargeBodies } from './large-bodies.ts'
 import { liftBase64 } from './lift-base64.ts'
 import { createListener, type Listener } from './listener.ts'
-import type { Answer, Call, MakeRemember, Operation } from './operation.ts'
+import type { Call, MakeRemember, Operation } from './operation.ts'
 import { isOperator, requireOperator } from './operator.ts'
 import { perform } from './perform.ts'
 import { createRateLimit, type RateLimit, writeRateHeaders } from './rate-limit.ts'
@@ -348,23 +349,9 @@ export function createApi(options: ApiOptions): Api {
 
 type Params = Record<string, string>
 
-/** One request and what became known of it, for the log and for every answer. */
-interface Exchange {
-  requestId: string
-  operation: Operation | null
-  key: ApiKey | null
-  headers: Record<string, string>
-}
-
 /** Enough for the last bytes of a stream to get out. */
 const STREAM_END_MS = 500
-function withRequestId(response: Response, { requestId }: Exchange): Response {
-  response.headers.set('x-request-id', requestId)
-  return response
-}
-
 const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
-const STREAM_TYPE = 'application/octet-stream'
 const NO_BYTES: Uint8Array = new Uint8Array(0)
 const rememberNothing: MakeRemember = () => undefined
 
@@ -409,23 +396,4 @@ function createCall(
     },
     holds,
   }
-}
-
-/** An answer that goes on. HEAD has none of it: nobody would read it, and so nobody would end it. */
-function begin(answer: Answer & { body: ReadableStream }, request: Request, exchange: Exchange): Response {
-  const { status, body, headers, contentType = STREAM_TYPE } = answer
-  if (request.method !== 'HEAD') return send({ status, body, headers, contentType }, exchange)
-  void body.cancel()
-  return send({ status, body: '', headers, contentType }, exchange)
-}
-
-function send(
-  rendered: Omit<Rendered, 'body'> & { body: Rendered['body'] | ReadableStream },
-  exchange: Exchange,
-): Response {
-  const { headers } = exchange
-  headers['content-type'] = rendered.contentType
-  if (exchange.operation?.secretAnswer) headers['cache-control'] = 'no-store'
-  for (const name in rendered.headers) headers[name.toLowerCase()] = rendered.headers[name]!
-  return new Response(rendered.body, { status: rendered.status, headers })
 }

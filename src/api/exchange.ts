@@ -1,0 +1,39 @@
+import type { ApiKey } from '../model/api-key.ts'
+import type { Rendered } from './answer.ts'
+import type { Answer, Operation } from './operation.ts'
+
+/** One request and what became known of it, for the log and for every answer. */
+export interface Exchange {
+  requestId: string
+  operation: Operation | null
+  key: ApiKey | null
+  headers: Record<string, string>
+}
+
+/** Response → the same with the id of its request. */
+export function withRequestId(response: Response, { requestId }: Exchange): Response {
+  response.headers.set('x-request-id', requestId)
+  return response
+}
+
+/** An answer that goes on. HEAD has none of it: nobody would read it, and so nobody would end it. */
+export function begin(answer: Answer & { body: ReadableStream }, request: Request, exchange: Exchange): Response {
+  const { status, body, headers, contentType = STREAM_TYPE } = answer
+  if (request.method !== 'HEAD') return send({ status, body, headers, contentType }, exchange)
+  void body.cancel()
+  return send({ status, body: '', headers, contentType }, exchange)
+}
+
+/** What is to be said → the response, with the headers that the exchange has gathered. */
+export function send(
+  rendered: Omit<Rendered, 'body'> & { body: Rendered['body'] | ReadableStream },
+  exchange: Exchange,
+): Response {
+  const { headers } = exchange
+  headers['content-type'] = rendered.contentType
+  if (exchange.operation?.secretAnswer) headers['cache-control'] = 'no-store'
+  for (const name in rendered.headers) headers[name.toLowerCase()] = rendered.headers[name]!
+  return new Response(rendered.body, { status: rendered.status, headers })
+}
+
+const STREAM_TYPE = 'application/octet-stream'
