@@ -1,6 +1,5 @@
 import { createBodyRoom } from '../platform/body-room.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Log } from '../platform/log.ts'
 import type { ClaimedDelivery, Deliveries } from '../storage/store.ts'
 
 /** Messages of up to so many bytes come with their claim: a hundred of them, which a claim has at most, are no burden. */
@@ -15,8 +14,7 @@ const WAIT_MS = 20 * 60_000
  *  some to the others; small mail never waits. */
 export interface LargeContents {
   /** Does `work` with the content of a claim. Null when there was no room for it within 20 minutes, or `signal` ended the
-   *  wait: then nothing was done. A content that cannot be read is an empty one, of which no mail can be composed: that
-   *  defers the delivery like any fault of our own. */
+   *  wait: then nothing was done. Rejects when the content cannot be read, or is gone, and with what `work` does. */
   during<T>(
     claim: ClaimedDelivery,
     site: string,
@@ -25,26 +23,20 @@ export interface LargeContents {
   ): Promise<T | null>
 }
 
-export function createLargeContents(deliveries: Pick<Deliveries, 'content'>, clock: Clock, log: Log): LargeContents {
+export function createLargeContents(deliveries: Pick<Deliveries, 'content'>, clock: Clock): LargeContents {
   const room = createBodyRoom({ totalBytes: ROOM_BYTES, clock })
-  const read = (messageId: string) =>
-    deliveries.content(messageId).catch((error) => {
-      log.error('a content cannot be read', { message_id: messageId, error })
-      return null
-    })
-
   return {
     async during({ message, content }, site, signal, work) {
       if (content !== null) return work(content)
       const leave = await room.enter(site, message.sizeBytes, WAIT_MS, signal)
       if (leave === null) return null
       try {
-        return await work((await read(message.id)) ?? NOTHING)
+        const read = await deliveries.content(message.id)
+        if (read === null) throw new Error('the content is gone')
+        return await work(read)
       } finally {
         leave()
       }
     },
   }
 }
-
-const NOTHING = new Uint8Array()

@@ -20,6 +20,7 @@ import type { ClaimedDelivery, DeliveryRecord, Store } from '../storage/store.ts
 import { createAdmission, GIVEN_UP } from './admission.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
 import { createLargeContents, SMALL_CONTENT_BYTES } from './large-contents.ts'
+import { internalFault } from './outcome.ts'
 import { simulate } from './sandbox.ts'
 import { nextAttempt } from './schedule.ts'
 import type { SiteState } from './site-state.ts'
@@ -113,7 +114,7 @@ export function createOutboundLoop(house: {
   const giveUp = new AbortController()
   /** What waits for room waits no longer. */
   const leaving = new AbortController()
-  const contents = createLargeContents(store.deliveries, clock, log)
+  const contents = createLargeContents(store.deliveries, clock)
 
   const tick = async (): Promise<number | null> => {
     await followTheClock()
@@ -189,10 +190,14 @@ export function createOutboundLoop(house: {
     const now = clock.now()
     if (expiresAt !== null && now >= expiresAt) return expired(claim, 'expires_in', now)
     if (way === GIVEN_UP) return expired(claim, 'max_age', now)
-    return contents.during(claim, way.site, leaving.signal, async (content) => {
+    const attempted = contents.during(claim, way.site, leaving.signal, async (content) => {
       // The content goes over to a thread; what a rehearsal needs of it is looked at before.
       const reactions = claim.message.mode === 'test' ? reactionsTo(claim, content) : []
       return { ...(await house.attempt(toJob(claim, content, way))), reactions }
+    })
+    return attempted.catch((error) => {
+      log.error('a content cannot be read', { delivery_id: claim.delivery.id, error })
+      return untried(claim, internalFault(error), now)
     })
   }
 
@@ -335,10 +340,15 @@ function responseOf(outcome: Outcome): string {
 }
 
 /** A message past its `expires_in`, or past its age while its site had no room: no attempt starts after that. */
-function expired({ delivery }: ClaimedDelivery, rule: 'expires_in' | 'max_age', now: number): Tried {
+function expired(claim: ClaimedDelivery, rule: 'expires_in' | 'max_age', now: number): Tried {
   const cause = { class: 'expired', rule }
   const message = 'expired before it could be delivered'
   const outcome = { kind: 'bounced', bounceType: 'soft', code: '4.4.7', message, cause } as const
+  return untried(claim, outcome, now)
+}
+
+/** No thread was given the mail. */
+function untried({ delivery }: ClaimedDelivery, outcome: Exclude<Outcome, { kind: 'delivered' }>, now: number): Tried {
   const attempt = unmetAttempt(outcome, { number: delivery.attempts, startedAt: now, endedAt: now })
   return { outcome, attempt, reactions: [] }
 }

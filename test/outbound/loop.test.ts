@@ -231,6 +231,19 @@ describe('large mail', () => {
     expect(jobs.map(({ content }) => Buffer.compare(content, CONTENT))).toEqual([0, 0, 0, 0, 0])
   })
 
+  test('that cannot be read at the moment is put off, and no thread gets it', async () => {
+    const { clock, queue, store, told, jobs } = await world(() => OK)
+    const { content } = store.deliveries
+    store.deliveries.content = () => Promise.reject(new Error('the disk cannot be read'))
+    const message = await queue(['ann@one.example'], large)
+    await clock.advance(0)
+    expect(jobs).toEqual([])
+    expect(await told(message)).toEqual(['0 message.deferred'])
+    store.deliveries.content = content
+    await clock.advance(60_000)
+    expect(await told(message)).toEqual(['0 message.deferred', '60 message.delivered'])
+  })
+
   test('that waits when the house stops is due again at once', async () => {
     const { clock, queue, store, loop } = await world(() => new Promise(() => {}))
     await queue(['first@slow.example'], large)
