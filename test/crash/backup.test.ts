@@ -26,14 +26,25 @@ const ended = async (...args: string[]) => {
 const at = (name: string) => join(world.folder, name)
 const leftovers = () => readdirSync(world.folder).filter((name) => name.startsWith('.postrider-'))
 
-/** Starts it and kills it after up to `withinMs`; false when it was faster. */
-async function killed(withinMs: number, ...args: string[]): Promise<boolean> {
+/** How long it takes to its end, in milliseconds. */
+async function lengthOf(...args: string[]): Promise<number> {
+  const startedAt = performance.now()
+  await ended(...args)
+  return performance.now() - startedAt
+}
+
+/** Starts it and kills it after `afterMs`; false when it was faster. */
+async function killed(afterMs: number, ...args: string[]): Promise<boolean> {
   const child = command(...args)
-  const timer = setTimeout(() => child.kill('SIGKILL'), withinMs * Math.random())
+  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
   await exitOf(child)
   clearTimeout(timer)
   return child.signalCode === 'SIGKILL'
 }
+
+/** Moments of the kills: spread over all of what takes `lengthMs`, each at random in its share. */
+const momentsIn = (lengthMs: number) =>
+  Array.from({ length: KILLS }, (_, kill) => ((kill + Math.random()) / KILLS) * lengthMs)
 
 test(
   'a backup under load has all that was acknowledged before; restored, it sends nothing by itself, and signs as before',
@@ -84,10 +95,10 @@ test(
 test(
   `${KILLS} times kill -9 in a backup: the one before it stays whole, and the next one tidies up`,
   async () => {
-    await ended('backup', at('two.tar.zst'))
+    const lengthMs = await lengthOf('backup', at('two.tar.zst'))
     let hits = 0
-    for (let kill = 0; kill < KILLS; kill++) {
-      if (await killed(400, 'backup', at('two.tar.zst'))) hits++
+    for (const afterMs of momentsIn(lengthMs)) {
+      if (await killed(afterMs, 'backup', at('two.tar.zst'))) hits++
       await ended('restore', '--verify', at('two.tar.zst'))
     }
     expect(hits).toBeGreaterThan(0)
@@ -102,12 +113,13 @@ test(
   async () => {
     await ended('backup', at('three.tar.zst'))
     const backedUp = idsIn(world.dataDir).size
+    const lengthMs = await lengthOf('restore', at('three.tar.zst'), '--replace')
     let hits = 0
-    for (let kill = 0; kill < KILLS; kill++) {
+    for (const [kill, afterMs] of momentsIn(lengthMs).entries()) {
       await ended('send', '--from', 'a@example.com', '--to', `b${kill}@example.org`, '--subject', 's', '--text', 't')
       const old = idsIn(world.dataDir).size
       expect(old).toBeGreaterThan(backedUp)
-      if (await killed(700, 'restore', at('three.tar.zst'), '--replace')) hits++
+      if (await killed(afterMs, 'restore', at('three.tar.zst'), '--replace')) hits++
       expect(existsSync(join(world.dataDir, 'seal.key'))).toBe(true)
       expect([old, backedUp]).toContain(idsIn(world.dataDir).size)
     }
