@@ -15,6 +15,9 @@ const MAIL: Omit<AnalysisInput, 'html'> = {
   sizeBytes: 1,
 }
 
+/** Beyond what a busy machine takes for any of these; more than their length would take minutes. */
+const ENDLESS_MS = 4_000
+
 function timeOf(html: string, text: string | null = null): number {
   const start = performance.now()
   analyze({ ...MAIL, html, text })
@@ -29,7 +32,7 @@ test('a mail of 100 KB is read in less than 50 ms', () => {
   expect(Math.min(...Array.from({ length: 5 }, () => timeOf(html)))).toBeLessThan(50)
 })
 
-describe('what is hostile is answered within a second:', () => {
+describe('what is hostile costs no more than its length:', () => {
   const MANY = 100_000
   for (const [what, html] of [
     ['nested tags', '<div>'.repeat(MANY)],
@@ -58,8 +61,8 @@ describe('what is hostile is answered within a second:', () => {
     ['ten megabytes', 'x<b>y</b>'.repeat(MANY * 11)],
   ] as const) {
     test(what, () => {
-      expect(timeOf(html)).toBeLessThan(1000)
-      expect(timeOf('<p>x</p>', html)).toBeLessThan(1000)
+      expect(timeOf(html)).toBeLessThan(ENDLESS_MS)
+      expect(timeOf('<p>x</p>', html)).toBeLessThan(ENDLESS_MS)
     })
   }
 })

@@ -189,7 +189,7 @@ describe('nothing an author writes is slow', () => {
     test(`${what} by the hundred thousand take no longer than their length`, () => {
       const start = performance.now()
       scanHtml(html, { tag() {}, text() {}, comment() {} })
-      expect(performance.now() - start).toBeLessThan(500) // a quadratic scan takes minutes
+      expect(performance.now() - start).toBeLessThan(4_000) // a quadratic scan takes minutes
     })
   }
 })

@@ -41,7 +41,7 @@ test('a list gives what can be understood, in order', () => {
 test.each(['"\\', '(\\', '"(', '(', 'a,', '<', '=?utf-8?q?'])('takes no time for a header full of %p', (piece) => {
   const startedAt = performance.now()
   mailboxesOf(piece.repeat(200_000 / piece.length))
-  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  expect(performance.now() - startedAt).toBeLessThan(4_000)
 })
 
 test('whatever stands there, what is read can be written and read again', () => {
