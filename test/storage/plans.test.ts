@@ -69,7 +69,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   ],
   [/^select min\(next_attempt_at\) from deliveries/, /COVERING INDEX deliveries_due \(destination=\?/],
   [
-    /^select d\.number, d\.id, .* where d\.webhook_id = \? and d\.next_attempt_at <=/,
+    /^select d\.number, d\.id, .* where d\.webhook_id = \+\? and d\.next_attempt_at <=/,
     /INDEX webhook_deliveries_due \(webhook_id=\? AND next_attempt_at<\?\)/,
   ],
   [/^select min\(next_attempt_at\) from webhook_deliveries/, /COVERING INDEX webhook_deliveries_due \(webhook_id=\?/],
@@ -78,7 +78,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/^update deliveries set worker = null.*worker is not null/, /COVERING INDEX deliveries_leased/],
   [/^update webhook_deliveries set worker = null.*worker is not null/, /COVERING INDEX webhook_deliveries_leased/],
   [
-    /from inbound_deliveries where route_id = \? and next_attempt_at <=/,
+    /from inbound_deliveries where route_id = \+\? and next_attempt_at <=/,
     /INDEX inbound_deliveries_due \(route_id=\? AND next_attempt_at<\?\)/,
   ],
   [/^select min\(next_attempt_at\) from inbound_deliveries/, /COVERING INDEX inbound_deliveries_due \(route_id=\?/],

@@ -31,9 +31,9 @@ const DUE_TIMES = `with recursive destinations (key) as (
       from destinations where key is not null)
   select key, (select min(next_attempt_at) from deliveries where destination = key and next_attempt_at is not null) as at
   from destinations where key is not null`
-const NEXT_OF = 'select min(next_attempt_at) from deliveries where destination = ? and next_attempt_at is not null'
+const NEXT_OF = 'select min(next_attempt_at) from deliveries where destination = +? and next_attempt_at is not null'
 const DUE = `select number, message_number as messageNumber from deliveries
-  where destination = ? and next_attempt_at <= ? order by next_attempt_at limit ?`
+  where destination = +? and next_attempt_at <= ? order by next_attempt_at limit +?`
 const EXPIRED = `select d.number, d.message_number as messageNumber
   from messages m join deliveries d on d.message_number = m.number
   where m.expires_at <= ? and m.status in ('scheduled', 'queued', 'deferred')
@@ -42,7 +42,7 @@ const EXPIRED = `select d.number, d.message_number as messageNumber
 const LEASE = `update deliveries set attempts = attempts + 1, last_attempt_at = ?, worker = ?, next_attempt_at = ?
   where number = ?`
 const DELIVERY = `select ${DELIVERY_COLUMNS} from deliveries d join messages m on m.number = d.message_number
-  where d.number = ?`
+  where d.number = +?`
 const MESSAGE = `select ${MESSAGE_COLUMNS} from messages m where m.number = ?`
 const CONTENT = 'select content from message_contents where message_number = ?'
 const CONTENT_OF = `select c.message_number as number, c.content as first
@@ -70,7 +70,7 @@ const LEAPT = `update deliveries set next_attempt_at = next_attempt_at + ?
   where destination = ? and next_attempt_at > ? and (worker is not null or status = 'deferred')`
 const GET = `select ${DELIVERY_COLUMNS}, d.message_number as messageNumber
   from deliveries d join messages m on m.number = d.message_number
-  where d.id = ?`
+  where d.id = +?`
 // A worker that is just trying it loses its lease.
 const END_LATE = `update deliveries set status = ?, smtp_response = ?, bounce_type = ?, bounce_code = ?,
     delivered_at = iif(?, coalesce(delivered_at, ?), null), worker = null, next_attempt_at = null

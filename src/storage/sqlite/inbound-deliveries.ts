@@ -19,9 +19,10 @@ const DUE_TIMES = `with recursive routes (key) as (
   select key, (select min(next_attempt_at) from inbound_deliveries
     where route_id = key and next_attempt_at is not null) as at
   from routes where key is not null`
-const NEXT_OF = 'select min(next_attempt_at) from inbound_deliveries where route_id = ? and next_attempt_at is not null'
+const NEXT_OF =
+  'select min(next_attempt_at) from inbound_deliveries where route_id = +? and next_attempt_at is not null'
 const DUE = `select number, id, message_number as messageNumber, attempts from inbound_deliveries
-  where route_id = ? and next_attempt_at <= ? order by next_attempt_at limit ?`
+  where route_id = +? and next_attempt_at <= ? order by next_attempt_at limit +?`
 const MESSAGE = `select ${INBOUND_COLUMNS} from inbound_messages m where m.number = ?`
 const LEASE = 'update inbound_deliveries set attempts = attempts + 1, worker = ?, next_attempt_at = ? where number = ?'
 const HELD = `select number, message_number as messageNumber, route_id as routeId from inbound_deliveries

@@ -22,11 +22,11 @@ const DUE_TIMES = `with recursive waiting (key) as (
     where webhook_id = key and next_attempt_at is not null) as at
   from waiting where key is not null`
 const NEXT_OF =
-  'select min(next_attempt_at) from webhook_deliveries where webhook_id = ? and next_attempt_at is not null'
+  'select min(next_attempt_at) from webhook_deliveries where webhook_id = +? and next_attempt_at is not null'
 const DUE = `select d.number, d.id, d.webhook_id as webhookId, d.type, d.attempts, e.id as eventId, e.body,
     e.organization_id as organizationId, e.message_id as messageId
   from webhook_deliveries d join events e on e.number = d.event_number
-  where d.webhook_id = ? and d.next_attempt_at <= ? order by d.next_attempt_at limit ?`
+  where d.webhook_id = +? and d.next_attempt_at <= ? order by d.next_attempt_at limit +?`
 const LEASE = 'update webhook_deliveries set attempts = attempts + 1, worker = ?, next_attempt_at = ? where number = ?'
 const HELD =
   'select number, webhook_id as webhookId from webhook_deliveries where id = ? and worker = ? and attempts = ?'

@@ -1,0 +1,71 @@
+import { expect, spyOn, test } from 'bun:test'
+import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
+import { migrate } from '../../src/storage/sqlite/migrate.ts'
+import { storeOn } from '../../src/storage/sqlite/open.ts'
+import { openSeal } from '../../src/storage/sqlite/seal-key.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { accept, claim, createRecords, found, LEASE, postAttempt, type Records, recordOf, START } from './records.ts'
+
+test('what a mail asks of the store on its way is prepared once and not for each mail', async () => {
+  const db = connect(':memory:', { busyTimeoutMs: 0 })
+  migrate(db, 0)
+  const store = storeOn(watched(db), openSeal(':memory:', db))
+  const records = createRecords()
+  await found(store, records)
+  await store.webhooks.create(records.webhook(), 'secret')
+  const route = records.inboundRoute()
+  await store.inboundRoutes.create(route, 'secret')
+  const carry = async () => {
+    await sent(store, records)
+    await store.inbound.accept(records.acceptedInbound([route]))
+    await answered(store.inboundDeliveries)
+  }
+  await carry()
+  // The driver writes the function that makes a statement's rows after each time that SQLite has prepared it.
+  const written = spyOn(globalThis, 'Function')
+  try {
+    await carry()
+    expect(written.mock.calls).toEqual([])
+    db.prepare('select 1 as one').get()
+    expect(written).toHaveBeenCalledTimes(1) // the driver is still as it was
+  } finally {
+    written.mockRestore()
+    await store.close()
+  }
+})
+
+async function sent(store: Store, records: Records): Promise<void> {
+  await accept(store, records.accepted(), records.accepted())
+  store.deliveries.nextDueAt(() => 1)
+  for (const claimed of await claim(store)) {
+    await store.deliveries.record(recordOf(claimed, undefined, { events: [records.event()] }))
+  }
+  await answered(store.webhookDeliveries)
+}
+
+async function answered(queue: Store['webhookDeliveries'] | Store['inboundDeliveries']): Promise<void> {
+  const claims = await queue.claimDue({ now: START, limit: 9, lease: LEASE, freeFor: () => 9 })
+  for (const { id, attempt, lease } of claims) {
+    const outcome = { status: 'delivered' as const, nextAttemptAt: null, pauseReason: null, now: START }
+    const attempted = postAttempt({ number: attempt })
+    await queue.record({ deliveryId: id, worker: lease.worker, attempt: attempted, ...outcome })
+  }
+}
+
+/** Single values are asked for as rows, which alone show it. */
+function watched(db: Connection): Connection {
+  const prepare = db.prepare.bind(db)
+  const single = (row: unknown) => Object.values(row as object)[0]
+  db.prepare = ((sql: string) => {
+    const statement = prepare(sql)
+    const pluck = () => ({
+      get: (...values: unknown[]) => {
+        const row = statement.get(...values)
+        return row === undefined ? undefined : single(row)
+      },
+      all: (...values: unknown[]) => statement.all(...values).map(single),
+    })
+    return Object.assign(statement, { pluck })
+  }) as Connection['prepare']
+  return db
+}
