@@ -1440,6 +1440,7 @@ export interface SendMessage {
   attachments?: Array<{
     filename: string
     content: string
+    /** By the name of the file if not told. */
     content_type?: string | null
     /** For `<img src="cid:…">`. */
     content_id?: string | null
@@ -1785,6 +1786,7 @@ export interface MessagesAnalyzeBody {
   attachments?: Array<{
     filename: string
     content: string
+    /** By the name of the file if not told. */
     content_type?: string | null
     /** For `<img src="cid:…">`. */
     content_id?: string | null

@@ -25,3 +25,10 @@ function extensionOf(contentType: string): string {
   const subtype = contentType.split('/')[1] ?? ''
   return EXTENSIONS[contentType] ?? (/^[a-z0-9]{2,5}$/.test(subtype) ? subtype : 'bin')
 }
+
+/** File name → the media type its ending stands for, `application/octet-stream` for none and for unknown ones. By the
+ *  runtime's table; nothing is opened. */
+export function typeByName(name: string): string {
+  const ending = /\.(\w{1,10})$/.exec(name)?.[1]
+  return ending === undefined ? 'application/octet-stream' : Bun.file(`x.${ending}`).type.replace(/;.*/, '')
+}

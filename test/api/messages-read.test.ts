@@ -141,8 +141,20 @@ describe('content', () => {
       html: '<p>Hi Ann</p>',
       text: 'Hi Ann',
       headers: { 'X-A': 'b' },
-      attachments: [{ filename: 'a.txt', content_type: 'application/octet-stream', content_id: 'c', size_bytes: 5 }],
+      attachments: [{ filename: 'a.txt', content_type: 'text/plain', content_id: 'c', size_bytes: 5 }],
     })
+  })
+
+  test.each([
+    ['logo.PNG', 'image/png'],
+    ['Übersicht 2026.tar.gz', 'application/gzip'],
+    ['termin.ics', 'text/calendar'],
+    ['x.unheard', 'application/octet-stream'],
+    ['README', 'application/octet-stream'],
+  ])('an attachment without a type has that of its name: %s', async (filename, type) => {
+    const { body } = await house.send({ ...MAIL, attachments: [{ filename, content: '' }] })
+    const content = await house.ask('GET', `/v1/messages/${body.id}/content`)
+    expect(content.body.attachments).toMatchObject([{ filename, content_type: type }])
   })
 
   test('html comes as it is, and may neither run nor load nor be sniffed', async () => {

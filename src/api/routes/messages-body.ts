@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Mailbox, parseMailbox } from '../../mail/address.ts'
+import { typeByName } from '../../mail/file-name.ts'
 import type { Metadata } from '../../model/message.ts'
 import * as checks from '../../submission/checks.ts'
 import { MAX_RECIPIENTS } from '../../submission/recipients.ts'
@@ -131,13 +132,13 @@ const ATTACHMENT = z
         return checks.decodeBase64(content) ?? refuse(context, [], 'must be base64')
       })
       .meta({ type: 'string', contentEncoding: 'base64' }),
-    content_type: text(checks.contentTypeFault).nullish(),
+    content_type: text(checks.contentTypeFault).nullish().describe('By the name of the file if not told.'),
     content_id: z.string().transform(readContentId).nullish().describe('For `<img src="cid:…">`.'),
   })
   .transform(({ filename, content, content_type, content_id }) => ({
     filename,
     content,
-    contentType: content_type ?? 'application/octet-stream',
+    contentType: content_type ?? typeByName(filename),
     contentId: content_id ?? null,
   }))
 

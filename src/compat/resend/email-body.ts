@@ -42,11 +42,7 @@ export function messageOf(
   refuseOwnUnsubscribe(rest.headers)
   return {
     ...rest,
-    attachments: attachments?.map(({ path, filename, content_type, ...file }) => ({
-      ...file,
-      filename: filename || 'attachment',
-      content_type: content_type ?? typeOf(filename ?? ''),
-    })),
+    attachments: attachments?.map(({ path, filename, ...file }) => ({ ...file, filename: filename || 'attachment' })),
     metadata: tags && Object.fromEntries(tags.map(({ name, value }) => [name, value])),
     scheduled_at: at == null ? undefined : timeOf(at, now),
     template_id: template?.id,
@@ -61,12 +57,6 @@ function refuseOwnUnsubscribe(headers: unknown): void {
   const field = `headers.${name}`
   const message = `${field} is written by this server: leave it out, and have it by PATCH /v1/domains/<id> {"tracking":{"unsubscribe":true}}`
   throw invalid([{ field, message }])
-}
-
-/** Resend takes the type from the name where none is given. Nothing is opened: the runtime knows endings. */
-function typeOf(filename: string): string {
-  const ending = /\.(\w{1,10})$/.exec(filename)?.[1]
-  return ending === undefined ? 'application/octet-stream' : Bun.file(`x.${ending}`).type.replace(/;.*/, '')
 }
 
 /** Throws 422 for a text that is no time. */
