@@ -12,8 +12,9 @@ export interface RateState {
 }
 
 export interface RateLimit {
-  /** Counts one request of the key against its plan. Never throws but for what the store throws. */
-  take(key: ApiKey, now: number): Promise<RateState> | RateState
+  /** Counts one request of the key against the plan of its organization, as that is now. Never throws but for what the
+   *  store throws. */
+  take(key: ApiKey, now: number): RateState
   /** Counts one request of the operator's, by session: whose rate is no organization's. */
   takeOperator(sessionId: string, now: number): RateState
 }
@@ -32,15 +33,7 @@ export function createRateLimit(options: {
   const { organizations, plans } = options
   const windows = new Map<string, Window>()
   const successors = new Map<string, string>()
-  const limits = new Map<string, { limit: number; until: number }>()
   let sweepAt = 0
-
-  const count = (key: ApiKey, limit: number, now: number): RateState => {
-    if (now >= sweepAt) sweep(now)
-    if (limit === UNLIMITED) return NO_LIMIT
-    const id = key.rotatedTo === null ? key.id : moveToSuccessor(key.id, key.rotatedTo)
-    return spend(id, limit, now)
-  }
 
   const spend = (id: string, limit: number, now: number): RateState => {
     const window = windowOf(id, now)
@@ -76,25 +69,22 @@ export function createRateLimit(options: {
   const sweep = (now: number) => {
     sweepAt = now + WINDOW_MS
     for (const [id, window] of windows) if (window.endsAt <= now) windows.delete(id)
-    for (const [id, entry] of limits) if (entry.until <= now) limits.delete(id)
     if (successors.size > MAX_SUCCESSORS) successors.clear()
   }
 
-  const readLimit = async (key: ApiKey, now: number): Promise<number> => {
-    const organization = await organizations.get(key.organizationId)
+  const limitOf = (key: ApiKey): number => {
+    const organization = organizations.current(key.organizationId)
     const plan = organization === null ? undefined : plans(organization.plan)
-    const limit = plan?.requestsPerMinute ?? LIMIT_WITHOUT_PLAN
-    limits.set(key.organizationId, { limit, until: now + PLAN_MEMORY_MS })
-    return limit
+    return plan?.requestsPerMinute ?? LIMIT_WITHOUT_PLAN
   }
 
   return {
     take(key, now) {
-      const known = limits.get(key.organizationId)
-      if (known !== undefined && now < known.until && known.until - now <= PLAN_MEMORY_MS) {
-        return count(key, known.limit, now)
-      }
-      return readLimit(key, now).then((limit) => count(key, limit, now))
+      if (now >= sweepAt) sweep(now)
+      const limit = limitOf(key)
+      if (limit === UNLIMITED) return NO_LIMIT
+      const id = key.rotatedTo === null ? key.id : moveToSuccessor(key.id, key.rotatedTo)
+      return spend(id, limit, now)
     },
     takeOperator(sessionId, now) {
       if (now >= sweepAt) sweep(now)
@@ -116,7 +106,6 @@ interface Window {
 }
 
 const WINDOW_MS = 60_000 // document: requests per minute
-const PLAN_MEMORY_MS = 5_000 // a plan changed by the operator is in force this soon
 const LIMIT_WITHOUT_PLAN = 60 // a plan that is no longer configured: the document's smallest
 const OPERATOR_LIMIT = 1_200 // a page asks for five things; nobody turns that many
 const MAX_CHAIN = 100

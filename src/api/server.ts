@@ -142,7 +142,7 @@ export function createApi(options: ApiOptions): Api {
 
     const { key, session } = identify(request, now)
     exchange.key = key
-    await spendRate(key, session, exchange, now)
+    spendRate(key, session, exchange, now)
     const operation = requireMethod(route, route.operations.get(request.method))
     exchange.operation = operation
     const call = createCall(request, params, key, exchange.requestId, now, () => isLetIn(request))
@@ -233,9 +233,8 @@ export function createApi(options: ApiOptions): Api {
     return withRequestId(await page.handle(request, params, () => peerOf(request)), exchange)
   }
 
-  async function spendRate(key: ApiKey, session: Session | null, exchange: Exchange, now: number): Promise<void> {
-    const taken = session === null ? rateLimit.take(key, now) : rateLimit.takeOperator(session.id, now)
-    const rate = taken instanceof Promise ? await taken : taken
+  function spendRate(key: ApiKey, session: Session | null, exchange: Exchange, now: number): void {
+    const rate = session === null ? rateLimit.take(key, now) : rateLimit.takeOperator(session.id, now)
     writeRateHeaders(exchange.headers, rate)
     if (rate.allowed) return
     throw new Refusal('rate_limited', `more than ${rate.limit} requests a minute`, {

@@ -24,7 +24,7 @@ export interface RelayDeps {
    *  unknown, revoked or expired. */
   login: (password: string, now: number) => ApiKey
   /** Counts one request of the key against its plan; the same windows as the API's. */
-  takeRate: (key: ApiKey, now: number) => RateTaken | Promise<RateTaken>
+  takeRate: (key: ApiKey, now: number) => RateTaken
 }
 
 /** Whether the key may ask once more now, and what its plan says. */
@@ -58,7 +58,7 @@ export function createRelayDoor({ submission, once, clock, login, takeRate }: Re
       const key = visitor === undefined ? null : keyOf(visitor.password, login, now)
       if (key === null || !allows(key.permissions, 'send')) throw loginNeeded()
       visitor!.key = key
-      const rate = await takeRate(key, now)
+      const rate = takeRate(key, now)
       if (!rate.allowed) throw tooFast(rate.limit, rate.resetSeconds)
     },
 

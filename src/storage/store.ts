@@ -200,6 +200,8 @@ export interface Organizations {
   /** `conflict` when another one has that name; nothing is written then. */
   create(organization: Organization): Promise<'created' | 'conflict'>
   get(id: string): Promise<Organization | null>
+  /** The same. Synchronous: asked for at every request. */
+  current(id: string): Organization | null
   /** By id or by name. */
   find(idOrName: string): Promise<Organization | null>
   list(): Promise<Organization[]>

@@ -71,11 +71,10 @@ test('a rotated key and its successors share one window', async () => {
   expect(passed).toBe(20)
 })
 
-test('an unlimited plan says a limit that nobody reaches; a plan that is gone from the config is the smallest', async () => {
-  const { ask, store, own, clock } = await start('enterprise')
+test('an unlimited plan says a limit that nobody reaches; a plan gone from the config is the smallest, at once', async () => {
+  const { ask, store, own } = await start('enterprise')
   expect(rates(await ask('GET', '/v1/webhooks'))).toEqual([1e9, 1e9, 60])
   await store.organizations.setPlan(own.organization.id, 'no-such-plan')
-  await clock.advance(5_000)
   expect(rates(await ask('GET', '/v1/webhooks'))).toEqual([60, 59, 60])
 })
 
@@ -87,7 +86,7 @@ test('a clock that is set back does not lengthen a window', async () => {
     plans: () => ({ requestsPerMinute: 1, messagesPerMonth: 1, domains: 1, retentionDays: 1 }),
   })
   const key = own.keys.read.record
-  expect((await limiter.take(key, 10_000_000)).allowed).toBe(true)
-  expect((await limiter.take(key, 10_000_001)).allowed).toBe(false)
-  expect(await limiter.take(key, 1_000_000)).toEqual({ allowed: true, limit: 1, remaining: 0, resetSeconds: 60 })
+  expect(limiter.take(key, 10_000_000).allowed).toBe(true)
+  expect(limiter.take(key, 10_000_001).allowed).toBe(false)
+  expect(limiter.take(key, 1_000_000)).toEqual({ allowed: true, limit: 1, remaining: 0, resetSeconds: 60 })
 })

@@ -52,6 +52,14 @@ test('what another process accepts is counted with what is accepted here', async
   expect((await store.stats.hours(filter, [START]))[0]!.accepted).toBe(3)
 })
 
+test('a plan that another process set is the plan here', async () => {
+  expect(store.organizations.current(ORGANIZATION)!.plan).not.toBe('pro')
+  await elsewhere(`await store.organizations.setPlan(${JSON.stringify(ORGANIZATION)}, 'pro')`)
+  expect(store.organizations.current(ORGANIZATION)!.plan).toBe('pro')
+  await store.organizations.setPlan(ORGANIZATION, 'free')
+  expect(store.organizations.current(ORGANIZATION)!.plan).toBe('free')
+})
+
 test('a key that another process revoked opens nothing any more', async () => {
   const [key, secret] = [records.apiKey(), records.hash()]
   await store.apiKeys.create(key, secret)

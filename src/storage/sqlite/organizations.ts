@@ -33,16 +33,19 @@ export function sqliteOrganizations(db: Connection, writer: Writer, foreign: For
     return organization
   }
 
+  const current = (id: string) => {
+    foreign.glance()
+    return cache.get(id) ?? read(id)
+  }
+
   return {
     create: (organization) =>
       writer.write(() => {
         const { id, name, plan, createdAt } = organization
         return create.run(id, name, plan, createdAt).changes > 0 ? 'created' : 'conflict'
       }),
-    get: async (id) => {
-      foreign.glance()
-      return cache.get(id) ?? read(id)
-    },
+    get: async (id) => current(id),
+    current,
     find: async (idOrName) => (find.get(idOrName, idOrName) as Organization | undefined) ?? null,
     list: async () => list.all() as Organization[],
     page: async (asked) => toPage(page.all(idBefore(asked), asked.limit + 1) as Organization[], asked, (row) => row),
