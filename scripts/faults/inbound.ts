@@ -21,7 +21,7 @@ export const inbound: Fault = {
       const house = await world.serve()
       await world.api('POST', '/v1/inbound-routes', STORE)
       const witness = await watch(world, house.pid!)
-      const mail = largeMail(MAIL_BYTES)
+      const mail = largeMail(MAIL_BYTES, { isFilm: true })
       const came = await Promise.all(Array.from({ length: count }, () => deliverUntilTaken(port, mail)))
       const { peakMb, p99Ms, worstMs } = await witness.stop()
       const stalls = await stallsOf(world)

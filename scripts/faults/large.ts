@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Crashable } from '../../test/crash/setup.ts'
 import { ConnectionLost, openConnection } from '../../test/crash/smtp-client.ts'
@@ -9,8 +10,9 @@ export function largeMessage(to: string, sizeBytes: number): Buffer<ArrayBuffer>
   return Buffer.from(JSON.stringify({ from: 'us@example.com', to, subject: 's', text: 't', attachments }))
 }
 
-/** A mail of about so many bytes with one attachment, up to its final dot. */
-export function largeMail(sizeBytes: number): Buffer {
+/** A mail of about so many bytes with one attachment, up to its final dot; a film is nothing that compression makes
+ *  smaller. */
+export function largeMail(sizeBytes: number, options: { isFilm?: boolean } = {}): Buffer {
   const head = [
     'From: Bob <bob@client.example>',
     'To: desk@example.com',
@@ -20,10 +22,14 @@ export function largeMail(sizeBytes: number): Buffer {
   ]
   const text = ['', '--b', 'Content-Type: text/plain', '', 'See the attachment.']
   const file = ['--b', 'Content-Type: application/octet-stream; name=a.bin', 'Content-Transfer-Encoding: base64', '']
-  const line = `${'QUJD'.repeat(19)}\r\n`
   const start = `${[...head, ...text, ...file].join('\r\n')}\r\n`
-  return Buffer.from(`${start}${line.repeat(Math.floor((sizeBytes - start.length) / line.length))}--b--\r\n`)
+  const lines = Math.floor((sizeBytes - start.length) / LINE_BYTES)
+  const content = options.isFilm ? randomBytes(lines * 57).toString('base64') : 'QUJD'.repeat(19 * lines)
+  return Buffer.from(`${start}${content.replace(/.{76}/g, '$&\r\n')}--b--\r\n`)
 }
+
+/** 57 bytes in base64, and the end of the line. */
+const LINE_BYTES = 78
 
 /** What was heard on the way to the last answer. */
 export interface Came {

@@ -2,14 +2,16 @@ import { backoffMs } from '../platform/backoff.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { systemRandom } from '../platform/random.ts'
+import type { FiledMail } from '../smtp/session.ts'
 import type { FromReader, ReaderSettings, Reading, ReadingJob, ToReader } from './reading.ts'
 import { unread } from './unread.ts'
 
 /** The reading threads as the main thread sees them. */
 export interface Readers {
-  /** Never rejects: a mail that ends its thread, or takes longer than 45 s of one, comes back unread, with its raw bytes,
-   *  its headers and every verdict undecided. Do not touch `raw` until it is answered. */
-  read(job: Omit<ReadingJob, 'jobId'>): Promise<Reading>
+  /** A mail that ends its thread, or takes longer than 45 s of one, comes back unread, with its raw bytes, its headers and
+   *  every verdict undecided. Do not touch `raw` until it is answered, nor close its file. Rejects only when it must come
+   *  back unread and its file cannot be read. */
+  read(job: JobOfMail): Promise<Reading>
   /** Raw mail → its attachments in base64, in the order of ParsedMail.attachments; null when they cannot be read. */
   attachments(raw: Uint8Array): Promise<string[] | null>
   /** Ends the threads; what they had comes back unread. */
@@ -64,6 +66,9 @@ export function createReaders(options: {
         return log.error('reading a mail failed inside', { job: message.jobId, error: message.error })
       case 'reading':
         return settle(thread, message.reading.jobId, (task) => task.kind === 'read' && task.resolve(message.reading))
+      case 'unreadable':
+        log.error('the file of a mail could not be read', { job: message.jobId, error: message.error })
+        return settle(thread, message.jobId, (task) => giveUp(task, 'it could not be read'))
       case 'attachments':
         if (message.error !== null) log.warn('attachments could not be read', { error: message.error })
         return settle(thread, message.jobId, (task) => task.kind === 'attachments' && task.resolve(message.contents))
@@ -120,7 +125,10 @@ export function createReaders(options: {
 
   const giveUp = (task: Task, reason: string) => {
     if (task.kind === 'attachments') return task.resolve(null)
-    task.resolve(unread({ ...task.job, jobId: task.jobId }, settings.hostname, reason))
+    const { job, jobId, resolve, reject } = task
+    const asItCame = (raw: Uint8Array<ArrayBuffer>) => unread({ ...job, raw, jobId }, settings.hostname, reason)
+    if (job.raw instanceof Uint8Array) resolve(asItCame(job.raw))
+    else job.raw.read().then(asItCame).then(resolve, reject)
   }
 
   /** Hands out what waits, in order; but large mails wait for room, and those that were in a thread that died go one at a
@@ -146,7 +154,7 @@ export function createReaders(options: {
     thread.tasks.set(task.jobId, task)
     thread.bytes += task.raw.byteLength
     if (isLarge(task)) largeBytes += task.raw.byteLength
-    // A copy: should the thread die, this is all that is left of the mail.
+    // A copy, or where it lies: should the thread die, this is all that is left of the mail.
     thread.worker.postMessage(messageOf(task))
     const { signal } = task.over
     void clock.sleep(limitMs, signal).then(() => {
@@ -162,8 +170,9 @@ export function createReaders(options: {
 
   return {
     read: (job) =>
-      new Promise((resolve) => {
-        add({ kind: 'read', jobId: ++lastJobId, raw: job.raw, job, resolve, tries: 0, over: new AbortController() })
+      new Promise((resolve, reject) => {
+        const jobId = ++lastJobId
+        add({ kind: 'read', jobId, raw: job.raw, job, resolve, reject, tries: 0, over: new AbortController() })
       }),
     attachments: (raw) =>
       new Promise((resolve) => {
@@ -178,15 +187,17 @@ export function createReaders(options: {
   }
 }
 
+type JobOfMail = Omit<ReadingJob, 'jobId' | 'raw'> & { raw: Uint8Array<ArrayBuffer> | FiledMail }
+
 type Task = {
   jobId: number
-  raw: Uint8Array
+  raw: Uint8Array | FiledMail
   tries: number
   /** Aborted when the task has left its thread. */
   over: AbortController
 } & (
-  | { kind: 'read'; job: Omit<ReadingJob, 'jobId'>; resolve: (reading: Reading) => void }
-  | { kind: 'attachments'; resolve: (contents: string[] | null) => void }
+  | { kind: 'read'; job: JobOfMail; resolve: (reading: Reading) => void; reject: (error: unknown) => void }
+  | { kind: 'attachments'; raw: Uint8Array; resolve: (contents: string[] | null) => void }
 )
 
 interface Thread {
@@ -217,6 +228,10 @@ const isLarge = ({ raw }: Task) => raw.byteLength > SMALL_BYTES
 const hasSuspect = ({ tasks }: Thread) => tasks.values().some(({ tries }) => tries > 1)
 
 function messageOf(task: Task): ToReader {
-  if (task.kind === 'read') return { kind: 'read', job: { ...task.job, jobId: task.jobId } }
+  if (task.kind === 'read') {
+    const { raw } = task.job
+    const lying = raw instanceof Uint8Array ? raw : { fd: raw.fd, byteLength: raw.byteLength }
+    return { kind: 'read', job: { ...task.job, raw: lying, jobId: task.jobId } }
+  }
   return { kind: 'attachments', jobId: task.jobId, raw: task.raw }
 }

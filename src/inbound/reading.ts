@@ -1,6 +1,6 @@
 import type { Verdicts } from '../model/inbound-message.ts'
 
-/** A mail to be authenticated and read; crosses to a thread, so plain data only. The thread gets a copy. */
+/** A mail to be authenticated and read. */
 export interface ReadingJob {
   jobId: number
   raw: Uint8Array<ArrayBuffer>
@@ -59,6 +59,9 @@ export interface MailHead {
   loop: string | null
 }
 
+/** As it crosses to a thread, so plain data only: of a mail in memory the thread gets a copy, one in a file it reads there. */
+export type SentJob = Omit<ReadingJob, 'raw'> & { raw: Uint8Array<ArrayBuffer> | { fd: number; byteLength: number } }
+
 /** What the thread is told once. */
 export interface ReaderSettings {
   hostname: string
@@ -70,7 +73,7 @@ export interface ReaderSettings {
 /** Main thread → reading thread. */
 export type ToReader =
   | { kind: 'start'; settings: ReaderSettings }
-  | { kind: 'read'; job: ReadingJob }
+  | { kind: 'read'; job: SentJob }
   /** Stored raw mail → its attachments, for `attachments_data`. */
   | { kind: 'attachments'; jobId: number; raw: Uint8Array }
 
@@ -79,6 +82,8 @@ export type FromReader =
   /** What keeps the thread busy from now on; several times for one job, which waits for the DNS in between. */
   | { kind: 'at_work'; jobId: number }
   | { kind: 'reading'; reading: Reading }
+  /** The file cannot be read. */
+  | { kind: 'unreadable'; jobId: number; error: string }
   /** In the order of ParsedMail.attachments, base64. */
   | { kind: 'attachments'; jobId: number; contents: string[] | null; error: string | null }
   /** Something failed inside; the job is answered all the same. */

@@ -9,6 +9,7 @@ import type { AcceptedInbound, Store } from '../storage/store.ts'
 import { forwardOf, isForward, sealOf } from './forward.ts'
 import { LOOP_HEADER } from './head.ts'
 import { requireNoLoop, requireOwnName, requireProof } from './policy.ts'
+import type { Readers } from './readers.ts'
 import type { Reading, ReadingJob } from './reading.ts'
 import type { Destination } from './recipient.ts'
 import * as replies from './replies.ts'
@@ -29,8 +30,7 @@ import * as replies from './replies.ts'
 export interface ReceiveDeps {
   store: Pick<Store, 'inbound' | 'suppressions'>
   feedback: Pick<Feedback, 'take'>
-  /** Never rejects: what cannot be read or authenticated says so in the reading. */
-  readers: { read(job: Omit<ReadingJob, 'jobId'>): Promise<Reading> }
+  readers: Pick<Readers, 'read'>
   mintId: MintId
   mailLog: Pick<MailLog, 'received' | 'accepted' | 'suppressed'>
   /** Of this installation, in what it sends on; cannot be guessed. */
@@ -43,14 +43,14 @@ export interface ReceiveDeps {
 /** → the flow. Throws SmtpReply for what is refused, and what the store throws. */
 export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<Destination>) => Promise<string> {
   return async (mail) => {
-    const raw = await mail.read()
     const reported = feedbackAddresses(mail)
     if (reported.length > 0) {
+      const raw = await mail.read()
       await deps.feedback.take({ raw, ...facts(mail), recipients: reported })
       return replies.FEEDBACK_ACCEPTED
     }
     const parts = partsByRoute(mail)
-    const reading = await deps.readers.read(jobFor(mail, raw, parts, deps.loopTag))
+    const reading = await deps.readers.read({ ...jobFor(mail, parts, deps.loopTag), raw: await mail.place() })
     requireNoLoop(reading.head, deps.loopTag)
     for (const { route, domain } of parts) {
       requireProof(route.authentication, reading)
@@ -96,16 +96,14 @@ function partsByRoute(mail: IncomingMail<Destination>): Part[] {
 
 function jobFor(
   mail: IncomingMail<Destination>,
-  raw: Uint8Array<ArrayBuffer>,
   parts: readonly Part[],
   loopTag: string,
-): Omit<ReadingJob, 'jobId'> {
+): Omit<ReadingJob, 'jobId' | 'raw'> {
   const { returnPath, remoteAddress, receivedAt } = facts(mail)
   const { helo, protocol, tls } = mail.session
   const recipients = mail.recipients.map(({ spoken }) => spoken.address)
   const seals = parts.filter(({ route }) => isForward(route)).map(({ domain }) => sealOf(domain))
   return {
-    raw,
     envelope: { remoteAddress, helo, returnPath, recipients, protocol, tls },
     receivedAt,
     seals,

@@ -1,9 +1,10 @@
+import { readSync } from 'node:fs'
 import { parseAttachments } from '../mail/parse.ts'
 import { systemClock } from '../platform/clock.ts'
 import { systemRandom } from '../platform/random.ts'
 import { createResolver } from '../platform/resolver.ts'
 import { LARGE_BYTES, type ReadingWorld, readMail } from './read.ts'
-import type { FromReader, Reading, ReadingJob, ToReader } from './reading.ts'
+import type { FromReader, Reading, ReadingJob, SentJob, ToReader } from './reading.ts'
 import { unread } from './unread.ts'
 
 /** Sends one message to the main thread; `transfer` hands buffers over without copying. */
@@ -35,8 +36,15 @@ function createReaderDesk(post: Post): (message: ToReader) => void {
   }
 }
 
-async function read(job: ReadingJob, world: ReadingWorld, post: Post): Promise<void> {
+async function read(sent: SentJob, world: ReadingWorld, post: Post): Promise<void> {
   let reading: Reading
+  let job: ReadingJob
+  try {
+    job = { ...sent, raw: wholeOf(sent.raw) }
+  } catch (error) {
+    post({ kind: 'unreadable', jobId: sent.jobId, error: textOf(error) })
+    return
+  }
   try {
     reading = await readMail(job, world)
   } catch (error) {
@@ -45,6 +53,18 @@ async function read(job: ReadingJob, world: ReadingWorld, post: Post): Promise<v
   }
   const blobs = [reading.raw, reading.parsed, ...reading.forwards]
   post({ kind: 'reading', reading }, [...new Set(blobs.map(({ buffer }) => buffer))])
+}
+
+/** A file is read from its beginning, whoever else has read in it. Throws the error of the disk. */
+function wholeOf(raw: SentJob['raw']): Uint8Array<ArrayBuffer> {
+  if (raw instanceof Uint8Array) return raw
+  const whole = new Uint8Array(raw.byteLength)
+  for (let at = 0; at < whole.length; ) {
+    const bytesRead = readSync(raw.fd, whole, at, whole.length - at, at)
+    if (bytesRead === 0) throw new Error(`a mail of ${whole.length} bytes ends after ${at}`)
+    at += bytesRead
+  }
+  return whole
 }
 
 /** Stored mails carry three fields more than the mail had when it was parsed; its parts are the same. */
@@ -59,7 +79,7 @@ async function attachments(jobId: number, raw: Uint8Array, post: Post): Promise<
 }
 
 /** What a large mail left behind goes before the next one comes: in a later turn, when nothing holds it any more. */
-function tidyAfter({ byteLength }: Uint8Array): () => void {
+function tidyAfter({ byteLength }: { byteLength: number }): () => void {
   return () => {
     if (byteLength > LARGE_BYTES) setImmediate(() => Bun.gc(true))
   }

@@ -1,12 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import type { SMTPServer } from 'smtp-server'
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
+import type { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import { trimBlanks } from '../mail/blanks.ts'
 import { clientOf } from '../platform/ip.ts'
 import type { Due } from './deadlines.ts'
+import type { DoorServer } from './door-server.ts'
 import { LOGIN } from './login.ts'
+import { MailStream } from './mail-stream.ts'
 import { LIBRARY_CODES, lineOf, REPLIES, replyTo } from './replies.ts'
 import { SmtpReply } from './reply.ts'
 import type { SmtpSession } from './session.ts'
@@ -36,7 +38,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
   #gone: AbortController | null = null
 
   constructor(
-    server: SMTPServer,
+    server: DoorServer<R>,
     socket: Socket | TLSSocket,
     options: SMTPConnectionOptions | null | undefined,
     around: Surroundings<R>,
@@ -105,6 +107,14 @@ export class Conversation<R> extends SMTPConnection implements Due {
   }
 
   // ── what the library calls ──
+
+  /** As its own, but for our reader of DATA. Called while the library still makes the rest of this object. */
+  override _createParser(): SMTPStream {
+    const parser = new MailStream((this._server as DoorServer<R>).turns)
+    parser.oncommand = (command, callback) => this._onCommand(command, callback)
+    parser.on('error', (error) => this.send(421, `Error: ${error.message}`))
+    return parser
+  }
 
   override send(code: number, text?: string | string[] | null, context?: string | false): void {
     if (code >= 500) this.#errors++

@@ -4,6 +4,7 @@ import { SMTPServer } from 'smtp-server'
 import type { Conversation } from './conversation.ts'
 import { lineOf, REPLIES } from './replies.ts'
 import { SmtpReply } from './reply.ts'
+import { createTurns } from './turns.ts'
 
 /** smtp-server's server with the seams it has for handlers, and two it has not: who may connect, and who then talks. */
 export class DoorServer<R> extends SMTPServer {
@@ -12,6 +13,8 @@ export class DoorServer<R> extends SMTPServer {
     socket: Socket | TLSSocket,
     options: ConstructorParameters<typeof Conversation>[2],
   ) => Conversation<R> | undefined = () => undefined
+  /** Of all who bring mail by this door. */
+  readonly turns = createTurns(TURN_BYTES)
   failed: (thrown: unknown) => SmtpReply = () => REPLIES.fault
   readonly #bySession = new WeakMap<object, Conversation<R>>()
 
@@ -65,6 +68,9 @@ export class DoorServer<R> extends SMTPServer {
       )
   }
 }
+
+/** Looked through and on their way to the disk in some two milliseconds. */
+const TURN_BYTES = 2 * 2 ** 20
 
 /** SmtpReply as the library wants to be told. */
 function libraryError(reply: SmtpReply): Error {

@@ -14,7 +14,7 @@ export class ClientGone extends Error {
  *  Rejects at the end: with SmtpReply for what no mail may be, with the error of the disk, with ClientGone. */
 export async function takeIn(
   stream: Readable,
-  mail: SpooledMail,
+  mail: Pick<SpooledMail, 'write' | 'discard'>,
   options: { messageBytes: number; onPiece: (bytes: number) => void },
 ): Promise<number> {
   const scan = createScan()

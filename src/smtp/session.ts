@@ -29,6 +29,16 @@ export interface IncomingMail<Recipient> {
   /** The whole mail: CRLF line ends only, dots unstuffed, no NUL, no line over 64 KiB. Small ones are in memory, large
    *  ones in a file until this is called; call it once, and drop the result as soon as it is handed on. */
   read: () => Promise<Uint8Array<ArrayBuffer>>
+  /** Instead of `read`, for whoever hands the mail to a thread: a large one stays in its file. */
+  place: () => Promise<Uint8Array<ArrayBuffer> | FiledMail>
+}
+
+/** A mail in a file, which is open until the door has answered. */
+export interface FiledMail {
+  fd: number
+  byteLength: number
+  /** The whole mail in memory of its own. Rejects with the error of the disk. */
+  read: () => Promise<Uint8Array<ArrayBuffer>>
 }
 
 /** What a room behind the listener decides. Each may throw SmtpReply; anything else it throws becomes 451 4.3.0 and is

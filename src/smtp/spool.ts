@@ -3,6 +3,7 @@ import { mkdir, open, readdir, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createCollector } from '../platform/collector.ts'
 import { type ByteBudget, createByteBudget } from './byte-budget.ts'
+import type { FiledMail } from './session.ts'
 
 /** Where mails wait between their last byte and whoever reads them. */
 export interface Spool {
@@ -18,6 +19,8 @@ export interface SpooledMail {
   /** The whole mail in memory of its own, once; one from a file as soon as the budget has room for it. Rejects as
    *  write does. */
   read(): Promise<Uint8Array<ArrayBuffer>>
+  /** Instead of `read`: one in a file stays there, and comes into memory somewhere else, as soon as the budget has room. */
+  place(): Promise<Uint8Array<ArrayBuffer> | FiledMail>
   /** Gives back file and memory, before or after read. Never rejects. */
   discard(): Promise<void>
 }
@@ -72,7 +75,7 @@ function createSpooledMail(
   let held: (() => void)[] = []
   let heldBytes = 0
   let discarded = false
-  let loadedBytes = 0 // from the file
+  let looseBytes = 0 // that nobody needs any more when the mail is discarded
 
   const fitsInMemory = (): boolean => {
     if (file !== null || memory.sizeBytes() > SPOOL.memoryBytes) return false
@@ -102,6 +105,24 @@ function createSpooledMail(
     heldBytes = 0
   }
 
+  const place = async () => {
+    if (discarded) throw givenUp()
+    if (file === null) return memory.takeOut()
+    const from = await flush()
+    const release = await reading.take(inFileBytes)
+    if (discarded) {
+      release()
+      throw givenUp()
+    }
+    held.push(release)
+    looseBytes = inFileBytes // as what it becomes
+    const read = () => {
+      looseBytes += inFileBytes
+      return readAll(from, inFileBytes)
+    }
+    return { fd: from.fd, byteLength: inFileBytes, read }
+  }
+
   return {
     write: async (piece) => {
       if (file !== null && piece.length >= BLOCK_BYTES) {
@@ -116,26 +137,18 @@ function createSpooledMail(
       await flush()
     },
     read: async () => {
-      if (discarded) throw givenUp()
-      if (file === null) return memory.takeOut()
-      const from = await flush()
-      const release = await reading.take(inFileBytes)
-      if (discarded) {
-        release()
-        throw givenUp()
-      }
-      held.push(release)
-      loadedBytes = inFileBytes
-      return await readAll(from, inFileBytes)
+      const lying = await place()
+      return lying instanceof Uint8Array ? lying : lying.read()
     },
+    place,
     discard: async () => {
       discarded = true
       const open = file
       file = null
       await open?.close().catch(() => {}) // it has no name and nothing is to be kept
       memory.takeOut()
-      moved(loadedBytes * 2) // once more as what it became
-      loadedBytes = 0
+      moved(looseBytes)
+      looseBytes = 0
       giveBack()
     },
   }

@@ -66,8 +66,8 @@ export async function takeMail<R>(
     const { messageBytes } = settings.limits
     const sizeBytes = await takeIn(stream, mail, { messageBytes, onPiece: progress.onPiece })
     progress.onWhole()
-    const read = () => mail.read()
-    const text = await door.onMail({ session, returnPath, recipients, sizeBytes, receivedAt: clock.now(), read })
+    const { read, place } = mail
+    const text = await door.onMail({ session, returnPath, recipients, sizeBytes, receivedAt: clock.now(), read, place })
     return new SmtpReply(250, '2.0.0', text)
   } catch (thrown) {
     return thrown instanceof ClientGone ? null : replyTo(thrown, log)

@@ -1,4 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { authenticate } from 'mailauth'
 import { createReaders, type Readers } from '../../src/inbound/readers.ts'
 import type { FromReader, ReadingJob, ToReader } from '../../src/inbound/reading.ts'
@@ -50,6 +53,15 @@ const job = (raw: Buffer, more: Partial<Job> = {}): Job => ({
   forwardHeader: null,
   ...more,
 })
+
+/** In a file without a name. */
+function filed(raw: Buffer): { fd: number; byteLength: number } {
+  const path = join(tmpdir(), `filed-${Bun.randomUUIDv7()}`)
+  writeFileSync(path, raw)
+  const fd = openSync(path, 'r')
+  unlinkSync(path)
+  return { fd, byteLength: raw.length }
+}
 
 function readers(options: { spawn?: () => Worker; count?: number; clock?: Clock; authenticationMs?: number } = {}) {
   const { spawn = realThread, count = 1, clock = systemClock, authenticationMs = 20_000 } = options
@@ -138,6 +150,25 @@ describe('a mail that comes in', () => {
     }
   })
 
+  test('one in a file is read where it lies; main needs none of it', async () => {
+    const { fd, byteLength } = filed(mail(['Subject: filed', 'From: a@a.test'], `${'x'.repeat(70)}\r\n`.repeat(50_000)))
+    const read = () => Promise.reject(new Error('asked for'))
+    const reading = await shared.read({ ...job(Buffer.from('')), raw: { fd, byteLength, read } })
+    closeSync(fd)
+    expect(reading.head.subject).toBe('filed')
+    expect(textOf(unpackRaw(reading.raw))).toMatch(/^Return-Path: [\s\S]*Subject: filed\r\n[\s\S]*x\r\n$/)
+  })
+
+  test('in a file that the thread cannot read, it is looked for once more, and its failure is told', async () => {
+    const { fd, byteLength } = filed(mail(['Subject: short']))
+    const broken = { fd, byteLength: byteLength + 1, read: () => Promise.reject(new Error('EIO')) }
+    expect(await shared.read({ ...job(Buffer.from('')), raw: broken }).catch(String)).toBe('Error: EIO')
+    const whole = { ...broken, read: async () => new Uint8Array(mail(['Subject: short'])) }
+    const reading = await shared.read({ ...job(Buffer.from('')), raw: whole })
+    closeSync(fd)
+    expect([reading.head.subject, reading.parseError]).toEqual(['short', 'it could not be read'])
+  })
+
   test('its attachments come again from what is stored', async () => {
     const part = '--b\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\naGVsbG8=\r\n'
     const raw = mail([...BANK, 'Content-Type: multipart/mixed; boundary=b'], `${part}${part}--b--\r\n`)
@@ -209,7 +240,7 @@ describe('threads that fail', () => {
     }
     return Object.assign(target, { postMessage, terminate: () => {} }) as unknown as Worker
   }
-  const subjectOf = (message: ToReader) => (message.kind === 'read' ? textOf(message.job.raw) : '')
+  const subjectOf = (message: ToReader) => (message.kind === 'read' ? textOf(message.job.raw as Uint8Array) : '')
 
   test('a mail whose thread dies twice comes back unread, raw and headers kept; the others are read', async () => {
     let started = 0

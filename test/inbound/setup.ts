@@ -101,7 +101,8 @@ export async function createInboundSetup(
       },
     },
     readers: {
-      read: async (job) => {
+      read: async (asked) => {
+        const job = { ...asked, raw: asked.raw as Uint8Array<ArrayBuffer> }
         jobs.push(job)
         return options.readers === undefined ? readingOf(job, findings) : await options.readers.read(job)
       },
@@ -187,6 +188,7 @@ function mailOf(raw: string): IncomingMail<Destination> {
     sizeBytes: bytes.length,
     receivedAt: START,
     read: async () => bytes,
+    place: async () => bytes,
   }
 }
 

@@ -115,7 +115,6 @@ test('a full disk is 452, after the whole mail has been read', async () => {
   let discarded = 0
   const mail = {
     write: () => Promise.reject(full),
-    read: () => Promise.reject(full),
     discard: async () => void discarded++,
   }
   let pieces = 0

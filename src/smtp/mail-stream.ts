@@ -1,0 +1,102 @@
+import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
+import type { Turns } from './turns.ts'
+
+/** The library's parser of commands, with a reader of DATA of our own: the same bytes come out and the same end is found,
+ *  however they are cut. The library looks for dots byte by byte, copies each piece to join it to the last four bytes of the
+ *  one before, and gives up a turn of the event loop for each dot it takes out; here the search is the runtime's, a piece is
+ *  joined only to what may be the beginning of the end, and dots are taken out where they lie.
+ *  Large pieces wait for their turn, so that no number of senders holds the thread; the socket is paused meanwhile. */
+export class MailStream extends SMTPStream {
+  readonly #turns: Turns
+  /** The end of the piece before, which may be part of what ends the mail. */
+  #held: Buffer | null = null
+
+  constructor(turns: Turns) {
+    super()
+    this.#turns = turns
+  }
+
+  override _write(piece: Buffer, encoding: BufferEncoding | 'buffer', done: Done): void {
+    const go = () => super._write(piece, encoding, done)
+    if (this._dataMode && piece.length >= LARGE_BYTES) this.#turns.take(piece.length, go)
+    else go()
+  }
+
+  override _feedDataStream(piece: Buffer, done: Done): void {
+    const bytes = this.#held === null ? piece : Buffer.concat([this.#held, piece])
+    this.#held = null
+    if (!this._atDataStart) return void this.#feed(bytes, 0, done)
+    if (bytes.length < ONLY_DOT.length && ONLY_DOT.subarray(0, bytes.length).equals(bytes)) {
+      this.#held = bytes
+      return void done()
+    }
+    if (startsWith(bytes, 0, ONLY_DOT)) return void this._endDataMode(false, bytes.subarray(ONLY_DOT.length), done)
+    const isStuffed = bytes[0] === DOT && bytes[1] === DOT
+    if (isStuffed) this._atDataStart = false
+    this.#feed(bytes, isStuffed ? 1 : 0, done)
+  }
+
+  /** Bytes from `from` on, where no line begins with an unseen dot. RFC 5321 §4.5.2: the end is CR LF . CR LF and nothing
+   *  else; a dot is taken out where a second one follows. */
+  #feed(bytes: Buffer, from: number, done: Done): void {
+    let kept = from // where the next bytes go, when dots were taken out before them
+    let taken = from // up to here all is in its place
+    const place = (end: number) => {
+      if (kept !== taken) bytes.copyWithin(kept, taken, end)
+      kept += end - taken
+      taken = end
+    }
+    for (let at = bytes.indexOf(LF_DOT, from); at >= 0; at = bytes.indexOf(LF_DOT, at + 1)) {
+      if (at > from && startsWith(bytes, at - 1, END)) {
+        place(at + 1)
+        const rest = bytes.subarray(at - 1 + END.length)
+        const last = bytes.subarray(from, kept)
+        this._countDataBytes(last.length)
+        return void this._endDataMode(last, rest, done)
+      }
+      if (bytes[at + 2] !== DOT) continue
+      place(at + 1)
+      taken++
+    }
+    const heldAt = bytes.length - heldBytes(bytes, taken)
+    place(heldAt)
+    if (heldAt < bytes.length) this.#held = Buffer.from(bytes.subarray(heldAt)) // not the whole piece with it
+    this.#pass(bytes.subarray(from, kept), done)
+  }
+
+  /** On to whoever takes the mail, at whose pace the next piece is asked for. */
+  #pass(bytes: Buffer, done: Done): void {
+    const mail = this._dataStream
+    this._countDataBytes(bytes.length)
+    if (bytes.length === 0 || !mail?.writable || mail.write(bytes) || mail.destroyed) return void done()
+    const goOn = () => {
+      mail.off('drain', goOn)
+      mail.off('close', goOn) // a stream that is destroyed never drains
+      done()
+    }
+    mail.on('drain', goOn)
+    mail.on('close', goOn)
+  }
+}
+
+type Done = (error?: Error | null) => void
+
+/** Smaller pieces are in nobody's way, and nearly all mail is no larger. */
+const LARGE_BYTES = 32 * 1024
+
+const DOT = 0x2e
+const LF_DOT = Buffer.from('\n.')
+const ONLY_DOT = Buffer.from('.\r\n')
+const END = Buffer.from('\r\n.\r\n')
+/** What may go on as END, or as a dot before a dot; the longest first. */
+const BEGINNINGS = ['\r\n.\r', '\r\n.', '\n.', '\r\n', '\n', '\r'].map((text) => Buffer.from(text))
+
+const startsWith = (bytes: Buffer, at: number, text: Buffer) => bytes.subarray(at, at + text.length).equals(text)
+
+/** How many of the last bytes may be part of the end, of those from `from` on. */
+function heldBytes(bytes: Buffer, from: number): number {
+  const held = BEGINNINGS.find(
+    (text) => text.length <= bytes.length - from && startsWith(bytes, bytes.length - text.length, text),
+  )
+  return held?.length ?? 0
+}
