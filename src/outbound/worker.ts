@@ -1,4 +1,5 @@
 import { systemClock } from '../platform/clock.ts'
+import { createCollector } from '../platform/collector.ts'
 import { systemRandom } from '../platform/random.ts'
 import { createResolver } from '../platform/resolver.ts'
 import { createAttempter } from './attempt.ts'
@@ -61,6 +62,9 @@ const AHEAD = 4
 /** With so few under way a result is not held back to share a message with others. */
 const FEW = 4
 const BATCH_MS = 5
+/** What mails from this size on leave behind is worth collecting, once so many bytes of them were worked on. */
+const LARGE_BYTES = 2 ** 20
+const LOOSE_BYTES = 16 * 2 ** 20
 
 function openRoom(settings: WorkerSettings, post: Post) {
   const resolver = createResolver({
@@ -74,6 +78,7 @@ function openRoom(settings: WorkerSettings, post: Post) {
   const preparer = createPreparer(createSignRsa(() => performance.now()))
   const lanes = createGate()
   const unwritten = createUnwritten()
+  const letGo = createCollector(LOOSE_BYTES)
   const attempt = createAttempter({
     settings,
     clock: systemClock,
@@ -107,7 +112,9 @@ function openRoom(settings: WorkerSettings, post: Post) {
     const { site: lane, connections } = job.way
     const place = lanes.enter(lane, connections + AHEAD)
     if (place !== undefined) await place
+    const sizeBytes = job.content.byteLength
     const result = await attempt(job)
+    if (sizeBytes >= LARGE_BYTES) letGo(sizeBytes)
     lanes.leave(lane)
     results.push(result)
     underWay--
@@ -127,7 +134,9 @@ function openRoom(settings: WorkerSettings, post: Post) {
       } catch (error) {
         return post({ kind: 'composed', requestId, raw: null, error: textOf(error) })
       }
+      const sizeBytes = raw.byteLength
       post({ kind: 'composed', requestId, raw, error: null }, [raw.buffer])
+      if (sizeBytes >= LARGE_BYTES) letGo(sizeBytes)
     },
     async stop() {
       if (underWay > 0 || results.length > 0) {
