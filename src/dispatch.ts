@@ -10,6 +10,7 @@ import type { Get } from './platform/fetch-public.ts'
 import type { MintId } from './platform/ids.ts'
 import type { Log } from './platform/log.ts'
 import type { MailLog } from './platform/maillog.ts'
+import type { Memory } from './platform/memory.ts'
 import type { Random } from './platform/random.ts'
 import { createResolver, type ResolverOptions } from './platform/resolver.ts'
 import type { Shares } from './shares.ts'
@@ -53,6 +54,7 @@ export async function openDispatch(
     onChange: (messageId: string) => void
     log: Log
     mailLog: MailLog
+    memory: Memory
   },
 ): Promise<Dispatch> {
   const { store, clock, lookups, log } = house

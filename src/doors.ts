@@ -4,6 +4,7 @@ import type { Certificate } from './platform/certificate.ts'
 import type { WallClock } from './platform/clock.ts'
 import type { Log } from './platform/log.ts'
 import type { MailLog } from './platform/maillog.ts'
+import type { Memory } from './platform/memory.ts'
 import { createSmtpListener } from './smtp/listener.ts'
 import type { SmtpDoor } from './smtp/session.ts'
 import { LIMITS, type ListenerSettings } from './smtp/settings.ts'
@@ -37,6 +38,7 @@ export async function openDoors(
     clock: WallClock
     log: Log
     mailLog: MailLog
+    memory: Memory
   },
 ): Promise<Doors> {
   const { smtp, hostname, dataDir } = config

@@ -15,6 +15,7 @@ import { createAddressGuard } from './platform/ip.ts'
 import type { Log } from './platform/log.ts'
 import { stuckEngine } from './platform/loop.ts'
 import type { MailLog } from './platform/maillog.ts'
+import type { Memory } from './platform/memory.ts'
 import type { Random } from './platform/random.ts'
 import type { Shares } from './shares.ts'
 import type { DeliveryLoop } from './webhooks/delivery-loop.ts'
@@ -52,6 +53,7 @@ export async function openEngines(
     onChange: (messageId: string) => void
     log: Log
     mailLog: MailLog
+    memory: Memory
   },
   undo: (() => unknown)[],
 ): Promise<Engines> {

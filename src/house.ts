@@ -17,6 +17,8 @@ import { systemDescriptors } from './platform/descriptors.ts'
 import { createMintId } from './platform/ids.ts'
 import type { Log } from './platform/log.ts'
 import { createMailLog } from './platform/maillog.ts'
+import { createMemory } from './platform/memory.ts'
+import { memoryLimit } from './platform/memory-limit.ts'
 import { type Random, systemRandom } from './platform/random.ts'
 import { createRelayDoor } from './relay/door.ts'
 import { sharesOf } from './shares.ts'
@@ -84,13 +86,18 @@ async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]
   const { steady } = clock
   const mintId = createMintId(clock, random)
   const userAgent = `Postrider/${VERSION}`
-  const metrics = createMetrics({ ...config.metrics, dataDir: config.dataDir, startedAt: clock.now() })
+  const memory = createMemory({
+    limitBytes: config.limits.memoryBytes || memoryLimit(),
+    largestMailBytes: config.limits.messageBytes,
+    clock: steady,
+  })
+  const metrics = createMetrics({ ...config.metrics, dataDir: config.dataDir, startedAt: clock.now(), memory })
   const mailLog = metrics.mail(createMailLog(log))
   const descriptors = systemDescriptors()
   const shares = sharesOf(config, descriptors.limit)
   let where = config.http.publicUrl
   const publicUrl = () => where
-  const machine = { ...outside, mintId, userAgent, metrics, mailLog, descriptors, shares, publicUrl }
+  const machine = { ...outside, mintId, userAgent, metrics, mailLog, descriptors, memory, shares, publicUrl }
 
   const ground = await openGround(config, machine, undo)
   const { store, resolver, freshResolver } = ground
@@ -150,6 +157,7 @@ async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]
     clock,
     log,
     mailLog,
+    memory,
   })
   metrics.watch(gaugesOf({ ...engines, api, streams, doors }), store, health, clock.now)
   metrics.certificates(() => identity?.terms() ?? [])

@@ -18,6 +18,7 @@ import { createClientAddress } from './platform/client-address.ts'
 import { type Descriptors, type Supply, watchDescriptors } from './platform/descriptors.ts'
 import { createNetworks } from './platform/ip.ts'
 import type { Log } from './platform/log.ts'
+import type { Memory } from './platform/memory.ts'
 import { trackingPages } from './tracking/pages.ts'
 
 /** What is answered by HTTP: the API with its pages and dialects, and what is in clear where HTTPS is spoken. */
@@ -42,6 +43,7 @@ export function createWeb(
     plainPages: PlainPages
     trackingSecret: Uint8Array
     descriptors: Descriptors
+    memory: Memory
     publicUrl: () => string
     isReady: () => string | null
     log: Log

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { ampleMemory } from '../platform/memory.ts'
 import { createLargeBodies } from './large-bodies.ts'
 import { readBytes } from './read.ts'
 
@@ -9,7 +10,7 @@ const headers = (sizeBytes: number) => ({ 'content-length': String(sizeBytes) })
 
 function start() {
   const clock = createFakeClock(0)
-  const bodies = createLargeBodies({ clock })
+  const bodies = createLargeBodies({ clock, memory: ampleMemory })
   const fates: string[] = []
   /** A request of some bytes, which announces more of them, or (null) does not say → what ends it. */
   const read = async (name: string, keyId: string, announcedBytes: number | null, bytes = 1) => {

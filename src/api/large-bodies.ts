@@ -1,6 +1,7 @@
 import { type BodyRoom, createBodyRoom } from '../platform/body-room.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createCollector } from '../platform/collector.ts'
+import type { Memory } from '../platform/memory.ts'
 import { unavailable } from './errors.ts'
 
 /** Bounds the memory that request bodies take. Small ones never come here (read.ts). */
@@ -21,8 +22,12 @@ export interface LargeBody {
 }
 
 /** One key has at most half of the room, so that whoever sends slowly leaves some for others. */
-export function createLargeBodies(options: { clock: Clock }): LargeBodies {
-  const room: BodyRoom = createBodyRoom({ totalBytes: ROOM_BYTES, clock: options.clock })
+export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Memory }): LargeBodies {
+  const room: BodyRoom = createBodyRoom({
+    totalBytes: ROOM_BYTES,
+    clock,
+    beyond: (...bytes) => memory.enter('request', ...bytes),
+  })
   const letGo = createCollector(LOOSE_BYTES)
   let last: Promise<unknown> = Promise.resolve()
   return {

@@ -49,6 +49,8 @@ export interface Operation<Q = any, B = any, R = any> {
   /** Why the audit log does not tell of it, though it is no GET: `sends` messages, which tell of themselves, or `looks`
    *  at something and changes nothing. Everything else is told of. */
   unaudited?: 'sends' | 'looks'
+  /** Bytes of stored mail that its answer is made of: what is large waits for its room in memory (large-answers.ts). */
+  reads?: (resource: R) => number
   /** Finds the resource named in the path, or refuses with not_found or forbidden. */
   load?: (call: Call) => Promise<R>
   handle: (call: Call & { query: Q; body: B; resource: R; remember: MakeRemember }) => Promise<Answer>
@@ -66,6 +68,8 @@ export interface Call {
   signal: AbortSignal
   /** Whether the key would still be let in: for answers that go on. */
   holds: () => boolean
+  /** Waits until so much stored mail may be read; absent where one call is made at a time. */
+  enter?: (sizeBytes: number) => Promise<void>
   /** As far as the call has come: what it is about, what it says, and what it is about to answer. */
   resource?: unknown
   body?: unknown

@@ -15,6 +15,7 @@ export async function perform(operation: Operation, call: Call, { query, body, r
   call.resource = resource
   const asked = query()
   const said = body()
+  if (operation.reads !== undefined) await call.enter?.(operation.reads(resource))
   const parts = { resource, query: asked, body: said instanceof Promise ? await said : said }
   const answer = await operation.handle(
     Object.assign(call, parts, {

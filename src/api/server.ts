@@ -9,6 +9,7 @@ import type { WallClock } from '../platform/clock.ts'
 import type { Supply } from '../platform/descriptors.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
+import { ampleMemory, type Memory } from '../platform/memory.ts'
 import type { Random } from '../platform/random.ts'
 import type { Store } from '../storage/store.ts'
 import { createOnce, type Once } from '../submission/once.ts'
@@ -22,6 +23,7 @@ import { begin, type Exchange, send, withRequestId } from './exchange.ts'
 import { healthPages } from './health.ts'
 import { createIdempotency } from './idempotency.ts'
 import type { ClearDoor } from './in-clear.ts'
+import { createLargeAnswers, type LargeAnswer } from './large-answers.ts'
 import { createLargeBodies } from './large-bodies.ts'
 import { liftBase64 } from './lift-base64.ts'
 import { createListener, type Listener } from './listener.ts'
@@ -60,6 +62,8 @@ export interface ApiOptions {
   /** Tells of file descriptors from time to time, until what it returns is called; while they are short no connections
    *  are taken. */
   watchDescriptors?: (tell: (supply: Supply) => void) => () => void
+  /** What large bodies and answers ask for a place; while it is short, keys are not even looked at. Ample unless told. */
+  memory?: Memory
   /** Hears of every answer; `operation` is its name, or the pattern of the path. */
   answered?: (request: { operation: string; status: number; durationMs: number }) => void
   /** Answers that go on until they are ended. */
@@ -93,13 +97,14 @@ export interface Api {
  *  asks for. A request that fails at any step leaves nothing behind; one that succeeded is durable before it is
  *  answered, so an answer that is lost on the way may be asked for again with its Idempotency-Key. */
 export function createApi(options: ApiOptions): Api {
-  const { store, clock, random, log, limits, hasSessions = true } = options
+  const { store, clock, random, log, limits, memory = ampleMemory, hasSessions = true } = options
   const auth = createAuth(store.apiKeys)
   const sessions = createSessions(store)
   const rateLimit = createRateLimit({ organizations: store.organizations, plans: options.plans })
   const once = createOnce({ records: store.idempotency, clock: clock.steady })
   const idempotency = createIdempotency({ once, random })
-  const largeBodies = createLargeBodies({ clock: clock.steady })
+  const largeBodies = createLargeBodies({ clock: clock.steady, memory })
+  const largeAnswers = createLargeAnswers({ clock: clock.steady, memory })
   const audit = createAudit({ auditLog: store.auditLog, mintId: options.mintId, log })
   let isStopping = false
   let underWay = 0
@@ -139,6 +144,7 @@ export function createApi(options: ApiOptions): Api {
     if (away !== null) return withRequestId(away, exchange)
     if (!route.guarded) return answerPage(request, params, route, exchange)
     if (isStopping) throw stopping()
+    if (memory.isShort()) throw unavailable('this server is short of memory, try again soon')
 
     const { key, session } = identify(request, now)
     exchange.key = key
@@ -171,18 +177,27 @@ export function createApi(options: ApiOptions): Api {
   async function answer(request: Request, operation: Operation, call: Call, exchange: Exchange): Promise<Response> {
     requirePermission(call.key, operation)
     if (isOperator(call.key)) await sessions.requireTenant(call.key, operation)
-    if (operation.body === undefined) return answerTo(NO_BYTES, request, operation, call, exchange)
     const held = largeBodies.open(request, call.key.id)
+    const large = operation.reads === undefined ? null : largeAnswers.open(request, call.key.id)
+    call.enter = large?.enter
     let bytes = NO_BYTES
     try {
-      bytes = await readBytes(request, limits.bodyBytes, clock.steady, held.enter)
-      return await answerTo(bytes, request, operation, call, exchange)
+      if (operation.body !== undefined) bytes = await readBytes(request, limits.bodyBytes, clock.steady, held.enter)
+      return await answerTo(bytes, request, operation, call, exchange, large)
     } finally {
       held.leave(bytes.byteLength)
+      large?.leave()
     }
   }
 
-  async function answerTo(bytes: Uint8Array, request: Request, operation: Operation, call: Call, exchange: Exchange) {
+  async function answerTo(
+    bytes: Uint8Array,
+    request: Request,
+    operation: Operation,
+    call: Call,
+    exchange: Exchange,
+    large: LargeAnswer | null,
+  ) {
     const work = (remember: MakeRemember) =>
       perform(operation, call, {
         query: () => parseQuery(operation, request.url),
@@ -191,7 +206,8 @@ export function createApi(options: ApiOptions): Api {
       })
     const idempotencyKey = operation.idempotent ? request.headers.get('idempotency-key') : null
     if (idempotencyKey === null) {
-      const answered = await work(rememberNothing)
+      const made = await work(rememberNothing)
+      const answered = large?.give(made) ?? made
       const { body } = answered
       return body instanceof ReadableStream
         ? begin({ ...answered, body }, request, exchange)

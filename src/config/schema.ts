@@ -306,6 +306,12 @@ organization. Empty: nothing is counted and nothing is sent.`,
       unit: 'bytes',
       fallback: 26_214_400,
     }),
+    memory_bytes: key(kinds.whole(0, 2 ** 50), {
+      about: `What the process may have in memory: before it has more, large requests and mails wait, and are then told to come
+again. 0: what its control group grants, at most seven eighths of the machine.`,
+      unit: 'bytes',
+      fallback: 0,
+    }),
   }),
   inbound: section('Inbound mail on its way to your endpoints.', {
     retry_schedule_seconds: key(kinds.spans(kinds.span(0, MONTH), 4, 4), {

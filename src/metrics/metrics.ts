@@ -3,6 +3,7 @@ import type { SuppressionReason } from '../model/suppression.ts'
 import type { ClientAddress } from '../platform/client-address.ts'
 import type { Post } from '../platform/fetch-public.ts'
 import type { MailLog } from '../platform/maillog.ts'
+import { ampleMemory, type Memory } from '../platform/memory.ts'
 import { watchStalls } from '../platform/stalls.ts'
 import type { Store } from '../storage/store.ts'
 import { gaugeCertificates, type ShownCertificate } from './certificates.ts'
@@ -43,6 +44,7 @@ export function createMetrics(options: {
   allowedNetworks: readonly string[]
   dataDir: string
   startedAt: number
+  memory?: Memory
 }): Metrics {
   const { allowedNetworks } = options
   const registry = createRegistry()
@@ -53,7 +55,7 @@ export function createMetrics(options: {
     'Addresses that came onto a suppression list.',
     ['reason'],
   )
-  const machine = countMachine(registry, options)
+  const machine = countMachine(registry, { memory: ampleMemory, ...options })
   let stop = () => {}
   let refresh = async () => {}
   return {

@@ -13,13 +13,14 @@ import { createLeaps } from '../platform/leaps.ts'
 import type { Log } from '../platform/log.ts'
 import { createLoop } from '../platform/loop.ts'
 import type { MailLog } from '../platform/maillog.ts'
+import { ampleMemory, type Memory } from '../platform/memory.ts'
 import type { Random } from '../platform/random.ts'
 import type { Resolver } from '../platform/resolver.ts'
 import { createSlots } from '../platform/slots.ts'
 import type { ClaimedDelivery, DeliveryRecord, Store } from '../storage/store.ts'
 import { createAdmission, GIVEN_UP } from './admission.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
-import { createLargeContents, SMALL_CONTENT_BYTES } from './large-contents.ts'
+import { createLargeContents } from './large-contents.ts'
 import { internalFault } from './outcome.ts'
 import { simulate } from './sandbox.ts'
 import { nextAttempt } from './schedule.ts'
@@ -85,6 +86,7 @@ export function createOutboundLoop(house: {
   onChange: (messageId: string) => void
   log: Log
   mailLog: MailLog
+  memory?: Memory
 }): OutboundLoop {
   const { store, clock, settings, log } = house
   /** Obstacles that may be gone and of which the store was not told yet. */
@@ -114,7 +116,7 @@ export function createOutboundLoop(house: {
   const giveUp = new AbortController()
   /** What waits for room waits no longer. */
   const leaving = new AbortController()
-  const contents = createLargeContents(store.deliveries, clock)
+  const contents = createLargeContents(store.deliveries, clock, house.memory ?? ampleMemory)
 
   const tick = async (): Promise<number | null> => {
     await followTheClock()
@@ -133,7 +135,7 @@ export function createOutboundLoop(house: {
       now,
       limit,
       lease: leaseFrom(now),
-      contentBytes: SMALL_CONTENT_BYTES,
+      contentBytes: contents.smallBytes,
       ...admission,
     })
     const wayOf = admission.admitted()

@@ -7,11 +7,17 @@ export interface BodyRoom {
   enter(ownerId: string, sizeBytes: number, withinMs: number, signal: AbortSignal): Promise<(() => void) | null>
 }
 
-/** Bytes in all → BodyRoom. One owner has at most half of them, so that one that hangs leaves room for the others.
+/** Bytes in all → BodyRoom. One owner has at most half of them unless said, so that one that hangs leaves room for the others.
  *  A body larger than that, or than all, enters when nothing else of the owner, or nothing at all, is under way.
- *  Who came first enters first; only who waits for room of its own owner lets others pass. */
-export function createBodyRoom(options: { totalBytes: number; clock: Clock }): BodyRoom {
-  const { totalBytes, clock } = options
+ *  Who came first enters first; only who waits for room of its own owner lets others pass. Who is in may have to enter a
+ *  larger room as well, in what is left of the time (`beyond`: memory.ts). */
+export function createBodyRoom(options: {
+  totalBytes: number
+  clock: Clock
+  shareOf?: (ownerId: string) => number
+  beyond?: (sizeBytes: number, withinMs: number, signal: AbortSignal) => Promise<(() => void) | null>
+}): BodyRoom {
+  const { totalBytes, clock, shareOf = () => totalBytes / 2, beyond } = options
   const usedBy = new Map<string, number>()
   let used = 0
   let waiting: Waiting[] = []
@@ -21,7 +27,7 @@ export function createBodyRoom(options: { totalBytes: number; clock: Clock }): B
     waiting = waiting.filter((next) => {
       if (isFull) return true
       const mine = usedBy.get(next.ownerId) ?? 0
-      if (mine > 0 && mine + next.sizeBytes > totalBytes / 2) return true
+      if (mine > 0 && mine + next.sizeBytes > shareOf(next.ownerId)) return true
       if (used > 0 && used + next.sizeBytes > totalBytes) {
         isFull = true
         return true
@@ -43,28 +49,42 @@ export function createBodyRoom(options: { totalBytes: number; clock: Clock }): B
     })
   }
 
-  return {
-    async enter(ownerId, sizeBytes, withinMs, signal) {
-      const { promise, resolve } = Promise.withResolvers<(() => void) | null>()
-      const nap = new AbortController()
-      const next: Waiting = { ownerId, sizeBytes: Math.max(1, sizeBytes), enter: resolve }
-      waiting.push(next)
-      admit()
-      if (!waiting.includes(next)) return promise
-      const leave = () => nap.abort()
-      signal.addEventListener('abort', leave, { once: true })
-      if (signal.aborted) leave()
-      void promise.then(leave)
-      await clock.sleep(withinMs, nap.signal)
-      signal.removeEventListener('abort', leave)
-      if (waiting.includes(next)) {
-        waiting = waiting.filter((other) => other !== next)
-        resolve(null)
-        admit() // it may have been what stood in the way
-      }
-      return promise
-    },
+  const enter: BodyRoom['enter'] = async (ownerId, sizeBytes, withinMs, signal) => {
+    const { promise, resolve } = Promise.withResolvers<(() => void) | null>()
+    const nap = new AbortController()
+    const next: Waiting = { ownerId, sizeBytes: Math.max(1, sizeBytes), enter: resolve }
+    waiting.push(next)
+    admit()
+    if (!waiting.includes(next)) return promise
+    const leave = () => nap.abort()
+    signal.addEventListener('abort', leave, { once: true })
+    if (signal.aborted) leave()
+    void promise.then(leave)
+    await clock.sleep(withinMs, nap.signal)
+    signal.removeEventListener('abort', leave)
+    if (waiting.includes(next)) {
+      waiting = waiting.filter((other) => other !== next)
+      resolve(null)
+      admit() // it may have been what stood in the way
+    }
+    return promise
   }
+
+  const enterBoth: BodyRoom['enter'] = async (ownerId, sizeBytes, withinMs, signal) => {
+    const endsAt = clock.now() + withinMs
+    const leave = await enter(ownerId, sizeBytes, withinMs, signal)
+    const leaveBeyond = leave && (await beyond!(sizeBytes, Math.max(0, endsAt - clock.now()), signal))
+    if (leaveBeyond === null) {
+      leave?.()
+      return null
+    }
+    return () => {
+      leaveBeyond()
+      leave!()
+    }
+  }
+
+  return { enter: beyond === undefined ? enter : enterBoth }
 }
 
 interface Waiting {

@@ -265,6 +265,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     const transaction = this.#transaction
     if (transaction === null) return this.who.helo ? REPLIES.mailFirst : REPLIES.helloFirst
     if (transaction.recipients.length === 0) return REPLIES.recipientFirst
+    if (this.#around.memory.isShort()) return this.#noted(REPLIES.noMemory)
     const parser = this._parser
     if (!parser) return null
     const stream = parser.startDataMode()

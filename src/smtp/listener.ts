@@ -4,6 +4,7 @@ import type { Certificate } from '../platform/certificate.ts'
 import type { WallClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { MailLog } from '../platform/maillog.ts'
+import { ampleMemory, type Memory } from '../platform/memory.ts'
 import { systemRandom } from '../platform/random.ts'
 import { createConnectionCount } from './connections.ts'
 import { Conversation } from './conversation.ts'
@@ -35,14 +36,15 @@ export interface SmtpListener {
 export function createSmtpListener<R>(
   settings: ListenerSettings,
   door: SmtpDoor<R>,
-  world: { name: string; clock: WallClock; log: Log; mailLog?: Pick<MailLog, 'refused'> },
+  world: { name: string; clock: WallClock; log: Log; mailLog?: Pick<MailLog, 'refused'>; memory?: Memory },
 ): SmtpListener {
-  const { clock } = world
+  const { clock, memory = ampleMemory } = world
   const log = world.log.child({ door: world.name })
   const count = createConnectionCount(settings.limits)
   const deadlines = createDeadlines(clock.steady)
   const mintName = () => Buffer.from(systemRandom.bytes(16)).toString('hex')
-  const spool = createSpool({ dir: settings.spoolDir, memoryBytes: settings.limits.memoryBytes, mintName })
+  const { memoryBytes } = settings.limits
+  const spool = createSpool({ dir: settings.spoolDir, memoryBytes, mintName, clock: clock.steady, memory })
   const conversations = new Set<Conversation<R>>()
   const turnedAway = new Set<Socket>()
   let stopping = false
@@ -56,6 +58,7 @@ export function createSmtpListener<R>(
     log,
     mailLog: world.mailLog,
     spool,
+    memory,
     brake: createLoginBrake(clock.steady),
     deadlines,
     stopping: () => stopping,
@@ -78,12 +81,13 @@ export function createSmtpListener<R>(
   server.mayEnter = (socket) => count.enter(socket.remoteAddress ?? '')
   server.begin = (socket, options) => {
     if (socket.destroyed) return undefined
-    const leave = stopping ? null : count.enter(socket.remoteAddress ?? '')
+    const closed = stopping ? REPLIES.shutdown : memory.isShort() ? REPLIES.overloaded : null
+    const leave = closed === null ? count.enter(socket.remoteAddress ?? '') : null
     if (leave === null) {
       if (turnedAway.size >= MOST_TURNED_AWAY) return void socket.destroy()
       turnedAway.add(socket)
       socket.once('close', () => turnedAway.delete(socket))
-      return turnAway(socket, stopping ? REPLIES.shutdown : REPLIES.tooManyConnections)
+      return turnAway(socket, closed ?? REPLIES.tooManyConnections)
     }
     const conversation = new Conversation<R>(server, socket, options, around, (gone) => {
       leave()

@@ -11,6 +11,8 @@ export const REPLIES = {
   tooMuchJunk: new SmtpReply(421, '4.7.0', 'too many commands without a mail'),
   tooManyLogins: new SmtpReply(421, '4.7.0', 'too many failed logins'),
   shutdown: new SmtpReply(421, '4.3.2', 'shutting down, come back soon'),
+  overloaded: new SmtpReply(421, '4.3.2', 'too much is under way, come back soon'),
+  noMemory: new SmtpReply(452, '4.3.1', 'too much is under way for a mail of this size, come back soon'),
   idle: new SmtpReply(421, '4.4.2', 'nothing came for too long'),
   tooSlow: new SmtpReply(421, '4.4.2', 'the mail took too long'),
   unknownCommand: new SmtpReply(500, '5.5.2', 'unknown command'),

@@ -1,8 +1,11 @@
 import type { FileHandle } from 'node:fs/promises'
 import { mkdir, open, readdir, rm, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type BodyRoom, createBodyRoom } from '../platform/body-room.ts'
+import type { Clock } from '../platform/clock.ts'
 import { createCollector } from '../platform/collector.ts'
-import { type ByteBudget, createByteBudget } from './byte-budget.ts'
+import type { Memory } from '../platform/memory.ts'
+import { REPLIES } from './replies.ts'
 import type { FiledMail } from './session.ts'
 
 /** Where mails wait between their last byte and whoever reads them. */
@@ -16,10 +19,10 @@ export interface Spool {
 export interface SpooledMail {
   /** Resolves when the next piece may come. Rejects with the error of the disk (ENOSPC …): then only discard. */
   write(piece: Uint8Array): Promise<void>
-  /** The whole mail in memory of its own, once; one from a file as soon as the budget has room for it. Rejects as
-   *  write does. */
+  /** The whole mail in memory of its own, once; one from a file as soon as there is room for it. Rejects as write does, and
+   *  with 452 when there was none for five minutes. */
   read(): Promise<Uint8Array<ArrayBuffer>>
-  /** Instead of `read`: one in a file stays there, and comes into memory somewhere else, as soon as the budget has room. */
+  /** Instead of `read`: one in a file stays there, and comes into memory somewhere else, as soon as there is room. Rejects as read does. */
   place(): Promise<Uint8Array<ArrayBuffer> | FiledMail>
   /** Gives back file and memory, before or after read. Never rejects. */
   discard(): Promise<void>
@@ -32,17 +35,30 @@ const SPOOL = {
   writeBytes: 256 * 1024,
   /** Through files between two collections. */
   looseBytes: 48 * 2 ** 20,
+  /** In its file, for memory: half of the ten minutes that a client has for the answer to its dot (RFC 5321 §4.5.3.2.6). */
+  patienceMs: 300_000,
 }
 
-/** Folder, and how many bytes of whole mails may be in memory at once → a Spool. Mails that are in no file may have a
- *  quarter of that again. They are never waited for: those that do not fit go to their files instead; and they never wait
- *  behind large ones.
+/** Folder, and how many bytes of whole mails may be in memory at once, as far as the process has it → a Spool. Mails that are
+ *  in no file may have a quarter of that again. They are never waited for: those that do not fit go to their files instead;
+ *  and they never wait behind large ones.
  *  A file is unlinked as soon as it is open: whatever ends this process, nothing is left but what a crash between those
  *  two calls leaves, and that is removed by name at the next start. Two listeners may share the folder. */
-export function createSpool(options: { dir: string; memoryBytes: number; mintName: () => string }): Spool {
-  const reading = createByteBudget(options.memoryBytes)
+export function createSpool(options: {
+  dir: string
+  memoryBytes: number
+  mintName: () => string
+  clock: Clock
+  memory: Memory
+}): Spool {
+  const reading = createBodyRoom({
+    totalBytes: options.memoryBytes,
+    clock: options.clock,
+    shareOf: () => Number.POSITIVE_INFINITY,
+    beyond: (...bytes) => options.memory.enter('mail', ...bytes),
+  })
   const moved = createCollector(SPOOL.looseBytes)
-  const coming = createByteBudget(Math.ceil(options.memoryBytes / 4))
+  const coming = { freeBytes: Math.ceil(options.memoryBytes / 4) }
   return {
     prepare: async () => {
       await mkdir(options.dir, { recursive: true, mode: 0o700 })
@@ -65,26 +81,24 @@ const NAME = /^mail-[0-9a-f]{32}\.part$/
 
 function createSpooledMail(
   openFile: () => Promise<FileHandle>,
-  reading: ByteBudget,
-  coming: ByteBudget,
+  reading: BodyRoom,
+  coming: { freeBytes: number },
   moved: (bytes: number) => void,
 ): SpooledMail {
   const memory = createBlocks()
   let inFileBytes = 0
   let file: FileHandle | null = null
-  let held: (() => void)[] = []
-  let heldBytes = 0
-  let discarded = false
+  let heldBytes = 0 // of those coming in
+  let leaveReading = () => {}
+  const given = new AbortController()
   let looseBytes = 0 // that nobody needs any more when the mail is discarded
 
   const fitsInMemory = (): boolean => {
     if (file !== null || memory.sizeBytes() > SPOOL.memoryBytes) return false
-    while (heldBytes < memory.takenBytes()) {
-      const step = coming.tryTake(BLOCK_BYTES)
-      if (step === null) return false
-      held.push(step)
-      heldBytes += BLOCK_BYTES
-    }
+    const more = memory.takenBytes() - heldBytes
+    if (more > coming.freeBytes) return false
+    coming.freeBytes -= more
+    heldBytes += more
     return true
   }
 
@@ -100,21 +114,24 @@ function createSpooledMail(
   }
 
   const giveBack = () => {
-    for (const release of held) release()
-    held = []
+    coming.freeBytes += heldBytes
     heldBytes = 0
+    leaveReading()
+    leaveReading = () => {}
   }
 
   const place = async () => {
-    if (discarded) throw givenUp()
+    const { signal } = given
+    if (signal.aborted) throw givenUp()
     if (file === null) return memory.takeOut()
     const from = await flush()
-    const release = await reading.take(inFileBytes)
-    if (discarded) {
-      release()
+    const leave = await reading.enter('', inFileBytes, SPOOL.patienceMs, signal)
+    if (leave !== null) leaveReading = leave
+    if (signal.aborted) {
+      giveBack()
       throw givenUp()
     }
-    held.push(release)
+    if (leave === null) throw REPLIES.noMemory
     looseBytes = inFileBytes // as what it becomes
     const read = () => {
       looseBytes += inFileBytes
@@ -142,7 +159,7 @@ function createSpooledMail(
     },
     place,
     discard: async () => {
-      discarded = true
+      given.abort()
       const open = file
       file = null
       await open?.close().catch(() => {}) // it has no name and nothing is to be kept

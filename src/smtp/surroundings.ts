@@ -1,6 +1,7 @@
 import type { WallClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { MailLog } from '../platform/maillog.ts'
+import type { Memory } from '../platform/memory.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { LoginBrake } from './login.ts'
 import type { SmtpDoor } from './session.ts'
@@ -17,6 +18,7 @@ export interface Surroundings<R> {
   log: Log
   mailLog: Pick<MailLog, 'refused'> | undefined
   spool: Spool
+  memory: Memory
   brake: LoginBrake
   deadlines: Deadlines
   /** We are going: no new mail may begin. */

@@ -15,7 +15,8 @@ export interface Transaction<R> {
 }
 
 /** What stands behind MAIL → a transaction without recipients. Sets `who.protocol`, `plainProtocol` being what it is without
- *  SMTPUTF8. Throws SmtpReply, and whatever the door throws. */
+ *  SMTPUTF8. Throws SmtpReply, 452 among them for a mail so large that we have no memory for it now, and whatever the door
+ *  throws. */
 export async function beginTransaction<R>(
   rest: string,
   who: SmtpSession,
@@ -27,6 +28,7 @@ export async function beginTransaction<R>(
   const { address, parameters } = parseSpokenPath(path, (spoken) => spoken.has('SMTPUTF8'))
   const { messageBytes } = around.settings.limits
   const utf8 = checkMailParameters(parameters, { messageBytes, login: around.door.onLogin !== undefined })
+  if (!around.memory.mayHold('mail', Number(parameters.get('SIZE') ?? 0))) throw REPLIES.noMemory
   who.protocol = protocolOf(plainProtocol, utf8)
   await around.door.onMailFrom?.(who, address)
   return { returnPath: address, utf8, recipients: [] }

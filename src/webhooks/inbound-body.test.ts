@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { CONTENTS, inboundMessage, storedMail } from '../../test/support/inbound.ts'
 import { silentLog } from '../platform/log.ts'
+import { ampleMemory } from '../platform/memory.ts'
 import { type ClaimedInboundDelivery, StoreUnavailable } from '../storage/store.ts'
 import { createInboundBodies } from './inbound-body.ts'
 
@@ -39,6 +40,7 @@ function bodies(parsed: () => Promise<Uint8Array | null> = async () => storedMai
     },
     clock: createFakeClock(0),
     log: silentLog,
+    memory: ampleMemory,
     roomBytes: 64 * 1024 * 1024,
   })
   return { seen, of: (sizeBytes: number) => made.of(claimOf(sizeBytes), never) }

@@ -1,7 +1,9 @@
 import { type ParsedMail, unpackParsed, unpackRaw } from '../mail/inbound-content.ts'
 import { type BodyRoom, createBodyRoom } from '../platform/body-room.ts'
 import type { Clock } from '../platform/clock.ts'
+import { createCollector } from '../platform/collector.ts'
 import type { Log } from '../platform/log.ts'
+import type { Memory } from '../platform/memory.ts'
 import { type ClaimedInboundDelivery, type Store, StoreUnavailable } from '../storage/store.ts'
 import { inboundPayload } from './inbound-payload.ts'
 
@@ -35,10 +37,16 @@ export function createInboundBodies(options: {
   attachments: (raw: Uint8Array) => Promise<string[] | null>
   clock: Clock
   log: Log
+  memory: Memory
   roomBytes: number
 }): InboundBodies {
-  const { store, clock, log } = options
-  const room: BodyRoom = createBodyRoom({ totalBytes: options.roomBytes, clock })
+  const { store, clock, log, memory } = options
+  const room: BodyRoom = createBodyRoom({
+    totalBytes: options.roomBytes,
+    clock,
+    beyond: (...bytes) => memory.enter('post', ...bytes),
+  })
+  const letGo = createCollector(LOOSE_BYTES)
   let lastLarge: Promise<unknown> = Promise.resolve()
 
   const parsedOf = async (claim: ClaimedInboundDelivery) => {
@@ -80,8 +88,12 @@ export function createInboundBodies(options: {
   const bodyOf = async (claim: ClaimedInboundDelivery, stopping: AbortSignal): Promise<InboundBody> => {
     const sizeBytes = await sizeOf(claim)
     if (sizeBytes <= SMALL_BYTES) return withRoom(await make(claim, stopping), nothing)
-    const leave = await room.enter(claim.route.id, sizeBytes, LONGEST_WAIT_MS, stopping)
-    if (leave === null) return { kind: 'not_now' }
+    const leaveRoom = await room.enter(claim.route.id, sizeBytes, LONGEST_WAIT_MS, stopping)
+    if (leaveRoom === null) return { kind: 'not_now' }
+    const leave = () => {
+      leaveRoom()
+      letGo(sizeBytes)
+    }
     let made: Made | null = null
     try {
       made = await makeInTurn(claim, sizeBytes, stopping)
@@ -110,6 +122,8 @@ const withRoom = (made: Made, leave: () => void): InboundBody => (made.kind === 
 
 /** Fits no mail that has attachments, so that the payload leaves them out. */
 const UNREADABLE: string[] = []
+
+const LOOSE_BYTES = 16 * 2 ** 20
 
 /** Two hundred of them are 50 MiB. */
 const SMALL_BYTES = 256 * 1024

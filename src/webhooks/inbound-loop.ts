@@ -1,6 +1,7 @@
 import type { WallClock } from '../platform/clock.ts'
 import type { Post, PostResult } from '../platform/fetch-public.ts'
 import type { Log } from '../platform/log.ts'
+import { ampleMemory, type Memory } from '../platform/memory.ts'
 import type { Random } from '../platform/random.ts'
 import type { ClaimedInboundDelivery, Store } from '../storage/store.ts'
 import { answering, createDeliveryLoop, type DeliveryLoop } from './delivery-loop.ts'
@@ -24,6 +25,7 @@ export interface InboundLoopOptions {
   clock: WallClock
   random: Random
   log: Log
+  memory?: Memory
   settings: {
     /** Waits before attempts 2 to 5. */
     ladderSeconds: readonly number[]
@@ -44,7 +46,7 @@ export function createInboundLoop(options: InboundLoopOptions): DeliveryLoop {
   const { store, clock, random, log, workerId, userAgent } = options
   const { ladderSeconds, timeoutMs, maxInFlight, maxPerRoute, bodyRoomBytes } = options.settings
   const post = answering(options.post, 'inbound', log)
-  const bodies = createInboundBodies({ ...options, roomBytes: bodyRoomBytes })
+  const bodies = createInboundBodies({ memory: ampleMemory, ...options, roomBytes: bodyRoomBytes })
   const means = { clock, random, ladderSeconds }
 
   const attempt = async (claim: ClaimedInboundDelivery, stopping: AbortSignal): Promise<Verdict | null> => {

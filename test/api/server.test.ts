@@ -6,6 +6,7 @@ import type { Page } from '../../src/api/route-table.ts'
 import { Refusal } from '../../src/model/refusal.ts'
 import type { Supply } from '../../src/platform/descriptors.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
+import { ampleMemory } from '../../src/platform/memory.ts'
 import { StoreUnavailable } from '../../src/storage/store.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
 import { talk } from '../support/talk.ts'
@@ -396,6 +397,17 @@ describe('every answer', () => {
     })
     expect(answer.status).toBe(500)
     expect(JSON.parse(lines[0]!).error.stack).toContain('a bug with /a/path in it')
+  })
+
+  test('while memory is short is 503 with Retry-After; who asks how we are is answered', async () => {
+    const { ask, own } = await start({ memory: { ...ampleMemory, isShort: () => true } })
+    const answer = await ask('GET', '/v1/things', { key: own.keys.read })
+    expect([answer.status, answer.body.error.code, answer.headers.get('retry-after')]).toEqual([
+      503,
+      'unavailable',
+      '5',
+    ])
+    expect((await ask('GET', '/healthz', { key: null })).status).toBe(200)
   })
 
   test('while the store cannot write is 503 with Retry-After', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { ampleMemory } from '../../src/platform/memory.ts'
 import { SmtpReply } from '../../src/smtp/reply.ts'
 import { NOW, startListener } from './setup.ts'
 
@@ -15,6 +16,27 @@ test('one connection too many from an address hears 421, and the next may come w
   expect(house.listener.connections()).toBe(2)
   first.destroy()
   await house.nobodyLeft(1)
+  expect(await (await house.connect()).reply()).toStartWith('220')
+  await house.stop()
+})
+
+test('short of memory no mail is begun and no connection taken, and all goes on once that is over', async () => {
+  let isShort = false
+  const memory = { ...ampleMemory, isShort: () => isShort, mayHold: (_use: string, bytes: number) => bytes < 1e6 }
+  const house = await startListener({ memory })
+  const client = await (await house.connect()).hello()
+  const tooMuch = '452 4.3.1 too much is under way for a mail of this size, come back soon'
+  expect(await client.say('MAIL FROM:<a@b.example> SIZE=1000000')).toBe(tooMuch)
+  expect(await client.say('MAIL FROM:<a@b.example> SIZE=999999')).toStartWith('250')
+  expect(await client.say('RCPT TO:<c@d.example>')).toStartWith('250')
+  isShort = true
+  expect(await client.say('DATA')).toBe(tooMuch)
+  const second = await house.connect()
+  expect(await second.reply()).toBe('421 4.3.2 too much is under way, come back soon')
+  expect(await second.reply()).toBe('(closed)')
+  isShort = false
+  expect(await client.say('DATA')).toStartWith('354')
+  expect(await client.say('.')).toStartWith('250')
   expect(await (await house.connect()).reply()).toStartWith('220')
   await house.stop()
 })

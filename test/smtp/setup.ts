@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { selfSignedCertificate } from '../../src/platform/certificate.ts'
 import { createLog } from '../../src/platform/log.ts'
+import type { Memory } from '../../src/platform/memory.ts'
 import { createSmtpListener, type SmtpListener } from '../../src/smtp/listener.ts'
 import type { IncomingMail, SmtpDoor } from '../../src/smtp/session.ts'
 import { LIMITS, type ListenerLimits, type ListenerSettings } from '../../src/smtp/settings.ts'
@@ -45,6 +46,7 @@ export async function startListener(
     door?: Partial<SmtpDoor<string>>
     limits?: Partial<ListenerLimits>
     settings?: Partial<ListenerSettings>
+    memory?: Memory
   } = {},
 ): Promise<ListenerAtTest> {
   const clock = createFakeClock(NOW)
@@ -77,7 +79,7 @@ export async function startListener(
   }
   const log = createLog({ clock, level: 'warn', format: 'json', write: (line) => void logged.push(line) })
   const mailLog = { refused: (fact: (typeof refused)[number]) => void refused.push(fact) }
-  const listener = createSmtpListener(settings, door, { name: 'mx', clock, log, mailLog })
+  const listener = createSmtpListener(settings, door, { name: 'mx', clock, log, mailLog, memory: options.memory })
   const { port } = await listener.listen({ host: '127.0.0.1', port: 0 })
   const clients: Client[] = []
   return {

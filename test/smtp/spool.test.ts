@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createLog } from '../../src/platform/log.ts'
+import { ampleMemory, createMemory, type Memory } from '../../src/platform/memory.ts'
 import { takeIn } from '../../src/smtp/intake.ts'
 import { replyTo } from '../../src/smtp/replies.ts'
 import { createSpool } from '../../src/smtp/spool.ts'
@@ -19,9 +20,11 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }))
 let names = 0
 const mintName = () => (names++).toString(16).padStart(32, '0')
 const MiB = 2 ** 20
+const spoolOf = (options: { dir: string; memoryBytes: number; memory?: Memory }) =>
+  createSpool({ mintName, clock: createFakeClock(0), memory: ampleMemory, ...options })
 
 test('a mail comes back as it was written, small or large, in crumbs or in lumps', async () => {
-  const spool = createSpool({ dir, memoryBytes: 64 * MiB, mintName })
+  const spool = spoolOf({ dir, memoryBytes: 64 * MiB })
   for (const [pieceBytes, count] of [
     [1, 40_000],
     [1_000, 3],
@@ -48,19 +51,19 @@ test('a mail comes back as it was written, small or large, in crumbs or in lumps
 test('files have no name once they are open, and what a crash left is gone after prepare', async () => {
   writeFileSync(join(dir, `mail-${'0'.repeat(31)}f.part`), 'left behind')
   writeFileSync(join(dir, 'other'), 'not ours')
-  const spool = createSpool({ dir: join(dir), memoryBytes: 64 * MiB, mintName })
+  const spool = spoolOf({ dir: join(dir), memoryBytes: 64 * MiB })
   await spool.prepare()
   expect(readdirSync(dir)).toEqual(['other'])
   const mail = spool.begin()
   await mail.write(new Uint8Array(2 * MiB))
   expect(readdirSync(dir)).toEqual(['other'])
   await mail.discard()
-  await createSpool({ dir: join(dir, 'new/folder'), memoryBytes: 1, mintName }).prepare()
+  await spoolOf({ dir: join(dir, 'new/folder'), memoryBytes: 1 }).prepare()
   expect(existsSync(join(dir, 'new/folder'))).toBe(true)
 })
 
 test('small mails go to files too when many come in at once', async () => {
-  const spool = createSpool({ dir, memoryBytes: 256 * 1024, mintName }) // 64 KiB for those coming in
+  const spool = spoolOf({ dir, memoryBytes: 256 * 1024 }) // 64 KiB for those coming in
   const mails = Array.from({ length: 20 }, () => spool.begin())
   for (const mail of mails) for (let at = 0; at < 10; at++) await mail.write(new Uint8Array(10_000).fill(at))
   const reads = await Promise.all(
@@ -74,7 +77,7 @@ test('small mails go to files too when many come in at once', async () => {
 })
 
 test('whole mails in memory wait for each other, in the order they ask', async () => {
-  const spool = createSpool({ dir, memoryBytes: 5 * MiB, mintName })
+  const spool = spoolOf({ dir, memoryBytes: 5 * MiB })
   const mails = Array.from({ length: 4 }, () => spool.begin())
   for (const mail of mails) await mail.write(new Uint8Array(2 * MiB))
   const read: number[] = []
@@ -96,8 +99,23 @@ test('whole mails in memory wait for each other, in the order they ask', async (
   await last.discard()
 })
 
+test('a mail that finds no memory for five minutes is told to come again, and holds up nobody', async () => {
+  const clock = createFakeClock(0)
+  const memory = createMemory({ limitBytes: 250_000_000, largestMailBytes: 0, clock, residentBytes: () => 0 })
+  const spool = createSpool({ dir, memoryBytes: 64 * MiB, mintName, clock, memory })
+  const [first, second] = [spool.begin(), spool.begin()]
+  for (const mail of [first, second]) await mail.write(new Uint8Array(8 * MiB)) // nine times that is most of it
+  await first.read()
+  const waiting = second.read().catch((thrown: Error) => thrown.message)
+  await Bun.sleep(5)
+  await clock.advance(300_000)
+  expect(await waiting).toBe('452 4.3.1 too much is under way for a mail of this size, come back soon')
+  for (const mail of [first, second]) await mail.discard()
+  expect(memory.reservedBytes()).toBe(0)
+})
+
 test('a small mail does not wait behind large ones', async () => {
-  const spool = createSpool({ dir, memoryBytes: 5 * MiB, mintName })
+  const spool = spoolOf({ dir, memoryBytes: 5 * MiB })
   const [first, second, small] = [spool.begin(), spool.begin(), spool.begin()]
   for (const mail of [first, second]) await mail.write(new Uint8Array(5 * MiB))
   await small.write(new Uint8Array(10_000))

@@ -30,6 +30,7 @@ import { checkWebhookUrl } from '../../src/platform/fetch-public.ts'
 import { createMintId, type MintId } from '../../src/platform/ids.ts'
 import { isPublicUnicast } from '../../src/platform/ip.ts'
 import { type Log, silentLog } from '../../src/platform/log.ts'
+import type { Memory } from '../../src/platform/memory.ts'
 import type { Random } from '../../src/platform/random.ts'
 import type { Resolver } from '../../src/platform/resolver.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
@@ -117,6 +118,7 @@ export async function createTestApi(
     clearDoor?: ClearDoor
     watchDescriptors?: Parameters<typeof createApi>[0]['watchDescriptors']
     hstsSeconds?: number
+    memory?: Memory
     wrapStore?: (store: Store) => Store
     plan?: string
     streams?: { maxPerKey?: number; maxPerOrganization?: number; max?: number }
@@ -184,6 +186,7 @@ export async function createTestApi(
     clearDoor: options.clearDoor,
     hstsSeconds: options.hstsSeconds,
     watchDescriptors: options.watchDescriptors,
+    memory: options.memory,
     streams,
     isReady: options.isReady ?? (() => null),
   })

@@ -49,6 +49,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       summary: 'Read one mail that came in, with its texts, headers and a list of its attachments',
       answers: async () => (await import('../answers/inbound-messages.ts')).inboundAnswers,
       load,
+      reads: ({ sizeBytes }) => sizeBytes,
       async handle({ resource }) {
         const packed = await store.inbound.parsed(resource.id)
         const content = inboundContent(packed === null ? null : unpackParsed(packed))
@@ -63,6 +64,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       summary: 'Read the raw mail as it came, with our trace headers in front',
       answers: async () => (await import('../answers/inbound-messages.ts')).inboundRawAnswers,
       load,
+      reads: ({ sizeBytes }) => sizeBytes,
       async handle({ resource }) {
         const packed = await store.inbound.raw(resource.id)
         if (packed === null) throw new Refusal('not_found', 'the content of this mail is no longer kept')

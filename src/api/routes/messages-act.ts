@@ -79,6 +79,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     bodyOptional: true,
     idempotent: true,
     load,
+    reads: ({ sizeBytes }) => sizeBytes,
     handle: async ({ resource: message, key, remember }) => {
       if (message.mode !== key.mode) {
         throw tooLate(message, `a ${message.mode} message can only be sent again with a ${message.mode} key`)

@@ -37,6 +37,7 @@ export function messagePartOperations({ store }: PartsDeps): Operation[] {
         (await import('../answers/content.ts')).ofPart('application/octet-stream', 'Its bytes, whatever type it has.'),
       ],
       load,
+      reads: ({ sizeBytes }) => sizeBytes,
       async handle({ resource: message, params }) {
         const packed = await store.messages.content(message.id)
         const place = /^[1-9]\d{0,3}$/.test(params.number ?? '') ? Number(params.number) : 0

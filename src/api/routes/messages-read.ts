@@ -71,6 +71,7 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     answers: async () => (await import('../answers/content.ts')).contentAnswers,
     query: z.strictObject({ part: z.enum(['html', 'text', 'raw']).optional() }),
     load,
+    reads: ({ sizeBytes }) => sizeBytes,
     handle: async ({ resource: message, query }) => {
       const packed = await store.messages.content(message.id)
       if (packed === null) throw new Refusal('not_found', 'the content of this message is no longer kept')

@@ -1,0 +1,71 @@
+import { expect, test } from 'bun:test'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createMemory } from '../platform/memory.ts'
+import { createLargeAnswers } from './large-answers.ts'
+
+const MIB = 2 ** 20
+
+function start() {
+  const clock = createFakeClock(0)
+  const memory = createMemory({ limitBytes: 1e10, largestMailBytes: 25e6, clock, residentBytes: () => 0 })
+  const answers = createLargeAnswers({ clock, memory })
+  const open = (keyId: string, signal?: AbortSignal) =>
+    answers.open(new Request('http://localhost/', { ...(signal && { signal }) }), keyId)
+  return { clock, memory, open }
+}
+
+const raw = (bytes: number) => ({ status: 200, body: new Uint8Array(bytes).fill(65), contentType: 'message/rfc822' })
+
+test('a large answer goes in slices, and has its room until the last is taken', async () => {
+  const { memory, open } = start()
+  const large = open('a')
+  await large.enter(5 * MIB)
+  const { body, ...rest } = large.give(raw(5 * MIB))
+  large.leave() // the handler is done
+  expect(rest).toEqual({ status: 200, contentType: 'message/rfc822' })
+  expect(memory.reservedBytes()).toBeGreaterThan(0)
+  const bytes = await new Response(body as ReadableStream).bytes()
+  expect([bytes.byteLength, bytes.every((byte) => byte === 65)]).toEqual([5 * MIB, true])
+  expect(memory.reservedBytes()).toBe(0)
+})
+
+test('a client that goes away, one that takes over five minutes, and a handler that fails give it back', async () => {
+  const { clock, memory, open } = start()
+  const gone = open('a')
+  await gone.enter(5 * MIB)
+  await (gone.give(raw(5 * MIB)).body as ReadableStream).cancel()
+  expect(memory.reservedBytes()).toBe(0)
+
+  const slow = open('a')
+  await slow.enter(5 * MIB)
+  const reader = (slow.give(raw(5 * MIB)).body as ReadableStream).getReader()
+  await reader.read()
+  await clock.advance(300_000)
+  const rest = async () => {
+    while (!(await reader.read()).done);
+  }
+  expect(rest()).rejects.toThrow('the client took too long')
+  await clock.advance(0)
+  expect(memory.reservedBytes()).toBe(0)
+
+  const failed = open('a')
+  await failed.enter(5 * MIB)
+  failed.leave()
+  failed.leave()
+  expect(memory.reservedBytes()).toBe(0)
+})
+
+test('a key has half of the room and waits twenty seconds for it; what is small waits for nothing and goes whole', async () => {
+  const { clock, memory, open } = start()
+  await open('a').enter(30 * MIB)
+  const second = open('a').enter(30 * MIB)
+  await open('b').enter(30 * MIB)
+  const small = open('a')
+  await small.enter(MIB)
+  expect(small.give(raw(MIB)).body).toBeInstanceOf(Uint8Array)
+  const reserved = memory.reservedBytes()
+  const refused = second.catch(({ reason }) => reason)
+  await clock.advance(20_000)
+  expect(await refused).toBe('unavailable')
+  expect(memory.reservedBytes()).toBe(reserved)
+})

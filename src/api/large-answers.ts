@@ -1,0 +1,83 @@
+import { createBodyRoom } from '../platform/body-room.ts'
+import type { Clock } from '../platform/clock.ts'
+import { createCollector } from '../platform/collector.ts'
+import type { Memory } from '../platform/memory.ts'
+import { unavailable } from './errors.ts'
+import type { Answer } from './operation.ts'
+
+/** Bounds the memory of answers that are made of stored mail, until their clients have them. */
+export interface LargeAnswers {
+  /** What one request by this key holds; nothing yet. */
+  open(request: Request, keyId: string): LargeAnswer
+}
+
+export interface LargeAnswer {
+  /** Waits for room for what is made of so much mail. Rejects with `unavailable` when there was none for twenty seconds. */
+  enter(sizeBytes: number): Promise<void>
+  /** Answer → the same; when it has room and is large, in slices as the client takes them, for five minutes at most. Then the
+   *  room is given back with the last of them, or when the client has gone. */
+  give(answer: Answer): Answer
+  /** Gives the room back, unless slices are still to go. */
+  leave(): void
+}
+
+/** One key has at most half of the room. */
+export function createLargeAnswers({ clock, memory }: { clock: Clock; memory: Memory }): LargeAnswers {
+  const room = createBodyRoom({
+    totalBytes: ROOM_BYTES,
+    clock,
+    beyond: (...bytes) => memory.enter('answer', ...bytes),
+  })
+  const letGo = createCollector(LOOSE_BYTES)
+  return {
+    open: (request, keyId) => {
+      let end = () => {}
+      return {
+        enter: async (sizeBytes) => {
+          if (sizeBytes <= SMALL_BYTES) return
+          const leave = await room.enter(keyId, sizeBytes, PATIENCE_MS, request.signal)
+          if (leave === null) throw unavailable('too many large answers at once, try again soon')
+          end = () => {
+            end = () => {}
+            leave()
+            letGo(sizeBytes)
+          }
+        },
+        give: (answer) => {
+          const { body } = answer
+          if (!(body instanceof Uint8Array) || body.byteLength <= SMALL_BYTES) return answer
+          const sent = end
+          end = () => {}
+          return { ...answer, body: inSlices(body, clock, sent) }
+        },
+        leave: () => end(),
+      }
+    },
+  }
+}
+
+/** Bytes → a stream of them that is asked for one slice after the other. `sent` is called once it is over, however. */
+function inSlices(bytes: Uint8Array, clock: Clock, sent: () => void): ReadableStream {
+  const endsAt = clock.now() + LONGEST_MS
+  let at = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (at < bytes.byteLength && clock.now() < endsAt) {
+        controller.enqueue(bytes.subarray(at, at + SLICE_BYTES))
+        at += SLICE_BYTES
+        return
+      }
+      sent()
+      if (at < bytes.byteLength) controller.error(new Error('the client took too long'))
+      else controller.close()
+    },
+    cancel: sent,
+  })
+}
+
+const ROOM_BYTES = 64 * 2 ** 20
+const LOOSE_BYTES = 16 * 2 ** 20
+const SMALL_BYTES = 2 ** 20
+const SLICE_BYTES = 256 * 1024
+const PATIENCE_MS = 20_000
+const LONGEST_MS = 300_000

@@ -1,0 +1,119 @@
+import { expect, test } from 'bun:test'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createMemory, type Use } from './memory.ts'
+
+const MB = 1_000_000
+
+/** An account under 512 MB for mails of at most 25 MB; what is resident, is set by hand. */
+function accountOf512() {
+  const clock = createFakeClock(0)
+  let residentBytes = 140 * MB
+  let collected = 0
+  const memory = createMemory({
+    limitBytes: 512 * MB,
+    largestMailBytes: 25 * MB,
+    clock,
+    residentBytes: () => residentBytes,
+    collect: () => collected++,
+  })
+  const inside: string[] = []
+  const refused: string[] = []
+  const leaves = new Map<string, () => void>()
+  return {
+    clock,
+    memory,
+    inside,
+    refused,
+    collected: () => collected,
+    resident: (mb: number) => {
+      residentBytes = mb * MB
+    },
+    ask: async (name: string, use: Use, mb: number, withinMs = 20_000) => {
+      void memory.enter(use, mb * MB, withinMs).then((leave) => {
+        if (leave === null) return refused.push(name)
+        leaves.set(name, leave)
+        inside.push(name)
+      })
+      await clock.advance(0)
+    },
+    leave: async (name: string) => {
+      leaves.get(name)!()
+      inside.splice(inside.indexOf(name), 1)
+      await clock.advance(0)
+    },
+  }
+}
+
+test('what is large has its place by what it costs, in the order of coming', async () => {
+  const { ask, leave, inside, memory } = accountOf512()
+  await ask('a mail', 'mail', 25)
+  await ask('a request', 'request', 24)
+  await ask('a later one', 'request', 5)
+  expect(inside).toEqual(['a mail'])
+  expect(memory.reservedBytes()).toBe(225 * MB)
+  await leave('a mail')
+  expect(inside).toEqual(['a request', 'a later one'])
+  await leave('a request')
+  await leave('a later one')
+  expect(memory.reservedBytes()).toBe(0)
+  expect(memory.refusals()).toBe(0)
+})
+
+test('what goes out leaves room for the largest mail, however long it takes', async () => {
+  const { ask, inside, refused, clock, memory } = accountOf512()
+  await ask('slow', 'delivery', 10)
+  await ask('slow too', 'delivery', 10)
+  await ask('slow answer', 'answer', 12)
+  expect(inside).toEqual(['slow'])
+  await ask('a mail', 'mail', 25)
+  expect(inside).toEqual(['slow', 'a mail'])
+  await clock.advance(20_000)
+  expect(refused).toEqual(['slow too', 'slow answer'])
+  expect(memory.refusals()).toBe(2)
+})
+
+test('a delivery larger than its share goes alone; a mail for which there never is a place is refused at once', async () => {
+  const { ask, leave, inside, refused, memory } = accountOf512()
+  await ask('a small delivery', 'delivery', 1)
+  await ask('a huge one', 'delivery', 100)
+  expect(inside).toEqual(['a small delivery'])
+  await leave('a small delivery')
+  expect(inside).toEqual(['a huge one'])
+  await leave('a huge one')
+  expect(memory.mayHold('mail', 36 * MB)).toBe(true)
+  expect(memory.mayHold('mail', 37 * MB)).toBe(false)
+  await ask('a huge mail', 'mail', 37)
+  expect(refused).toEqual(['a huge mail'])
+})
+
+test('more is resident than there should be: garbage is collected, and what is large waits for that', async () => {
+  const { ask, resident, inside, refused, collected, clock } = accountOf512()
+  resident(300)
+  await ask('a mail', 'mail', 25, 5_000)
+  await clock.advance(500)
+  expect([inside, collected()]).toEqual([[], 1]) // once a second at most
+  resident(270)
+  await clock.advance(100)
+  expect(inside).toEqual(['a mail'])
+  resident(500)
+  await ask('one more', 'request', 1, 5_000)
+  await clock.advance(5_100)
+  expect(refused).toEqual(['one more'])
+})
+
+test('nearly all is resident: nothing new is begun until that is over', async () => {
+  const { memory, resident, clock, collected } = accountOf512()
+  expect(memory.isShort()).toBe(false)
+  resident(420)
+  await clock.advance(100)
+  expect(memory.isShort()).toBe(false)
+  await new Promise(setImmediate)
+  expect(collected()).toBe(1)
+  resident(490)
+  expect(memory.isShort()).toBe(false) // looked at ten times a second
+  await clock.advance(100)
+  expect([memory.isShort(), memory.mayHold('mail', 1)]).toEqual([true, false])
+  resident(400)
+  await clock.advance(100)
+  expect(memory.isShort()).toBe(false)
+})

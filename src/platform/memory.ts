@@ -1,0 +1,159 @@
+import { createBodyRoom } from './body-room.ts'
+import { type Clock, systemClock } from './clock.ts'
+
+/** What large bytes are for. */
+export type Use = keyof typeof COSTS
+
+/** One account of all that is large in memory: whoever is about to hold large bytes asks first, and what the process may have
+ *  is never promised twice. */
+export interface Memory {
+  /** What may be resident; Infinity: nobody told. */
+  readonly limitBytes: number
+  /** Waits until what `use` makes of `sizeBytes` has its place → what gives it back, to be called once. Null when there was none
+   *  within `withinMs`, when there never is, or when `signal` ended the wait. */
+  enter(use: Use, sizeBytes: number, withinMs: number, signal?: AbortSignal): Promise<(() => void) | null>
+  /** Whether so much may be begun now: there can be a place for it, and memory is not short. */
+  mayHold(use: Use, sizeBytes: number): boolean
+  /** Whether nothing new is to be begun at all: nearly all of the limit is resident, however that came. */
+  isShort(): boolean
+  reservedBytes(): number
+  /** How often there was no place. */
+  refusals(): number
+}
+
+/** What is resident at the worst moment for each byte, as it was measured with 24 MB of random bytes, over what the process has
+ *  anyway. What goes out has a share of its own (below), since a slow receiver holds it for long. */
+const COSTS = {
+  /** Body read, decoded, packed, and in the log of the store. */
+  request: { times: 5.5, isOut: false },
+  /** From its file, in the reading thread, as it is kept. */
+  mail: { times: 9, isOut: false },
+  /** Read, perhaps composed, and written to the client. */
+  answer: { times: 7, isOut: true },
+  /** Read, composed, signed, on the wire. */
+  delivery: { times: 6, isOut: true },
+  /** Inbound mail as JSON with its attachments. */
+  post: { times: 10, isOut: true },
+} as const
+
+/** Resident once everything has been used, with some load of small things. */
+const OWN_BYTES = 150_000_000
+/** Of the limit: for all that is promised, for what is resident when one more begins, for anything new at all; and from where on
+ *  garbage is collected. */
+const PROMISED = 0.93
+const RESIDENT = 0.97
+const SHORT = 0.95
+const COLLECT = 0.8
+const LOOK_MS = 100
+/** A full collection takes 10 to 100 ms of the main thread. */
+const COLLECT_AGAIN_MS = 1_000
+
+/** The limit, and the largest mail that is taken → an account of which nothing is promised.
+ *
+ *  Who came first is served first. What comes in, bodies and mails, may have all of it; what goes out as much as leaves room for
+ *  the largest mail, at least a third. Something larger than that goes alone; but a body or a mail that could never have
+ *  its place is refused at once.
+ *  The figures are of a process that is well. If more is resident than they say, for whatever reason, garbage is collected,
+ *  what is large waits, and at last nothing new is begun. */
+export function createMemory(options: {
+  limitBytes: number
+  largestMailBytes: number
+  clock: Clock
+  residentBytes?: () => number
+  collect?: () => void
+}): Memory {
+  const { limitBytes, clock, residentBytes = process.memoryUsage.rss, collect = () => Bun.gc(true) } = options
+  const totalBytes = Math.max(1, limitBytes * PROMISED - OWN_BYTES)
+  const outBytes = Math.max(totalBytes / 3, totalBytes - options.largestMailBytes * COSTS.mail.times)
+  const room = createBodyRoom({
+    totalBytes,
+    clock,
+    shareOf: (owner) => (owner === OUT ? outBytes : Number.POSITIVE_INFINITY),
+  })
+  let refusals = 0
+  let reserved = 0
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let collectedAt = Number.NEGATIVE_INFINITY
+  let wasShort = false
+
+  const tidy = () => {
+    if (clock.now() - collectedAt < COLLECT_AGAIN_MS) return
+    collectedAt = clock.now()
+    collect()
+  }
+
+  /** Waits until so much more may be resident; false when that did not come. */
+  const settled = async (cost: number, endsAt: number, signal?: AbortSignal): Promise<boolean> => {
+    while (residentBytes() + cost > limitBytes * RESIDENT) {
+      tidy()
+      if (clock.now() >= endsAt || signal?.aborted) return false
+      await clock.sleep(LOOK_MS, signal)
+    }
+    return true
+  }
+
+  const costOf = (use: Use, sizeBytes: number) => {
+    const { times, isOut } = COSTS[use]
+    return isOut ? Math.min(sizeBytes * times, totalBytes) : sizeBytes * times
+  }
+
+  const place = async (use: Use, sizeBytes: number, withinMs: number, signal: AbortSignal = NEVER) => {
+    const cost = costOf(use, sizeBytes)
+    if (cost > totalBytes) return null
+    const endsAt = clock.now() + withinMs
+    const leave = await room.enter(COSTS[use].isOut ? OUT : IN, cost, withinMs, signal)
+    if (leave === null) return null
+    reserved += cost
+    const giveBack = () => {
+      reserved -= cost
+      leave()
+    }
+    if (await settled(cost, endsAt, signal)) return giveBack
+    giveBack()
+    return null
+  }
+
+  const isShort = () => {
+    const now = clock.now()
+    if (now - lookedAt < LOOK_MS) return wasShort
+    lookedAt = now
+    const share = residentBytes() / limitBytes
+    if (share > COLLECT) setImmediate(tidy)
+    wasShort = share > SHORT
+    return wasShort
+  }
+
+  return {
+    limitBytes,
+    enter: async (use, sizeBytes, withinMs, signal) => {
+      const leave = await place(use, sizeBytes, withinMs, signal)
+      if (leave === null && !signal?.aborted) refusals++
+      return leave
+    },
+    mayHold: (use, sizeBytes) => costOf(use, sizeBytes) <= totalBytes && !isShort(),
+    isShort,
+    reservedBytes: () => reserved,
+    refusals: () => refusals,
+  }
+}
+
+/** Bytes of a limit → the largest mail that there is a place for when nothing else is under way; 0 when there is for none. */
+export function largestMailUnder(limitBytes: number): number {
+  return Math.max(0, (limitBytes * PROMISED - OWN_BYTES) / COSTS.mail.times)
+}
+
+/** The other way round: mail of so many bytes → the least limit for it. */
+export function leastLimitFor(mailBytes: number): number {
+  return (mailBytes * COSTS.mail.times + OWN_BYTES) / PROMISED
+}
+
+const IN = 'in'
+const OUT = 'out'
+const NEVER = new AbortController().signal
+
+/** Where nothing is bounded: in tests, and for tools that run for a moment. */
+export const ampleMemory: Memory = createMemory({
+  limitBytes: Number.POSITIVE_INFINITY,
+  largestMailBytes: 0,
+  clock: systemClock.steady,
+})
