@@ -10,7 +10,7 @@ export async function installationOf(
   server: Server | null,
   domains: readonly SendingDomain[],
 ): Promise<Installation> {
-  const { hostname, dataDir, storage, http, tls, smtp, delivery, metrics } = config
+  const { hostname, dataDir, storage, limits, http, tls, smtp, delivery, metrics } = config
   const listeners = [
     { key: 'http.listen', at: http.listen },
     { key: 'http.listen_tls', at: http.listenTls },
@@ -24,6 +24,8 @@ export async function installationOf(
     hostname,
     dataDir,
     minFreeBytes: storage.minFreeBytes,
+    memoryBytes: limits.memoryBytes,
+    messageBytes: limits.messageBytes,
     listeners,
     sourceAddress: delivery.sourceAddress,
     smarthost: delivery.smarthost,

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { limitIn } from '../platform/descriptors.ts'
+import { largestMailUnder, leastLimitFor } from '../platform/memory.ts'
+import { memoryLimit } from '../platform/memory-limit.ts'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
 import type { Installation, World } from './world.ts'
 
@@ -24,15 +26,35 @@ export function checkOpenFiles({ server }: Installation, { proc }: World): Verdi
   return limit < FEW_FILES ? fail(message, advice) : warn(message, advice)
 }
 
-export function checkMemory({ server }: Installation, { proc }: World): Verdict {
+/** What is free on the machine, and whether what the process may have is enough for the largest mail. */
+export function checkMemory(installation: Installation, world: World): Verdict {
+  const free = checkFree(installation, world)
+  if (free.status === 'fail' || free.status === 'warn') return free
+  const { server, memoryBytes, messageBytes } = installation
+  const pid = server === null ? 'self' : String(server.pid)
+  const limitBytes = memoryBytes || memoryLimit({ ...world, pid })
+  if (limitBytes === Number.POSITIVE_INFINITY) return free
+  const message = `${free.message}, at most ${megabytes(limitBytes)} for the server`
+  if (limitBytes >= leastLimitFor(messageBytes)) return { ...free, message }
+  const least = megabytes(leastLimitFor(messageBytes))
+  const instead = Math.max(1, Math.floor(largestMailUnder(limitBytes) / 1e6)) * 1e6
+  return warn(
+    message,
+    `With limits.message_bytes it may need ${least}, and refuses what does not fit (452, 503): give it more, or set that to ${instead}.`,
+  )
+}
+
+function checkFree({ server }: Installation, { proc }: World): Verdict {
   const kibibytes = /^MemAvailable:\s+(\d+) kB/m.exec(textOf(join(proc, 'meminfo')))?.[1]
   if (kibibytes === undefined) return skip('the kernel does not tell')
   const bytes = Number(kibibytes) * 1024
-  const message = `${Math.round(bytes / 1_000_000)} MB available`
+  const message = `${megabytes(bytes)} available`
   if (bytes >= ENOUGH_BYTES || (server !== null && bytes >= FEW_BYTES)) return pass(message)
   const advice = 'A server at work takes 100 to 300 MB: stop something else, add swap, or take a larger machine.'
   return bytes < FEW_BYTES ? fail(message, advice) : warn(message, advice)
 }
+
+const megabytes = (bytes: number) => `${Math.round(bytes / 1_000_000)} MB`
 
 function textOf(file: string): string {
   try {

@@ -6,6 +6,10 @@ export interface Installation {
   dataDir: string
   /** Bytes to keep free on its disk. */
   minFreeBytes: number
+  /** What the process may have in memory by the config; 0: what the kernel grants. */
+  memoryBytes: number
+  /** Of the largest mail that is taken. */
+  messageBytes: number
   listeners: readonly Listener[]
   /** The local address that mail leaves from, where it is fixed. */
   sourceAddress: string | null

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Check, pass, runChecks } from '../../src/health/check.ts'
 import { heldPorts } from '../../src/health/held-ports.ts'
-import type { AuthorityCertificate } from '../../src/health/world.ts'
+import type { AuthorityCertificate, Installation } from '../../src/health/world.ts'
 import { selfSignedCertificate } from '../../src/platform/certificate.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { HOSTNAME, startWorld, type TestWorld } from './setup.ts'
@@ -174,6 +174,28 @@ describe('limits', () => {
     expect(await check(1_000_000)).toBe('pass')
     expect(await check(200_000)).toBe('warn')
     expect(await check(50_000)).toBe('fail')
+  })
+
+  test('memory that is enough for the largest mail: by the config, or by the control group of the server', async () => {
+    const proc = files({
+      meminfo: 'MemTotal: 8000000 kB\nMemAvailable:  5000000 kB\n',
+      '77/cgroup': '0::/postrider\n',
+    })
+    const sys = files({ 'fs/cgroup/postrider/memory.max': '400000000\n' })
+    const check = (installation: Partial<Installation>) => world.check('memory', { installation, world: { proc, sys } })
+    expect(await check({})).toMatchObject({
+      status: 'pass',
+      message: '5120 MB available, at most 7168 MB for the server',
+    })
+    const served = { server: { pid: 77, ports: [] } }
+    expect(await check(served)).toMatchObject({
+      status: 'warn',
+      message: '5120 MB available, at most 400 MB for the server',
+    })
+    expect((await check(served)).advice).toContain('it may need 415 MB')
+    expect((await check(served)).advice).toContain('set that to 24000000')
+    expect(await check({ ...served, messageBytes: 24_000_000 })).toMatchObject({ status: 'pass' })
+    expect(await check({ memoryBytes: 300_000_000 })).toMatchObject({ status: 'warn' })
   })
 })
 

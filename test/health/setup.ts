@@ -26,6 +26,8 @@ export const INSTALLATION: Installation = {
   hostname: HOSTNAME,
   dataDir: '/nowhere',
   minFreeBytes: 0,
+  memoryBytes: 0,
+  messageBytes: 26_214_400,
   listeners: [],
   sourceAddress: null,
   smarthost: null,
