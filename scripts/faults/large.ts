@@ -3,9 +3,9 @@ import type { Socket } from 'node:net'
 import type { Crashable } from '../../test/crash/setup.ts'
 import { ConnectionLost, openConnection } from '../../test/crash/smtp-client.ts'
 
-/** A message of about so many bytes as JSON, all but a little of them one attachment. */
-export function largeMessage(to: string, sizeBytes: number): Buffer<ArrayBuffer> {
-  const content = 'QUJD'.repeat(sizeBytes / 4)
+/** A message of about so many bytes as JSON, all but a little of them one attachment; a film is as below. */
+export function largeMessage(to: string, sizeBytes: number, options: { isFilm?: boolean } = {}): Buffer<ArrayBuffer> {
+  const content = options.isFilm ? randomBytes((sizeBytes * 3) / 4).toString('base64') : 'QUJD'.repeat(sizeBytes / 4)
   const attachments = [{ filename: 'a.bin', content, content_type: 'application/octet-stream' }]
   return Buffer.from(JSON.stringify({ from: 'us@example.com', to, subject: 's', text: 't', attachments }))
 }
