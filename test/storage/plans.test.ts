@@ -250,6 +250,10 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /INDEX suppressions_of_organization \(organization_id=\? AND id>\? AND id<\?\)/,
   ],
   [
+    /^select .* from suppressions indexed by suppressions_by_address where organization_id = \? and email = \? order/,
+    /INDEX suppressions_by_address \(organization_id=\? AND email=\?\)/,
+  ],
+  [
     /from suppressions indexed by suppressions_by_reason where/,
     /suppressions_by_reason \(organization_id=\? AND reason=\? AND id>\? AND id<\?\)/,
   ],
