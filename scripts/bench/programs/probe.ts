@@ -1,22 +1,36 @@
-/** `bun scripts/bench/programs/probe.ts HOST:PORT` asks for what costs nothing, again and again on one kept connection,
- *  until its standard input ends; then prints the round trips as JSON. */
+/** `bun scripts/bench/programs/probe.ts HOST:PORT PID` asks for what costs nothing, again and again on one kept connection,
+ *  until its standard input ends; then prints the round trips as JSON, and what the process was at when one took long. */
 import { connect } from 'node:net'
 import type { Stalls } from '../size/stalls.ts'
+import { watchWaits } from '../size/waits.ts'
 
 /** Between two probes: long enough to cost nobody anything, short enough to meet what takes ten milliseconds. */
 const PAUSE_MS = 2
+/** Then it is looked at, and as often again. */
+const LOOK_MS = 3
+/** The mark. */
+const LONG_MS = 25
 
-async function probe(http: string): Promise<void> {
+async function probe(http: string, pid: number): Promise<void> {
   const [host, port] = http.split(':')
   const socket = connect({ host: host!, port: Number(port), noDelay: true })
   const request = `GET /healthz HTTP/1.1\r\nHost: ${http}\r\n\r\n`
+  const waits = watchWaits(pid, LOOK_MS)
   const timesMs: number[] = []
+  const causes = new Map<string, { times: number; worstMs: number }>()
   let isEnding = false
   const ask = () =>
     new Promise<void>((resolve) => {
       const startedAt = performance.now()
+      waits.begin()
       socket.once('data', () => {
-        timesMs.push(performance.now() - startedAt)
+        const tookMs = performance.now() - startedAt
+        timesMs.push(tookMs)
+        const cause = waits.end(tookMs)
+        if (tookMs > LONG_MS) {
+          const { times, worstMs } = causes.get(cause) ?? { times: 0, worstMs: 0 }
+          causes.set(cause, { times: times + 1, worstMs: Math.max(worstMs, tookMs) })
+        }
         resolve()
       })
       socket.write(request)
@@ -27,6 +41,7 @@ async function probe(http: string): Promise<void> {
   process.stdin.resume()
   for (let warm = 0; warm < 200; warm++) await ask()
   timesMs.length = 0
+  causes.clear()
   console.log('{"begun":1}')
   while (!isEnding) {
     await ask()
@@ -35,17 +50,16 @@ async function probe(http: string): Promise<void> {
   socket.destroy()
   timesMs.sort((a, b) => a - b)
   const at = (share: number) => timesMs[Math.min(timesMs.length - 1, Math.floor(timesMs.length * share))] ?? 0
-  const over25 = timesMs.filter((time) => time > 25).length
   const stalls: Stalls = {
     probes: timesMs.length,
     p50Ms: at(0.5),
     p99Ms: at(0.99),
     p999Ms: at(0.999),
     worstMs: at(1),
-    over25,
+    causes: Object.fromEntries([...causes].sort(([, a], [, b]) => b.worstMs - a.worstMs)),
   }
   console.log(JSON.stringify(stalls))
 }
 
-await probe(process.argv[2]!)
+await probe(process.argv[2]!, Number(process.argv[3]))
 process.exit()
