@@ -5,7 +5,7 @@ import { sqliteMessageList } from '../../src/storage/sqlite/message-list.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
 import { openSeal } from '../../src/storage/sqlite/seal-key.ts'
-import { searchIndex } from '../../src/storage/sqlite/search.ts'
+import { CATCH_UP, searchIndex } from '../../src/storage/sqlite/search.ts'
 import { createWriter } from '../../src/storage/sqlite/writer.ts'
 import type {
   AcceptedMessage,
@@ -97,6 +97,43 @@ test('what few messages have is found far behind the newest, and what none has i
   for (const filter of missing) expect([filter, await messages(filter)]).toEqual([filter, []])
 }, 60_000)
 
+test('what the search index does not know yet is found as well, after what it is given time for', async () => {
+  const seldom = { subject: 'Café Kaleidoscope', tags: ['often'], from: 'bob@a.example', templateId: 'tpl_1' }
+  const others = () => Array.from({ length: 600 }, () => records.accepted({ tags: ['often'], templateId: 'tpl_2' }))
+  const [old, middle, young] = [records.accepted(seldom), records.accepted(seldom), records.accepted(seldom)]
+  await accept(store, old, ...others(), middle, ...others())
+  await accept(store, young, records.accepted({ ...seldom, organizationId: 'org_b' }), ...others())
+  const all = [young, middle, old].map(({ message }) => message.id)
+  const indexed = db.prepare('select indexed_number from message_search_state').pluck()
+  expect(await store.messages.list({ ...ALL_MESSAGES, text: 'never' }, { limit: 1, after: null })).toEqual({
+    records: [],
+    hasMore: false,
+  })
+  expect(indexed.get()).toBe(CATCH_UP)
+
+  const index = searchIndex(db, createWriter(db, NO_MEMORY), () => {})
+  for (const batches of [0, 4, 9]) {
+    for (let batch = 0; batch < batches; batch++) await store.indexForSearch()
+    const known = indexed.get() as number
+    const list = sqliteMessageList(db, { ...index, catchUp: async () => known })
+    const listed = (filter: Partial<MessageFilter>) => idsByPage((page) => list({ ...ALL_MESSAGES, ...filter }, page))
+    for (const text of ['kaleid', 'cafe', 'KALEIDOSCOPE café', 'bob@a.example kal', null]) {
+      for (const filter of [
+        { templateId: 'tpl_1' },
+        { from: 'bob@a.example' },
+        { templateId: 'tpl_1', tag: 'often' },
+      ]) {
+        expect([known, text, filter, await listed({ ...filter, text })]).toEqual([known, text, filter, all])
+      }
+      if (text !== null) expect([known, text, await listed({ text })]).toEqual([known, text, all])
+    }
+    for (const text of ['kaleidoscopes', 'kaleid cafe', 'tpl_1', '🎉', 'φ']) {
+      expect([known, text, await listed({ text })]).toEqual([known, text, []])
+    }
+    expect(await listed({ text: 'kaleid', templateId: 'tpl_2' })).toEqual([])
+  }
+}, 60_000)
+
 test('a mark is no word that anybody can look for', async () => {
   await accept(store, records.accepted({ templateId: 'tpl_1' }))
   while (await store.indexForSearch());
@@ -163,8 +200,8 @@ test('a list that has looked long enough ends its page, and the next one goes on
   const [old, young] = [records.accepted(seldom), records.accepted(seldom)]
   await accept(store, records.accepted(foreign), old, records.accepted(foreign))
   await accept(store, ...common(), young, records.accepted(foreign), ...common())
-  const search = { ...searchIndex(db, createWriter(db, NO_MEMORY), () => {}), catchUp: async () => {} }
   while (await store.indexForSearch());
+  const search = searchIndex(db, createWriter(db, NO_MEMORY), () => {})
   let looks = 0
   /** Each step takes twenty milliseconds. */
   const clock = () => {

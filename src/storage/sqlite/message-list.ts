@@ -10,6 +10,7 @@ import { type Condition, type Numbers, nextTurn, SLACK_MS, toPage, when } from '
 import type { SearchIndex } from './search.ts'
 import { searched } from './searched.ts'
 import { joined, sliced, type Walk } from './slices.ts'
+import { oneBehindTheOther, unindexed } from './unindexed.ts'
 
 const NUMBER = 'select number from messages where id = ?'
 // A cursor whose record retention has dropped: everything older than its id's time goes on.
@@ -29,7 +30,8 @@ const FEWEST_STEPS = 8
 export type MessageList = (filter: MessageFilter, page: PageRequest) => Promise<Page<Message>>
 
 /** Messages that match every given part of the filter, newest first. The newest are looked at one by one; where those do
- *  not make a page, the search index tells where to look further, and what it knows nothing of is looked at in slices. */
+ *  not make a page, the search index tells where to look further, and what it knows nothing of, be it a field or what was
+ *  sent a moment ago, is looked at in slices. */
 export function sqliteMessageList(
   db: Connection,
   search: SearchIndex,
@@ -66,8 +68,10 @@ export function sqliteMessageList(
         : sliced(db, walks[0]!, MESSAGE_COLUMNS, conditions, low)
     let end: number | null = filter.text === null ? step(rows, high, limit) : high
     if (end !== null && rows.length < limit && (filter.text !== null || marks.length > 0)) {
-      await search.catchUp()
-      step = searched(db, search, { words: filter.text, marks, walk: walks[0]!, conditions, low })
+      const border = (await search.catchUp()) + 1
+      const asked = { words: filter.text, walk: walks[0]!, conditions }
+      const newest = unindexed(db, search, { ...asked, low: Math.max(low, border) })
+      step = oneBehindTheOther(newest, border, searched(db, search, { ...asked, marks, low }))
     }
     for (let steps = 0, spentMs = 0; end !== null && rows.length < limit; steps++) {
       if (steps >= FEWEST_STEPS && spentMs >= ENOUGH_MS) {

@@ -5,14 +5,21 @@ import type { Writer } from './writer.ts'
 
 const STATE = 'select indexed_number from message_search_state'
 const NEWEST = 'select max(number) from messages'
-const UNINDEXED = `select m.number, m.subject, m.sender as sender, m.sender_address as senderAddress,
-    m.template_id as templateId, m.domain_id as domainId, m.mode, m.metadata,
-    (select group_concat(d.email, ' ') from deliveries d where d.message_number = m.number) as emails
+const TEXTS = `m.number, m.subject, m.sender as sender,
+  (select group_concat(d.email, ' ') from deliveries d where d.message_number = m.number) as emails`
+const UNINDEXED = `select ${TEXTS}, m.sender_address as senderAddress, m.template_id as templateId,
+    m.domain_id as domainId, m.mode, m.metadata
   from messages m where m.number > ? order by m.number limit ?`
+const TEXTS_OF = `select ${TEXTS} from messages m where m.number = ?`
 const ADD = 'insert into message_search (rowid, words) values (?, ?)'
 // sqlite.org/fts5.html#the_merge_command: so many pages, where segments have gathered or deleted rows lie in them.
 const MERGE = `insert into message_search (message_search, rank) values ('merge', ?)`
 const CHANGES = 'select total_changes()'
+const SCRATCH = `create virtual table if not exists temp.some_words using fts5 (
+  words, content = '', tokenize = "unicode61 remove_diacritics 2")`
+const ADD_SCRATCH = 'insert into some_words (rowid, words) values (?, ?)'
+const MATCH_SCRATCH = 'select rowid from some_words where some_words match ?'
+const CLEAR_SCRATCH = `insert into some_words (some_words) values ('delete-all')`
 const SET_STATE = 'update message_search_state set indexed_number = ?'
 
 /** Messages whose words lie together. SQLite merges a word of all segments at once, half a microsecond for each message
@@ -29,17 +36,21 @@ const WORD = /(?![\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3])[\p{L}\p{N}\p{Co}][\p{L
 
 /** Messages indexed in one go: a few milliseconds of the writing thread. */
 const BATCH = 100
+/** Indexed before a search, which looks at what is left without the index. Tests are told of it. */
+export const CATCH_UP = 5 * BATCH
 /** Merged with each batch, more than a batch adds on all its way up. */
 const MERGE_PAGES = 16
 const MERGES = 3
 
 /** Full text over subject and addresses. Indexing costs more than half of accepting a message, so it happens
- *  behind: now and then in small batches, and before a search, which therefore finds what was sent a moment ago. */
+ *  behind: now and then in small batches, and before a search, which looks without it at what is newer still. */
 export interface SearchIndex {
   /** Indexes the next batch; true while more is waiting. */
   step(): Promise<boolean>
-  /** Indexes all that is waiting, as far as the store can write. */
-  catchUp(): Promise<void>
+  /** Indexes some of what is waiting, as far as the store can write → the last number that is in the index. */
+  catchUp(): Promise<number>
+  /** Words as a person types them, and numbers of messages, in the index or not → those of them that have the words. */
+  having(text: string, numbers: number[]): Set<number>
   /** Words as a person types them, null = none are asked for, and marks (marks.ts) → FTS5 queries in the range of a
    *  message, which begins with number `first`: `all` must occur, the last word may be a beginning; `whole` is all but
    *  that one, null when there is no more. */
@@ -58,6 +69,7 @@ export function searchIndex(db: Connection, writer: Writer, copyLog: () => void)
   const add = db.prepare(ADD)
   const setState = db.prepare(SET_STATE)
   const merge = searchMerge(db)
+  const scratch = scratchIndex(db)
 
   const isBehind = () => (state.get() as number) < ((newest.get() as number | null) ?? 0)
   const step = async () => {
@@ -66,13 +78,8 @@ export function searchIndex(db: Connection, writer: Writer, copyLog: () => void)
       const rows = unindexed.all(state.get(), BATCH) as Unindexed[]
       for (const row of rows) {
         const code = codeOf(row.number)
-        const words = coded(code, `${row.subject} ${row.sender} ${row.emails ?? ''}`)
-        add.run(
-          row.number,
-          `${words} ${marksOf(row)
-            .map((mark) => markIn(code, mark))
-            .join(' ')}`,
-        )
+        const marks = marksOf(row).map((mark) => markIn(code, mark))
+        add.run(row.number, `${coded(code, textOf(row))} ${marks.join(' ')}`)
       }
       const last = rows.at(-1)
       if (last !== undefined) setState.run(last.number)
@@ -82,30 +89,55 @@ export function searchIndex(db: Connection, writer: Writer, copyLog: () => void)
     return isBehind()
   }
 
+  const expressions: SearchIndex['expressions'] = (text, marks, number) => {
+    const first = number - (number % RANGE)
+    const code = codeOf(number)
+    const marked = marks.map((mark) => `"${markIn(code, mark)}"`)
+    if (text === null) return { first, whole: marked.join(' '), all: marked.join(' ') }
+    const words = text
+      .split(/[\s\0]+/)
+      .filter((word) => word.search(WORD) >= 0)
+      .map((word) => `"${coded(code, word).replaceAll('"', '""')}"`)
+    // Nothing to look for finds nothing, rather than everything.
+    if (words.length === 0) return { first, whole: null, all: '""' }
+    const whole = [...marked, ...words.slice(0, -1)].join(' ')
+    return { first, whole: whole === '' ? null : whole, all: `${[...marked, ...words].join(' ')}*` }
+  }
+
   return {
     step,
     catchUp: async () => {
       try {
-        while (await step());
+        for (let indexed = 0; indexed < CATCH_UP && (await step()); indexed += BATCH);
       } catch (error) {
-        // On a full disk what is indexed already can still be found.
         if (!(error instanceof StoreUnavailable)) throw error
       }
+      return state.get() as number
     },
-    expressions: (text, marks, number) => {
-      const first = number - (number % RANGE)
-      const code = codeOf(number)
-      const marked = marks.map((mark) => `"${markIn(code, mark)}"`)
-      if (text === null) return { first, whole: marked.join(' '), all: marked.join(' ') }
-      const words = text
-        .split(/[\s\0]+/)
-        .filter((word) => word.search(WORD) >= 0)
-        .map((word) => `"${coded(code, word).replaceAll('"', '""')}"`)
-      // Nothing to look for finds nothing, rather than everything.
-      if (words.length === 0) return { first, whole: null, all: '""' }
-      const whole = [...marked, ...words.slice(0, -1)].join(' ')
-      return { first, whole: whole === '' ? null : whole, all: `${[...marked, ...words].join(' ')}*` }
-    },
+    having: (text, numbers) => scratch(numbers, expressions(text, [], 0).all),
+    expressions,
+  }
+}
+
+/** An index in memory, which holds the words of some messages for one look and is emptied then: what they say counts in it
+ *  as it does in the large one, but for the ranges. */
+function scratchIndex(db: Connection): (numbers: number[], expression: string) => Set<number> {
+  const textsOf = db.prepare(TEXTS_OF)
+  const prepared = () => {
+    db.exec(SCRATCH)
+    return { add: db.prepare(ADD_SCRATCH), match: db.prepare(MATCH_SCRATCH).pluck(), clear: db.prepare(CLEAR_SCRATCH) }
+  }
+  type Statements = ReturnType<typeof prepared>
+  let statements: Statements | null = null
+  const look = db.transaction(({ add, match, clear }: Statements, numbers: number[], expression: string) => {
+    for (const number of numbers) add.run(number, coded(codeOf(0), textOf(textsOf.get(number) as Texts)))
+    const found = match.all(expression) as number[]
+    clear.run()
+    return new Set(found)
+  })
+  return (numbers, expression) => {
+    statements ??= prepared()
+    return look(statements, numbers, expression)
   }
 }
 
@@ -130,9 +162,12 @@ export function searchMerge(db: Connection): (pages: number) => boolean {
 /** A mark is a word that nobody can type: every typed one begins with a code, which has no such letter. */
 const markIn = (code: string, mark: string) => `φ${code}${mark}`
 
-type Unindexed = Markable & {
+interface Texts {
   number: number
   subject: string
   sender: string
   emails: string | null
 }
+type Unindexed = Markable & Texts
+
+const textOf = ({ subject, sender, emails }: Texts) => `${subject} ${sender} ${emails ?? ''}`

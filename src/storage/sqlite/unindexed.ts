@@ -1,0 +1,35 @@
+import type { Connection } from './driver.ts'
+import { MESSAGE_COLUMNS, type MessageRow } from './message-row.ts'
+import type { Condition } from './page.ts'
+import type { SearchIndex } from './search.ts'
+import { SLICE, type Step, sliced, type Walk } from './slices.ts'
+
+interface Asked {
+  words: string | null
+  walk: Walk
+  /** Of messages `m`; all that marks stand for is among them. */
+  conditions: Condition
+  low: number
+}
+
+/** Steps from slice to slice of the messages that the search index does not know yet; words are looked for in those only
+ *  that are else what is asked for. */
+export function unindexed(db: Connection, search: SearchIndex, { words, walk, conditions, low }: Asked): Step {
+  const step = sliced(db, walk, MESSAGE_COLUMNS, conditions, low)
+  if (words === null) return step
+  return (rows, high, limit) => {
+    const slice: MessageRow[] = []
+    const end = step(slice, high, SLICE)
+    const having = search.having(
+      words,
+      slice.map(({ number }) => number),
+    )
+    rows.push(...slice.filter(({ number }) => having.has(number)).slice(0, limit - rows.length))
+    return end
+  }
+}
+
+/** Steps of the one above the border, then of the other. */
+export function oneBehindTheOther(above: Step, border: number, below: Step): Step {
+  return (rows, high, limit) => (high > border ? (above(rows, high, limit) ?? border) : below(rows, high, limit))
+}
