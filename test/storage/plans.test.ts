@@ -17,7 +17,7 @@ const MAY_SCAN = [
   /from removed_contents order by/, // the first of its key
   /^select count\(\*\) from held_|from restored/, // what is held is counted when somebody asks; one row
   /total_changes\(\)/, // no table
-  /^select count\(\*\) as total, .* from \(select .* limit 5000\)$/, // the slice it has just taken
+  /^select count\(\*\) as total, .* from \(select .* limit 2000\)$/, // the slice it has just taken
   /json_each\(m\.metadata\)/, // the members of one row
 ]
 /** Statements that may sort by themselves: what they sort is small. */

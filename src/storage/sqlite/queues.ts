@@ -3,7 +3,7 @@ import type { Connection } from './driver.ts'
 import { nextTurn } from './page.ts'
 
 /** Entries of a due index counted before others have a turn: a millisecond or two. */
-const SLICE = 5000
+const SLICE = 2000
 
 interface Entry {
   key: string
