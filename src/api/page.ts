@@ -1,6 +1,7 @@
 import { invalid } from '../model/refusal.ts'
-import type { Page, PageRequest } from '../storage/store.ts'
+import type { Page, PageRequest, RecordsRequest } from '../storage/store.ts'
 import type { Answer } from './operation.ts'
+import { timeRange } from './schema.ts'
 
 /** `limit` and `cursor` as pageFields (schema.ts) parses them. */
 export interface PageQuery {
@@ -11,6 +12,11 @@ export interface PageQuery {
 /** Query → what the store is asked for. A cursor that is not ours is 400 with field `cursor`. */
 export function pageRequest(query: PageQuery): PageRequest {
   return { limit: query.limit, after: query.cursor === undefined ? null : readCursor(query.cursor, NEWEST_FIRST) }
+}
+
+/** The same for a list that only time narrows (recordsQuery of schema.ts). */
+export function recordsRequest(query: PageQuery & Parameters<typeof timeRange>[0]): RecordsRequest {
+  return { ...pageRequest(query), ...timeRange(query) }
 }
 
 /** Id of a record → the cursor that goes on behind it, newest first. */

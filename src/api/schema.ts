@@ -32,6 +32,9 @@ export const timeFields = {
   created_before: isoTime.optional().describe('Exclusive; ISO 8601.'),
 }
 
+/** The query of a list that only time narrows. */
+export const recordsQuery = z.strictObject({ ...pageFields, ...timeFields })
+
 /** timeFields as parsed → the store's range. */
 export function timeRange(query: { created_after?: number | undefined; created_before?: number | undefined }) {
   return { createdAfter: query.created_after ?? null, createdBefore: query.created_before ?? null }

@@ -1824,6 +1824,10 @@ export interface ApiKeysListQuery {
   limit?: number
   /** `next_cursor` of the page before. */
   cursor?: string
+  /** Inclusive; ISO 8601. */
+  created_after?: string
+  /** Exclusive; ISO 8601. */
+  created_before?: string
 }
 
 export interface ApiKeysRotateBody {
@@ -1846,6 +1850,10 @@ export interface DomainsListQuery {
   limit?: number
   /** `next_cursor` of the page before. */
   cursor?: string
+  /** Inclusive; ISO 8601. */
+  created_after?: string
+  /** Exclusive; ISO 8601. */
+  created_before?: string
 }
 
 export interface DomainsUpdateBody {
@@ -1992,6 +2000,10 @@ export interface TemplatesListQuery {
   limit?: number
   /** `next_cursor` of the page before. */
   cursor?: string
+  /** Inclusive; ISO 8601. */
+  created_after?: string
+  /** Exclusive; ISO 8601. */
+  created_before?: string
 }
 
 export interface TemplatesGetQuery {
@@ -2046,6 +2058,10 @@ export interface WebhooksListQuery {
   limit?: number
   /** `next_cursor` of the page before. */
   cursor?: string
+  /** Inclusive; ISO 8601. */
+  created_after?: string
+  /** Exclusive; ISO 8601. */
+  created_before?: string
 }
 
 export interface WebhooksUpdateBody {
@@ -2169,6 +2185,10 @@ export interface InboundRoutesListQuery {
   limit?: number
   /** `next_cursor` of the page before. */
   cursor?: string
+  /** Inclusive; ISO 8601. */
+  created_after?: string
+  /** Exclusive; ISO 8601. */
+  created_before?: string
 }
 
 export interface InboundRoutesUpdateBody {

@@ -150,6 +150,9 @@ export interface TimeRange {
   createdBefore: number | null
 }
 
+/** A page of a list that nothing but time narrows. */
+export type RecordsRequest = PageRequest & Partial<TimeRange>
+
 /** An answer kept beside what it tells of, so that a repeated request gets the same bytes (contract §3). */
 export interface Remember {
   organizationId: string
@@ -206,7 +209,7 @@ export interface Organizations {
   find(idOrName: string): Promise<Organization | null>
   list(): Promise<Organization[]>
   /** Newest first. */
-  page(page: PageRequest): Promise<Page<Organization>>
+  page(page: RecordsRequest): Promise<Page<Organization>>
   setPlan(id: string, plan: string): Promise<void>
   /** `conflict` when another organization has that name. */
   rename(id: string, name: string): Promise<'renamed' | 'conflict'>
@@ -224,7 +227,7 @@ export interface Sessions {
   findByToken(tokenHash: Uint8Array): Session | null
   get(id: string): Promise<Session | null>
   /** Those that have not ended, newest first. */
-  list(now: number, page: PageRequest): Promise<Page<Session>>
+  list(now: number, page: RecordsRequest): Promise<Page<Session>>
   /** When sessions were last seen, and when they end now; what has ended meanwhile stays so. */
   recordSeen(seen: { id: string; at: number; endsAt: number }[]): Promise<void>
   /** Ends a session for good. */
@@ -242,7 +245,7 @@ export interface Domains {
   create(domain: Domain, maxDomains: number, remember?: Remember): Promise<'created' | 'conflict' | 'limit'>
   get(id: string): Promise<Domain | null>
   findByName(name: string): Promise<Domain | null>
-  list(organizationId: string, page: PageRequest): Promise<Page<Domain>>
+  list(organizationId: string, page: RecordsRequest): Promise<Page<Domain>>
   count(organizationId: string): Promise<number>
   setTracking(id: string, tracking: Tracking): Promise<void>
   recordCheck(
@@ -261,7 +264,7 @@ export interface ApiKeys {
   /** Synchronous and cheap: asked for at every request. */
   findBySecret(secretHash: Uint8Array): ApiKey | null
   get(id: string): Promise<ApiKey | null>
-  list(organizationId: string, page: PageRequest): Promise<Page<ApiKey>>
+  list(organizationId: string, page: RecordsRequest): Promise<Page<ApiKey>>
   /** Revokes at `at`; doing it again keeps the first time. */
   revoke(id: string, at: number): Promise<void>
   /** Adds the new key, and lets the old one end at `oldExpiresAt`; `invalid_state` when the old one was already
@@ -626,7 +629,7 @@ export interface Templates {
    *  of it stands. Synchronous and cheap: asked for at every message. */
   standing(organizationId: string, idOrAlias: string): StandingTemplate | null
   /** Without `html` and `text`: a page of whole ones may be fifty megabytes. */
-  list(organizationId: string, page: PageRequest): Promise<Page<ListedTemplate>>
+  list(organizationId: string, page: RecordsRequest): Promise<Page<ListedTemplate>>
   /** Changes what is given; content is given whole and becomes the next version when a text of it differs from the
    *  present one. `changed` when version `expected` no longer stands, `conflict` when the alias is taken: nothing is
    *  written then. */
@@ -652,7 +655,7 @@ export type ListedTemplate = Omit<Template, 'html' | 'text'>
 export interface Webhooks {
   create(webhook: Webhook, secret: string, remember?: Remember): Promise<void>
   get(id: string): Promise<Webhook | null>
-  list(organizationId: string, page: PageRequest): Promise<Page<Webhook>>
+  list(organizationId: string, page: RecordsRequest): Promise<Page<Webhook>>
   update(
     id: string,
     change: Partial<Pick<Webhook, 'url' | 'events' | 'status' | 'description' | 'disabledReason'>>,
@@ -733,7 +736,7 @@ export interface WebhookDeliveries {
 export interface InboundRoutes {
   create(route: InboundRoute, secret: string, remember?: Remember): Promise<void>
   get(id: string): Promise<InboundRoute | null>
-  list(organizationId: string, page: PageRequest): Promise<Page<InboundRoute>>
+  list(organizationId: string, page: RecordsRequest): Promise<Page<InboundRoute>>
   update(
     id: string,
     change: Partial<Pick<InboundRoute, 'name' | 'match' | 'action' | 'authentication' | 'enabled' | 'priority'>>,

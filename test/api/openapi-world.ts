@@ -37,9 +37,9 @@ export async function openContractWorld() {
   let isBroken = false
   const organizations: Store['organizations'] = {
     ...store.organizations,
-    get: async (id) => {
+    current: (id) => {
       if (isBroken) throw new Error('the disk is on fire')
-      return store.organizations.get(id)
+      return store.organizations.current(id)
     },
   }
   const sessions: Store['sessions'] = {

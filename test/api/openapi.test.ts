@@ -380,10 +380,7 @@ describe('every operation', () => {
       for (const documented of read.operations) await askFor(documented, {}, { key: world.keys.poor })
       await world.clock.advance(120_000)
       world.breakStore(true)
-      for (const documented of read.operations) {
-        await world.clock.advance(10_000) // what the plan allows is known for some seconds
-        await askFor(documented, {})
-      }
+      for (const documented of read.operations) await askFor(documented, {})
       world.breakStore(false)
       await world.api.stop(0)
       for (const { id, method, path } of read.operations) {

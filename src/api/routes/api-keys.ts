@@ -10,8 +10,8 @@ import { exampleId } from '../answers/words.ts'
 import { hashKeyValue, keyPrefix, mintKeyValue } from '../auth.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { pageAnswer, pageRequest } from '../page.ts'
-import { graceMinutes, isoTime, label, pageFields } from '../schema.ts'
+import { pageAnswer, recordsRequest } from '../page.ts'
+import { graceMinutes, isoTime, label, recordsQuery } from '../schema.ts'
 
 const createBody = z.strictObject({
   name: label(100),
@@ -23,7 +23,6 @@ const createBody = z.strictObject({
   mode: z.enum(['live', 'test']).default('live').describe('`test`: a sandbox key.'),
   expires_at: isoTime.nullish().describe('When it ends by itself.'),
 })
-const listQuery = z.strictObject(pageFields)
 const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
 
 /** `/v1/api-keys`: keys of the organization, whichever domain the asking key is bound to (contract §2). */
@@ -87,9 +86,9 @@ export function apiKeyOperations(deps: {
       permission: 'manage',
       summary: 'List API keys, newest first',
       answers: async () => (await import('../answers/api-keys.ts')).apiKeyListAnswers,
-      query: listQuery,
+      query: recordsQuery,
       async handle({ organizationId, query }) {
-        const page = await store.apiKeys.list(organizationId, pageRequest(query))
+        const page = await store.apiKeys.list(organizationId, recordsRequest(query))
         const names = new Map<string, string | null>()
         for (const key of page.records) {
           if (!names.has(key.domainId)) names.set(key.domainId, await domainNameOf(key))

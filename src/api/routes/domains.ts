@@ -16,8 +16,8 @@ import type { Store } from '../../storage/store.ts'
 import { deleted } from '../answer.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { pageAnswer, pageRequest } from '../page.ts'
-import { pageFields } from '../schema.ts'
+import { pageAnswer, recordsRequest } from '../page.ts'
+import { recordsQuery } from '../schema.ts'
 
 const tracking = z
   .strictObject({
@@ -36,7 +36,6 @@ const createBody = z.strictObject({
   }),
   tracking,
 })
-const listQuery = z.strictObject(pageFields)
 const patchBody = z.strictObject({ tracking })
 const noBody = z.strictObject({})
 const LIMIT_WITHOUT_PLAN = 1 // a plan that is no longer configured: the document's smallest
@@ -93,9 +92,9 @@ export function domainOperations(deps: {
       permission: 'manage',
       summary: 'List sending domains, newest first',
       answers: async () => (await import('../answers/domains.ts')).domainListAnswers,
-      query: listQuery,
+      query: recordsQuery,
       handle: async ({ organizationId, query }) =>
-        pageAnswer(await store.domains.list(organizationId, pageRequest(query)), (domain) =>
+        pageAnswer(await store.domains.list(organizationId, recordsRequest(query)), (domain) =>
           toWire(domain, hostname, mtaSts),
         ),
     }),

@@ -10,8 +10,8 @@ import { mintSigningSecret } from '../../webhooks/sign.ts'
 import { deleted } from '../answer.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { pageAnswer, pageRequest } from '../page.ts'
-import { emailAddress, pageFields } from '../schema.ts'
+import { pageAnswer, recordsRequest } from '../page.ts'
+import { emailAddress, recordsQuery } from '../schema.ts'
 import { actionRecord, domainOfMatch, routeFields } from './inbound-route-fields.ts'
 
 export interface InboundRouteDeps {
@@ -81,9 +81,9 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       permission: 'manage',
       summary: 'List inbound routes, newest first',
       answers: async () => (await import('../answers/inbound-routes.ts')).routeListAnswers,
-      query: z.strictObject(pageFields),
+      query: recordsQuery,
       handle: async ({ organizationId, query }) =>
-        pageAnswer(await store.inboundRoutes.list(organizationId, pageRequest(query)), toWire),
+        pageAnswer(await store.inboundRoutes.list(organizationId, recordsRequest(query)), toWire),
     }),
     operation({
       id: 'inbound_routes_get',

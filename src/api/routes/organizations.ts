@@ -5,10 +5,9 @@ import { invalid, Refusal } from '../../model/refusal.ts'
 import type { MintId } from '../../platform/ids.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { pageAnswer, pageRequest } from '../page.ts'
-import { label, pageFields } from '../schema.ts'
+import { pageAnswer, recordsRequest } from '../page.ts'
+import { label, recordsQuery } from '../schema.ts'
 
-const listQuery = z.strictObject(pageFields)
 const name = label(100)
 const createBody = z.strictObject({ name, plan: z.string().default('free') })
 const patchBody = z.strictObject({ name: name.optional(), plan: z.string().optional() })
@@ -44,8 +43,9 @@ export function organizationOperations(deps: {
       forOperator: true,
       summary: 'All organizations of this server, newest first',
       answers: async () => (await import('../answers/organizations.ts')).organizationAnswers.list,
-      query: listQuery,
-      handle: async ({ query }) => pageAnswer(await store.organizations.page(pageRequest(query)), organizationRecord),
+      query: recordsQuery,
+      handle: async ({ query }) =>
+        pageAnswer(await store.organizations.page(recordsRequest(query)), organizationRecord),
     }),
     operation({
       id: 'organizations_create',

@@ -1,14 +1,11 @@
-import { z } from 'zod'
 import { iso } from '../../model/event.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Session } from '../../model/session.ts'
 import type { Store } from '../../storage/store.ts'
 import { deleted } from '../answer.ts'
 import { type Operation, operation } from '../operation.ts'
-import { pageAnswer, pageRequest } from '../page.ts'
-import { pageFields } from '../schema.ts'
-
-const listQuery = z.strictObject(pageFields)
+import { pageAnswer, recordsRequest } from '../page.ts'
+import { recordsQuery } from '../schema.ts'
 
 /** `/v1/sessions`: where the operator is signed in. They are opened and left at `/session` (session-pages.ts). */
 export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> }): Operation[] {
@@ -21,8 +18,9 @@ export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> })
       forOperator: true,
       summary: 'The sessions of the dashboard, newest first',
       answers: async () => (await import('../answers/sessions.ts')).sessionAnswers.list,
-      query: listQuery,
-      handle: async ({ query, now }) => pageAnswer(await store.sessions.list(now, pageRequest(query)), sessionRecord),
+      query: recordsQuery,
+      handle: async ({ query, now }) =>
+        pageAnswer(await store.sessions.list(now, recordsRequest(query)), sessionRecord),
     }),
     operation({
       id: 'sessions_delete',

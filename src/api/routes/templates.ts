@@ -9,8 +9,8 @@ import type { TemplateTexts } from '../../submission/render.ts'
 import { deleted } from '../answer.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { pageAnswer, pageRequest } from '../page.ts'
-import { label, pageFields } from '../schema.ts'
+import { pageAnswer, pageRequest, recordsRequest } from '../page.ts'
+import { label, pageFields, recordsQuery } from '../schema.ts'
 import { templateVariables } from './template-fields.ts'
 
 /** `/v1/templates`: mails with gaps (contract §5). A path names one by its id, or by its alias. Lists leave out `html`
@@ -88,9 +88,9 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       permission: 'manage',
       summary: 'List templates, newest first, without html and text',
       answers: async () => (await import('../answers/templates.ts')).templateListAnswers,
-      query: z.strictObject(pageFields),
+      query: recordsQuery,
       handle: async ({ organizationId, query }) =>
-        pageAnswer(await store.templates.list(organizationId, pageRequest(query)), toListed),
+        pageAnswer(await store.templates.list(organizationId, recordsRequest(query)), toListed),
     }),
     operation({
       id: 'templates_get',

@@ -10,8 +10,8 @@ import { mintSigningSecret } from '../../webhooks/sign.ts'
 import { deleted } from '../answer.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
-import { pageAnswer, pageRequest } from '../page.ts'
-import { endpointUrl, graceMinutes, label, pageFields } from '../schema.ts'
+import { pageAnswer, recordsRequest } from '../page.ts'
+import { endpointUrl, graceMinutes, label, recordsQuery } from '../schema.ts'
 import { webhookDeliveryOperations } from './webhook-deliveries.ts'
 
 const eventTypes = z
@@ -25,7 +25,6 @@ const format = z
   .describe(
     '`resend`: the shape and headers that Resend posts, for receivers that were made for it. Absent: `enveloped`.',
   )
-const listQuery = z.strictObject(pageFields)
 const testBody = z.strictObject({ type: z.enum(EVENT_TYPES) })
 const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
 
@@ -90,9 +89,9 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       permission: 'manage',
       summary: 'List webhooks, newest first',
       answers: async () => (await import('../answers/webhooks.ts')).webhookListAnswers,
-      query: listQuery,
+      query: recordsQuery,
       handle: async ({ organizationId, query }) =>
-        pageAnswer(await store.webhooks.list(organizationId, pageRequest(query)), toWire),
+        pageAnswer(await store.webhooks.list(organizationId, recordsRequest(query)), toWire),
     }),
     operation({
       id: 'webhooks_get',

@@ -3,7 +3,7 @@ import type { ApiKeys } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
-import { idBefore, toPage } from './page.ts'
+import { rangeOf, toPage } from './page.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, domain_id as domainId, name, mode, permissions, prefix,
@@ -14,7 +14,8 @@ const CREATE = `insert into api_keys (id, organization_id, domain_id, name, mode
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const FIND_BY_SECRET = `select ${COLUMNS} from api_keys where secret_hash = ?`
 const GET = `select ${COLUMNS} from api_keys where id = ?`
-const LIST = `select ${COLUMNS} from api_keys where organization_id = ? and id < ? order by id desc limit ?`
+const LIST = `select ${COLUMNS} from api_keys
+  where organization_id = ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
 const REVOKE = 'update api_keys set revoked_at = ? where id = ? and revoked_at is null'
 const ROTATE = `update api_keys set rotated_to = ?, expires_at = min(?, coalesce(expires_at, ?))
   where id = ? and rotated_to is null and revoked_at is null and (expires_at is null or expires_at > ?)`
@@ -93,8 +94,7 @@ export function sqliteApiKeys(db: Connection, writer: Writer, cache: KeyCache, r
       const row = get.get(id) as Row | undefined
       return row === undefined ? null : toApiKey(row)
     },
-    list: async (organizationId, page) =>
-      toPage(list.all(organizationId, idBefore(page), page.limit + 1) as Row[], page, toApiKey),
+    list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)) as Row[], page, toApiKey),
     revoke: (id, at) =>
       writer.write(() => {
         revoke.run(at, id)

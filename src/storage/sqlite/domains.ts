@@ -5,7 +5,7 @@ import type { KeyCache } from './api-keys.ts'
 import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
-import { idBefore, toPage } from './page.ts'
+import { rangeOf, toPage } from './page.ts'
 import type { Seal } from './seal.ts'
 import type { Writer } from './writer.ts'
 
@@ -21,7 +21,8 @@ const COUNT = 'select count(*) as domains from domains where organization_id = ?
 const GET = `select ${COLUMNS} from domains where id = ?`
 const FIND_BY_NAME = `select ${COLUMNS} from domains where name = ?`
 const FIND_BY_RETURN_PATH_HOST = `select ${COLUMNS} from domains where return_path_host = ? limit 1`
-const LIST = `select ${COLUMNS} from domains where organization_id = ? and id < ? order by id desc limit ?`
+const LIST = `select ${COLUMNS} from domains
+  where organization_id = ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
 const DKIM_KEYS = `select selector, algorithm, state, public_key as publicKey, private_key as privateKey,
     created_at as createdAt
   from dkim_keys where domain_id = ? order by created_at, algorithm desc, selector`
@@ -149,7 +150,7 @@ export function sqliteDomains(
     get: async (id) => cache.current(id),
     findByName: async (name) => read.findByName(name),
     list: async (organizationId, page) =>
-      toPage(list.all(organizationId, idBefore(page), page.limit + 1) as Row[], page, read.toDomain),
+      toPage(list.all(organizationId, ...rangeOf(page)) as Row[], page, read.toDomain),
     count: async (organizationId) => (count.get(organizationId) as { domains: number }).domains,
     setTracking: (id, { opens, clicks, unsubscribe, host }) =>
       change(() => {

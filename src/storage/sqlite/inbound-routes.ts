@@ -4,7 +4,7 @@ import type { DomainCache } from './domains.ts'
 import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
-import { idBefore, toPage } from './page.ts'
+import { rangeOf, toPage } from './page.ts'
 import type { Seal } from './seal.ts'
 import type { Writer } from './writer.ts'
 
@@ -14,7 +14,8 @@ const CREATE = `insert into inbound_routes (id, organization_id, name, match_typ
     authentication, enabled, priority, secret, created_at)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const GET = `select ${COLUMNS} from inbound_routes where id = ?`
-const LIST = `select ${COLUMNS} from inbound_routes where organization_id = ? and id < ? order by id desc limit ?`
+const LIST = `select ${COLUMNS} from inbound_routes
+  where organization_id = ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
 const ENABLED_OF = `select ${COLUMNS} from inbound_routes where organization_id = ? and enabled = 1 order by id`
 const SECRET = 'select secret from inbound_routes where id = ?'
 const UPDATE = `update inbound_routes set name = ?, match_type = ?, match_value = ?, action = ?, config = ?,
@@ -130,8 +131,7 @@ export function sqliteInboundRoutes(
         remember(record)
       }),
     get: async (id) => find(id),
-    list: async (organizationId, page) =>
-      toPage(list.all(organizationId, idBefore(page), page.limit + 1) as Row[], page, toRoute),
+    list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)) as Row[], page, toRoute),
     update: (id, fields) =>
       change(() => {
         const present = find(id)

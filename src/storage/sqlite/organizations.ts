@@ -2,7 +2,7 @@ import type { Organization } from '../../model/organization.ts'
 import type { Organizations } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
-import { idBefore, toPage } from './page.ts'
+import { rangeOf, toPage } from './page.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = 'id, name, plan, created_at as createdAt'
@@ -11,7 +11,8 @@ const CREATE = `insert into organizations (id, name, plan, created_at) values (?
 const GET = `select ${COLUMNS} from organizations where id = ?`
 const FIND = `select ${COLUMNS} from organizations where id = ? or name = ?`
 const LIST = `select ${COLUMNS} from organizations order by id`
-const PAGE = `select ${COLUMNS} from organizations where id < ? order by id desc limit ?`
+const PAGE = `select ${COLUMNS} from organizations
+  where id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
 const SET_PLAN = 'update organizations set plan = ? where id = ?'
 const RENAME = 'update or ignore organizations set name = ? where id = ?'
 
@@ -48,7 +49,7 @@ export function sqliteOrganizations(db: Connection, writer: Writer, foreign: For
     current,
     find: async (idOrName) => (find.get(idOrName, idOrName) as Organization | undefined) ?? null,
     list: async () => list.all() as Organization[],
-    page: async (asked) => toPage(page.all(idBefore(asked), asked.limit + 1) as Organization[], asked, (row) => row),
+    page: async (asked) => toPage(page.all(...rangeOf(asked)) as Organization[], asked, (row) => row),
     setPlan: async (id, plan) => {
       await writer.write(() => {
         setPlan.run(plan, id)

@@ -1,4 +1,4 @@
-import type { Page, PageRequest } from '../store.ts'
+import type { Page, PageRequest, RecordsRequest } from '../store.ts'
 
 /** Rows of a query that asked for one more than the page holds → the page. */
 export function toPage<Row, T>(rows: Row[], page: PageRequest, toRecord: (row: Row) => T): Page<T> {
@@ -8,6 +8,11 @@ export function toPage<Row, T>(rows: Row[], page: PageRequest, toRecord: (row: R
 /** The place before which a list of records with time-sorted ids goes on; without a cursor, before the end. */
 export function idBefore(page: PageRequest): string {
   return page.after ?? '~'
+}
+
+/** What a query asks for that ends in `id < ? and created_at >= ? and created_at < ? order by id desc limit ?`. */
+export function rangeOf(page: RecordsRequest): [string, number, number, number] {
+  return [idBefore(page), page.createdAfter ?? 0, page.createdBefore ?? Number.MAX_SAFE_INTEGER, page.limit + 1]
 }
 
 /** Conditions of a list query that only count when their value is given. */

@@ -1,7 +1,7 @@
 import type { Session } from '../../model/session.ts'
 import type { Sessions } from '../store.ts'
 import type { Connection } from './driver.ts'
-import { idBefore, toPage } from './page.ts'
+import { rangeOf, toPage } from './page.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, created_at as createdAt, last_seen_at as lastSeenAt, ends_at as endsAt, ip_address as ipAddress,
@@ -12,7 +12,8 @@ const OPEN = `insert into sessions (id, token_hash, created_at, last_seen_at, en
   values (?, ?, ?, ?, ?, ?, ?)`
 const FIND_BY_TOKEN = `select ${COLUMNS} from sessions where token_hash = ?`
 const GET = `select ${COLUMNS} from sessions where id = ?`
-const LIST = `select ${COLUMNS} from sessions where id < ? and ends_at > ? order by id desc limit ?`
+const LIST = `select ${COLUMNS} from sessions
+  where ends_at > ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
 const RECORD_SEEN = `update sessions set last_seen_at = max(?, last_seen_at), ends_at = max(?, ends_at)
   where id = ? and ends_at > ?`
 const END = 'delete from sessions where id = ?'
@@ -63,8 +64,7 @@ export function sqliteSessions(db: Connection, writer: Writer): Sessions {
       }),
     findByToken: (tokenHash) => (findByToken.get(tokenHash) as Session | undefined) ?? null,
     get: async (id) => (get.get(id) as Session | undefined) ?? null,
-    list: async (now, page) =>
-      toPage(list.all(idBefore(page), now, page.limit + 1) as Session[], page, (session) => session),
+    list: async (now, page) => toPage(list.all(now, ...rangeOf(page)) as Session[], page, (session) => session),
     recordSeen: (seen) =>
       writer.write(() => {
         for (const { id, at, endsAt } of seen) recordSeen.run(at, endsAt, id, at)

@@ -2,7 +2,7 @@ import type { Template, TemplateContent, TemplateVersion } from '../../model/tem
 import type { ListedTemplate, StandingTemplate, Templates } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
-import { idBefore, toPage } from './page.ts'
+import { rangeOf, toPage } from './page.ts'
 import type { Reading } from './reading.ts'
 import type { Writer } from './writer.ts'
 
@@ -20,7 +20,7 @@ const STANDING = 'select id, organization_id as organizationId, version from tem
 const STANDING_BY_ALIAS = `select id, organization_id as organizationId, version from templates
   where organization_id = ? and alias = ?`
 const LIST = `select ${HEAD}, v.subject, v.variables ${WITH_CONTENT}
-  where t.organization_id = ? and t.id < ? order by t.id desc limit ?`
+  where t.organization_id = ? and t.id < ? and t.created_at >= ? and t.created_at < ? order by t.id desc limit ?`
 const UPDATE = 'update templates set alias = ?, name = ?, version = ?, updated_at = ? where id = ?'
 const VERSION = `select version, created_at as createdAt, subject, variables, html, text from template_versions
   where template_id = ? and version = ?`
@@ -71,11 +71,7 @@ export function sqliteTemplates(db: Connection, writer: Writer, reading: Reading
       return (found as StandingTemplate | undefined) ?? null
     },
     list: async (organizationId, page) =>
-      toPage(
-        list.all(organizationId, idBefore(page), page.limit + 1) as Row<ListedTemplate>[],
-        page,
-        (row) => toRecord(row)!,
-      ),
+      toPage(list.all(organizationId, ...rangeOf(page)) as Row<ListedTemplate>[], page, (row) => toRecord(row)!),
     update: (id, expected, { content, ...change }, now) =>
       writer.write(() => {
         const present = find(id)

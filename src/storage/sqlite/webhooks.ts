@@ -3,7 +3,7 @@ import type { Webhooks } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
-import { idBefore, toPage } from './page.ts'
+import { rangeOf, toPage } from './page.ts'
 import type { Seal } from './seal.ts'
 import type { Writer } from './writer.ts'
 
@@ -15,7 +15,8 @@ const CREATE = `insert into webhooks (id, organization_id, url, events, format, 
     created_at, updated_at, secret)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const GET = `select ${COLUMNS} from webhooks where id = ?`
-const LIST = `select ${COLUMNS} from webhooks where organization_id = ? and id < ? order by id desc limit ?`
+const LIST = `select ${COLUMNS} from webhooks
+  where organization_id = ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
 const ACTIVE_OF = `select ${COLUMNS} from webhooks where organization_id = ? and status = 'active' order by id`
 const UPDATE = `update webhooks set url = ?, events = ?, status = ?, description = ?, disabled_reason = ?, updated_at = ?
   where id = ?`
@@ -121,8 +122,7 @@ export function sqliteWebhooks(
         remember(record)
       }),
     get: async (id) => find(id),
-    list: async (organizationId, page) =>
-      toPage(list.all(organizationId, idBefore(page), page.limit + 1) as Row[], page, toWebhook),
+    list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)) as Row[], page, toWebhook),
     update: (id, fields, now) =>
       change(() => {
         const present = find(id)
