@@ -4,6 +4,7 @@ import type { Verp } from './mail/verp.ts'
 import { createAttempts } from './outbound/attempts.ts'
 import type { AttemptJob } from './outbound/job.ts'
 import { createOutboundLoop, type OutboundLoop } from './outbound/loop.ts'
+import { takenFolder } from './outbound/taken.ts'
 import { createWorkers, type Workers } from './outbound/workers.ts'
 import type { WallClock } from './platform/clock.ts'
 import type { Get } from './platform/fetch-public.ts'
@@ -86,6 +87,7 @@ export async function openDispatch(
       allowPrivateDestinations: delivery.allowPrivateDestinations,
       sourceAddress: delivery.sourceAddress || null,
       idleSessions: house.shares.idleSessions,
+      taken: { folder: takenFolder(config.dataDir), worker: house.workerId },
     },
     clock,
     log,

@@ -4,8 +4,12 @@ import { createFeed, type Feed } from './live/feed.ts'
 import { createOwnParts, type OwnPartsOf } from './mail/own-parts.ts'
 import { createVerp, type Verp } from './mail/verp.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import { recordTaken } from './outbound/record-taken.ts'
+import { takenFolder } from './outbound/taken.ts'
 import type { WallClock } from './platform/clock.ts'
+import type { MintId } from './platform/ids.ts'
 import type { Log } from './platform/log.ts'
+import type { MailLog } from './platform/maillog.ts'
 import type { Random } from './platform/random.ts'
 import { createResolver, type Resolver, type ResolverOptions, systemServers } from './platform/resolver.ts'
 import { openStore } from './storage/sqlite/open.ts'
@@ -36,10 +40,12 @@ export async function openGround(
   house: {
     clock: WallClock
     random: Random
+    mintId: MintId
     metrics: Metrics
     /** As it is known; links in mail begin with it. */
     publicUrl: () => string
     log: Log
+    mailLog: MailLog
   },
   undo: (() => unknown)[],
 ): Promise<Ground> {
@@ -57,6 +63,7 @@ export async function openGround(
   feed = createFeed({ events: store.events, clock: steady, lookMs: FEED_LOOK_MS })
   await tellHeld(store, log)
   const workerId = randomUUID()
+  await recordTaken(takenFolder(config.dataDir), { ...house, now: clock.now, deliveries: store.deliveries })
   await takeUpAgain(config, store, workerId, clock.now())
 
   const verp = createVerp(await store.secret('verp', random.bytes(32)))

@@ -8,6 +8,7 @@ const HTTP_CLIENTS = 16
 const SMTP_CLIENTS = 4
 const CONNECTIONS = 8
 const MOST_COPIES = 3
+const MOST_A_KILL = 3
 const READY_MS = 1_000
 const PATIENCE_MS = 120_000
 /** The sink reads what was still on its way. */
@@ -63,6 +64,7 @@ export const kill: Fault = {
         broken: [
           ...unless(lost.length === 0, `${lost.length} acknowledged mails never arrived, ${lost.slice(0, 3)}`),
           ...unless(inOne <= CONNECTIONS, `${inOne} copies at one kill, with ${CONNECTIONS} connections`),
+          ...unless(mean <= MOST_A_KILL || rounds < JUDGED_ROUNDS, `${mean.toFixed(1)} copies a kill on average`),
           ...unless(Math.max(...copies) <= MOST_COPIES, `${Math.max(...copies)} copies of one mail`),
           ...unless(ready <= READY_MS || rounds < JUDGED_ROUNDS, `ready only after ${ready.toFixed(0)} ms`),
         ],

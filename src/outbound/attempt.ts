@@ -30,8 +30,6 @@ export interface AttemptTools {
   preparer: Preparer
   transport: Transport
   timeouts: Timeouts
-  /** Asked before a composed mail is offered to a server; waited for when it is a promise. */
-  mayOffer?: (job: AttemptJob) => Promise<void> | undefined
   /** Told of bugs, which then count as deferrals. */
   onBug: (job: AttemptJob, error: unknown) => void
 }
@@ -94,8 +92,6 @@ async function tryOnce(errand: Errand): Promise<Tried> {
   if (prepared instanceof Error) return withoutPeer(unpreparable(prepared), errand)
   if (job.sandbox) return withoutPeer(simulatedOutcome(job.recipient, job.attempt), errand)
   const mail = toWire(prepared)
-  const turn = tools.mayOffer?.(job)
-  if (turn !== undefined) await turn
   if (route !== null) return tryHosts(errand, mail, { domain, ...route })
   return tryHosts({ ...errand, mayConnect: () => true }, mail, { domain: null, hosts: [smarthost!.host] })
 }

@@ -71,6 +71,8 @@ export interface WorkerSettings {
   sourceAddress: string | null
   /** Kept open between two mails, at most. */
   idleSessions: number
+  /** Where it is noted what servers have taken, and by whom. */
+  taken: { folder: string; worker: string }
 }
 
 export type ToWorker =

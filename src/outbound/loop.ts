@@ -1,12 +1,8 @@
 import type { OwnPartsOf } from '../mail/own-parts.ts'
-import { formatReply } from '../mail/reply.ts'
 import { shownHtml } from '../mail/shown-content.ts'
 import type { Verp } from '../mail/verp.ts'
-import type { Attempt, Outcome } from '../model/delivery.ts'
-import { messageEvent, outcomeEvents } from '../model/event.ts'
+import type { Outcome } from '../model/delivery.ts'
 import { isForwarded } from '../model/message.ts'
-import { type Reaction, reactionEvent } from '../model/reaction.ts'
-import { suppressionOf } from '../model/suppression.ts'
 import type { WallClock } from '../platform/clock.ts'
 import type { MintId } from '../platform/ids.ts'
 import { createLeaps } from '../platform/leaps.ts'
@@ -22,6 +18,7 @@ import { createAdmission, GIVEN_UP } from './admission.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
 import { createLargeContents } from './large-contents.ts'
 import { internalFault } from './outcome.ts'
+import { recordOf, type Tried, tellOf } from './record.ts'
 import { simulate } from './sandbox.ts'
 import { nextAttempt } from './schedule.ts'
 import type { SiteState } from './site-state.ts'
@@ -34,7 +31,7 @@ import { type Verdict, verdictOf } from './verdict.ts'
  *
  *  Retried: every temporary failure, by the schedule. Lost: nothing; a claim is counted in the store before the try,
  *  and a record that cannot be written is written later. Twice: a mail whose connection or whose process died between
- *  the final dot and our record; it is tried again with the same Message-ID, as every mail server does. */
+ *  the final dot and its answer (taken.ts); it is tried again with the same Message-ID, as every mail server does. */
 export interface OutboundLoop {
   start(): void
   wake(): void
@@ -246,42 +243,8 @@ export function createOutboundLoop(house: {
     return verdictOf(outcome, delivery.softBounceTold, next)
   }
 
-  const toRecord = ({ delivery, message }: ClaimedDelivery, tried: Tried, verdict: Verdict): DeliveryRecord => {
-    const { attempt } = tried
-    const now = clock.now()
-    const response = responseOf(verdict.told)
-    const told = outcomeEvents(verdict.told, {
-      at: now,
-      attempt: attempt.number,
-      nextAttemptAt: verdict.nextAttemptAt,
-      response,
-      bounceNow: verdict.bounceNow,
-    })
-    const reactions = verdict.status === 'delivered' ? tried.reactions : []
-    const events = [...told, ...reactions.map(({ reaction, html }) => reactionEvent(reaction, now, html))]
-    // Ids of one millisecond are in no order; events are, for whoever sorts by id.
-    const ids = events.map(() => house.mintId('evt')).sort()
-    return {
-      deliveryId: delivery.id,
-      messageId: message.id,
-      worker: house.workerId,
-      attempt,
-      outcome: verdict.told,
-      status: verdict.status,
-      nextAttemptAt: verdict.nextAttemptAt,
-      smtpResponse: response,
-      softBounceTold: verdict.bounceNow,
-      opens: reactions.filter(({ reaction }) => reaction === 'opened').length,
-      clicks: reactions.filter(({ reaction }) => reaction === 'clicked').length,
-      events: events.map(({ type, fields }, i) => messageEvent(ids[i]!, type, message, delivery.email, now, fields)),
-      // An address that bounced in a rehearsal still gets live mail.
-      suppression:
-        verdict.suppresses && message.mode === 'live'
-          ? suppressionOf(house.mintId('sup'), 'hard_bounce', message, delivery.email, now)
-          : null,
-      now,
-    }
-  }
+  const toRecord = (claim: ClaimedDelivery, tried: Tried, verdict: Verdict): DeliveryRecord =>
+    recordOf(claim, tried, verdict, { worker: house.workerId, now: clock.now(), mintId: house.mintId })
 
   /** The try has happened and cannot be taken back, so its outcome must be written, however long the store refuses;
    *  only the end of a shutdown's grace ends it, after one last try. */
@@ -298,23 +261,9 @@ export function createOutboundLoop(house: {
         await clock.sleep(RECORD_AGAIN_MS, giveUp.signal)
       }
     }
-    tell(record)
+    tellOf(record, house.mailLog)
     house.onChange(record.messageId)
     house.wakeWebhooks()
-  }
-
-  const tell = ({ attempt, outcome, messageId, deliveryId, nextAttemptAt, smtpResponse }: DeliveryRecord) => {
-    const fact = {
-      message: messageId,
-      delivery: deliveryId,
-      attempt: attempt.number,
-      host: attempt.mxHost,
-      durationMs: attempt.durationMs,
-      reply: smtpResponse,
-    }
-    if (outcome.kind === 'delivered') house.mailLog.delivered(fact)
-    else if (outcome.kind === 'bounced') house.mailLog.bounced({ ...fact, type: outcome.bounceType })
-    else house.mailLog.deferred({ ...fact, nextAttemptAt })
   }
 
   return {
@@ -336,11 +285,6 @@ export function createOutboundLoop(house: {
   }
 }
 
-/** What the peer, or we in its place, had to say. */
-function responseOf(outcome: Outcome): string {
-  return outcome.kind === 'delivered' ? formatReply(outcome.reply) : outcome.message
-}
-
 /** A message past its `expires_in`, or past its age while its site had no room: no attempt starts after that. */
 function expired(claim: ClaimedDelivery, rule: 'expires_in' | 'max_age', now: number): Tried {
   const cause = { class: 'expired', rule }
@@ -353,14 +297,6 @@ function expired(claim: ClaimedDelivery, rule: 'expires_in' | 'max_age', now: nu
 function untried({ delivery }: ClaimedDelivery, outcome: Exclude<Outcome, { kind: 'delivered' }>, now: number): Tried {
   const attempt = unmetAttempt(outcome, { number: delivery.attempts, startedAt: now, endedAt: now })
   return { outcome, attempt, reactions: [] }
-}
-
-/** What came of a claim. */
-interface Tried {
-  outcome: Outcome
-  attempt: Attempt
-  /** What the recipient of test mail does next, once it is delivered, with the HTML it does it to. */
-  reactions: { reaction: Reaction; html: string | null }[]
 }
 
 function reactionsTo({ delivery }: ClaimedDelivery, content: Uint8Array): Tried['reactions'] {

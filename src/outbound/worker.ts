@@ -7,6 +7,7 @@ import { createGate } from './gate.ts'
 import type { AttemptJob, AttemptResult, FromWorker, ToWorker, WorkerSettings } from './job.ts'
 import { createPreparer } from './prepare.ts'
 import { createSignRsa } from './system-rsa.ts'
+import { createTaken } from './taken.ts'
 import { TIMEOUTS } from './timeouts.ts'
 import { createTransport } from './transport.ts'
 
@@ -14,8 +15,10 @@ import { createTransport } from './transport.ts'
 type Post = (message: FromWorker, transfer?: ArrayBuffer[]) => void
 
 /** A delivery thread: jobs in, results out in batches. Many deliveries at once, but per site no more than have a
- *  connection, and a few that wait for one composed and signed. A bug in a job defers that job; an error outside any job
- *  ends the thread, and main starts another (workers.ts). Answers every message; `attempt` before `start` throws. */
+ *  connection, and a few that wait for one composed and signed. What a server has taken is noted at once (taken.ts); where it
+ *  cannot be, the mail keeps its place until the store knows of it, so that few come twice after a kill. A bug in a job
+ *  defers that job; an error outside any job ends the thread, and main starts another (workers.ts). Answers every message;
+ *  `attempt` before `start` throws. */
 function createWorkerDesk(post: Post): (message: ToWorker) => void {
   let room: ReturnType<typeof openRoom> | null = null
   return (message) => {
@@ -34,26 +37,6 @@ function createWorkerDesk(post: Post): (message: ToWorker) => void {
       case 'stop':
         return void room.stop().then(() => post({ kind: 'stopped' }))
     }
-  }
-}
-
-/** What a site has of us and the store does not know yet: no more mails than it may have connections. So no more come a
- *  second time when the process dies, however far the store is behind. */
-function createUnwritten() {
-  const gate = createGate()
-  const sites = new Map<string, string>()
-  return {
-    enter({ deliveryId, way }: AttemptJob) {
-      sites.set(deliveryId, way.site)
-      return gate.enter(way.site, way.connections)
-    },
-    leave(deliveryIds: readonly string[]) {
-      for (const id of deliveryIds) {
-        const site = sites.get(id)
-        sites.delete(id)
-        if (site !== undefined) gate.leave(site)
-      }
-    },
   }
 }
 
@@ -77,8 +60,10 @@ function openRoom(settings: WorkerSettings, post: Post) {
   const transport = createTransport({ hostname, sourceAddress, timeouts: TIMEOUTS, maxIdle })
   const preparer = createPreparer(createSignRsa(() => performance.now()))
   const lanes = createGate()
-  const unwritten = createUnwritten()
   const letGo = createCollector(LOOSE_BYTES)
+  /** Deliveries whose place at their site is held. */
+  const held = new Map<string, string>()
+  const taken = createTaken(settings.taken.folder, settings.taken.worker)
   const attempt = createAttempter({
     settings,
     clock: systemClock,
@@ -87,7 +72,6 @@ function openRoom(settings: WorkerSettings, post: Post) {
     preparer,
     transport,
     timeouts: TIMEOUTS,
-    mayOffer: unwritten.enter,
     onBug: ({ deliveryId, messageId }, error) => post({ kind: 'bug', deliveryId, messageId, error: textOf(error) }),
   })
 
@@ -108,6 +92,9 @@ function openRoom(settings: WorkerSettings, post: Post) {
     if (underWay <= FEW) setImmediate(flush)
     else setTimeout(flush, BATCH_MS)
   }
+  /** The death of the process would not send it again. */
+  const isSafe = ({ sandbox }: AttemptJob, { deliveryId, outcome, attempt }: AttemptResult) =>
+    outcome.kind !== 'delivered' || sandbox || taken.note({ deliveryId, outcome, attempt })
   const run = async (job: AttemptJob) => {
     const { site: lane, connections } = job.way
     const place = lanes.enter(lane, connections + AHEAD)
@@ -115,7 +102,8 @@ function openRoom(settings: WorkerSettings, post: Post) {
     const sizeBytes = job.content.byteLength
     const result = await attempt(job)
     if (sizeBytes >= LARGE_BYTES) letGo(sizeBytes)
-    lanes.leave(lane)
+    if (isSafe(job, result)) lanes.leave(lane)
+    else held.set(job.deliveryId, lane)
     results.push(result)
     underWay--
     planFlush()
@@ -126,7 +114,13 @@ function openRoom(settings: WorkerSettings, post: Post) {
       underWay += jobs.length
       for (const job of jobs) void run(job)
     },
-    written: unwritten.leave,
+    written(deliveryIds: readonly string[]) {
+      taken.forget(deliveryIds)
+      for (const id of deliveryIds) {
+        const lane = held.get(id)
+        if (lane !== undefined && held.delete(id)) lanes.leave(lane)
+      }
+    },
     compose({ requestId, ...job }: Extract<ToWorker, { kind: 'compose' }>) {
       let raw: Uint8Array<ArrayBuffer>
       try {
@@ -146,6 +140,7 @@ function openRoom(settings: WorkerSettings, post: Post) {
       }
       await transport.stop()
       resolver.close()
+      taken.close()
     },
   }
 }

@@ -13,7 +13,7 @@ export interface Workers {
    *  and with it the thread's share of the site's connections. A content of 64 KiB or more that has a buffer of its own
    *  is handed over, not copied: do not touch it afterwards, unless several jobs of the same call share it. */
   submit(jobs: readonly AttemptJob[]): void
-  /** What came of it is in the store: until then its thread holds its place at the site. */
+  /** What came of it is in the store: its thread need not remember it any longer. */
   written(deliveryId: string): void
   /** Content → the signed mail, as the recipient with these parts of his own gets it. Rejects when it cannot be
    *  composed. */
@@ -174,6 +174,7 @@ export function createWorkers(options: {
     underWay: () => held.length + threads.reduce((sum, thread) => sum + thread.jobs.size, 0),
     async stop(timeoutMs) {
       stopping = true
+      tellWritten()
       const all = [...threads]
       for (const thread of all) send(thread, { kind: 'stop' })
       const finished = Promise.all(all.map((thread) => thread.stopped.promise))

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { takenFolder } from '../../src/outbound/taken.ts'
 import { StoreUnavailable } from '../../src/storage/store.ts'
 import { startHouse, type TestHouse, until } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
@@ -69,8 +71,20 @@ test('so is what a webhook answered', async () => {
   expect(house.receiver.requests).toHaveLength(1)
 })
 
-test('a store that cannot write until the end loses no mail: it goes once more, as the same mail', async () => {
+test('a store that cannot write until the end loses no mail, and it does not go twice', async () => {
   house.store().deliveries.record = () => Promise.reject(new StoreUnavailable('the disk is full'))
+  const { body } = await house.send()
+  await remote.hears('<mail>')
+  await house.stop()
+  await house.reopen()
+  expect(await house.ended(body.id)).toMatchObject({ status: 'delivered' })
+  expect((await house.told(body.id)).map(({ type }) => type)).toEqual(['message.delivered'])
+  expect(remote.mails).toHaveLength(1)
+})
+
+test('where not even a note could be written, it goes once more, as the same mail', async () => {
+  house.store().deliveries.record = () => Promise.reject(new StoreUnavailable('the disk is full'))
+  writeFileSync(takenFolder(house.dataDir), 'where the folder should be')
   const { body } = await house.send()
   await remote.hears('<mail>')
   await house.stop()

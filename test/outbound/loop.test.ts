@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { packContent } from '../../src/mail/content.ts'
 import { NOTHING_OWN } from '../../src/mail/own-parts.ts'
 import { createVerp } from '../../src/mail/verp.ts'
@@ -6,7 +9,9 @@ import { type Outcome, SANDBOX, UNTRIED } from '../../src/model/delivery.ts'
 import type { Message } from '../../src/model/message.ts'
 import type { AttemptJob, AttemptResult } from '../../src/outbound/job.ts'
 import { createOutboundLoop, type OutboundLoop } from '../../src/outbound/loop.ts'
+import { recordTaken } from '../../src/outbound/record-taken.ts'
 import type { ConfiguredTerms } from '../../src/outbound/site-terms.ts'
+import { createTaken, type Note, readTaken } from '../../src/outbound/taken.ts'
 import { createMintId } from '../../src/platform/ids.ts'
 import { silentLog } from '../../src/platform/log.ts'
 import { createMailLog } from '../../src/platform/maillog.ts'
@@ -18,7 +23,7 @@ import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 
 const START = Date.UTC(2026, 10, 21, 9)
 const CAUSE = { class: 'test', rule: 'scripted' }
-const OK: Outcome = { kind: 'delivered', reply: { code: 250, enhanced: '2.0.0', text: 'OK' } }
+const OK: Note['outcome'] = { kind: 'delivered', reply: { code: 250, enhanced: '2.0.0', text: 'OK' } }
 const BUSY: Outcome = {
   kind: 'deferred',
   code: '4.3.0',
@@ -541,6 +546,36 @@ describe('the loop', () => {
       freeFor: () => 10,
     })
     expect(claims.map((claim) => [claim.message.id, claim.delivery.attempts])).toEqual([[message.id, 2]])
+  })
+
+  test('taken by a server before the process died is told as delivered by the next one, once, and not sent again', async () => {
+    const { clock, queue, store, told, jobs } = await world(() => new Promise(() => {}))
+    const [known, forgotten] = [await queue(['ann@example.com']), await queue(['bob@example.com'])]
+    await clock.advance(0)
+    const folder = mkdtempSync(join(tmpdir(), 'postrider-taken-'))
+    try {
+      const note: Note = { ...jobs[0]!, outcome: OK, attempt: attemptOf(jobs[0]!, OK, START) }
+      createTaken(folder, 'w1').note(note)
+      createTaken(folder, 'w1').note(note)
+      createTaken(folder, 'w0').note({ ...note, deliveryId: jobs[1]!.deliveryId })
+      createTaken(folder, 'w0').note({ ...note, deliveryId: 'dlv_nobody' })
+      const { deliveries } = store
+      const delivered: string[] = []
+      const mailLog = {
+        ...createMailLog(silentLog),
+        delivered: ({ delivery }: { delivery: string }) => void delivered.push(delivery),
+      }
+      const mintId = createMintId(clock, systemRandom)
+      await recordTaken(folder, { deliveries, now: clock.now, mintId, log: silentLog, mailLog })
+      expect(readTaken(folder)).toEqual([])
+      expect(delivered).toEqual([jobs[0]!.deliveryId])
+      expect(await told(known)).toEqual(['0 message.delivered'])
+      expect(await told(forgotten)).toEqual([])
+      expect((await store.messages.get(known.id))?.status).toBe('delivered')
+      expect(await deliveries.endForeignLeases('w2', clock.now())).toBe(1)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 

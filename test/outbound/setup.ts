@@ -73,6 +73,7 @@ export async function house(
     allowPrivateDestinations: true,
     sourceAddress: null,
     idleSessions: 500,
+    taken: { folder: '', worker: '' },
     ...options.settings,
   }
   const tools = { clock: systemClock, random: systemRandom }

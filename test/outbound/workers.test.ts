@@ -1,7 +1,11 @@
-import { afterEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type MailContent, packContent } from '../../src/mail/content.ts'
 import { NOTHING_OWN } from '../../src/mail/own-parts.ts'
 import type { AttemptJob, AttemptResult, WorkerSettings } from '../../src/outbound/job.ts'
+import { type Note, readTaken } from '../../src/outbound/taken.ts'
 import { createWorkers } from '../../src/outbound/workers.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { silentLog } from '../../src/platform/log.ts'
@@ -16,6 +20,9 @@ const keep = <T extends { stop(timeoutMs: number): Promise<void> }>(each: T): T 
   open.push(each)
   return each
 }
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'postrider-workers-'))
+afterAll(() => rmSync(FOLDER, { recursive: true }))
 
 const CONTENT: MailContent = {
   from: { name: null, local: 'news', domain: 'sender.test', address: 'news@sender.test' },
@@ -67,6 +74,7 @@ function threads(options: {
   spawn?: () => Worker
   clock?: Clock
   isWritten?: () => boolean
+  folder?: string
 }) {
   const results: AttemptResult[] = []
   const lost: string[] = []
@@ -86,6 +94,7 @@ function threads(options: {
     allowPrivateDestinations: true,
     sourceAddress: null,
     idleSessions: 500,
+    taken: { folder: options.folder ?? FOLDER, worker: 'w1' },
   }
   const workers = keep(
     createWorkers({
@@ -131,22 +140,45 @@ test('jobs spread over the threads and come back, each once, several in a batch'
   expect(batches.length).toBeLessThan(60)
 })
 
-test('no more mails than a site has connections are with it while the store does not know of them', async () => {
+test('where nothing can be noted, few mails are with a site while the store does not know of them', async () => {
   const { mx, zone } = await remote()
   let isStoreUp = false
-  const { workers, results, until } = threads({ mx, zone, isWritten: () => isStoreUp })
+  const { workers, results, until } = threads({ mx, zone, isWritten: () => isStoreUp, folder: '/dev/null/taken' })
   await workers.ready
   workers.submit(Array.from({ length: 40 }, (_, i) => job(i)))
-  await until(() => results.length === 6)
-  // Composed while it waits; and what goes elsewhere does not wait.
+  await until(() => results.length === 14)
+  // What goes elsewhere does not wait.
   workers.submit([job(40, { way: { site: 'other.test', mx: null, connections: 2, maxMails: 500 } })])
-  await until(() => results.length === 7)
-  expect(mx.mails.length).toBe(7)
+  await until(() => results.length === 15)
+  expect(mx.mails.length).toBe(15)
 
   isStoreUp = true
   for (const { deliveryId } of [...results]) workers.written(deliveryId)
   await until(() => results.length === 41)
   expect(new Set(results.map(({ deliveryId }) => deliveryId)).size).toBe(41)
+})
+
+test('what a server has taken stands in a file until the store knows of it', async () => {
+  const { mx, zone } = await remote({
+    script: (_cue, line) => (line.startsWith('RCPT TO:<bob@') ? '550 5.1.1 no' : null),
+  })
+  let isStoreUp = false
+  const { workers, results, until } = threads({ mx, zone, count: 1, isWritten: () => isStoreUp })
+  workers.submit([
+    job(1),
+    job(2, { recipient: 'bob@remote.test' }),
+    job(3, { sandbox: true, recipient: 'carl@remote.test' }),
+  ])
+  await until(() => results.length === 3)
+  const noted = () => readTaken(FOLDER).flatMap(({ notes }) => notes)
+  const { outcome, attempt } = results.find(({ deliveryId }) => deliveryId === 'dlv_1')!
+  expect(noted()).toEqual([{ deliveryId: 'dlv_1', outcome, attempt } as Note])
+  isStoreUp = true
+  for (const { deliveryId } of [...results]) workers.written(deliveryId)
+  workers.submit([job(4)])
+  await until(() => results.length === 4)
+  await workers.stop(2000)
+  expect(noted()).toEqual([])
 })
 
 test('compose gives the mail as it would be sent, and says what is wrong with one that cannot be', async () => {

@@ -1,0 +1,46 @@
+import { rmSync } from 'node:fs'
+import type { MintId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import type { MailLog } from '../platform/maillog.ts'
+import type { Deliveries } from '../storage/store.ts'
+import { recordOf, tellOf } from './record.ts'
+import { type Note, readTaken } from './taken.ts'
+import { verdictOf } from './verdict.ts'
+
+/** At start, while the leases of the process before still stand: what its threads noted as taken (taken.ts) and it did not come
+ *  to write is recorded as it would have been, and not sent again. A note that the store knows of changes nothing. Files that
+ *  cannot be read are told and stay: their mails go out once more. Rejects with what the store throws. */
+export async function recordTaken(
+  folder: string,
+  house: {
+    deliveries: Pick<Deliveries, 'get' | 'record'>
+    now: () => number
+    mintId: MintId
+    log: Log
+    mailLog: MailLog
+  },
+): Promise<void> {
+  const { deliveries, now, mintId, log, mailLog } = house
+
+  const take = async ({ deliveryId, outcome, attempt }: Note, worker: string) => {
+    const found = await deliveries.get(deliveryId)
+    if (found === null) return
+    const tried = { outcome, attempt, reactions: [] }
+    const record = recordOf(found, tried, verdictOf(outcome, false, null), { worker, now: now(), mintId })
+    if ((await deliveries.record(record)) === 'recorded') tellOf(record, mailLog)
+  }
+
+  for (const { path, worker, notes } of read(folder, log)) {
+    await Promise.all(notes.map((note) => take(note, worker)))
+    rmSync(path, { force: true })
+  }
+}
+
+function read(folder: string, log: Log): ReturnType<typeof readTaken> {
+  try {
+    return readTaken(folder)
+  } catch (error) {
+    log.warn('what servers had taken before the end of the last process cannot be read', { error })
+    return []
+  }
+}
