@@ -1,7 +1,7 @@
 /** Faults made on purpose, against the built program: what was answered with 202 or 250 must survive them.
  *
- *    bun scripts/faults.ts [--only kill,points,power,disk,io,corrupt,upgrade,lock,retries,files,idle,bodies,inbound,ceiling,soak] [--rounds N] [--short]
- *                          [--program FILE] [--plant]
+ *    bun scripts/faults.ts [--only kill,points,power,disk,io,corrupt,upgrade,lock,retries,files,hostile,idle,bodies,inbound,ceiling,soak]
+ *                          [--rounds N] [--short] [--program FILE] [--plant]
  *
  *  Prints a line a fault with its figures, and what of the promises did not hold. Without --short it takes its time: 200
  *  kills, 20 losses of power, 50 corruptions, two hours of soaking. A fault that the machine cannot make is skipped with a line that says why;
@@ -18,6 +18,7 @@ import { corrupt } from './faults/corrupt.ts'
 import { descriptors } from './faults/descriptors.ts'
 import { canMount, disk } from './faults/disk.ts'
 import type { Fault, Need } from './faults/fault.ts'
+import { hostile } from './faults/hostile.ts'
 import { idle } from './faults/idle.ts'
 import { inbound } from './faults/inbound.ts'
 import { io } from './faults/io.ts'
@@ -41,6 +42,7 @@ const FAULTS: Fault[] = [
   lock,
   retries,
   descriptors,
+  hostile,
   idle,
   bodies,
   inbound,

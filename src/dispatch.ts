@@ -87,6 +87,7 @@ export async function openDispatch(
       allowPrivateDestinations: delivery.allowPrivateDestinations,
       sourceAddress: delivery.sourceAddress || null,
       idleSessions: house.shares.idleSessions,
+      longestWaitMs: delivery.longestWaitSeconds * 1000,
       taken: { folder: takenFolder(config.dataDir), worker: house.workerId },
     },
     clock,

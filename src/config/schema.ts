@@ -230,6 +230,12 @@ https://mta-sts.<domain>/.well-known/mta-sts.txt. "enforce" needs a certificate 
 site begins with 5; more come while it takes mail, fewer at 421, 4.7.z and failures.`,
       fallback: 20,
     }),
+    longest_wait_seconds: key(kinds.span(0.1, 3600), {
+      about: `The longest wait for a mail server, at any step: a step that RFC 5321 gives less time (most have five minutes) ends
+with that. Short waits give up servers that are only slow; after the end of a mail that means a copy.`,
+      unit: 'seconds',
+      fallback: 600,
+    }),
     source_address: key(kinds.address, {
       about: "The local address that deliveries leave from. Empty: the system's choice.",
       fallback: '',

@@ -71,6 +71,8 @@ export interface WorkerSettings {
   sourceAddress: string | null
   /** Kept open between two mails, at most. */
   idleSessions: number
+  /** No step of a dialogue takes longer. */
+  longestWaitMs: number
   /** Where it is noted what servers have taken, and by whom. */
   taken: { folder: string; worker: string }
 }

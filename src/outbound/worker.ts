@@ -8,7 +8,7 @@ import type { AttemptJob, AttemptResult, FromWorker, ToWorker, WorkerSettings } 
 import { createPreparer } from './prepare.ts'
 import { createSignRsa } from './system-rsa.ts'
 import { createTaken } from './taken.ts'
-import { TIMEOUTS } from './timeouts.ts'
+import { timeoutsWithin } from './timeouts.ts'
 import { createTransport } from './transport.ts'
 
 /** Sends one message to the main thread; `transfer` hands buffers over without copying. */
@@ -57,7 +57,8 @@ function openRoom(settings: WorkerSettings, post: Post) {
     random: systemRandom,
   })
   const { hostname, sourceAddress, idleSessions: maxIdle } = settings
-  const transport = createTransport({ hostname, sourceAddress, timeouts: TIMEOUTS, maxIdle })
+  const timeouts = timeoutsWithin(settings.longestWaitMs)
+  const transport = createTransport({ hostname, sourceAddress, timeouts, maxIdle })
   const preparer = createPreparer(createSignRsa(() => performance.now()))
   const lanes = createGate()
   const letGo = createCollector(LOOSE_BYTES)
@@ -71,7 +72,7 @@ function openRoom(settings: WorkerSettings, post: Post) {
     resolver,
     preparer,
     transport,
-    timeouts: TIMEOUTS,
+    timeouts,
     onBug: ({ deliveryId, messageId }, error) => post({ kind: 'bug', deliveryId, messageId, error: textOf(error) }),
   })
 

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { startZone } from '../../src/platform/zone-server.ts'
+import { startZone, type ZoneRecord } from '../../src/platform/zone-server.ts'
 import { freePort } from '../support/free-port.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
@@ -32,6 +32,10 @@ export interface CrashableOptions {
   smtp?: string
   /** Others. */
   sections?: string
+  /** More of `[delivery]`. */
+  delivery?: string
+  /** What DNS knows besides. */
+  zone?: ZoneRecord[]
   /** To the one destination. */
   connections?: number
   program?: string
@@ -57,7 +61,7 @@ export const LIMIT_MS = 120_000
 
 /** The world, and the program set up with the domain example.com but not started. Throws when it was not built. */
 export async function makeCrashable(options: CrashableOptions = {}): Promise<Crashable> {
-  const { smtp = INBOUND_OFF, sections = '', connections = CONNECTIONS, program = PROGRAM } = options
+  const { smtp = INBOUND_OFF, sections = '', delivery = '', connections = CONNECTIONS, program = PROGRAM } = options
   if (!existsSync(program)) throw new Error('dist/postrider is not there: bun run build')
   const folder = mkdtempSync(join(tmpdir(), 'postrider-crash-'))
   const sink = await startSink()
@@ -65,6 +69,7 @@ export async function makeCrashable(options: CrashableOptions = {}): Promise<Cra
   const zone = await startZone([
     { name: 'example.org', type: 'MX', data: { preference: 10, exchange: 'mx.example.org' } },
     { name: 'mx.example.org', type: 'A', data: '127.0.0.1' },
+    ...(options.zone ?? []),
   ])
   const ca = join(folder, 'ca.pem')
   writeFileSync(ca, receiver.ca)
@@ -84,6 +89,7 @@ port = ${sink.port}
 allow_private_destinations = true
 retry_schedule_seconds = [1]
 max_per_destination = ${connections}
+${delivery}
 [dns]
 servers = ["${zone.address}"]
 [webhooks]
@@ -165,7 +171,9 @@ export interface Sink {
   port: number
   /** Token of the recipient → the Message-ID of each copy whose final dot was answered with 250. */
   mails: Map<string, string[]>
-  /** Of each mail that came again, when it had come the time before, by performance.now(). */
+  /** Token → when the last copy came, by performance.now(). */
+  cameAt: Map<string, number>
+  /** Of each mail that came again, when it had come the time before. */
   cameBeforeAt: number[]
   /** To every RCPT. */
   answer: string
@@ -175,7 +183,7 @@ export interface Sink {
 async function startSink(): Promise<Sink> {
   const mails = new Map<string, string[]>()
   const cameAt = new Map<string, number>()
-  const sink = { mails, cameBeforeAt: [] as number[], answer: '250 ok' }
+  const sink = { mails, cameAt, cameBeforeAt: [] as number[], answer: '250 ok' }
   const server = createServer({ noDelay: true }, (socket) => {
     let token = ''
     let mail: string | null = null

@@ -73,6 +73,7 @@ export async function house(
     allowPrivateDestinations: true,
     sourceAddress: null,
     idleSessions: 500,
+    longestWaitMs: 600_000,
     taken: { folder: '', worker: '' },
     ...options.settings,
   }

@@ -74,6 +74,7 @@ function threads(options: {
   spawn?: () => Worker
   clock?: Clock
   isWritten?: () => boolean
+  longestWaitMs?: number
   folder?: string
 }) {
   const results: AttemptResult[] = []
@@ -94,6 +95,7 @@ function threads(options: {
     allowPrivateDestinations: true,
     sourceAddress: null,
     idleSessions: 500,
+    longestWaitMs: options.longestWaitMs ?? 600_000,
     taken: { folder: options.folder ?? FOLDER, worker: 'w1' },
   }
   const workers = keep(
@@ -197,6 +199,14 @@ test('stop lets the mail under way finish and takes leave of the server', async 
   await workers.stop(5000)
   expect(results.map(({ outcome }) => outcome.kind)).toEqual(['delivered', 'delivered'])
   expect(mx.heard).toContain('QUIT')
+})
+
+test('a server is waited for no longer than told', async () => {
+  const { mx, zone } = await remote({ script: (cue) => (cue === 'EHLO' ? { do: 'hang' } : null) })
+  const { workers, results, until } = threads({ mx, zone, count: 1, longestWaitMs: 50 })
+  workers.submit([job(1)])
+  await until(() => results.length === 1)
+  expect(results[0]!.outcome).toMatchObject({ kind: 'deferred', code: '4.4.2' })
 })
 
 test('a server that holds on longer than stop may wait loses its mail to unknown', async () => {
