@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { ampleMemory } from '../platform/memory.ts'
+import { createMemory } from '../platform/memory.ts'
 import { createLargeBodies } from './large-bodies.ts'
 import { readBytes } from './read.ts'
 
@@ -8,9 +8,10 @@ const MIB = 2 ** 20
 const LIMIT_BYTES = 37 * MIB
 const headers = (sizeBytes: number) => ({ 'content-length': String(sizeBytes) })
 
-function start() {
+function start(limitBytes = Number.POSITIVE_INFINITY) {
   const clock = createFakeClock(0)
-  const bodies = createLargeBodies({ clock, memory: ampleMemory })
+  const memory = createMemory({ limitBytes, largestMailBytes: 0, clock, residentBytes: () => 0 })
+  const bodies = createLargeBodies({ clock, memory })
   const fates: string[] = []
   /** A request of some bytes, which announces more of them, or (null) does not say → what ends it. */
   const read = async (name: string, keyId: string, announcedBytes: number | null, bytes = 1) => {
@@ -23,7 +24,7 @@ function start() {
     )
     return () => held.leave(bytes)
   }
-  return { clock, read, fates }
+  return { clock, bodies, read, fates }
 }
 
 test('large bodies wait for room, one key has half of it, and after twenty seconds they hear 503', async () => {
@@ -53,4 +54,19 @@ test('who does not say how much comes is taken for the largest once it is large,
   await clock.advance(20_000)
   await second
   expect(fates.slice(3)).toEqual(['second: unavailable'])
+})
+
+test('what is made of a body has a place of its own: slow senders leave it to those whose bodies are in hand', async () => {
+  const { clock, bodies } = start(300_000_000) // 129 MB beside our own
+  const open = (keyId: string) => bodies.open(new Request('http://localhost/'), keyId)
+  const [slow, quick, late] = [open('a'), open('b'), open('c')]
+  for (const each of [slow, quick]) await each.enter(16 * MIB)
+  await quick.begin(16 * MIB)
+  const small = open('d')
+  await small.begin(16 * MIB) // it never waited for its way in, and waits for nothing now
+  const third = late.enter(8 * MIB).catch(({ reason }) => reason)
+  await clock.advance(20_000)
+  expect(await third).toBe('unavailable')
+  quick.leave(0)
+  await slow.begin(16 * MIB)
 })

@@ -17,6 +17,8 @@ export interface LargeBody {
   /** Waits for room for so many bytes, in the socket of their sender. Rejects with `unavailable` when there was none for
    *  twenty seconds. */
   enter(sizeBytes: number): Promise<void>
+  /** The body is in hand: waits for what is made of it. Rejects as `enter` does. */
+  begin(readBytes: number): Promise<void>
   /** Gives the room back once the request is answered; `readBytes` is what the body came to. */
   leave(readBytes: number): void
 }
@@ -26,7 +28,7 @@ export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Mem
   const room: BodyRoom = createBodyRoom({
     totalBytes: ROOM_BYTES,
     clock,
-    beyond: (...bytes) => memory.enter('request', ...bytes),
+    beyond: (...bytes) => memory.enter('upload', ...bytes),
   })
   const letGo = createCollector(LOOSE_BYTES)
   let last: Promise<unknown> = Promise.resolve()
@@ -37,16 +39,19 @@ export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Mem
       return done
     },
     open: (request, keyId) => {
-      let leave: (() => void) | null = null
+      const leaves: (() => void)[] = []
+      const entered = (leave: (() => void) | null) => {
+        if (leave === null) throw unavailable('too many large requests at once, try again soon')
+        leaves.push(leave)
+      }
       return {
-        enter: async (sizeBytes) => {
-          leave = await room.enter(keyId, sizeBytes, PATIENCE_MS, request.signal)
-          if (leave === null) throw unavailable('too many large requests at once, try again soon')
+        enter: async (sizeBytes) => entered(await room.enter(keyId, sizeBytes, PATIENCE_MS, request.signal)),
+        begin: async (readBytes) => {
+          if (leaves.length > 0) entered(await memory.enter('request', readBytes, PATIENCE_MS, request.signal))
         },
         leave: (readBytes) => {
-          if (leave === null) return
-          leave()
-          letGo(readBytes)
+          for (const leave of leaves) leave()
+          if (leaves.length > 0) letGo(readBytes)
         },
       }
     },

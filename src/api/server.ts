@@ -182,7 +182,10 @@ export function createApi(options: ApiOptions): Api {
     call.enter = large?.enter
     let bytes = NO_BYTES
     try {
-      if (operation.body !== undefined) bytes = await readBytes(request, limits.bodyBytes, clock.steady, held.enter)
+      if (operation.body !== undefined) {
+        bytes = await readBytes(request, limits.bodyBytes, clock.steady, held.enter)
+        if (bytes.byteLength > SMALL_BYTES) await held.begin(bytes.byteLength)
+      }
       return await answerTo(bytes, request, operation, call, exchange, large)
     } finally {
       held.leave(bytes.byteLength)

@@ -4,8 +4,11 @@ import type { Clock } from './clock.ts'
 export interface BodyRoom {
   /** Waits until there is room for a body of about `sizeBytes` → what gives the room back, to be called once. Null
    *  when there was none within `withinMs`, or `signal` ended the wait. */
-  enter(ownerId: string, sizeBytes: number, withinMs: number, signal: AbortSignal): Promise<(() => void) | null>
+  enter(ownerId: string, sizeBytes: number, withinMs: number, signal: AbortSignal): Promise<Leave | null>
 }
+
+/** Gives back all, or all but so much. */
+export type Leave = (keepBytes?: number) => void
 
 /** Bytes in all → BodyRoom. One owner has at most half of them unless said, so that one that hangs leaves room for the others.
  *  A body larger than that, or than all, enters when nothing else of the owner, or nothing at all, is under way.
@@ -15,7 +18,7 @@ export function createBodyRoom(options: {
   totalBytes: number
   clock: Clock
   shareOf?: (ownerId: string) => number
-  beyond?: (sizeBytes: number, withinMs: number, signal: AbortSignal) => Promise<(() => void) | null>
+  beyond?: (sizeBytes: number, withinMs: number, signal: AbortSignal) => Promise<Leave | null>
 }): BodyRoom {
   const { totalBytes, clock, shareOf = () => totalBytes / 2, beyond } = options
   const usedBy = new Map<string, number>()
@@ -40,9 +43,12 @@ export function createBodyRoom(options: {
   const take = ({ ownerId, sizeBytes, enter }: Waiting, mine: number) => {
     used += sizeBytes
     usedBy.set(ownerId, mine + sizeBytes)
-    enter(() => {
-      used -= sizeBytes
-      const left = usedBy.get(ownerId)! - sizeBytes
+    let held = sizeBytes
+    enter((keepBytes = 0) => {
+      const back = Math.max(0, held - keepBytes)
+      held -= back
+      used -= back
+      const left = usedBy.get(ownerId)! - back
       if (left > 0) usedBy.set(ownerId, left)
       else usedBy.delete(ownerId)
       admit()
@@ -50,7 +56,7 @@ export function createBodyRoom(options: {
   }
 
   const enter: BodyRoom['enter'] = async (ownerId, sizeBytes, withinMs, signal) => {
-    const { promise, resolve } = Promise.withResolvers<(() => void) | null>()
+    const { promise, resolve } = Promise.withResolvers<Leave | null>()
     const nap = new AbortController()
     const next: Waiting = { ownerId, sizeBytes: Math.max(1, sizeBytes), enter: resolve }
     waiting.push(next)
@@ -90,5 +96,5 @@ export function createBodyRoom(options: {
 interface Waiting {
   ownerId: string
   sizeBytes: number
-  enter: (leave: () => void) => void
+  enter: (leave: Leave) => void
 }

@@ -47,10 +47,10 @@ function accountOf512() {
 test('what is large has its place by what it costs, in the order of coming', async () => {
   const { ask, leave, inside, memory } = accountOf512()
   await ask('a mail', 'mail', 25)
-  await ask('a request', 'request', 24)
+  await ask('a request', 'request', 40)
   await ask('a later one', 'request', 5)
   expect(inside).toEqual(['a mail'])
-  expect(memory.reservedBytes()).toBe(225 * MB)
+  expect(memory.reservedBytes()).toBe(200 * MB)
   await leave('a mail')
   expect(inside).toEqual(['a request', 'a later one'])
   await leave('a request')
@@ -59,17 +59,34 @@ test('what is large has its place by what it costs, in the order of coming', asy
   expect(memory.refusals()).toBe(0)
 })
 
-test('what goes out leaves room for the largest mail, however long it takes', async () => {
+test('what goes out leaves room for the largest mail', async () => {
   const { ask, inside, refused, clock, memory } = accountOf512()
-  await ask('slow', 'delivery', 10)
-  await ask('slow too', 'delivery', 10)
-  await ask('slow answer', 'answer', 12)
+  await ask('slow', 'delivery', 15)
+  await ask('slow too', 'delivery', 15, 19_000)
+  await ask('slow answer', 'answer', 12, 19_000)
   expect(inside).toEqual(['slow'])
   await ask('a mail', 'mail', 25)
   expect(inside).toEqual(['slow', 'a mail'])
-  await clock.advance(20_000)
+  await clock.advance(19_000)
   expect(refused).toEqual(['slow too', 'slow answer'])
   expect(memory.refusals()).toBe(2)
+})
+
+test('after twenty seconds what goes out is made, and keeps less however long it takes', async () => {
+  const { ask, leave, inside, clock, memory } = accountOf512()
+  await ask('slow', 'delivery', 20)
+  await ask('the next', 'answer', 10, 60_000)
+  await clock.advance(19_000)
+  expect([inside, memory.reservedBytes()]).toEqual([['slow'], 120 * MB])
+  await clock.advance(1_000)
+  expect([inside, memory.reservedBytes()]).toEqual([['slow'], 60 * MB]) // 70 more are over the share
+  await leave('slow')
+  expect([inside, memory.reservedBytes()]).toEqual([['the next'], 70 * MB])
+  await clock.advance(20_000)
+  expect(memory.reservedBytes()).toBe(15 * MB)
+  await leave('the next')
+  expect(memory.reservedBytes()).toBe(0)
+  expect(clock.naps()).toEqual([])
 })
 
 test('a delivery larger than its share goes alone; a mail for which there never is a place is refused at once', async () => {
@@ -80,15 +97,15 @@ test('a delivery larger than its share goes alone; a mail for which there never 
   await leave('a small delivery')
   expect(inside).toEqual(['a huge one'])
   await leave('a huge one')
-  expect(memory.mayHold('mail', 36 * MB)).toBe(true)
-  expect(memory.mayHold('mail', 37 * MB)).toBe(false)
-  await ask('a huge mail', 'mail', 37)
+  expect(memory.mayHold('mail', 40 * MB)).toBe(true)
+  expect(memory.mayHold('mail', 41 * MB)).toBe(false)
+  await ask('a huge mail', 'mail', 41)
   expect(refused).toEqual(['a huge mail'])
 })
 
 test('more is resident than there should be: garbage is collected, and what is large waits for that', async () => {
   const { ask, resident, inside, refused, collected, clock } = accountOf512()
-  resident(300)
+  resident(310)
   await ask('a mail', 'mail', 25, 5_000)
   await clock.advance(500)
   expect([inside, collected()]).toEqual([[], 1]) // once a second at most

@@ -1,4 +1,4 @@
-import { createBodyRoom } from './body-room.ts'
+import { createBodyRoom, type Leave } from './body-room.ts'
 import { type Clock, systemClock } from './clock.ts'
 
 /** What large bytes are for. */
@@ -11,7 +11,7 @@ export interface Memory {
   readonly limitBytes: number
   /** Waits until what `use` makes of `sizeBytes` has its place → what gives it back, to be called once. Null when there was none
    *  within `withinMs`, when there never is, or when `signal` ended the wait. */
-  enter(use: Use, sizeBytes: number, withinMs: number, signal?: AbortSignal): Promise<(() => void) | null>
+  enter(use: Use, sizeBytes: number, withinMs: number, signal?: AbortSignal): Promise<Leave | null>
   /** Whether so much may be begun now: there can be a place for it, and memory is not short. */
   mayHold(use: Use, sizeBytes: number): boolean
   /** Whether nothing new is to be begun at all: nearly all of the limit is resident, however that came. */
@@ -22,19 +22,24 @@ export interface Memory {
 }
 
 /** What is resident at the worst moment for each byte, as it was measured with 24 MB of random bytes, over what the process has
- *  anyway. What goes out has a share of its own (below), since a slow receiver holds it for long. */
+ *  anyway. What goes out is made first, which is its worst moment; then it is on its way, for as long as a slow receiver
+ *  likes, and keeps less. */
 const COSTS = {
-  /** Body read, decoded, packed, and in the log of the store. */
-  request: { times: 5.5, isOut: false },
+  /** A body on its way in: one buffer, and the pieces it came in. */
+  upload: { times: 2, keeps: null },
+  /** The same in hand: decoded, packed, in the log of the store. */
+  request: { times: 3.5, keeps: null },
   /** From its file, in the reading thread, as it is kept. */
-  mail: { times: 9, isOut: false },
-  /** Read, perhaps composed, and written to the client. */
-  answer: { times: 7, isOut: true },
-  /** Read, composed, signed, on the wire. */
-  delivery: { times: 6, isOut: true },
-  /** Inbound mail as JSON with its attachments. */
-  post: { times: 10, isOut: true },
-} as const
+  mail: { times: 8, keeps: null },
+  /** Read, perhaps composed; then written to the client. */
+  answer: { times: 7, keeps: 1.5 },
+  /** Read, composed, signed; then on the wire. */
+  delivery: { times: 6, keeps: 3 },
+  /** Inbound mail as JSON with its attachments; then on the wire. */
+  post: { times: 10, keeps: 3 },
+} as const satisfies Record<string, { times: number; keeps: number | null }>
+/** Whatever goes out is made by then. */
+const MADE_MS = 20_000
 
 /** Resident once everything has been used, with some load of small things. */
 const OWN_BYTES = 150_000_000
@@ -93,24 +98,37 @@ export function createMemory(options: {
   }
 
   const costOf = (use: Use, sizeBytes: number) => {
-    const { times, isOut } = COSTS[use]
-    return isOut ? Math.min(sizeBytes * times, totalBytes) : sizeBytes * times
+    const cost = sizeBytes * COSTS[use].times
+    return isOut(use) ? Math.min(cost, totalBytes) : cost
   }
 
   const place = async (use: Use, sizeBytes: number, withinMs: number, signal: AbortSignal = NEVER) => {
     const cost = costOf(use, sizeBytes)
     if (cost > totalBytes) return null
     const endsAt = clock.now() + withinMs
-    const leave = await room.enter(COSTS[use].isOut ? OUT : IN, cost, withinMs, signal)
+    const leave = await room.enter(isOut(use) ? OUT : IN, cost, withinMs, signal)
     if (leave === null) return null
-    reserved += cost
-    const giveBack = () => {
-      reserved -= cost
-      leave()
+    let held = cost
+    reserved += held
+    const over = new AbortController()
+    const giveBack = (keepBytes = 0) => {
+      reserved -= held - keepBytes
+      held = keepBytes
+      leave(keepBytes)
+      if (keepBytes === 0) over.abort()
     }
-    if (await settled(cost, endsAt, signal)) return giveBack
-    giveBack()
-    return null
+    if (!(await settled(cost, endsAt, signal))) {
+      giveBack()
+      return null
+    }
+    const { keeps } = COSTS[use]
+    if (keeps !== null) void keepLess(Math.min(cost, keeps * sizeBytes), giveBack, over.signal)
+    return () => giveBack()
+  }
+
+  const keepLess = async (keepBytes: number, giveBack: Leave, over: AbortSignal) => {
+    await clock.sleep(MADE_MS, over)
+    if (!over.aborted) giveBack(keepBytes)
   }
 
   const isShort = () => {
@@ -147,6 +165,7 @@ export function leastLimitFor(mailBytes: number): number {
   return (mailBytes * COSTS.mail.times + OWN_BYTES) / PROMISED
 }
 
+const isOut = (use: Use) => COSTS[use].keeps !== null
 const IN = 'in'
 const OUT = 'out'
 const NEVER = new AbortController().signal

@@ -181,7 +181,7 @@ describe('limits', () => {
       meminfo: 'MemTotal: 8000000 kB\nMemAvailable:  5000000 kB\n',
       '77/cgroup': '0::/postrider\n',
     })
-    const sys = files({ 'fs/cgroup/postrider/memory.max': '400000000\n' })
+    const sys = files({ 'fs/cgroup/postrider/memory.max': '380000000\n' })
     const check = (installation: Partial<Installation>) => world.check('memory', { installation, world: { proc, sys } })
     expect(await check({})).toMatchObject({
       status: 'pass',
@@ -190,10 +190,10 @@ describe('limits', () => {
     const served = { server: { pid: 77, ports: [] } }
     expect(await check(served)).toMatchObject({
       status: 'warn',
-      message: '5120 MB available, at most 400 MB for the server',
+      message: '5120 MB available, at most 380 MB for the server',
     })
-    expect((await check(served)).advice).toContain('it may need 415 MB')
-    expect((await check(served)).advice).toContain('set that to 24000000')
+    expect((await check(served)).advice).toContain('it may need 387 MB')
+    expect((await check(served)).advice).toContain('set that to 25000000')
     expect(await check({ ...served, messageBytes: 24_000_000 })).toMatchObject({ status: 'pass' })
     expect(await check({ memoryBytes: 300_000_000 })).toMatchObject({ status: 'warn' })
   })
