@@ -148,6 +148,19 @@ export const THREATS: Threat[] = [
   },
   {
     asset: 'availability',
+    attack: 'all memory at once: large requests, mails, deliveries and downloads, quick ones and slow ones',
+    shown: [
+      ['src/platform/memory.test.ts', 'what is large has its place by what it costs'],
+      ['src/platform/memory.test.ts', 'nearly all is resident: nothing new is begun until that is over'],
+      ['src/api/large-bodies.test.ts', 'slow senders leave it to those whose bodies are in hand'],
+      ['src/api/large-answers.test.ts', 'a client that goes away, one that takes over five minutes'],
+      ['test/smtp/spool.test.ts', 'a mail that finds no memory for five minutes is told to come again'],
+      ['test/smtp/limits.test.ts', 'short of memory no mail is begun and no connection taken'],
+      ['test/api/server.test.ts', 'while memory is short is 503 with Retry-After'],
+    ],
+  },
+  {
+    asset: 'availability',
     attack: 'a list of suppressions that is all quotes and line ends, or nested without end',
     shown: [
       [
