@@ -14,7 +14,6 @@ const MAY_SCAN = [
   /^with recursive/, // walks what it has just made, a row a key
   /^insert into webhook_deliveries .* where not exists/, // the constant row it inserts
   /message_search (match|where rowid)/, // the full text index, SQLite's word for it
-  /from removed_contents order by/, // the first of its key
   /^select count\(\*\) from held_|from restored/, // what is held is counted when somebody asks; one row
   /total_changes\(\)/, // no table
   /^select count\(\*\) as total, .* from \(select .* limit 2000\)$/, // the slice it has just taken

@@ -6,6 +6,7 @@ import type { ContentParts } from './content-parts.ts'
 import type { Connection } from './driver.ts'
 import type { QueueInboundInside } from './inbound-queue.ts'
 import { INBOUND_COLUMNS, type InboundRow, toInboundMessage } from './inbound-row.ts'
+import type { LargeContents } from './large-contents.ts'
 import { type Condition, toPage, when } from './page.ts'
 import { joined, sliced, type Walk, walkSlices } from './slices.ts'
 import { numbersOf } from './times.ts'
@@ -33,14 +34,19 @@ const TIME_FROM = `select received_at from inbound_messages where organization_i
 export function sqliteInbound(
   db: Connection,
   writer: Writer,
-  inside: { parts: ContentParts; queueDelivery: QueueInboundInside; addMessage: AddMessageInside },
+  inside: {
+    parts: ContentParts
+    large: LargeContents
+    queueDelivery: QueueInboundInside
+    addMessage: AddMessageInside
+  },
 ): Inbound {
   const addRaw = db.prepare(ADD_RAW)
   const add = db.prepare(ADD)
   const addAddress = db.prepare(ADD_ADDRESS)
   const get = db.prepare(GET)
-  const raw = db.prepare(RAW)
-  const parsed = db.prepare(PARSED)
+  const rawOf = db.prepare(RAW)
+  const parsedOf = db.prepare(PARSED)
   const number = db.prepare(NUMBER).pluck()
   const numberNear = db.prepare(NUMBER_NEAR).pluck()
   const newest = db.prepare(NEWEST).pluck()
@@ -85,20 +91,24 @@ export function sqliteInbound(
   }
 
   return {
-    accept: (accepted) =>
-      writer.write(() => {
-        const { parts } = inside
-        const { lastInsertRowid: rawNumber } = addRaw.run(parts.first(accepted.parsed), parts.first(accepted.raw))
-        parts.addRest('parsed', rawNumber, accepted.parsed)
-        parts.addRest('raw', rawNumber, accepted.raw)
-        for (const { message, deliveryId, forward } of accepted.taken) {
-          const messageNumber = addMessage(message, rawNumber)
-          if (deliveryId !== null) {
-            inside.queueDelivery({ id: deliveryId, messageNumber, routeId: message.routeId }, message.receivedAt)
+    accept: ({ raw, parsed, taken }) => {
+      const forwards = taken.flatMap(({ forward }) => (forward === null ? [] : [forward.content]))
+      return inside.large.ahead([parsed, raw, ...forwards], () =>
+        writer.write(() => {
+          const { parts } = inside
+          const { lastInsertRowid: rawNumber } = addRaw.run(parts.first(parsed), parts.first(raw))
+          parts.addRest('parsed', rawNumber, parsed)
+          parts.addRest('raw', rawNumber, raw)
+          for (const { message, deliveryId, forward } of taken) {
+            const messageNumber = addMessage(message, rawNumber)
+            if (deliveryId !== null) {
+              inside.queueDelivery({ id: deliveryId, messageNumber, routeId: message.routeId }, message.receivedAt)
+            }
+            if (forward !== null) inside.addMessage(forward)
           }
-          if (forward !== null) inside.addMessage(forward)
-        }
-      }),
+        }),
+      )
+    },
     get: async (id) => {
       const row = get.get(id) as InboundRow | undefined
       return row === undefined ? null : toInboundMessage(row)
@@ -115,8 +125,8 @@ export function sqliteInbound(
       const step = sliced(db, walkOf(filter, addresses), INBOUND_COLUMNS, joined(conditionsOf(filter, addresses)), low)
       return toPage((await walkSlices(step, high, page.limit + 1)) as InboundRow[], page, toInboundMessage)
     },
-    raw: async (id) => wholeOf('raw', raw.get(id)),
-    parsed: async (id) => wholeOf('parsed', parsed.get(id)),
+    raw: async (id) => wholeOf('raw', rawOf.get(id)),
+    parsed: async (id) => wholeOf('parsed', parsedOf.get(id)),
   }
 }
 

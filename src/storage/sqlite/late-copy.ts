@@ -33,6 +33,6 @@ export function createLateCopy(db: Connection, copyLog: () => void): LateCopy {
   }
 }
 
-const LARGE_BYTES = 2 * 2 ** 20
+const LARGE_BYTES = 2 ** 20
 /** SQLite's own. */
 const BY_ITSELF_PAGES = 1_000

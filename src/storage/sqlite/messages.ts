@@ -8,6 +8,7 @@ import { type AttemptRow, toAttempt } from './attempts.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { Connection } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
+import type { LargeContents } from './large-contents.ts'
 import type { MessageList } from './message-list.ts'
 import {
   DELIVERY_COLUMNS,
@@ -45,6 +46,7 @@ export function sqliteMessages(
     taking: Writer
     list: MessageList
     parts: ContentParts
+    large: LargeContents
     addMessage: AddMessageInside
     remember: RememberInside
     agenda: Agenda
@@ -68,16 +70,20 @@ export function sqliteMessages(
 
   return {
     accept: (accepted, { organizationId, month, count, limit }, record) =>
-      inside.taking.write(() => {
-        if (count > 0) {
-          const used = limit === UNLIMITED ? 0 : usedVolume(organizationId, month)
-          if (limit !== UNLIMITED && used + count > limit) return { kind: 'volume_exceeded' as const, used }
-          addVolume.run(organizationId, month, count)
-        }
-        for (const each of accepted) inside.addMessage(each)
-        inside.remember(record)
-        return { kind: 'accepted' as const }
-      }),
+      inside.large.ahead(
+        accepted.map(({ content }) => content),
+        () =>
+          inside.taking.write(() => {
+            if (count > 0) {
+              const used = limit === UNLIMITED ? 0 : usedVolume(organizationId, month)
+              if (limit !== UNLIMITED && used + count > limit) return { kind: 'volume_exceeded' as const, used }
+              addVolume.run(organizationId, month, count)
+            }
+            for (const each of accepted) inside.addMessage(each)
+            inside.remember(record)
+            return { kind: 'accepted' as const }
+          }),
+      ),
     volume: async (organizationId, month) => usedVolume(organizationId, month),
     volumes: async (organizationId) => volumes.all(organizationId) as { month: string; accepted: number }[],
     get: async (id) => {

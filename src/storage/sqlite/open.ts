@@ -20,6 +20,7 @@ import { sqliteInbound } from './inbound.ts'
 import { sqliteInboundDeliveries } from './inbound-deliveries.ts'
 import { queueInboundInside } from './inbound-queue.ts'
 import { inboundRouteCache, sqliteInboundRoutes } from './inbound-routes.ts'
+import { createLargeContents } from './large-contents.ts'
 import { createLateCopy } from './late-copy.ts'
 import { sqliteMessageList } from './message-list.ts'
 import { sqliteMessages } from './messages.ts'
@@ -77,6 +78,7 @@ export async function openStore(options: {
     db = connect(file, { busyTimeoutMs: LOCK_PATIENCE_MS })
     if (onTorn !== undefined) requireSoundDatabase(db)
     migrate(db, now)
+    if (onTorn !== undefined) contentParts(db).giveUp(null) // what the last run had begun
     const seal = openSeal(dataDir, db)
     db.pragma(`busy_timeout = ${LOCK_GLANCE_MS}`)
     return storeOn(db, seal, { told, room: createRoom(dataDir, minFreeBytes), lockPatienceMs: LOCK_PATIENCE_MS })
@@ -129,6 +131,7 @@ export function storeOn(
   const webhookAgenda = createAgenda()
   const inboundAgenda = createAgenda()
   const parts = contentParts(db, (bytes) => late.writing(bytes))
+  const large = createLargeContents(parts, { taking, writer })
   const space = createSpace(db, { parts, reading })
   const late = createLateCopy(db, space.copyLog)
   const search = searchIndex(db, writer, space.copyLog)
@@ -156,6 +159,7 @@ export function storeOn(
       taking,
       list,
       parts,
+      large,
       addMessage,
       remember,
       agenda: deliveryAgenda,
@@ -176,7 +180,7 @@ export function storeOn(
     webhooks: sqliteWebhooks(db, writer, webhooks, remember, seal),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookAgenda, foreign),
     inboundRoutes: sqliteInboundRoutes(db, writer, routes, domains, remember, seal),
-    inbound: sqliteInbound(db, taking, { parts, queueDelivery, addMessage }),
+    inbound: sqliteInbound(db, taking, { parts, large, queueDelivery, addMessage }),
     inboundDeliveries: sqliteInboundDeliveries(db, writer, {
       routes,
       agenda: inboundAgenda,

@@ -159,21 +159,21 @@ create table message_contents (
   content blob not null
 ) strict;
 
--- Of contents longer than a part, what follows upon the first one: removing all at once would take long (retention).
-create table content_parts (
-  kind text not null, -- content: message_contents; parsed, raw: inbound_raws
-  number integer not null, -- their key
-  part integer not null, -- from 1; the first part stands there
-  bytes blob not null,
-  unique (kind, number, part)
+-- Contents longer than a part. Writing or removing one at once would take long (large-contents.ts, retention.ts).
+create table large_contents (
+  number integer primary key autoincrement,
+  kind text not null, -- content: of message_contents; parsed, raw: of inbound_raws; coming: nobody's yet; gone: any more
+  owner integer, -- their key, where somebody's
+  unique (kind, owner)
 ) strict;
 
--- Contents that are gone but for such parts.
-create table removed_contents (
-  kind text not null,
-  number integer not null,
-  primary key (kind, number)
-) strict, without rowid;
+-- What follows upon the first part, which stands with the owner.
+create table content_parts (
+  content integer not null, -- large_contents
+  part integer not null, -- from 1
+  bytes blob not null,
+  unique (content, part)
+) strict;
 
 create table deliveries (
   number integer primary key,

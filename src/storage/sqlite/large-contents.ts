@@ -1,0 +1,62 @@
+import { type ContentParts, PART_BYTES } from './content-parts.ts'
+import type { Writer } from './writer.ts'
+
+/** Contents too long for one change, since a commit of 20 MB holds the thread for a tenth of a second: all but their first
+ *  part is written in small changes before the one that has their owner. They are nobody's until then.
+ *
+ *  Killed before   what was written is removed after the next start.
+ *  Refused         the same, at once: the disk is full, or the owner is not taken. */
+export interface LargeContents {
+  /** Writes what is long of `contents`, then calls `take`, whose change is to own them (ContentParts.addRest) → what that
+   *  gives. Rejects with what either throws. */
+  ahead<T>(contents: readonly Uint8Array[], take: () => Promise<T>): Promise<T>
+}
+
+/** `taking` for what is written, `writer` for what is given up again. */
+export function createLargeContents(
+  parts: ContentParts,
+  { taking, writer }: { taking: Writer; writer: Writer },
+): LargeContents {
+  let last: Promise<unknown> = Promise.resolve()
+  /** One at a time, so that no commit carries two of them. */
+  const inTurn = <T>(change: () => T): Promise<T> => {
+    const step = last.then(() => taking.write(change))
+    last = step.catch(() => {})
+    return step
+  }
+
+  const writeAhead = async (bytes: Uint8Array, begun: (content: number) => void) => {
+    let at = await inTurn(() => parts.writeSome(bytes, null, STEP_PARTS))
+    begun(at.content)
+    while (at.part * PART_BYTES < bytes.byteLength) {
+      const from = at
+      at = await inTurn(() => parts.writeSome(bytes, from, STEP_PARTS))
+    }
+    parts.writtenAs(bytes, at.content)
+  }
+
+  const aheadOfAll = async <T>(long: readonly Uint8Array[], take: () => Promise<T>): Promise<T> => {
+    const contents: number[] = []
+    try {
+      for (const bytes of long) await writeAhead(bytes, (content) => contents.push(content))
+      return await take()
+    } finally {
+      const giveUp = () => {
+        for (const content of contents) parts.giveUp(content)
+      }
+      await writer.write(giveUp).catch(() => {}) // the next start does it
+    }
+  }
+
+  return {
+    ahead: (contents, take) => {
+      const long = contents.filter(({ byteLength }) => byteLength > SHORT_BYTES)
+      return long.length === 0 ? take() : aheadOfAll(long, take)
+    },
+  }
+}
+
+/** A megabyte takes some ten milliseconds. */
+const STEP_PARTS = 4
+/** With their owner, in one change. */
+const SHORT_BYTES = (1 + STEP_PARTS) * PART_BYTES
