@@ -160,6 +160,13 @@ test('the text part stays what it was, also where it comes from the HTML', () =>
   expect(trackContent({ ...content, text: 'x' }, { ...ALL, opens: false, clicks: false }).html).toBe(html)
 })
 
+test('the first ten thousand links are tracked, the others lead where they led, and the way to stop is ours wherever it stands', () => {
+  const link = '<a href="https://x.example/">'
+  const html = tracked(`${link.repeat(10_002)}<a href="%unsubscribe_url%">`, { ...ALL, opens: false })
+  expect(html.split(to('https://x.example/')).length - 1).toBe(10_000)
+  expect(html.endsWith(`${link.repeat(2)}<a href="${BASE}${links.unsubscribe(ID)}">`)).toBe(true)
+})
+
 test('a megabyte of links, nested or broken, takes no second', () => {
   const startedAt = performance.now()
   for (const piece of ['<a href="https://x.example/">', '<div>', '<a href="', '<!--', '<a href=https://x.example/ ']) {

@@ -35,19 +35,20 @@ export function trackContent(content: MailContent, tracking: Tracking): MailCont
 
 /** HTML of a mail → the same, byte for byte, but for the value of each http(s) `href` of an `a` or `area`, which becomes a
  *  link of ours (`clicks`), and a pixel before the last `</body>` or at the end (`opens`). Links with `data-no-track`, of
- *  another scheme, in comments (conditional ones too), and those too long stay. Linear in the HTML, never throws. */
+ *  another scheme, in comments (conditional ones too), those too long, and those after the first 10,000 stay. Linear in the
+ *  HTML, never throws. */
 export function trackHtml(html: string, tracking: Tracking, links: TrackingLinks): string {
   const { deliveryId, baseUrl } = tracking
   const mentionsStop = tracking.unsubscribe && html.includes(UNSUBSCRIBE_PLACEHOLDER)
   if (!tracking.opens && !tracking.clicks && !mentionsStop) return html
 
   const own = `${baseUrl}/t/`
+  const edits: Edit[] = []
   const linkFor = (href: string, tag: HtmlTag): string | null => {
     if (mentionsStop && href === UNSUBSCRIBE_PLACEHOLDER) return baseUrl + links.unsubscribe(deliveryId)
-    if (!tracking.clicks || !isTrackable(href) || href.startsWith(own)) return null
+    if (!tracking.clicks || edits.length >= MOST_LINKS || !isTrackable(href) || href.startsWith(own)) return null
     return tag.attributes.some(({ name }) => name === NO_TRACK) ? null : baseUrl + links.click(deliveryId, href)
   }
-  const edits: Edit[] = []
   const end = createEndFinder(html)
   scanHtml(html, {
     ...end.visitor,
@@ -68,6 +69,8 @@ export function trackHtml(html: string, tracking: Tracking, links: TrackingLinks
 }
 
 const NO_TRACK = 'data-no-track'
+/** Each makes the mail some hundred bytes longer for every recipient; a page of nothing else would be three times its size. */
+const MOST_LINKS = 10_000
 /** What a browser takes off both ends of a URL. WHATWG URL §4.4 */
 const AROUND_URL = /^[\x00-\x20]+|[\x00-\x20]+$/g
 

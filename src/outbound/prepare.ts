@@ -86,5 +86,10 @@ function mailOf({ content, signedAt, own: { fields, tracking } }: Unprepared): U
 
 function contentFor(packed: Uint8Array, tracking: OwnParts['tracking']): MailContent {
   const content = unpackContent(packed)
-  return tracking === null ? content : trackContent(content, tracking)
+  if (tracking === null) return content
+  const tracked = trackContent(content, tracking)
+  if ((content.html?.length ?? 0) > LARGE_HTML) Bun.gc(true) // of a tag there was an object: some times its size
+  return tracked
 }
+
+const LARGE_HTML = 1_000_000
