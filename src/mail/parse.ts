@@ -4,6 +4,7 @@ import { type HeaderField, readHeaderFields } from './header-fields.ts'
 import { headersOf, type ParsedMail } from './inbound-content.ts'
 import { readTexts } from './mime-parts.ts'
 import { plainTexts } from './plain-mail.ts'
+import { QuotedDecoder } from './quoted-decoder.ts'
 
 /** Raw mail → what a payload shows of it, and why it could not be read whole (null = it could). What cannot be read is
  *  left out: too many parts, a part's header over 1 MiB, a reading over `limitMs`. Attached mails stay attachments, as do
@@ -90,6 +91,7 @@ function readParts(
 ): Promise<Parts> {
   const parser = new MailParser(OPTIONS as object)
   leaveUndecoded(parser, raw.byteLength)
+  decodeQuotedOurselves(parser)
   const read: Parts = { attachments: [], texts: null, error: null }
   const done = Promise.withResolvers<Parts>()
   const fail = (reason: string) => {
@@ -136,6 +138,21 @@ function leaveUndecoded(parser: MailParser, sizeBytes: number): void {
     if (sizeBytes > EXPLODING_BYTES && EXPLODING.test(charset)) throw new Error(`${charset} is not decoded here`)
     return decodeStream(charset)
   }
+}
+
+function decodeQuotedOurselves(parser: MailParser): void {
+  const inner = parser as unknown as { createNode: (node: MimeNode) => unknown }
+  const createNode = inner.createNode
+  inner.createNode = (node) => {
+    if (node.encoding === 'quoted-printable') node.getDecoder = () => new QuotedDecoder()
+    return createNode.call(parser, node)
+  }
+}
+
+/** Of mailsplit. */
+interface MimeNode {
+  encoding: string
+  getDecoder: () => NodeJS.ReadWriteStream
 }
 
 function textsAnyway(raw: Uint8Array): { text: string; html: string } {

@@ -27,10 +27,10 @@ export interface Memory {
 const COSTS = {
   /** A body on its way in: one buffer, and the pieces it came in. */
   upload: { times: 2, keeps: null },
-  /** The same in hand: decoded, packed, in the log of the store. */
-  request: { times: 4, keeps: null },
-  /** From its file, in the reading thread, as it is kept. */
-  mail: { times: 8, keeps: null },
+  /** The same in hand: decoded, packed, in the log of the store; 3.5 with attachments, more where HTML is analysed. */
+  request: { times: 5, keeps: null },
+  /** From its file, in the reading thread, as it is kept; 7.5 with attachments, more in UTF-16 or quoted-printable. */
+  mail: { times: 9, keeps: null },
   /** Read, perhaps composed; then written to the client. */
   answer: { times: 7, keeps: 1.5 },
   /** Read, composed, signed; then on the wire. 5.5 with attachments; this is HTML whose every word is a link. */

@@ -192,9 +192,9 @@ describe('limits', () => {
       status: 'warn',
       message: '5120 MB available, at most 380 MB for the server',
     })
-    expect((await check(served)).advice).toContain('it may need 400 MB')
-    expect((await check(served)).advice).toContain('set that to 24000000')
-    expect(await check({ ...served, messageBytes: 24_000_000 })).toMatchObject({ status: 'pass' })
+    expect((await check(served)).advice).toContain('it may need 429 MB')
+    expect((await check(served)).advice).toContain('set that to 21000000')
+    expect(await check({ ...served, messageBytes: 21_000_000 })).toMatchObject({ status: 'pass' })
     expect(await check({ memoryBytes: 300_000_000 })).toMatchObject({ status: 'warn' })
   })
 })

@@ -101,10 +101,10 @@ test('whole mails in memory wait for each other, in the order they ask', async (
 
 test('a mail that finds no memory for five minutes is told to come again, and holds up nobody', async () => {
   const clock = createFakeClock(0)
-  const memory = createMemory({ limitBytes: 250_000_000, largestMailBytes: 0, clock, residentBytes: () => 0 })
+  const memory = createMemory({ limitBytes: 300_000_000, largestMailBytes: 0, clock, residentBytes: () => 0 })
   const spool = createSpool({ dir, memoryBytes: 64 * MiB, mintName, clock, memory })
   const [first, second] = [spool.begin(), spool.begin()]
-  for (const mail of [first, second]) await mail.write(new Uint8Array(8 * MiB)) // eight times that is most of it
+  for (const mail of [first, second]) await mail.write(new Uint8Array(8 * MiB)) // nine times that is most of it
   await first.read()
   const waiting = second.read().catch((thrown: Error) => thrown.message)
   await Bun.sleep(5)
