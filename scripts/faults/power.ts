@@ -1,5 +1,5 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { exitOf, makeCrashable, NeverReady } from '../../test/crash/setup.ts'
 import { readStore, startClients } from './books.ts'
 import { RECORDED, readRecord, type Step } from './disk-record.ts'
@@ -134,6 +134,9 @@ function writeDisk(disk: Map<string, Buffer>, folder: string): void {
   for (const [file, content] of disk) {
     // The index of the log is a memory that processes share; nobody syncs it.
     if (content === GONE || file.endsWith('-shm')) rmSync(file, { force: true })
-    else writeFileSync(file, content, { mode: 0o600 })
+    else {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      writeFileSync(file, content, { mode: 0o600 })
+    }
   }
 }

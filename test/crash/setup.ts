@@ -54,8 +54,8 @@ export class NeverReady extends Error {
 
 const CONNECTIONS = 20
 const READY_LIMIT_MS = 30_000
-/** Mails of one destination that may have reached it and not be written down yet when the process dies: as many as it may
- *  have connections (outbound/worker.ts). */
+/** Mails of one destination that may have reached it without our having heard so when the process dies: as many as it may
+ *  have connections (outbound/taken.ts). */
 export const UNDER_WAY = CONNECTIONS
 export const LIMIT_MS = 120_000
 
