@@ -37,7 +37,7 @@ const WORD = /(?![\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3])[\p{L}\p{N}\p{Co}][\p{L
 /** Messages indexed in one go: a few milliseconds of the writing thread. */
 const BATCH = 100
 /** Indexed before a search, which looks at what is left without the index. Tests are told of it. */
-export const CATCH_UP = 5 * BATCH
+export const CATCH_UP = 10 * BATCH
 /** Merged with each batch, more than a batch adds on all its way up. */
 const MERGE_PAGES = 16
 const MERGES = 3
