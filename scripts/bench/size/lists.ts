@@ -32,6 +32,7 @@ export async function timeLists(http: string, seeded: Seeded, only: string): Pro
         const body = await response.text()
         const tookMs = performance.now() - startedAt
         if (response.status === 403) continue // of the other organization
+        if (response.status === 400 && body.includes('no event that is still kept')) continue // retention was here
         if (response.status !== 200) throw new Error(`${asked}: ${response.status} ${body}`)
         // The first of a kind is prepared and compiled.
         if (round > 0 || tookMs > 200) timesMs.push(tookMs)
