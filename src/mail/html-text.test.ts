@@ -89,7 +89,7 @@ describe('html', () => {
 
   test('in a short piece of text is read like in a long one', () => {
     const bits = fc.constantFrom('a', 'Tea', ' ', '\n', '\t', '&nbsp;', '&amp;', '&', ';', '<', 'é', '\x01', '\x7f')
-    const long = 'x'.repeat(60)
+    const long = 'x'.repeat(200)
     fc.assert(
       fc.property(
         fc.array(bits, { maxLength: 8 }).map((all) => all.join('')),
@@ -101,6 +101,13 @@ describe('html', () => {
       ),
       { numRuns: 2000, seed: 9 },
     )
+  })
+
+  test('that is long keeps every word and what parts them', () => {
+    const rows = Array.from({ length: 3000 }, (_, n) => n)
+    const html = rows.map((n) => `<tr><td>Item ${n}</td><td>f\u00fcr <b>you</b></td></tr>`).join('')
+    expect(textFromHtml(html)).toBe(rows.map((n) => `Item ${n} f\u00fcr you`).join('\n'))
+    expect(textFromHtml('<p>word</p>'.repeat(5000))).toBe(Array(5000).fill('word').join('\n\n'))
   })
 
   test('that is hostile is read once, and only its first half megabyte', () => {

@@ -3,7 +3,9 @@ import { decodeEntities } from './html-entities.ts'
 /** The text of an HTML page as it grows, told by textFromHtml what it meets. Line ends and spaces are only noted, and
  *  written once text follows, so none is left over. */
 export class TextPage {
+  /** Without what still stands in `ascii`. */
   private out = ''
+  private asciiEnd = 0
   private isLineStart = true
   /** Line ends due before the next text; as many as the blocks in between ask for, not their sum. */
   private gap = 0
@@ -13,13 +15,14 @@ export class TextPage {
   private readonly lists: number[] = []
   private preformatted = 0
 
-  /** Source text between two tags, references not yet decoded. */
-  text(source: string): void {
+  /** Source text between two tags, `html.slice(from, to)`, references not yet decoded. */
+  text(html: string, from: number, to: number): void {
+    if (to - from <= SHORT && this.preformatted === 0 && this.link === null && this.plain(html, from, to)) return
+    const source = html.slice(from, to)
     if (this.preformatted > 0) {
       this.lines(decodeEntities(source).split(/\r\n|\r|\n/))
       return
     }
-    if (source.length <= SHORT && this.plain(source)) return
     // The most frequent reference by far is worth a short cut; here it ends up as a space anyway.
     const raw = source.includes('&nbsp;') ? source.replaceAll('&nbsp;', ' ') : source
     let start = 0
@@ -35,21 +38,24 @@ export class TextPage {
 
   /** Short pieces of text are mostly plain words, and one look at each character is quicker than a search for each
    *  thing that may be in them. True when this was one and is written. */
-  private plain(source: string): boolean {
-    let start = 0
-    let end = source.length
-    while (start < end && isSpace(source.charCodeAt(start))) start++
-    while (end > start && isSpace(source.charCodeAt(end - 1))) end--
+  private plain(html: string, from: number, to: number): boolean {
+    let start = from
+    let end = to
+    while (start < end && isSpace(html.charCodeAt(start))) start++
+    while (end > start && isSpace(html.charCodeAt(end - 1))) end--
     let isAfterSpace = false
     for (let at = start; at < end; at++) {
-      const code = source.charCodeAt(at)
+      const code = html.charCodeAt(at)
       if (code < 32 || code === AMPERSAND || code > 126 || (code === 32 && isAfterSpace)) return false
       isAfterSpace = code === 32
     }
-    if (start > 0) this.isSpaceDue = true
+    if (start > from) this.isSpaceDue = true
     if (start === end) return true
-    this.write(source.slice(start, end))
-    if (end < source.length) this.isSpaceDue = true
+    this.parted()
+    let size = this.asciiEnd
+    for (let at = start; at < end; at++) ascii[size++] = html.charCodeAt(at)
+    this.asciiEnd = size
+    if (end < to) this.isSpaceDue = true
     return true
   }
 
@@ -127,33 +133,52 @@ export class TextPage {
     }
     const isSaid = link.url === link.text || link.url.replace(/^(?:mailto|tel):/i, '') === link.text
     // Straight onto the line: a block that ended inside the link must not part it from its address.
-    if (!isSaid) this.out += ` (${link.url})`
+    if (!isSaid) this.put(` (${link.url})`)
   }
 
   /** The whole text, without white space around it. */
   finish(): string {
     this.closeLink()
+    this.gather()
     return this.out.trim()
   }
 
   private write(text: string): void {
     if (text === '') return
-    if (this.gap > 0) {
-      if (this.out !== '') this.out += LINE_ENDS[this.gap] ?? '\n\n'
-      this.gap = 0
-      this.isLineStart = true
-    }
-    if (this.marker !== '') {
-      this.out += this.marker
-      this.marker = ''
-    } else if (this.isSpaceDue && !this.isLineStart) {
-      this.out += ' '
-      if (this.link !== null && this.link.text !== '') this.link.text += ' '
-    }
-    this.out += text
+    if (this.parted() && this.link !== null && this.link.text !== '') this.link.text += ' '
+    this.put(text)
     if (this.link !== null) this.link.text += text
+  }
+
+  /** Writes what parts the text so far from the next. True when that is one space. */
+  private parted(): boolean {
+    const isSpaceDue = this.isSpaceDue && this.gap === 0 && !this.isLineStart
+    if (this.asciiEnd + SHORT + 2 > ascii.length) this.gather()
+    const lineEnds = this.out !== '' || this.asciiEnd > 0 ? Math.min(this.gap, 2) : 0
+    for (let count = 0; count < lineEnds; count++) ascii[this.asciiEnd++] = LF
+    this.gap = 0
     this.isSpaceDue = false
     this.isLineStart = false
+    if (this.marker !== '') {
+      this.put(this.marker)
+      this.marker = ''
+    } else if (isSpaceDue) {
+      ascii[this.asciiEnd++] = SPACE
+      return true
+    }
+    return false
+  }
+
+  private put(text: string): void {
+    this.gather()
+    this.out += text
+  }
+
+  /** Takes over what was put aside: a string for each word would have to be collected again. */
+  private gather(): void {
+    if (this.asciiEnd === 0) return
+    this.out += ascii.toString('latin1', 0, this.asciiEnd)
+    this.asciiEnd = 0
   }
 
   private lines(lines: readonly string[]): void {
@@ -165,12 +190,15 @@ export class TextPage {
 }
 
 const AMPERSAND = 38
+const SPACE = 32
+const LF = 10
+/** Plain text on its way into a page. Pages are made one after the other, so one place serves all. */
+const ascii = Buffer.allocUnsafe(16_384)
 /** Longer text is searched more quickly by native code. */
-const SHORT = 40
+const SHORT = 160
 const MAX_LISTS = 16 // deeper lists go on in the innermost numbering
 const SPACES = /[ \t\r\n\f]+/g
 const UNEVEN = /[\t\r\n\f]| {2}/
-const LINE_ENDS = ['', '\n', '\n\n']
 const INVISIBLE = /\u034f|[\u00a0\u00ad\u2000-\u200c\u200e\u200f\u2060\ufeff]|\u200d$/
 const SHOWN_URL = /^(?:https?:|mailto:|tel:)/i
 
