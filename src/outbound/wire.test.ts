@@ -39,7 +39,10 @@ test('8-bit bytes are noticed, and whether they are in the headers', () => {
 })
 
 test('whatever the bytes are, only the last three end the mail and no bare CR, LF or NUL is left', () => {
-  const nasty = fc.array(fc.constantFrom('\r', '\n', '.', '\0', 'a', '\r\n', '\r\n.\r\n'), { maxLength: 40 })
+  const nasty = fc.array(
+    fc.constantFrom('\r', '\n', '.', '\0', 'a', '\t', '\xe9', 'a longer line', '\r\n', '\r\n.\r\n'),
+    { maxLength: 40 },
+  )
   fc.assert(
     fc.property(nasty, (pieces) => {
       const text = sent(pieces.join(''))

@@ -51,21 +51,31 @@ function endsInCrlf(bytes: Uint8Array, length: number): boolean {
   return length === 0 || (length >= 2 && bytes[length - 2] === CR && bytes[length - 1] === LF)
 }
 
-/** `dirty`: bare CR, bare LF or NUL; `dots`: clean, but a line begins with a dot. One look at each byte. */
-function firstFault(bytes: Uint8Array): 'none' | 'dots' | 'dirty' {
-  let found: 'none' | 'dots' = 'none'
-  let previous = LF
-  let beforePrevious = CR
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i]!
-    if (byte === DOT) {
-      if (previous === LF && beforePrevious === CR) found = 'dots'
-    } else if (byte <= CR && (byte === 0 || (byte === LF && previous !== CR))) return 'dirty'
-    if (previous === CR && byte !== LF) return 'dirty'
-    beforePrevious = previous
-    previous = byte
+/** `dirty`: bare CR, bare LF or NUL; `dots`: clean, but a line begins with a dot. Of most bytes four are passed at a time:
+ *  this is every byte of every mail. */
+function firstFault(bytes: Buffer): 'none' | 'dots' | 'dirty' {
+  const words =
+    bytes.byteOffset % 4 === 0 ? new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2) : NO_WORDS
+  for (let at = 0; at < bytes.length; at++) {
+    if (at % 4 === 0) {
+      let word = at >> 2
+      while (word < words.length && isAboveCr(words[word]!)) word++
+      at = word << 2
+    }
+    const byte = bytes[at]!
+    if (byte === CR) {
+      if (bytes[++at] !== LF) return 'dirty'
+    } else if (byte === LF || byte === 0) return 'dirty'
   }
-  return previous === CR ? 'dirty' : found
+  return bytes[0] === DOT || bytes.includes(LINE_DOT) ? 'dots' : 'none'
+}
+
+const NO_WORDS = new Int32Array(0)
+const LINE_DOT = Buffer.from('\r\n.')
+
+/** True when each of the four bytes is 14 or more: subtracting sets the highest bit of one that is less, and only there. */
+function isAboveCr(word: number): boolean {
+  return ((word - 0x0e0e0e0e) & ~word & 0x80808080) === 0
 }
 
 function repaired(bytes: Buffer): Buffer {
