@@ -43,7 +43,7 @@ export function createSignRsa(now: () => number, open: () => SignRsa = openLibra
 const LIBRARY = 'libcrypto.so.3' // OpenSSL 3; its ABI is stable within the major version
 const WORTH_IT = 0.8
 const PROOFS = 8
-/** Keys kept in the library's form; a house has few domains to sign for, and one that has many starts anew. */
+/** Keys kept ready in the library; a house has few domains to sign for, and one that has many starts anew. */
 const MAX_KEYS = 10_000
 
 function signBuiltIn(input: Uint8Array, key: KeyObject): Buffer {
@@ -55,46 +55,54 @@ function openLibrary(): SignRsa {
   const { symbols: crypto } = dlopen(LIBRARY, {
     d2i_AutoPrivateKey: { args: [FFIType.ptr, FFIType.ptr, FFIType.i64], returns: FFIType.ptr },
     EVP_PKEY_free: { args: [FFIType.ptr], returns: FFIType.void },
-    EVP_sha256: { args: [], returns: FFIType.ptr },
-    EVP_MD_CTX_new: { args: [], returns: FFIType.ptr },
-    EVP_MD_CTX_free: { args: [FFIType.ptr], returns: FFIType.void },
-    EVP_DigestSignInit: {
-      args: [FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.ptr],
+    EVP_PKEY_CTX_new: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.ptr },
+    EVP_PKEY_CTX_free: { args: [FFIType.ptr], returns: FFIType.void },
+    EVP_PKEY_sign_init: { args: [FFIType.ptr], returns: FFIType.i32 },
+    EVP_PKEY_CTX_set_rsa_padding: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
+    EVP_PKEY_CTX_set_signature_md: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+    EVP_PKEY_sign: {
+      args: [FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.u64],
       returns: FFIType.i32,
     },
-    EVP_DigestSign: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.u64], returns: FFIType.i32 },
+    EVP_sha256: { args: [], returns: FFIType.ptr },
   })
-  const sha256 = crypto.EVP_sha256()
-  const keys = new Map<KeyObject, Pointer>()
+  const contexts = new Map<KeyObject, Pointer>()
+  const signature = Buffer.alloc(MAX_SIGNATURE_BYTES)
+  const size = new BigUint64Array(1)
 
-  const keyOf = (key: KeyObject): Pointer => {
-    const known = keys.get(key)
+  /** Ready to sign with the key, again and again: made anew for each signature it would cost a twentieth of it. */
+  const contextOf = (key: KeyObject): Pointer => {
+    const known = contexts.get(key)
     if (known !== undefined) return known
     const der = key.export({ type: 'pkcs8', format: 'der' })
     const at = new BigUint64Array([BigInt(ptr(der))])
     const made = crypto.d2i_AutoPrivateKey(null, ptr(at), der.byteLength) as Pointer | null
     if (made === null) throw new Error('the key was not understood')
-    if (keys.size >= MAX_KEYS) {
-      for (const old of keys.values()) crypto.EVP_PKEY_free(old)
-      keys.clear()
+    const context = crypto.EVP_PKEY_CTX_new(made, null) as Pointer | null
+    crypto.EVP_PKEY_free(made) // the context keeps it
+    const isReady =
+      context !== null &&
+      crypto.EVP_PKEY_sign_init(context) === 1 &&
+      crypto.EVP_PKEY_CTX_set_rsa_padding(context, PKCS1_PADDING) === 1 &&
+      crypto.EVP_PKEY_CTX_set_signature_md(context, crypto.EVP_sha256()) === 1
+    if (!isReady) throw new Error('the key is not fit to sign')
+    if (contexts.size >= MAX_KEYS) {
+      for (const old of contexts.values()) crypto.EVP_PKEY_CTX_free(old)
+      contexts.clear()
     }
-    keys.set(key, made)
-    return made
+    contexts.set(key, context)
+    return context
   }
 
   return (input, key) => {
-    const signature = Buffer.alloc(MAX_SIGNATURE_BYTES)
-    const size = new BigUint64Array([BigInt(signature.byteLength)])
-    const context = crypto.EVP_MD_CTX_new()
-    try {
-      const isReady = crypto.EVP_DigestSignInit(context, null, sha256, null, keyOf(key))
-      const isSigned = isReady === 1 && crypto.EVP_DigestSign(context, signature, size, input, input.byteLength)
-      if (isSigned !== 1) throw new Error('the system library did not sign')
-      return signature.subarray(0, Number(size[0]))
-    } finally {
-      crypto.EVP_MD_CTX_free(context)
-    }
+    const context = contextOf(key)
+    const digest = Bun.SHA256.hash(input) as Uint8Array
+    size[0] = BigInt(signature.byteLength)
+    const isSigned = crypto.EVP_PKEY_sign(context, signature, size, digest, digest.byteLength)
+    if (isSigned !== 1) throw new Error('the system library did not sign')
+    return Buffer.from(signature.subarray(0, Number(size[0])))
   }
 }
 
+const PKCS1_PADDING = 1
 const MAX_SIGNATURE_BYTES = 1024 // of an RSA key of 8192 bits
