@@ -15,7 +15,7 @@ const MOST_MORE_MS = 500
 const FRESH: (typeof HOSTILE_ZONE)[number] = { name: '*.fresh', type: 'A', data: '127.0.0.1' }
 
 /** Many recipients at peers of ill will; healthy mail at a steady rate keeps its pace beside them, and each attempt at them
- *  ends. */
+ *  ends. The slowest are the healthy mails of the first moments, when all those recipients are claimed and signed at once. */
 export const hostile: Fault = {
   name: 'hostile',
   needs: [],
