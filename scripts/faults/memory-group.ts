@@ -5,7 +5,7 @@ import { join } from 'node:path'
 export interface MemoryGroup {
   /** Stands before a command line that is to run in it. */
   around: string[]
-  /** When nobody is in it any more. */
+  /** Waits a little for the last one in it to be gone. */
   close(): void
 }
 
@@ -19,13 +19,23 @@ export function makeMemoryGroup(bytes: number): MemoryGroup | null {
       writeFileSync(join(folder, limit), String(bytes))
       return {
         around: ['/bin/sh', '-c', `echo $$ > ${folder}/cgroup.procs && exec "$@"`, 'in-group'],
-        close: () => rmdirSync(folder),
+        close: () => removeEmpty(folder),
       }
     } catch {
       if (existsSync(folder)) rmdirSync(folder)
     }
   }
   return null
+}
+
+function removeEmpty(folder: string): void {
+  for (let tries = 0; existsSync(folder) && tries < 20; tries++) {
+    try {
+      rmdirSync(folder)
+    } catch {
+      Bun.sleepSync(50) // a process that was just killed is still in it
+    }
+  }
 }
 
 const HIERARCHIES = [

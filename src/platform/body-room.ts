@@ -3,8 +3,15 @@ import type { Clock } from './clock.ts'
 /** Bounded memory for bodies under way. */
 export interface BodyRoom {
   /** Waits until there is room for a body of about `sizeBytes` → what gives the room back, to be called once. Null
-   *  when there was none within `withinMs`, or `signal` ended the wait. */
-  enter(ownerId: string, sizeBytes: number, withinMs: number, signal: AbortSignal): Promise<Leave | null>
+   *  when there was none within `withinMs`, or `signal` ended the wait. Whoever is in already and needs more asks to be
+   *  `ahead` of those who are not: they may wait for what he has. */
+  enter(
+    ownerId: string,
+    sizeBytes: number,
+    withinMs: number,
+    signal: AbortSignal,
+    order?: 'ahead',
+  ): Promise<Leave | null>
 }
 
 /** Gives back all, or all but so much. */
@@ -55,11 +62,11 @@ export function createBodyRoom(options: {
     })
   }
 
-  const enter: BodyRoom['enter'] = async (ownerId, sizeBytes, withinMs, signal) => {
+  const enter: BodyRoom['enter'] = async (ownerId, sizeBytes, withinMs, signal, order) => {
     const { promise, resolve } = Promise.withResolvers<Leave | null>()
     const nap = new AbortController()
-    const next: Waiting = { ownerId, sizeBytes: Math.max(1, sizeBytes), enter: resolve }
-    waiting.push(next)
+    const next: Waiting = { ownerId, sizeBytes: Math.max(1, sizeBytes), enter: resolve, isAhead: order === 'ahead' }
+    waiting.splice(next.isAhead ? waiting.findLastIndex(({ isAhead }) => isAhead) + 1 : waiting.length, 0, next)
     admit()
     if (!waiting.includes(next)) return promise
     const leave = () => nap.abort()
@@ -97,4 +104,5 @@ interface Waiting {
   ownerId: string
   sizeBytes: number
   enter: (leave: Leave) => void
+  isAhead: boolean
 }

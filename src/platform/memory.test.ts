@@ -59,6 +59,23 @@ test('what is large has its place by what it costs, in the order of coming', asy
   expect(memory.refusals()).toBe(0)
 })
 
+test('a body in hand goes before a mail that waits for what its upload has', async () => {
+  const { ask, leave, inside } = accountOf512()
+  await ask('upload', 'upload', 24)
+  await ask('another', 'upload', 24)
+  await ask('a third', 'upload', 24) // over their share
+  await ask('a mail', 'mail', 25)
+  expect(inside).toEqual(['upload', 'another'])
+  await ask('body', 'request', 24)
+  expect(inside).toEqual(['upload', 'another', 'body'])
+  await leave('body')
+  await leave('upload')
+  expect(inside).toEqual(['another', 'a third'])
+  await leave('another')
+  await leave('a third')
+  expect(inside).toEqual(['a mail'])
+})
+
 test('what goes out leaves room for the largest mail', async () => {
   const { ask, inside, refused, clock, memory } = accountOf512()
   await ask('slow', 'delivery', 9)

@@ -55,9 +55,9 @@ const COLLECT_AGAIN_MS = 1_000
 
 /** The limit, and the largest mail that is taken → an account of which nothing is promised.
  *
- *  Who came first is served first. What comes in, bodies and mails, may have all of it; what goes out as much as leaves room for
- *  the largest mail, at least a third. Something larger than that goes alone; but a body or a mail that could never have
- *  its place is refused at once.
+ *  Who came first is served first. Mails and bodies in hand may have all of it; bodies on their way in a third, so that
+ *  what is made of them finds a place; what goes out as much as leaves room for the largest mail, at least a third. Something
+ *  larger than its share goes alone; but a body or a mail that could never have its place is refused at once.
  *  The figures are of a process that is well. If more is resident than they say, for whatever reason, garbage is collected,
  *  what is large waits, and at last nothing new is begun. */
 export function createMemory(options: {
@@ -73,7 +73,7 @@ export function createMemory(options: {
   const room = createBodyRoom({
     totalBytes,
     clock,
-    shareOf: (owner) => (owner === OUT ? outBytes : Number.POSITIVE_INFINITY),
+    shareOf: (owner) => ({ in: Number.POSITIVE_INFINITY, upload: totalBytes / 3, out: outBytes })[owner as Owner],
   })
   let refusals = 0
   let reserved = 0
@@ -106,7 +106,8 @@ export function createMemory(options: {
     const cost = costOf(use, sizeBytes)
     if (cost > totalBytes) return null
     const endsAt = clock.now() + withinMs
-    const leave = await room.enter(isOut(use) ? OUT : IN, cost, withinMs, signal)
+    const order = use === 'request' ? 'ahead' : undefined // its upload has a place already
+    const leave = await room.enter(ownerOf(use), cost, withinMs, signal, order)
     if (leave === null) return null
     let held = cost
     reserved += held
@@ -165,9 +166,9 @@ export function leastLimitFor(mailBytes: number): number {
   return (mailBytes * COSTS.mail.times + OWN_BYTES) / PROMISED
 }
 
+type Owner = 'in' | 'upload' | 'out'
 const isOut = (use: Use) => COSTS[use].keeps !== null
-const IN = 'in'
-const OUT = 'out'
+const ownerOf = (use: Use): Owner => (isOut(use) ? 'out' : use === 'upload' ? 'upload' : 'in')
 const NEVER = new AbortController().signal
 
 /** Where nothing is bounded: in tests, and for tools that run for a moment. */
