@@ -7,6 +7,7 @@ import { stallsOf, watch } from './witness.ts'
 const MAIL_BYTES = 25_000_000
 const MOST_MB = 768
 const MOST_MS = 500
+const MOST_STALL_MS = 200
 
 /** Large mails, all at once: taken, or told to come again, in bounded memory, and nobody else waits for them. */
 export const inbound: Fault = {
@@ -20,11 +21,12 @@ export const inbound: Fault = {
     try {
       const house = await world.serve()
       await world.api('POST', '/v1/inbound-routes', STORE)
+      const before = await stallsOf(world)
       const witness = await watch(world, house.pid!)
       const mail = largeMail(MAIL_BYTES, { isFilm: true })
       const came = await Promise.all(Array.from({ length: count }, () => deliverUntilTaken(port, mail)))
       const { peakMb, p99Ms, worstMs } = await witness.stop()
-      const stalls = await stallsOf(world)
+      const stalls = await stallsOf(world, before)
       const kept = await storedCount(world)
       house.kill('SIGTERM')
       const code = await exitOf(house)
@@ -39,6 +41,7 @@ export const inbound: Fault = {
           ...unless(kept >= taken, `what was taken is there, but are ${kept}`),
           ...unless(peakMb <= MOST_MB, `at most ${MOST_MB} MB`),
           ...unless(p99Ms <= MOST_MS, `others within ${MOST_MS} ms`),
+          ...unless(stalls.worstUnderMs <= MOST_STALL_MS, `the main thread is never late by ${MOST_STALL_MS} ms`),
           ...unless(code === 0, 'it ends well'),
         ],
       }

@@ -48,21 +48,24 @@ export interface Stalls {
   worstUnderMs: number
   /** How often later than 100 ms. */
   over100: number
+  /** How often at most so late. */
+  counts: { ms: number; count: number }[]
 }
 
-/** Asked of the program as it stands. Rejects when it does not answer. */
-export async function stallsOf(world: Crashable): Promise<Stalls> {
+/** Asked of the program as it stands, without those `before`. Rejects when it does not answer. */
+export async function stallsOf(world: Crashable, before?: Stalls): Promise<Stalls> {
   const text = await (await fetch(`http://127.0.0.1:${world.port}/metrics`)).text()
-  const buckets = [...text.matchAll(/main_thread_late_seconds_bucket\{le="([^"]+)"\} (\d+)/g)].map(
-    ([, bound, count]) => ({
+  const counts = [...text.matchAll(/main_thread_late_seconds_bucket\{le="([^"]+)"\} (\d+)/g)].map(
+    ([, bound, count], at) => ({
       ms: bound === '+Inf' ? Number.POSITIVE_INFINITY : Number(bound) * 1_000,
-      count: Number(count),
+      count: Number(count) - (before?.counts[at]?.count ?? 0),
     }),
   )
-  const all = buckets.at(-1)?.count ?? 0
+  const all = counts.at(-1)?.count ?? 0
   return {
-    worstUnderMs: buckets.find(({ count }) => count === all)?.ms ?? 0,
-    over100: all - (buckets.find(({ ms }) => ms === 100)?.count ?? all),
+    worstUnderMs: counts.find(({ count }) => count === all)?.ms ?? 0,
+    over100: all - (counts.find(({ ms }) => ms === 100)?.count ?? all),
+    counts,
   }
 }
 

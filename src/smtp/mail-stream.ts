@@ -49,7 +49,7 @@ export class MailStream extends SMTPStream {
     for (let at = bytes.indexOf(LF_DOT, from); at >= 0; at = bytes.indexOf(LF_DOT, at + 1)) {
       if (at > from && startsWith(bytes, at - 1, END)) {
         place(at + 1)
-        const rest = bytes.subarray(at - 1 + END.length)
+        const rest = Buffer.from(bytes.subarray(at - 1 + END.length)) // whoever has the mail may empty the piece
         const last = bytes.subarray(from, kept)
         this._countDataBytes(last.length)
         return void this._endDataMode(last, rest, done)

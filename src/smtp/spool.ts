@@ -17,7 +17,8 @@ export interface Spool {
 
 /** One mail on its way in. Calls follow each other, never two at once. */
 export interface SpooledMail {
-  /** Resolves when the next piece may come. Rejects with the error of the disk (ENOSPC …): then only discard. */
+  /** Takes the piece, which may be empty afterwards. Resolves when the next one may come. Rejects with the error of the disk
+   *  (ENOSPC …): then only discard. */
   write(piece: Uint8Array): Promise<void>
   /** The whole mail in memory of its own, once; one from a file as soon as there is room for it. Rejects as write does, and
    *  with 452 when there was none for five minutes. */
@@ -33,7 +34,7 @@ const SPOOL = {
   memoryBytes: 2 ** 20,
   /** Written to the file in portions of this: dot-stuffed mail comes in crumbs. */
   writeBytes: 256 * 1024,
-  /** Through files between two collections. */
+  /** Of what became of large mails, between two collections. */
   looseBytes: 48 * 2 ** 20,
   /** In its file, for memory: half of the ten minutes that a client has for the answer to its dot (RFC 5321 §4.5.3.2.6). */
   patienceMs: 300_000,
@@ -57,7 +58,7 @@ export function createSpool(options: {
     shareOf: () => Number.POSITIVE_INFINITY,
     beyond: (...bytes) => options.memory.enter('mail', ...bytes),
   })
-  const moved = createCollector(SPOOL.looseBytes)
+  const moved = createCollector(SPOOL.looseBytes, 'beside')
   const coming = { freeBytes: Math.ceil(options.memoryBytes / 4) }
   return {
     prepare: async () => {
@@ -108,7 +109,7 @@ function createSpooledMail(
     const bytes = memory.takeOut()
     await writeAll(file, bytes, inFileBytes)
     inFileBytes += bytes.length
-    moved(bytes.length)
+    free(bytes)
     giveBack()
     return file
   }
@@ -146,7 +147,7 @@ function createSpooledMail(
         await flush()
         await writeAll(file, piece, inFileBytes) // large mails come in large pieces: not copied once more
         inFileBytes += piece.length
-        moved(piece.length)
+        free(piece)
         return
       }
       memory.append(piece)
@@ -174,6 +175,17 @@ function createSpooledMail(
 const givenUp = () => new Error('a spooled mail was read after it had been given up')
 
 const BLOCK_BYTES = 16_384
+
+/** Nobody looks at a piece that is in the file, so what it took is there for the next one at once: left to the collector,
+ *  a hundred mails of 25 MB pile up 200 MB, or hold the thread again and again. Only what has a buffer of its own; the
+ *  shared ones are small. */
+function free({ buffer, byteLength }: Uint8Array): void {
+  const isItsOwn = byteLength >= BLOCK_BYTES && buffer.byteLength - byteLength <= OTHERS_BYTES
+  if (isItsOwn && buffer instanceof ArrayBuffer) buffer.transfer(0)
+}
+
+/** Of a buffer, besides what it was cut to: the end of the mail. */
+const OTHERS_BYTES = 16
 
 /** Pieces of any size, copied into blocks: a mail that comes byte by byte, or a small piece of a large buffer, holds no
  *  more memory than its own length and one block. */
