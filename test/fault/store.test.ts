@@ -75,7 +75,8 @@ interface Trap {
   called(): string[]
 }
 
-const SYNCHRONOUS = /^(organizations\.current|apiKeys\.findBySecret|suppressions\.among|.*\.nextDueAt|deliveries\.freed)$/
+const SYNCHRONOUS =
+  /^(organizations\.current|apiKeys\.findBySecret|suppressions\.among|.*\.nextDueAt|deliveries\.freed)$/
 
 /** Puts itself before every method of the store. */
 function layTrap(store: Store): Trap {
