@@ -75,6 +75,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/^with recursive destinations/, /COVERING INDEX deliveries_due \(destination>\?\)/],
   [/^with recursive waiting/, /COVERING INDEX webhook_deliveries_due \(webhook_id>\?\)/],
   [/^update deliveries set worker = null.*worker is not null/, /COVERING INDEX deliveries_leased/],
+  [/^update deliveries .* set next_attempt_at = \? where/, /INDEX deliveries_deferred \(next_attempt_at>\?\)/],
   [/^update webhook_deliveries set worker = null.*worker is not null/, /COVERING INDEX webhook_deliveries_leased/],
   [
     /from inbound_deliveries where route_id = \+\? and next_attempt_at <=/,

@@ -64,8 +64,9 @@ const FOREIGN = `update deliveries set worker = null, next_attempt_at = ? + (
     select 5000 * max(0, deliveries.attempts - count(*) - 2) * max(0, deliveries.attempts - count(*) - 2)
     from attempts a where a.delivery_number = deliveries.number)
   where worker is not null and worker <> ? returning destination, next_attempt_at as nextAttemptAt`
-const TOO_LATE = `update deliveries set next_attempt_at = ?
-  where destination = ? and next_attempt_at > ? and worker is null and status = 'deferred'`
+// By destination, a start would step over everything that is scheduled.
+const TOO_LATE = `update deliveries indexed by deliveries_deferred set next_attempt_at = ?
+  where next_attempt_at > ? and worker is null and status = 'deferred'`
 const LEAPT = `update deliveries set next_attempt_at = next_attempt_at + ?
   where destination = ? and next_attempt_at > ? and (worker is not null or status = 'deferred')`
 const GET = `select ${DELIVERY_COLUMNS}, d.message_number as messageNumber
@@ -232,12 +233,9 @@ export function sqliteDeliveries(
           for (const { key } of dueTimes.all() as DueTime[]) leapt.run(byMs, key, now - byMs)
         })
         .then(readAgenda),
-    waitAtMostUntil: (latest) =>
-      writer
-        .write(() => {
-          for (const { key } of dueTimes.all() as DueTime[]) tooLate.run(latest, key, latest)
-        })
-        .then(readAgenda),
+    waitAtMostUntil: async (latest) => {
+      if ((await writer.write(() => tooLate.run(latest, latest).changes)) > 0) readAgenda()
+    },
     get: async (id) => {
       const row = get.get(id) as LateRow | undefined
       if (row === undefined) return null

@@ -206,6 +206,7 @@ create unique index deliveries_of_message on deliveries (message_number, positio
 create index deliveries_by_address on deliveries (address, message_number);
 create index deliveries_due on deliveries (destination, next_attempt_at) where next_attempt_at is not null;
 create index deliveries_leased on deliveries (worker) where worker is not null;
+create index deliveries_deferred on deliveries (next_attempt_at) where status = 'deferred' and worker is null;
 
 create table attempts (
   delivery_number integer not null references deliveries (number) on delete cascade,
