@@ -14,7 +14,7 @@ import { readSecretFile } from './config/secret-file.ts'
 
 export { renderExample } from './config/example.ts'
 export { ConfigError, type ConfigFault, formatFaults } from './config/fault.ts'
-export { type Endpoint, formatEndpoint, type Smarthost } from './config/notations.ts'
+export { type Endpoint, formatEndpoint, parseListen, type Smarthost } from './config/notations.ts'
 export type { ConfigResult } from './config/read.ts'
 export type { Config, ConfigValues, Plan } from './config/schema.ts'
 export type { Setting } from './config/settings.ts'

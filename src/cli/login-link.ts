@@ -1,5 +1,5 @@
 import { hashToken, mintToken } from '../api/sessions.ts'
-import { type Config, publicUrlAt } from '../config.ts'
+import type { Config } from '../config.ts'
 import { iso } from '../model/event.ts'
 import { LINK_MS } from '../model/session.ts'
 import { systemClock } from '../platform/clock.ts'
@@ -8,6 +8,7 @@ import type { Store } from '../storage/store.ts'
 import { CommandFailure } from './failure.ts'
 import { inOffice } from './office.ts'
 import { complain, print, printJson } from './print.ts'
+import { asServed } from './serving.ts'
 
 interface Options {
   config: string
@@ -20,14 +21,15 @@ interface Options {
 export async function loginLink(options: Options): Promise<void> {
   await inOffice(options.config, async ({ config, store, operator }) => {
     if (!config.http.dashboard) throw new CommandFailure('http.dashboard is false: there is nothing to sign in to')
+    const served = asServed(config)
     const about = { organizationId: null, body: options.removePassword ? { password: null } : {} }
     const link = await operator.manage('login_links_create', about, async () => {
       if (options.removePassword) await store.sessions.setPassword(null, null, systemClock.now())
-      return makeLoginLink(store, publicUrlAt(config, config.http))
+      return makeLoginLink(store, served.http.publicUrl)
     })
     if (options.json) return printJson({ url: link.url, expires_at: iso(link.expiresAt) })
     print(link.url)
-    complain(`\nOpens the dashboard once, within ${LINK_MINUTES} minutes.${hintOf(config)}`)
+    complain(`\nOpens the dashboard once, within ${LINK_MINUTES} minutes.${hintOf(served)}`)
   })
 }
 

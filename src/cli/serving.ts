@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Config, parseListen, publicUrlAt } from '../config.ts'
 import { lockDataDir } from '../storage/sqlite/lock.ts'
 
 /** What a running server leaves in its data directory, so that other commands find it. After a kill it may be stale:
@@ -31,6 +32,16 @@ export function readServing(dataDir: string): Serving | null {
   } catch {
     return null
   }
+}
+
+/** The config with what the running server made of it: where port 0 stood is the one it got. */
+export function asServed(config: Config): Config {
+  const told = isServed(config.dataDir) ? readServing(config.dataDir)?.listeners : null
+  const at = (name: 'http' | 'https') => (told?.[name] ? parseListen(told[name]) : null)
+  const listen = at('http') ?? config.http.listen
+  const listenTls = at('https') ?? config.http.listenTls
+  const publicUrl = publicUrlAt(config, { listen, listenTls })
+  return { ...config, http: { ...config.http, listen, listenTls, publicUrl } }
 }
 
 /** Whether a server runs on this data directory at present. */

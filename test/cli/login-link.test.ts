@@ -19,8 +19,12 @@ test(
     expect(code).toBe(0)
     const { url, expires_at } = JSON.parse(stdout)
     expect(Date.parse(expires_at)).toBeGreaterThan(0)
-    const { hash, pathname } = new URL(url)
-    expect([pathname, hash]).toEqual(['/dashboard/sign-in', expect.stringMatching(/^#token=[0-9A-Za-z]{40}$/)])
+    const { hash, pathname, host } = new URL(url)
+    expect([host, pathname, hash]).toEqual([
+      http,
+      '/dashboard/sign-in',
+      expect.stringMatching(/^#token=[0-9A-Za-z]{40}$/),
+    ])
     const open = () =>
       fetch(`http://${http}/session`, {
         method: 'POST',
