@@ -79,6 +79,18 @@ describe('faults', () => {
     expect(messages('x')).toEqual(['body must be an object'])
   })
 
+  test('name a field once, however much is wrong with it', () => {
+    const { faults } = check(
+      z.strictObject({ name: label(3), n: z.int().min(3) }),
+      { name: '\n\n\n\n', n: 1.5 },
+      'body',
+    )
+    expect(faults).toEqual([
+      { field: 'name', message: 'name must have at most 3 characters' },
+      { field: 'n', message: 'n must be a whole number' },
+    ])
+  })
+
   test('name a field that would be a prototype', () => {
     expect(messages(JSON.parse('{"name":"x","to":"y","__proto__":{"z":1},"constructor":1}'))).toEqual([
       '__proto__ is not a known field',

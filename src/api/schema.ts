@@ -94,13 +94,16 @@ export function parseIsoTime(text: string): number | null {
   return at >= FIRST_TIME && at <= LAST_TIME ? at : null
 }
 
-/** Value and schema → the parsed value, or every fault in it. Never throws. Field names are written as
- *  `attachments[0].content`; unknown fields are named one by one; `root` names a fault of the value as a whole, and
- *  `query` has parameters. */
+/** Value and schema → the parsed value, or every bad field, each once with its first fault. Never throws. Field names
+ *  are written as `attachments[0].content`; unknown fields are named one by one; `root` names a fault of the value as a
+ *  whole, and `query` has parameters. */
 export function check<T>(schema: z.ZodType<T>, value: unknown, root: string): Checked<T> {
   const result = schema.safeParse(value, { error: wording })
   if (result.success) return { value: result.data, faults: null }
-  return { value: null, faults: result.error.issues.flatMap((issue) => faultsOf(issue, [], root)) }
+  const named = new Set<string>()
+  const isFirst = ({ field }: FieldFault) => !named.has(field) && named.add(field)
+  const faults = result.error.issues.flatMap((issue) => faultsOf(issue, [], root))
+  return { value: null, faults: faults.filter(isFirst) }
 }
 
 export type Checked<T> = { value: T; faults: null } | { value: null; faults: FieldFault[] }
