@@ -117,7 +117,8 @@ test('a delivery larger than its share goes alone; a mail for which there never 
   expect(memory.mayHold('mail', 34 * MB)).toBe(true)
   expect(memory.mayHold('mail', 35 * MB)).toBe(false)
   await ask('a huge mail', 'mail', 35)
-  expect(refused).toEqual(['a huge mail'])
+  await ask('a huge body', 'upload', 45) // 90 would fit, the 225 beside them do not
+  expect(refused).toEqual(['a huge mail', 'a huge body'])
 })
 
 test('more is resident than there should be: garbage is collected, and what is large waits for that', async () => {

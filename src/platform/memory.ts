@@ -102,9 +102,13 @@ export function createMemory(options: {
     return isOut(use) ? Math.min(cost, totalBytes) : cost
   }
 
+  /** A body has both its places at the same time: whose second will never be there is not uploaded. */
+  const fitsAtTimes = (use: Use, sizeBytes: number) =>
+    costOf(use, sizeBytes) + (use === 'upload' ? costOf('request', sizeBytes) : 0) <= totalBytes
+
   const place = async (use: Use, sizeBytes: number, withinMs: number, signal: AbortSignal = NEVER) => {
     const cost = costOf(use, sizeBytes)
-    if (cost > totalBytes) return null
+    if (!fitsAtTimes(use, sizeBytes)) return null
     const endsAt = clock.now() + withinMs
     const order = use === 'request' ? 'ahead' : undefined // its upload has a place already
     const leave = await room.enter(ownerOf(use), cost, withinMs, signal, order)
@@ -149,7 +153,7 @@ export function createMemory(options: {
       if (leave === null && !signal?.aborted) refusals++
       return leave
     },
-    mayHold: (use, sizeBytes) => costOf(use, sizeBytes) <= totalBytes && !isShort(),
+    mayHold: (use, sizeBytes) => fitsAtTimes(use, sizeBytes) && !isShort(),
     isShort,
     reservedBytes: () => reserved,
     refusals: () => refusals,
