@@ -1052,7 +1052,7 @@ export interface Message {
   metadata: Record<string, string | number | boolean>
   template_id: string | null
   domain_id: string
-  /** Of the composed mail without its signatures. */
+  /** Of what was handed in: subject, html, text, and the attachments as base64; by SMTP the whole mail. */
   size_bytes: number
   message_id_header: string
   created_at: string

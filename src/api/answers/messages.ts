@@ -67,7 +67,9 @@ const message = z
     metadata,
     template_id: z.string().nullable(),
     domain_id: id('dom'),
-    size_bytes: count.describe('Of the composed mail without its signatures.'),
+    size_bytes: count.describe(
+      'Of what was handed in: subject, html, text, and the attachments as base64; by SMTP the whole mail.',
+    ),
     message_id_header: z.string(),
     created_at: time,
     scheduled_at: timeOrNull,
