@@ -3,7 +3,6 @@ import type { Clock } from '../platform/clock.ts'
 import { createCollector } from '../platform/collector.ts'
 import type { Memory } from '../platform/memory.ts'
 import { unavailable } from './errors.ts'
-import type { Answer } from './operation.ts'
 
 /** Bounds the memory of answers that are made of stored mail, until their clients have them. */
 export interface LargeAnswers {
@@ -14,9 +13,9 @@ export interface LargeAnswers {
 export interface LargeAnswer {
   /** Waits for room for what is made of so much mail. Rejects with `unavailable` when there was none for twenty seconds. */
   enter(sizeBytes: number): Promise<void>
-  /** Answer → the same; when it has room and is large, in slices as the client takes them, for five minutes at most. Then the
-   *  room is given back with the last of them, or when the client has gone. */
-  give(answer: Answer): Answer
+  /** What is to be sent, when it has room and is large → the same in slices as the client takes them, for five minutes at most;
+   *  the room is given back with the last of them, or when the client has gone. Else null: it goes as it is. */
+  slicesOf(body: string | Uint8Array): ReadableStream | null
   /** Gives the room back, unless slices are still to go. */
   leave(): void
 }
@@ -31,24 +30,25 @@ export function createLargeAnswers({ clock, memory }: { clock: Clock; memory: Me
   const letGo = createCollector(LOOSE_BYTES)
   return {
     open: (request, keyId) => {
-      let end = () => {}
+      let end = nothing
       return {
         enter: async (sizeBytes) => {
           if (sizeBytes <= SMALL_BYTES) return
           const leave = await room.enter(keyId, sizeBytes, PATIENCE_MS, request.signal)
           if (leave === null) throw unavailable('too many large answers at once, try again soon')
+          const before = end
           end = () => {
-            end = () => {}
+            end = nothing
+            before()
             leave()
             letGo(sizeBytes)
           }
         },
-        give: (answer) => {
-          const { body } = answer
-          if (!(body instanceof Uint8Array) || body.byteLength <= SMALL_BYTES) return answer
+        slicesOf: (body) => {
+          if (end === nothing || body.length <= SMALL_BYTES) return null
           const sent = end
-          end = () => {}
-          return { ...answer, body: inSlices(body, clock, sent) }
+          end = nothing
+          return inSlices(typeof body === 'string' ? Buffer.from(body) : body, clock, sent)
         },
         leave: () => end(),
       }
@@ -74,6 +74,8 @@ function inSlices(bytes: Uint8Array, clock: Clock, sent: () => void): ReadableSt
     cancel: sent,
   })
 }
+
+const nothing = () => {}
 
 const ROOM_BYTES = 64 * 2 ** 20
 const LOOSE_BYTES = 16 * 2 ** 20

@@ -178,8 +178,8 @@ export function createApi(options: ApiOptions): Api {
     requirePermission(call.key, operation)
     if (isOperator(call.key)) await sessions.requireTenant(call.key, operation)
     const held = largeBodies.open(request, call.key.id)
-    const large = operation.reads === undefined ? null : largeAnswers.open(request, call.key.id)
-    call.enter = large?.enter
+    const large = largeAnswers.open(request, call.key.id)
+    call.enter = large.enter
     let bytes = NO_BYTES
     try {
       if (operation.body !== undefined) {
@@ -189,7 +189,7 @@ export function createApi(options: ApiOptions): Api {
       return await answerTo(bytes, request, operation, call, exchange, large)
     } finally {
       held.leave(bytes.byteLength)
-      large?.leave()
+      large.leave()
     }
   }
 
@@ -199,7 +199,7 @@ export function createApi(options: ApiOptions): Api {
     operation: Operation,
     call: Call,
     exchange: Exchange,
-    large: LargeAnswer | null,
+    large: LargeAnswer,
   ) {
     const work = (remember: MakeRemember) =>
       perform(operation, call, {
@@ -209,12 +209,12 @@ export function createApi(options: ApiOptions): Api {
       })
     const idempotencyKey = operation.idempotent ? request.headers.get('idempotency-key') : null
     if (idempotencyKey === null) {
-      const made = await work(rememberNothing)
-      const answered = large?.give(made) ?? made
+      const answered = await work(rememberNothing)
       const { body } = answered
-      return body instanceof ReadableStream
-        ? begin({ ...answered, body }, request, exchange)
-        : send(render(answered), exchange)
+      if (body instanceof ReadableStream) return begin({ ...answered, body }, request, exchange)
+      const rendered = render(answered)
+      const slices = large.slicesOf(rendered.body)
+      return slices === null ? send(rendered, exchange) : begin({ ...rendered, body: slices }, request, exchange)
     }
     const { rendered, replayed } = await idempotency.run({ operation, call, idempotencyKey, body: bytes }, work)
     call.isReplayed = replayed

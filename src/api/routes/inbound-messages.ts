@@ -96,6 +96,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       body: z.strictObject({}),
       bodyOptional: true,
       load,
+      reads: ({ sizeBytes }) => sizeBytes,
       async handle({ resource, now }) {
         await requireRedeliverable(resource)
         const id = mintId('whd')

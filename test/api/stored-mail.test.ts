@@ -1,0 +1,57 @@
+import { afterEach, expect, test } from 'bun:test'
+import { type Operation, operation } from '../../src/api/operation.ts'
+import { endpoint } from '../../src/compat/endpoint.ts'
+import { createDialect } from '../../src/dialect.ts'
+import { createMemory } from '../../src/platform/memory.ts'
+import { createTestApi, type TestApi } from '../support/api.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+
+/** Stored mail of 5 MB: as JSON, and by the call of another service. */
+const SIZE = 5_000_000
+const mail = operation({
+  id: 'mail',
+  method: 'GET',
+  path: '/v1/mail',
+  permission: 'read',
+  summary: '',
+  reads: () => SIZE,
+  handle: async () => ({ status: 200, body: { text: 'x'.repeat(SIZE) } }),
+})
+const foreign = createDialect(
+  {
+    name: 'foreign',
+    root: '/v1/foreign',
+    refuse: () => new Response(),
+    endpoints: [
+      endpoint({
+        id: 'get',
+        method: 'GET',
+        path: '/mail',
+        operation: 'mail',
+        handle: (_call, ours) => ours.ask('mail', {}, (body) => body),
+      }),
+    ],
+  } as never,
+  [mail] as Operation[],
+).operations
+
+const memory = createMemory({
+  limitBytes: 1e9,
+  largestMailBytes: 25e6,
+  clock: createFakeClock(0),
+  residentBytes: () => 0,
+})
+let t: TestApi
+afterEach(() => t.close())
+
+for (const path of ['/v1/mail', '/v1/foreign/mail']) {
+  test(`what is made of large stored mail has its place until the client has it: ${path}`, async () => {
+    t = await createTestApi({ memory, operations: () => [mail as Operation, ...foreign] })
+    const headers = { authorization: `Bearer ${t.own.keys.read.value}` }
+    const response = await t.api.fetch(new Request(`http://localhost${path}`, { headers }))
+    expect(response.headers.get('content-type')).toStartWith('application/json')
+    expect(memory.reservedBytes()).toBeGreaterThan(SIZE)
+    expect(await response.json()).toEqual({ text: 'x'.repeat(SIZE) })
+    expect(memory.reservedBytes()).toBe(0)
+  })
+}
