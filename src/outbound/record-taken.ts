@@ -30,17 +30,10 @@ export async function recordTaken(
     if ((await deliveries.record(record)) === 'recorded') tellOf(record, mailLog)
   }
 
-  for (const { path, worker, notes } of read(folder, log)) {
+  const unreadable = (path: string, error: unknown) =>
+    log.warn('what servers had taken before the end of the last process cannot be read', { path, error })
+  for (const { path, worker, notes } of readTaken(folder, unreadable)) {
     await Promise.all(notes.map((note) => take(note, worker)))
     rmSync(path, { force: true })
-  }
-}
-
-function read(folder: string, log: Log): ReturnType<typeof readTaken> {
-  try {
-    return readTaken(folder)
-  } catch (error) {
-    log.warn('what servers had taken before the end of the last process cannot be read', { error })
-    return []
   }
 }

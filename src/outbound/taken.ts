@@ -79,11 +79,25 @@ export function createTaken(folder: string, worker: string, quietMs = QUIET_MS):
 }
 
 /** A folder of such files → of each its notes, and by whom: those that no longer count are among them, those that were torn
- *  are not. [] when there is no folder. Throws what reading throws. */
-export function readTaken(folder: string): { path: string; worker: string; notes: Note[] }[] {
-  return namesIn(folder).map((name) => {
+ *  are not. [] when there is no folder. What cannot be read, a file or the folder, `failed` hears of; it throws unless told. */
+export function readTaken(
+  folder: string,
+  failed: (path: string, error: unknown) => void = (_, error) => {
+    throw error
+  },
+): { path: string; worker: string; notes: Note[] }[] {
+  const reading = <T>(path: string, read: () => T[]): T[] => {
+    try {
+      return read()
+    } catch (error) {
+      failed(path, error)
+      return []
+    }
+  }
+  return reading(folder, () => namesIn(folder)).flatMap((name) => {
     const path = join(folder, name)
-    return { path, worker: name.slice(0, name.lastIndexOf('.')), notes: notesIn(readFileSync(path)) }
+    const worker = name.slice(0, name.lastIndexOf('.'))
+    return reading(path, () => [{ path, worker, notes: notesIn(readFileSync(path)) }])
   })
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packContent } from '../../src/mail/content.ts'
@@ -11,7 +11,7 @@ import type { AttemptJob, AttemptResult } from '../../src/outbound/job.ts'
 import { createOutboundLoop, type OutboundLoop } from '../../src/outbound/loop.ts'
 import { recordTaken } from '../../src/outbound/record-taken.ts'
 import type { ConfiguredTerms } from '../../src/outbound/site-terms.ts'
-import { createTaken, type Note, readTaken } from '../../src/outbound/taken.ts'
+import { createTaken, type Note } from '../../src/outbound/taken.ts'
 import { createMintId } from '../../src/platform/ids.ts'
 import { silentLog } from '../../src/platform/log.ts'
 import { createMailLog } from '../../src/platform/maillog.ts'
@@ -559,6 +559,7 @@ describe('the loop', () => {
       createTaken(folder, 'w1').note(note)
       createTaken(folder, 'w0').note({ ...note, deliveryId: jobs[1]!.deliveryId })
       createTaken(folder, 'w0').note({ ...note, deliveryId: 'dlv_nobody' })
+      mkdirSync(join(folder, 'w0.unreadable'))
       const { deliveries } = store
       const delivered: string[] = []
       const mailLog = {
@@ -567,7 +568,7 @@ describe('the loop', () => {
       }
       const mintId = createMintId(clock, systemRandom)
       await recordTaken(folder, { deliveries, now: clock.now, mintId, log: silentLog, mailLog })
-      expect(readTaken(folder)).toEqual([])
+      expect(readdirSync(folder)).toEqual(['w0.unreadable'])
       expect(delivered).toEqual([jobs[0]!.deliveryId])
       expect(await told(known)).toEqual(['0 message.delivered'])
       expect(await told(forgotten)).toEqual([])
