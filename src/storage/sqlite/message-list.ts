@@ -23,9 +23,9 @@ const OWN_FROM = `select id from messages where organization_id = ? and number >
   order by number limit 1`
 
 /** Of the main thread's time. Then the page ends, be it full or not, and tells where to go on; but not before so many
- *  steps, of some hundred records each, or a cold or crowded machine would give short pages of a store that holds little. */
+ *  numbers are behind, or a cold or crowded machine would give short pages of a store that holds little. */
 const ENOUGH_MS = 20
-const FEWEST_STEPS = 8
+const FEWEST_NUMBERS = 2_048
 
 export type MessageList = (filter: MessageFilter, page: PageRequest) => Promise<Page<Message>>
 
@@ -73,8 +73,8 @@ export function sqliteMessageList(
       const newest = unindexed(db, search, { ...asked, low: Math.max(low, border) })
       step = oneBehindTheOther(newest, border, searched(db, search, { ...asked, marks, low }))
     }
-    for (let steps = 0, spentMs = 0; end !== null && rows.length < limit; steps++) {
-      if (steps >= FEWEST_STEPS && spentMs >= ENOUGH_MS) {
+    for (let spentMs = 0; end !== null && rows.length < limit; ) {
+      if (high - end >= FEWEST_NUMBERS && spentMs >= ENOUGH_MS) {
         // One's own, since a walk may come by those of others.
         const next = ownFrom.get(filter.organizationId, end, high) as string | undefined
         if (next !== undefined) return { records: rows.map(toMessage), hasMore: true, next }
