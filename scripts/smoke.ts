@@ -1,6 +1,6 @@
 /** The built program, alone: copied into an empty folder, with an empty environment and no packages in reach, it must
  *  run. `bun scripts/smoke.ts [PROGRAM]`, dist/postrider by default. Exit code 1 when a check fails. */
-import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pkg from '../package.json' with { type: 'json' }
@@ -24,6 +24,7 @@ try {
   check('try --once walks the whole way', program, ['try', '--once'])
   await checkRunning('/docs, /openapi.json and the dashboard are in the program', program, documentsAreThere)
   await checkRunning('listen posts the events of a mail, signed', program, eventsArePosted)
+  await checkServer('a server begins once more without the last compiler, as the same process', program)
   writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./stray.ts"]\n')
   writeFileSync(join(folder, 'stray.ts'), 'process.exit(99)\n')
   writeFileSync(join(folder, '.env'), 'POSTRIDER_NO_SUCH_KEY=1\n')
@@ -120,6 +121,25 @@ async function checkRunning(name: string, program: string, work: (tried: Tried, 
     running.kill()
     await running.exited
   }
+}
+
+async function checkServer(name: string, program: string): Promise<void> {
+  const config = join(folder, 'config.toml')
+  writeFileSync(config, `hostname = "mail.a.example"\ndata_dir = "${folder}/data"\n[http]\nlisten = "127.0.0.1:0"\n`)
+  const args = [program, 'serve', '--config', config]
+  const running = Bun.spawn(args, { cwd: folder, env: {}, stdout: 'pipe', stderr: 'pipe' })
+  const limit = setTimeout(() => running.kill('SIGKILL'), CHECK_LIMIT_MS)
+  const isReady = (await firstLine(running.stdout)).includes('"ready"')
+  const environment = isReady ? readFileSync(`/proc/${running.pid}/environ`, 'utf8') : ''
+  const command = isReady ? readFileSync(`/proc/${running.pid}/cmdline`, 'utf8') : ''
+  running.kill('SIGTERM')
+  const isGood =
+    (await running.exited) === 0 && environment.includes('useFTLJIT=0') && command === `${args.join('\0')}\0`
+  clearTimeout(limit)
+  console.log(`${isGood ? 'ok' : 'NOT OK'}: ${name}`)
+  if (isGood) return
+  console.error(`${environment}\n${command}\n${await new Response(running.stderr).text()}`)
+  process.exitCode = 1
 }
 
 async function firstLine(output: ReadableStream<Uint8Array>): Promise<string> {

@@ -1,6 +1,10 @@
-import { runCommand } from './cli/program.ts'
-import { flushLog } from './platform/log.ts'
+import { withoutLastCompiler } from './platform/last-compiler.ts'
 
-const code = await runCommand(process.argv.slice(2))
+const args = process.argv.slice(2)
+if (args[0] === 'serve') withoutLastCompiler()
+const { runCommand } = await import('./cli/program.ts')
+const { flushLog } = await import('./platform/log.ts')
+
+const code = await runCommand(args)
 flushLog()
 process.exit(code)
