@@ -55,6 +55,21 @@ test('who waits for room of all keeps later ones from passing, who waits for its
   expect(inside).toEqual(['c1', 'd1', 'a2'])
 })
 
+test('who waits for its own endpoint is not passed by later ones of the same', async () => {
+  const { enter, leave, inside } = roomOf100()
+  await enter('a1', 'a', 20)
+  await enter('a2', 'a', 20)
+  await enter('a3', 'a', 50)
+  await enter('a4', 'a', 5)
+  await enter('b1', 'b', 5)
+  await leave('a1')
+  expect(inside).toEqual(['a2', 'b1'])
+  await leave('a2')
+  expect(inside).toEqual(['b1', 'a3'])
+  await leave('a3')
+  expect(inside).toEqual(['b1', 'a4'])
+})
+
 test('a body larger than all enters alone', async () => {
   const { enter, leave, inside } = roomOf100()
   await enter('a1', 'a', 1)

@@ -19,26 +19,33 @@ export type Leave = (keepBytes?: number) => void
 
 /** Bytes in all → BodyRoom. One owner has at most half of them unless said, so that one that hangs leaves room for the others.
  *  A body larger than that, or than all, enters when nothing else of the owner, or nothing at all, is under way.
- *  Who came first enters first; only who waits for room of its own owner lets others pass. Who is in may have to enter a
- *  larger room as well, in what is left of the time (`beyond`: memory.ts). */
+ *  Who came first enters first; only who waits for room of its own owner lets others pass, and of the same owner none, or
+ *  small ones would keep a large one out for ever; unless owners stand for many (`arePassing`). Who is in may have to enter
+ *  a larger room as well, in what is left of the time (`beyond`: memory.ts). */
 export function createBodyRoom(options: {
   totalBytes: number
   clock: Clock
   shareOf?: (ownerId: string) => number
+  arePassing?: boolean
   beyond?: (sizeBytes: number, withinMs: number, signal: AbortSignal) => Promise<Leave | null>
 }): BodyRoom {
-  const { totalBytes, clock, shareOf = () => totalBytes / 2, beyond } = options
+  const { totalBytes, clock, shareOf = () => totalBytes / 2, arePassing = false, beyond } = options
   const usedBy = new Map<string, number>()
   let used = 0
   let waiting: Waiting[] = []
 
   const admit = () => {
     let isFull = false
+    const full = new Set<string>()
     waiting = waiting.filter((next) => {
-      if (isFull) return true
-      const mine = usedBy.get(next.ownerId) ?? 0
-      if (mine > 0 && mine + next.sizeBytes > shareOf(next.ownerId)) return true
-      if (used > 0 && used + next.sizeBytes > totalBytes) {
+      const { ownerId, sizeBytes } = next
+      if (isFull || full.has(ownerId)) return true
+      const mine = usedBy.get(ownerId) ?? 0
+      if (mine > 0 && mine + sizeBytes > shareOf(ownerId)) {
+        if (!arePassing) full.add(ownerId)
+        return true
+      }
+      if (used > 0 && used + sizeBytes > totalBytes) {
         isFull = true
         return true
       }

@@ -73,6 +73,7 @@ export function createMemory(options: {
   const room = createBodyRoom({
     totalBytes,
     clock,
+    arePassing: true,
     shareOf: (owner) => ({ in: Number.POSITIVE_INFINITY, upload: totalBytes / 3, out: outBytes })[owner as Owner],
   })
   let refusals = 0
