@@ -1,0 +1,28 @@
+import { expect, test } from 'bun:test'
+import { createTurns } from './turns.ts'
+
+const turn = () => new Promise(setImmediate)
+
+test('so many bytes go in a turn, the others in the order they asked', async () => {
+  const turns = createTurns(100)
+  const went: string[] = []
+  for (const name of ['a', 'b', 'c', 'd', 'e']) turns.take(60, () => went.push(name))
+  expect(went).toEqual(['a', 'b']) // the last one may take more than is left
+  await turn()
+  expect(went).toEqual(['a', 'b', 'c', 'd'])
+  turns.take(60, () => went.push('f'))
+  expect(went.length).toBe(4)
+  await turn()
+  await turn()
+  expect(went).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
+})
+
+test('a turn without bytes is followed by one with all of its room', async () => {
+  const turns = createTurns(100)
+  const went: number[] = []
+  turns.take(100, () => went.push(1))
+  await turn()
+  await turn()
+  turns.take(100, () => went.push(2))
+  expect(went).toEqual([1, 2])
+})
