@@ -121,18 +121,24 @@ test('a long mail is written some parts at a time, and others are written in bet
 })
 
 test("what was written of a mail that then was not taken is removed; until it is taken it is nobody's", async () => {
-  const message = { ...records.accepted(), content: random(8 * PART_BYTES) }
-  const full = { organizationId: ORGANIZATION, month: '2026-01', count: 1, limit: 0 }
-  expect(await store.messages.accept([message], full)).toEqual({ kind: 'volume_exceeded', used: 0 })
-  expect([kinds(), partsLeft()]).toEqual([['gone'], 7])
+  const month = { organizationId: ORGANIZATION, month: '2026-01', count: 1 }
+  const large = () => ({ ...records.accepted(), content: random(8 * PART_BYTES) })
+  const over = { kind: 'volume_exceeded' as const, used: 0 }
+  expect(await store.messages.accept([large()], { ...month, limit: 0 })).toEqual(over)
+  expect([kinds(), partsLeft()]).toEqual([[], 0]) // that was known before
+
+  const last = store.messages.accept([large()], { ...month, limit: 1 })
+  const late = store.messages.accept([large()], { ...month, limit: 1 })
+  expect(await Promise.all([last, late])).toEqual([{ kind: 'accepted' }, { ...over, used: 1 }])
+  expect([kinds(), partsLeft()]).toEqual([['content', 'gone'], 14])
   while (await store.retention.giveBack(() => true));
-  expect([kinds(), partsLeft()]).toEqual([[], 0])
+  expect([kinds(), partsLeft()]).toEqual([['content'], 7])
 
   const twice = records.acceptedInbound([records.inboundRoute()])
   await store.inbound.accept({ ...twice, raw: random(8 * PART_BYTES) })
   const again = store.inbound.accept({ ...twice, raw: random(8 * PART_BYTES) }) // an id that is taken: a bug, say
   expect(await again.catch((error) => error.code)).toStartWith('SQLITE_CONSTRAINT')
-  expect(kinds()).toEqual(['raw', 'gone'])
+  expect(kinds()).toEqual(['content', 'raw', 'gone'])
 })
 
 test('what was written of a mail when the process died is removed after the next start of the server', async () => {

@@ -8,8 +8,8 @@ import type { Writer } from './writer.ts'
  *  Refused         the same, at once: the disk is full, or the owner is not taken. */
 export interface LargeContents {
   /** Writes what is long of `contents`, then calls `take`, whose change is to own them (ContentParts.addRest) → what that
-   *  gives. Rejects with what either throws. */
-  ahead<T>(contents: readonly Uint8Array[], take: () => Promise<T>): Promise<T>
+   *  gives. What `refusal` gives, if it does, and nothing is written: what can be known before. Rejects with what any throws. */
+  ahead<T>(contents: readonly Uint8Array[], take: () => Promise<T>, refusal?: () => T | null): Promise<T>
 }
 
 /** `taking` for what is written, `writer` for what is given up again. */
@@ -49,9 +49,11 @@ export function createLargeContents(
   }
 
   return {
-    ahead: (contents, take) => {
+    ahead: (contents, take, refusal = () => null) => {
       const long = contents.filter(({ byteLength }) => byteLength > SHORT_BYTES)
-      return long.length === 0 ? take() : aheadOfAll(long, take)
+      if (long.length === 0) return take()
+      const refused = refusal()
+      return refused === null ? aheadOfAll(long, take) : Promise.resolve(refused)
     },
   }
 }

@@ -69,21 +69,24 @@ export function sqliteMessages(
   const deliveryRows = (id: string) => deliveries.all(id) as DeliveryRow[]
 
   return {
-    accept: (accepted, { organizationId, month, count, limit }, record) =>
-      inside.large.ahead(
-        accepted.map(({ content }) => content),
-        () =>
-          inside.taking.write(() => {
-            if (count > 0) {
-              const used = limit === UNLIMITED ? 0 : usedVolume(organizationId, month)
-              if (limit !== UNLIMITED && used + count > limit) return { kind: 'volume_exceeded' as const, used }
-              addVolume.run(organizationId, month, count)
-            }
-            for (const each of accepted) inside.addMessage(each)
-            inside.remember(record)
-            return { kind: 'accepted' as const }
-          }),
-      ),
+    accept: (accepted, { organizationId, month, count, limit }, record) => {
+      const exceeded = () => {
+        if (count === 0 || limit === UNLIMITED) return null
+        const used = usedVolume(organizationId, month)
+        return used + count > limit ? { kind: 'volume_exceeded' as const, used } : null
+      }
+      const take = () =>
+        inside.taking.write(() => {
+          const refusal = exceeded()
+          if (refusal !== null) return refusal
+          if (count > 0) addVolume.run(organizationId, month, count)
+          for (const each of accepted) inside.addMessage(each)
+          inside.remember(record)
+          return { kind: 'accepted' as const }
+        })
+      const contents = accepted.map(({ content }) => content)
+      return inside.large.ahead(contents, take, exceeded)
+    },
     volume: async (organizationId, month) => usedVolume(organizationId, month),
     volumes: async (organizationId) => volumes.all(organizationId) as { month: string; accepted: number }[],
     get: async (id) => {
