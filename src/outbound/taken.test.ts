@@ -1,5 +1,14 @@
 import { afterEach, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createTaken, type Note, readTaken } from './taken.ts'
@@ -85,6 +94,22 @@ test('a torn note is passed over, and so is what is no note', () => {
   expect(idsIn()).toEqual(['dlv_1'])
   writeFileSync(file(), Buffer.alloc(9_000, 255))
   expect(idsIn()).toEqual([])
+})
+
+test('a file that the disk does not let go of stays as it is', async () => {
+  const taken = createTaken(folder, 'worker-1', 0)
+  taken.note(note(1))
+  const isOpen = (fd: string) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`) === file()
+    } catch {
+      return false
+    }
+  }
+  closeSync(Number(readdirSync('/proc/self/fd').find(isOpen)))
+  taken.forget(['dlv_1'])
+  await new Promise((resolve) => setTimeout(resolve))
+  expect(idsIn()).toEqual(['dlv_1'])
 })
 
 test('where nothing can be written nothing is noted', () => {

@@ -39,7 +39,11 @@ export function createTaken(folder: string, worker: string, quietMs = QUIET_MS):
   const empty = () => {
     emptying = null
     if (places.size > 0 || file === null) return
-    ftruncateSync(file)
+    try {
+      ftruncateSync(file)
+    } catch {
+      return // after the next mails
+    }
     free = []
     end = 0
   }
