@@ -5,6 +5,7 @@ import { type BodyRoom, createBodyRoom } from '../platform/body-room.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createCollector } from '../platform/collector.ts'
 import type { Memory } from '../platform/memory.ts'
+import { BLOCK_BYTES, createBlocks } from './blocks.ts'
 import { REPLIES } from './replies.ts'
 import type { FiledMail } from './session.ts'
 
@@ -174,8 +175,6 @@ function createSpooledMail(
 
 const givenUp = () => new Error('a spooled mail was read after it had been given up')
 
-const BLOCK_BYTES = 16_384
-
 /** Nobody looks at a piece that is in the file, so what it took is there for the next one at once: left to the collector,
  *  a hundred mails of 25 MB pile up 200 MB, or hold the thread again and again. Only what has a buffer of its own; the
  *  shared ones are small. */
@@ -186,44 +185,6 @@ function free({ buffer, byteLength }: Uint8Array): void {
 
 /** Of a buffer, besides what it was cut to: the end of the mail. */
 const OTHERS_BYTES = 16
-
-/** Pieces of any size, copied into blocks: a mail that comes byte by byte, or a small piece of a large buffer, holds no
- *  more memory than its own length and one block. */
-function createBlocks() {
-  let blocks: Uint8Array[] = []
-  let size = 0
-  let taken = 0
-  return {
-    sizeBytes: () => size,
-    takenBytes: () => taken,
-    append: (piece: Uint8Array) => {
-      const tail = blocks.at(-1)
-      const intoTail = Math.min(taken - size, piece.length)
-      if (tail !== undefined && intoTail > 0) tail.set(piece.subarray(0, intoTail), tail.length - (taken - size))
-      const rest = piece.subarray(intoTail)
-      if (rest.length > 0) {
-        const block = new Uint8Array(Math.max(rest.length, BLOCK_BYTES))
-        block.set(rest)
-        blocks.push(block)
-        taken += block.length
-      }
-      size += piece.length
-    },
-    /** All of it in one array with a buffer of its own, so that it can be handed to a thread; none is left. */
-    takeOut: (): Uint8Array<ArrayBuffer> => {
-      const whole = new Uint8Array(size)
-      let at = 0
-      for (const block of blocks) {
-        whole.set(block.subarray(0, size - at), at)
-        at += block.length
-      }
-      blocks = []
-      size = 0
-      taken = 0
-      return whole
-    },
-  }
-}
 
 async function openUnlinked(path: string): Promise<FileHandle> {
   const file = await open(path, 'wx+', 0o600)
