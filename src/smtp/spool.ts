@@ -35,6 +35,9 @@ const SPOOL = {
   memoryBytes: 2 ** 20,
   /** Written to the file in portions of this: dot-stuffed mail comes in crumbs. */
   writeBytes: 256 * 1024,
+  /** Told to be on the disk in portions of this, beside the thread: left to the kernel, the files of many mails reach it in one
+   *  rush, half a minute later, and the next commit of the store waits behind all of it. */
+  settleBytes: 4 * 2 ** 20,
   /** Of what became of large mails, between two collections. */
   looseBytes: 48 * 2 ** 20,
   /** In its file, for memory: half of the ten minutes that a client has for the answer to its dot (RFC 5321 §4.5.3.2.6). */
@@ -89,6 +92,7 @@ function createSpooledMail(
 ): SpooledMail {
   const memory = createBlocks()
   let inFileBytes = 0
+  let settledBytes = 0
   let file: FileHandle | null = null
   let heldBytes = 0 // of those coming in
   let leaveReading = () => {}
@@ -104,13 +108,20 @@ function createSpooledMail(
     return true
   }
 
+  const append = async (open: FileHandle, bytes: Uint8Array) => {
+    await writeAll(open, bytes, inFileBytes)
+    inFileBytes += bytes.length
+    free(bytes)
+    if (inFileBytes - settledBytes < SPOOL.settleBytes) return
+    settledBytes = inFileBytes
+    await open.datasync()
+  }
+
   const flush = async () => {
     file ??= await openFile()
     if (memory.sizeBytes() === 0) return file
     const bytes = memory.takeOut()
-    await writeAll(file, bytes, inFileBytes)
-    inFileBytes += bytes.length
-    free(bytes)
+    await append(file, bytes)
     giveBack()
     return file
   }
@@ -146,10 +157,7 @@ function createSpooledMail(
     write: async (piece) => {
       if (file !== null && piece.length >= BLOCK_BYTES) {
         await flush()
-        await writeAll(file, piece, inFileBytes) // large mails come in large pieces: not copied once more
-        inFileBytes += piece.length
-        free(piece)
-        return
+        return append(file, piece) // large mails come in large pieces: not copied once more
       }
       memory.append(piece)
       if (fitsInMemory() || (file !== null && memory.sizeBytes() < SPOOL.writeBytes)) return
