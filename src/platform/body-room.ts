@@ -20,8 +20,9 @@ export type Leave = (keepBytes?: number) => void
 /** Bytes in all → BodyRoom. One owner has at most half of them unless said, so that one that hangs leaves room for the others.
  *  A body larger than that, or than all, enters when nothing else of the owner, or nothing at all, is under way.
  *  Who came first enters first; only who waits for room of its own owner lets others pass, and of the same owner none, or
- *  small ones would keep a large one out for ever; unless owners stand for many (`arePassing`). Who is in may have to enter
- *  a larger room as well, in what is left of the time (`beyond`: memory.ts). */
+ *  small ones would keep a large one out for ever. Where owners stand for many (`arePassing`) they do pass, but for one minute
+ *  of the wait: most of what is in has left by then, and one that is slow holds up the others no longer. Who is in may have
+ *  to enter a larger room as well, in what is left of the time (`beyond`: memory.ts). */
 export function createBodyRoom(options: {
   totalBytes: number
   clock: Clock
@@ -42,7 +43,7 @@ export function createBodyRoom(options: {
       if (isFull || full.has(ownerId)) return true
       const mine = usedBy.get(ownerId) ?? 0
       if (mine > 0 && mine + sizeBytes > shareOf(ownerId)) {
-        if (!arePassing) full.add(ownerId)
+        if (!arePassing || isItsMinute(next)) full.add(ownerId)
         return true
       }
       if (used > 0 && used + sizeBytes > totalBytes) {
@@ -52,6 +53,11 @@ export function createBodyRoom(options: {
       take(next, mine)
       return false
     })
+  }
+
+  const isItsMinute = ({ since }: Waiting) => {
+    const waitedMs = clock.now() - since
+    return waitedMs >= PASSED_MS && waitedMs < PASSED_MS + MINUTE_MS
   }
 
   const take = ({ ownerId, sizeBytes, enter }: Waiting, mine: number) => {
@@ -72,14 +78,16 @@ export function createBodyRoom(options: {
   const enter: BodyRoom['enter'] = async (ownerId, sizeBytes, withinMs, signal, order) => {
     const { promise, resolve } = Promise.withResolvers<Leave | null>()
     const nap = new AbortController()
-    const next: Waiting = { ownerId, sizeBytes: Math.max(1, sizeBytes), enter: resolve, isAhead: order === 'ahead' }
-    waiting.splice(next.isAhead ? waiting.findLastIndex(({ isAhead }) => isAhead) + 1 : waiting.length, 0, next)
+    const isAhead = order === 'ahead'
+    const next: Waiting = { ownerId, sizeBytes: Math.max(1, sizeBytes), enter: resolve, isAhead, since: clock.now() }
+    waiting.splice(isAhead ? waiting.findLastIndex((other) => other.isAhead) + 1 : waiting.length, 0, next)
     admit()
     if (!waiting.includes(next)) return promise
     const leave = () => nap.abort()
     signal.addEventListener('abort', leave, { once: true })
     if (signal.aborted) leave()
     void promise.then(leave)
+    if (arePassing) void clock.sleep(PASSED_MS + MINUTE_MS, nap.signal).then(admit)
     await clock.sleep(withinMs, nap.signal)
     signal.removeEventListener('abort', leave)
     if (waiting.includes(next)) {
@@ -107,9 +115,13 @@ export function createBodyRoom(options: {
   return { enter: beyond === undefined ? enter : enterBoth }
 }
 
+const PASSED_MS = 30_000
+const MINUTE_MS = 60_000
+
 interface Waiting {
   ownerId: string
   sizeBytes: number
   enter: (leave: Leave) => void
   isAhead: boolean
+  since: number
 }

@@ -106,6 +106,26 @@ test('after twenty seconds what goes out is made, and keeps less however long it
   expect(clock.naps()).toEqual([])
 })
 
+test('a large delivery is passed by smaller ones, but for one minute of its wait', async () => {
+  const { ask, leave, inside, clock } = accountOf512()
+  await ask('slow', 'delivery', 2, 600_000)
+  await ask('large', 'delivery', 25, 600_000)
+  await ask('first', 'delivery', 5, 600_000)
+  await clock.advance(30_000)
+  await ask('second', 'delivery', 5, 600_000)
+  expect(inside).toEqual(['slow', 'first'])
+  await leave('first')
+  await clock.advance(59_000)
+  expect(inside).toEqual(['slow'])
+  await clock.advance(1_000)
+  expect(inside).toEqual(['slow', 'second'])
+  await leave('second')
+  await leave('slow')
+  expect(inside).toEqual(['large'])
+  await leave('large')
+  expect(clock.naps()).toEqual([])
+})
+
 test('a delivery larger than its share goes alone; a mail for which there never is a place is refused at once', async () => {
   const { ask, leave, inside, refused, memory } = accountOf512()
   await ask('a small delivery', 'delivery', 1)
