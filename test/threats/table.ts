@@ -154,6 +154,7 @@ export const THREATS: Threat[] = [
       ['src/platform/memory.test.ts', 'nearly all is resident: nothing new is begun until that is over'],
       ['src/api/large-bodies.test.ts', 'slow senders leave it to those whose bodies are in hand'],
       ['src/api/large-answers.test.ts', 'a client that goes away, one that takes over five minutes'],
+      ['test/api/stored-mail.test.ts', 'what is made of large stored mail has its place until the client has it'],
       ['test/smtp/spool.test.ts', 'a mail that finds no memory for five minutes is told to come again'],
       ['test/smtp/limits.test.ts', 'short of memory no mail is begun and no connection taken'],
       ['test/api/server.test.ts', 'while memory is short is 503 with Retry-After'],
