@@ -46,7 +46,7 @@ export const corrupt: Fault = {
           if (!(error instanceof NeverReady)) throw error
           const said = error.message.split('\n').find((line) => line.includes('data_dir')) ?? error.message
           const hasRemedy = error.exitCode !== 0 && /backup|restore|run that version|postrider-?\w* /.test(said)
-          verdict = hasRemedy ? `detected: ${said.slice(said.indexOf('postrider.'), 200)}` : `NO REMEDY: ${said}`
+          verdict = hasRemedy ? `detected: ${said.split(`${world.dataDir}/`).at(-1)}` : `NO REMEDY: ${said}`
           if (hasRemedy) counts.detected++
         }
         note(`${name.padEnd(34)} ${verdict.slice(0, 130)}`)
