@@ -130,7 +130,7 @@ test('at most five connections are tried, and hosts without address cost none', 
 
 test('servers that never speak cannot hold an attempt beyond its time', async () => {
   const mx = keep(await startRawMx({ script: (cue) => (cue === 'CONNECT' ? { do: 'hang' } : null) }))
-  const timeouts = { attemptMs: 100, greetingMs: 60 }
+  const timeouts = { attemptMs: 1_000, greetingMs: 600 }
   const { zone, attempt } = await house({ settings: { deliveryPort: mx.port }, timeouts })
   publish(zone, {
     'mx1.remote.test': ['127.0.0.1'],
