@@ -73,7 +73,7 @@ export function Editor({ of: given }: { of: Json | null }) {
   return (
     <FaultsOf.Provider value={refusal instanceof ApiError ? refusal.fields : {}}>
       <Head name={saved?.name ?? 'New template'} about={aboutOf(saved, isUnsaved)}>
-        <button type="button" disabled={preview.rendered === null} onClick={() => setSending(true)}>
+        <button type="button" disabled={preview.rendered === null || preview.isBehind} onClick={() => setSending(true)}>
           Send a test
         </button>
         <button type="submit" form="template" class="primary" disabled={isSaving || !isUnsaved}>

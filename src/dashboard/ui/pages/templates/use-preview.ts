@@ -17,11 +17,13 @@ export interface Previewed {
   faults: Partial<Record<TextName, TextFault>>
   /** What belongs to no text. */
   other: string
+  /** It is of texts that are no longer these. */
+  isBehind: boolean
 }
 
 /** What the texts become with these variables: asked for when somebody stops writing for a moment. */
 export function usePreview(texts: Texts, variables: Record<string, unknown>): Previewed {
-  const [state, setState] = useState<Previewed>(NOTHING)
+  const [state, setState] = useState<State>(NOTHING)
   const about = JSON.stringify({ ...textsGiven(texts), variables })
   useEffect(() => {
     if (texts.html.trim() === '' && texts.text.trim() === '') {
@@ -33,7 +35,7 @@ export function usePreview(texts: Texts, variables: Record<string, unknown>): Pr
       try {
         const rendered = await post('/v1/templates/preview', JSON.parse(about), { signal: given.signal })
         const { variables, missing } = rendered
-        setState({ rendered, variables, missing, faults: {}, other: '' })
+        setState({ rendered, variables, missing, faults: {}, other: '', of: about })
       } catch (thrown) {
         if (given.signal.aborted) return
         const { texts: faults, other } = faultsOf(thrown)
@@ -46,11 +48,13 @@ export function usePreview(texts: Texts, variables: Record<string, unknown>): Pr
       given.abort()
     }
   }, [about])
-  return state
+  return { ...state, isBehind: state.of !== about }
 }
 
 const A_MOMENT_MS = 250
-const NOTHING: Previewed = { rendered: null, variables: [], missing: [], faults: {}, other: '' }
+/** With the texts that it was rendered of. */
+type State = Omit<Previewed, 'isBehind'> & { of: string }
+const NOTHING: State = { rendered: null, variables: [], missing: [], faults: {}, other: '', of: '' }
 
 /** Texts as the API takes them: null where there is none. */
 export const textsGiven = ({ subject, html, text }: Texts) => ({
