@@ -1,7 +1,7 @@
 import { exitOf, makeCrashable } from '../../test/crash/setup.ts'
 import { type Fault, unless } from './fault.ts'
 import { largeMessage, otherAnswers, postUntilTaken } from './large.ts'
-import { stallsOf, watch } from './witness.ts'
+import { stallsOf, watch, wordsOf } from './witness.ts'
 
 const BODY_BYTES = 24_000_000
 const MOST_MB = 512
@@ -22,7 +22,7 @@ export const bodies: Fault = {
       // To nowhere: who counts the time here must not be busy with taking the mail in.
       const body = largeMessage('you@nowhere.example', BODY_BYTES)
       const came = await Promise.all(Array.from({ length: count }, () => postUntilTaken(world, body)))
-      const { peakMb, p99Ms, worstMs } = await witness.stop()
+      const seen = await witness.stop()
       const stalls = await stallsOf(world, before)
       house.kill('SIGTERM')
       const code = await exitOf(house)
@@ -30,12 +30,11 @@ export const bodies: Fault = {
       return {
         figures:
           `${count} of ${BODY_BYTES / 1e6} MB: ${taken} taken, other answers: ${otherAnswers(came)}; ` +
-          `resident ${peakMb.toFixed(0)} MB at most; others meanwhile p99 ${p99Ms.toFixed(0)} ms, ` +
-          `${worstMs.toFixed(0)} ms at most; main thread under ${stalls.worstUnderMs} ms, ${stalls.over100} over 100 ms`,
+          wordsOf(seen, stalls),
         broken: [
           ...unless(taken === count, 'all are taken in the end'),
-          ...unless(peakMb <= MOST_MB, `at most ${MOST_MB} MB`),
-          ...unless(p99Ms <= MOST_MS, `others within ${MOST_MS} ms`),
+          ...unless(seen.peakMb <= MOST_MB, `at most ${MOST_MB} MB`),
+          ...unless(seen.p99Ms <= MOST_MS, `others within ${MOST_MS} ms`),
           ...unless(stalls.worstUnderMs <= MOST_STALL_MS, `the main thread is never late by ${MOST_STALL_MS} ms`),
           ...unless(code === 0, 'it ends well'),
         ],

@@ -4,7 +4,7 @@ import { type Fault, unless } from './fault.ts'
 import { STORE, storedCount } from './inbound.ts'
 import { deliverUntilTaken, largeMail, largeMessage, otherAnswers, postUntilTaken } from './large.ts'
 import { makeMemoryGroup } from './memory-group.ts'
-import { stallsOf, watch } from './witness.ts'
+import { stallsOf, watch, wordsOf } from './witness.ts'
 
 const BODY_BYTES = 24_000_000
 const MAIL_BYTES = 25_000_000
@@ -45,7 +45,7 @@ export const ceiling: Fault = {
       const takenMails = handedIn.filter(({ isTaken }) => isTaken).length
       const hasAll = () => takenTokens.every((token) => world.sink.mails.has(token))
       await until('the last delivery', () => hasAll() || house.signalCode !== null)
-      const { peakMb, p99Ms, worstMs, unanswered, isKilled } = await witness.stop()
+      const seen = await witness.stop()
       const isAlive = house.signalCode === null
       const stalls = isAlive ? await stallsOf(world) : { worstUnderMs: 0, over100: 0 }
       const kept = isAlive ? await storedCount(world) : 0
@@ -54,14 +54,13 @@ export const ceiling: Fault = {
       return {
         figures:
           `${group === null ? 'no control group could be made; ' : ''}${count} requests of ${BODY_BYTES / 1e6} MB, ${count} mails of ${MAIL_BYTES / 1e6} MB: ${takenTokens.length} and ` +
-          `${takenMails} taken, other answers: ${otherAnswers([...posted, ...handedIn])}; resident ${peakMb.toFixed(0)} MB at most; ` +
-          `others meanwhile p99 ${p99Ms.toFixed(0)} ms, ${worstMs.toFixed(0)} ms at most; ` +
-          `main thread under ${stalls.worstUnderMs} ms, ${stalls.over100} over 100 ms`,
+          `${takenMails} taken, other answers: ${otherAnswers([...posted, ...handedIn])}; ` +
+          wordsOf(seen, stalls),
         broken: [
-          ...unless(!isKilled && isAlive, `it lives with ${CEILING_MB} MB`),
+          ...unless(!seen.isKilled && isAlive, `it lives with ${CEILING_MB} MB`),
           ...unless(takenTokens.length === count && takenMails === count, 'all are taken in the end'),
           ...unless(hasAll() && kept >= takenMails, 'nothing that was taken is lost'),
-          ...unless(unanswered === 0 && p99Ms <= MOST_MS, `others are answered within ${MOST_MS} ms`),
+          ...unless(seen.unanswered === 0 && seen.p99Ms <= MOST_MS, `others are answered within ${MOST_MS} ms`),
           ...unless(code === 0, 'it ends well'),
         ],
       }

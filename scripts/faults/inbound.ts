@@ -2,7 +2,7 @@ import { exitOf, makeCrashable } from '../../test/crash/setup.ts'
 import { freePort } from '../../test/support/free-port.ts'
 import { type Fault, unless } from './fault.ts'
 import { deliverUntilTaken, largeMail, otherAnswers } from './large.ts'
-import { stallsOf, watch } from './witness.ts'
+import { stallsOf, watch, wordsOf } from './witness.ts'
 
 const MAIL_BYTES = 25_000_000
 const MOST_MB = 768
@@ -25,7 +25,7 @@ export const inbound: Fault = {
       const witness = await watch(world, house.pid!)
       const mail = largeMail(MAIL_BYTES, { isFilm: true })
       const came = await Promise.all(Array.from({ length: count }, () => deliverUntilTaken(port, mail)))
-      const { peakMb, p99Ms, worstMs } = await witness.stop()
+      const seen = await witness.stop()
       const stalls = await stallsOf(world, before)
       const kept = await storedCount(world)
       house.kill('SIGTERM')
@@ -34,13 +34,12 @@ export const inbound: Fault = {
       return {
         figures:
           `${count} of ${MAIL_BYTES / 1e6} MB: ${taken} taken, other answers: ${otherAnswers(came)}; ` +
-          `resident ${peakMb.toFixed(0)} MB at most; others meanwhile p99 ${p99Ms.toFixed(0)} ms, ` +
-          `${worstMs.toFixed(0)} ms at most; main thread under ${stalls.worstUnderMs} ms, ${stalls.over100} over 100 ms`,
+          wordsOf(seen, stalls),
         broken: [
           ...unless(taken === count, 'all are taken in the end'),
           ...unless(kept >= taken, `what was taken is there, but are ${kept}`),
-          ...unless(peakMb <= MOST_MB, `at most ${MOST_MB} MB`),
-          ...unless(p99Ms <= MOST_MS, `others within ${MOST_MS} ms`),
+          ...unless(seen.peakMb <= MOST_MB, `at most ${MOST_MB} MB`),
+          ...unless(seen.p99Ms <= MOST_MS, `others within ${MOST_MS} ms`),
           ...unless(stalls.worstUnderMs <= MOST_STALL_MS, `the main thread is never late by ${MOST_STALL_MS} ms`),
           ...unless(code === 0, 'it ends well'),
         ],

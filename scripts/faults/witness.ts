@@ -69,6 +69,14 @@ export async function stallsOf(world: Crashable, before?: Stalls): Promise<Stall
   }
 }
 
+/** Both, in the words of a figure. */
+export function wordsOf({ peakMb, p99Ms, worstMs }: Seen, { worstUnderMs, over100 }: Omit<Stalls, 'counts'>): string {
+  return (
+    `resident ${peakMb.toFixed(0)} MB at most; others meanwhile p99 ${p99Ms.toFixed(0)} ms, ${worstMs.toFixed(0)} ms at most; ` +
+    `main thread under ${worstUnderMs} ms, ${over100} over 100 ms`
+  )
+}
+
 const EVERY_MS = 20
 
 declare const self: Worker
