@@ -219,6 +219,43 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     expect(await page.getByRole('link', { name: 'Another' }).count()).toBe(0)
   })
 
+  journey('asks and takes the answer before the next key, and the key that asked answers nothing', async () => {
+    const page = await board.open('/templates')
+    await page.getByRole('link', { name: 'Welcome' }).click()
+    await heading(page, 'Welcome')
+    await page.getByLabel('Name', { exact: true }).fill('Greeting')
+    const seen = await page.evaluate(async () => {
+      const changed = () =>
+        new Promise<string>((tell) => {
+          const watch = new MutationObserver(() => {
+            watch.disconnect()
+            tell(`${document.querySelector('dialog[open]') !== null} ${document.activeElement?.textContent}`)
+          })
+          watch.observe(document.body, { childList: true, subtree: true })
+        })
+      const link = document.querySelector<HTMLElement>('nav a[href$="/domains"]')!
+      link.focus()
+      link.click()
+      const asked = await changed()
+      document.querySelector<HTMLElement>('dialog button')!.click()
+      return [asked, await changed()]
+    })
+    expect(seen).toEqual(['true Cancel', 'false Domains'])
+
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' })
+    for (const key of ['Enter', 'u', 'Escape']) {
+      await page.getByRole('link', { name: 'Domains' }).focus()
+      await page.keyboard.press(key)
+      await question.waitFor()
+      await page.keyboard.press('Escape')
+      await question.waitFor({ state: 'detached' })
+    }
+    await page.keyboard.press('Escape')
+    await question.getByRole('button', { name: 'Leave' }).press('Enter')
+    await heading(page, 'Templates')
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
+  })
+
   journey('runs nothing of what somebody writes into a template, and asks for nothing', async () => {
     const page = await board.open('/templates/new', { expected: NO_FORM })
     await page.getByLabel('Name', { exact: true }).fill('Nasty')

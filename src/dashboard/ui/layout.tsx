@@ -1,5 +1,5 @@
 import { type ComponentChildren, Fragment } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import icon from './icon.svg'
 import { signOut } from './kit/api.ts'
 import { ConfirmDialog } from './kit/dialog.tsx'
@@ -16,7 +16,7 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
   const main = useRef<HTMLElement>(null)
   const { path } = place.value
   const isFirst = useRef(true)
-  useEffect(() => {
+  useLayoutEffect(() => {
     setOpen(false)
     if (!isFirst.current) main.current?.focus({ preventScroll: true })
     isFirst.current = false

@@ -1,5 +1,5 @@
 import { type ComponentType, render } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { loadSession, wordsOf } from './kit/api.ts'
 import { type KeyedPage, startKeys, up } from './kit/keys.tsx'
 import { Empty, Head } from './kit/pieces.tsx'
@@ -49,8 +49,10 @@ function Page({ page, params }: Found) {
   const [fault, setFault] = useState('')
   const [, setLoaded] = useState(0)
   const Shown = loaded.get(page)
-  useEffect(() => {
+  useLayoutEffect(() => {
     up.value = page.under ?? null
+  }, [page])
+  useEffect(() => {
     if (loaded.has(page)) return
     page.load().then(
       (module) => {

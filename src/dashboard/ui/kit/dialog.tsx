@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
-/** A dialog over the page. Mount it to open it; Escape and Cancel call `onClose`, and the focus goes back to where it was:
+/** A dialog over the page. Mount it to open it; Escape and Cancel call `onClose`, and the focus goes back to where it was.
+ *  Both happen at once, not after the next frame: what somebody does meanwhile would be undone.
  *
  *    {isOpen && <Dialog name="New key" onClose={() => setOpen(false)}><Form …/></Dialog>} */
 export function Dialog({
@@ -16,10 +17,10 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
-    const before = document.activeElement as HTMLElement | null
-    dialog.current?.showModal()
-    return () => before?.focus?.()
+  useLayoutEffect(() => {
+    const shown = dialog.current
+    shown?.showModal()
+    return () => shown?.close()
   }, [])
   return (
     <dialog

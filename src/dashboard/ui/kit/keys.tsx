@@ -70,7 +70,9 @@ function act(event: KeyboardEvent): void {
       return
     case 'Escape':
     case 'u':
-      if (up.value !== null) go(up.value)
+      if (up.value === null) return
+      event.preventDefault() // or it would close the question that this may ask
+      go(up.value)
       return
   }
 }

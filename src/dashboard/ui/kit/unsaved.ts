@@ -1,10 +1,10 @@
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { confirm } from './dialog.tsx'
 import { guardLeaving } from './router.ts'
 
-/** While something is not saved, nobody leaves the page without being asked. */
+/** While something is not saved, nobody leaves the page without being asked; from the first letter on. */
 export function useUnsaved(isUnsaved: boolean): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isUnsaved) return
     const keep = (event: BeforeUnloadEvent) => event.preventDefault()
     window.addEventListener('beforeunload', keep)
