@@ -25,7 +25,6 @@ async function start(plan = 'enterprise') {
     clock: systemClock,
     random: createTestRandom(),
     maxCacheEntries: 0,
-    timeoutMs: 500,
     tries: 1,
   })
   made = await createTestApi({ resolver, plan })

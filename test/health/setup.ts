@@ -5,7 +5,7 @@ import type { Installation, World } from '../../src/health/world.ts'
 import { greet } from '../../src/outbound/greet.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { systemRandom } from '../../src/platform/random.ts'
-import { createResolver } from '../../src/platform/resolver.ts'
+import { createResolver, type Resolver } from '../../src/platform/resolver.ts'
 import { startZone, type Zone, type ZoneRecord } from '../../src/platform/zone-server.ts'
 
 /** A machine in a world of its own: DNS over UDP, mail servers on loopback. */
@@ -17,6 +17,8 @@ export const IPV6 = '2600::44'
 
 export interface TestWorld {
   zone: Zone
+  /** Gives up soon what is not answered. */
+  impatient: Resolver
   /** The result of one check of the table, with these changes to what is set up and to the world. */
   check(name: string, change?: { installation?: Partial<Installation>; world?: Partial<World> }): Promise<CheckResult>
   stop(): Promise<void>
@@ -40,8 +42,8 @@ export const INSTALLATION: Installation = {
 /** Everything is as it should be, but that there are no mail servers to call. */
 export async function startWorld(more: ZoneRecord[] = []): Promise<TestWorld> {
   const zone = await startZone([...WELL, ...more])
-  const asking = { servers: [zone.address], clock: systemClock, random: systemRandom, maxCacheEntries: 0 }
-  const resolver = createResolver({ ...asking, timeoutMs: 200, tries: 1 })
+  const asking = { servers: [zone.address], clock: systemClock, random: systemRandom, maxCacheEntries: 0, tries: 1 }
+  const resolver = createResolver(asking)
   const base: World = {
     now: systemClock.now,
     resolver,
@@ -61,6 +63,7 @@ export async function startWorld(more: ZoneRecord[] = []): Promise<TestWorld> {
   }
   return {
     zone,
+    impatient: createResolver({ ...asking, timeoutMs: 100 }),
     check: async (name, { installation = {}, world = {} } = {}) => {
       const checks = machineChecks({ ...INSTALLATION, ...installation }, { ...base, ...world })
       return (await runChecks([checks.find((check: Check) => check.name === name)!]))[0]!

@@ -24,7 +24,7 @@ async function world() {
   const start = () =>
     createPolicies({
       store,
-      resolver: createResolver({ servers: [zone.address], clock, random: systemRandom, timeoutMs: 50 }),
+      resolver: createResolver({ servers: [zone.address], clock, random: systemRandom }),
       fetchPolicy: async () => {
         state.fetches++
         return state.answer
