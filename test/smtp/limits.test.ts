@@ -110,15 +110,15 @@ test('a client that never begins its handshake after STARTTLS is cut too', async
 })
 
 test('the time a door takes is not the idle time of the client', async () => {
-  let answer = (_as: string) => {}
+  const asked = Promise.withResolvers<(as: string) => void>()
   const house = await startListener({
-    door: { onRecipient: () => new Promise((resolve) => (answer = resolve)) },
+    door: { onRecipient: () => new Promise(asked.resolve) },
     limits: { idleMs: 1_000 },
   })
   const client = await (await house.connect()).hello()
   await client.say('MAIL FROM:<s@sender.example>')
   const reply = client.say('RCPT TO:<a@test.example>')
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  const answer = await asked.promise
   await house.clock.advance(5_000)
   answer('a')
   expect(await reply).toBe('250 2.1.5 recipient taken')

@@ -107,7 +107,7 @@ test('a mail that finds no memory for five minutes is told to come again, and ho
   for (const mail of [first, second]) await mail.write(new Uint8Array(8 * MiB)) // nine times that is most of it
   await first.read()
   const waiting = second.read().catch((thrown: Error) => thrown.message)
-  await Bun.sleep(5)
+  await clock.untilNapping()
   await clock.advance(300_000)
   expect(await waiting).toBe('452 4.3.1 too much is under way for a mail of this size, come back soon')
   for (const mail of [first, second]) await mail.discard()
