@@ -57,7 +57,8 @@ const READY_LIMIT_MS = 30_000
 /** Mails of one destination that may have reached it without our having heard so when the process dies: as many as it may
  *  have connections (outbound/taken.ts). */
 export const UNDER_WAY = CONNECTIONS
-export const LIMIT_MS = 120_000
+/** Of a test, which takes some seconds alone and a minute on a busy machine. */
+export const LIMIT_MS = 300_000
 
 /** The world, and the program set up with the domain example.com but not started. Throws when it was not built. */
 export async function makeCrashable(options: CrashableOptions = {}): Promise<Crashable> {
