@@ -89,7 +89,7 @@ for (const [what, move] of [
 ] as const) {
   test(`where STARTTLS is offered and the server ${what}, the mail goes in clear, and the next one at once`, async () => {
     const mx = await raw({ script: (cue) => (cue === 'STARTTLS' ? move : null) })
-    const via = transport({ timeouts: { ...TIMEOUTS, commandMs: 300, tlsMs: 60 } })
+    const via = transport({ timeouts: { ...TIMEOUTS, commandMs: 1_000, tlsMs: 60 } })
     const first = await offer(via, mx)
     expect(first).toMatchObject({ answer: TAKEN, tls: null })
     expect(first.transcript).toContain('once more without TLS')

@@ -206,7 +206,9 @@ test('a server is waited for no longer than told', async () => {
   const { workers, results, until } = threads({ mx, zone, count: 1, longestWaitMs: 50 })
   workers.submit([job(1)])
   await until(() => results.length === 1)
-  expect(results[0]!.outcome).toMatchObject({ kind: 'deferred', code: '4.4.2' })
+  // On a busy machine the time may be over before there is a connection.
+  const rule = expect.stringMatching(/^timeout:(?:connect|greeting|ehlo)$/)
+  expect(results[0]!.outcome).toMatchObject({ kind: 'deferred', cause: { rule } })
 })
 
 test('a server that holds on longer than stop may wait loses its mail to unknown', async () => {
