@@ -33,18 +33,23 @@ async function lengthOf(...args: string[]): Promise<number> {
   return performance.now() - startedAt
 }
 
-/** Starts it and kills it after `afterMs`; false when it was faster. */
-async function killed(afterMs: number, ...args: string[]): Promise<boolean> {
-  const child = command(...args)
-  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
-  await exitOf(child)
-  clearTimeout(timer)
-  return child.signalCode === 'SIGKILL'
+/** Kills of what took `lengthMs`: spread over all of it, each at random in its share. What ends before its kill is quicker
+ *  than when it was measured, and the next kills come sooner. */
+function killsOf(lengthMs: number, ...args: string[]) {
+  let [hits, currentMs] = [0, lengthMs]
+  return {
+    hits: () => hits,
+    next: async (kill: number) => {
+      const startedAt = performance.now()
+      const child = command(...args)
+      const timer = setTimeout(() => child.kill('SIGKILL'), ((kill + Math.random()) / KILLS) * currentMs)
+      await exitOf(child)
+      clearTimeout(timer)
+      if (child.signalCode === 'SIGKILL') hits++
+      else currentMs = Math.min(currentMs, performance.now() - startedAt)
+    },
+  }
 }
-
-/** Moments of the kills: spread over all of what takes `lengthMs`, each at random in its share. */
-const momentsIn = (lengthMs: number) =>
-  Array.from({ length: KILLS }, (_, kill) => ((kill + Math.random()) / KILLS) * lengthMs)
 
 test(
   'a backup under load has all that was acknowledged before; restored, it sends nothing by itself, and signs as before',
@@ -95,13 +100,12 @@ test(
 test(
   `${KILLS} times kill -9 in a backup: the one before it stays whole, and the next one tidies up`,
   async () => {
-    const lengthMs = await lengthOf('backup', at('two.tar.zst'))
-    let hits = 0
-    for (const afterMs of momentsIn(lengthMs)) {
-      if (await killed(afterMs, 'backup', at('two.tar.zst'))) hits++
+    const kills = killsOf(await lengthOf('backup', at('two.tar.zst')), 'backup', at('two.tar.zst'))
+    for (let kill = 0; kill < KILLS; kill++) {
+      await kills.next(kill)
       await ended('restore', '--verify', at('two.tar.zst'))
     }
-    expect(hits).toBeGreaterThan(0)
+    expect(kills.hits()).toBeGreaterThan(0)
     await ended('backup', at('two.tar.zst'))
     expect(leftovers()).toEqual([])
   },
@@ -113,18 +117,18 @@ test(
   async () => {
     await ended('backup', at('three.tar.zst'))
     const backedUp = idsIn(world.dataDir).size
-    const lengthMs = await lengthOf('restore', at('three.tar.zst'), '--replace')
-    let hits = 0
-    for (const [kill, afterMs] of momentsIn(lengthMs).entries()) {
+    const restore = ['restore', at('three.tar.zst'), '--replace']
+    const kills = killsOf(await lengthOf(...restore), ...restore)
+    for (let kill = 0; kill < KILLS; kill++) {
       await ended('send', '--from', 'a@example.com', '--to', `b${kill}@example.org`, '--subject', 's', '--text', 't')
       const old = idsIn(world.dataDir).size
       expect(old).toBeGreaterThan(backedUp)
-      if (await killed(afterMs, 'restore', at('three.tar.zst'), '--replace')) hits++
+      await kills.next(kill)
       expect(existsSync(join(world.dataDir, 'seal.key'))).toBe(true)
       expect([old, backedUp]).toContain(idsIn(world.dataDir).size)
     }
-    expect(hits).toBeGreaterThan(0)
-    await ended('restore', at('three.tar.zst'), '--replace')
+    expect(kills.hits()).toBeGreaterThan(0)
+    await ended(...restore)
     expect(leftovers()).toEqual([])
     for (const name of readdirSync(world.folder).filter((each) => each.includes('.before-restore-'))) {
       rmSync(at(name), { recursive: true })
