@@ -44,6 +44,34 @@ test('changes of one turn share one transaction, in the order they came', async 
   expect(rows()).toEqual([1, 2, 3])
 })
 
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+test('turns that each bring a change share one transaction', async () => {
+  const all: Promise<number>[] = []
+  for (let n = 0; n < 5; n++) {
+    all.push(add(n))
+    await turn()
+  }
+  expect(rows()).toEqual([])
+  await Promise.all(all)
+  expect(told).toEqual(['begun'])
+})
+
+test('whoever came first does not wait for turns that bring changes for ever', async () => {
+  let isWritten = false
+  void add(0).then(() => {
+    isWritten = true
+  })
+  let brought = 0
+  while (!isWritten) {
+    void add(++brought)
+    await turn()
+  }
+  await writer.idle()
+  expect(brought).toBeLessThan(300)
+  expect(rows()).toHaveLength(1 + brought)
+})
+
 const SIZE = 6
 test.each(Array.from({ length: SIZE }, (_, at) => at))(
   'when change %p of a group throws, it alone is not written',
