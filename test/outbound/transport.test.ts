@@ -191,11 +191,12 @@ const HANGS: [where: Cue, stage: string][] = [
   ['RCPT', 'rcpt'],
   ['DATA', 'data'],
 ]
-for (const [what, moveAt] of [
-  ['falls silent', (): Move => ({ do: 'hang' })],
-  ['drips a reply without end', (where): Move => ({ do: 'drip', line: `${replyAt(where)}-more\r\n`, everyMs: 5 })],
-] as [string, (where: Cue) => Move][]) {
-  test(`a server that ${what} is left, wherever it does`, async () => {
+const drip = (where: Cue): Move => ({ do: 'drip', line: `${where === 'CONNECT' ? 220 : 250}-more\r\n`, everyMs: 5 })
+for (const [name, moveAt] of [
+  ['a server that falls silent is left, wherever it does', (): Move => ({ do: 'hang' })],
+  ['a server that drips a reply without end is left, wherever it does', drip],
+] as const) {
+  test(name, async () => {
     const answers = HANGS.map(async ([where]) => {
       const mx = await raw({ extensions: [], script: at(where, moveAt(where)) })
       return (await offer(transport({ timeouts: SHORT }), peer(mx))).answer
@@ -205,7 +206,6 @@ for (const [what, moveAt] of [
     expect(await Promise.all(answers)).toMatchObject(left)
   })
 }
-const replyAt = (where: Cue) => (where === 'CONNECT' ? 220 : 250)
 
 test('the whole talk is bounded, however patient each single step is', async () => {
   const mx = await raw({ script: at('EHLO', { do: 'hang' }) })
