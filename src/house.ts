@@ -146,7 +146,7 @@ async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]
   const doors = await openDoors(config, {
     maxConnections: shares.smtpConnections,
     certificate: identity?.smtp() ?? null,
-    inbound: createInboundDoor({ ...around, ...engines }),
+    inbound: createInboundDoor({ ...around, ...engines, hostname: config.hostname }),
     submission: createRelayDoor({
       submission,
       once: api.once,

@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 import { SmtpReply } from './reply.ts'
 import { parseSpokenPath } from './spoken-address.ts'
 
-const spoken = (text: string, utf8 = true) => {
+const spoken = (text: string, utf8 = true, home: string | null = 'mx.example') => {
   try {
-    const { address, parameters } = parseSpokenPath(text, () => utf8)
+    const { address, parameters } = parseSpokenPath(text, () => utf8, home)
     return [address === null ? null : [address.local, address.domain], Object.fromEntries(parameters)]
   } catch (thrown) {
     return thrown instanceof SmtpReply ? `${thrown.code} ${thrown.enhanced}` : thrown
@@ -33,7 +33,10 @@ const TABLE: [string, unknown][] = [
   [`<${'l'.repeat(245)}@b.example>`, '501 5.5.4'],
   ['<@r.example:a@b.example>', '550 5.7.1'],
   ['<a@[127.0.0.1]>', '550 5.7.1'],
-  ['<Postmaster>', '550 5.1.1'],
+  ['<Postmaster>', [['Postmaster', 'mx.example'], {}]],
+  ['<POSTMASTER> A=b', [['POSTMASTER', 'mx.example'], { A: 'b' }]],
+  ['<postmaster+a>', '501 5.5.4'],
+  ['<postmaster@>', '501 5.5.4'],
   ['<a>', '501 5.5.4'],
   ['<a@>', '501 5.5.4'],
   ['<@>', '550 5.7.1'],
@@ -61,6 +64,10 @@ for (const [text, expected] of TABLE) {
 test('without SMTPUTF8 an address is ASCII', () => {
   expect(spoken('<böb@b.example>', false)).toBe('553 5.6.7')
   expect(spoken('<a@bücher.example>', false)).toBe('553 5.6.7')
+})
+
+test('a postmaster without a domain is no address where he has no home', () => {
+  expect(spoken('<postmaster>', true, null)).toBe('501 5.5.4')
 })
 
 test('an endless path is refused in no time', () => {

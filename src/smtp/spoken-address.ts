@@ -12,10 +12,14 @@ export interface SpokenPath {
 
 /** `<local@domain> KEY=value …` → its parts. The domain becomes its lower-case A-label; the local part stays as it was
  *  spoken, `%` and `!` in it mean nothing, quotes go where they are not needed. Throws SmtpReply: 501 for what is not
- *  understood whole, 550 5.7.1 for source routes and address literals, 550 5.1.1 for a postmaster without a domain, 553
- *  5.6.7 for non-ASCII where `utf8` is not agreed. Spaces before `<` are let pass, many programs say them.
- *  RFC 5321 §4.1.2, RFC 6531 §3.3. */
-export function parseSpokenPath(text: string, utf8: (parameters: SpokenPath['parameters']) => boolean): SpokenPath {
+ *  understood whole, 550 5.7.1 for source routes and address literals, 553 5.6.7 for non-ASCII where `utf8` is not agreed.
+ *  `home`: the domain of a postmaster that is spoken without one; such is not understood where null.
+ *  Spaces before `<` are let pass, many programs say them. RFC 5321 §4.1.2 and §4.5.1, RFC 6531 §3.3. */
+export function parseSpokenPath(
+  text: string,
+  utf8: (parameters: SpokenPath['parameters']) => boolean,
+  home: string | null,
+): SpokenPath {
   const spoken = PATH.exec(text)
   if (spoken === null) throw new SmtpReply(501, '5.5.4', 'expected an address in angle brackets')
   const parameters = parseParameters(spoken[2]!)
@@ -23,13 +27,15 @@ export function parseSpokenPath(text: string, utf8: (parameters: SpokenPath['par
   if (NON_ASCII.test(path) && !utf8(parameters)) {
     throw new SmtpReply(553, '5.6.7', 'an address that is not ASCII needs SMTPUTF8 in MAIL')
   }
-  return { address: path === '' ? null : parseAddress(path), parameters }
+  const whole = home !== null && POSTMASTER.test(path) ? `${path}@${home}` : path
+  return { address: whole === '' ? null : parseAddress(whole), parameters }
 }
 
 /** `<` anything, quoted strings whole, `>` and the rest. Controls, lone surrogates and what was no UTF-8 match nowhere. */
 const PATH =
   /^ *<((?:"(?:[ !#-[\]-~]|[^\x00-\xa0\u2028\u2029\ud800-\udfff\ufffd]|\\[ -~])*"|[!#-;=?-~]|[^\x00-\xa0\u2028\u2029\ud800-\udfff\ufffd])*)>((?: [^\x00-\x1f\x7f]*)?)$/u
 const NON_ASCII = /[^\x00-\x7f]/
+const POSTMASTER = /^postmaster$/i
 const ADDRESS = /^(?:"((?:[^"\\]|\\.)*)"|([^@"(),:;<>[\\\]]+))@([^@]+)$/u
 const DOT_STRING = /^[^\s.]+(?:\.[^\s.]+)*$/
 const ATEXT_AND_DOTS = /^(?:[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]|[^\x00-\x7f\s])+$/u
@@ -38,7 +44,6 @@ const LONGEST_ADDRESS_BYTES = 254
 
 function parseAddress(path: string): SpokenAddress {
   if (path.startsWith('@')) throw new SmtpReply(550, '5.7.1', 'source routes are refused')
-  if (path.toLowerCase() === 'postmaster') throw new SmtpReply(550, '5.1.1', 'postmaster of which domain?')
   const parts = ADDRESS.exec(path)
   if (parts === null) throw new SmtpReply(501, '5.5.4', 'not an address')
   const domainText = parts[3]!

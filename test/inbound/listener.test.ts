@@ -13,7 +13,7 @@ import { silentLog } from '../../src/platform/log.ts'
 import { createSmtpListener } from '../../src/smtp/listener.ts'
 import { LIMITS } from '../../src/smtp/settings.ts'
 import { type AcceptedInbound, StoreUnavailable } from '../../src/storage/store.ts'
-import { createInboundSetup, type InboundSetup, MAIL, PASSED, START } from './setup.ts'
+import { createInboundSetup, HOSTNAME, type InboundSetup, MAIL, PASSED, START } from './setup.ts'
 
 /** The inbound door behind its listener, spoken to over real sockets. */
 
@@ -42,11 +42,10 @@ beforeAll(async () => {
   await setup.addRoute({ type: 'address', value: 'strict@ours.test' }, { authentication: 'dmarc' })
 
   const spoolDir = mkdtempSync(join(tmpdir(), 'postrider-inbound-'))
-  const hostname = 'mail.postrider.test'
-  const certificate = await selfSignedCertificate({ names: [hostname], now: systemClock.now() })
+  const certificate = await selfSignedCertificate({ names: [HOSTNAME], now: systemClock.now() })
   const listener = createSmtpListener(
     {
-      hostname,
+      hostname: HOSTNAME,
       tls: 'starttls',
       certificate,
       loginNeedsTls: true,
@@ -172,6 +171,26 @@ describe('a dialogue', () => {
       expect(paths.filter((_, n) => !/^5(50 5\.7\.1|50 5\.1\.1|01 5\.5\.[24]) /.test(answers[n]!))).toEqual([])
       expect(replies.slice(-2).map((line) => line.slice(0, 3))).toEqual(['503', '221'])
     }
+  })
+
+  test('takes mail for a postmaster without a domain, in any letter case, where a route takes that of our own name', async () => {
+    const to = ['RCPT TO:<Postmaster>', `RCPT TO:<postMaster@${HOSTNAME.toUpperCase()}>`]
+    const nobody = await dialog(['EHLO mx.author.test', 'MAIL FROM:<>', ...to, 'QUIT'])
+    expect(nobody.slice(2, 4)).toEqual([
+      `550 5.1.1 <Postmaster@${HOSTNAME}>: no such recipient`,
+      `550 5.1.1 <postMaster@${HOSTNAME}>: no such recipient`,
+    ])
+
+    await setup.addDomain(HOSTNAME)
+    await setup.addRoute({ type: 'address', value: `postmaster@${HOSTNAME}` })
+    const taken = await dialog(['EHLO mx.author.test', 'MAIL FROM:<>', ...to, 'DATA', `${MAIL}.`, 'QUIT'])
+    expect(taken.slice(2, 6).map((line) => line.slice(0, 9))).toEqual([
+      '250 2.1.5',
+      '250 2.1.5',
+      '354 end w',
+      '250 2.0.0',
+    ])
+    expect(await fresh()).toMatchObject([{ to: [`Postmaster@${HOSTNAME}`, `postMaster@${HOSTNAME}`], returnPath: '' }])
   })
 
   test('keeps apart who needs another answer, and takes the rest', async () => {

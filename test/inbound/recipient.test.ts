@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Destination } from '../../src/inbound/recipient.ts'
-import { createInboundSetup, type InboundSetup, SESSION, spoken } from './setup.ts'
+import { createInboundSetup, HOSTNAME, type InboundSetup, SESSION, spoken } from './setup.ts'
 
 const DELIVERY = 'dlv_01kams0000abcdefghjkmnpqrs'
 
@@ -71,6 +71,8 @@ describe('a recipient', () => {
     'off@ours.test',
     'postmaster@ours.test',
     'abuse@ours.test',
+    `Postmaster@${HOSTNAME}`,
+    `info@${HOSTNAME}`,
     'inf@ours.test',
     'xinfo@ours.test',
     '"info @"@ours.test',
@@ -87,6 +89,7 @@ describe('a recipient', () => {
   const foreign = [
     'user@foreign.test',
     'info@sub.ours.test',
+    `postmaster@sub.${HOSTNAME}`,
     'info@oursxtest',
     'info@notours.test',
     'info@ours.test.foreign.test',

@@ -18,6 +18,7 @@ import { createRecords, type Records, START } from '../storage/records.ts'
 
 export { START }
 
+export const HOSTNAME = 'mail.postrider.test'
 export const LOOP_TAG = 'k3yed-t4g'
 export const PASSED: Verdicts = { spf: 'pass', dkim: 'pass', dmarc: 'pass', arc: 'none' }
 
@@ -110,6 +111,7 @@ export async function createInboundSetup(
     mintId,
     mailLog: { received: tell('received'), accepted: tell('accepted'), suppressed: tell('suppressed') },
     loopTag: LOOP_TAG,
+    hostname: HOSTNAME,
     wakeInbound: tell('wake inbound'),
     wakeOutbound: tell('wake outbound'),
   })
