@@ -255,6 +255,8 @@ export interface Api {
     get(templateId: string, query?: TemplatesGetQuery, options?: CallOptions): Call<Template>
     /** Change a template; new texts are a new version, and messages sent from now on are made from it.
      *
+     *  What is not given stays as it is. Of several changes at once none is lost; where two give the same field the last one wins, and texts that stood before are kept as versions.
+     *
      *  Needs `manage`. */
     update(templateId: string, body: TemplatesUpdateBody, options?: CallOptions): Call<Template>
     /** Remove a template with its versions; messages made from it stay.

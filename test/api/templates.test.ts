@@ -205,6 +205,18 @@ describe('a change', () => {
     const { body } = await ask('GET', '/v1/templates/welcome')
     expect(body).toMatchObject({ subject: 'S', html: '<i>H</i>', text: 'T', variables: [], version: 4 })
   })
+
+  test('to one text by many at once keeps each as a version, and the last one stands', async () => {
+    const { ask } = await start()
+    await ask('POST', '/v1/templates', { body: WELCOME })
+    const subjects = ['A', 'B', 'C']
+    await Promise.all(subjects.map((subject) => ask('PATCH', '/v1/templates/welcome', { body: { subject } })))
+    const versions = (await ask('GET', '/v1/templates/welcome/versions')).body.data
+    const [last, ...before] = versions.map(({ subject }: { subject: string }) => subject)
+    expect((await ask('GET', '/v1/templates/welcome')).body).toMatchObject({ subject: last, version: 4 })
+    expect([last, ...before.slice(0, 2)].toSorted()).toEqual(subjects)
+    expect(before[2]).toBe(WELCOME.subject)
+  })
 })
 
 test('lists run newest first, page by page, and leave out the texts', async () => {

@@ -81,7 +81,7 @@ const PARAMETERS = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'The same key with the same body gives the first answer again, for 24 hours; nothing is done twice. With another body it is 409. Only successes are remembered.',
+      'The same key with the same body, byte for byte, gives the first answer again, for 24 hours; nothing is done twice. With another body it is 409. Only successes are remembered.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
   },
   Prefer: {

@@ -119,6 +119,8 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       path: '/v1/templates/:template_id',
       permission: 'manage',
       summary: 'Change a template; new texts are a new version, and messages sent from now on are made from it',
+      description:
+        'What is not given stays as it is. Of several changes at once none is lost; where two give the same field the last one wins, and texts that stood before are kept as versions.',
       answers: async () => (await import('../answers/templates.ts')).templateAnswers,
       refusals: ['conflict'],
       example: { subject: 'Welcome, {{ name }}' },
