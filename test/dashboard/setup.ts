@@ -42,8 +42,10 @@ const REPLIES: Record<string, string> = {
 const CHROMIUM = '/usr/bin/chromium'
 /** Without a browser there is nothing to see; CI has one (.ci/run). */
 export const hasBrowser = existsSync(CHROMIUM) || process.env.REAL_PEERS === 'required'
-/** A browser on a busy machine. */
-export const LIMIT_MS = 60_000
+/** A browser on a busy machine: a test takes some seconds alone. */
+export const LIMIT_MS = 180_000
+/** What a page is given to become what a test waits for. */
+const STEP_LIMIT_MS = 45_000
 
 const SHOTS = join(import.meta.dir, '../../dist/test/screenshots')
 
@@ -70,7 +72,7 @@ export async function startDashboard(
     })
     contexts.push(context)
     await context.clock.setFixedTime(house.clock.now())
-    context.setDefaultTimeout(15_000)
+    context.setDefaultTimeout(STEP_LIMIT_MS)
     await context.route(
       (url) => url.origin !== origin && /^https?:$/.test(url.protocol),
       (route) => {
