@@ -1,4 +1,5 @@
 import type { ApiKey } from '../model/api-key.ts'
+import type { MintId } from '../platform/ids.ts'
 import type { Rendered } from './answer.ts'
 import type { Answer, Operation } from './operation.ts'
 
@@ -8,6 +9,14 @@ export interface Exchange {
   operation: Operation | null
   key: ApiKey | null
   headers: Record<string, string>
+}
+
+/** Request → its exchange, with the client's own request id if that is sane, so that its logs and ours meet; else a new
+ *  one. */
+export function openExchange(request: Request, mintId: MintId): Exchange {
+  const given = request.headers.get('x-request-id')
+  const requestId = given !== null && SANE_REQUEST_ID.test(given) ? given : mintId('req')
+  return { requestId, operation: null, key: null, headers: { 'x-request-id': requestId } }
 }
 
 /** Response → the same with the id of its request. */
@@ -36,4 +45,5 @@ export function send(
   return new Response(rendered.body, { status: rendered.status, headers })
 }
 
+const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
 const STREAM_TYPE = 'application/octet-stream'

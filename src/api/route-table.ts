@@ -1,4 +1,4 @@
-import type { Refusal } from '../model/refusal.ts'
+import { Refusal } from '../model/refusal.ts'
 import type { Operation } from './operation.ts'
 
 /** Something outside /v1 that needs no key: health, documents, metrics, the dashboard. */
@@ -9,7 +9,7 @@ export interface Page {
   /** Also answered while the server is shutting down. */
   whileStopping?: boolean
   /** `peer`: the address at the other end of the connection, perhaps a proxy's; null without a socket. */
-  handle: (request: Request, params: Record<string, string>, peer: () => string | null) => Response | Promise<Response>
+  handle: (request: Request, params: Params, peer: () => string | null) => Response | Promise<Response>
 }
 
 /** Another service's way of asking for what we do, below a root of its own: a key is needed there as below /v1, every
@@ -22,6 +22,9 @@ export interface Dialect {
   /** A "no", and the request that gets it → status and JSON. */
   refuse: (refusal: Refusal, request: Request) => { status: number; body: unknown }
 }
+
+/** What a path of a route says where it has a `:name`. */
+export type Params = Record<string, string>
 
 /** One path and what may be done with it. */
 export interface Route {
@@ -68,6 +71,13 @@ export function createRoutes(operations: Operation[], pages: Page[], dialects: D
     pages,
     allow: [...new Set([...operations.keys(), ...pages.keys()])].join(', '),
   }))
+}
+
+/** What stands for the request's method; 404 where there is nothing at all, 405 where there is something else. */
+export function requireMethod<T>(route: Route, found: T | undefined): T {
+  if (found !== undefined) return found
+  if (route.allow === '') throw new Refusal('not_found', 'there is nothing at this path')
+  throw new Refusal('method_not_allowed', `this path takes ${route.allow}`)
 }
 
 interface Entry {

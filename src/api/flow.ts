@@ -1,0 +1,262 @@
+import { type ApiKey, allows } from '../model/api-key.ts'
+import { Refusal } from '../model/refusal.ts'
+import type { Session } from '../model/session.ts'
+import type { ClientAddress } from '../platform/client-address.ts'
+import type { WallClock } from '../platform/clock.ts'
+import type { MintId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import type { Memory } from '../platform/memory.ts'
+import type { Random } from '../platform/random.ts'
+import type { Store } from '../storage/store.ts'
+import type { Once } from '../submission/once.ts'
+import { JSON_TYPE, render } from './answer.ts'
+import { createAudit, type Origin } from './audit.ts'
+import type { Auth } from './auth.ts'
+import { createCall } from './call.ts'
+import { headersOf, STATUS_OF, toBody, toRefusal, unavailable } from './errors.ts'
+import { begin, type Exchange, openExchange, send, withRequestId } from './exchange.ts'
+import { createIdempotency } from './idempotency.ts'
+import type { ClearDoor } from './in-clear.ts'
+import { createLargeAnswers, type LargeAnswer } from './large-answers.ts'
+import { createLargeBodies } from './large-bodies.ts'
+import { liftBase64 } from './lift-base64.ts'
+import type { Call, MakeRemember, Operation } from './operation.ts'
+import { isOperator, requireOperator } from './operator.ts'
+import { perform } from './perform.ts'
+import { type RateLimit, writeRateHeaders } from './rate-limit.ts'
+import { parseBody, parseQuery, readBytes, SMALL_BYTES } from './read.ts'
+import { type Params, type Route, requireMethod } from './route-table.ts'
+import type { OperatorSessions } from './sessions.ts'
+
+export interface FlowOptions {
+  store: Pick<Store, 'auditLog'>
+  clock: WallClock
+  random: Random
+  mintId: MintId
+  limits: { bodyBytes: number }
+  clientAddress: ClientAddress
+  /** The address at the other end of a request's connection; null without a socket. */
+  peerOf: (request: Request) => string | null
+  clearDoor?: ClearDoor
+  auth: Pick<Auth, 'authenticate'>
+  sessions: OperatorSessions
+  /** Whether the operator can sign in with a browser. */
+  hasSessions: boolean
+  rateLimit: RateLimit
+  once: Once
+  log: Log
+  memory: Memory
+  answered?: (request: { operation: string; status: number; durationMs: number }) => void
+}
+
+export interface Flow {
+  /** Never rejects. */
+  serve(request: Request, params: Params, route: Route): Promise<Response>
+  /** What was thrown over a request that found no route → its answer. */
+  fail(thrown: unknown, request: Request): Response
+  /** Requests not answered yet. */
+  underWay(): number
+  isStopping(): boolean
+  /** Refuses new requests with 503, but for pages that are answered all the same; resolves when none is under way. */
+  drain(): Promise<void>
+}
+
+/** THE FLOW of every request, in the contract's order of checks (§1).
+ *
+ *  Nothing of a request is read before its key is known to be valid, and its body not before the key may do what it
+ *  asks for. A request that fails at any step leaves nothing behind; one that succeeded is durable before it is
+ *  answered, so an answer that is lost on the way may be asked for again with its Idempotency-Key. */
+export function createFlow(options: FlowOptions): Flow {
+  const { clock, log, limits, mintId, memory } = options
+  const { auth, sessions, hasSessions, rateLimit, once, peerOf } = options
+  const idempotency = createIdempotency({ once, random: options.random })
+  const largeBodies = createLargeBodies({ clock: clock.steady, memory })
+  const largeAnswers = createLargeAnswers({ clock: clock.steady, memory })
+  const audit = createAudit({ auditLog: options.store.auditLog, mintId, log })
+  let isStopping = false
+  let underWay = 0
+  let onIdle = () => {}
+
+  async function serve(request: Request, params: Params, route: Route): Promise<Response> {
+    const startedAt = clock.steady.now()
+    const exchange = openExchange(request, mintId)
+    underWay++
+    const response = await flow(request, params, route, exchange, clock.now()).catch((thrown) => {
+      return refuse(thrown, route, exchange, request)
+    })
+    underWay--
+    if (underWay === 0) onIdle()
+    const operation = exchange.operation?.id ?? route.path // never the path itself: it may hold an address
+    const { status } = response
+    const durationMs = clock.steady.now() - startedAt
+    options.answered?.({ operation, status, durationMs })
+    log.info('request', {
+      request_id: exchange.requestId,
+      method: request.method,
+      operation,
+      status,
+      key_id: exchange.key?.id,
+      duration_ms: durationMs,
+    })
+    return response
+  }
+
+  async function flow(request: Request, params: Params, route: Route, exchange: Exchange, now: number) {
+    const away = options.clearDoor?.turnAway(request, peerOf(request), !route.guarded) ?? null
+    if (away !== null) return withRequestId(away, exchange)
+    if (!route.guarded) return answerPage(request, params, route, exchange)
+    if (isStopping) throw stopping()
+    if (memory.isShort()) throw unavailable('this server is short of memory, try again soon')
+
+    const { key, session } = identify(request, now)
+    exchange.key = key
+    spendRate(key, session, exchange, now)
+    const operation = requireMethod(route, route.operations.get(request.method))
+    exchange.operation = operation
+    const call = createCall(request, params, key, exchange.requestId, now, () => isLetIn(request))
+    const answered = () => answer(request, operation, call, exchange)
+    return audit(operation, call, () => originOf(request, key), answered)
+  }
+
+  /** Who asks; throws when that is nobody we know. */
+  function identify(request: Request, now: number) {
+    const session = hasSessions ? sessions.of(request, now) : null
+    const { headers } = request
+    const key = session === null ? auth.authenticate(headers.get('authorization'), now) : sessions.keyOf(request, now)
+    return { key, session }
+  }
+
+  function isLetIn(request: Request): boolean {
+    try {
+      identify(request, clock.now())
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /** What follows once it is known who asks for what. */
+  async function answer(request: Request, operation: Operation, call: Call, exchange: Exchange): Promise<Response> {
+    requirePermission(call.key, operation)
+    if (isOperator(call.key)) await sessions.requireTenant(call.key, operation)
+    const held = largeBodies.open(request, call.key.id)
+    const large = largeAnswers.open(request, call.key.id)
+    call.enter = large.enter
+    let bytes = NO_BYTES
+    try {
+      if (operation.body !== undefined) {
+        bytes = await readBytes(request, limits.bodyBytes, clock.steady, held.enter)
+        if (bytes.byteLength > SMALL_BYTES) await held.begin(bytes.byteLength)
+      }
+      return await answerTo(bytes, request, operation, call, exchange, large)
+    } finally {
+      held.leave(bytes.byteLength)
+      large.leave()
+    }
+  }
+
+  async function answerTo(
+    bytes: Uint8Array,
+    request: Request,
+    operation: Operation,
+    call: Call,
+    exchange: Exchange,
+    large: LargeAnswer,
+  ) {
+    const work = (remember: MakeRemember) =>
+      perform(operation, call, {
+        query: () => parseQuery(operation, request.url),
+        body: () => bodyOf(bytes, request, operation),
+        remember,
+      })
+    const idempotencyKey = operation.idempotent ? request.headers.get('idempotency-key') : null
+    if (idempotencyKey === null) {
+      const answered = await work(rememberNothing)
+      const { body } = answered
+      if (body instanceof ReadableStream) return begin({ ...answered, body }, request, exchange)
+      const rendered = render(answered)
+      const slices = large.slicesOf(rendered.body)
+      return slices === null ? send(rendered, exchange) : begin({ ...rendered, body: slices }, request, exchange)
+    }
+    const { rendered, replayed } = await idempotency.run({ operation, call, idempotencyKey, body: bytes }, work)
+    call.isReplayed = replayed
+    if (replayed) exchange.headers['idempotent-replayed'] = 'true'
+    return send(rendered, exchange)
+  }
+
+  /** What is large is read one after another, a piece in each turn, so that others have theirs. */
+  function bodyOf(bytes: Uint8Array, request: Request, operation: Operation): unknown {
+    const { base64At } = operation
+    if (base64At === undefined || bytes.byteLength <= SMALL_BYTES) return parseBody(operation, request, bytes)
+    return largeBodies.inTurn(async () => {
+      const { json, put } = await liftBase64(bytes, base64At)
+      return parseBody(operation, request, json, put)
+    })
+  }
+
+  function originOf(request: Request, key: ApiKey): Origin {
+    return {
+      actor: isOperator(key)
+        ? { type: 'operator', id: key.id, name: 'dashboard' }
+        : { type: 'api_key', id: key.id, name: key.name },
+      ipAddress: options.clientAddress(peerOf(request), request.headers.get('x-forwarded-for')) || null,
+    }
+  }
+
+  async function answerPage(request: Request, params: Params, route: Route, exchange: Exchange) {
+    const page = requireMethod(route, route.pages.get(request.method))
+    if (isStopping && !page.whileStopping) throw stopping()
+    return withRequestId(await page.handle(request, params, () => peerOf(request)), exchange)
+  }
+
+  function spendRate(key: ApiKey, session: Session | null, exchange: Exchange, now: number): void {
+    const rate = session === null ? rateLimit.take(key, now) : rateLimit.takeOperator(session.id, now)
+    writeRateHeaders(exchange.headers, rate)
+    if (rate.allowed) return
+    throw new Refusal('rate_limited', `more than ${rate.limit} requests a minute`, {
+      retryAfterSeconds: rate.resetSeconds,
+    })
+  }
+
+  function refuse(thrown: unknown, route: Route | null, exchange: Exchange, request: Request): Response {
+    const refusal = toRefusal(thrown)
+    if (refusal !== thrown) {
+      const operation = exchange.operation?.id ?? route?.path
+      log.error('request failed', { request_id: exchange.requestId, operation, error: thrown })
+    }
+    const headers = headersOf(refusal)
+    if (refusal.reason === 'method_not_allowed' && route !== null) headers.allow = route.allow
+    const own = { status: STATUS_OF[refusal.reason], body: toBody(refusal, exchange.requestId) }
+    const { status, body } = route?.dialect?.refuse(refusal, request) ?? own
+    return send({ status, body: JSON.stringify(body), contentType: JSON_TYPE, headers }, exchange)
+  }
+
+  return {
+    serve,
+    fail: (thrown, request) => refuse(thrown, null, openExchange(request, mintId), request),
+    underWay: () => underWay,
+    isStopping: () => isStopping,
+    drain: () => {
+      isStopping = true
+      return new Promise((resolve) => {
+        onIdle = resolve
+        if (underWay === 0) resolve()
+      })
+    },
+  }
+}
+
+const NO_BYTES: Uint8Array = new Uint8Array(0)
+const rememberNothing: MakeRemember = () => undefined
+
+function stopping(): Refusal {
+  return unavailable('this server is shutting down')
+}
+
+function requirePermission(key: ApiKey, operation: Operation): void {
+  requireOperator(key, operation)
+  if (allows(key.permissions, operation.permission)) return
+  throw new Refusal('forbidden', `this key lacks the permission ${operation.permission}`, {
+    details: { required: operation.permission, held: key.permissions },
+  })
+}

@@ -1,0 +1,110 @@
+import { Elysia } from 'elysia'
+import type { Certificate } from '../platform/certificate.ts'
+import type { Supply } from '../platform/descriptors.ts'
+import type { Log } from '../platform/log.ts'
+import type { Flow } from './flow.ts'
+import { createListener, type Listener } from './listener.ts'
+import type { Route } from './route-table.ts'
+
+export interface SocketsOptions extends Pick<Flow, 'serve' | 'fail'> {
+  routes: Route[]
+  limits: { bodyBytes: number }
+  hstsSeconds?: number
+  watchDescriptors?: (tell: (supply: Supply) => void) => () => void
+  /** Called when file descriptors are short. */
+  endStreams: () => void
+  log: Log
+}
+
+export interface Sockets {
+  /** Binds, port 0 included → what was bound; with a certificate for HTTPS. Rejects when the address is taken. */
+  listen(address: Address, certificate?: Certificate): Promise<Address>
+  /** For HTTPS connections from now on. */
+  useCertificate(certificate: Certificate): void
+  /** The same requests without a socket. */
+  fetch(request: Request): Promise<Response>
+  /** The address at the other end of a request's connection; null without a socket. */
+  peerOf(request: Request): string | null
+  /** Takes no more connections; resolves when those that stand have ended. */
+  close(): Promise<void>
+  /** Cuts them. */
+  cut(): Promise<void>
+}
+
+/** The sockets that requests come through, HTTP and HTTPS, and the router that finds each its route. */
+export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...options }: SocketsOptions): Sockets {
+  const app = new Elysia({
+    systemRouter: false, // one router for sockets and for fetch()
+    // Or every path is unknown to callers whose Host has fewer than four characters, like `api` in a closed network.
+    handler: { standardHostname: false },
+  })
+  // HTTP/1.0 without a Host: the URL is a path alone, in which neither the router nor `new URL` finds its way.
+  const nameless = new WeakMap<Request, Request>()
+  app.wrap((answer) => (request: Request) => {
+    if (!request.url.startsWith('/')) return answer(request)
+    const named = new Request(`http://localhost${request.url}`, request)
+    nameless.set(named, request)
+    return answer(named)
+  })
+  // The last net, for what Elysia itself could not do with a request.
+  app.onError(({ error, request }) => fail(error, request))
+  for (const route of routes) {
+    app.all(route.path, ({ request, params }) => serve(request, params ?? {}, route), { parse: 'none' })
+  }
+
+  const answerPlain = (request: Request) => app.fetch(request)
+  const answerSecure = (request: Request) => {
+    // The router looks for the path behind `http://` (standardHostname above), where `https://` has a slash more.
+    Object.defineProperty(request, 'url', { value: request.url.replace(/^https:/, 'http:') })
+    return app.fetch(request)
+  }
+  const answerStrictly = async (request: Request) => {
+    const response = await answerSecure(request)
+    response.headers.set('strict-transport-security', `max-age=${hstsSeconds}`)
+    return response
+  }
+
+  const listeners: Listener[] = []
+  const addListener = (answer: (request: Request) => Response | Promise<Response>) => {
+    const listener = createListener({
+      fetch: answer,
+      // Bun's own 413 has no body; ours comes first for everything up to four times the limit.
+      maxBodyBytes: limits.bodyBytes * 4 + 1_048_576,
+      idleSeconds: 60, // slow uploads, and `Prefer: wait` of up to 30 s
+      watch: options.watchDescriptors ?? (() => () => {}),
+      onShut: () => {
+        options.endStreams()
+        options.log.warn('file descriptors are short: no HTTP connections are taken for the moment')
+      },
+    })
+    listeners.push(listener)
+    return listener
+  }
+
+  return {
+    async listen(at, certificate) {
+      app.compile()
+      const answer = certificate === undefined ? answerPlain : hstsSeconds ? answerStrictly : answerSecure
+      return addListener(answer).open(at, certificate)
+    },
+    useCertificate: (certificate) => {
+      for (const listener of listeners) listener.useCertificate(certificate)
+    },
+    fetch: async (request) => app.handle(request),
+    peerOf: (request) => {
+      const known = nameless.get(request) ?? request
+      return listeners.reduce<string | null>((found, listener) => found ?? listener.addressOf(known), null)
+    },
+    close: async () => {
+      await Promise.all(listeners.map((listener) => listener.close()))
+    },
+    cut: async () => {
+      await Promise.all(listeners.map((listener) => listener.cut()))
+    },
+  }
+}
+
+interface Address {
+  host: string
+  port: number
+}
