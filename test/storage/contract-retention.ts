@@ -190,6 +190,19 @@ export function retentionPromises(holds: Holds): void {
     expect(await messageIds(store)).toHaveLength(150)
   })
 
+  holds('what stays takes its time as well: a step looks at one record when it has none', async (store, records) => {
+    await found(store, records)
+    await accept(store, ...Array.from({ length: 5 }, () => records.accepted()))
+    await accept(store, ...Array.from({ length: 5 }, () => records.accepted({ ...OVER, createdAt: START + DAY })))
+    const { message } = await accept(store, records.accepted(OVER))
+    const request = { organizationId: ORGANIZATION, before: START + DAY, unsubscribableSince: START }
+    const step = () => store.retention.remove({ ...request, timeIsUp: () => true })
+    for (let looked = 0; looked < 10; looked++) expect(await step()).toBe(true)
+    expect(await store.messages.get(message.id)).not.toBeNull()
+    await step()
+    expect(await store.messages.get(message.id)).toBeNull()
+  })
+
   holds('whoever got removed mail can be told from its delivery for as long as asked', async (store, records) => {
     await found(store, records)
     const sent = { status: 'delivered' as const, nextAttemptAt: null, attempts: 1, lastAttemptAt: START + 5 }

@@ -126,11 +126,11 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /^SEARCH messages USING INDEX messages_of_organization \(organization_id=\? AND number>\?\)$/,
   ],
   [
-    /^select number, created_at as at from events/,
+    /^select number from events where organization_id = \? and created_at < \?/,
     /^SEARCH events USING COVERING INDEX events_by_time \(organization_id=\? AND created_at<\?\)$/,
   ],
   [
-    /^select number, received_at as createdAt/,
+    /^select number, received_at as receivedAt/,
     /^SEARCH inbound_messages USING INDEX inbound_messages_of_organization \(organization_id=\? AND number>\?\)$/,
   ],
   [/^delete from inbound_raws/, /COVERING INDEX inbound_messages_of_raw \(raw_number=\?\)/],

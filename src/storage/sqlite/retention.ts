@@ -3,12 +3,13 @@ import type { Retention } from '../store.ts'
 import { type ContentParts, PART_BYTES } from './content-parts.ts'
 import type { Connection } from './driver.ts'
 import type { EventKinds } from './event-kinds.ts'
+import { nextTurn } from './page.ts'
 import type { Space } from './space.ts'
 import type { Writer } from './writer.ts'
 
 // In the order of acceptance, so that what is old comes first; what is still open is stepped over once a pass.
-const MESSAGES = `select number, organization_id as organizationId, status, tags, created_at as createdAt,
-    size_bytes as sizeBytes, max(created_at, coalesce(scheduled_at, 0)) as at
+const MESSAGES = `select number, status, tags, created_at as createdAt, size_bytes as sizeBytes,
+    max(created_at, coalesce(scheduled_at, 0)) as at
   from messages where organization_id = ? and number > ? order by number limit ?`
 const KEEP_UNSUBSCRIBABLE = `insert into unsubscribables (delivery_id, organization_id, domain_id, message_id, sender,
     email, sent_at)
@@ -20,12 +21,11 @@ const UNTAG = 'delete from message_tags where organization_id = ? and tag = ? an
 const UNINDEX = 'delete from message_search where rowid = ?'
 const REMOVE_MESSAGE = 'delete from messages where number = ?'
 
-const EVENTS = `select number, created_at as at from events
-  where organization_id = ? and created_at < ? order by created_at limit ?`
+const EVENTS = `select number from events where organization_id = ? and created_at < ? order by created_at limit ?`
 const REMOVE_EVENT = 'delete from events where number = ?'
 
-const INBOUND = `select number, received_at as createdAt, received_at as at, delivery_status as status,
-    size_bytes as sizeBytes, raw_number as rawNumber
+const INBOUND = `select number, received_at as receivedAt, delivery_status as status, size_bytes as sizeBytes,
+    raw_number as rawNumber
   from inbound_messages where organization_id = ? and number > ? order by number limit ?`
 const REMOVE_INBOUND = 'delete from inbound_messages where number = ?'
 const REMOVE_RAW = `delete from inbound_raws
@@ -34,11 +34,17 @@ const REMOVE_RAW = `delete from inbound_raws
 const PRUNE_UNSUBSCRIBABLES = `delete from unsubscribables where delivery_id in (
     select delivery_id from unsubscribables where sent_at < ? limit ?)`
 
-/** Records looked at in one go, and so the most that one transaction removes, should the caller's time stand still. */
-const SLICE = 100
+/** Records read in one go. Of an organization that sends little each lies on a page of its own, which may have to come
+ *  from the disk. Tests are told of it. */
+export const SLICE = 16
+/** Looked at in one transaction, should the caller's time stand still. */
+const LOOKS = 100
+/** So many young ones in a row, and no older one is behind them: commits follow the clock but for some. */
+const YOUNG_MAX = 100
 /** Of content in one transaction: only the commit, which the caller's time does not see, writes its blank pages. */
 const SLICE_BYTES = 2 * PART_BYTES
-/** Messages taken out of the search index before it is merged, which steps over them in one go: two milliseconds. */
+/** Messages taken out of the search index before it is merged, which steps over them in one go: some milliseconds, thirty
+ *  where they come from the disk. */
 const UNINDEXED_MAX = 4096
 
 /** What the plans no longer keep, taken away in small steps.
@@ -57,7 +63,7 @@ export function sqliteRetention(
   const untag = db.prepare(UNTAG)
   const unindex = db.prepare(UNINDEX)
   const removeMessage = db.prepare(REMOVE_MESSAGE)
-  const events = db.prepare(EVENTS)
+  const events = db.prepare(EVENTS).pluck()
   const removeEvent = db.prepare(REMOVE_EVENT)
   const inbound = db.prepare(INBOUND)
   const removeInbound = db.prepare(REMOVE_INBOUND)
@@ -67,93 +73,85 @@ export function sqliteRetention(
   /** How far the present pass over an organization has come; the order of kinds is that of the walks. */
   const places = new Map<string, Place>()
 
-  const messageWalk: Walk = (request, after) => {
-    const rows = messages.all(request.organizationId, after, SLICE) as MessageRow[]
-    return {
-      isEnd: rows.length < SLICE || rows.every(({ createdAt }) => createdAt >= request.before),
-      records: rows.map((row) => ({
-        number: row.number,
-        remove:
-          row.at >= request.before || !isOver(row.status)
-            ? null
-            : () => {
-                keepUnsubscribable.run(row.number, request.unsubscribableSince)
-                for (const tag of JSON.parse(row.tags) as string[]) untag.run(row.organizationId, tag, row.number)
-                unindex.run(row.number)
-                unindexed++
-                parts.letGo('content', row.number)
-                removeMessage.run(row.number)
-                return row.sizeBytes
-              },
-      })),
-    }
-  }
-  const eventWalk: Walk = (request) => {
-    const rows = events.all(request.organizationId, request.before, SLICE) as { number: number }[]
-    const remove = (number: number) => () => {
-      removeEvent.run(number)
-      return 0
-    }
-    const records = rows.map(({ number }) => ({ number, remove: remove(number) }))
-    return { isEnd: rows.length < SLICE, records }
-  }
-  const kindWalk: Walk = ({ organizationId }) => {
-    const ranges = kinds.emptied(organizationId, SLICE)
-    const remove = (range: number) => () => {
-      kinds.remove(organizationId, range)
-      return 0
-    }
-    return { isEnd: ranges.length < SLICE, records: ranges.map((range) => ({ number: range, remove: remove(range) })) }
-  }
-  const inboundWalk: Walk = (request, after) => {
-    const rows = inbound.all(request.organizationId, after, SLICE) as InboundRow[]
-    return {
-      isEnd: rows.length < SLICE || rows.every(({ createdAt }) => createdAt >= request.before),
-      records: rows.map(({ number, at, status, rawNumber, sizeBytes }) => ({
-        number,
-        remove:
-          at >= request.before || status === 'pending'
-            ? null
-            : () => {
-                removeInbound.run(number)
-                if (rawNumber === null || removeRaw.run(rawNumber).changes === 0) return 0
-                parts.letGo('parsed', rawNumber)
-                parts.letGo('raw', rawNumber)
-                return 2 * sizeBytes
-              },
-      })),
-    }
-  }
+  const messageWalk: Walk = ({ organizationId, before, unsubscribableSince }, after) =>
+    (messages.all(organizationId, after, SLICE) as MessageRow[]).map((row) => {
+      const { number, createdAt, at, status, tags, sizeBytes } = row
+      const remove = () => {
+        keepUnsubscribable.run(number, unsubscribableSince)
+        for (const tag of JSON.parse(tags) as string[]) untag.run(organizationId, tag, number)
+        unindex.run(number)
+        unindexed++
+        parts.letGo('content', number)
+        removeMessage.run(number)
+        return sizeBytes
+      }
+      return { number, isYoung: createdAt >= before, remove: at < before && isOver(status) ? remove : null }
+    })
+  const eventWalk: Walk = ({ organizationId, before }) =>
+    (events.all(organizationId, before, SLICE) as number[]).map((number) => {
+      const remove = () => {
+        removeEvent.run(number)
+        return 0
+      }
+      return { number, isYoung: false, remove }
+    })
+  const kindWalk: Walk = ({ organizationId }) =>
+    kinds.emptied(organizationId, SLICE).map((range) => {
+      const remove = () => {
+        kinds.remove(organizationId, range)
+        return 0
+      }
+      return { number: range, isYoung: false, remove }
+    })
+  const inboundWalk: Walk = ({ organizationId, before }, after) =>
+    (inbound.all(organizationId, after, SLICE) as InboundRow[]).map((row) => {
+      const { number, receivedAt, status, rawNumber, sizeBytes } = row
+      const isYoung = receivedAt >= before
+      const remove = () => {
+        removeInbound.run(number)
+        if (rawNumber === null || removeRaw.run(rawNumber).changes === 0) return 0
+        parts.letGo('parsed', rawNumber)
+        parts.letGo('raw', rawNumber)
+        return 2 * sizeBytes
+      }
+      return { number, isYoung, remove: isYoung || status === 'pending' ? null : remove }
+    })
   /** Since the search index was merged. */
   let unindexed = 0
   const walks = [messageWalk, eventWalk, kindWalk, inboundWalk]
 
-  /** One slice of what comes at `place` → where to go on; null when the organization is through. */
-  const step = (request: Request, { walk, after }: Place): Place | null => {
-    if (parts.removeSome(request.timeIsUp)) return { walk, after }
+  /** Some of what comes at `place` → where to go on; null when the organization is through. */
+  const step = (request: Request, place: Place): Place | null => {
+    if (parts.removeSome(request.timeIsUp)) return place
     if (unindexed >= UNINDEXED_MAX) {
-      if (space.mergeSearch(request.timeIsUp)) return { walk, after }
+      if (space.mergeSearch(request.timeIsUp)) return place
       unindexed = 0
     }
-    if (walk === walks.length) return null
-    const { records, isEnd } = walks[walk]!(request, after)
+    const read = walks[place.walk]
+    if (read === undefined) return null
+    let { walk, after, young } = place
     let bytes = 0
-    for (const { number, remove } of records) {
-      if (remove === null) continue
-      bytes += remove()
-      if (request.timeIsUp() || bytes >= SLICE_BYTES) return { walk, after: number }
+    for (let looks = 0; ; ) {
+      const slice = read(request, after)
+      for (const { number, isYoung, remove } of slice) {
+        after = number
+        young = isYoung ? young + 1 : 0
+        bytes += remove?.() ?? 0
+        looks++
+        if (request.timeIsUp() || bytes >= SLICE_BYTES || looks === LOOKS) return { walk, after, young }
+      }
+      if (slice.length < SLICE || young >= YOUNG_MAX) return { walk: walk + 1, ...START }
     }
-    if (!isEnd) return { walk, after: records.at(-1)!.number }
-    return { walk: walk + 1, after: 0 }
   }
 
   return {
     remove: async (request) => {
-      const place = places.get(request.organizationId) ?? { walk: 0, after: 0 }
+      const place = places.get(request.organizationId) ?? { walk: 0, ...START }
       const next = await writer.write(() => {
         request.timeIsUp()
         return step(request, place)
       })
+      await nextTurn()
       space.copyLog()
       if (next === null) places.delete(request.organizationId)
       else places.set(request.organizationId, next)
@@ -165,6 +163,7 @@ export function sqliteRetention(
         timeIsUp()
         return space.giveBack(timeIsUp)
       })
+      await nextTurn()
       space.copyLog()
       return isMore
     },
@@ -174,22 +173,28 @@ export function sqliteRetention(
 
 type Request = Parameters<Retention['remove']>[0]
 
-/** Records in their order, from the one after `after` on; removing one tells how long its content was, at most. */
-type Walk = (
-  request: Request,
-  after: number,
-) => { records: { number: number; remove: (() => number) | null }[]; isEnd: boolean }
+/** The next slice of records after `after`; removing one, where it may go, tells how long its content was, at most. */
+type Walk = (request: Request, after: number) => Found[]
+
+interface Found {
+  number: number
+  isYoung: boolean
+  remove: (() => number) | null
+}
 
 interface Place {
   walk: number
   after: number
+  /** Young ones in a row. */
+  young: number
 }
+
+const START = { after: 0, young: 0 }
 
 const isOver = (status: MessageStatus) => status === 'partial' || isFinal(status)
 
 interface MessageRow {
   number: number
-  organizationId: string
   status: MessageStatus
   tags: string
   sizeBytes: number
@@ -200,8 +205,7 @@ interface MessageRow {
 
 interface InboundRow {
   number: number
-  createdAt: number
-  at: number
+  receivedAt: number
   status: string | null
   sizeBytes: number
   rawNumber: number | null
