@@ -24,7 +24,7 @@ const OWN_FROM = `select id from messages where organization_id = ? and number >
 
 /** Of the main thread's time. Then the page ends, be it full or not, and tells where to go on; but not before so many
  *  numbers are behind, or a cold or crowded machine would give short pages of a store that holds little. */
-const ENOUGH_MS = 20
+const ENOUGH_MS = 12
 const FEWEST_NUMBERS = 2_048
 
 export type MessageList = (filter: MessageFilter, page: PageRequest) => Promise<Page<Message>>
