@@ -24,7 +24,7 @@ try {
   check('try --once walks the whole way', program, ['try', '--once'])
   await checkRunning('/docs, /openapi.json and the dashboard are in the program', program, documentsAreThere)
   await checkRunning('listen posts the events of a mail, signed', program, eventsArePosted)
-  await checkServer('a server begins once more without the last compiler, as the same process', program)
+  await checkServer('a server begins once more with its settings of the runtime, as the same process', program)
   writeFileSync(join(folder, 'bunfig.toml'), 'preload = ["./stray.ts"]\n')
   writeFileSync(join(folder, 'stray.ts'), 'process.exit(99)\n')
   writeFileSync(join(folder, '.env'), 'POSTRIDER_NO_SUCH_KEY=1\n')
@@ -133,8 +133,8 @@ async function checkServer(name: string, program: string): Promise<void> {
   const environment = isReady ? readFileSync(`/proc/${running.pid}/environ`, 'utf8') : ''
   const command = isReady ? readFileSync(`/proc/${running.pid}/cmdline`, 'utf8') : ''
   running.kill('SIGTERM')
-  const isGood =
-    (await running.exited) === 0 && environment.includes('useFTLJIT=0') && command === `${args.join('\0')}\0`
+  const isSet = environment.includes('useFTLJIT=0') && environment.includes('forceRAMSize=')
+  const isGood = (await running.exited) === 0 && isSet && command === `${args.join('\0')}\0`
   clearTimeout(limit)
   console.log(`${isGood ? 'ok' : 'NOT OK'}: ${name}`)
   if (isGood) return

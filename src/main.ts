@@ -1,7 +1,7 @@
-import { withoutLastCompiler } from './platform/last-compiler.ts'
+import { withRuntimeSettings } from './platform/runtime-settings.ts'
 
 const args = process.argv.slice(2)
-if (args[0] === 'serve') withoutLastCompiler()
+if (args[0] === 'serve') withRuntimeSettings()
 const { runCommand } = await import('./cli/program.ts')
 const { flushLog } = await import('./platform/log.ts')
 

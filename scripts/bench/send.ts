@@ -38,6 +38,7 @@ async function endToEnd({ scratch, messages, note }: Bench, binary: Binary, with
   const mail = bodies.mail(scratch)
   await load(server, 20, WARM_UP, mail)
   await until(async () => (await sink.mails()) === WARM_UP)
+  if (receiver !== null) await until(async () => (await receiver.posts()) === WARM_UP)
 
   const cpuBefore = server.cpuSeconds()
   const startedAt = performance.now()
