@@ -7,13 +7,15 @@
  *  runs in turn with this one. `--keep` adds to the values in FILE, so that parts can be measured one at a time and still
  *  make one table; `--rounds 0` only prints it. `--markdown` prints the table of the README. Generator, sink and receiver
  *  are processes of their own on the same machine: compare within one run only. `--only size --data DIR` measures with a
- *  million waiting (bench/size.ts), which takes a folder of twelve gigabytes and its time. Exit code 1 when a part failed. */
+ *  million waiting (bench/size.ts), which takes a folder of twelve gigabytes and its time. `--only field --data DIR` sets other mail servers
+ *  beside ours (bench/field.ts). Exit code 1 when a part failed. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { accept } from './bench/accept.ts'
 import { claim } from './bench/claim.ts'
+import { field } from './bench/field.ts'
 import { createFigures } from './bench/figures.ts'
 import { footprint } from './bench/footprint.ts'
 import { inbound } from './bench/inbound.ts'
@@ -26,7 +28,7 @@ import { waiting } from './bench/waiting.ts'
 import { webhooks } from './bench/webhooks.ts'
 
 const QUICK: Part[] = [send, accept, isolation, claim, webhooks, inbound, latency, footprint]
-const PARTS: Part[] = [...QUICK, streams, waiting]
+const PARTS: Part[] = [...QUICK, streams, waiting, ...field]
 
 const { values: options } = parseArgs({
   options: {
@@ -39,10 +41,10 @@ const { values: options } = parseArgs({
     markdown: { type: 'boolean', default: false },
   },
 })
-const parts = options.only.split(',').map((wanted) => {
-  const part = PARTS.find(({ name }) => name === wanted)
-  if (part === undefined) throw new Error(`no part ${wanted}; there are ${PARTS.map(({ name }) => name).join(', ')}`)
-  return part
+const parts = options.only.split(',').flatMap((wanted) => {
+  const found = PARTS.filter(({ name }) => name === wanted || name.startsWith(`${wanted}.`))
+  if (found.length === 0) throw new Error(`no part ${wanted}; there are ${PARTS.map(({ name }) => name).join(', ')}`)
+  return found
 })
 const binaries: Binary[] = [
   { name: 'this', file: join(import.meta.dir, '../dist/postrider') },

@@ -12,6 +12,17 @@ export const bodies = {
     const one = { ...ENVELOPE, html: html(1_024), ...tomorrow() }
     return written(scratch, 'batch.json', { messages: Array.from({ length: 500 }, () => one) })
   },
+  /** One of 1 KB to each of at most 500 addresses, in one request. */
+  batchTo: (scratch: string, addresses: string[]) => {
+    const messages = addresses.map((to) => ({ ...ENVELOPE, to, html: html(1_024) }))
+    return written(scratch, 'batch-to.json', { messages })
+  },
+  /** The mail of 10 KB HTML, or another size, as an application would bring it by SMTP. */
+  smtp: (scratch: string, size = 10_240) => {
+    const file = join(scratch, `mail-${size}.eml`)
+    writeFileSync(file, `${HEAD}\r\n${html(size).replaceAll('\n', '\r\n')}\r\n`)
+    return file
+  },
 }
 
 const ENVELOPE = {
@@ -20,6 +31,17 @@ const ENVELOPE = {
   subject: 'A receipt',
   metadata: { order: 7 },
 }
+
+const HEAD = [
+  `From: ${ENVELOPE.from}`,
+  `To: ${ENVELOPE.to}`,
+  `Subject: ${ENVELOPE.subject}`,
+  `Date: ${new Date().toUTCString()}`,
+  'Message-ID: <1@bench.example>',
+  'MIME-Version: 1.0',
+  'Content-Type: text/html; charset=utf-8',
+  '',
+].join('\r\n')
 
 /** A body of about `size` bytes that reads, and compresses, like a real mail rather than like one repeated letter. */
 export function html(size: number): string {

@@ -8,21 +8,23 @@ export interface Figure {
   unit?: string
   /** What is to be reached. */
   mark?: { atLeast: number } | { atMost: number }
+  /** Of whom it is measured side by side, in place of the binaries. */
+  columns?: string[]
 }
 
-/** The values of a figure, round by round, for each binary; `machine` for those that need none. */
-interface Row extends Figure {
-  values: Partial<Record<Who, number[]>>
+/** The values of a figure, round by round, for each binary or column; `machine` for those that need none. */
+export interface Row extends Figure {
+  values: Record<string, number[] | undefined>
 }
 type Who = 'this' | 'against' | 'machine'
 
 /** All values of a run, and its tables. */
 export interface Figures {
-  note(who: Who, figure: Figure, value: number): void
+  note(who: string, figure: Figure, value: number): void
   latest(who: Who, figure: Figure): number | undefined
-  /** Lines of median (min–max), and beside an earlier binary their ratio. */
+  /** Lines of median (min–max), and beside an earlier binary their ratio; then the table of those with columns. */
   asText(): string
-  /** What the README shows: this binary's figures with their marks. */
+  /** What the README shows: this binary's figures with their marks; then the table of those with columns. */
   asMarkdown(): string
   /** Writes the values to a file that `createFigures` takes up again. */
   keep(file: string): void
@@ -42,15 +44,15 @@ export function createFigures(file: string | null): Figures {
       console.error(`${who}: ${figure.what}: ${format(value)}`)
     },
     latest: (who, figure) => rows.get(figure.what)?.values[who]?.at(-1),
-    asText: () => [machine(), ...[...rows.values()].flatMap(lines)].join('\n'),
-    asMarkdown: () =>
-      [
-        `Measured on ${machine()}:`,
-        '',
-        '| What | Median (min–max) | Mark | |',
-        '|---|---|---|---|',
-        ...[...rows.values()].flatMap(markdown),
-      ].join('\n'),
+    asText: () => [machine(), ...[...rows.values()].flatMap(lines), ...sideBySide([...rows.values()])].join('\n'),
+    asMarkdown: () => {
+      const known = [...rows.values()]
+      const own = known.flatMap(markdown)
+      const head = ['', '| What | Median (min–max) | Mark | |', '|---|---|---|---|']
+      return [`Measured on ${machine()}:`, ...(own.length === 0 ? [] : [...head, ...own]), ...sideBySide(known)].join(
+        '\n',
+      )
+    },
     keep: (target) => writeFileSync(target, JSON.stringify({ machine: machine(), rows: [...rows.values()] }, null, 1)),
   }
 }
@@ -89,6 +91,22 @@ function markdown(row: Row): string[] {
   const unit = row.unit === undefined ? '' : ` ${row.unit}`
   const mark = row.mark === undefined ? '' : `${markOf(row.mark)}${unit}`
   return [`| ${row.what} | ${spread(values)}${unit} | ${mark} | ${isMet(row, values) === false ? 'missed' : ''} |`]
+}
+
+/** The rows with columns → the lines of one table, behind an empty line; none without such rows. A column without a value
+ *  in any row is left out. */
+export function sideBySide(rows: Row[]): string[] {
+  const shown = rows.filter(({ columns }) => columns !== undefined)
+  const names = [...new Set(shown.flatMap(({ columns }) => columns!))]
+  const columns = names.filter((name) => shown.some(({ values }) => values[name] !== undefined))
+  if (columns.length === 0) return []
+  const cell = (values: number[] | undefined) => (values === undefined ? '–' : spread(values))
+  return [
+    '',
+    `| What | ${columns.join(' | ')} |`,
+    `|${'---|'.repeat(columns.length + 1)}`,
+    ...shown.map(({ what, values }) => `| ${what} | ${columns.map((name) => cell(values[name])).join(' | ')} |`),
+  ]
 }
 
 function verdict(row: Row, who: Who, values: number[]): string {

@@ -56,7 +56,7 @@ const LARGE_100: Figure = {
 }
 
 /** A newsletter's 10 KB mail and one of 25 MB, signed, in files; and what DNS says of their author. */
-function authorsMail(scratch: string): { small: string; large: string; zone: ZoneRecord[] } {
+export function authorsMail(scratch: string): { small: string; large: string; zone: ZoneRecord[] } {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const sign = (mail: Uint8Array) => {
     const key = { domain: 'author.example', selector: 's1', algorithm: 'rsa-sha256' as const, privateKey }

@@ -25,8 +25,8 @@ export interface Bench {
   messages: number
   /** From 0. */
   round: number
-  /** Keeps a value of this round. */
-  note: (who: Binary | null, figure: Figure, value: number) => void
+  /** Keeps a value of this round, of a binary, a column of the figure, or the machine. */
+  note: (who: { name: string } | null, figure: Figure, value: number) => void
   /** The value of this round, if it was noted. */
   noted: (who: Binary, figure: Figure) => number | undefined
 }

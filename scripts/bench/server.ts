@@ -45,7 +45,7 @@ export interface Home {
 export async function openServer(file: string, settings: Settings): Promise<Server> {
   const folder = mkdtempSync(join(settings.scratch, 'server-'))
   const dataDir = join(folder, 'data')
-  const zone = await startZone([...ZONE, ...(settings.zone ?? [])])
+  const zone = await startZone([...SINK_ZONE, ...(settings.zone ?? [])])
   const config = join(folder, 'config.toml')
   writeFileSync(config, configOf(settings, dataDir, zone))
   const made = JSON.parse(await run(file, ['init', '--config', config, '--domain', 'bench.example', '--json']))
@@ -81,7 +81,7 @@ export async function create({ http, key }: Server, path: string, body: object):
   if (response.status !== 201) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`)
 }
 
-const ZONE: ZoneRecord[] = [
+export const SINK_ZONE: ZoneRecord[] = [
   { name: 'sink.example', type: 'MX', data: { preference: 10, exchange: 'mx.sink.example' } },
   { name: 'mx.sink.example', type: 'A', data: '127.0.0.1' },
   { name: 'hooks.example', type: 'A', data: '127.0.0.1' },

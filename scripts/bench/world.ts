@@ -26,14 +26,17 @@ export async function load(
   return result
 }
 
-/** Brings the mail in `file` that many times. Rejects when one is not taken. */
+/** Brings the mail in `file` that many times. `extra`: `stepwise` sends each command when the one before is answered.
+ *  Rejects when one is not taken. */
 export async function deliver(
-  { smtpInbound }: Server,
+  { smtpInbound }: Pick<Server, 'smtpInbound'>,
   connections: number,
   count: number,
   file: string,
+  recipient = 'inbox@bench.example',
+  extra = '',
 ): Promise<LoadResult> {
-  const args = [smtpInbound, String(connections), String(count), file, 'inbox@bench.example']
+  const args = [smtpInbound, String(connections), String(count), file, recipient, extra]
   const result = await runProgram<LoadResult>('sender', ...args)
   if (result.failed > 0) throw new Error(`${result.failed} of ${count} mails were not taken`)
   return result

@@ -28,6 +28,14 @@ test('a wildcard stands for names that are not there, and only for those', async
   expect(await ask('wild.test', 'A')).toMatchObject({ rcode: 'NOERROR', answers: [] })
 })
 
+test('it listens where it is told to', async () => {
+  const elsewhere = await startZone([], { host: '127.0.0.9', port: 0 })
+  const [host, port] = elsewhere.address.split(':')
+  expect(host).toBe('127.0.0.9')
+  await expect(startZone([], { host: host!, port: Number(port) })).rejects.toThrow()
+  await elsewhere.stop()
+})
+
 test('negative answers carry a SOA', async () => {
   expect((await ask('nowhere.test', 'A')).authorities).toMatchObject([{ type: 'SOA', data: { minimum: 1 } }])
 })

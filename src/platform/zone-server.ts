@@ -38,10 +38,10 @@ export interface ZoneRecord {
  *  another id than asked. */
 export type ZoneFailure = 'SERVFAIL' | 'REFUSED' | 'timeout' | 'truncate' | 'wrong_id'
 
-/** Records → a running server on a free port of 127.0.0.1. `*.example` stands for the names below example
+/** Records → a running server on a free port of 127.0.0.1, or at the address that is given. `*.example` stands for the names below example
  *  that are not there themselves (RFC 4592). CNAMEs are followed inside the zone. No data and NXDOMAIN come
  *  with the closest SOA given, else with one whose negative TTL is one second. Rejects when no port is free. */
-export async function startZone(records: ZoneRecord[] = []): Promise<Zone> {
+export async function startZone(records: ZoneRecord[] = [], at = { host: '127.0.0.1', port: 0 }): Promise<Zone> {
   const names: Names = new Map()
   const failures = new Map<string, ZoneFailure>()
   const queries: Zone['queries'] = []
@@ -74,7 +74,7 @@ export async function startZone(records: ZoneRecord[] = []): Promise<Zone> {
   for (const { name, type, data, ttlSeconds } of records) {
     set(name, type, [...(names.get(fold(name))?.get(type)?.data ?? []), data], ttlSeconds)
   }
-  const listeners = await listen(respond)
+  const listeners = await listen(respond, at)
   return {
     address: listeners.address,
     set,
@@ -126,16 +126,16 @@ function udpLimit(query: DecodedPacket): number {
 
 type Respond = (message: Buffer, transport: 'udp' | 'tcp') => Buffer | null
 
-/** TCP takes any free port, UDP the same number; when somebody holds that one, both try again. */
-async function listen(respond: Respond): Promise<{ address: string; stop: () => Promise<void> }> {
+/** TCP takes the port, any free one for 0, and UDP the same number; when somebody holds that one, both try again. */
+async function listen(respond: Respond, { host, port: wanted }: { host: string; port: number }) {
   for (let tries = 10; ; tries--) {
     const connections = new Set<net.Socket>()
     const tcp = net.createServer((socket) => serveTcp(socket, connections, respond))
-    tcp.listen(0, '127.0.0.1')
+    tcp.listen(wanted, host)
     await once(tcp, 'listening')
     const { port } = tcp.address() as net.AddressInfo
-    const udp = await bindUdp(port, respond)
-    if (udp) return { address: `127.0.0.1:${port}`, stop: () => stop(tcp, udp, connections) }
+    const udp = await bindUdp(host, port, respond)
+    if (udp) return { address: `${host}:${port}`, stop: () => stop(tcp, udp, connections) }
     tcp.close()
     if (tries <= 1) throw new Error('no port is free for UDP and TCP')
   }
@@ -154,7 +154,7 @@ function serveTcp(socket: net.Socket, connections: Set<net.Socket>, respond: Res
   })
 }
 
-function bindUdp(port: number, respond: Respond): Promise<dgram.Socket | null> {
+function bindUdp(host: string, port: number, respond: Respond): Promise<dgram.Socket | null> {
   const socket = dgram.createSocket('udp4')
   socket.on('message', (message, peer) => {
     const response = respond(message, 'udp')
@@ -162,7 +162,7 @@ function bindUdp(port: number, respond: Respond): Promise<dgram.Socket | null> {
   })
   return new Promise((resolve) => {
     socket.on('error', () => resolve(null)) // stays, so that an unreachable asker does no harm later
-    socket.bind(port, '127.0.0.1', () => resolve(socket))
+    socket.bind(port, host, () => resolve(socket))
   })
 }
 

@@ -1,15 +1,20 @@
-/** The world that writes to us: `bun scripts/bench/programs/sender.ts HOST:PORT CONNECTIONS COUNT MAIL_FILE RECIPIENT` sends
- *  the mail COUNT times over that many kept connections, pipelined, one at a time on each, and prints the rate and the
- *  latencies from MAIL to the reply behind the dot as JSON. Raw sockets and prepared bytes. */
+/** The world that writes to us: `bun scripts/bench/programs/sender.ts HOST:PORT CONNECTIONS COUNT MAIL_FILE RECIPIENT
+ *  [stepwise]` sends the mail COUNT times over that many kept connections, one at a time on each, and prints the rate and the
+ *  latencies from MAIL to the reply behind the dot as JSON. `@FILE` has a recipient a line, for one mail each. Commands are
+ *  pipelined, or each waits for the reply to the one before. Raw sockets and prepared bytes. */
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 
-const [target, connectionsText, countText, mailFile, recipient] = process.argv.slice(2)
+const [target, connectionsText, countText, mailFile, recipient, extra] = process.argv.slice(2)
 const [host, port] = target!.split(':')
 const connections = Number(connectionsText)
 const count = Number(countText)
 const mail = readFileSync(mailFile!)
-const envelope = `MAIL FROM:<news@author.example> SIZE=${mail.length}\r\nRCPT TO:<${recipient}>\r\nDATA\r\n`
+const recipients = recipient!.startsWith('@') ? readFileSync(recipient!.slice(1), 'utf8').split('\n') : [recipient]
+const envelopes = recipients.map((to) => {
+  const commands = [`MAIL FROM:<news@author.example> SIZE=${mail.length}\r\n`, `RCPT TO:<${to}>\r\n`, 'DATA\r\n']
+  return extra === 'stepwise' ? commands : [commands.join('')]
+})
 const content = Buffer.concat([mail, Buffer.from('.\r\n')])
 
 let sent = 0
@@ -22,16 +27,16 @@ function client(_: unknown, number: number): Promise<void> {
     const localAddress = `127.0.0.${10 + Math.floor(number / 25)}`
     const socket = connect({ host: host!, port: Number(port), noDelay: true, localAddress })
     /** Answered in turn: greeting, EHLO, then for each mail MAIL, RCPT, DATA, dot. */
-    const steps = { left: 0, startedAt: 0, pending: '', isGreeted: false, isReady: false }
+    const steps = { envelope: [] as string[], left: 0, startedAt: 0, pending: '', isGreeted: false, isReady: false }
     const next = () => {
       if (sent >= count) {
         socket.end('QUIT\r\n')
         return resolve()
       }
-      sent++
+      steps.envelope = envelopes[sent++ % envelopes.length]!
       steps.startedAt = performance.now()
       steps.left = 4
-      socket.write(envelope)
+      socket.write(steps.envelope[0]!)
     }
     const answered = (line: string) => {
       if (line[3] === '-') return
@@ -49,7 +54,7 @@ function client(_: unknown, number: number): Promise<void> {
         latenciesMs.push(performance.now() - steps.startedAt)
         if (!line.startsWith('250') && ++failed === 1) console.error(line)
         next()
-      }
+      } else if (steps.left > 1 && steps.envelope.length > 1) socket.write(steps.envelope[4 - steps.left]!)
     }
     socket.setEncoding('latin1')
     socket.on('error', reject)

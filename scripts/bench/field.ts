@@ -1,0 +1,87 @@
+import type { Running } from './field/contender.ts'
+import { contenders, inTurn } from './field/in-turn.ts'
+import type { Figure } from './figures.ts'
+import { authorsMail } from './inbound.ts'
+import type { Part } from './part.ts'
+import { until } from './process.ts'
+import { TROUBLED_ZONE, troubledAddresses } from './trouble.ts'
+
+/** Other mail servers beside ours, in turn, on the same machine: `bun scripts/bench.ts --only field --data DIR`, as root.
+ *  What is not installed is told and left out. On Debian 12, with nothing of it running afterwards:
+ *
+ *    apt-get install -y --no-install-recommends postfix opendkim libspf2-2 libldap-2.5-0 libmariadb3 libperl5.36 libpq5
+ *    systemctl disable --now postfix opendkim
+ *    adduser --system --group --no-create-home --allow-bad-names Debian-exim
+ *    cd DIR && apt-get download exim4-daemon-heavy && dpkg -x exim4-daemon-heavy_*.deb .
+ *    npm install Haraka@3.3.4 haraka-plugin-dkim@1.3.1 haraka-plugin-spf@1.3.0
+ *
+ *  Each runs on configuration and spool of its own in the scratch folder, in a control group that takes all its processes
+ *  along when it ends. */
+export const field: Part[] = [
+  {
+    name: 'field.sent',
+    measure: (bench, { file }) =>
+      inTurn(bench, file, 'sent', { manner: 'relay' }, async (contender, server, sent) => {
+        await passOn(server, 20, contender.mails.warmUp)
+        const cpuBefore = server.cpuSeconds()
+        bench.note(contender, SENT, await passOn(server, 20, sent))
+        bench.note(contender, CPU, ((server.cpuSeconds() - cpuBefore) / sent) * 1000)
+      }),
+  },
+  {
+    name: 'field.accepted',
+    measure: (bench, { file }) =>
+      inTurn(bench, file, 'accepted', { manner: 'hold' }, async (contender, server, accepted) => {
+        await server.bring(50, contender.mails.warmUp)
+        bench.note(contender, ACCEPTED, (await server.bring(50, accepted)).perSecond)
+      }),
+  },
+  {
+    name: 'field.backlog',
+    measure: (bench, { file }) => {
+      const wishes = { manner: 'route', names: TROUBLED_ZONE } as const
+      return inTurn(bench, file, 'healthy', wishes, async (contender, server, healthy) => {
+        await passOn(server, 20, contender.mails.warmUp)
+        const alone = await passOn(server, 20, healthy)
+        await server.bringTo(troubledAddresses(DEAD))
+        const behind = await passOn(server, 20, healthy)
+        bench.note(contender, BEHIND, behind)
+        bench.note(contender, KEPT, behind / alone)
+      })
+    },
+  },
+  {
+    name: 'field.taken',
+    measure: (bench, { file }) => {
+      const { small, zone: names } = authorsMail(bench.scratch)
+      const wishes = { manner: 'check', names, mail: { file: small, to: 'inbox@bench.example' } } as const
+      return inTurn(bench, file, 'taken', wishes, async (contender, server, taken) => {
+        await server.bring(20, contender.mails.warmUp)
+        bench.note(contender, TAKEN, (await server.bring(20, taken)).perSecond)
+      })
+    },
+  },
+]
+
+const columns = contenders('').map(({ name }) => name)
+const SENT: Figure = { what: 'sent end to end a second, 10 KB HTML, 20 connections', columns }
+const CPU: Figure = { what: 'CPU seconds for 1,000 sent', columns }
+const ACCEPTED: Figure = { what: 'accepted a second, durable, 50 connections, delivery held', columns }
+const DEAD = 20_000
+const BEHIND: Figure = { what: 'healthy mail sent a second behind 20,000 for dead destinations', columns }
+const KEPT: Figure = { what: 'the same as a share of its rate without', columns }
+const TAKEN: Figure = { what: 'mail of the world taken a second, 10 KB, SPF and DKIM looked up', columns }
+
+/** Brings so many → how many a second came out, until the last one, or until patience ends. */
+async function passOn(server: Running, connections: number, count: number): Promise<number> {
+  const before = await server.passedOn()
+  const startedAt = performance.now()
+  const past = () => performance.now() - startedAt
+  const brought = server.bring(connections, count)
+  const isDone = until(async () => (await server.passedOn()) >= before + count || past() > PATIENCE_MS)
+  await Promise.all([isDone, Promise.race([brought, isDone])])
+  brought.catch(() => {}) // the server ends before those that patience left behind
+  return (((await server.passedOn()) - before) / past()) * 1000
+}
+
+const PATIENCE_MS = 30_000

@@ -1,0 +1,67 @@
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { startZone } from '../../../src/platform/zone-server.ts'
+import { bodies } from '../bodies.ts'
+import type { Bench } from '../part.ts'
+import { startProgram } from '../process.ts'
+import { SINK_ZONE } from '../server.ts'
+import { startSink } from '../world.ts'
+import { type Contender, NAME_SERVER, type Running, type Stage } from './contender.ts'
+import { exim, eximSigning } from './exim.ts'
+import { haraka, harakaSigning } from './haraka.ts'
+import { ours } from './ours.ts'
+import { postfix, postfixSigning } from './postfix.ts'
+
+/** All of the field, in the order of their columns. */
+export function contenders(binary: string): Contender[] {
+  return [postfix, postfixSigning, haraka, harakaSigning, exim, eximSigning, ours(binary)]
+}
+
+/** What a part wants of the stage. */
+type Wishes = Pick<Stage, 'manner'> & Partial<Pick<Stage, 'names' | 'mail'>>
+type Work = (contender: Contender, server: Running, mails: number) => Promise<void>
+
+/** Each contender that has mails for the load, alone, from its start to its end. One that fails is told, and the others
+ *  follow. */
+export async function inTurn(
+  { scratch, data }: Bench,
+  binary: string,
+  load: 'sent' | 'accepted' | 'healthy' | 'taken',
+  { manner, names = [], mail }: Wishes,
+  work: Work,
+): Promise<void> {
+  const tools = data ?? ''
+  chmodSync(scratch, 0o711) // they run as users of their own
+  for (const contender of contenders(binary)) {
+    const mails = contender.mails[load]
+    if (mails === undefined || !isThere(contender, tools)) continue
+    const folder = mkdtempSync(join(scratch, 'field-'))
+    chmodSync(folder, 0o755)
+    const sink = await startSink()
+    const badPeers = manner === 'route' ? await startProgram('bad-peers', String(sink.port)) : null
+    const zone = names.length === 0 ? null : await startZone([...SINK_ZONE, ...names], NAME_SERVER)
+    try {
+      const toSink = { file: bodies.smtp(folder), to: 'ann@sink.example' }
+      const server = await contender.open({ folder, tools, manner, sink, names, mail: mail ?? toSink })
+      try {
+        await work(contender, server, mails)
+      } finally {
+        await server.stop()
+      }
+    } catch (error) {
+      console.error(`${contender.name}:`, error)
+      process.exitCode = 1
+    } finally {
+      sink.end()
+      badPeers?.end()
+      await zone?.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+function isThere(contender: Contender, tools: string): boolean {
+  const missing = Object.entries(contender.needs(tools)).find(([file]) => !existsSync(file))
+  if (missing !== undefined) console.error(`${contender.name} is left out, without ${missing[0]} (${missing[1]})`)
+  return missing === undefined
+}

@@ -1,0 +1,50 @@
+import { bodies } from '../bodies.ts'
+import { create, openServer, type Server } from '../server.ts'
+import { deliver, load, startReceiver } from '../world.ts'
+import type { Contender, Stage } from './contender.ts'
+
+/** The built program with what `init` writes. Mail to send comes by HTTP, as its users bring it: it composes the mail, signs
+ *  it twice, and records attempts and events. Mail from the world comes by SMTP, gets a DMARC verdict too, is
+ *  stored, and goes on to a webhook. */
+export function ours(binary: string): Contender {
+  return {
+    name: 'Postrider',
+    needs: () => ({ [binary]: 'bun scripts/build.ts' }),
+    mails: { warmUp: 5_000, sent: 6_000, accepted: 20_000, healthy: 5_000, taken: 5_000 },
+    open: (stage) => open(binary, stage),
+  }
+}
+
+async function open(binary: string, { folder, sink, names: zone, manner, mail }: Stage) {
+  const isOpen = manner === 'check'
+  const receiver = isOpen ? await startReceiver(folder) : null
+  const server = await openServer(binary, {
+    scratch: folder,
+    sinkPort: sink.port,
+    caFile: receiver?.caFile,
+    zone,
+    isOpen,
+  })
+  if (receiver !== null) await forwardTo(server, receiver.url)
+  const body = manner === 'hold' ? bodies.held(folder) : bodies.mail(folder)
+  return {
+    bring: (connections: number, count: number) =>
+      isOpen ? deliver(server, connections, count, mail.file, mail.to) : load(server, connections, count, body),
+    bringTo: async (addresses: string[]) => {
+      for (let at = 0; at < addresses.length; at += 500) {
+        await load(server, 1, 1, bodies.batchTo(folder, addresses.slice(at, at + 500)))
+      }
+    },
+    passedOn: receiver?.posts ?? sink.mails,
+    cpuSeconds: server.cpuSeconds,
+    stop: async () => {
+      await server.stop('SIGKILL') // or it waits for peers that never speak
+      receiver?.end()
+    },
+  }
+}
+
+function forwardTo(server: Server, url: string): Promise<void> {
+  const action = { type: 'webhook', config: { url } }
+  return create(server, '/v1/inbound-routes', { name: 'all', match: { type: 'catch_all' }, action })
+}
