@@ -20,8 +20,8 @@ import { TROUBLED_ZONE, troubledAddresses } from './trouble.ts'
 export const field: Part[] = [
   {
     name: 'field.sent',
-    measure: (bench, { file }) =>
-      inTurn(bench, file, 'sent', { manner: 'relay' }, async (contender, server, sent) => {
+    measure: (bench, binary) =>
+      inTurn(bench, binary, 'sent', { manner: 'relay' }, async (contender, server, sent) => {
         await passOn(server, 20, contender.mails.warmUp)
         const cpuBefore = server.cpuSeconds()
         bench.note(contender, SENT, await passOn(server, 20, sent))
@@ -30,17 +30,17 @@ export const field: Part[] = [
   },
   {
     name: 'field.accepted',
-    measure: (bench, { file }) =>
-      inTurn(bench, file, 'accepted', { manner: 'hold' }, async (contender, server, accepted) => {
+    measure: (bench, binary) =>
+      inTurn(bench, binary, 'accepted', { manner: 'hold' }, async (contender, server, accepted) => {
         await server.bring(50, contender.mails.warmUp)
         bench.note(contender, ACCEPTED, (await server.bring(50, accepted)).perSecond)
       }),
   },
   {
     name: 'field.backlog',
-    measure: (bench, { file }) => {
+    measure: (bench, binary) => {
       const wishes = { manner: 'route', names: TROUBLED_ZONE } as const
-      return inTurn(bench, file, 'healthy', wishes, async (contender, server, healthy) => {
+      return inTurn(bench, binary, 'healthy', wishes, async (contender, server, healthy) => {
         await passOn(server, 20, contender.mails.warmUp)
         const alone = await passOn(server, 20, healthy)
         await server.bringTo(troubledAddresses(DEAD))
@@ -52,10 +52,10 @@ export const field: Part[] = [
   },
   {
     name: 'field.taken',
-    measure: (bench, { file }) => {
+    measure: (bench, binary) => {
       const { small, zone: names } = authorsMail(bench.scratch)
       const wishes = { manner: 'check', names, mail: { file: small, to: 'inbox@bench.example' } } as const
-      return inTurn(bench, file, 'taken', wishes, async (contender, server, taken) => {
+      return inTurn(bench, binary, 'taken', wishes, async (contender, server, taken) => {
         await server.bring(20, contender.mails.warmUp)
         bench.note(contender, TAKEN, (await server.bring(20, taken)).perSecond)
       })

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { run } from '../process.ts'
-import { type Contender, freePort, type Stage, startDaemons } from './contender.ts'
+import type { Contender, Stage } from './contender.ts'
+import { freePort, startDaemons } from './daemons.ts'
 import { signingKey } from './signing-key.ts'
 
 /** Exim as a relay that may sign while it sends and check what it takes, its daemon of Debian unpacked into `--data`: beside Postfix it cannot be

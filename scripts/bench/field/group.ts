@@ -7,7 +7,7 @@ import { until } from '../process.ts'
  *  daemons put aside or leave behind. */
 export interface Group {
   /** Begins a program in it; what it prints goes to the end of `logFile` → once it ended. */
-  run(command: string[], logFile: string, environment?: Record<string, string>): Promise<void>
+  run(command: string[], logFile: string): Promise<void>
   /** User and system time of all its processes, of those that ended too. */
   cpuSeconds(): number
   /** Kills all and waits for the last. */
@@ -26,11 +26,10 @@ export function makeGroup(): Group {
   mkdirSync(folder)
   open.add(folder)
   return {
-    run: ([file, ...args], logFile, environment = {}) => {
+    run: ([file, ...args], logFile) => {
       const log = openSync(logFile, 'a')
       const joining = ['-c', `echo $$ > ${folder}/cgroup.procs && exec "$@"`, 'in-group', file!, ...args]
-      const env = { ...process.env, ...environment }
-      const child = spawn('/bin/sh', joining, { stdio: ['ignore', log, log], env, cwd: '/' })
+      const child = spawn('/bin/sh', joining, { stdio: ['ignore', log, log], cwd: '/' })
       closeSync(log)
       return new Promise((ended) => child.on('exit', () => ended()))
     },

@@ -1,5 +1,6 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
-import { type Contender, freePort, type Stage, startDaemons } from './contender.ts'
+import type { Contender, Stage } from './contender.ts'
+import { freePort, startDaemons } from './daemons.ts'
 import { signingKey } from './signing-key.ts'
 
 /** Haraka with its outbound queue, or taking mail of the world; a process for each core, as its guide to performance

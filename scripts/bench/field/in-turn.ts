@@ -2,11 +2,12 @@ import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { startZone } from '../../../src/platform/zone-server.ts'
 import { bodies } from '../bodies.ts'
-import type { Bench } from '../part.ts'
+import type { Bench, Binary } from '../part.ts'
 import { startProgram } from '../process.ts'
 import { SINK_ZONE } from '../server.ts'
 import { startSink } from '../world.ts'
-import { type Contender, NAME_SERVER, type Running, type Stage } from './contender.ts'
+import type { Contender, Running, Stage } from './contender.ts'
+import { NAME_SERVER } from './daemons.ts'
 import { exim, eximSigning } from './exim.ts'
 import { haraka, harakaSigning } from './haraka.ts'
 import { ours } from './ours.ts'
@@ -25,14 +26,15 @@ type Work = (contender: Contender, server: Running, mails: number) => Promise<vo
  *  follow. */
 export async function inTurn(
   { scratch, data }: Bench,
-  binary: string,
+  binary: Binary,
   load: 'sent' | 'accepted' | 'healthy' | 'taken',
   { manner, names = [], mail }: Wishes,
   work: Work,
 ): Promise<void> {
+  if (binary.name === 'against') return // a column is one server
   const tools = data ?? ''
   chmodSync(scratch, 0o711) // they run as users of their own
-  for (const contender of contenders(binary)) {
+  for (const contender of contenders(binary.file)) {
     const mails = contender.mails[load]
     if (mails === undefined || !isThere(contender, tools)) continue
     const folder = mkdtempSync(join(scratch, 'field-'))

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { run } from '../process.ts'
-import { type Contender, freePort, type Stage, startDaemons } from './contender.ts'
+import type { Contender, Stage } from './contender.ts'
+import { freePort, startDaemons } from './daemons.ts'
 import { signingKey } from './signing-key.ts'
 
 /** Postfix as it comes, relaying to the sink; with OpenDKIM as a milter on a socket of the file system. */
