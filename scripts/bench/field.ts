@@ -9,7 +9,8 @@ import { TROUBLED_ZONE, troubledAddresses } from './trouble.ts'
 /** Other mail servers beside ours, in turn, on the same machine: `bun scripts/bench.ts --only field --data DIR`, as root.
  *  What is not installed is told and left out. On Debian 12, with nothing of it running afterwards:
  *
- *    apt-get install -y --no-install-recommends postfix opendkim libspf2-2 libldap-2.5-0 libmariadb3 libperl5.36 libpq5
+ *    apt-get install -y --no-install-recommends postfix opendkim libspf2-2 libldap-2.5-0 libmariadb3 libperl5.36 libpq5 \
+ *      libnsl2 libidn12 libgnutls-dane0 libsasl2-2
  *    systemctl disable --now postfix opendkim
  *    adduser --system --group --no-create-home --allow-bad-names Debian-exim
  *    cd DIR && apt-get download exim4-daemon-heavy && dpkg -x exim4-daemon-heavy_*.deb .
