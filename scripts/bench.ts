@@ -7,8 +7,8 @@
  *  runs in turn with this one. `--keep` adds to the values in FILE, so that parts can be measured one at a time and still
  *  make one table; `--rounds 0` only prints it. `--markdown` prints the table of the README. Generator, sink and receiver
  *  are processes of their own on the same machine: compare within one run only. `--only size --data DIR` measures with a
- *  million waiting (bench/size.ts), which takes a folder of twelve gigabytes and its time. `--only field --data DIR` sets other mail servers
- *  beside ours (bench/field.ts). Exit code 1 when a part failed. */
+ *  million waiting (bench/size.ts), which takes a folder of twelve gigabytes and its time; `--only field --data DIR` sets
+ *  other mail servers beside ours (bench/field.ts). Exit code 1 when a part failed. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -4,8 +4,8 @@ import type { Contender, Stage } from './contender.ts'
 import { freePort, startDaemons } from './daemons.ts'
 import { signingKey } from './signing-key.ts'
 
-/** Exim as a relay that may sign while it sends and check what it takes, its daemon of Debian unpacked into `--data`: beside Postfix it cannot be
- *  installed. */
+/** Exim as a relay that may sign while it sends and check what it takes, its daemon of Debian unpacked into `--data`:
+ *  beside Postfix it cannot be installed. */
 export const exim: Contender = {
   name: 'Exim',
   needs: (tools) => ({ [`${tools}/usr/sbin/exim4`]: 'exim4-daemon-heavy, unpacked there with dpkg -x' }),
