@@ -4,9 +4,9 @@
  *                          [--rounds N] [--short] [--program FILE] [--plant]
  *
  *  Prints a line a fault with its figures, and what of the promises did not hold. Without --short it takes its time: 200
- *  kills, 20 losses of power, 50 corruptions, two hours of soaking. A fault that the machine cannot make is skipped with a line that says why;
- *  REAL_PEERS=required makes a failure of that. --plant breaks the promise of `kill`, to show that it would be seen.
- *  Exit code 1 when a promise broke. */
+ *  kills, 20 losses of power, 50 corruptions, two hours of soaking. A fault that the machine cannot make is skipped with a
+ *  line that says why; REAL_PEERS=required makes a failure of that. --plant breaks the promise of `kill`, to show that it
+ *  would be seen. Exit code 1 when a promise broke. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

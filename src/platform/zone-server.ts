@@ -38,9 +38,9 @@ export interface ZoneRecord {
  *  another id than asked. */
 export type ZoneFailure = 'SERVFAIL' | 'REFUSED' | 'timeout' | 'truncate' | 'wrong_id'
 
-/** Records → a running server on a free port of 127.0.0.1, or at the address that is given. `*.example` stands for the names below example
- *  that are not there themselves (RFC 4592). CNAMEs are followed inside the zone. No data and NXDOMAIN come
- *  with the closest SOA given, else with one whose negative TTL is one second. Rejects when no port is free. */
+/** Records → a running server on a free port of 127.0.0.1, or at the address that is given. `*.example` stands for the
+ *  names below example that are not there themselves (RFC 4592). CNAMEs are followed inside the zone. No data and NXDOMAIN
+ *  come with the closest SOA given, else with one whose negative TTL is one second. Rejects when no port is free. */
 export async function startZone(records: ZoneRecord[] = [], at = { host: '127.0.0.1', port: 0 }): Promise<Zone> {
   const names: Names = new Map()
   const failures = new Map<string, ZoneFailure>()

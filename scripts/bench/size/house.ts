@@ -13,7 +13,8 @@ export interface House {
   stop(): Promise<void>
 }
 
-/** Serves `folder`/data with `more` sections of config, and `delivery` lines of that section. Retention keeps everything where the lines say nothing else. */
+/** Serves `folder`/data with `more` sections of config, and `delivery` lines of that section. Retention keeps everything
+ *  where the lines say nothing else. */
 export async function openHouse(
   binary: string,
   folder: string,
