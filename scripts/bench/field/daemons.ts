@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { bodies } from '../bodies.ts'
 import { until } from '../process.ts'
 import { deliver } from '../world.ts'
@@ -66,17 +66,6 @@ function greets(port: number): Promise<boolean> {
     socket.on('data', () => {
       socket.end('QUIT\r\n')
       resolve(true)
-    })
-  })
-}
-
-/** A port that nobody has, for a program that cannot choose one itself. */
-export function freePort(): Promise<number> {
-  const server = createServer()
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
     })
   })
 }

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { freePort } from '../../../test/support/free-port.ts'
 import { run } from '../process.ts'
 import type { Contender, Stage } from './contender.ts'
-import { freePort, startDaemons } from './daemons.ts'
+import { startDaemons } from './daemons.ts'
 import { signingKey } from './signing-key.ts'
 
 /** Exim as a relay that may sign while it sends and check what it takes, its daemon of Debian unpacked into `--data`:

@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { freePort } from '../../../test/support/free-port.ts'
 import type { Contender, Stage } from './contender.ts'
-import { freePort, startDaemons } from './daemons.ts'
+import { startDaemons } from './daemons.ts'
 import { signingKey } from './signing-key.ts'
 
 /** Haraka with its outbound queue, or taking mail of the world; a process for each core, as its guide to performance

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { freePort } from '../../../test/support/free-port.ts'
 import { run } from '../process.ts'
 import type { Contender, Stage } from './contender.ts'
-import { freePort, startDaemons } from './daemons.ts'
+import { startDaemons } from './daemons.ts'
 import { signingKey } from './signing-key.ts'
 
 /** Postfix as it comes, relaying to the sink; with OpenDKIM as a milter on a socket of the file system. */
@@ -30,8 +31,10 @@ async function open(stage: Stage, isSigning: boolean) {
   writeFileSync(`${folder}/conf/main.cf`, mainOf(stage, isSigning))
   writeFileSync(`${folder}/transport`, 'sink.example smtp:[127.0.0.1]\n')
   writeFileSync(`${folder}/conf/master.cf`, masterOf(port))
-  writeFileSync(`${folder}/opendkim.conf`, opendkimOf(folder))
-  if (isSigning) signingKey(folder)
+  if (isSigning) {
+    signingKey(folder)
+    writeFileSync(`${folder}/opendkim.conf`, opendkimOf(folder))
+  }
   return startDaemons(stage, {
     port,
     commands: [
