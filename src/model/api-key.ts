@@ -15,7 +15,12 @@ export interface ApiKey {
   expiresAt: number | null
   revokedAt: number | null
   rotatedTo: string | null
+  /** CIDRs (platform/ip.ts canonicalNetwork) from which it may be used; null = from anywhere. Never empty. */
+  allowedNetworks: string[] | null
 }
+
+/** Networks of one key: enough for offices and clouds, few enough to be compared at each request. */
+export const MAX_KEY_NETWORKS = 50
 
 export type Permission = 'send' | 'read' | 'manage' | 'admin'
 export const PERMISSIONS: readonly Permission[] = ['send', 'read', 'manage', 'admin']

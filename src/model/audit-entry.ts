@@ -22,10 +22,10 @@ export interface AuditEntry {
   requestId: string
 }
 
-/** `operator`: at the command line, or by a signal; `name` is then the local user. */
+/** `operator`: at the command line, or by a signal; `name` is then the local user. `server`: nobody asked for it. */
 export interface AuditActor {
-  type: 'api_key' | 'operator'
-  /** The key's id; `operator` for the operator. */
+  type: 'api_key' | 'operator' | 'server'
+  /** The key's id; `operator` for the operator, `server` for the server. */
   id: string
   name: string
 }

@@ -31,6 +31,15 @@ export interface InboundMessage {
   parseError: string | null
   /** The outbound message it became, when forwarded. */
   forwardedAs: string | null
+  /** Targets of the route that it was not sent on to, and why; empty for other actions. */
+  notForwarded: NotForwarded[]
+}
+
+/** A target that gets nothing. `pending_confirmation`: its owner has not confirmed the route yet; `stopped`: its owner ended
+ *  it; `domain_not_verified`: the organization has not proved that the route's domain is its own. */
+export interface NotForwarded {
+  email: string
+  reason: 'pending_confirmation' | 'stopped' | 'domain_not_verified'
 }
 
 /** RFC 8601 §2.7 result words, lower-case. */

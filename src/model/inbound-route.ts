@@ -19,8 +19,8 @@ export type RouteMatch =
   /** `local-pattern@d`; `*` stands for any run of characters, `?` for one. */
   | { type: 'pattern'; value: string }
   | { type: 'domain'; value: string }
-  /** Every address of every domain of the organization. */
-  | { type: 'catch_all'; value: null }
+  /** Every address of that domain; null = of every domain of the organization. */
+  | { type: 'catch_all'; value: string | null }
 
 export type RouteAction =
   | { type: 'webhook'; config: { url: string; includeAttachments: boolean } }
@@ -123,7 +123,7 @@ function formsOf(address: RoutedAddress): Forms {
 }
 
 function fits(match: RouteMatch, { domain, exact, bare }: Forms): 'exact' | 'bare' | null {
-  if (match.type === 'catch_all') return 'exact'
+  if (match.type === 'catch_all') return match.value === null || match.value.toLowerCase() === domain ? 'exact' : null
   const at = match.value.lastIndexOf('@') // -1 for a domain: all of it
   if (match.value.slice(at + 1).toLowerCase() !== domain) return null
   if (match.type === 'domain') return 'exact'
@@ -178,7 +178,7 @@ function hitInWords({ route, by, viaBareAddress }: RouteChoice): string {
     case 'domain':
       return `the domain is ${value}`
     case 'catch_all':
-      return 'it takes every address of every domain'
+      return `it takes every address of ${value ?? 'every domain'}`
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Message } from './message.ts'
+import type { Message, Mode } from './message.ts'
 
 /** An address we will not send to, and why. */
 export interface Suppression {
@@ -13,6 +13,8 @@ export interface Suppression {
   createdAt: number
   /** What was said of it where it was imported from. */
   evidence: string | null
+  /** `test`: made by a test key, and holds for test messages only. */
+  mode: Mode
 }
 
 export type SuppressionReason = 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
@@ -42,5 +44,6 @@ export function suppressionOf(
     messageId: message.id,
     createdAt: at,
     evidence: null,
+    mode: 'live', // test mail suppresses nothing
   }
 }

@@ -1,7 +1,11 @@
+import type { Mode } from './message.ts'
+
 /** A mail with gaps, kept for an organization; messages are made from it by giving the variables. */
 export interface Template extends TemplateContent {
   id: string
   organizationId: string
+  /** `test`: made by a test key, and used by test messages only. */
+  mode: Mode
   /** Another name for it, chosen by its owner, the same from one version to the next; null = none. */
   alias: string | null
   name: string

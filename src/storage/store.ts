@@ -1,10 +1,22 @@
 import type { ApiKey } from '../model/api-key.ts'
 import type { AuditEntry } from '../model/audit-entry.ts'
+import type { BlockedLink } from '../model/blocked-link.ts'
 import type { Attempt, BounceType, Delivery, Outcome, RecipientType } from '../model/delivery.ts'
-import type { DkimKeyRecord, DkimState, Domain, DomainStatus, Finding, Tracking } from '../model/domain.ts'
+import type {
+  DkimKeyRecord,
+  DkimState,
+  Domain,
+  DomainStatus,
+  FailureReason,
+  Finding,
+  Proof,
+  Tracking,
+} from '../model/domain.ts'
 import type { Event, EventType } from '../model/event.ts'
+import type { AskResult, ForwardTargetStatus } from '../model/forward-target.ts'
 import type { InboundDelivery, InboundDeliveryStatus, InboundMessage } from '../model/inbound-message.ts'
 import type { InboundRoute } from '../model/inbound-route.ts'
+import type { LimitReached } from '../model/limits.ts'
 import type { DeliveryStatus, Message, MessageStatus, Mode } from '../model/message.ts'
 import type { KeptMtaSts } from '../model/mta-sts.ts'
 import type { Organization } from '../model/organization.ts'
@@ -39,7 +51,9 @@ import type {
  *  7. Twice is harmless: a record for a lease that has ended changes nothing and says so. */
 export interface Store {
   organizations: Organizations
+  usage: UsageCounts
   domains: Domains
+  blockedLinks: BlockedLinks
   apiKeys: ApiKeys
   sessions: Sessions
   messages: Messages
@@ -51,6 +65,7 @@ export interface Store {
   webhookDeliveries: WebhookDeliveries
   inboundRoutes: InboundRoutes
   inbound: Inbound
+  forwardTargets: ForwardTargets
   inboundDeliveries: InboundDeliveries
   queues: Queues
   held: Held
@@ -69,6 +84,26 @@ export interface Store {
   checkWritable(): Promise<void>
   /** Waits for what is being written, then lets go of the files. */
   close(): Promise<void>
+}
+
+/** What organizations have used of the limits of their plans, where it is not counted by looking (model/limits.ts). */
+export interface UsageCounts {
+  /** Of test recipients and forwards in the month and the day of `now`; the rest in all. */
+  of(
+    organizationId: string,
+    now: number,
+  ): Promise<Record<'storedBytes' | 'testMessages' | 'forwards' | 'scheduledMessages' | 'suppressions', number>>
+  /** Whether nothing more may be stored for an organization. Synchronous: asked for at every RCPT. */
+  isStorageFull(organizationId: string): boolean
+  /** Whether so many recipients more may be forwarded to now: null, or the limit. Synchronous, like that. */
+  forwardsReached(organizationId: string, recipients: number, now: number): LimitReached | null
+  /** Begins to count all stored bytes from the beginning, to repair what went wrong; nothing while such a count is under
+   *  way. */
+  beginCount(): Promise<void>
+  /** A step of a count under way, some milliseconds; true while there is more of it. */
+  countSome(): Promise<boolean>
+  /** Forgets at most `limit` counts of days that are long over; answers how many went. */
+  prune(now: number, limit: number): Promise<number>
 }
 
 /** What waits, over all organizations, for whoever watches the house. */
@@ -240,18 +275,69 @@ export interface Sessions {
   prune(before: number, limit: number): Promise<number>
 }
 
+/** Targets of clicks that the operator has blocked. */
+export interface BlockedLinks {
+  /** `conflict`: it is blocked already; `limit`: there are MOST_BLOCKED_LINKS. */
+  add(link: BlockedLink): Promise<'added' | 'conflict' | 'limit'>
+  get(id: string): Promise<BlockedLink | null>
+  list(page: RecordsRequest): Promise<Page<BlockedLink>>
+  remove(id: string): Promise<void>
+  /** Whether clicks on the link must not be sent on. Synchronous and from memory. */
+  isBlocked(url: string): boolean
+}
+
+export interface DomainCheck {
+  status: DomainStatus
+  verifiedAt: number | null
+  checkedAt: number
+  findings: Finding[]
+  /** Left out: `dkim` for a verified domain, null for another. */
+  provedBy?: Proof | null
+  /** Left out: null. */
+  missingSince?: number | null
+  /** Left out: null. */
+  reason?: FailureReason | null
+  /** Left out: it stays. */
+  nextCheckAt?: number | null
+  /** `lastCheckedAt` of the domain that was looked at. Left out: nothing is compared. */
+  since?: number | null
+  /** Written with the change when the domain becomes verified (`domains_proved`) or an owned one fails (`domains_lost`). */
+  audit?: Omit<AuditEntry, 'action'>
+}
+
+export interface DomainChange {
+  before: DomainStatus
+  after: DomainStatus
+  reason: FailureReason | null
+}
+
 export interface Domains {
-  /** `conflict` when the name is taken, by whomever; `limit` when the organization already has `maxDomains` (-1 = any number). */
+  /** `conflict` when it clashes with a domain of the organization, or with a verified one of any other (as `clashes`);
+   *  `limit` when the organization already has `maxDomains` (-1 = any number). */
   create(domain: Domain, maxDomains: number, remember?: Remember): Promise<'created' | 'conflict' | 'limit'>
   get(id: string): Promise<Domain | null>
+  /** The verified domain of that name; where nobody has proved it, the oldest claim. isOwned says which it is. */
   findByName(name: string): Promise<Domain | null>
+  /** The organization's own claim of the name, whatever its status. */
+  findOf(organizationId: string, name: string): Promise<Domain | null>
+  /** Every claim of the name, oldest first; at most `limit`. */
+  claimsOf(name: string, limit: number): Promise<Domain[]>
+  /** Whether the name or a derived host (model/domain-names.ts) is the name, or a derived host, of another domain of the
+   *  organization or of a verified one of another organization; with `claims` also of one that nobody has proved. The
+   *  names of other organizations above and below the domain's own are no clash. */
+  clashes(domain: Domain, claims: boolean): Promise<boolean>
   list(organizationId: string, page: RecordsRequest): Promise<Page<Domain>>
   count(organizationId: string): Promise<number>
-  setTracking(id: string, tracking: Tracking): Promise<void>
-  recordCheck(
-    id: string,
-    check: { status: DomainStatus; verifiedAt: number | null; checkedAt: number; findings: Finding[] },
-  ): Promise<void>
+  /** `conflict` as in `create`. */
+  setTracking(id: string, tracking: Tracking): Promise<'changed' | 'conflict'>
+  /** What a look at DNS means. In the same transaction: only one of all claims of a name becomes `verified`, the first; the
+   *  others are then `failed` with reason `claimed`, and are looked at again once the name is free. Null when the domain is
+   *  gone, or was looked at meanwhile (`since`). */
+  recordCheck(id: string, check: DomainCheck): Promise<DomainChange | null>
+  /** At most `limit` domains that are to be looked at, which are due again at `againAt` if nothing is recorded. */
+  claimDue(now: number, limit: number, againAt: number): Promise<Domain[]>
+  /** Domains whose proof is missing or was lost, longest first. */
+  withoutProof(limit: number): Promise<Domain[]>
   addDkimKeys(id: string, keys: DkimKeyRecord[]): Promise<void>
   setDkimState(id: string, selector: string, state: DkimState): Promise<void>
   removeDkimKey(id: string, selector: string): Promise<void>
@@ -260,15 +346,21 @@ export interface Domains {
 }
 
 export interface ApiKeys {
-  create(key: ApiKey, secretHash: Uint8Array, remember?: Remember): Promise<void>
+  /** The oldest records of keys that no longer work go, beyond FIXED_LIMITS.deadKeys. */
+  create(key: ApiKey, secretHash: Uint8Array, remember?: Remember): Promise<'created' | LimitReached>
+  /** Keys that work at `now`, without those in the grace period of a rotation. */
+  count(organizationId: string, now: number): Promise<number>
   /** Synchronous and cheap: asked for at every request. */
   findBySecret(secretHash: Uint8Array): ApiKey | null
   get(id: string): Promise<ApiKey | null>
   list(organizationId: string, page: RecordsRequest): Promise<Page<ApiKey>>
+  /** Changes what is given; null when there is no such key. */
+  update(id: string, change: Partial<Pick<ApiKey, 'name' | 'allowedNetworks'>>): Promise<ApiKey | null>
   /** Revokes at `at`; doing it again keeps the first time. */
   revoke(id: string, at: number): Promise<void>
   /** Adds the new key, and lets the old one end at `oldExpiresAt`; `invalid_state` when the old one was already
-   *  rotated, revoked or has expired at `now`. */
+   *  rotated, revoked or has expired at `now`. Keys in their grace period have the plan's limit of keys for themselves, so
+   *  that a rotation is possible when all keys are in use. */
   rotate(
     oldId: string,
     fresh: ApiKey,
@@ -276,7 +368,7 @@ export interface ApiKeys {
     oldExpiresAt: number,
     now: number,
     remember?: Remember,
-  ): Promise<'rotated' | 'invalid_state'>
+  ): Promise<'rotated' | 'invalid_state' | LimitReached>
   /** When keys were last used; gathered in memory and written now and then. */
   recordUse(uses: { id: string; at: number }[]): Promise<void>
 }
@@ -331,12 +423,13 @@ export interface MessageFilter extends TimeRange {
 
 export interface Messages {
   /** All messages, the counted volume and the remembered answer, or none of it. `volume_exceeded` when the
-   *  organization's month would pass `volume.limit` (-1 = unlimited); nothing is written then. */
+   *  organization's month would pass `volume.limit` (-1 = unlimited), a limit when the messages would pass another one of
+   *  the plan; nothing is written then. */
   accept(
     accepted: AcceptedMessage[],
     volume: { organizationId: string; month: string; count: number; limit: number },
     remember?: Remember,
-  ): Promise<{ kind: 'accepted' } | { kind: 'volume_exceeded'; used: number }>
+  ): Promise<{ kind: 'accepted' } | { kind: 'volume_exceeded'; used: number } | LimitReached>
   /** Recipients accepted for live sending in that month (`2026-11`). */
   volume(organizationId: string, month: string): Promise<number>
   /** Of all months that have any, newest first. */
@@ -387,6 +480,8 @@ export interface ClaimedDelivery {
   content: Uint8Array | null
   signingKeys: Pick<DkimKeyRecord, 'selector' | 'algorithm' | 'privateKeyPem'>[]
   domainName: string
+  /** Its ownership as it is now; null when the domain is gone. */
+  ownership: Pick<Domain, 'status' | 'provedBy'> | null
   returnPathHost: string
   /** As trackingHostOf. */
   trackingHost: string | null
@@ -491,12 +586,16 @@ export interface EventFilter extends TimeRange {
   type: EventType | null
   messageId: string | null
   domainId: string | null
+  /** Events of that domain, and those that concern no single domain; absent or null = all. */
+  reach?: string | null
   mode: Mode | null
 }
 
 export interface Events {
-  /** Writes events and their webhook deliveries. `onlyWebhook` limits the fan-out to one webhook (a test event). */
+  /** Writes events and their webhook deliveries. `onlyWebhook` limits the fan-out to one webhook. */
   append(events: Event[], onlyWebhook?: string): Promise<void>
+  /** A sample event for one webhook, whatever it subscribed to; counts as a test message. */
+  appendSample(event: Event, webhookId: string, month: string): Promise<'appended' | LimitReached>
   get(id: string): Promise<Event | null>
   list(filter: EventFilter, page: PageRequest): Promise<Page<Event>>
   /** Oldest first, all that were written after the event `after` (null = from the beginning), without gaps.
@@ -605,15 +704,24 @@ export interface Suppressions {
   add(
     suppression: Suppression,
     remember?: Remember,
-  ): Promise<{ kind: 'added' } | { kind: 'exists'; suppression: Suppression }>
-  /** Many in one transaction; answers how many were not there already. */
-  addAll(suppressions: readonly Suppression[]): Promise<number>
+  ): Promise<{ kind: 'added' } | { kind: 'exists'; suppression: Suppression } | LimitReached>
+  /** Many in one transaction, in order; answers how many were not there already, and the limit at which the first of them
+   *  that did not fit was left out with all behind it. */
+  addAll(suppressions: readonly Suppression[]): Promise<{ added: number; limit: LimitReached | null }>
   get(id: string): Promise<Suppression | null>
-  /** Addresses (folded) → those of them that are suppressed for the domain or the whole organization. Synchronous. */
-  among(organizationId: string, domainId: string, emails: string[]): Set<string>
+  /** Addresses (folded) → those of them that are suppressed for the domain or the whole organization. Suppressions of
+   *  test keys hold for test mail, all others for both. Synchronous. */
+  among(organizationId: string, domainId: string, emails: string[], mode?: Mode): Set<string>
   find(organizationId: string, email: string): Promise<Suppression[]>
   list(
-    filter: { organizationId: string; email: string | null; reason: SuppressionReason | null } & TimeRange,
+    filter: {
+      organizationId: string
+      email: string | null
+      reason: SuppressionReason | null
+      /** With those of the whole organization; absent or null = of every domain. */
+      domainId?: string | null
+      mode?: Mode | null
+    } & TimeRange,
     page: PageRequest,
   ): Promise<Page<Suppression>>
   /** Answers the number removed. */
@@ -622,38 +730,42 @@ export interface Suppressions {
 
 export interface Templates {
   /** Its version is the first that is kept. `conflict` when the organization has another with that alias. */
-  create(template: Template, remember?: Remember): Promise<'created' | 'conflict'>
+  create(template: Template, remember?: Remember): Promise<'created' | 'conflict' | LimitReached>
+  count(organizationId: string): Promise<number>
   get(id: string): Promise<Template | null>
-  findByAlias(organizationId: string, alias: string): Promise<Template | null>
+  /** Live and test templates have their aliases apart; of live ones unless said. */
+  findByAlias(organizationId: string, alias: string, mode?: Mode): Promise<Template | null>
   /** What may be sent under an id, whoever's it is, or an alias of the organization: which template, and which version
-   *  of it stands. Synchronous and cheap: asked for at every message. */
-  standing(organizationId: string, idOrAlias: string): StandingTemplate | null
+   *  of it stands. An alias names a live template, for test mail a test one if there is one. Synchronous and cheap:
+   *  asked for at every message. */
+  standing(organizationId: string, idOrAlias: string, mode?: Mode): StandingTemplate | null
   /** Without `html` and `text`: a page of whole ones may be fifty megabytes. */
   list(organizationId: string, page: RecordsRequest): Promise<Page<ListedTemplate>>
   /** Changes what is given; content is given whole and becomes the next version when a text of it differs from the
-   *  present one. `changed` when version `expected` no longer stands, `conflict` when the alias is taken: nothing is
+   *  present one; of the oldest versions some go beyond the number that the plan keeps. `changed` when version `expected` no longer stands, `conflict` when the alias is taken: nothing is
    *  written then. */
   update(
     id: string,
     expected: number,
     change: { alias?: string | null; name?: string; content?: TemplateContent },
     now: number,
-  ): Promise<{ kind: 'updated'; template: Template } | { kind: 'changed' | 'conflict' | 'unknown' }>
+  ): Promise<{ kind: 'updated'; template: Template } | { kind: 'changed' | 'conflict' | 'unknown' } | LimitReached>
   version(id: string, version: number): Promise<TemplateVersion | null>
   /** Newest first, those before version `before` (null = from the newest), without `html` and `text`. */
   versions(
     id: string,
     page: { limit: number; before: number | null },
   ): Promise<Page<Omit<TemplateVersion, 'html' | 'text'>>>
-  /** With its versions. Messages made from it stay. */
+  /** With its versions, in several transactions. Messages made from it stay. */
   remove(id: string): Promise<void>
 }
 
-export type StandingTemplate = Pick<Template, 'id' | 'organizationId' | 'version'>
+export type StandingTemplate = Pick<Template, 'id' | 'organizationId' | 'version' | 'mode'>
 export type ListedTemplate = Omit<Template, 'html' | 'text'>
 
 export interface Webhooks {
-  create(webhook: Webhook, secret: string, remember?: Remember): Promise<void>
+  create(webhook: Webhook, secret: string, remember?: Remember): Promise<'created' | LimitReached>
+  count(organizationId: string): Promise<number>
   get(id: string): Promise<Webhook | null>
   list(organizationId: string, page: RecordsRequest): Promise<Page<Webhook>>
   update(
@@ -693,13 +805,14 @@ export interface WebhookDeliveryFilter extends TimeRange {
 }
 
 export interface WebhookDeliveries {
-  claimDue(request: {
-    now: number
-    limit: number
-    lease: Lease
-    freeFor: (webhookId: string) => number
-  }): Promise<ClaimedWebhookDelivery[]>
-  nextDueAt(freeFor: (webhookId: string) => number): number | null
+  claimDue(request: { now: number; limit: number; lease: Lease } & Room): Promise<ClaimedWebhookDelivery[]>
+  nextDueAt(freeFor: Room['freeFor']): number | null
+  /** As for Deliveries. */
+  freed(obstacle: string): void
+  /** Whose the webhook is; null when it is gone. */
+  organizationOf(webhookId: string): string | null
+  /** Writes some of the deliveries of events that had more than one transaction takes; true while there are more. */
+  fanOutSome(): Promise<boolean>
   /** What came of a claim; keeps the webhook's own counters (`last_success_at`, failures in a row), and pauses it
    *  with `pauseReason` if given. `lease_lost` when the row is no longer that attempt. */
   record(record: {
@@ -720,10 +833,10 @@ export interface WebhookDeliveries {
   list(filter: WebhookDeliveryFilter, page: PageRequest): Promise<Page<WebhookDelivery>>
   /** Of all webhooks, of the message's newest events first; at most `limit`. */
   ofMessage(organizationId: string, messageId: string, limit: number): Promise<Page<WebhookDelivery>>
-  /** One more attempt now, whatever the state; the count goes on. */
-  retry(id: string, now: number): Promise<'queued' | 'under_way'>
+  /** One more attempt now, whatever the state; the count goes on. `limit` after FIXED_LIMITS.webhookAttempts. */
+  retry(id: string, now: number): Promise<'queued' | 'under_way' | 'limit'>
   /** Queues past events of the range once more for the webhook: new deliveries of the same events, five attempts
-   *  each; an event still pending there is left alone. At most `limit` events a call, oldest first; answers how
+   *  each; an event still pending there, or queued FIXED_LIMITS.replaysOfEvent times, is left alone. At most `limit` events a call, oldest first; answers how
    *  many were queued, and the last event's id when more remain. */
   replay(
     webhookId: string,
@@ -734,7 +847,8 @@ export interface WebhookDeliveries {
 }
 
 export interface InboundRoutes {
-  create(route: InboundRoute, secret: string, remember?: Remember): Promise<void>
+  create(route: InboundRoute, secret: string, remember?: Remember): Promise<'created' | LimitReached>
+  count(organizationId: string): Promise<number>
   get(id: string): Promise<InboundRoute | null>
   list(organizationId: string, page: RecordsRequest): Promise<Page<InboundRoute>>
   update(
@@ -746,10 +860,25 @@ export interface InboundRoutes {
   remove(id: string): Promise<void>
   /** Enabled routes of an organization in no order. Synchronous and from memory: asked for at every RCPT. */
   enabledOf(organizationId: string): InboundRoute[]
-  /** The domain by its name, whoever owns it. Synchronous and from memory. */
+  /** As Domains.findByName. Synchronous and from memory. */
   domainByName(name: string): Domain | null
-  /** The domain whose return path host that is. Synchronous and from memory. */
+  /** The domain whose return path host that is, a verified one before others. Synchronous and from memory. */
   domainByReturnPathHost(host: string): Domain | null
+}
+
+/** Addresses elsewhere that forward routes name: a confirmation is the organization's, whatever the route. Addresses are
+ *  compared without case. */
+export interface ForwardTargets {
+  /** `pending` for one that nobody asked. Synchronous: asked for at every mail. */
+  status(organizationId: string, email: string): ForwardTargetStatus
+  /** Counts a confirmation mail that is about to be sent, unless nothing is to be asked or too much was asked today, of the
+   *  address by all organizations together or by this organization (FIXED_LIMITS). */
+  ask(organizationId: string, email: string, now: number): Promise<AskResult>
+  set(organizationId: string, email: string, status: ForwardTargetStatus, now: number): Promise<void>
+  /** Forgets at most `limit` that were asked last before `before` and never answered; answers how many went. */
+  prune(before: number, limit: number): Promise<number>
+  /** Those that count as confirmed because their routes were there before targets were asked. */
+  countByUpgrade(): Promise<number>
 }
 
 /** One mail from the world with everything that becomes true when it is taken. */
@@ -761,7 +890,7 @@ export interface AcceptedInbound {
     message: InboundMessage
     /** Id of the webhook delivery that is owed, due at once; null for other actions. */
     deliveryId: string | null
-    /** The outbound message it becomes. Not counted against the month's volume: anybody may write to a route. */
+    /** The outbound message it becomes. Its recipients count against the month's volume and the forwards of the day. */
     forward: AcceptedMessage | null
   }[]
 }
@@ -777,7 +906,8 @@ export interface InboundFilter extends TimeRange {
 }
 
 export interface Inbound {
-  accept(accepted: AcceptedInbound): Promise<void>
+  /** A limit when one of the organizations may not store more, or not forward to so many more: nothing is written then. */
+  accept(accepted: AcceptedInbound): Promise<'accepted' | LimitReached>
   get(id: string): Promise<InboundMessage | null>
   list(filter: InboundFilter, page: PageRequest): Promise<Page<InboundMessage>>
   /** Null once retention has dropped it. */
@@ -797,13 +927,12 @@ export interface ClaimedInboundDelivery {
 
 export interface InboundDeliveries {
   /** Deliveries of routes that are disabled or no longer webhooks wait. */
-  claimDue(request: {
-    now: number
-    limit: number
-    lease: Lease
-    freeFor: (routeId: string) => number
-  }): Promise<ClaimedInboundDelivery[]>
-  nextDueAt(freeFor: (routeId: string) => number): number | null
+  claimDue(request: { now: number; limit: number; lease: Lease } & Room): Promise<ClaimedInboundDelivery[]>
+  nextDueAt(freeFor: Room['freeFor']): number | null
+  /** As for Deliveries. */
+  freed(obstacle: string): void
+  /** Whose the route is; null when it is gone. */
+  organizationOf(routeId: string): string | null
   record(record: {
     deliveryId: string
     worker: string
@@ -819,6 +948,7 @@ export interface InboundDeliveries {
   waitAtMostUntil(latest: number): Promise<void>
   /** Newest first. */
   ofMessage(inboundMessageId: string): Promise<InboundDelivery[]>
-  /** A new delivery of the message, five attempts, due at once; `under_way` while one is still pending. */
-  redeliver(inboundMessageId: string, deliveryId: string, now: number): Promise<'queued' | 'under_way'>
+  /** A new delivery of the message, five attempts, due at once; `under_way` while one is still pending, `limit` after
+   *  FIXED_LIMITS.redeliveries. */
+  redeliver(inboundMessageId: string, deliveryId: string, now: number): Promise<'queued' | 'under_way' | 'limit'>
 }

@@ -41,6 +41,7 @@ export function auditLogPromises(holds: Holds): void {
     expect(await listed(store)).toEqual([entry(1)])
   })
 
+  // threat: actions-without-audit
   holds('what cannot be told of does not happen', async (store, records) => {
     await found(store, records)
     const suppression = records.suppression()

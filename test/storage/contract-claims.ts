@@ -26,6 +26,7 @@ export function claimPromises(holds: Holds): void {
     expect(claimed).toMatchObject({
       message: accepted.message,
       domainName: 'a.example',
+      ownership: { status: 'pending', provedBy: null },
       returnPathHost: 'bounce.example',
       signingKeys: [{ selector: 'one', algorithm: 'rsa-sha256', privateKeyPem: 'private' }],
       lease: LEASE,
@@ -54,6 +55,7 @@ export function claimPromises(holds: Holds): void {
     },
   )
 
+  // threat: clock-changes
   holds(
     'when the clock was set, waits and leases move along, scheduled mail keeps its date',
     async (store, records) => {

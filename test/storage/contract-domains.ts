@@ -1,6 +1,8 @@
 import { expect } from 'bun:test'
+import type { Domain } from '../../src/model/domain.ts'
+import type { DomainCheck, Store } from '../../src/storage/store.ts'
 import type { Holds } from './contract.ts'
-import { accept, claim, DOMAIN, found, idsByPage, ORGANIZATION, recordOf, START } from './records.ts'
+import { accept, claim, DOMAIN, found, idsByPage, ORGANIZATION, type Records, recordOf, START } from './records.ts'
 
 export function domainPromises(holds: Holds): void {
   holds(
@@ -60,13 +62,131 @@ export function domainPromises(holds: Holds): void {
     expect(await store.domains.findByName('none.example')).toBeNull()
   })
 
-  holds('a name belongs to one organization', async (store, records) => {
+  holds('a proved name belongs to one organization, and no organization has a name twice', async (store, records) => {
     await found(store, records)
+    await store.domains.recordCheck(DOMAIN, VERIFIED)
     const other = records.organization()
     await store.organizations.create(other)
     const taken = records.domain({ name: 'a.example', organizationId: other.id })
     expect(await store.domains.create(taken, 0)).toBe('conflict')
+    expect(await store.domains.create(records.domain({ name: 'a.example' }), -1)).toBe('conflict')
     expect(await store.domains.get(taken.id)).toBeNull()
+  })
+
+  // threat: claim-of-a-name
+  holds('of several claims the first that is proved owns the name, and the others fail', async (store, records) => {
+    await found(store, records)
+    const [b, c] = await claimants(store, records, 'a.example')
+    expect((await store.domains.findByName('a.example'))!.id).toBe(b!.id) // the oldest claim by its id
+    expect(await store.domains.recordCheck(c!.id, VERIFIED)).toEqual({
+      before: 'pending',
+      after: 'verified',
+      reason: null,
+    })
+    for (const id of [DOMAIN, b!.id]) {
+      expect(await store.domains.get(id)).toMatchObject({ status: 'failed', reason: 'claimed', nextCheckAt: null })
+      expect(await store.domains.recordCheck(id, VERIFIED)).toMatchObject({ after: 'failed', reason: 'claimed' })
+      const pending = { ...VERIFIED, status: 'pending' as const, verifiedAt: null }
+      expect(await store.domains.recordCheck(id, pending)).toMatchObject({ after: 'failed', reason: 'claimed' })
+      expect((await store.domains.get(id))!.verifiedAt).toBeNull()
+    }
+    expect((await store.domains.findByName('a.example'))!.id).toBe(c!.id)
+    expect(store.inboundRoutes.domainByName('a.example')!.id).toBe(c!.id)
+    expect((await store.domains.findOf(b!.organizationId, 'a.example'))!.id).toBe(b!.id)
+    expect((await store.domains.claimsOf('a.example', 2)).map(({ id }) => id)).toEqual([b!.id, c!.id])
+  })
+
+  holds('of two that are proved at the same moment one owns the name', async (store, records) => {
+    await found(store, records)
+    const claims = await claimants(store, records, 'a.example')
+    const ids = [DOMAIN, ...claims.map(({ id }) => id)]
+    const changes = await Promise.all(ids.map((id) => store.domains.recordCheck(id, VERIFIED)))
+    expect(changes.map((change) => change!.after)).toEqual(['verified', 'failed', 'failed'])
+    const all = await Promise.all(ids.map((id) => store.domains.get(id)))
+    expect(all.map((domain) => domain!.status)).toEqual(['verified', 'failed', 'failed'])
+  })
+
+  holds('a name that its owner removes or loses can be proved by another claim', async (store, records) => {
+    await found(store, records)
+    const [b, c] = await claimants(store, records, 'a.example')
+    await store.domains.recordCheck(DOMAIN, VERIFIED)
+    const lost = { ...VERIFIED, status: 'failed' as const, reason: 'proof_lost' as const, checkedAt: START + 7 }
+    expect(await store.domains.recordCheck(DOMAIN, lost)).toMatchObject({ before: 'verified', after: 'failed' })
+    expect(await store.domains.get(b!.id)).toMatchObject({ status: 'pending', reason: null, nextCheckAt: START + 7 })
+    expect((await store.domains.claimDue(START + 7, 9, START + 9)).map(({ id }) => id)).toEqual([b!.id, c!.id])
+    expect(await store.domains.claimDue(START + 8, 9, START + 99)).toEqual([])
+    expect(await store.domains.recordCheck(b!.id, VERIFIED)).toMatchObject({ after: 'verified' })
+    // Who owned it once has lost it again, not a claim that was never proved.
+    await store.domains.remove(b!.id, START + 10)
+    expect(await store.domains.get(DOMAIN)).toMatchObject({ status: 'failed', reason: 'proof_lost' })
+    expect(await store.domains.recordCheck(DOMAIN, VERIFIED)).toMatchObject({ after: 'verified' })
+  })
+
+  holds('a look that another one overtook changes nothing', async (store, records) => {
+    await found(store, records)
+    await store.domains.recordCheck(DOMAIN, { ...VERIFIED, since: null })
+    const late = { ...VERIFIED, status: 'pending' as const, verifiedAt: null, since: null }
+    expect(await store.domains.recordCheck(DOMAIN, late)).toBeNull()
+    expect((await store.domains.get(DOMAIN))!.status).toBe('verified')
+    expect(await store.domains.recordCheck('dom_none', VERIFIED)).toBeNull()
+  })
+
+  holds('an owner that gains or loses a name has an entry in the audit log', async (store, records) => {
+    await found(store, records)
+    const lost = { ...VERIFIED, status: 'failed' as const, reason: 'proof_lost' as const }
+    await store.domains.recordCheck(DOMAIN, { ...VERIFIED, audit: entry('aud_1') })
+    await store.domains.recordCheck(DOMAIN, { ...VERIFIED, audit: entry('aud_2') })
+    await store.domains.recordCheck(DOMAIN, { ...lost, audit: entry('aud_3') })
+    const { records: entries } = await store.auditLog.list(ALL_ENTRIES, { limit: 9, after: null })
+    expect(entries.map(({ id, action }) => [id, action])).toEqual([
+      ['aud_3', 'domains_lost'],
+      ['aud_1', 'domains_proved'],
+    ])
+  })
+
+  // threat: derived-host-claimed
+  holds('no domain is a host that another one brings along, at or below it', async (store, records) => {
+    await found(store, records)
+    const other = records.organization()
+    await store.organizations.create(other)
+    const owned = records.domain({
+      name: 'shop.example',
+      returnPathHost: 'bounces.shop.example',
+      tracking: { ...NOTHING, host: 'links.shop.example' },
+    })
+    await store.domains.create(owned, -1)
+    const claim = (name: string, organizationId = other.id, host: string | null = null) =>
+      records.domain({ name, organizationId, returnPathHost: `bounces.${name}`, tracking: { ...NOTHING, host } })
+    const derived = ['bounces.shop.example', 'links.shop.example', 'a.b.links.shop.example', 'mta-sts.shop.example']
+    for (const name of derived) {
+      expect([name, await store.domains.clashes(claim(name), false)]).toEqual([name, false]) // a claim takes nothing
+      expect([name, await store.domains.clashes(claim(name), true)]).toEqual([name, true])
+      expect([name, await store.domains.clashes(claim(name, ORGANIZATION), false)]).toEqual([name, true])
+    }
+    await store.domains.recordCheck(owned.id, VERIFIED)
+    for (const name of derived) expect([name, await store.domains.create(claim(name), -1)]).toEqual([name, 'conflict'])
+    // A name above or below is another's if they prove it, but not with a host that is taken.
+    const below = claim('team.shop.example')
+    expect(await store.domains.create(below, -1)).toBe('created')
+    expect(await store.domains.create(claim('example.org', other.id, 'links.shop.example'), -1)).toBe('conflict')
+    await store.domains.recordCheck(below.id, VERIFIED)
+    const host = (host: string) => store.domains.setTracking(owned.id, { ...NOTHING, host })
+    expect(await host('team.shop.example')).toBe('conflict')
+    expect(await host('bounces.team.shop.example')).toBe('conflict')
+    expect(await host('mta-sts.team.shop.example')).toBe('conflict')
+    expect(await host('links.team.shop.example')).toBe('conflict')
+    expect(await host('go.shop.example')).toBe('changed')
+    expect((await store.domains.get(owned.id))!.tracking.host).toBe('go.shop.example')
+  })
+
+  holds('a claim whose hosts are another organization’s by then proves nothing', async (store, records) => {
+    await found(store, records)
+    const other = records.organization()
+    await store.organizations.create(other)
+    const squatter = records.domain({ name: 'bounce.example', organizationId: other.id })
+    expect(await store.domains.create(squatter, -1)).toBe('created')
+    await store.domains.recordCheck(DOMAIN, VERIFIED) // its return path is bounce.example
+    expect(await store.domains.recordCheck(squatter.id, VERIFIED)).toMatchObject({ after: 'failed', reason: 'claimed' })
   })
 
   holds('the number of domains is limited, also for those that come at once', async (store, records) => {
@@ -141,4 +261,40 @@ export function domainPromises(holds: Holds): void {
     expect(store.apiKeys.findBySecret(secret)!.revokedAt).toBe(START + 5)
     expect(store.apiKeys.findBySecret(other)!.revokedAt).toBeNull()
   })
+}
+
+const VERIFIED = { status: 'verified' as const, verifiedAt: START, checkedAt: START, findings: [] }
+const NOTHING = { opens: false, clicks: false, unsubscribe: false }
+const ALL_ENTRIES = {
+  organizationId: ORGANIZATION,
+  actorId: null,
+  action: null,
+  resourceId: null,
+  createdAfter: null,
+  createdBefore: null,
+}
+
+const entry = (id: string): NonNullable<DomainCheck['audit']> => ({
+  id,
+  organizationId: ORGANIZATION,
+  at: START,
+  actor: { type: 'server', id: 'server', name: 'server' },
+  resourceId: DOMAIN,
+  createdId: null,
+  fields: ['status'],
+  ipAddress: null,
+  outcome: 'done',
+  requestId: 'req_a',
+})
+
+/** Two more organizations that claim the name. */
+async function claimants(store: Store, records: Records, name: string): Promise<Domain[]> {
+  const made: Domain[] = []
+  for (const organization of [records.organization(), records.organization()]) {
+    await store.organizations.create(organization)
+    const domain = records.domain({ name, organizationId: organization.id })
+    expect(await store.domains.create(domain, -1)).toBe('created')
+    made.push(domain)
+  }
+  return made
 }

@@ -56,7 +56,7 @@ export function inboundPromises(holds: Holds): void {
     expect(await store.inboundDeliveries.ofMessage(mail.taken[1]!.message.id)).toEqual([])
   })
 
-  holds('a forwarded mail is an outbound message that counts against no volume', async (store, records) => {
+  holds('a forwarded mail is an outbound message that counts like any other', async (store, records) => {
     const { mail, forward } = await forwarded(store, records)
     await store.inbound.accept(mail)
     expect(await store.messages.get(forward.message.id)).toEqual(forward.message)
@@ -64,7 +64,8 @@ export function inboundPromises(holds: Holds): void {
     expect(claimed!.delivery.email).toBe('ann@out.example')
     expect(forward.content).toEqual(new Uint8Array(claimed!.content!))
     expect((await store.events.list(ALL_EVENTS, { limit: 9, after: null })).records).toEqual(forward.events)
-    expect(await store.messages.volume(ORGANIZATION, '2026-11')).toBe(0)
+    expect(await store.messages.volume(ORGANIZATION, '2026-11')).toBe(1)
+    expect((await store.usage.of(ORGANIZATION, START)).forwards).toBe(1)
     expect((await store.inbound.get(mail.taken[0]!.message.id))!.forwardedAs).toBe(forward.message.id)
   })
 

@@ -24,10 +24,13 @@ export function suppressionPromises(holds: Holds): void {
     await store.suppressions.add(before)
     const fresh = records.suppression({ email: 'new@dest.example', evidence: 'Postmark: HardBounce' })
     const again = records.suppression({ email: 'new@dest.example', reason: 'manual' })
-    expect(await store.suppressions.addAll([records.suppression({ reason: 'complaint' }), fresh, again])).toBe(1)
+    expect(await store.suppressions.addAll([records.suppression({ reason: 'complaint' }), fresh, again])).toEqual({
+      added: 1,
+      limit: null,
+    })
     expect(await store.suppressions.find(ORGANIZATION, 'new@dest.example')).toEqual([fresh])
     expect(await store.suppressions.find(ORGANIZATION, before.email)).toEqual([before])
-    expect(await store.suppressions.addAll([])).toBe(0)
+    expect(await store.suppressions.addAll([])).toEqual({ added: 0, limit: null })
   })
 
   holds('one domain, another and the whole organization are different reaches', async (store, records) => {

@@ -86,7 +86,7 @@ export function templatePromises(holds: Holds): void {
     await found(store, records)
     const first = template(1)
     await store.templates.create(first)
-    const standing = { id: first.id, organizationId: ORGANIZATION, version: 1 }
+    const standing = { id: first.id, organizationId: ORGANIZATION, version: 1, mode: 'live' as const }
     expect(store.templates.standing(ORGANIZATION, first.id)).toEqual(standing)
     expect(store.templates.standing(ORGANIZATION, 'welcome')).toEqual(standing)
     expect(store.templates.standing('org_b', first.id)).toEqual(standing)
@@ -135,6 +135,7 @@ function template(number: number, change: Partial<Template> = {}): Template {
   return {
     id: `tpl_${number}`,
     organizationId: ORGANIZATION,
+    mode: 'live',
     alias: 'welcome',
     name: 'Welcome',
     subject: 'Hi {{ name }}',

@@ -101,6 +101,7 @@ export function webhookPromises(holds: Holds): void {
       const removed = store.webhooks.remove(hook.id)
       await store.events.append([records.event()])
       await removed
+      while (await store.webhookDeliveries.fanOutSome());
       expect(await store.webhooks.get(hook.id)).toBeNull()
       const count = async (webhookId: string) => {
         const filter = { webhookId, status: null, type: null, createdAfter: null, createdBefore: null }

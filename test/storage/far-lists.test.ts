@@ -238,6 +238,7 @@ test('deliveries of a webhook are found by what they are, however many lie befor
     records.event({ type: minute % 700 === 3 ? 'message.complained' : 'message.opened', createdAt: at(minute) }),
   )
   await store.events.append(posts)
+  while (await store.webhookDeliveries.fanOutSome());
   const end = db.prepare("update webhook_deliveries set status = 'delivered', next_attempt_at = null where number > ?")
   const all = { webhookId: hook.id, status: null, type: null, createdAfter: null, createdBefore: null }
   const listed = async (filter: Partial<WebhookDeliveryFilter>) => {

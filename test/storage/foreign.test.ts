@@ -60,6 +60,7 @@ test('a plan that another process set is the plan here', async () => {
   expect(store.organizations.current(ORGANIZATION)!.plan).toBe('free')
 })
 
+// threat: revoked-keys
 test('a key that another process revoked opens nothing any more', async () => {
   const [key, secret] = [records.apiKey(), records.hash()]
   await store.apiKeys.create(key, secret)

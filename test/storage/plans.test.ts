@@ -11,11 +11,13 @@ const MAY_SCAN = [
   /from organizations order by id$/, // all of them is what is asked for
   /message_search_state|heartbeat/, // one row
   /from quality_alerts where state = 'firing'/, // all that fire is what is asked for
+  /from blocked_links( order by id limit \?)?$/, // at most a thousand, and all of them is what is asked for
   /^with recursive/, // walks what it has just made, a row a key
   /^insert into webhook_deliveries .* where not exists/, // the constant row it inserts
   /message_search (match|where rowid)/, // the full text index, SQLite's word for it
   /^select count\(\*\) from held_|from restored/, // what is held is counted when somebody asks; one row
   /total_changes\(\)/, // no table
+  /from storage_count$/, // a row for each of four sources
   /^select count\(\*\) as total, .* from \(select .* limit 2000\)$/, // the slice it has just taken
   /json_each\(m\.metadata\)/, // the members of one row
 ]
@@ -135,7 +137,10 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   ],
   [/^delete from inbound_raws/, /COVERING INDEX inbound_messages_of_raw \(raw_number=\?\)/],
   [/^delete from unsubscribables/, /COVERING INDEX unsubscribables_by_time \(sent_at<\?\)/],
-  [/^delete from webhook_deliveries/, /COVERING INDEX webhook_deliveries_of_webhook \(webhook_id=\?\)/],
+  [
+    /^delete from webhook_deliveries .* webhook_id = \?/,
+    /COVERING INDEX webhook_deliveries_of_webhook \(webhook_id=\?\)/,
+  ],
   // Held things are put back one by one.
   [/^select number, due_at .* from held_deliveries/, /held_deliveries USING INTEGER PRIMARY KEY \(rowid>\?\)/],
   [/^update webhook_deliveries set next_attempt_at = \? where number/, /USING INTEGER PRIMARY KEY \(rowid=\?\)/],
@@ -143,7 +148,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
   [/^select status from deliveries/, /INDEX deliveries_of_message \(message_number=\?\)/],
   [
     /^select id, .* from templates where organization_id/,
-    /INDEX templates_by_alias \(organization_id=\? AND alias=\?\)/,
+    /INDEX templates_by_alias \(organization_id=\? AND alias=\? AND mode=\?\)/,
   ],
   [/^select id, .* from templates where id/, /templates USING PRIMARY KEY \(id=\?\)/],
   // Lists, newest first.

@@ -83,6 +83,7 @@ export function createRecords(): Records {
     verdicts: { spf: 'pass', dkim: 'pass', dmarc: 'pass', arc: 'none' },
     parseError: null,
     forwardedAs: null,
+    notForwarded: [],
     ...change,
   })
   return {
@@ -96,9 +97,13 @@ export function createRecords(): Records {
       verifiedAt: null,
       lastCheckedAt: null,
       dkim: [],
-      returnPathHost: 'bounce.example',
+      returnPathHost: `bounce${count}.example`,
       tracking: { opens: false, clicks: false, unsubscribe: false, host: null },
       findings: [],
+      provedBy: null,
+      missingSince: null,
+      reason: null,
+      nextCheckAt: null,
       ...change,
     }),
     dkimKey: (change) => ({
@@ -123,6 +128,7 @@ export function createRecords(): Records {
       expiresAt: null,
       revokedAt: null,
       rotatedTo: null,
+      allowedNetworks: null,
       ...change,
     }),
     accepted: ({ deliveries = [{}], ...change } = {}) => {
@@ -205,6 +211,7 @@ export function createRecords(): Records {
       messageId: null,
       createdAt: START,
       evidence: null,
+      mode: 'live',
       ...change,
     }),
     webhook: (change) => ({
@@ -222,6 +229,8 @@ export function createRecords(): Records {
       lastFailureAt: null,
       consecutiveFailures: 0,
       failingSince: null,
+      mode: 'live',
+      domainId: null,
       ...change,
     }),
     inboundRoute: (change) => ({
@@ -274,7 +283,10 @@ export function createRecords(): Records {
 export async function found(store: Store, records: Records): Promise<void> {
   await store.organizations.create(records.organization({ id: ORGANIZATION }))
   const dkim = [records.dkimKey({ selector: 'one', state: 'active' }), records.dkimKey({ selector: 'two' })]
-  await store.domains.create(records.domain({ id: DOMAIN, name: 'a.example', dkim }), -1)
+  await store.domains.create(
+    records.domain({ id: DOMAIN, name: 'a.example', dkim, returnPathHost: 'bounce.example' }),
+    -1,
+  )
 }
 
 /** Accepts messages without counting volume → the first of them, for tests that have one. */

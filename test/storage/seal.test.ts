@@ -56,6 +56,7 @@ const refusal = () =>
     (error: Error) => error,
   )
 
+// threat: secrets-exposed
 test('no secret can be read from the files, and the store reads all of them', async () => {
   const { webhook } = await furnish()
   const text = readdirSync(dataDir)
@@ -91,6 +92,7 @@ test('without the key, with another, a damaged one, or one that others may read,
   expect(await everything()).toEqual(ALL)
 })
 
+// threat: secrets-exposed
 test('a sealed secret is worth nothing in the place of another', async () => {
   await furnish()
   const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0 })

@@ -22,9 +22,12 @@ beforeAll(async () => {
 }, LIMIT_MS)
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('of every schema but the newest a store is kept', () => {
-  const earlier = MIGRATIONS.slice(0, -1).map(({ name }) => `${name}.tar.zst`)
-  expect(earlier.filter((name) => !kept.includes(name))).toEqual([])
+/** The newest step of each release but the one to come. */
+const RELEASED = ['0001_start']
+
+test('of the schema of every release a store is kept', () => {
+  expect(RELEASED.filter((name) => !kept.includes(`${name}.tar.zst`))).toEqual([])
+  expect(MIGRATIONS.map(({ name }) => name)).toEqual(expect.arrayContaining(RELEASED))
 })
 
 test.each([...kept, 'today'])(
@@ -51,6 +54,43 @@ test.each([...kept, 'today'])(
 )
 
 test(
+  'an upgrade counts what was stored before it, and confirms the targets of routes that forward already',
+  async () => {
+    const dataDir = join(folder, 'with-routes')
+    mkdirSync(dataDir)
+    const db = connect(join(dataDir, 'postrider.db'), { busyTimeoutMs: 0 })
+    migrate(db, 1, MIGRATIONS.slice(0, 1))
+    db.exec(`create table numbers as with recursive n (value) as (select 1 union all select value + 1 from n where value < 2500)
+        select value from n;
+      insert into organizations values ('org_a', 'A', 'free', 1);
+      insert into inbound_routes values ('rte_a', 'org_a', 'r', 'catch_all', null, 'forward',
+        '{"to":["Ann@x.example","bo@x.example"]}', 'none', 1, 0, x'00', 1);
+      insert into suppressions values ('sup_a', 'org_a', '', 'a@x.example', 'manual', null, 1, null);
+      insert into messages (id, organization_id, domain_id, mode, source, status, sender, sender_address, recipients,
+          subject, tags, metadata, size_bytes, message_id_header, created_at, require_tls, unsubscribe, track_opens,
+          track_clicks)
+        select 'msg_' || value, 'org_a', 'dom_a', 'live', 'api', iif(value < 3, 'scheduled', 'delivered'), 's', 's',
+          '{"to":"a@x.example","cc":null,"bcc":null,"reply_to":null}', 's', '[]', '{}', 1000, '<m>', 1, 0, 0, 0, 0
+        from numbers;
+      drop table numbers`)
+    db.close()
+
+    const upgraded: string[] = []
+    const store = await openStore({ dataDir, now: 2, onUpgrade: (steps) => upgraded.push(...steps) })
+    expect(upgraded).toEqual(MIGRATIONS.slice(1).map(({ name }) => name))
+    expect(store.forwardTargets.status('org_a', 'ann@X.example')).toBe('confirmed')
+    expect(await store.forwardTargets.countByUpgrade()).toBe(2)
+    expect(await store.usage.of('org_a', 2)).toMatchObject({ scheduledMessages: 2, suppressions: 1, storedBytes: 0 })
+    let steps = 0
+    while (await store.usage.countSome()) steps++
+    expect(steps).toBeGreaterThan(1)
+    expect((await store.usage.of('org_a', 2)).storedBytes).toBe(2500 * (1000 + 2048))
+    await store.close()
+  },
+  LIMIT_MS,
+)
+
+test(
   'a later step finds what this version wrote, and of the copies from before three stay',
   async () => {
     const dataDir = join(folder, 'later')
@@ -66,7 +106,9 @@ test(
     }
     const copies = readdirSync(dataDir).filter((name) => name.includes('.before-schema-'))
     const newest = steps.length
-    expect(copies.toSorted()).toEqual([newest - 2, newest - 1, newest].map((n) => `postrider.db.before-schema-${n}`))
+    expect(copies.toSorted()).toEqual(
+      [newest - 2, newest - 1, newest].map((n) => `postrider.db.before-schema-${n}`).toSorted(),
+    )
 
     const refused = await postrider('restore', '--verify', await backedUp(dataDir))
     expect(refused.stderr).toContain(

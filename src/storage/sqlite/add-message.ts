@@ -1,4 +1,5 @@
 import { parseMailbox } from '../../mail/address.ts'
+import { messageStoredBytes } from '../../model/stored-bytes.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import type { AcceptedMessage } from '../store.ts'
 import type { Agenda } from './agenda.ts'
@@ -7,13 +8,15 @@ import type { ContentParts } from './content-parts.ts'
 import type { Connection } from './driver.ts'
 import type { AppendInside } from './fan-out.ts'
 import { packRecipients } from './message-row.ts'
+import type { StoredBytes } from './stored-bytes.ts'
 import type { SuppressInside } from './suppressions.ts'
 import type { Tally } from './tally.ts'
+import type { Usage } from './usage.ts'
 
 const ADD_MESSAGE = `insert into messages (id, organization_id, domain_id, key_id, mode, source, status, sender,
     sender_address, recipients, subject, tags, metadata, template_id, size_bytes, message_id_header, created_at,
-    scheduled_at, expires_at, require_tls, unsubscribe, track_opens, track_clicks)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    scheduled_at, expires_at, require_tls, unsubscribe, track_opens, track_clicks, stored_bytes)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const ADD_CONTENT = 'insert into message_contents (message_number, content) values (?, ?)'
 const ADD_TAG =
   'insert into message_tags (organization_id, tag, message_number) values (?, ?, ?) on conflict do nothing'
@@ -33,6 +36,8 @@ export function addMessageInside(
     suppress: SuppressInside
     tally: Tally
     agenda: Agenda
+    storedBytes: StoredBytes
+    usage: Usage
   },
 ): AddMessageInside {
   const addMessage = db.prepare(ADD_MESSAGE)
@@ -42,6 +47,8 @@ export function addMessageInside(
   const senderAddressOf = createSenderAddress()
 
   return ({ message, content: packed, deliveries: parts, ...told }: AcceptedMessage) => {
+    const metadata = JSON.stringify(message.metadata)
+    const storedBytes = messageStoredBytes(message.sizeBytes, parts.length, metadata, message.subject)
     const { lastInsertRowid: number } = addMessage.run(
       message.id,
       message.organizationId,
@@ -55,7 +62,7 @@ export function addMessageInside(
       packRecipients(message),
       message.subject,
       JSON.stringify(message.tags),
-      JSON.stringify(message.metadata),
+      metadata,
       message.templateId,
       message.sizeBytes,
       message.messageIdHeader,
@@ -66,7 +73,10 @@ export function addMessageInside(
       Number(message.unsubscribe),
       Number(message.trackOpens),
       Number(message.trackClicks),
+      storedBytes,
     )
+    if (message.status === 'scheduled') inside.usage.add(message.organizationId, 'scheduled_messages', 1)
+    inside.storedBytes.change('messages', number, message.organizationId, storedBytes)
     addContent.run(number, inside.parts.first(packed))
     inside.parts.addRest('content', number, packed)
     for (const tag of message.tags) addTag.run(message.organizationId, tag, number)

@@ -1,24 +1,33 @@
 import type { ApiKey } from '../../model/api-key.ts'
+import { FIXED_LIMITS, type LimitReached } from '../../model/limits.ts'
 import type { ApiKeys } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
 import { rangeOf, toPage } from './page.ts'
+import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, domain_id as domainId, name, mode, permissions, prefix,
   created_at as createdAt, last_used_at as lastUsedAt, expires_at as expiresAt, revoked_at as revokedAt,
-  rotated_to as rotatedTo`
+  rotated_to as rotatedTo, allowed_networks as allowedNetworks`
 const CREATE = `insert into api_keys (id, organization_id, domain_id, name, mode, permissions, prefix, secret_hash,
-    created_at, last_used_at, expires_at, revoked_at, rotated_to)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    created_at, last_used_at, expires_at, revoked_at, rotated_to, allowed_networks)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const FIND_BY_SECRET = `select ${COLUMNS} from api_keys where secret_hash = ?`
 const GET = `select ${COLUMNS} from api_keys where id = ?`
 const LIST = `select ${COLUMNS} from api_keys
   where organization_id = ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
+const UPDATE = 'update api_keys set name = ?, allowed_networks = ? where id = ?'
 const REVOKE = 'update api_keys set revoked_at = ? where id = ? and revoked_at is null'
 const ROTATE = `update api_keys set rotated_to = ?, expires_at = min(?, coalesce(expires_at, ?))
   where id = ? and rotated_to is null and revoked_at is null and (expires_at is null or expires_at > ?)`
+// Keys that work: those in the grace period of a rotation (rotated_to) apart.
+const WORKING = `select count(*) from api_keys where organization_id = ? and revoked_at is null
+  and (expires_at is null or expires_at > ?) and (rotated_to is not null) = ?`
+const DEAD = `select id from api_keys where organization_id = ? and (revoked_at is not null or expires_at <= ?)
+  order by id desc limit ? offset ?`
+const REMOVE = 'delete from api_keys where id = ?'
 const RECORD_USE = 'update api_keys set last_used_at = max(?, coalesce(last_used_at, 0)) where id = ?'
 
 /** Keys asked for lately, by the hash of their secret. */
@@ -27,6 +36,9 @@ export interface KeyCache {
   set(secretHash: Uint8Array, key: ApiKey): void
   forget(): void
 }
+
+/** Records of dead keys that go with the creation of one key: more than one, so that an old store comes down to the limit. */
+const REMOVE_MAX = 20
 
 /** A burst of made-up keys never enters, because misses are not kept. */
 const CACHE_MAX = 10_000
@@ -49,14 +61,32 @@ export function keyCache(foreign: ForeignChanges): KeyCache {
   }
 }
 
-export function sqliteApiKeys(db: Connection, writer: Writer, cache: KeyCache, remember: RememberInside): ApiKeys {
+export function sqliteApiKeys(
+  db: Connection,
+  writer: Writer,
+  cache: KeyCache,
+  remember: RememberInside,
+  usage: Usage,
+): ApiKeys {
   const create = db.prepare(CREATE)
   const findBySecret = db.prepare(FIND_BY_SECRET)
   const get = db.prepare(GET)
   const list = db.prepare(LIST)
+  const update = db.prepare(UPDATE)
   const revoke = db.prepare(REVOKE)
   const rotate = db.prepare(ROTATE)
+  const working = db.prepare(WORKING).pluck()
+  const dead = db.prepare(DEAD).pluck()
+  const remove = db.prepare(REMOVE)
   const recordUse = db.prepare(RECORD_USE)
+
+  /** Null, or the limit that one more key would pass, or one more in its grace period. */
+  const reached = (organizationId: string, isRotated: boolean, now: number): LimitReached | null =>
+    usage.reached(organizationId, 'api_keys', 1, () => working.get(organizationId, now, Number(isRotated)) as number)
+  /** Records of keys that no longer work are kept up to a number, or creating and revoking would fill the disk. */
+  const removeOldest = (organizationId: string, now: number) => {
+    for (const id of dead.all(organizationId, now, REMOVE_MAX, FIXED_LIMITS.deadKeys)) remove.run(id)
+  }
 
   const insert = (key: ApiKey, secretHash: Uint8Array) =>
     create.run(
@@ -73,14 +103,21 @@ export function sqliteApiKeys(db: Connection, writer: Writer, cache: KeyCache, r
       key.expiresAt,
       key.revokedAt,
       key.rotatedTo,
+      networksColumn(key),
     )
 
   return {
     create: (key, secretHash, record) =>
       writer.write(() => {
+        const { organizationId, createdAt } = key
+        const limit = reached(organizationId, false, createdAt)
+        if (limit !== null) return limit
+        removeOldest(organizationId, createdAt)
         insert(key, secretHash)
         remember(record)
+        return 'created'
       }),
+    count: async (organizationId, now) => working.get(organizationId, now, 0) as number,
     findBySecret: (secretHash) => {
       const cached = cache.get(secretHash)
       if (cached !== undefined) return cached
@@ -95,6 +132,15 @@ export function sqliteApiKeys(db: Connection, writer: Writer, cache: KeyCache, r
       return row === undefined ? null : toApiKey(row)
     },
     list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)) as Row[], page, toApiKey),
+    update: (id, change) =>
+      writer.write(() => {
+        const row = get.get(id) as Row | undefined
+        if (row === undefined) return null
+        const key = { ...toApiKey(row), ...change }
+        update.run(key.name, networksColumn(key), id)
+        cache.forget()
+        return key
+      }),
     revoke: (id, at) =>
       writer.write(() => {
         revoke.run(at, id)
@@ -102,7 +148,10 @@ export function sqliteApiKeys(db: Connection, writer: Writer, cache: KeyCache, r
       }),
     rotate: (oldId, fresh, secretHash, oldExpiresAt, now, record) =>
       writer.write(() => {
+        const limit = oldExpiresAt > now ? reached(fresh.organizationId, true, now) : null
+        if (limit !== null) return limit
         if (rotate.run(fresh.id, oldExpiresAt, oldExpiresAt, oldId, now).changes === 0) return 'invalid_state'
+        removeOldest(fresh.organizationId, now)
         insert(fresh, secretHash)
         remember(record)
         cache.forget()
@@ -115,8 +164,13 @@ export function sqliteApiKeys(db: Connection, writer: Writer, cache: KeyCache, r
   }
 }
 
-type Row = Omit<ApiKey, 'permissions'> & { permissions: string }
+type Row = Omit<ApiKey, 'permissions' | 'allowedNetworks'> & { permissions: string; allowedNetworks: string | null }
 
 function toApiKey(row: Row): ApiKey {
-  return { ...row, permissions: JSON.parse(row.permissions) }
+  const allowedNetworks = row.allowedNetworks === null ? null : JSON.parse(row.allowedNetworks)
+  return { ...row, permissions: JSON.parse(row.permissions), allowedNetworks }
+}
+
+function networksColumn({ allowedNetworks }: ApiKey): string | null {
+  return allowedNetworks === null ? null : JSON.stringify(allowedNetworks)
 }

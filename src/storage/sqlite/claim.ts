@@ -1,4 +1,4 @@
-import type { Room } from '../store.ts'
+import type { Obstacle, Room } from '../store.ts'
 import type { Agenda } from './agenda.ts'
 import type { Writer } from './writer.ts'
 
@@ -51,3 +51,6 @@ export function claimFrom<T>(
     throw error
   })
 }
+
+/** What Room.freeFor said of a key → what the agenda asks about it. */
+export const mayGo = (free: number | Obstacle): boolean | Obstacle => (typeof free === 'number' ? free > 0 : free)

@@ -3,7 +3,7 @@ import { type DeliveryStatus, isFinal, messageStatus } from '../../model/message
 import type { ClaimedDelivery, Deliveries, LateRecord, Lease } from '../store.ts'
 import { type Agenda, type DueTime, refill } from './agenda.ts'
 import type { AddAttemptInside } from './attempts.ts'
-import { claimFrom } from './claim.ts'
+import { claimFrom, mayGo } from './claim.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { DomainCache } from './domains.ts'
 import type { Connection } from './driver.ts'
@@ -143,6 +143,7 @@ export function sqliteDeliveries(
           : wholeContent(row.messageNumber, contentOf.get(row.messageNumber) as Uint8Array),
       signingKeys: domain?.dkim.filter((key) => key.state === 'active') ?? [],
       domainName: domain?.name ?? '',
+      ownership: domain === null ? null : { status: domain.status, provedBy: domain.provedBy },
       returnPathHost: domain?.returnPathHost ?? '',
       trackingHost: domain === null ? null : trackingHostOf(domain),
       lease: until,
@@ -176,11 +177,7 @@ export function sqliteDeliveries(
     },
     nextDueAt: (freeFor, now) => {
       foreign.check()
-      const look = (destination: string, at: number) => {
-        const free = freeFor(destination, at)
-        return typeof free === 'number' ? free > 0 : free
-      }
-      return agenda.nextAt(look, now)
+      return agenda.nextAt((destination, at) => mayGo(freeFor(destination, at)), now)
     },
     freed: agenda.freed,
     content: async (messageId) => {

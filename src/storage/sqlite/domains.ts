@@ -2,6 +2,9 @@ import type { DkimKeyRecord, Domain } from '../../model/domain.ts'
 import { UNLIMITED } from '../../model/organization.ts'
 import type { Domains } from '../store.ts'
 import type { KeyCache } from './api-keys.ts'
+import type { Witness } from './audit-log.ts'
+import { domainClashes } from './domain-clashes.ts'
+import { domainOwnership } from './domain-ownership.ts'
 import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
@@ -12,15 +15,23 @@ import type { Writer } from './writer.ts'
 const COLUMNS = `id, organization_id as organizationId, name, status, created_at as createdAt,
   verified_at as verifiedAt, last_checked_at as lastCheckedAt, return_path_host as returnPathHost,
   track_opens as trackOpens, track_clicks as trackClicks, track_unsubscribe as trackUnsubscribe,
-  tracking_host as trackingHost, findings`
+  tracking_host as trackingHost, findings, proved_by as provedBy, missing_since as missingSince, reason,
+  next_check_at as nextCheckAt`
 const CREATE = `insert into domains (id, organization_id, name, status, created_at, verified_at, last_checked_at,
-    return_path_host, track_opens, track_clicks, track_unsubscribe, tracking_host, findings)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-const TAKEN = 'select 1 from domains where name = ?'
+    return_path_host, track_opens, track_clicks, track_unsubscribe, tracking_host, findings, proved_by, missing_since,
+    reason, next_check_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const COUNT = 'select count(*) as domains from domains where organization_id = ?'
 const GET = `select ${COLUMNS} from domains where id = ?`
-const FIND_BY_NAME = `select ${COLUMNS} from domains where name = ?`
-const FIND_BY_RETURN_PATH_HOST = `select ${COLUMNS} from domains where return_path_host = ? limit 1`
+// Of several claims the verified one, else the oldest: two statements, each by an index of its own.
+const OWNED_BY_NAME = `select ${COLUMNS} from domains where name = ? and status = 'verified'`
+const CLAIMS_OF_NAME = `select ${COLUMNS} from domains where name = ? order by id limit ?`
+const FIND_OF = `select ${COLUMNS} from domains where organization_id = ? and name = ?`
+const OWNED_BY_RETURN_PATH_HOST = `select ${COLUMNS} from domains where return_path_host = ? and status = 'verified' limit 1`
+const CLAIM_BY_RETURN_PATH_HOST = `select ${COLUMNS} from domains where return_path_host = ? order by id limit 1`
+const DUE = `select ${COLUMNS} from domains where next_check_at <= ? order by next_check_at limit ?`
+const WITHOUT_PROOF = `select ${COLUMNS} from domains where missing_since is not null order by missing_since limit ?`
+const SET_NEXT_CHECK = 'update domains set next_check_at = ? where id = ?'
 const LIST = `select ${COLUMNS} from domains
   where organization_id = ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
 const DKIM_KEYS = `select selector, algorithm, state, public_key as publicKey, private_key as privateKey,
@@ -32,7 +43,6 @@ const SET_DKIM_STATE = 'update dkim_keys set state = ? where domain_id = ? and s
 const REMOVE_DKIM_KEY = 'delete from dkim_keys where domain_id = ? and selector = ?'
 const SET_TRACKING = `update domains set track_opens = ?, track_clicks = ?, track_unsubscribe = ?, tracking_host = ?
   where id = ?`
-const RECORD_CHECK = 'update domains set status = ?, verified_at = ?, last_checked_at = ?, findings = ? where id = ?'
 const OPEN_MESSAGES = `select 1 from messages where organization_id = ? and status in ('scheduled', 'queued', 'deferred')
   and domain_id = ? limit 1`
 const REVOKE_KEYS = 'update api_keys set revoked_at = ? where domain_id = ? and revoked_at is null'
@@ -43,7 +53,7 @@ export interface DomainCache {
   get(id: string): Domain | null
   /** The same, having looked first whether another process changed something. */
   current(id: string): Domain | null
-  /** The same by its name; names come from the world, so what is not there is not remembered. */
+  /** The same by its name, a verified one before claims; names come from outside, so what is not there is not remembered. */
   byName(name: string): Domain | null
   /** The same by the host of its return path. */
   byReturnPathHost(host: string): Domain | null
@@ -93,17 +103,21 @@ export function sqliteDomains(
   keys: KeyCache,
   remember: RememberInside,
   seal: Seal,
+  witness: Pick<Witness, 'put'>,
 ): Domains {
   const read = domainReader(db, seal)
+  const clashes = domainClashes(db)
+  const ownership = domainOwnership(db, clashes, witness)
   const create = db.prepare(CREATE)
-  const taken = db.prepare(TAKEN)
   const count = db.prepare(COUNT)
   const list = db.prepare(LIST)
   const addDkimKey = db.prepare(ADD_DKIM_KEY)
   const setDkimState = db.prepare(SET_DKIM_STATE)
   const removeDkimKey = db.prepare(REMOVE_DKIM_KEY)
   const setTracking = db.prepare(SET_TRACKING)
-  const recordCheck = db.prepare(RECORD_CHECK)
+  const due = db.prepare(DUE)
+  const withoutProof = db.prepare(WITHOUT_PROOF)
+  const setNextCheck = db.prepare(SET_NEXT_CHECK)
   const openMessages = db.prepare(OPEN_MESSAGES)
   const revokeKeys = db.prepare(REVOKE_KEYS)
   const remove = db.prepare(REMOVE)
@@ -125,7 +139,7 @@ export function sqliteDomains(
   return {
     create: (domain, maxDomains, record) =>
       change(() => {
-        if (taken.get(domain.name) !== undefined) return 'conflict'
+        if (clashes(domain, 'verified')) return 'conflict'
         const { domains } = count.get(domain.organizationId) as { domains: number }
         if (maxDomains !== UNLIMITED && domains >= maxDomains) return 'limit'
         create.run(
@@ -142,6 +156,10 @@ export function sqliteDomains(
           Number(domain.tracking.unsubscribe),
           domain.tracking.host,
           JSON.stringify(domain.findings),
+          domain.provedBy,
+          domain.missingSince,
+          domain.reason,
+          domain.nextCheckAt,
         )
         addKeys(domain.id, domain.dkim)
         remember(record)
@@ -149,18 +167,37 @@ export function sqliteDomains(
       }),
     get: async (id) => cache.current(id),
     findByName: async (name) => read.findByName(name),
+    findOf: async (organizationId, name) => read.findOf(organizationId, name),
+    claimsOf: async (name, limit) => read.claimsOf(name, limit),
+    clashes: async (domain, claims) => clashes(domain, claims ? 'all' : 'verified'),
     list: async (organizationId, page) =>
       toPage(list.all(organizationId, ...rangeOf(page)) as Row[], page, read.toDomain),
     count: async (organizationId) => (count.get(organizationId) as { domains: number }).domains,
     setTracking: (id, { opens, clicks, unsubscribe, host }) =>
       change(() => {
+        const domain = read.get(id)
+        if (domain === null) return 'changed'
+        const isNew = host !== null && host !== domain.tracking.host
+        if (isNew && clashes({ ...domain, tracking: { host } }, 'verified')) return 'conflict'
         setTracking.run(Number(opens), Number(clicks), Number(unsubscribe), host, id)
+        return 'changed'
       }),
-    recordCheck: (id, { status, verifiedAt, checkedAt, findings }) =>
+    recordCheck: (id, check) => change(() => ownership.record(id, check)),
+    claimDue: (now, limit, againAt) => {
+      if (due.get(now, 1) === undefined) return Promise.resolve([])
+      return change(() => {
+        const rows = due.all(now, limit) as Row[]
+        for (const { id } of rows) setNextCheck.run(againAt, id)
+        return rows.map(read.toDomain)
+      })
+    },
+    withoutProof: async (limit) => (withoutProof.all(limit) as Row[]).map(read.toDomain),
+    addDkimKeys: (id, keys) =>
       change(() => {
-        recordCheck.run(status, verifiedAt, checkedAt, JSON.stringify(findings), id)
+        addKeys(id, keys)
+        const since = keys[0]?.createdAt
+        if (since !== undefined) setNextCheck.run(since, id) // maintenance sees their records by itself
       }),
-    addDkimKeys: (id, keys) => change(() => addKeys(id, keys)),
     setDkimState: (id, selector, state) =>
       change(() => {
         setDkimState.run(state, id, selector)
@@ -177,6 +214,7 @@ export function sqliteDomains(
         revokeKeys.run(now, id)
         keys.forget()
         remove.run(id)
+        if (domain.status === 'verified') ownership.free(domain.name, now)
         return 'removed'
       }),
   }
@@ -197,8 +235,11 @@ const placeOf = (domainId: string, selector: string) => `dkim_keys ${domainId} $
 
 function domainReader(db: Connection, seal: Seal) {
   const get = db.prepare(GET)
-  const findByName = db.prepare(FIND_BY_NAME)
-  const findByReturnPathHost = db.prepare(FIND_BY_RETURN_PATH_HOST)
+  const ownedByName = db.prepare(OWNED_BY_NAME)
+  const claimsOfName = db.prepare(CLAIMS_OF_NAME)
+  const findOf = db.prepare(FIND_OF)
+  const ownedByReturnPathHost = db.prepare(OWNED_BY_RETURN_PATH_HOST)
+  const claimByReturnPathHost = db.prepare(CLAIM_BY_RETURN_PATH_HOST)
   const dkimKeys = db.prepare(DKIM_KEYS)
   const toDomain = (row: Row): Domain => {
     const { trackOpens, trackClicks, trackUnsubscribe, trackingHost, findings, ...rest } = row
@@ -220,8 +261,10 @@ function domainReader(db: Connection, seal: Seal) {
   const one = (row: unknown) => (row === undefined ? null : toDomain(row as Row))
   return {
     get: (id: string) => one(get.get(id)),
-    findByName: (name: string) => one(findByName.get(name)),
-    findByReturnPathHost: (host: string) => one(findByReturnPathHost.get(host)),
+    findByName: (name: string) => one(ownedByName.get(name) ?? claimsOfName.get(name, 1)),
+    findOf: (organizationId: string, name: string) => one(findOf.get(organizationId, name)),
+    claimsOf: (name: string, limit: number) => (claimsOfName.all(name, limit) as Row[]).map(toDomain),
+    findByReturnPathHost: (host: string) => one(ownedByReturnPathHost.get(host) ?? claimByReturnPathHost.get(host)),
     toDomain,
   }
 }

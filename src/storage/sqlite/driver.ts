@@ -27,6 +27,11 @@ export type Connection = BetterSqlite.Database
 /** A path → an open connection with the house's pragmas; `:memory:` for tests. Throws what the driver throws. */
 export function connect(file: string, options: { busyTimeoutMs: number; readonly?: boolean }): Connection {
   const db = new Database(file, { timeout: options.busyTimeoutMs, readonly: options.readonly ?? false })
+  // The file may come from a backup of anybody's: its triggers, views and expressions may not call what has effects
+  // outside, and a cell that points out of its page is an error at once. sqlite.org/security.html
+  db.pragma('trusted_schema = off')
+  db.pragma('cell_size_check = on')
+  db.pragma('mmap_size = 0') // an unreadable page is an error then, not a signal
   if (!options.readonly) {
     // First, because it only takes effect on an empty file: lets retention give space back in small steps. Not said
     // again, because that would write to the file.

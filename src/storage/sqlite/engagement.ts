@@ -1,3 +1,4 @@
+import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { EngagementRecord } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { AppendInside } from './fan-out.ts'
@@ -10,9 +11,6 @@ const COUNT = `update deliveries set opens = opens + ?, clicks = clicks + ?, mac
     machine_clicks = machine_clicks + ?
   where number = ?`
 const UNSUBSCRIBE = 'update deliveries set unsubscribed_at = ? where number = ?'
-
-/** Of opens, and of clicks, of one delivery; no person comes near it, and statistics have long seen enough. */
-const MAX_TOLD = 100
 
 /** Writes what a recipient did, inside a change. */
 export type EngageInside = (record: EngagementRecord) => 'told' | 'counted' | 'unknown'
@@ -42,7 +40,7 @@ export function engageInside(
     }
     const [people, machines] = kind === 'opened' ? [row.opens, row.machineOpens] : [row.clicks, row.machineClicks]
     countOne(row, kind, machine)
-    if (people + machines >= MAX_TOLD) return 'counted'
+    if (people + machines >= FIXED_LIMITS.eventsOfEngagement) return 'counted'
     append(event, { isRepeat: people > 0 })
     return 'told'
   }

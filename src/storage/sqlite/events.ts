@@ -4,6 +4,7 @@ import type { Connection } from './driver.ts'
 import { asksForKind, type EventKinds } from './event-kinds.ts'
 import type { AppendInside } from './fan-out.ts'
 import { type Condition, type Numbers, nextTurn, SLACK_MS, toPage, when } from './page.ts'
+import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, type, organization_id as organizationId, domain_id as domainId, message_id as messageId, mode,
@@ -34,7 +35,13 @@ const FEW = 256
 /** Ranges looked through before others have a turn: some milliseconds. */
 const RANGES_A_TURN = 4
 
-export function sqliteEvents(db: Connection, writer: Writer, append: AppendInside, kinds: EventKinds): Events {
+export function sqliteEvents(
+  db: Connection,
+  writer: Writer,
+  append: AppendInside,
+  kinds: EventKinds,
+  usage: Usage,
+): Events {
   const get = db.prepare(GET)
   const number = db.prepare(NUMBER).pluck()
   const numberNear = db.prepare(NUMBER_NEAR).pluck()
@@ -47,10 +54,13 @@ export function sqliteEvents(db: Connection, writer: Writer, append: AppendInsid
   const newestOf = db.prepare(NEWEST_OF)
 
   /** Where an index has just what is asked for, or few more. */
-  const indexOf = ({ organizationId, type, messageId, mode, domainId }: EventFilter, { low, high }: Numbers) => {
+  const indexOf = (
+    { organizationId, type, messageId, mode, domainId, reach = null }: EventFilter,
+    { low, high }: Numbers,
+  ) => {
     if (messageId !== null) return 'events_of_message'
     if (type === null || COMMON.includes(type)) return null
-    const isAll = mode === null && domainId === null
+    const isAll = mode === null && domainId === null && reach === null
     return isAll || areMany.get(organizationId, type, low, high, FEW) === undefined ? 'events_seldom' : null
   }
 
@@ -96,6 +106,17 @@ export function sqliteEvents(db: Connection, writer: Writer, append: AppendInsid
       writer.write(() => {
         for (const event of events) append(event, { onlyWebhook })
       }),
+    appendSample: (event, onlyWebhook, month) =>
+      writer.write(() => {
+        const { organizationId } = event
+        const limit = usage.reached(organizationId, 'test_messages_per_month', 1, () =>
+          usage.used(organizationId, 'test_messages', month),
+        )
+        if (limit !== null) return limit
+        usage.add(organizationId, 'test_messages', 1, month)
+        append(event, { onlyWebhook })
+        return 'appended'
+      }),
     get: async (id) => (get.get(id) as Event | undefined) ?? null,
     list: async (filter, page) => {
       const high = page.after === null ? undefined : (number.get(page.after) ?? numberNear.get(page.after) ?? 0)
@@ -137,6 +158,7 @@ function conditionsOf(filter: EventFilter): Condition[] {
     ...when(filter.type, 'type = ?'),
     ...when(filter.messageId, 'message_id = ?'),
     ...when(filter.domainId, 'domain_id = ?'),
+    ...when(filter.reach, '(domain_id is null or domain_id = ?)'),
     ...when(filter.mode, 'mode = ?'),
     ...when(filter.createdAfter, 'created_at >= ?'),
     ...when(filter.createdBefore, 'created_at < ?'),

@@ -3,6 +3,7 @@ import { messageStatus } from '../../model/message.ts'
 import type { Held, HeldQueue, Restored } from '../store.ts'
 import type { Agenda } from './agenda.ts'
 import type { Connection } from './driver.ts'
+import type { FanOut } from './fan-out.ts'
 import type { Writer } from './writer.ts'
 
 /** A queue, and how what is held of it ends without being tried. */
@@ -43,7 +44,12 @@ const QUEUES: readonly Queue[] = [
 /** The most that one transaction decides, beside a server that wants to write, too. */
 const BATCH = 500
 
-export function sqliteHeld(db: Connection, writer: Writer, agendas: Record<HeldQueue, Agenda>): Held {
+export function sqliteHeld(
+  db: Connection,
+  writer: Writer,
+  agendas: Record<HeldQueue, Agenda>,
+  fanOut: Pick<FanOut, 'some'>,
+): Held {
   const queues = new Map(QUEUES.map((queue) => [queue.name, statementsOf(db, queue)]))
   const restored = db.prepare('select restored_at as restoredAt, made_at as madeAt from restored where one = 1')
   const ofMessage = db.prepare(`select h.due_at from messages m join deliveries d on d.message_number = m.number
@@ -76,6 +82,7 @@ export function sqliteHeld(db: Connection, writer: Writer, agendas: Record<HeldQ
       }),
     hold: () =>
       writer.write(() => {
+        while (fanOut.some()); // deliveries that were still to be written are held like the others
         for (const { name, table } of QUEUES) {
           // What an earlier restore holds stays held. What was under way was due; its time is the end of a lease.
           db.exec(`insert or ignore into held_${table} (number, due_at)

@@ -1,34 +1,52 @@
 import type { IdempotencyRecords, Remember } from '../store.ts'
 import type { Connection } from './driver.ts'
+import type { StoredBytes } from './stored-bytes.ts'
 import type { Writer } from './writer.ts'
 
 const FIND = `select organization_id as organizationId, key_hash as keyHash, request_hash as requestHash, status, body,
     created_at as createdAt
   from idempotency where organization_id = ? and key_hash = ? and created_at > ?`
+const REMEMBER = `insert into idempotency (organization_id, key_hash, request_hash, status, body, created_at)
+  values (?, ?, ?, ?, ?, ?) on conflict do nothing`
 // An expired record may still stand where the new one goes.
-const REMEMBER = `insert or replace into idempotency (organization_id, key_hash, request_hash, status, body, created_at)
-  values (?, ?, ?, ?, ?, ?)`
+const REPLACE = `update idempotency set request_hash = ?, status = ?, body = ?, created_at = ?
+  where organization_id = ? and key_hash = ?`
+const REPLACED = `select rowid as number, octet_length(body) as bytes from idempotency
+  where organization_id = ? and key_hash = ?`
 const PRUNE = `delete from idempotency where rowid in (
-    select rowid from idempotency where created_at < ? limit ?)`
+    select rowid from idempotency where created_at < ? limit ?)
+  returning rowid as number, organization_id as organizationId, octet_length(body) as bytes`
 
 /** Writes an answer to remember inside the change it tells of; nothing when there is none. */
 export type RememberInside = (remember: Remember | undefined) => void
 
-export function rememberInside(db: Connection): RememberInside {
+export function rememberInside(db: Connection, storedBytes: StoredBytes): RememberInside {
   const insert = db.prepare(REMEMBER)
+  const replacedBy = db.prepare(REPLACED)
+  const replace = db.prepare(REPLACE)
   return (remember) => {
     if (remember === undefined) return
     const { organizationId, keyHash, requestHash, status, body, createdAt } = remember
-    insert.run(organizationId, keyHash, requestHash, status, body, createdAt)
+    const { changes, lastInsertRowid } = insert.run(organizationId, keyHash, requestHash, status, body, createdAt)
+    if (changes === 1) return storedBytes.change('answers', lastInsertRowid, organizationId, body.byteLength)
+    const replaced = replacedBy.get(organizationId, keyHash) as { number: number; bytes: number }
+    replace.run(requestHash, status, body, createdAt, organizationId, keyHash)
+    storedBytes.change('answers', replaced.number, organizationId, body.byteLength - replaced.bytes)
   }
 }
 
-export function sqliteIdempotency(db: Connection, writer: Writer): IdempotencyRecords {
+export function sqliteIdempotency(db: Connection, writer: Writer, storedBytes: StoredBytes): IdempotencyRecords {
   const find = db.prepare(FIND)
   const prune = db.prepare(PRUNE)
   return {
     find: async (organizationId, keyHash, since) =>
       (find.get(organizationId, keyHash, since) as Remember | undefined) ?? null,
-    prune: (before, limit) => writer.write(() => prune.run(before, limit).changes),
+    prune: (before, limit) =>
+      writer.write(() => {
+        const gone = prune.all(before, limit) as { number: number; organizationId: string; bytes: number }[]
+        for (const { number, organizationId, bytes } of gone)
+          storedBytes.change('answers', number, organizationId, -bytes)
+        return gone.length
+      }),
   }
 }

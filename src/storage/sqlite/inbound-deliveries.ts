@@ -1,8 +1,9 @@
 import type { InboundDelivery } from '../../model/inbound-message.ts'
+import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
 import type { ClaimedInboundDelivery, InboundDeliveries } from '../store.ts'
 import { type Agenda, type DueTime, refill } from './agenda.ts'
-import { claimFrom } from './claim.ts'
+import { claimFrom, mayGo } from './claim.ts'
 import type { Connection } from './driver.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { QueueInboundInside } from './inbound-queue.ts'
@@ -48,6 +49,7 @@ const OF_MESSAGE = `select d.number, d.id, m.id as inboundMessageId, d.route_id 
 const ATTEMPTS = `select number, at, duration_ms as durationMs, status_code as statusCode, error,
     response_excerpt as responseExcerpt
   from inbound_attempts where delivery_number = ? order by number`
+const DELIVERY_COUNT = 'select count(*) from inbound_deliveries where message_number = ?'
 const OWED = `select number as messageNumber, route_id as routeId, delivery_status as status
   from inbound_messages where id = ?`
 
@@ -76,6 +78,7 @@ export function sqliteInboundDeliveries(
   const tooLate = db.prepare(TOO_LATE)
   const ofMessage = db.prepare(OF_MESSAGE)
   const attempts = db.prepare(ATTEMPTS)
+  const deliveryCount = db.prepare(DELIVERY_COUNT).pluck()
   const owed = db.prepare(OWED)
   const { agenda, foreign } = inside
 
@@ -114,8 +117,10 @@ export function sqliteInboundDeliveries(
       }),
     nextDueAt: (freeFor) => {
       foreign.check()
-      return agenda.nextAt((routeId) => freeFor(routeId) > 0 && isActive(routeId))
+      return agenda.nextAt((routeId, at) => isActive(routeId) && mayGo(freeFor(routeId, at)))
     },
+    freed: agenda.freed,
+    organizationOf: (routeId) => inside.routes.get(routeId)?.organizationId ?? null,
     record: ({ deliveryId, worker, attempt, status, nextAttemptAt }) =>
       writer.write(() => {
         const row = held.get(deliveryId, worker, attempt.number) as HeldRow | undefined
@@ -168,6 +173,7 @@ export function sqliteInboundDeliveries(
       writer.write(() => {
         const { messageNumber, routeId, status } = owed.get(inboundMessageId) as OwedRow
         if (status === 'pending') return 'under_way'
+        if ((deliveryCount.get(messageNumber) as number) >= FIXED_LIMITS.redeliveries) return 'limit'
         inside.queueDelivery({ id: deliveryId, messageNumber, routeId }, now)
         return 'queued'
       }),

@@ -6,6 +6,7 @@ import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
 import { rangeOf, toPage } from './page.ts'
 import type { Seal } from './seal.ts'
+import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, name, match_type as matchType, match_value as matchValue, action,
@@ -27,6 +28,7 @@ const FAIL_OPEN = `update inbound_deliveries set status = 'failed', worker = nul
     select number from inbound_deliveries where route_id = ? and next_attempt_at is not null limit ?)
   returning message_number as messageNumber`
 const SET_DELIVERY_STATUS = `update inbound_messages set delivery_status = 'failed' where number = ?`
+const COUNT = 'select count(*) from inbound_routes where organization_id = ?'
 const REMOVE = 'delete from inbound_routes where id = ?'
 
 /** How many open deliveries of a removed route end in one transaction: some ten milliseconds. */
@@ -83,12 +85,14 @@ export function sqliteInboundRoutes(
   domains: DomainCache,
   remember: RememberInside,
   seal: Seal,
+  usage: Usage,
 ): InboundRoutes {
   const create = db.prepare(CREATE)
   const get = db.prepare(GET)
   const list = db.prepare(LIST)
   const update = db.prepare(UPDATE)
   const disable = db.prepare(DISABLE)
+  const count = db.prepare(COUNT).pluck()
   const failOpen = db.prepare(FAIL_OPEN)
   const setDeliveryStatus = db.prepare(SET_DELIVERY_STATUS)
   const remove = db.prepare(REMOVE)
@@ -114,6 +118,9 @@ export function sqliteInboundRoutes(
   return {
     create: (route, secret, record) =>
       change(() => {
+        const { organizationId } = route
+        const limit = usage.reached(organizationId, 'inbound_routes', 1, () => count.get(organizationId) as number)
+        if (limit !== null) return limit
         create.run(
           route.id,
           route.organizationId,
@@ -129,7 +136,9 @@ export function sqliteInboundRoutes(
           route.createdAt,
         )
         remember(record)
+        return 'created'
       }),
+    count: async (organizationId) => count.get(organizationId) as number,
     get: async (id) => find(id),
     list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)) as Row[], page, toRoute),
     update: (id, fields) =>

@@ -1,6 +1,8 @@
 import type { InboundMessage } from '../../model/inbound-message.ts'
+import type { LimitReached } from '../../model/limits.ts'
+import { inboundStoredBytes } from '../../model/stored-bytes.ts'
 import { suppressionKey } from '../../model/suppression.ts'
-import type { Inbound, InboundFilter } from '../store.ts'
+import type { AcceptedInbound, Inbound, InboundFilter } from '../store.ts'
 import type { AddMessageInside } from './add-message.ts'
 import type { ContentParts } from './content-parts.ts'
 import type { Connection } from './driver.ts'
@@ -9,14 +11,16 @@ import { INBOUND_COLUMNS, type InboundRow, toInboundMessage } from './inbound-ro
 import type { LargeContents } from './large-contents.ts'
 import { type Condition, toPage, when } from './page.ts'
 import { joined, sliced, type Walk, walkSlices } from './slices.ts'
+import type { StoredBytes } from './stored-bytes.ts'
 import { numbersOf } from './times.ts'
+import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
 const ADD_RAW = 'insert into inbound_raws (parsed, raw) values (?, ?)'
 const ADD = `insert into inbound_messages (id, organization_id, domain_id, route_id, action, received_at, return_path,
     sender, recipients, subject, message_id_header, size_bytes, sender_ip, helo, tls, spf, dkim, dmarc, arc,
-    parse_error, forwarded_as, raw_number)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    parse_error, forwarded_as, not_forwarded, raw_number)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const ADD_ADDRESS = `insert into inbound_addresses (organization_id, field, address, message_number)
   values (?, ?, ?, ?) on conflict do nothing`
 const GET = `select ${INBOUND_COLUMNS} from inbound_messages m where m.id = ?`
@@ -39,6 +43,8 @@ export function sqliteInbound(
     large: LargeContents
     queueDelivery: QueueInboundInside
     addMessage: AddMessageInside
+    usage: Usage
+    storedBytes: StoredBytes
   },
 ): Inbound {
   const addRaw = db.prepare(ADD_RAW)
@@ -76,13 +82,35 @@ export function sqliteInbound(
       message.verdicts.arc,
       message.parseError,
       message.forwardedAs,
+      message.notForwarded.length === 0 ? null : JSON.stringify(message.notForwarded),
       rawNumber,
     )
+    const { organizationId, sizeBytes } = message
+    inside.storedBytes.change('inbound', lastInsertRowid, organizationId, inboundStoredBytes(sizeBytes))
     const addAddressOf = (field: 'from' | 'to', address: string) =>
       addAddress.run(message.organizationId, field, suppressionKey(address), lastInsertRowid)
     if (message.from !== '') addAddressOf('from', message.from)
     for (const address of message.to) addAddressOf('to', address)
     return lastInsertRowid
+  }
+
+  /** What one of the organizations may not: store more, or forward to so many more. */
+  const limitOf = (taken: AcceptedInbound['taken']): LimitReached | null => {
+    const forwards = new Map<string, number>()
+    for (const { message, forward } of taken) {
+      const { organizationId, receivedAt } = message
+      const plan = inside.usage.planOf(organizationId)
+      if (inside.storedBytes.isFull(organizationId, plan)) {
+        const used = inside.storedBytes.used(organizationId)
+        return { kind: 'limit', name: 'stored_bytes', limit: plan.storedBytes, used }
+      }
+      if (forward === null) continue
+      const count = (forwards.get(organizationId) ?? 0) + openCount(forward)
+      forwards.set(organizationId, count)
+      const limit = inside.usage.forwardsReached(organizationId, count, receivedAt)
+      if (limit !== null) return limit
+    }
+    return null
   }
 
   const wholeOf = (kind: 'raw' | 'parsed', row: unknown) => {
@@ -93,8 +121,11 @@ export function sqliteInbound(
   return {
     accept: ({ raw, parsed, taken }) => {
       const forwards = taken.flatMap(({ forward }) => (forward === null ? [] : [forward.content]))
-      return inside.large.ahead([parsed, raw, ...forwards], () =>
+      const refusal = () => limitOf(taken)
+      const take = () =>
         writer.write(() => {
+          const limit = refusal()
+          if (limit !== null) return limit
           const { parts } = inside
           const { lastInsertRowid: rawNumber } = addRaw.run(parts.first(parsed), parts.first(raw))
           parts.addRest('parsed', rawNumber, parsed)
@@ -104,10 +135,13 @@ export function sqliteInbound(
             if (deliveryId !== null) {
               inside.queueDelivery({ id: deliveryId, messageNumber, routeId: message.routeId }, message.receivedAt)
             }
-            if (forward !== null) inside.addMessage(forward)
+            if (forward === null) continue
+            inside.usage.addForwards(message.organizationId, openCount(forward), message.receivedAt)
+            inside.addMessage(forward)
           }
-        }),
-      )
+          return 'accepted' as const
+        })
+      return inside.large.ahead<Awaited<ReturnType<typeof take>>>([parsed, raw, ...forwards], take, refusal)
     },
     get: async (id) => {
       const row = get.get(id) as InboundRow | undefined
@@ -128,6 +162,11 @@ export function sqliteInbound(
     raw: async (id) => wholeOf('raw', rawOf.get(id)),
     parsed: async (id) => wholeOf('parsed', parsedOf.get(id)),
   }
+}
+
+/** Recipients of a message that will be tried. */
+function openCount({ deliveries }: NonNullable<AcceptedInbound['taken'][number]['forward']>): number {
+  return deliveries.filter(({ nextAttemptAt }) => nextAttemptAt !== null).length
 }
 
 function conditionsOf(filter: InboundFilter, addresses: AddressOf[]): Condition[] {

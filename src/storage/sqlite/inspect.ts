@@ -1,6 +1,6 @@
 import { StoreDamaged } from '../store.ts'
 import { type Connection, connect } from './driver.ts'
-import { requireKnownSchema } from './migrate.ts'
+import { requireOwnSchema } from './own-schema.ts'
 import { openEverySecret } from './reseal.ts'
 import { openSeal } from './seal-key.ts'
 
@@ -16,13 +16,14 @@ export function describeDatabase(file: string): { schema: number; instanceId: st
   })
 }
 
-/** The same looked at whole, with its `seal.key` beside it: trees and indexes, references between tables, steps of the schema,
- *  and every sealed secret. Answers how many secrets there are. Throws StoreDamaged, StoreMismatch for a newer one and
+/** The same looked at whole, with its `seal.key` beside it: first that its tables, indexes and triggers are those of this
+ *  program and nothing else, then trees and indexes, references between tables, steps of the schema, and every sealed
+ *  secret. Answers how many secrets there are. Throws StoreDamaged, StoreMismatch for a newer one and
  *  SealUnusable. */
 export function inspectDatabase(folder: string, file: string): { secrets: number } {
   return withDatabase(file, (db) => {
+    requireOwnSchema(db)
     requireWhole(db, 'integrity_check(1)')
-    requireKnownSchema(db)
     const [broken] = db.pragma('foreign_key_check') as { table: string; parent: string }[]
     if (broken !== undefined) {
       throw new StoreDamaged(`a row of ${broken.table} speaks of one of ${broken.parent} that is not there`)

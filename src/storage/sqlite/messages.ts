@@ -1,7 +1,8 @@
 import type { Attempt, Delivery } from '../../model/delivery.ts'
 import { isFinal, messageStatus } from '../../model/message.ts'
 import { UNLIMITED } from '../../model/organization.ts'
-import type { Messages } from '../store.ts'
+import { messageStoredBytes } from '../../model/stored-bytes.ts'
+import type { AcceptedMessage, Messages, Remember } from '../store.ts'
 import type { AddMessageInside } from './add-message.ts'
 import type { Agenda } from './agenda.ts'
 import { type AttemptRow, toAttempt } from './attempts.ts'
@@ -18,6 +19,8 @@ import {
   toDelivery,
   toMessage,
 } from './message-row.ts'
+import type { StoredBytes } from './stored-bytes.ts'
+import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
 const VOLUME = 'select accepted from volumes where organization_id = ? and month = ?'
@@ -50,6 +53,8 @@ export function sqliteMessages(
     addMessage: AddMessageInside
     remember: RememberInside
     agenda: Agenda
+    usage: Usage
+    storedBytes: StoredBytes
   },
 ): Messages {
   const volume = db.prepare(VOLUME).pluck()
@@ -67,19 +72,35 @@ export function sqliteMessages(
   const usedVolume = (organizationId: string, month: string) =>
     (volume.get(organizationId, month) as number | undefined) ?? 0
   const deliveryRows = (id: string) => deliveries.all(id) as DeliveryRow[]
+  /** The limit of the plan that these messages would pass, if there is one. */
+  const reached = (organizationId: string, month: string, { tests, scheduled }: Needs, bytes: () => number) => {
+    const { usage, storedBytes } = inside
+    return (
+      usage.reached(organizationId, 'test_messages_per_month', tests, () =>
+        usage.used(organizationId, 'test_messages', month),
+      ) ??
+      usage.reached(organizationId, 'scheduled_messages', scheduled, () =>
+        usage.used(organizationId, 'scheduled_messages'),
+      ) ??
+      (storedBytes.isLimited(organizationId) ? storedBytes.reached(organizationId, bytes()) : null)
+    )
+  }
 
   return {
     accept: (accepted, { organizationId, month, count, limit }, record) => {
+      const needs = needsOf(accepted)
+      const bytes = () => bytesOf(accepted, record)
       const exceeded = () => {
-        if (count === 0 || limit === UNLIMITED) return null
-        const used = usedVolume(organizationId, month)
-        return used + count > limit ? { kind: 'volume_exceeded' as const, used } : null
+        const used = count === 0 || limit === UNLIMITED ? 0 : usedVolume(organizationId, month)
+        const isExceeded = count > 0 && limit !== UNLIMITED && used + count > limit
+        return isExceeded ? { kind: 'volume_exceeded' as const, used } : reached(organizationId, month, needs, bytes)
       }
       const take = () =>
         inside.taking.write(() => {
           const refusal = exceeded()
           if (refusal !== null) return refusal
           if (count > 0) addVolume.run(organizationId, month, count)
+          if (needs.tests > 0) inside.usage.add(organizationId, 'test_messages', needs.tests, month)
           for (const each of accepted) inside.addMessage(each)
           inside.remember(record)
           return { kind: 'accepted' as const }
@@ -129,4 +150,27 @@ export function sqliteMessages(
         return 'rescheduled'
       }),
   }
+}
+
+/** What messages take of the limits of a plan, beside the month's volume and the bytes. */
+interface Needs {
+  /** Recipients of test mail. */
+  tests: number
+  scheduled: number
+}
+
+function needsOf(accepted: readonly AcceptedMessage[]): Needs {
+  const needs: Needs = { tests: 0, scheduled: 0 }
+  for (const { message, deliveries } of accepted) {
+    if (message.mode === 'test') needs.tests += deliveries.length
+    if (message.status === 'scheduled') needs.scheduled++
+  }
+  return needs
+}
+
+function bytesOf(accepted: readonly AcceptedMessage[], record: Remember | undefined): number {
+  return accepted.reduce((sum, { message, deliveries }) => {
+    const { sizeBytes, metadata, subject } = message
+    return sum + messageStoredBytes(sizeBytes, deliveries.length, JSON.stringify(metadata), subject)
+  }, record?.body.byteLength ?? 0)
 }

@@ -3,6 +3,10 @@ import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rm
 import { basename, dirname, join } from 'node:path'
 import type { Connection } from './driver.ts'
 import start from './migrations/0001_start.sql' with { type: 'text' }
+import ownership from './migrations/0002_ownership.sql' with { type: 'text' }
+import planLimits from './migrations/0003_plan_limits.sql' with { type: 'text' }
+import forwardTargets from './migrations/0004_forward_targets.sql' with { type: 'text' }
+import keyNetworks from './migrations/0005_key_networks.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -10,7 +14,13 @@ export interface Migration {
 }
 
 /** In order; never edited after a release. The number is the place in the list, from 1. */
-export const MIGRATIONS: readonly Migration[] = [{ name: '0001_start', sql: start }]
+export const MIGRATIONS: readonly Migration[] = [
+  { name: '0001_start', sql: start },
+  { name: '0002_ownership', sql: ownership },
+  { name: '0003_plan_limits', sql: planLimits },
+  { name: '0004_forward_targets', sql: forwardTargets },
+  { name: '0005_key_networks', sql: keyNetworks },
+]
 
 /** The data directory belongs to a newer Postrider, or its history is not ours. */
 export class StoreMismatch extends Error {}
@@ -19,9 +29,10 @@ export class StoreMismatch extends Error {}
  *  checksum of its text. A step killed half-way leaves nothing and runs again. A store that was in use is copied first,
  *  to `<file>.before-schema-<number>`; a copy that is there already stays, it was made before a try that did not end. The
  *  newest three are kept.
+ *  Answers the names of the steps that a store in use was taken by now; none for a new one.
  *  Throws StoreMismatch, having changed nothing, when the file is newer than this binary or a recorded step reads
  *  otherwise here. */
-export function migrate(db: Connection, now: number, migrations: readonly Migration[] = MIGRATIONS): void {
+export function migrate(db: Connection, now: number, migrations: readonly Migration[] = MIGRATIONS): string[] {
   db.exec(
     'create table if not exists migrations (number integer primary key, name text not null, checksum text not null, applied_at integer not null) strict',
   )
@@ -38,6 +49,7 @@ export function migrate(db: Connection, now: number, migrations: readonly Migrat
     })
     step.immediate()
   })
+  return done === 0 ? [] : migrations.slice(done).map(({ name }) => name)
 }
 
 /** A connection to a store → how many steps of its schema are made, all of which this binary knows; 0 for a new one whose

@@ -1,19 +1,22 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Plan, UNLIMITED_PLAN } from '../../model/organization.ts'
 import type { Store } from '../store.ts'
 import { addMessageInside } from './add-message.ts'
 import { createAgenda } from './agenda.ts'
 import { keyCache, sqliteApiKeys } from './api-keys.ts'
 import { addAttemptInside } from './attempts.ts'
 import { auditWitness, sqliteAuditLog } from './audit-log.ts'
+import { blockedLinkCache, sqliteBlockedLinks } from './blocked-links.ts'
 import { contentParts } from './content-parts.ts'
 import { sqliteDeliveries } from './deliveries.ts'
 import { domainCache, sqliteDomains } from './domains.ts'
 import { type Connection, connect } from './driver.ts'
 import { eventKinds } from './event-kinds.ts'
 import { sqliteEvents } from './events.ts'
-import { appendInside } from './fan-out.ts'
+import { createFanOut } from './fan-out.ts'
 import { watchForeignChanges } from './foreign.ts'
+import { sqliteForwardTargets } from './forward-targets.ts'
 import { sqliteHeld } from './held.ts'
 import { rememberInside, sqliteIdempotency } from './idempotency.ts'
 import { sqliteInbound } from './inbound.ts'
@@ -26,7 +29,7 @@ import { sqliteMessageList } from './message-list.ts'
 import { sqliteMessages } from './messages.ts'
 import { migrate } from './migrate.ts'
 import { sqliteMtaSts } from './mta-sts.ts'
-import { sqliteOrganizations } from './organizations.ts'
+import { organizationCache, sqliteOrganizations } from './organizations.ts'
 import { sqliteQuality } from './quality.ts'
 import { sqliteQueues } from './queues.ts'
 import { shareReads } from './reading.ts'
@@ -40,11 +43,14 @@ import { sqliteSessions } from './sessions.ts'
 import { requireFiles, requireSoundDatabase, toDamaged } from './soundness.ts'
 import { createSpace } from './space.ts'
 import { sqliteStats } from './stats.ts'
+import { createStoredBytes } from './stored-bytes.ts'
 import { sqliteSuppressions, suppressInside } from './suppressions.ts'
 import { createTally } from './tally.ts'
 import { sqliteTemplates } from './templates.ts'
 import { sqliteTlsSessions } from './tls-sessions.ts'
 import { createTelling, type Told } from './told.ts'
+import { createUsage } from './usage.ts'
+import { sqliteUsage } from './usage-counts.ts'
 import { sqliteWebhookDeliveries } from './webhook-deliveries.ts'
 import { sqliteWebhooks, webhookCache } from './webhooks.ts'
 import { createWriter, type Writer } from './writer.ts'
@@ -56,7 +62,8 @@ const LOCK_PATIENCE_MS = 5_000
 const LOCK_GLANCE_MS = 5
 
 /** A data directory → its Store, made and brought up to date where needed; `:memory:` for tests. Files are
- *  readable by their owner only. `minFreeBytes` of the disk stay free of new mail. The log is looked at first, and
+ *  readable by their owner only. `onUpgrade` is given the steps that brought the
+ *  schema of an older version up to date. `plans`: what the plan of that name allows; without, nothing is limited. `minFreeBytes` of the disk stay free of new mail. The log is looked at first, and
  *  with `onTorn` the database too, by the one process that serves it; it is told how many bytes of an unfinished change the
  *  log ended in. Throws
  *  StoreDamaged, StoreMismatch for a newer store, SealUnusable without its key, and what the driver throws for an
@@ -67,8 +74,10 @@ export async function openStore(options: {
   told?: Told
   minFreeBytes?: number
   onTorn?: (bytes: number) => void
+  plans?: (name: string) => Plan
+  onUpgrade?: (steps: readonly string[]) => void
 }): Promise<Store> {
-  const { dataDir, now, told, minFreeBytes = 0, onTorn } = options
+  const { dataDir, now, told, minFreeBytes = 0, onTorn, plans, onUpgrade } = options
   const file = dataDir === ':memory:' ? dataDir : join(dataDir, DATABASE_FILE)
   let db: Connection | undefined
   try {
@@ -77,11 +86,12 @@ export async function openStore(options: {
     makeFile(dataDir, file)
     db = connect(file, { busyTimeoutMs: LOCK_PATIENCE_MS })
     if (onTorn !== undefined) requireSoundDatabase(db)
-    migrate(db, now)
+    const steps = migrate(db, now)
     if (onTorn !== undefined) contentParts(db).giveUp(null) // what the last run had begun
     const seal = openSeal(dataDir, db)
     db.pragma(`busy_timeout = ${LOCK_GLANCE_MS}`)
-    return storeOn(db, seal, { told, room: createRoom(dataDir, minFreeBytes), lockPatienceMs: LOCK_PATIENCE_MS })
+    if (steps.length > 0) onUpgrade?.(steps)
+    return storeOn(db, seal, { told, plans, room: createRoom(dataDir, minFreeBytes), lockPatienceMs: LOCK_PATIENCE_MS })
   } catch (error) {
     db?.close()
     throw toDamaged(error, file)
@@ -92,13 +102,22 @@ export async function openStore(options: {
 export function storeOn(
   db: Connection,
   seal: Seal,
-  options: { told?: Told | undefined; room?: Room; lockPatienceMs?: number } = {},
+  options: {
+    told?: Told | undefined
+    room?: Room
+    lockPatienceMs?: number
+    plans?: ((name: string) => Plan) | undefined
+  } = {},
 ): Store {
-  const { told, room = createRoom('', 0), lockPatienceMs = 0 } = options
+  const { told, room = createRoom('', 0), lockPatienceMs = 0, plans = () => UNLIMITED_PLAN } = options
   const reading = shareReads(db)
   const foreign = watchForeignChanges(db, reading)
+  const organizations = organizationCache(db, foreign)
+  const usage = createUsage(db, (id) => plans(organizations.get(id)?.plan ?? ''))
+  const storedBytes = createStoredBytes(db, usage, foreign)
   const keys = keyCache(foreign)
   const domains = domainCache(db, foreign, seal)
+  const blocked = blockedLinkCache(db, foreign)
   const webhooks = webhookCache(db, foreign, seal)
   const routes = inboundRouteCache(db, foreign, seal)
   const tally = createTally(db)
@@ -107,18 +126,28 @@ export function storeOn(
   const witness = auditWitness(db)
   const undone = () => {
     tally.forget()
+    usage.forget()
+    storedBytes.forget()
+    fanOut.forget()
     telling.forget()
     kinds.forget()
     quality.forget()
     domains.forget()
+    blocked.forget()
     webhooks.forget()
     routes.forget()
     late.undone()
   }
   const memory = {
     beginning: reading.end,
-    begun: foreign.check,
-    ending: tally.flush,
+    begun: () => {
+      foreign.check()
+      fanOut.begun()
+    },
+    ending: () => {
+      tally.flush()
+      usage.flush()
+    },
     committed: (ms: number) => {
       telling.committed(ms)
       late.committed()
@@ -136,12 +165,22 @@ export function storeOn(
   const late = createLateCopy(db, space.copyLog)
   const search = searchIndex(db, writer, space.copyLog)
 
-  const remember = rememberInside(db)
-  const suppress = telling.suppressing(suppressInside(db))
+  const remember = rememberInside(db, storedBytes)
+  const suppress = telling.suppressing(suppressInside(db, usage))
   const addAttempt = addAttemptInside(db)
-  const append = telling.appending(appendInside(db, { webhooks, agenda: webhookAgenda, tally, kinds }))
+  const fanOut = createFanOut(db, { webhooks, agenda: webhookAgenda, tally, kinds, foreign })
+  const append = telling.appending(fanOut.append)
   const quality = sqliteQuality(db, writer, { append, foreign })
-  const addMessage = addMessageInside(db, { parts, addAttempt, append, suppress, tally, agenda: deliveryAgenda })
+  const addMessage = addMessageInside(db, {
+    parts,
+    addAttempt,
+    append,
+    suppress,
+    tally,
+    agenda: deliveryAgenda,
+    storedBytes,
+    usage,
+  })
   const queueDelivery = queueInboundInside(db, routes, inboundAgenda)
   const list = sqliteMessageList(db, search)
 
@@ -151,9 +190,11 @@ export function storeOn(
   const beat = db.prepare('update heartbeat set beats = beats + 1')
 
   return {
-    organizations: sqliteOrganizations(db, writer, foreign),
-    domains: sqliteDomains(db, writer, domains, keys, remember, seal),
-    apiKeys: sqliteApiKeys(db, writer, keys, remember),
+    organizations: sqliteOrganizations(db, writer, organizations, foreign),
+    usage: sqliteUsage(writer, reading, usage, storedBytes),
+    domains: sqliteDomains(db, writer, domains, keys, remember, seal, witness),
+    blockedLinks: sqliteBlockedLinks(db, writer, blocked),
+    apiKeys: sqliteApiKeys(db, writer, keys, remember, usage),
     sessions: sqliteSessions(db, writer),
     messages: sqliteMessages(db, writer, {
       taking,
@@ -163,6 +204,8 @@ export function storeOn(
       addMessage,
       remember,
       agenda: deliveryAgenda,
+      usage,
+      storedBytes,
     }),
     deliveries: sqliteDeliveries(db, writer, {
       domains,
@@ -174,13 +217,14 @@ export function storeOn(
       suppress,
       reports: sqliteReports(db),
     }),
-    events: sqliteEvents(db, writer, append, kinds),
-    suppressions: sqliteSuppressions(db, writer, reading, suppress, remember),
-    templates: sqliteTemplates(db, writer, reading, remember),
-    webhooks: sqliteWebhooks(db, writer, webhooks, remember, seal),
-    webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookAgenda, foreign),
-    inboundRoutes: sqliteInboundRoutes(db, writer, routes, domains, remember, seal),
-    inbound: sqliteInbound(db, taking, { parts, large, queueDelivery, addMessage }),
+    events: sqliteEvents(db, writer, append, kinds, usage),
+    suppressions: sqliteSuppressions(db, writer, reading, suppress, remember, usage),
+    templates: sqliteTemplates(db, writer, reading, remember, { usage, storedBytes }),
+    webhooks: sqliteWebhooks(db, writer, webhooks, remember, seal, usage),
+    webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookAgenda, foreign, fanOut),
+    inboundRoutes: sqliteInboundRoutes(db, writer, routes, domains, remember, seal, usage),
+    inbound: sqliteInbound(db, taking, { parts, large, queueDelivery, addMessage, usage, storedBytes }),
+    forwardTargets: sqliteForwardTargets(db, writer, reading, usage),
     inboundDeliveries: sqliteInboundDeliveries(db, writer, {
       routes,
       agenda: inboundAgenda,
@@ -188,17 +232,18 @@ export function storeOn(
       queueDelivery,
     }),
     queues: sqliteQueues(db),
-    held: sqliteHeld(db, writer, {
-      deliveries: deliveryAgenda,
-      webhookDeliveries: webhookAgenda,
-      inboundDeliveries: inboundAgenda,
-    }),
+    held: sqliteHeld(
+      db,
+      writer,
+      { deliveries: deliveryAgenda, webhookDeliveries: webhookAgenda, inboundDeliveries: inboundAgenda },
+      fanOut,
+    ),
     stats: sqliteStats(db),
     quality,
     mtaSts: sqliteMtaSts(db, writer),
     tlsSessions: sqliteTlsSessions(db, writer),
-    retention: sqliteRetention(db, writer, { parts, space, kinds }),
-    idempotency: sqliteIdempotency(db, writer),
+    retention: sqliteRetention(db, writer, { parts, space, kinds, storedBytes }),
+    idempotency: sqliteIdempotency(db, writer, storedBytes),
     auditLog: sqliteAuditLog(db, writer, witness),
     secret: (name, fresh) =>
       writer.write(() => {

@@ -16,27 +16,45 @@ const PAGE = `select ${COLUMNS} from organizations
 const SET_PLAN = 'update organizations set plan = ? where id = ?'
 const RENAME = 'update or ignore organizations set name = ? where id = ?'
 
-export function sqliteOrganizations(db: Connection, writer: Writer, foreign: ForeignChanges): Organizations {
-  const create = db.prepare(CREATE)
+/** Organizations as every request and every change needs them, remembered until something changes. */
+export interface OrganizationCache {
+  /** The organization; null when there is none. For changes, which have looked for those of other processes. */
+  get(id: string): Organization | null
+  forget(id: string): void
+}
+
+export function organizationCache(db: Connection, foreign: ForeignChanges): OrganizationCache {
   const get = db.prepare(GET)
+  const cache = new Map<string, Organization>()
+  foreign.onChange(() => cache.clear())
+  return {
+    get: (id) => {
+      const known = cache.get(id)
+      if (known !== undefined) return known
+      const organization = (get.get(id) as Organization | undefined) ?? null
+      if (organization !== null) cache.set(id, organization)
+      return organization
+    },
+    forget: (id) => cache.delete(id),
+  }
+}
+
+export function sqliteOrganizations(
+  db: Connection,
+  writer: Writer,
+  cache: OrganizationCache,
+  foreign: ForeignChanges,
+): Organizations {
+  const create = db.prepare(CREATE)
   const find = db.prepare(FIND)
   const list = db.prepare(LIST)
   const page = db.prepare(PAGE)
   const setPlan = db.prepare(SET_PLAN)
   const rename = db.prepare(RENAME)
 
-  // Asked for at every request, for the plan.
-  const cache = new Map<string, Organization>()
-  foreign.onChange(() => cache.clear())
-  const read = (id: string): Organization | null => {
-    const organization = (get.get(id) as Organization | undefined) ?? null
-    if (organization !== null) cache.set(id, organization)
-    return organization
-  }
-
   const current = (id: string) => {
     foreign.glance()
-    return cache.get(id) ?? read(id)
+    return cache.get(id)
   }
 
   return {
@@ -53,12 +71,13 @@ export function sqliteOrganizations(db: Connection, writer: Writer, foreign: For
     setPlan: async (id, plan) => {
       await writer.write(() => {
         setPlan.run(plan, id)
+        cache.forget(id) // the next change of the same group goes by it
       })
-      cache.delete(id)
+      cache.forget(id)
     },
     rename: async (id, name) => {
       const { changes } = await writer.write(() => rename.run(name, id))
-      cache.delete(id)
+      cache.forget(id)
       return changes > 0 ? 'renamed' : 'conflict'
     },
   }

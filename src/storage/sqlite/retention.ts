@@ -1,14 +1,17 @@
 import { isFinal, type MessageStatus } from '../../model/message.ts'
+import { inboundStoredBytes } from '../../model/stored-bytes.ts'
 import type { Retention } from '../store.ts'
 import { type ContentParts, PART_BYTES } from './content-parts.ts'
 import type { Connection } from './driver.ts'
 import type { EventKinds } from './event-kinds.ts'
 import { nextTurn } from './page.ts'
 import type { Space } from './space.ts'
+import { STORED_BYTES_OF_MESSAGE, type StoredBytes } from './stored-bytes.ts'
 import type { Writer } from './writer.ts'
 
 // In the order of acceptance, so that what is old comes first; what is still open is stepped over once a pass.
 const MESSAGES = `select number, status, tags, created_at as createdAt, size_bytes as sizeBytes,
+    ${STORED_BYTES_OF_MESSAGE} as storedBytes,
     max(created_at, coalesce(scheduled_at, 0)) as at
   from messages where organization_id = ? and number > ? order by number limit ?`
 const KEEP_UNSUBSCRIBABLE = `insert into unsubscribables (delivery_id, organization_id, domain_id, message_id, sender,
@@ -23,6 +26,8 @@ const REMOVE_MESSAGE = 'delete from messages where number = ?'
 
 const EVENTS = `select number from events where organization_id = ? and created_at < ? order by created_at limit ?`
 const REMOVE_EVENT = 'delete from events where number = ?'
+const REMOVE_DELIVERIES = `delete from webhook_deliveries where number in (
+    select number from webhook_deliveries where event_number = ? limit ?)`
 
 const INBOUND = `select number, received_at as receivedAt, delivery_status as status, size_bytes as sizeBytes,
     raw_number as rawNumber
@@ -43,6 +48,8 @@ const LOOKS = 100
 const YOUNG_MAX = 100
 /** Of content in one transaction: only the commit, which the caller's time does not see, writes its blank pages. */
 const SLICE_BYTES = 2 * PART_BYTES
+/** Webhook deliveries of one event that go at once: a millisecond. */
+const DELIVERIES_MAX = 50
 /** Messages taken out of the search index before it is merged, which steps over them in one go: some milliseconds, thirty
  *  where they come from the disk. */
 const UNINDEXED_MAX = 4096
@@ -56,7 +63,12 @@ const UNINDEXED_MAX = 4096
 export function sqliteRetention(
   db: Connection,
   writer: Writer,
-  { parts, space, kinds }: { parts: ContentParts; space: Space; kinds: EventKinds },
+  {
+    parts,
+    space,
+    kinds,
+    storedBytes,
+  }: { parts: ContentParts; space: Space; kinds: EventKinds; storedBytes: StoredBytes },
 ): Retention {
   const messages = db.prepare(MESSAGES)
   const keepUnsubscribable = db.prepare(KEEP_UNSUBSCRIBABLE)
@@ -65,6 +77,7 @@ export function sqliteRetention(
   const removeMessage = db.prepare(REMOVE_MESSAGE)
   const events = db.prepare(EVENTS).pluck()
   const removeEvent = db.prepare(REMOVE_EVENT)
+  const removeDeliveries = db.prepare(REMOVE_DELIVERIES)
   const inbound = db.prepare(INBOUND)
   const removeInbound = db.prepare(REMOVE_INBOUND)
   const removeRaw = db.prepare(REMOVE_RAW)
@@ -83,14 +96,17 @@ export function sqliteRetention(
         unindexed++
         parts.letGo('content', number)
         removeMessage.run(number)
+        storedBytes.change('messages', number, organizationId, -row.storedBytes)
         return sizeBytes
       }
       return { number, isYoung: createdAt >= before, remove: at < before && isOver(status) ? remove : null }
     })
   const eventWalk: Walk = ({ organizationId, before }) =>
     (events.all(organizationId, before, SLICE) as number[]).map((number) => {
+      // What an event caused goes with it: deliveries to hundreds of webhooks, each with its attempts. An event that still
+      // has some stays, and is found again.
       const remove = () => {
-        removeEvent.run(number)
+        if (removeDeliveries.run(number, DELIVERIES_MAX).changes < DELIVERIES_MAX) removeEvent.run(number)
         return 0
       }
       return { number, isYoung: false, remove }
@@ -109,6 +125,7 @@ export function sqliteRetention(
       const isYoung = receivedAt >= before
       const remove = () => {
         removeInbound.run(number)
+        storedBytes.change('inbound', number, organizationId, -inboundStoredBytes(sizeBytes))
         if (rawNumber === null || removeRaw.run(rawNumber).changes === 0) return 0
         parts.letGo('parsed', rawNumber)
         parts.letGo('raw', rawNumber)
@@ -198,6 +215,7 @@ interface MessageRow {
   status: MessageStatus
   tags: string
   sizeBytes: number
+  storedBytes: number
   createdAt: number
   /** When it was due. */
   at: number

@@ -31,8 +31,8 @@ export const RANGE = 16_384
 const CODE_LENGTH = 5
 /** What the tokenizer takes for a word (sqlite.org/fts5.html#unicode61_tokenizer). What only one of us takes for one is
  *  found in all ranges. The characters named are letters to us and nothing to it: with a code before them they would be
- *  that code alone, which every word begins with. */
-const WORD = /(?![\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3])[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu
+ *  that code alone, which every word begins with. Tests are told of it. */
+export const WORD = /(?![\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3])[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu
 
 /** Messages indexed in one go: a few milliseconds of the writing thread. */
 const BATCH = 100

@@ -6,29 +6,36 @@ import type { RememberInside } from './idempotency.ts'
 import { idBefore, SLACK_MS, toPage, when } from './page.ts'
 import type { Reading } from './reading.ts'
 import { joined, sliced, type Walk, walkSlices } from './slices.ts'
+import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, nullif(domain_id, '') as domainId, email, reason,
-  message_id as messageId, created_at as createdAt, evidence`
-const ADD = `insert into suppressions (id, organization_id, domain_id, email, reason, message_id, created_at, evidence)
-  values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (organization_id, email, domain_id) do nothing`
-const EXISTING = `select ${COLUMNS} from suppressions where organization_id = ? and email = ? and domain_id = ?`
+  message_id as messageId, created_at as createdAt, evidence, mode`
+const ADD = `insert into suppressions (id, organization_id, domain_id, email, reason, message_id, created_at, evidence, mode)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (organization_id, email, domain_id, mode) do nothing`
+const EXISTING = `select ${COLUMNS} from suppressions where organization_id = ? and email = ? and domain_id = ?
+  and mode = ?`
 const GET = `select ${COLUMNS} from suppressions where id = ?`
 // The plus keeps the list out of the search: SQLite would make a temporary table of it at every look, which takes longer
 // than the look; one address has at most a row for each domain.
-const IS_SUPPRESSED = `select 1 from suppressions where organization_id = ? and email = ? and +domain_id in ('', ?)`
+const IS_SUPPRESSED = `select 1 from suppressions where organization_id = ? and email = ? and +domain_id in ('', ?)
+  and +mode in ('live', ?)`
 // Left to itself, SQLite walks all suppressions of the organization, because they lie in the order asked for.
 const FIND = `select ${COLUMNS} from suppressions indexed by suppressions_by_address
   where organization_id = ? and email = ? order by id`
-const REMOVE = 'delete from suppressions where id = ?'
+const REMOVE = 'delete from suppressions where id = ? returning organization_id'
 
 /** Writes a suppression inside the change that causes it; one that is there already stays. */
 export type SuppressInside = (suppression: Suppression) => boolean
 
-export function suppressInside(db: Connection): SuppressInside {
+export function suppressInside(db: Connection, usage: Usage): SuppressInside {
   const add = db.prepare(ADD)
-  return ({ id, organizationId, domainId, email, reason, messageId, createdAt, evidence }) =>
-    add.run(id, organizationId, domainId ?? '', email, reason, messageId, createdAt, evidence).changes === 1
+  return ({ id, organizationId, domainId, email, reason, messageId, createdAt, evidence, mode }) => {
+    const values = [id, organizationId, domainId ?? '', email, reason, messageId, createdAt, evidence, mode]
+    const isNew = add.run(...values).changes === 1
+    if (isNew) usage.add(organizationId, 'suppressions', 1)
+    return isNew
+  }
 }
 
 export function sqliteSuppressions(
@@ -37,29 +44,43 @@ export function sqliteSuppressions(
   reading: Reading,
   suppress: SuppressInside,
   remember: RememberInside,
+  usage: Usage,
 ): Suppressions {
   const existing = db.prepare(EXISTING)
   const get = db.prepare(GET)
   const isSuppressed = db.prepare(IS_SUPPRESSED)
   const find = db.prepare(FIND)
-  const remove = db.prepare(REMOVE)
+  const remove = db.prepare(REMOVE).pluck()
+  const present = ({ organizationId, email, domainId, mode }: Suppression) =>
+    existing.get(organizationId, email, domainId ?? '', mode) as Suppression | undefined
+  const reached = ({ organizationId }: Suppression) =>
+    usage.reached(organizationId, 'suppressions', 1, () => usage.used(organizationId, 'suppressions'))
   return {
     add: (suppression, record) =>
       writer.write(() => {
-        if (suppress(suppression)) {
-          remember(record)
-          return { kind: 'added' as const }
-        }
-        const { organizationId, email, domainId } = suppression
-        const found = existing.get(organizationId, email, domainId ?? '') as Suppression
-        return { kind: 'exists' as const, suppression: found }
+        const found = present(suppression)
+        if (found !== undefined) return { kind: 'exists' as const, suppression: found }
+        const limit = reached(suppression)
+        if (limit !== null) return limit
+        suppress(suppression)
+        remember(record)
+        return { kind: 'added' as const }
       }),
     addAll: (suppressions) =>
-      writer.write(() => suppressions.reduce((added, suppression) => added + Number(suppress(suppression)), 0)),
+      writer.write(() => {
+        let added = 0
+        for (const suppression of suppressions) {
+          const limit = reached(suppression)
+          // Beyond the limit those that are there already still count as there.
+          if (limit !== null && present(suppression) === undefined) return { added, limit }
+          added += Number(suppress(suppression))
+        }
+        return { added, limit: null }
+      }),
     get: async (id) => (get.get(id) as Suppression | undefined) ?? null,
-    among: (organizationId, domainId, emails) => {
+    among: (organizationId, domainId, emails, mode = 'live') => {
       reading.begin()
-      return new Set(emails.filter((email) => isSuppressed.get(organizationId, email, domainId) !== undefined))
+      return new Set(emails.filter((email) => isSuppressed.get(organizationId, email, domainId, mode) !== undefined))
     },
     find: async (organizationId, email) => find.all(organizationId, email) as Suppression[],
     list: async (filter, page) => {
@@ -67,6 +88,8 @@ export function sqliteSuppressions(
         { sql: 'organization_id = ?', values: [filter.organizationId] },
         ...when(filter.email, 'email = ?'),
         ...when(filter.reason, 'reason = ?'),
+        ...when(filter.domainId, "domain_id in ('', ?)"),
+        ...when(filter.mode, 'mode = ?'),
         ...when(filter.createdAfter, 'created_at >= ?'),
         ...when(filter.createdBefore, 'created_at < ?'),
       ]
@@ -77,7 +100,12 @@ export function sqliteSuppressions(
       const rows = await walkSlices(step, high, page.limit + 1)
       return toPage(rows as Suppression[], page, (row) => row)
     },
-    remove: (ids) => writer.write(() => ids.reduce((removed, id) => removed + remove.run(id).changes, 0)),
+    remove: (ids) =>
+      writer.write(() => {
+        const owners = ids.flatMap((id) => remove.all(id) as string[])
+        for (const organizationId of owners) usage.add(organizationId, 'suppressions', -1)
+        return owners.length
+      }),
   }
 }
 

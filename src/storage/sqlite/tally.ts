@@ -1,4 +1,5 @@
 import type { Event } from '../../model/event.ts'
+import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { Message } from '../../model/message.ts'
 import { COUNTED, type Counted, countedBy, type Telling } from '../../model/stats.ts'
 import type { NewDelivery } from '../store.ts'
@@ -55,6 +56,22 @@ export function createTally(db: Connection): Tally {
   const rows = new Map<string, Row>()
   const outcomes = new Map<string, Outcomes>()
 
+  /** Tags of an organization in the present day. In memory, so a restart lets as many more in. */
+  const tagsOf = new Map<string, { day: number; tags: Set<string> }>()
+  /** Rows of tags are kept for ever: somebody who makes a tag of each message id must not fill the disk. */
+  const isCountedApart = ({ organizationId, at }: Of, tag: string): boolean => {
+    const day = Math.floor(at / DAY_MS)
+    let known = tagsOf.get(organizationId)
+    if (known === undefined || known.day < day) {
+      known = { day, tags: new Set() }
+      tagsOf.set(organizationId, known)
+    }
+    if (known.tags.has(tag)) return true
+    if (known.tags.size >= FIXED_LIMITS.tagsPerDay) return false
+    known.tags.add(tag)
+    return true
+  }
+
   /** One message mostly follows upon another of the same domain, and has no tags. */
   let last: Row | null = null
 
@@ -74,7 +91,9 @@ export function createTally(db: Connection): Tally {
   const count = (of: Of, tags: readonly string[], name: Counted, by: number) => {
     const at = INDEX_OF[name]
     rowOf(of, '')[at]! += by
-    for (const tag of tags.length > 1 ? new Set(tags) : tags) rowOf(of, tag)[at]! += by
+    for (const tag of tags.length > 1 ? new Set(tags) : tags) {
+      if (isCountedApart(of, tag)) rowOf(of, tag)[at]! += by
+    }
   }
   const countOutcome = (domainId: string, at: number, name: Counted) => {
     const start = Math.floor(at / FINEST_MS) * FINEST_MS

@@ -1,24 +1,29 @@
+import type { Mode } from '../../model/message.ts'
+import { UNLIMITED } from '../../model/organization.ts'
+import { templateStoredBytes } from '../../model/stored-bytes.ts'
 import type { Template, TemplateContent, TemplateVersion } from '../../model/template.ts'
 import type { ListedTemplate, StandingTemplate, Templates } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'
 import { rangeOf, toPage } from './page.ts'
 import type { Reading } from './reading.ts'
+import type { StoredBytes } from './stored-bytes.ts'
+import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
 const HEAD = `t.id, t.organization_id as organizationId, t.alias, t.name, t.version, t.created_at as createdAt,
-  t.updated_at as updatedAt`
+  t.updated_at as updatedAt, t.mode`
 const WITH_CONTENT = 'from templates t join template_versions v on v.template_id = t.id and v.version = t.version'
 const WHOLE = `select ${HEAD}, v.subject, v.variables, v.html, v.text ${WITH_CONTENT}`
-const CREATE = `insert into templates (id, organization_id, alias, name, version, created_at, updated_at)
-  values (?, ?, ?, ?, ?, ?, ?)`
+const CREATE = `insert into templates (id, organization_id, alias, name, version, created_at, updated_at, mode)
+  values (?, ?, ?, ?, ?, ?, ?, ?)`
 const ADD_VERSION = `insert into template_versions (template_id, version, created_at, subject, variables, html, text)
   values (?, ?, ?, ?, ?, ?, ?)`
 const GET = `${WHOLE} where t.id = ?`
-const FIND_BY_ALIAS = `${WHOLE} where t.organization_id = ? and t.alias = ?`
-const STANDING = 'select id, organization_id as organizationId, version from templates where id = ?'
-const STANDING_BY_ALIAS = `select id, organization_id as organizationId, version from templates
-  where organization_id = ? and alias = ?`
+const FIND_BY_ALIAS = `${WHOLE} where t.organization_id = ? and t.alias = ? and t.mode = ?`
+const STANDING = 'select id, organization_id as organizationId, version, mode from templates where id = ?'
+const STANDING_BY_ALIAS = `select id, organization_id as organizationId, version, mode from templates
+  where organization_id = ? and alias = ? and mode = ?`
 const LIST = `select ${HEAD}, v.subject, v.variables ${WITH_CONTENT}
   where t.organization_id = ? and t.id < ? and t.created_at >= ? and t.created_at < ? order by t.id desc limit ?`
 const UPDATE = 'update templates set alias = ?, name = ?, version = ?, updated_at = ? where id = ?'
@@ -26,9 +31,24 @@ const VERSION = `select version, created_at as createdAt, subject, variables, ht
   where template_id = ? and version = ?`
 const VERSIONS = `select version, created_at as createdAt, subject, variables from template_versions
   where template_id = ? and version < ? order by version desc limit ?`
+const COUNT = 'select count(*) from templates where organization_id = ?'
+const OLDEST = `select rowid as number, coalesce(octet_length(subject), 0) + coalesce(octet_length(html), 0)
+    + coalesce(octet_length(text), 0) as bytes
+  from template_versions where template_id = ? and version <= ? order by version limit ?`
+const REMOVE_VERSION = 'delete from template_versions where rowid = ?'
 const REMOVE = 'delete from templates where id = ?'
 
-export function sqliteTemplates(db: Connection, writer: Writer, reading: Reading, remember: RememberInside): Templates {
+/** Versions that go in one transaction, of a template that is removed or has more than its plan keeps: some milliseconds,
+ *  since the texts of one may have megabytes. */
+const REMOVE_MAX = 4
+
+export function sqliteTemplates(
+  db: Connection,
+  writer: Writer,
+  reading: Reading,
+  remember: RememberInside,
+  { usage, storedBytes }: { usage: Usage; storedBytes: StoredBytes },
+): Templates {
   const create = db.prepare(CREATE)
   const addVersion = db.prepare(ADD_VERSION)
   const get = db.prepare(GET)
@@ -39,35 +59,59 @@ export function sqliteTemplates(db: Connection, writer: Writer, reading: Reading
   const update = db.prepare(UPDATE)
   const version = db.prepare(VERSION)
   const versions = db.prepare(VERSIONS)
+  const count = db.prepare(COUNT).pluck()
+  const oldest = db.prepare(OLDEST)
+  const removeVersion = db.prepare(REMOVE_VERSION)
   const remove = db.prepare(REMOVE)
 
   const find = (id: string) => toRecord(get.get(id) as Row<Template> | undefined)
-  const isTaken = (organizationId: string, alias: string | null, id: string) => {
+  const isTaken = (
+    { organizationId, mode, id }: Pick<Template, 'organizationId' | 'mode' | 'id'>,
+    alias: string | null,
+  ) => {
     if (alias === null) return false
-    const holder = standingByAlias.get(organizationId, alias) as StandingTemplate | undefined
+    const holder = standingByAlias.get(organizationId, alias, mode) as StandingTemplate | undefined
     return holder !== undefined && holder.id !== id
   }
-  const keep = (id: string, number: number, content: TemplateContent, now: number) => {
+  const byAlias = (organizationId: string, alias: string, mode: Mode) =>
+    standingByAlias.get(organizationId, alias, mode) ??
+    (mode === 'test' ? standingByAlias.get(organizationId, alias, 'live') : undefined)
+  const keep = (of: { id: string; organizationId: string }, number: number, content: TemplateContent, now: number) => {
     const { subject, variables, html, text } = content
-    addVersion.run(id, number, now, subject, JSON.stringify(variables), html, text)
+    const added = addVersion.run(of.id, number, now, subject, JSON.stringify(variables), html, text)
+    storedBytes.change('templates', added.lastInsertRowid, of.organizationId, templateStoredBytes(content))
+  }
+  /** Removes some of the oldest versions up to one; true while there may be more. */
+  const removeSome = (of: { id: string; organizationId: string }, upTo: number): boolean => {
+    const versions = oldest.all(of.id, upTo, REMOVE_MAX) as { number: number; bytes: number }[]
+    for (const { number, bytes } of versions) {
+      removeVersion.run(number)
+      storedBytes.change('templates', number, of.organizationId, -bytes)
+    }
+    return versions.length === REMOVE_MAX
   }
 
   return {
     create: (template, record) =>
       writer.write(() => {
         const { id, organizationId, alias, name, createdAt, updatedAt } = template
-        if (isTaken(organizationId, alias, id)) return 'conflict'
-        create.run(id, organizationId, alias, name, template.version, createdAt, updatedAt)
-        keep(id, template.version, template, createdAt)
+        if (isTaken(template, alias)) return 'conflict'
+        const limit =
+          usage.reached(organizationId, 'templates', 1, () => count.get(organizationId) as number) ??
+          storedBytes.reached(organizationId, templateStoredBytes(template))
+        if (limit !== null) return limit
+        create.run(id, organizationId, alias, name, template.version, createdAt, updatedAt, template.mode)
+        keep(template, template.version, template, createdAt)
         remember(record)
         return 'created'
       }),
+    count: async (organizationId) => count.get(organizationId) as number,
     get: async (id) => find(id),
-    findByAlias: async (organizationId, alias) =>
-      toRecord(findByAlias.get(organizationId, alias) as Row<Template> | undefined),
-    standing: (organizationId, idOrAlias) => {
+    findByAlias: async (organizationId, alias, mode = 'live') =>
+      toRecord(findByAlias.get(organizationId, alias, mode) as Row<Template> | undefined),
+    standing: (organizationId, idOrAlias, mode = 'live') => {
       reading.begin()
-      const found = standing.get(idOrAlias) ?? standingByAlias.get(organizationId, idOrAlias)
+      const found = standing.get(idOrAlias) ?? byAlias(organizationId, idOrAlias, mode)
       return (found as StandingTemplate | undefined) ?? null
     },
     list: async (organizationId, page) =>
@@ -78,10 +122,14 @@ export function sqliteTemplates(db: Connection, writer: Writer, reading: Reading
         if (present === null) return { kind: 'unknown' as const }
         if (present.version !== expected) return { kind: 'changed' as const }
         const { alias, name } = { ...present, ...change }
-        if (isTaken(present.organizationId, alias, id)) return { kind: 'conflict' as const }
+        if (isTaken(present, alias)) return { kind: 'conflict' as const }
         const isNew = content !== undefined && !isSame(content, present)
         const number = isNew ? present.version + 1 : present.version
-        if (isNew) keep(id, number, content, now)
+        const limit = isNew ? storedBytes.reached(present.organizationId, templateStoredBytes(content)) : null
+        if (limit !== null) return limit
+        const { templateVersions } = usage.planOf(present.organizationId)
+        if (isNew) keep(present, number, content, now)
+        if (isNew && templateVersions !== UNLIMITED) removeSome(present, number - templateVersions)
         update.run(alias, name, number, now, id)
         return { kind: 'updated' as const, template: find(id)! }
       }),
@@ -94,10 +142,20 @@ export function sqliteTemplates(db: Connection, writer: Writer, reading: Reading
         (row) => toRecord(row)!,
       )
     },
-    remove: (id) =>
-      writer.write(() => {
-        remove.run(id)
-      }),
+    // What is cut off in between is a template that has its newest versions and can be removed again.
+    remove: async (id) => {
+      let isLeft = true
+      while (isLeft) {
+        isLeft = await writer.write(() => {
+          const present = standing.get(id) as StandingTemplate | undefined
+          if (present === undefined) return false
+          if (removeSome(present, present.version - 1)) return true
+          removeSome(present, present.version)
+          remove.run(id)
+          return false
+        })
+      }
+    },
   }
 }
 

@@ -1,11 +1,13 @@
 import type { EventType } from '../../model/event.ts'
+import { FIXED_LIMITS } from '../../model/limits.ts'
+import type { Mode } from '../../model/message.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
-import type { WebhookDelivery } from '../../model/webhook.ts'
+import { concerns, type WebhookDelivery } from '../../model/webhook.ts'
 import type { ClaimedWebhookDelivery, WebhookDeliveries } from '../store.ts'
 import { type Agenda, type DueTime, refill } from './agenda.ts'
-import { claimFrom } from './claim.ts'
+import { claimFrom, mayGo } from './claim.ts'
 import type { Connection } from './driver.ts'
-import { webhookDeliveryId } from './fan-out.ts'
+import { type FanOut, webhookDeliveryId } from './fan-out.ts'
 import type { ForeignChanges } from './foreign.ts'
 import { toPage } from './page.ts'
 import { webhookDeliveryList } from './webhook-delivery-list.ts'
@@ -40,7 +42,7 @@ const PAUSE = `update webhooks set status = 'paused', disabled_reason = ?, updat
 const WEBHOOK = `select id, organization_id as organizationId, url, events, format, status, description,
     disabled_reason as disabledReason, created_at as createdAt, updated_at as updatedAt,
     last_success_at as lastSuccessAt, last_failure_at as lastFailureAt,
-    consecutive_failures as consecutiveFailures, failing_since as failingSince
+    consecutive_failures as consecutiveFailures, failing_since as failingSince, mode, domain_id as domainId
   from webhooks where id = ?`
 const RELEASE = `update webhook_deliveries set attempts = attempts - 1, worker = null, next_attempt_at = ?
   where id = ? and worker = ? and attempts = ? returning webhook_id as webhookId`
@@ -61,8 +63,9 @@ const OF_MESSAGE = `select ${COLUMNS} from events e indexed by events_of_message
 const ATTEMPTS = `select number, at, duration_ms as durationMs, status_code as statusCode, error,
     response_excerpt as responseExcerpt
   from webhook_attempts where delivery_number = ? order by number`
+const ATTEMPT_COUNT = 'select count(*) from webhook_attempts where delivery_number = ?'
 const RETRY = `update webhook_deliveries set status = 'pending', next_attempt_at = ? where id = ? and worker is null`
-const EVENTS_OF_RANGE = `select number, id, type from events
+const EVENTS_OF_RANGE = `select number, id, type, mode, domain_id as domainId from events
   where organization_id = ? and (created_at, number) > (?, ?) and created_at < ? and type like ?
   order by created_at, number limit ?`
 const EVENT_PLACE = 'select created_at, number from events where id = ?'
@@ -70,6 +73,7 @@ const QUEUE_AGAIN = `insert into webhook_deliveries (id, webhook_id, event_numbe
   select ?, ?, ?, ?, 'pending', 0, ?, ?
   where not exists (
     select 1 from webhook_deliveries where event_number = ? and webhook_id = ? and status = 'pending')
+    and (select count(*) from webhook_deliveries where event_number = ? and webhook_id = ?) < ${FIXED_LIMITS.replaysOfEvent}
   on conflict do nothing`
 
 export function sqliteWebhookDeliveries(
@@ -78,6 +82,7 @@ export function sqliteWebhookDeliveries(
   webhooks: WebhookCache,
   agenda: Agenda,
   foreign: ForeignChanges,
+  fanOut: Pick<FanOut, 'hasPending' | 'some'>,
 ): WebhookDeliveries {
   const dueTimes = db.prepare(DUE_TIMES)
   const nextOf = db.prepare(NEXT_OF).pluck()
@@ -98,6 +103,7 @@ export function sqliteWebhookDeliveries(
   const ofMessage = db.prepare(OF_MESSAGE)
   const attempts = db.prepare(ATTEMPTS)
   const list = webhookDeliveryList(db, COLUMNS)
+  const attemptCount = db.prepare(ATTEMPT_COUNT).pluck()
   const retry = db.prepare(RETRY)
   const eventsOfRange = db.prepare(EVENTS_OF_RANGE)
   const eventPlace = db.prepare(EVENT_PLACE).raw()
@@ -144,7 +150,13 @@ export function sqliteWebhookDeliveries(
       }),
     nextDueAt: (freeFor) => {
       foreign.check()
-      return agenda.nextAt((webhookId) => freeFor(webhookId) > 0 && isActive(webhookId))
+      return agenda.nextAt((webhookId, at) => isActive(webhookId) && mayGo(freeFor(webhookId, at)))
+    },
+    freed: agenda.freed,
+    organizationOf: (webhookId) => webhooks.get(webhookId)?.organizationId ?? null,
+    fanOutSome: async () => {
+      foreign.check()
+      return fanOut.hasPending() && writer.write(fanOut.some)
     },
     record: ({ deliveryId, worker, attempt, status, nextAttemptAt, pauseReason, now }) =>
       writer.write(() => {
@@ -206,20 +218,24 @@ export function sqliteWebhookDeliveries(
     retry: (id, now) =>
       writer.write(() => {
         const row = get.get(id) as Row
+        if ((attemptCount.get(row.number) as number) >= FIXED_LIMITS.webhookAttempts) return 'limit'
         if (retry.run(now, id).changes === 0) return 'under_way'
         agenda.offer(row.webhookId, now)
         return 'queued'
       }),
     replay: (webhookId, { from, before, type, afterEvent }, limit, now) =>
       writer.write(() => {
-        const { organizationId } = toWebhook(webhook.get(webhookId) as never)
+        const target = toWebhook(webhook.get(webhookId) as never)
+        const { organizationId } = target
         const start = (eventPlace.get(afterEvent) ?? [from, 0]) as [number, number]
         const found = eventsOfRange.all(organizationId, ...start, before, type ?? '%', limit + 1) as EventRow[]
         const events = found.slice(0, limit)
         let queued = 0
         for (const event of events) {
+          if (!concerns(target, event)) continue
           const id = webhookDeliveryId(event.id, webhookId, now)
-          queued += queueAgain.run(id, webhookId, event.number, event.type, now, now, event.number, webhookId).changes
+          const of = [event.number, webhookId]
+          queued += queueAgain.run(id, webhookId, event.number, event.type, now, now, ...of, ...of).changes
         }
         agenda.offer(webhookId, now)
         return { queued, more: found.length > limit ? events.at(-1)!.id : null }
@@ -245,4 +261,6 @@ interface EventRow {
   number: number
   id: string
   type: EventType
+  mode: Mode
+  domainId: string | null
 }

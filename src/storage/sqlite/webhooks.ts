@@ -5,15 +5,16 @@ import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
 import { rangeOf, toPage } from './page.ts'
 import type { Seal } from './seal.ts'
+import type { Usage } from './usage.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, url, events, format, status, description,
   disabled_reason as disabledReason, created_at as createdAt, updated_at as updatedAt,
   last_success_at as lastSuccessAt, last_failure_at as lastFailureAt,
-  consecutive_failures as consecutiveFailures, failing_since as failingSince`
+  consecutive_failures as consecutiveFailures, failing_since as failingSince, mode, domain_id as domainId`
 const CREATE = `insert into webhooks (id, organization_id, url, events, format, status, description, disabled_reason,
-    created_at, updated_at, secret)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    created_at, updated_at, secret, mode, domain_id)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const GET = `select ${COLUMNS} from webhooks where id = ?`
 const LIST = `select ${COLUMNS} from webhooks
   where organization_id = ? and id < ? and created_at >= ? and created_at < ? order by id desc limit ?`
@@ -26,6 +27,7 @@ const ROTATE = `update webhooks set previous_secret = secret, previous_expires_a
 const PAUSE = `update webhooks set status = 'paused' where id = ?`
 const REMOVE_DELIVERIES = `delete from webhook_deliveries where number in (
     select number from webhook_deliveries where webhook_id = ? limit ?)`
+const COUNT = 'select count(*) from webhooks where organization_id = ?'
 const REMOVE = 'delete from webhooks where id = ?'
 
 /** How many deliveries of a removed webhook go in one transaction: a few milliseconds. */
@@ -78,6 +80,7 @@ export function sqliteWebhooks(
   cache: WebhookCache,
   remember: RememberInside,
   seal: Seal,
+  usage: Usage,
 ): Webhooks {
   const create = db.prepare(CREATE)
   const get = db.prepare(GET)
@@ -86,6 +89,7 @@ export function sqliteWebhooks(
   const secrets = db.prepare(SECRETS)
   const rotate = db.prepare(ROTATE)
   const pause = db.prepare(PAUSE)
+  const count = db.prepare(COUNT).pluck()
   const removeDeliveries = db.prepare(REMOVE_DELIVERIES)
   const remove = db.prepare(REMOVE)
 
@@ -106,6 +110,8 @@ export function sqliteWebhooks(
       change(() => {
         const { id, organizationId, url, events, format, status, description, disabledReason } = webhook
         const { createdAt, updatedAt } = webhook
+        const limit = usage.reached(organizationId, 'webhooks', 1, () => count.get(organizationId) as number)
+        if (limit !== null) return limit
         create.run(
           id,
           organizationId,
@@ -118,9 +124,13 @@ export function sqliteWebhooks(
           createdAt,
           updatedAt,
           seal.seal(secret, placeOf(id)),
+          webhook.mode,
+          webhook.domainId,
         )
         remember(record)
+        return 'created'
       }),
+    count: async (organizationId) => count.get(organizationId) as number,
     get: async (id) => find(id),
     list: async (organizationId, page) => toPage(list.all(organizationId, ...rangeOf(page)) as Row[], page, toWebhook),
     update: (id, fields, now) =>

@@ -72,6 +72,46 @@ test('whoever came first does not wait for turns that bring changes for ever', a
   expect(rows()).toHaveLength(1 + brought)
 })
 
+// threat: batch-holds-main-thread
+test('large changes that come together do not share one long transaction', async () => {
+  const order: number[] = []
+  const long = (n: number) =>
+    writer.write(() => {
+      const until = performance.now() + 15
+      while (performance.now() < until);
+      order.push(n)
+      return n
+    })
+  const turns: number[] = []
+  const all = Array.from({ length: 8 }, (_, n) => long(n).then(() => turns.push(told.length)))
+  await Promise.all(all)
+  expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+  expect(told.length).toBeGreaterThanOrEqual(4)
+})
+
+// threat: batch-holds-main-thread
+test('one change of a long group throws: those that were not begun wait, and all others are written', async () => {
+  const long = (n: number) =>
+    writer.write(() => {
+      const until = performance.now() + 10
+      while (performance.now() < until);
+      if (n === 1) throw new Error('broken')
+      db.prepare('insert into t (n) values (?)').run(n)
+    })
+  const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => long(n)))
+  expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual([
+    true,
+    false,
+    true,
+    true,
+    true,
+    true,
+    true,
+    true,
+  ])
+  expect(rows()).toEqual([0, 2, 3, 4, 5, 6, 7])
+})
+
 const SIZE = 6
 test.each(Array.from({ length: SIZE }, (_, at) => at))(
   'when change %p of a group throws, it alone is not written',

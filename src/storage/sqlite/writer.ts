@@ -42,6 +42,8 @@ export interface Memory {
 
 /** The most changes one commit carries, so that a burst cannot hold the thread for long. */
 const GROUP_MAX = 256
+/** A group takes no further change after so long: fifty large sends that came together would hold the thread for a second. */
+const GROUP_MS = 25
 /** The longest that a change waits for others to come. */
 const GATHER_MS = 10
 
@@ -63,6 +65,8 @@ export function createWriter(
   let armed = false
   let lockedSince: number | null = null
   let isDoubtful = false
+  /** Changes of the present group that were begun. */
+  let begun = 0
 
   const takeLock = () => {
     try {
@@ -77,13 +81,20 @@ export function createWriter(
     }
   }
 
+  /** The values of the first of them; the others had no time left and were not begun. */
   const transact = (changes: Pending[]): unknown[] => {
+    begun = 0
     memory.beginning()
     takeLock()
     const beganAt = performance.now()
     try {
       memory.begun()
-      const values = changes.map((pending) => pending.change())
+      const values: unknown[] = []
+      for (const { change } of changes) {
+        begun++
+        values.push(change())
+        if (performance.now() - beganAt > GROUP_MS) break
+      }
       memory.ending()
       commit.run()
       memory.committed?.(performance.now() - beganAt)
@@ -103,14 +114,19 @@ export function createWriter(
   const settle = (group: Pending[], held: Pending[]) => {
     try {
       const values = transact(group)
-      group.forEach((pending, at) => {
-        pending.resolve(values[at] as never)
+      values.forEach((value, at) => {
+        group[at]!.resolve(value as never)
       })
+      held.push(...group.slice(values.length))
     } catch (error) {
       if (error === LOCKED) held.push(...group)
       else if (group.length === 1) group[0]!.reject(storeError(error))
       else if (isUnavailable(error)) for (const pending of group) pending.reject(storeError(error))
-      else for (const pending of group) settle([pending], held)
+      else {
+        const again = group.slice(0, Math.max(begun, 1))
+        for (const pending of again) settle([pending], held)
+        held.push(...group.slice(again.length))
+      }
     }
   }
 
@@ -132,7 +148,7 @@ export function createWriter(
     queue.unshift(...held)
     armed = queue.length > 0
     if (!armed) return
-    if (held.length > 0) setTimeout(flush, LOCK_RETRY_MS)
+    if (held.length > 0 && lockedSince !== null) setTimeout(flush, LOCK_RETRY_MS)
     else setImmediate(flush)
   }
 

@@ -1,0 +1,104 @@
+import type { DomainStatus, FailureReason, Proof } from '../../model/domain.ts'
+import type { DomainChange, DomainCheck } from '../store.ts'
+import type { Witness } from './audit-log.ts'
+import type { Names, Others } from './domain-clashes.ts'
+import type { Connection } from './driver.ts'
+
+const PRESENT = `select id, organization_id as organizationId, name, status, verified_at as verifiedAt,
+    last_checked_at as lastCheckedAt,
+    return_path_host as returnPathHost, tracking_host as trackingHost, next_check_at as nextCheckAt
+  from domains where id = ?`
+const RECORD = `update domains set status = ?, verified_at = ?, last_checked_at = ?, findings = ?, proved_by = ?,
+    missing_since = ?, reason = ?, next_check_at = ?
+  where id = ?`
+const OWNER = `select id from domains where name = ? and status = 'verified'`
+const OUTRUN = `update domains set status = 'failed', reason = 'claimed', proved_by = null, missing_since = null,
+    next_check_at = null
+  where name = ? and id <> ?`
+// A claim waits for its proof again; a name that was owned once has lost it.
+const FREE = `update domains set status = iif(verified_at is null, 'pending', 'failed'),
+    reason = iif(verified_at is null, null, 'proof_lost'), next_check_at = ?
+  where name = ? and reason = 'claimed'`
+
+/** Who owns a name, decided inside a change: at most one claim of a name is verified at any time. */
+export interface DomainOwnership {
+  /** As Domains.recordCheck. */
+  record(id: string, check: DomainCheck): DomainChange | null
+  /** Nobody owns the name any more: the other claims are looked at from `now` on. */
+  free(name: string, now: number): void
+}
+
+export function domainOwnership(
+  db: Connection,
+  clashes: (domain: Names, others: Others) => boolean,
+  witness: Pick<Witness, 'put'>,
+): DomainOwnership {
+  const present = db.prepare(PRESENT)
+  const owner = db.prepare(OWNER).pluck()
+  const record = db.prepare(RECORD)
+  const outrun = db.prepare(OUTRUN)
+  const free = db.prepare(FREE)
+
+  const isOutrun = ({ trackingHost, ...domain }: Present, check: DomainCheck): boolean => {
+    const ownerId = owner.get(domain.name) as string | undefined
+    if (ownerId !== undefined) return ownerId !== domain.id
+    return check.status === 'verified' && clashes({ ...domain, tracking: { host: trackingHost } }, 'foreign')
+  }
+
+  return {
+    record: (id, check) => {
+      const domain = present.get(id) as Present | undefined
+      if (domain === undefined) return null
+      if (check.since !== undefined && check.since !== domain.lastCheckedAt) return null
+      const result = isOutrun(domain, check) ? CLAIMED : stateOf(check, domain.nextCheckAt)
+      const { status, provedBy, missingSince, reason, nextCheckAt } = result
+      const verifiedAt = result === CLAIMED ? domain.verifiedAt : check.verifiedAt
+      const findings = JSON.stringify(check.findings)
+      record.run(status, verifiedAt, check.checkedAt, findings, provedBy, missingSince, reason, nextCheckAt, id)
+      const [isGained, isLost] = [status === 'verified', domain.status === 'verified']
+      if (isGained && !isLost) outrun.run(domain.name, id)
+      if (isLost && !isGained) free.run(check.checkedAt, domain.name)
+      if (isGained !== isLost && check.audit !== undefined) {
+        witness.put({ ...check.audit, action: isGained ? 'domains_proved' : 'domains_lost' })
+      }
+      return { before: domain.status, after: status, reason }
+    },
+    free: (name, now) => {
+      free.run(now, name)
+    },
+  }
+}
+
+interface Present extends Omit<Names, 'tracking'> {
+  status: DomainStatus
+  verifiedAt: number | null
+  lastCheckedAt: number | null
+  trackingHost: string | null
+  nextCheckAt: number | null
+}
+
+interface State {
+  status: DomainStatus
+  provedBy: Proof | null
+  missingSince: number | null
+  reason: FailureReason | null
+  nextCheckAt: number | null
+}
+
+const CLAIMED: State = {
+  status: 'failed',
+  provedBy: null,
+  missingSince: null,
+  reason: 'claimed',
+  nextCheckAt: null,
+}
+
+function stateOf({ status, provedBy, missingSince, reason, nextCheckAt }: DomainCheck, before: number | null): State {
+  return {
+    status,
+    provedBy: provedBy === undefined ? (status === 'verified' ? 'dkim' : null) : provedBy,
+    missingSince: missingSince ?? null,
+    reason: reason ?? null,
+    nextCheckAt: nextCheckAt === undefined ? before : nextCheckAt,
+  }
+}

@@ -1,0 +1,39 @@
+import { StoreDamaged } from '../store.ts'
+import { type Connection, connect } from './driver.ts'
+import { MIGRATIONS, migrate, requireKnownSchema } from './migrate.ts'
+
+/** A database that may come from anybody → nothing, when its tables, indexes, triggers and views are exactly those that the
+ *  steps of this program make: a foreign trigger would run with every change, a view in the place of a table with every
+ *  question. Reads nothing but the list of them before. Throws StoreDamaged, and StoreMismatch for a newer schema. */
+export function requireOwnSchema(db: Connection): void {
+  const found = schemaOf(db)
+  const steps = found.get('table migrations')
+  const fresh = connect(':memory:', { busyTimeoutMs: 0 })
+  try {
+    migrate(fresh, 0, [])
+    if (steps === undefined || steps !== schemaOf(fresh).get('table migrations')) {
+      throw new StoreDamaged('the database is none of Postrider: it has no table of schema steps')
+    }
+    migrate(fresh, 0, MIGRATIONS.slice(0, requireKnownSchema(db)))
+    const own = schemaOf(fresh)
+    for (const [name, text] of found) {
+      if (own.get(name) !== text) throw new StoreDamaged(`the database has a ${name} that is not of Postrider`)
+    }
+    const missing = own.keys().find((name) => !found.has(name))
+    if (missing !== undefined) throw new StoreDamaged(`the database has no ${missing}`)
+  } finally {
+    fresh.close()
+  }
+}
+
+/** `table messages` → the text that made it. What SQLite keeps for its planner (ANALYZE) is left out. */
+function schemaOf(db: Connection): Map<string, string> {
+  const rows = db.prepare('select type, name, sql from sqlite_schema limit 10000').all() as Record<
+    string,
+    string | null
+  >[]
+  const named = rows.filter(({ type, name }) => !(type === 'table' && STATISTICS.test(name ?? '')))
+  return new Map(named.map(({ type, name, sql }) => [`${type} ${name}`, sql ?? '']))
+}
+
+const STATISTICS = /^sqlite_stat[14]$/

@@ -1,0 +1,140 @@
+import type { LimitReached } from '../../model/limits.ts'
+import { type Plan, UNLIMITED } from '../../model/organization.ts'
+import { INBOUND_BYTES, RECIPIENT_BYTES } from '../../model/stored-bytes.ts'
+import type { Connection } from './driver.ts'
+import type { ForeignChanges } from './foreign.ts'
+import type { Usage } from './usage.ts'
+
+/** Messages from before migration 0003 count as this. */
+export const STORED_BYTES_OF_MESSAGE = `coalesce(stored_bytes, size_bytes + ${RECIPIENT_BYTES})`
+/** The readable form of a mail is kept beside the raw one. */
+const STORED_BYTES_OF_INBOUND = `2 * size_bytes + ${INBOUND_BYTES}`
+const STORED_BYTES_OF_TEMPLATE = `coalesce(octet_length(subject), 0) + coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)`
+
+/** Where bytes are kept. Answers: those that idempotency remembers. */
+type Source = 'messages' | 'inbound' | 'templates' | 'answers'
+
+const SOURCES: Record<Source, { from: string; number: string; organization: string; bytes: string }> = {
+  messages: {
+    from: 'messages',
+    number: 'number',
+    organization: 'organization_id',
+    bytes: STORED_BYTES_OF_MESSAGE,
+  },
+  inbound: {
+    from: 'inbound_messages',
+    number: 'number',
+    organization: 'organization_id',
+    bytes: STORED_BYTES_OF_INBOUND,
+  },
+  templates: {
+    from: 'template_versions join templates on templates.id = template_id',
+    number: 'template_versions.rowid',
+    organization: 'organization_id',
+    bytes: STORED_BYTES_OF_TEMPLATE,
+  },
+  answers: { from: 'idempotency', number: 'rowid', organization: 'organization_id', bytes: 'octet_length(body)' },
+}
+
+/** Looked at in one step of a count: some milliseconds where they come from the disk. */
+const STEP = 1000
+
+/** The stored bytes of every organization: added and taken away in the transactions that write and remove. A count from the
+ *  beginning (after the upgrade that introduced it, and once a week) repairs what went wrong: it walks all sources in small
+ *  steps. Meanwhile every change to a number that the walk has passed, or that came after its beginning, goes into a second
+ *  counter too, so that this one is exact when the walk ends and replaces the first. */
+export interface StoredBytes {
+  /** Of one row that is written (`bytes` positive) or removed (negative). */
+  change(source: Source, number: number | bigint, organizationId: string, bytes: number): void
+  used(organizationId: string): number
+  /** Null, or the limit that `more` bytes would pass. */
+  reached(organizationId: string, more: number): LimitReached | null
+  /** Whether the plan of an organization has a limit. */
+  isLimited(organizationId: string): boolean
+  /** Whether an organization of this plan may store nothing more. For mail that comes in: its size is not asked for, so
+   *  that a large one is not refused for ever. */
+  isFull(organizationId: string, plan: Plan): boolean
+  /** Begins a count, unless one is under way. */
+  beginCount(): void
+  /** A step of the count under way, if there is one; true while there is more. */
+  countSome(): boolean
+  /** The changes were taken back. */
+  forget(): void
+}
+
+export function createStoredBytes(db: Connection, usage: Usage, foreign: ForeignChanges): StoredBytes {
+  const places = db.prepare('select source, counted_to as countedTo, ends_at as endsAt from storage_count')
+  const move = db.prepare('update storage_count set counted_to = ? where source = ?')
+  /** Null = not read since somebody changed it. */
+  let counting: Map<string, Place> | null = null
+  const forget = () => {
+    counting = null
+  }
+  foreign.onChange(forget)
+  const count = () => {
+    counting ??= new Map((places.all() as Place[]).map((place) => [place.source, place]))
+    return counting
+  }
+  const used = (organizationId: string) => usage.used(organizationId, 'stored_bytes')
+
+  return {
+    change: (source, number, organizationId, bytes) => {
+      usage.add(organizationId, 'stored_bytes', bytes)
+      const place = count().get(source)
+      if (place === undefined || (number > place.countedTo && number <= place.endsAt)) return
+      usage.add(organizationId, 'stored_bytes_count', bytes)
+    },
+    used,
+    reached: (organizationId, more) => usage.reached(organizationId, 'stored_bytes', more, () => used(organizationId)),
+    isLimited: (organizationId) => usage.planOf(organizationId).storedBytes !== UNLIMITED,
+    isFull: (organizationId, { storedBytes }) => storedBytes !== UNLIMITED && used(organizationId) >= storedBytes,
+    beginCount: () => {
+      if (count().size > 0) return
+      db.exec(`delete from usage where name = 'stored_bytes_count'`)
+      for (const [source, { from, number }] of Object.entries(SOURCES)) {
+        const end = db.prepare(`select coalesce(max(${number}), 0) from ${from}`).pluck().get()
+        db.prepare('insert into storage_count (source, counted_to, ends_at) values (?, 0, ?)').run(source, end)
+      }
+      forget()
+    },
+    countSome: () => {
+      if (count().size === 0) return false
+      const place = [...count().values()].find(({ countedTo, endsAt }) => countedTo < endsAt)
+      if (place === undefined) {
+        usage.flush() // what this transaction has added belongs to the counters
+        replaceCounters(db)
+        forget()
+        return false
+      }
+      const { from, number, organization, bytes } = SOURCES[place.source]
+      const within = `${number} > ? and ${number} <= ?`
+      const last = db
+        .prepare(`select ${number} from ${from} where ${within} order by ${number} limit 1 offset ${STEP - 1}`)
+        .pluck()
+        .get(place.countedTo, place.endsAt) as number | undefined
+      const end = last ?? place.endsAt
+      const sums = db
+        .prepare(
+          `select ${organization} as organizationId, sum(${bytes}) as bytes from ${from} where ${within} group by 1`,
+        )
+        .all(place.countedTo, end) as { organizationId: string; bytes: number }[]
+      for (const { organizationId, bytes } of sums) usage.add(organizationId, 'stored_bytes_count', bytes)
+      move.run(end, place.source)
+      forget()
+      return true
+    },
+    forget,
+  }
+}
+
+function replaceCounters(db: Connection): void {
+  db.exec(`delete from storage_count;
+    delete from usage where name = 'stored_bytes';
+    update usage set name = 'stored_bytes' where name = 'stored_bytes_count'`)
+}
+
+interface Place {
+  source: Source
+  countedTo: number
+  endsAt: number
+}
