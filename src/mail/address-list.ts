@@ -119,7 +119,13 @@ function addressOf(item: Item): string | null {
 
 function lastWord(text: string): string {
   const end = text.slice(-LONGEST_ADDRESS)
-  return (end.endsWith('"') ? /"(?:[^"\\]|\\.)*"$/ : /[^ "]+$/).exec(end)?.[0] ?? ''
+  if (!end.endsWith('"')) return end.slice(Math.max(end.lastIndexOf(' '), end.lastIndexOf('"')) + 1)
+  for (let open = end.indexOf('"'); open >= 0; ) {
+    const behind = endOfQuoted(end, open)
+    if (behind === end.length) return end.slice(open)
+    open = behind - 1 // the quote that closed this one may open the next; -2 ends the loop
+  }
+  return ''
 }
 
 // A quoted string, or anything without blanks, control characters and the specials of RFC 5322 §3.2.3.

@@ -56,6 +56,12 @@ describe('an address', () => {
     'a..b@d.example',
     'a b@d.example',
     'a@b@d.example',
+    '=?utf-8?q?ceo=40bank.example?=@d.example',
+    'Ann <=?UTF-8?B?eA==?=@d.example>',
+    '"=?utf-8?q?x?="@d.example',
+    'a=?x?B?b@d.example',
+    'a\u200bb@d.example',
+    'a\u00adb@d.example',
     '"a@d.example',
     '"a"b@d.example',
     'a@d.example, b@d.example',
@@ -99,6 +105,7 @@ describe('an address', () => {
     `a@${LABEL_63}.${LABEL_63}.${LABEL_63}.${'d'.repeat(61)}`,
   ])('%j is refused', (text) => expect(parseMailbox(text)).toBeNull())
 
+  // threat: address-string-confusion
   test('may be 254 octets long and no more', () => {
     const domain = `${LABEL_63}.${LABEL_63}.${LABEL_63}.${'d'.repeat(57)}.de`
     expect(domain).toHaveLength(252)
@@ -106,6 +113,7 @@ describe('an address', () => {
     expect(parseMailbox(`ab@${domain}`)).toBeNull()
   })
 
+  // threat: address-string-confusion
   test('never throws, and what is read is read the same again from what is written', () => {
     const part = fc.string({
       unit: fc.constantFrom('a', 'B', '.', '@', '<', '>', '"', '\\', ' ', ',', 'ü', '\t', '-', '\n', '('),
@@ -127,6 +135,7 @@ describe('an address', () => {
   })
 })
 
+// threat: address-string-confusion
 test('a domain becomes its lower-case A-label', () => {
   expect(toALabel('Own.Example')).toBe('own.example')
   expect(toALabel('ｅｘａｍｐｌｅ。ｃｏｍ')).toBe('example.com')

@@ -12,9 +12,10 @@ export interface Mailbox {
 
 /** Text of exactly one `a@d`, `Name <a@d>` or `"Quoted, Name" <a@d>` → its mailbox; null for everything else: lists,
  *  groups, comments, source routes, address literals, one-label domains, control characters, empty parts, over-long
- *  parts. Stricter than RFC 5322 on purpose: what is not understood whole is refused, so that no text can name a second
+ *  parts, and local parts that look like an encoded word (RFC 2047), which a reader would show as another address. Stricter than RFC 5322 on purpose: what is not understood whole is refused, so that no text can name a second
  *  recipient or hide another author. Local parts may be UTF-8. Never throws. RFC 5321 §4.1.2, RFC 6531 §3.3. */
 export function parseMailbox(text: string): Mailbox | null {
+  if (text.length > MAX_TEXT) return null
   const trimmed = trimBlanks(text)
   if (FORBIDDEN.test(trimmed) || !trimmed.isWellFormed()) return null
   if (!trimmed.endsWith('>')) return addrSpec(null, trimmed)
@@ -33,8 +34,16 @@ export function toALabel(domain: string): string | null {
   if (!plain && !NON_ASCII.test(domain)) return null
   // Our own check comes before and after: the URL rules also undo %-escapes and read numbers as IPv4 addresses.
   if (/[\x00-\x2c/:-@[-`{-\x7f]/.test(domain)) return null
-  const ascii = plain && !A_LABEL.test(domain) ? domain.toLowerCase() : domainToASCII(domain)
+  const ascii = plain && !A_LABEL.test(domain) ? domain.toLowerCase() : asciiDomain(domain)
   return ascii.length <= 253 && A_DOMAIN.test(ascii) ? ascii : null
+}
+
+/** Any text that stands where a domain does → its lower-case A-labels; '' when it has none, which every name does that is too
+ *  long to be one: making A-labels takes a time that grows with the square of a label. Never throws. RFC 5890 §2.3.2.1 */
+export function asciiDomain(domain: string): string {
+  const shown = NON_ASCII.test(domain) ? domain.replace(IGNORED, '') : domain
+  const isTooLong = shown.length > MAX_DOMAIN || shown.split('.').some((label) => label.length > MAX_LABEL)
+  return isTooLong ? '' : domainToASCII(shown)
 }
 
 /** True when `local@domain` cannot be said without the SMTPUTF8 extension. Mailbox.address always has an ASCII
@@ -56,8 +65,21 @@ function quoteName(name: string): string {
   return SPECIALS.test(name) || /^ | $| {2}/.test(name) ? `"${name.replace(/["\\]/g, '\\$&')}"` : name
 }
 
+/** RFC 1035 §2.3.4. A label that is longer before its characters are composed is none that anybody uses. */
+const MAX_DOMAIN = 253
+const MAX_LABEL = 63
+/** Characters that names lose: without them, padding would hide a name that readers see. UTS 46 §4, `ignored`. */
+const IGNORED =
+  /\u{ad}|\u{34f}|[\u{180b}-\u{180d}]|\u{180f}|\u{200b}|\u{2060}|\u{2064}|[\u{fe00}-\u{fe0f}]|\u{feff}|[\u{1bca0}-\u{1bca3}]|[\u{e0100}-\u{e01ef}]/gu
+
+// A header line of 998 characters (RFC 5322 §2.1.1), encoded, and an address; what is longer is no name of anybody.
+const MAX_TEXT = 4_096
 // Control characters but TAB, and characters that reverse the reading direction or break lines in a display.
 const FORBIDDEN = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
+// RFC 2047 §2, as far as the text begins.
+const ENCODED_WORD = /=\?[^?]+\?[bq]\?/i
+// What nobody sees in a local part makes two addresses look like one.
+const UNSEEN = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u206f\ufeff\ufff9-\ufffb]/
 const NON_ASCII = /[^\x00-\x7f]/
 const SPECIALS = /[()<>[\]:;@\\,"]/
 const QUOTED_NAME = /^"((?:[^"\\]|\\.)*)"$/s
@@ -73,6 +95,7 @@ function addrSpec(name: string | null, text: string): Mailbox | null {
   const at = text.lastIndexOf('@') // a domain has none, a quoted local part may
   const local = text.slice(0, Math.max(at, 0))
   if (!DOT_STRING.test(local) && !QUOTED_LOCAL.test(local)) return null
+  if (ENCODED_WORD.test(local) || UNSEEN.test(local)) return null
   const domain = toALabel(text.slice(at + 1))
   if (domain === null) return null
   const localBytes = Buffer.byteLength(local)

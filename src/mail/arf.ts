@@ -97,9 +97,10 @@ function returnPath(value: string): string | null {
 function instant(value: string): number | null {
   const date = value
     .slice(0, 100)
-    .replace(/\([^)]*\)/g, '')
+    .replace(/\([^()]*\)/g, '')
     .trim()
-  if (!/\d{4}.*\d:\d/.test(date)) return null
+  const year = /\d{4}/.exec(date)
+  if (year === null || !/\d:\d/.test(date.slice(year.index + 4))) return null
   const hasZone = /(?:[+-]\d{4}|[A-Z]{1,4})$/i.test(date)
   const at = Date.parse(hasZone ? date : `${date} +0000`)
   return Number.isNaN(at) ? null : at

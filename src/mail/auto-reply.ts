@@ -31,6 +31,7 @@ const MARKS: ReadonlyMap<string, RegExp> = new Map([
   ['delivered-to', /^autoresponder$/i],
 ])
 
+const LONGEST_SUBJECT = 1_000
 // How vacation notes begin in the languages of the common mail programs.
 const VACATION =
   /^(?:(?:re|aw|sv|rv|tr)\s*:\s*)?(?:auto(?:matic|mated)?[ _-]?(?:reply|response|responder)|out[ -]of[ -](?:the )?office|on (?:vacation|holiday|leave)|automatische (?:antwort|r[üu]ckantwort)|abwesenheit|r[ée]ponse automatique|absence du bureau|respuesta autom[áa]tica|fuera de (?:la )?oficina|risposta automatica|resposta autom[áa]tica|automatisch (?:antwoord|beantwoord)|afwezig|autosvar|automatisk svar|automaattinen vastaus|automatick[áa] odpov|autoodpowied|automatyczna odpowied|automatikus v[áa]lasz|автоматический ответ|автоответ|自動応答|自動回覆|自动答复|不在)/i
@@ -40,5 +41,5 @@ const VACATION =
 function isSuppressingVacation(fields: readonly HeaderField[]): boolean {
   const suppresses = fields.some(({ key, value }) => key === 'x-auto-response-suppress' && !/^none$/i.test(value))
   const subject = fields.find(({ key }) => key === 'subject')?.value ?? ''
-  return suppresses && VACATION.test(decodeWords(subject.slice(0, 1_000)).trim())
+  return suppresses && VACATION.test(decodeWords(subject.slice(0, LONGEST_SUBJECT)).trim())
 }

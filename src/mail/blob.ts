@@ -1,7 +1,18 @@
 /** Bytes → one blob: version byte, 4-byte big-endian CRC-32 of all that follows (zstd has no checksum of its own), then the
  *  bytes in zstd. Each kind of content has a version of its own, so that none is read as another. Never throws. */
 export function packBlob(version: number, clear: Uint8Array): Uint8Array<ArrayBuffer> {
-  const packed = Bun.zstdCompressSync(clear, { level: ZSTD_LEVEL })
+  return blobOf(version, Bun.zstdCompressSync(clear, { level: ZSTD_LEVEL }))
+}
+
+/** As packBlob, but the packing is done beside the thread: for what may be large. */
+export async function packBlobBeside(
+  version: number,
+  clear: Uint8Array<ArrayBuffer>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  return blobOf(version, await Bun.zstdCompress(clear, { level: ZSTD_LEVEL }))
+}
+
+function blobOf(version: number, packed: Uint8Array): Uint8Array<ArrayBuffer> {
   const blob = new Uint8Array(HEAD_BYTES + packed.byteLength)
   blob[0] = version
   new DataView(blob.buffer).setUint32(1, Bun.hash.crc32(packed))
@@ -19,6 +30,57 @@ export function unpackBlob(version: number, blob: Uint8Array): Uint8Array<ArrayB
   return new Uint8Array(clear.buffer as ArrayBuffer, clear.byteOffset, clear.byteLength)
 }
 
+/** What the first byte of a blob says it holds. content.ts packs with 1. */
+export const BLOB_VERSIONS = { content: 1, mime: 2, raw: 3, parsed: 4 } as const
+export type BlobKind = keyof typeof BLOB_VERSIONS
+
+/** Blob → its kind; null for none of ours. */
+export function kindOfBlob(blob: Uint8Array): BlobKind | null {
+  const found = Object.entries(BLOB_VERSIONS).find(([, version]) => blob[0] === version)
+  return found === undefined ? null : (found[0] as BlobKind)
+}
+
+/** Blob → how many bytes it unpacks to, without unpacking it; null when it does not say so, or is more than the one frame
+ *  that packBlob makes. zstd refuses a frame that holds more than its head says, but unpacks whatever frames follow one
+ *  another. Takes as long as the frame has blocks, of which more than one in a kilobyte count as none of ours.
+ *  RFC 8878 §3.1.1 */
+export function clearBytesOf(blob: Uint8Array): number | null {
+  if (blob.byteLength < HEAD_BYTES + SHORTEST_FRAME) return null
+  const frame = new DataView(blob.buffer, blob.byteOffset + HEAD_BYTES, blob.byteLength - HEAD_BYTES)
+  if (frame.getUint32(0, true) !== ZSTD_MAGIC) return null
+  const descriptor = frame.getUint8(4)
+  const isSingleSegment = (descriptor & 0x20) !== 0
+  const sizeFlag = descriptor >> 6
+  if (sizeFlag === 0 && !isSingleSegment) return null
+  const sizeAt = 5 + (isSingleSegment ? 0 : 1) + [0, 1, 2, 4][descriptor & 3]!
+  const sizeBytes = [1, 2, 4, 8][sizeFlag]!
+  if (sizeAt + sizeBytes > frame.byteLength) return null
+  const clear =
+    sizeFlag === 0
+      ? frame.getUint8(sizeAt)
+      : sizeFlag === 1
+        ? frame.getUint16(sizeAt, true) + 256
+        : sizeFlag === 2
+          ? frame.getUint32(sizeAt, true)
+          : Number(frame.getBigUint64(sizeAt, true))
+  const checksumBytes = (descriptor & 4) === 0 ? 0 : 4
+  return blocksEnd(frame, sizeAt + sizeBytes, clear / 1024 + 2) + checksumBytes === frame.byteLength ? clear : null
+}
+
+/** Where the last block ends; NaN when there is none among the first `most`. RFC 8878 §3.1.1.2 */
+function blocksEnd(frame: DataView, from: number, most: number): number {
+  for (let at = from, count = 0; at + 3 <= frame.byteLength && count < most; count++) {
+    const head = frame.getUint16(at, true) | (frame.getUint8(at + 2) << 16)
+    const isRepeated = ((head >> 1) & 3) === 1 // one byte, again and again
+    at += 3 + (isRepeated ? 1 : head >> 3)
+    if ((head & 1) !== 0) return at
+  }
+  return Number.NaN
+}
+
+const ZSTD_MAGIC = 0xfd2fb528
+/** Magic, descriptor, size, one block. */
+const SHORTEST_FRAME = 9
 const HEAD_BYTES = 5
 /** For everything that is stored of mails: a twentieth larger than level 3, and a sixth quicker. */
 export const ZSTD_LEVEL = 1

@@ -82,7 +82,7 @@ const KNOWN_TEXTS: readonly Rule[] = [
     enhanced: /\.7\.(?:2[0-9]|3[0-2]|40)$/,
     text: /gsmtp|gmail/i,
   },
-  { name: 'gmail-daily-limit', class: 'rate', enhanced: /\.4\.5$/, text: /daily .*sending limit/i },
+  { name: 'gmail-daily-limit', class: 'rate', enhanced: /\.4\.5$/, text: /daily .{0,40}sending limit/i },
   // Outlook.com and Exchange Online.
   { name: 'outlook-no-recipient', class: 'no_mailbox', enhanced: /^5\.4\.1$/, text: /recipient address rejected/i },
   {
@@ -100,7 +100,7 @@ const KNOWN_TEXTS: readonly Rule[] = [
   {
     name: 'outlook-ratelimited',
     class: 'rate',
-    text: /\bRP-00[1-3]\b|server busy.*\bAS\(?\d*|temporarily rate limited|AS\(4?901\)/i,
+    text: /\bRP-00[1-3]\b|server busy.{0,200}\bAS|temporarily rate limited|AS\(4?901\)/i,
   },
   {
     name: 'exchange-restricted',
@@ -111,7 +111,7 @@ const KNOWN_TEXTS: readonly Rule[] = [
   {
     name: 'exchange-quota',
     class: 'mailbox_full',
-    text: /STOREDRV\.Deliver.*(?:QuotaExceeded|mailbox full)|MapiExceptionShutoffQuotaExceeded/i,
+    text: /STOREDRV\.Deliver.{0,400}(?:QuotaExceeded|mailbox full)|MapiExceptionShutoffQuotaExceeded/i,
   },
   // Yahoo and AOL: codes in brackets.
   { name: 'yahoo-no-account', class: 'no_mailbox', text: /user doesn't have a [\w.]+ account/i },
@@ -238,7 +238,7 @@ const GENERAL_TEXTS: readonly Rule[] = [
   {
     name: 'mailbox-full',
     class: 'mailbox_full',
-    text: /(?:mailbox|inbox|account|user|recipient).{0,40}(?:\bfull\b|over ?quota|quota exceeded|exceed\w* .{0,20}quota|out of space)|over ?quota|quota exceeded|insufficient (?:disk|mailbox) space/i,
+    text: /(?:mailbox|inbox|account|user|recipient).{0,40}(?:\bfull\b|over ?quota|quota exceeded|exceed\w{0,6} .{0,20}quota|out of space)|over ?quota|quota exceeded|insufficient (?:disk|mailbox) space/i,
   },
   {
     name: 'mailbox-disabled',
@@ -254,7 +254,7 @@ const GENERAL_TEXTS: readonly Rule[] = [
   {
     name: 'too-large',
     class: 'size',
-    text: /(?:message|size|mail).{0,40}(?:too (?:large|big)|exceed\w*.{0,30}(?:size|limit|maximum))|size limit/i,
+    text: /(?:message|size|mail).{0,40}(?:too (?:large|big)|exceed.{0,36}(?:size|limit|maximum))|size limit/i,
   },
   {
     name: 'rate',

@@ -32,9 +32,14 @@ export function readBounceText(mail: MimePart): Dsn | null {
 export function reportText(mail: MimePart): string {
   const leaves = leavesOf(mail)
   const plain = leaves.find((leaf) => leaf.type === 'text/plain')
-  if (plain) return textOf(plain).slice(0, LONGEST_TEXT)
+  if (plain) return withLineEnds(textOf(plain).slice(0, LONGEST_TEXT))
   const html = leaves.find((leaf) => leaf.type === 'text/html')
-  return html ? textFromHtml(textOf(html).slice(0, LONGEST_TEXT)) : ''
+  return html ? withLineEnds(textFromHtml(textOf(html).slice(0, LONGEST_TEXT))) : ''
+}
+
+/** Patterns take a bare CR and the separators of Unicode for line ends, too; with LF alone, lines are what they seem. */
+function withLineEnds(text: string): string {
+  return text.replace(/\r\n?|[\u2028\u2029]/g, '\n')
 }
 
 /** Only then is the text looked at: no person writes so. The null return path says it best, but its field is not there before
@@ -77,7 +82,8 @@ function recipientsIn(listed: string, form: Form, action: DsnRecipient['action']
     // Exchange names each twice: for people, then for administrators.
     words = found.get(address) ?? []
     found.set(address, words)
-    if (match![2]) words.push(match![2])
+    const said = match![2]?.replace(/^[ \t]+/, '')
+    if (said) words.push(said)
   }
   return Array.from(found, ([address, own]) => told(address, own.join('\n'), form, action))
 }
@@ -93,7 +99,7 @@ function failedRecipients(mail: MimePart, listed: string, form: Form, action: Ds
 
 function told(address: string, words: string, form: Form, action: DsnRecipient['action']): DsnRecipient {
   const own = words.slice(0, 8_000).trim()
-  const reply = form.reply?.exec(own)?.[1] ?? REPLY_LINES.exec(own)?.[0] ?? own
+  const reply = replyIn(own, form) ?? REPLY_LINES.exec(own)?.[0] ?? own
   const diagnostic = diagnosticText(reply.split(/\n\s*\n/, 1)[0]!)
   const status = statusIn(diagnostic ?? '')
   return {
@@ -104,6 +110,13 @@ function told(address: string, words: string, form: Form, action: DsnRecipient['
     diagnostic,
     remoteMta: null,
   }
+}
+
+function replyIn(words: string, { reply, replyEnd }: Form): string | undefined {
+  const said = reply?.exec(words)?.[1]
+  if (said === undefined || replyEnd === undefined) return said
+  const end = replyEnd.exec(said)
+  return end === null ? undefined : said.slice(0, end.index)
 }
 
 const REPLY_LINES = /^[245]\d\d[ :-].*(?:\n.+)*/m

@@ -203,6 +203,7 @@ describe('structure', () => {
     )
   })
 
+  // threat: header-and-recipient-injection
   test('keeps line ends out of every field that comes from an attachment', () => {
     const evil = '\r\nX-Evil: 1\r\n\r\n'
     const content = mail({

@@ -47,7 +47,8 @@ export function diagnosticText(text: string): string | null {
 
 /** `dns; mx.example. (192.0.2.1)` → `mx.example`; null when no host is named. */
 export function hostOf(value: string): string | null {
-  return /^\s*(?:[a-z][\w-]*\s*;)?\s*([^\s();\x00-\x1f\x7f]{1,255})/i.exec(value)?.[1]?.replace(/\.$/, '') || null
+  const host = /^(?:[a-z][\w-]*\s*;\s*)?([^\s();\x00-\x1f\x7f]{1,255})/i.exec(value.trimStart())?.[1]
+  return host?.replace(/\.$/, '') || null
 }
 
 const MOST_RECIPIENTS = 1_000

@@ -41,7 +41,10 @@ describe('signatures', () => {
     const message = signed(`${head}\r\nbody\r\n`)
     expect(await verdicts(message)).toEqual(['pass', 'pass'])
     expect(unfolded(message)).toContain(
-      'h=from:from:reply-to:reply-to:subject:list-unsubscribe:list-unsubscribe-post:references:feedback-id;',
+      'h=from:from:sender:reply-to:reply-to:reply-to:to:cc:subject:subject:date:message-id:in-reply-to:' +
+        'references:references:mime-version:content-type:content-transfer-encoding:content-disposition:' +
+        'disposition-notification-to:list-id:list-post:list-unsubscribe:list-unsubscribe:' +
+        'list-unsubscribe-post:list-unsubscribe-post:feedback-id:feedback-id;',
     )
   })
 
@@ -178,10 +181,13 @@ test('the record of an Ed25519 key holds its 32 raw bytes', () => {
 const FIXED = [
   'DKIM-Signature: v=1; a=ed25519-sha256; c=relaxed/relaxed; d=own.example;',
   ' s=fixed; t=1790000000;',
-  ' h=from:from:to:subject;',
+  ' h=from:from:sender:reply-to:to:to:cc:subject:subject:date:message-id:',
+  '  in-reply-to:references:mime-version:content-type:',
+  '  content-transfer-encoding:content-disposition:disposition-notification-to:',
+  '  list-id:list-post:list-unsubscribe:list-unsubscribe-post:feedback-id;',
   ' bh=Ba3gj8+xBPQLJTahTfzW6RbWQ/XPgESxkCi2B66PSQg=;',
-  ' b=8XcJVY5FHgtv0V36gIPnYYvVK0d/zyWdJjqDRxbDDFlsNziwDtYqOcoHmHh1Xi4RGA31RIMNO',
-  '  F5kzoAr0nxYDw==',
+  ' b=ji2yZigS7Me1SsOVAkEWPmwIah0mPctGjDSbP6h6izQ+4W+C+Ylxd9yJ0wpLwNLD23eackgoG',
+  '  pGx2o0k6LsYBA==',
   '',
 ].join('\r\n')
 

@@ -10,10 +10,13 @@ export interface Form {
   from?: RegExp
   /** In front of this they end, and always in front of END. */
   until?: RegExp
-  /** A line that begins with a recipient; the first group is the address, the second what the line says of it. */
+  /** A line that begins with a recipient: the first or third group holds the address, if the line names one (whoever uses
+   *  it looks for the `@`), the second what the line says of it. */
   recipient: RegExp
   /** First group: the part of a recipient's words that is the reply. */
   reply?: RegExp
+  /** Where the reply ends within that group; without this end there is none. */
+  replyEnd?: RegExp
   /** A line elsewhere in the text that tells of the recipient in the first group, for those that no words follow. */
   aside?: RegExp
   /** It will be tried again. Looked for in the subject and in the text, not in the copy of the mail. */
@@ -26,8 +29,9 @@ export interface Form {
 export const END =
   /^(?:-{2,} ?(?:Below this line|This is a copy|Original message|Forwarded message|The body of|Enclosed|Undelivered message|Message header|The header|The following is a copy)|_{20,}|Received: |Return-Path: )/im
 
-const IN_BRACKETS = /^<([^<>\s]+@[^<>\s]+)>:?[ \t]*(.*)$/
-const BARE = /^[ \t]{0,12}<?([^<>\s:;,()]+@[^<>\s:;,()]+?)>?:?[ \t]*$/
+// Neither pattern looks for the `@`: two runs around it would be tried at every `@` of a line. firstAddress looks for it.
+const IN_BRACKETS = /^<([^<>\s]+)>:?(.*)$/
+const BARE = /^[ \t]{0,12}<?([^<>\s:;,()]+)>?:?[ \t]*$/
 const WILL_RETRY =
   /\b(?:will (?:be retried|keep trying|continue (?:to try|for)|be attempted again|retry)|(?:delivery|attempts?) (?:to deliver the message )?will (?:be retried|continue)|warning message only|warning only|do not need to resend|no action is required|has not (?:yet )?been delivered|delayed)\b/i
 
@@ -37,8 +41,8 @@ export const FORMS: readonly Form[] = [
     name: 'exim',
     opening:
       /^A message that you (?:have )?sent (?:could not be delivered to|has not (?:yet )?been delivered to)\s+(?:one or\s+more|all)\s+of\s+its\s+recipients/m,
-    from: /^(?:[^\n]{0,200}address\(es\) (?:failed|ha(?:s|ve) not)[^\n]*:|The address(?:es)? to which[^\n]*)$/m,
-    recipient: /^ {2,4}([^\s:;,()<>]+@[^\s:;,()<>]+)()$/,
+    from: /^(?:.{0,200}address\(es\) (?:failed|ha(?:s|ve) not).*|The address(?:es)? to which.*)$/m,
+    recipient: /^ {2,4}([^\s:;,()<>]+)()$/,
     delayed: /has not (?:yet )?been delivered|^Warning: message \S+ delayed/im,
   },
   {
@@ -62,7 +66,8 @@ export const FORMS: readonly Form[] = [
     opening:
       /^ {0,6}-{3,} The following addresses had (?:permanent(?: fatal)? errors|transient non-fatal errors|delivery problems|delivery errors) -{3,}/m,
     recipient: IN_BRACKETS,
-    reply: /\(reason: (.*?)\)$/ms,
+    reply: /\(reason: (.*)/s,
+    replyEnd: /\)$/m,
     delayed: /transient non-fatal errors|will keep trying until|^Warning: could not send message/im,
     until: /^ {0,6}-{3,} (?:Transcript of session follows|Original message follows|Message header follows)/m,
     // `550 5.1.1 <a@b.example>... User unknown`, without the code when it is to be tried again.
@@ -74,7 +79,7 @@ export const FORMS: readonly Form[] = [
     opening:
       /^(?:\*\* (?:Address not found|Message (?:blocked|not delivered|too large|rejected)|Recipient inbox full|Delivery incomplete|Message delayed) \*\*|Delivery to the following recipients? (?:failed permanently|has been delayed):)/m,
     recipient:
-      /^(?: {2,8}([^\s<>]+@[^\s<>]+)()|(?:Your message wasn't delivered to|There was a (?:temporary )?problem (?:while )?delivering your message to|Your message to) <?([^\s<>]+@[^\s<>]+?)>?(?:\.| (?:because|has been|couldn't|was)\b.*))$/,
+      /^(?: {2,8}([^\s<>]+)()|(?:Your message wasn't delivered to|There was a (?:temporary )?problem (?:while )?delivering your message to|Your message to) <?([^\s<>]*[^\s<>.])>?(?:\.| (?:because|has been|couldn't|was)\b.*))$/,
     reply:
       /(?:The response(?: from the remote server)?(?: was)?:|The error that the other server returned was:)\s*(.*)/s,
     delayed: /has been delayed|Delivery incomplete|Message delayed|will retry/i,
@@ -105,8 +110,8 @@ export const FORMS: readonly Form[] = [
     from: /^(?:Delivery (?:has failed|is delayed) to these recipients[^\n]*|The following recipient\(s\) (?:cannot|could not) be reached:)/m,
     until: /^(?:Original message headers:|Received: )/m,
     recipient:
-      /^\s{0,12}(?:[^\n<>@]{0,100}[(<])?(?:mailto:)?([^\s<>():]+@[^\s<>():]+)(?:<mailto:[^>]*>)?[)>]?()(?: on .{1,60})?:?$/,
-    reply: /(?:Remote Server returned '|<\S+ #)([^'>]*)/s,
+      /^\s{0,12}(?:[^\n<>@]{0,100}[(<])?(?:mailto:)?([^\s<>():]+)(?:<mailto:[^>]*>)?[)>]?()(?: on .{1,60})?:?$/,
+    reply: /(?:Remote Server returned '|<[^\s<]+ #)([^'>]*)/,
     delayed: /^Delivery is delayed to/m,
     host: /^Generating server: (\S+)/m,
   },

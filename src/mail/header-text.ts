@@ -60,10 +60,11 @@ export function customField(name: string, value: string): string {
  *  is mostly ASCII, because people read it in logs, else B. Lone surrogates become U+FFFD. RFC 2047 §2, §4, §5. */
 export function encodedWords(text: string, maxLength: number): string[] {
   const points = Array.from(text.toWellFormed())
-  const quoted = points.map((point) => (Q_SAFE.test(point) ? point : point === ' ' ? '_' : percent(point, '=')))
-  const quotedLength = quoted.reduce((sum, each) => sum + each.length, 0)
   const room = Math.max(Math.min(maxLength, 75) - '=?UTF-8?Q??='.length, 12)
-  if (quotedLength <= Buffer.byteLength(text) * 1.8) {
+  const sizeBytes = Buffer.byteLength(text)
+  const plain = points.filter((point) => point === ' ' || Q_SAFE.test(point)).length // one byte each; others take three
+  if (plain + 3 * (sizeBytes - plain) <= sizeBytes * 1.8) {
+    const quoted = points.map((point) => (Q_SAFE.test(point) ? point : point === ' ' ? '_' : percent(point, '=')))
     return pack(quoted, quoted, room).map((part) => `=?UTF-8?Q?${part}?=`)
   }
   const sizes = points.map((point) =>

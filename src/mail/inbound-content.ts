@@ -1,4 +1,4 @@
-import { packBlob, unpackBlob } from './blob.ts'
+import { BLOB_VERSIONS, packBlob, packBlobBeside, unpackBlob } from './blob.ts'
 import { decodeWords, type HeaderField } from './header-fields.ts'
 
 /** What the payload shows of a mail beyond its record (interface.md "Inbound received delivery"). */
@@ -25,6 +25,11 @@ export function headersOf(fields: readonly HeaderField[]): Record<string, string
 /** Stored raw mail → one blob. Never throws. */
 export function packRaw(raw: Uint8Array): Uint8Array<ArrayBuffer> {
   return packBlob(RAW, raw)
+}
+
+/** As packRaw, beside the thread. */
+export function packRawBeside(raw: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  return packBlobBeside(RAW, raw)
 }
 
 /** Blob → the raw mail, in a buffer of its own. Throws on a blob that is cut, damaged or of another kind. */
@@ -62,7 +67,6 @@ type ParsedRest = Pick<ParsedMail, 'attachments'> & {
   textBytes: number
 }
 
-// content.ts has 1, mime-content.ts 2.
-const RAW = 3
-const PARSED = 4
+const RAW = BLOB_VERSIONS.raw
+const PARSED = BLOB_VERSIONS.parsed
 const NEWLINE = 0x0a

@@ -6,7 +6,7 @@ import { decodeWords } from './encoded-words.ts'
 export function onlyMailbox(value: string): Mailbox | null {
   if (value.length > LONGEST) return null
   const bracketed = NAMELESS.exec(value)?.[1]
-  return named(parseMailbox(bracketed ?? value))
+  return named(parseMailbox(bracketed?.includes('@') ? bracketed : value))
 }
 
 /** The same for a header that may hold many: those of them that can be understood, in order; groups give their members.
@@ -30,7 +30,7 @@ export function mailboxesOf(value: string): Mailbox[] {
 }
 
 const LONGEST = 998 // RFC 5322 §2.1.1, as the API has it
-const NAMELESS = /^[ \t]*<([^<>]*@[^<>]*)>[ \t]*$/
+const NAMELESS = /^[ \t]*<([^<>]*)>[ \t]*$/
 // A quote or comment that never closes goes to the end: were it to fail there, each one would be tried so far again.
 const TOKEN = /"(?:[^"\\]|\\.?)*"?|\((?:[^()\\]|\\.?)*\)?|[^",;:()]+|[,;:)]/gs
 

@@ -31,6 +31,14 @@ test('unknown fields are passed over, a repeated one counts once, and a policy l
   expect(readMtaSts(file)).toEqual({ mode: 'testing', mx: ['a.test'], maxAgeSeconds: 31_557_600 })
 })
 
+// threat: policy-cost
+test('a policy file of 64 KiB of short lines costs no more than its first 500', () => {
+  const head = 'version: STSv1\nmode: none\nmax_age: 60\n'
+  expect(readMtaSts(head + 'a:\n'.repeat(497))).toMatchObject({ mode: 'none' })
+  expect(readMtaSts(head + 'a:\n'.repeat(498))).toEqual({ invalid: 'more than 500 lines' })
+  expect(readMtaSts(head + 'mx: a\n'.repeat(10_000))).toEqual({ invalid: 'more than 500 lines' })
+})
+
 test('a policy of mode none needs no host', () => {
   expect(readMtaSts('version: STSv1\nmode: none\nmax_age: 60\n')).toEqual({ mode: 'none', mx: [], maxAgeSeconds: 60 })
 })

@@ -1,6 +1,6 @@
 import { unsubscribeFields } from './list-unsubscribe.ts'
 import type { Tracking } from './track.ts'
-import { createTrackingLinks } from './tracking-link.ts'
+import { createTrackingLinks, type LinkScope } from './tracking-link.ts'
 import type { Verp } from './verp.ts'
 
 /** What one recipient's mail has and the others of the same message have not; crosses a thread boundary, so plain data. */
@@ -18,7 +18,7 @@ export const NOTHING_OWN: OwnParts = { fields: '', tracking: null }
  *  anything that is no delivery id. */
 export type OwnPartsOf = (
   deliveryId: string,
-  message: { unsubscribe: boolean; trackOpens: boolean; trackClicks: boolean },
+  message: { organizationId: string; unsubscribe: boolean; trackOpens: boolean; trackClicks: boolean },
   /** `trackingHost`: null = links have the address of this server. */
   sender: { returnPathHost: string; trackingHost: string | null },
 ) => OwnParts
@@ -32,14 +32,21 @@ export function createOwnParts(deps: {
   publicUrl: () => string
 }): OwnPartsOf {
   const { verp, secret } = deps
-  const links = createTrackingLinks(secret)
-  return (deliveryId, { unsubscribe, trackOpens: opens, trackClicks: clicks }, { returnPathHost, trackingHost }) => {
+  return (deliveryId, message, { returnPathHost, trackingHost }) => {
+    const { unsubscribe, trackOpens: opens, trackClicks: clicks } = message
     if (!unsubscribe && !opens && !clicks) return NOTHING_OWN
     const baseUrl = trackingHost === null ? deps.publicUrl() : `https://${trackingHost}`
-    const link = baseUrl + links.unsubscribe(deliveryId)
+    const scope =
+      trackingHost === null ? serverScope(baseUrl) : { host: trackingHost, organizationId: message.organizationId }
+    const link = baseUrl + createTrackingLinks(secret, scope).unsubscribe(deliveryId)
     return {
       fields: unsubscribe ? unsubscribeFields(deliveryId, returnPathHost, verp, link) : '',
-      tracking: { deliveryId, secret, baseUrl, opens, clicks, unsubscribe },
+      tracking: { deliveryId, secret, baseUrl, scope, opens, clicks, unsubscribe },
     }
   }
+}
+
+/** The address of this server → the scope of links that begin with it. */
+export function serverScope(publicUrl: string): LinkScope {
+  return { host: URL.parse(publicUrl)?.hostname ?? '', organizationId: '' }
 }

@@ -126,6 +126,7 @@ describe('hostile mails', () => {
     expect(contents.map(String)).toEqual(Array.from({ length: 1100 }, (_, at) => String(at)))
   })
 
+  // threat: parser-exhaustion
   test('of 2,100 parts what can be read is told, with the reason', async () => {
     const parts = '--b\r\nContent-Type: text/plain\r\n\r\nx\r\n'.repeat(2100)
     const { parsed: shown, parseError } = await parsed(
@@ -156,12 +157,14 @@ describe('hostile mails', () => {
     expect(inside.parsed.textBody).toContain('Hello')
   })
 
+  // threat: parser-exhaustion
   test('deeply nested html is html', async () => {
     const html = '<table><tr><td>'.repeat(20_000)
     const { parsed: shown, parseError } = await parsed(mail('Content-Type: text/html', '', html))
     expect([parseError, shown.htmlBody.trim().length]).toEqual([null, html.length])
   })
 
+  // threat: parser-exhaustion
   test('utf-7 and its like are decoded in a small mail and left in a large one', async () => {
     const small = await parsed(mail('Content-Type: text/plain; charset=utf-7', '', '+AOQ-'))
     expect(small.parsed.textBody).toBe('ä\n')
@@ -171,6 +174,7 @@ describe('hostile mails', () => {
     }
   })
 
+  // threat: parser-exhaustion
   test('a reading that takes too long ends with what was read until then', async () => {
     const { parsed: shown, parseError } = await parseMail(MIXED, Promise.resolve())
     expect(parseError).toBe('reading it took too long')

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { packMime } from './mime-content.ts'
-import { shownContent, shownHtml } from './shown-content.ts'
+import { shownContent } from './shown-content.ts'
 
 const MULTIPART = [
   'From: a@example.com',
@@ -66,5 +66,5 @@ test('a mail of one part has no attachment, and maybe no text', () => {
   const plain = shownContent(packMime(Buffer.from('From: a@example.com\r\n\r\nHello\r\n')))
   expect(plain).toEqual({ subject: '', html: null, text: 'Hello\n', headers: [], attachments: [] })
   const html = packMime(Buffer.from('Content-Type: text/html\r\n\r\n<p>'))
-  expect([shownHtml(html), shownContent(html).text]).toEqual(['<p>', null])
+  expect([shownContent(html).html, shownContent(html).text]).toEqual(['<p>', null])
 })

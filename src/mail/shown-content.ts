@@ -15,17 +15,45 @@ export interface ShownContent {
   attachments: Attachment[]
 }
 
+/** Reads stored mail for `owner`, in a thread of its own where there is one. Rejects on damaged content. */
+export interface StoredMail {
+  /** → the JSON of the record (shownRecord) with this id in front, in UTF-8. */
+  record(packed: Uint8Array, id: string, owner: string): Promise<Uint8Array>
+  /** → the text in UTF-8; null when it has no such part. */
+  part(packed: Uint8Array, part: 'html' | 'text', owner: string): Promise<Uint8Array | null>
+  /** By its place in the list, from 1; null when there is none. */
+  attachment(packed: Uint8Array, place: number, owner: string): Promise<Uint8Array | null>
+}
+
+/** As the API answers it, without the bytes of the attachments. */
+export function shownRecord(mail: ShownContent) {
+  return {
+    subject: mail.subject,
+    html: mail.html,
+    text: mail.text,
+    headers: Object.fromEntries([...repeatsJoined(mail.headers)]),
+    attachments: mail.attachments.map(({ filename, contentType, contentId, content }) => ({
+      filename,
+      content_type: contentType,
+      content_id: contentId,
+      size_bytes: content.byteLength,
+    })),
+  }
+}
+
+/** An author's own mail may have a header more than once: its values, one a line. */
+function repeatsJoined(headers: ShownContent['headers']): Map<string, string> {
+  const values = new Map<string, string>()
+  for (const [name, value] of headers) values.set(name, values.has(name) ? `${values.get(name)}\n${value}` : value)
+  return values
+}
+
 /** Stored content, as content.ts or mime-content.ts packs it → what it shows. Of an author's mail all parts that are
  *  neither its text nor its html are attachments. Throws on damaged content. */
 export function shownContent(packed: Uint8Array): ShownContent {
   if (isMime(packed)) return shownMime(unpackMime(packed))
   const { subject, html, text, headers, attachments } = unpackContent(packed)
   return { subject, html, text: textOf({ html, text }), headers, attachments }
-}
-
-/** Its html alone. Throws on damaged content. */
-export function shownHtml(packed: Uint8Array): string | null {
-  return isMime(packed) ? readTexts(unpackMime(packed)).html : unpackContent(packed).html
 }
 
 function shownMime(mime: Uint8Array): ShownContent {
@@ -54,7 +82,7 @@ function attachmentsOf(mime: Uint8Array): Attachment[] {
       return {
         filename: fileName(said ?? parameterOf(fieldOf(part, 'content-type'), 'name'), part.type, index + 1),
         contentType: part.type,
-        contentId: /<(.+)>/.exec(fieldOf(part, 'content-id'))?.[1] ?? null,
+        contentId: /^[^<]*<(.+)>/.exec(fieldOf(part, 'content-id'))?.[1] ?? null,
         content: contentOf(part),
       }
     })

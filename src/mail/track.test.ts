@@ -5,13 +5,15 @@ import { type Tracking, trackContent, trackHtml } from './track.ts'
 import { createTrackingLinks } from './tracking-link.ts'
 
 const SECRET = new Uint8Array(32).fill(1)
-const links = createTrackingLinks(SECRET)
+const SCOPE = { host: 't.shop.example', organizationId: 'org_1' }
+const links = createTrackingLinks(SECRET, SCOPE)
 const ID = 'dlv_01kq7000000000000000000000'
 const BASE = 'https://t.shop.example'
 const ALL: Tracking = {
   deliveryId: ID,
   secret: SECRET,
   baseUrl: BASE,
+  scope: SCOPE,
   opens: true,
   clicks: true,
   unsubscribe: true,

@@ -1,7 +1,7 @@
 import { textOf } from './compose.ts'
 import type { MailContent } from './content.ts'
 import { type HtmlTag, RAW_TEXT, scanHtml } from './html-scan.ts'
-import { createTrackingLinks, isTrackable, type TrackingLinks } from './tracking-link.ts'
+import { createTrackingLinks, isTrackable, type LinkScope, type TrackingLinks } from './tracking-link.ts'
 
 /** What is tracked in one recipient's mail; crosses a thread boundary, so plain data only. */
 export interface Tracking {
@@ -10,6 +10,8 @@ export interface Tracking {
   secret: Uint8Array
   /** What links start with, without a final slash. */
   baseUrl: string
+  /** Where they serve: the host of `baseUrl`. */
+  scope: LinkScope
   opens: boolean
   clicks: boolean
   /** `%unsubscribe_url%` is the recipient's own link. */
@@ -23,7 +25,7 @@ export const UNSUBSCRIBE_PLACEHOLDER = '%unsubscribe_url%'
 /** Content → the same with one recipient's links in its HTML. The text part stays what it was, also where it is derived
  *  from the HTML, but for the placeholder. Never throws. */
 export function trackContent(content: MailContent, tracking: Tracking): MailContent {
-  const links = createTrackingLinks(tracking.secret)
+  const links = createTrackingLinks(tracking.secret, tracking.scope)
   const text = textOf(content)
   const stop = tracking.baseUrl + links.unsubscribe(tracking.deliveryId)
   return {
@@ -56,7 +58,7 @@ export function trackHtml(html: string, tracking: Tracking, links: TrackingLinks
       end.visitor.tag(tag)
       if (tag.kind !== 'open' || (tag.name !== 'a' && tag.name !== 'area')) return
       const href = tag.attributes.find(({ name }) => name === 'href')
-      const link = href === undefined ? null : linkFor(href.value.replace(AROUND_URL, ''), tag)
+      const link = href === undefined ? null : linkFor(trimUrl(href.value), tag)
       if (link !== null) edits.push({ from: href!.valueStart, to: href!.valueEnd, piece: link })
     },
   })
@@ -71,8 +73,17 @@ export function trackHtml(html: string, tracking: Tracking, links: TrackingLinks
 const NO_TRACK = 'data-no-track'
 /** Each makes the mail some hundred bytes longer for every recipient; a page of nothing else would be three times its size. */
 const MOST_LINKS = 10_000
-/** What a browser takes off both ends of a URL. WHATWG URL §4.4 */
-const AROUND_URL = /^[\x00-\x20]+|[\x00-\x20]+$/g
+
+/** URL → the same without C0 controls and blanks at both ends, as a browser reads it. WHATWG URL §4.4 */
+function trimUrl(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && text.charCodeAt(start) <= SPACE) start++
+  while (end > start && text.charCodeAt(end - 1) <= SPACE) end--
+  return text.slice(start, end)
+}
+
+const SPACE = 32
 
 /** `piece` in place of `html.slice(from, to)`. */
 interface Edit {

@@ -1,8 +1,11 @@
 import { expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { createTrackingLinks, isTrackable } from './tracking-link.ts'
 
-const links = createTrackingLinks(new Uint8Array(32).fill(1))
+const SECRET = new Uint8Array(32).fill(1)
+const SCOPE = { host: 'links.shop.example', organizationId: 'org_1' }
+const links = createTrackingLinks(SECRET, SCOPE)
 const ID = 'dlv_01kq7000000000000000000000'
 const URLS = [
   'https://shop.example/',
@@ -32,6 +35,7 @@ test('any http link comes back as it was', () => {
   )
 })
 
+// threat: tracking-link-abuse
 test('of 30,000 altered links none is taken for ours', () => {
   const made = [links.open(ID), links.unsubscribe(ID), links.click(ID, 'https://shop.example/?a=1')]
   const signs = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./='
@@ -79,7 +83,7 @@ test('a link serves for nothing but what it was made for', () => {
 })
 
 test('another house reads none of ours', () => {
-  const other = createTrackingLinks(new Uint8Array(32).fill(2))
+  const other = createTrackingLinks(new Uint8Array(32).fill(2), SCOPE)
   expect(other.read(links.open(ID))).toBeNull()
   expect(other.read(links.click(ID, 'https://shop.example/'))).toBeNull()
 })
@@ -110,4 +114,30 @@ test('what is no delivery has no links', () => {
   for (const id of ['msg_01kq7000000000000000000000', 'dlv_', `${ID}0`, '']) {
     expect(() => links.open(id)).toThrow(/not a delivery id/)
   }
+})
+
+// threat: foreign-tracking-host
+test('a link made for one host is no link of another host, and a click none of another owner', () => {
+  const elsewhere = createTrackingLinks(SECRET, { ...SCOPE, host: 'links.other.example' })
+  const nextOwner = createTrackingLinks(SECRET, { ...SCOPE, organizationId: 'org_2' })
+  const unbound = createTrackingLinks(SECRET, null)
+  const click = links.click(ID, 'https://shop.example/')
+  for (const path of [links.open(ID), links.unsubscribe(ID), click]) {
+    expect([elsewhere.read(path), unbound.read(path)]).toEqual([null, null])
+  }
+  expect(nextOwner.read(click)).toBeNull()
+  expect(nextOwner.read(links.unsubscribe(ID))).toEqual({ kind: 'unsubscribe', deliveryId: ID })
+})
+
+test('links without a host are read, and not made any more', () => {
+  const unbound = createTrackingLinks(SECRET, null)
+  // Of version 1 with this secret.
+  const url = 'https://shop.example/'
+  const tag = createHmac('sha256', SECRET)
+    .update(`track c ${ID.slice(4)} ${url}`)
+    .digest()
+  const path = `/t/c/${ID.slice(4)}${tag.toString('base64url', 0, 16)}/${Buffer.from(url).toString('base64url')}`
+  expect(unbound.read(path)).toEqual({ kind: 'click', deliveryId: ID, url })
+  expect(links.read(path)).toBeNull()
+  expect(() => unbound.open(ID)).toThrow()
 })

@@ -6,6 +6,15 @@ export type TrackingLink =
   /** `url` as the author wrote it, entities decoded. */
   | { kind: 'click'; deliveryId: string; url: string }
 
+/** Where a link serves, and nowhere else. */
+export interface LinkScope {
+  /** The host that the link begins with, in lower case. */
+  host: string
+  /** Whose host it is; '' = the server's own. A click is sent on only while this organization owns the host: whoever has
+   *  the name later has nothing to do with the targets. Pixels and unsubscriptions lead nowhere, so the host is enough. */
+  organizationId: string
+}
+
 /** Public links ⇄ what they mean. Paths begin with `/t/` and consist of letters, digits and `-_./` alone, so they can
  *  stand in an attribute, with quotes or without, and in a header. */
 export interface TrackingLinks {
@@ -20,16 +29,21 @@ export interface TrackingLinks {
   read(path: string): TrackingLink | null
 }
 
-/** Secret → the links it vouches for. A token is the 26 characters of the delivery id and 22 of a tag: 128 bits of
- *  HMAC-SHA256 over kind, delivery and target, so nobody can make one, turn a pixel into an unsubscription, or have a
- *  click lead elsewhere. Making throws on anything that is no delivery id; reading never throws and compares in
- *  constant time. */
-export function createTrackingLinks(secret: Uint8Array): TrackingLinks {
+/** Secret and scope → the links of that scope. A token is the 26 characters of the delivery id and 22 of a tag: 128 bits of
+ *  HMAC-SHA256 over kind, delivery, target and scope, so nobody can make one, turn a pixel into an unsubscription, have a
+ *  click lead elsewhere, or show it under another name. Scope null: links as they were made before they had one, to be
+ *  read only. Making throws on anything that is no delivery id; reading never throws and compares in constant time. */
+export function createTrackingLinks(secret: Uint8Array, scope: LinkScope | null): TrackingLinks {
   const tokenOf = (kind: Letter, body: string, url: string) => {
-    const tag = createHmac('sha256', secret).update(`track ${kind} ${body} ${url}`).digest()
+    const hmac = createHmac('sha256', secret)
+    if (scope === null) hmac.update(`track ${kind} ${body} ${url}`)
+    // None of the parts before the URL can hold a blank; the URL is the rest.
+    else hmac.update(`track2 ${kind} ${body} ${scope.host} ${kind === 'c' ? scope.organizationId : ''} ${url}`)
+    const tag = hmac.digest()
     return body + tag.toString('base64url', 0, TAG_BYTES)
   }
   const make = (kind: Letter, deliveryId: string, url = '') => {
+    if (scope === null) throw new Error('a link is made for a host')
     const body = DELIVERY_ID.exec(deliveryId)?.[1]
     if (body === undefined) throw new Error(`not a delivery id: ${JSON.stringify(deliveryId.slice(0, 40))}`)
     return `/t/${kind}/${tokenOf(kind, body, url)}`

@@ -45,6 +45,7 @@ describe('a resolver that asks the authorities', () => {
     expect(await txt('key._domainkey.acme.example')).toBe('nxdomain')
   })
 
+  // threat: internal-addresses-by-dns-checks
   test('asks the other one where no authority is known, may be asked, or answers', async () => {
     expect(await txt('other.example')).toEqual(['remembered'])
     memory.set('b.acme.example', 'TXT', ['remembered'])

@@ -1,6 +1,7 @@
 import dgram from 'node:dgram'
 import net from 'node:net'
 import packet, { type Answer, type DecodedPacket } from 'dns-packet'
+import { isCheap } from './dns-cost.ts'
 import { framedMessages, frameMessage, isWhole } from './dns-frame.ts'
 import { parseHostPort } from './ip.ts'
 import type { Random } from './random.ts'
@@ -175,6 +176,7 @@ const overTcp: Exchange = ({ host, port }, question, query, timeoutMs) =>
 /** Bytes → the answer to our question, a failure when it is ours but unreadable, null when it is not ours. */
 function hear(bytes: Buffer, question: DnsQuestion): Heard | null {
   if (bytes.length < 12 || bytes.readUInt16BE() !== question.id) return null
+  if (!isCheap(bytes)) return temporary('answer too large', true)
   try {
     const message = packet.decode(bytes)
     // dns-packet reads past the end of a message cut short and makes up the rest; NaN counts as past the end.

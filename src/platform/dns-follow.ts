@@ -25,7 +25,10 @@ export async function followAliases(ask: Ask, name: string, type: RecordType): P
       const records = own.filter((answer) => answer.type === type)
       if (records.length > 0) {
         ttlSeconds = Math.max(1, Math.min(ttlSeconds, ...records.map(ttlOf)))
-        return { lookup: { kind: 'records', records, ttlSeconds, authentic }, keepSeconds: ttlSeconds }
+        return {
+          lookup: { kind: 'records', records: records.map(apart), ttlSeconds, authentic },
+          keepSeconds: ttlSeconds,
+        }
       }
       const alias = own.find((answer) => answer.type === 'CNAME')
       if (!alias) break
@@ -80,4 +83,22 @@ function ttlOf(answer: Answer): number {
 function negativeSeconds(soa: Answer): number {
   const minimum = soa.type === 'SOA' ? (soa.data.minimum ?? 0) : 0
   return Math.max(BRIEF_SECONDS, Math.min(minimum, ttlOf(soa), MAX_NEGATIVE_SECONDS))
+}
+
+/** The record without the message that it came in: its bytes are copied, or a remembered record of ten bytes would hold on to
+ *  64 KiB. */
+function apart(answer: Answer): Answer {
+  const { data } = answer as unknown as { data: unknown }
+  if (Array.isArray(data)) return { ...answer, data: data.map(copied) } as unknown as Answer
+  if (typeof data !== 'object' || data === null || data instanceof Uint8Array)
+    return { ...answer, data: copied(data) } as unknown as Answer
+  const fields = Object.entries(data).map(([key, value]) => [key, copied(value)])
+  return { ...answer, data: Object.fromEntries(fields) } as unknown as Answer
+}
+
+function copied(value: unknown): unknown {
+  if (!(value instanceof Uint8Array)) return value
+  const copy = Buffer.from(new ArrayBuffer(value.length))
+  copy.set(value)
+  return copy
 }

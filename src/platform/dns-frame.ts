@@ -40,8 +40,8 @@ export function isWhole(message: Buffer): boolean {
 
 const HEADER_BYTES = 12
 
-/** Behind the root or a pointer; past the end when it has neither. RFC 1035 §4.1.4 */
-function endOfName(message: Buffer, from: number): number {
+/** Where the name that begins at `from` ends: behind the root or a pointer; past the end when it has neither. RFC 1035 §4.1.4 */
+export function endOfName(message: Buffer, from: number): number {
   let at = from
   while (at < message.length) {
     const length = message[at]!

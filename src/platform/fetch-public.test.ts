@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
+import { createPost, type Post, type PostOptions, type PostResult } from '../net/https/requests.ts'
 import { type Certificate, selfSignedCertificate } from './certificate.ts'
 import { systemClock } from './clock.ts'
-import { createPost, type Post, type PostOptions, type PostResult } from './fetch-public.ts'
 import { createAddressGuard } from './ip.ts'
 import { systemRandom } from './random.ts'
 import { createResolver, type Resolver } from './resolver.ts'
@@ -75,6 +75,8 @@ describe('an answer', () => {
     expect(seen[0]!.body).toBe('{"ü":"€"}')
   })
 
+  // threat: webhook-private-addresses
+  // threat: failing-webhook-endpoints
   test('a redirect is an answer like any other and is not followed', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
       respond = () => new Response(null, { status, headers: { location: urlOf('hook.test', '/elsewhere') } })
@@ -100,6 +102,7 @@ describe('an answer', () => {
     })
   })
 
+  // threat: failing-webhook-endpoints
   test('an endless body is read for 4 KiB and then left', async () => {
     let isLeft = false
     const body = () =>
@@ -114,6 +117,7 @@ describe('an answer', () => {
     while (!isLeft) await new Promise(setImmediate)
   })
 
+  // threat: failing-webhook-endpoints
   test('a body that says gzip is neither unpacked nor shown', async () => {
     const packed = Bun.gzipSync(new Uint8Array(1_000_000))
     respond = () => new Response(packed.subarray(0, 1000), { headers: { 'content-encoding': 'gzip' } })
@@ -183,6 +187,7 @@ describe('blocked', () => {
     canary.close()
   })
 
+  // threat: webhook-private-addresses
   test('a name that turns private between two POSTs is blocked at the second', async () => {
     const asked: string[] = []
     const only = (ip: string) => {
@@ -257,6 +262,7 @@ describe('no answer', () => {
     six.close()
   })
 
+  // threat: failing-webhook-endpoints
   test('when nobody we trust signed the certificate, whatever the environment says', async () => {
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
     const result = await postWith({ ca: undefined })(urlOf('hook.test'), request())
@@ -282,6 +288,7 @@ describe('no answer', () => {
     expect(await post(`https://hook.test:${gone.port}/?secret=1`, request())).toEqual(noAnswer('connection refused'))
   })
 
+  // threat: failing-webhook-endpoints
   test('when the peer speaks no TLS, hangs up, or hangs up in the middle of the answer', async () => {
     const plain = await listen((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
     expect(await post(`https://hook.test:${plain.port}/`, request())).toMatchObject({ kind: 'no_answer' })
@@ -299,6 +306,7 @@ describe('no answer', () => {
     halfway.close()
   })
 
+  // threat: failing-webhook-endpoints
   test('when the answer drips past the end of the time', async () => {
     const drip = () =>
       new ReadableStream({

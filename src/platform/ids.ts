@@ -15,6 +15,7 @@ export type IdPrefix =
   | 'sup'
   | 'rte'
   | 'inb'
+  | 'blk'
   | 'alr'
   | 'aud'
   | 'ses'

@@ -96,6 +96,7 @@ describe('public unicast', () => {
 })
 
 describe('address guard', () => {
+  // threat: webhook-private-addresses
   test('without allowed networks it lets only public addresses through', () => {
     const mayConnect = createAddressGuard([])
     expect(mayConnect('8.8.8.8')).toBe(true)

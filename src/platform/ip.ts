@@ -34,6 +34,28 @@ export function createNetworks(cidrs: readonly string[]): (ip: string) => boolea
   return (ip) => isIpLiteral(ip) && networks.some((network) => contains(network, ip))
 }
 
+/** A network or a single address as people write it → the one way to write it: host bits cleared, IPv6 shortened, a
+ *  network of IPv4-mapped IPv6 addresses as the IPv4 network, an address as /32 or /128. Null for anything else. */
+export function canonicalNetwork(text: string): string | null {
+  try {
+    const [base, bits] = parseCidr(text.includes('/') ? text : `${text}/${isIP(text) === 4 ? 32 : 128}`)
+    if (base instanceof ipaddr.IPv6 && base.isIPv4MappedAddress() && bits >= MAPPED_BITS) {
+      return `${masked(base.toIPv4Address(), bits - MAPPED_BITS)}/${bits - MAPPED_BITS}`
+    }
+    return `${masked(base, bits)}/${bits}`
+  } catch {
+    return null
+  }
+}
+
+/** Whether all of a network lies in the other; both as `canonicalNetwork` writes them. An IPv4 network never lies in an
+ *  IPv6 one. Throws on what is not a CIDR. */
+export function isNetworkWithin(inner: string, outer: string): boolean {
+  const [base, bits] = parseCidr(inner)
+  const [outerBase, outerBits] = parseCidr(outer)
+  return base.kind() === outerBase.kind() && bits >= outerBits && base.match(outerBase, outerBits)
+}
+
 /** An address as people write it → the one way to write it: IPv6 shortened, without zone, mapped IPv4 as IPv4. Null for
  *  what is no address. */
 export function canonicalIp(text: string): string | null {
@@ -54,6 +76,17 @@ export function clientOf(address: string): string {
     .join(':')
 }
 
+/** Remote address → the network that one sender usually has to himself, for limits: the /24 of an IPv4 address, the /56 of an
+ *  IPv6 one, in CIDR form. What is no address stays as it is. RFC 6177 §2 for the /56. */
+export function networkOf(address: string): string {
+  const canonical = canonicalIp(address)
+  if (canonical === null) return address
+  const parsed = ipaddr.parse(canonical)
+  if (parsed instanceof ipaddr.IPv4) return `${parsed.octets.slice(0, 3).join('.')}.0/24`
+  const [a = 0, b = 0, c = 0, d = 0] = parsed.parts
+  return `${[a, b, c, d & 0xff00].map((part) => part.toString(16)).join(':')}::/56`
+}
+
 /** `127.0.0.1:25`, `[::1]:25` or `host.example:25` → host without brackets, and port 0–65535.
  *  Null for anything else, so also for an IPv6 address without brackets or a missing port. */
 export function parseHostPort(text: string): { host: string; port: number } | null {
@@ -63,6 +96,17 @@ export function parseHostPort(text: string): { host: string; port: number } | nu
   const port = Number(digits)
   if (port > 65535 || (v6 !== undefined && isIP(v6) !== 6)) return null
   return { host: v6 ?? name!, port }
+}
+
+/** ::ffff:0:0/96, RFC 4291 §2.5.5.2 */
+const MAPPED_BITS = 96
+
+function masked(address: ipaddr.IPv4 | ipaddr.IPv6, bits: number): string {
+  const bytes = address.toByteArray().map((byte, at) => {
+    const kept = Math.min(8, Math.max(0, bits - at * 8))
+    return byte & (0xff00 >> kept) & 0xff
+  })
+  return ipaddr.fromByteArray(bytes).toString()
 }
 
 type Network = [ipaddr.IPv4 | ipaddr.IPv6, number]

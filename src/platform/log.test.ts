@@ -28,6 +28,16 @@ test('a text line is for people, and stays one line whatever a field holds', () 
   )
 })
 
+// threat: terminal-log
+test('nothing in a line acts on the terminal that shows it, and JSON keeps its values', () => {
+  for (const format of ['text', 'json'] as const) {
+    const line = logged(format, { subject: 'a\x9b31m\u202eb\n\x1b]0;t\x07' })
+    expect(line).toMatch(/^[ -~]*\n$/)
+    expect(line).toContain('a\\u009b31m\\u202eb')
+    if (format === 'json') expect(JSON.parse(line).subject).toBe('a\x9b31m\u202eb\n\x1b]0;t\x07')
+  }
+})
+
 test('a field whose name speaks of a secret is struck out', () => {
   for (const name of ['secret', 'smarthost_password', 'authorization', 'private_key_pem', 'api_key', 'access_token']) {
     expect(logged('json', { [name]: 'hunter2' })).not.toContain('hunter2')

@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import type { Clock } from './clock.ts'
 import { type LogFormat, type LogReader, standardErrorReader, styleFor } from './log-style.ts'
+import { visible } from './visible-text.ts'
 
 export type { LogFormat } from './log-style.ts'
 
@@ -45,7 +46,8 @@ export function createLog(options: {
     const line = (level: LogLevel, message: string, fields: LogFields = {}) => {
       if (RANK[level] < state.level) return
       const all = base === NO_FIELDS ? fields : { ...base, ...fields }
-      write(style.prefix[level] + form(timeOf(options.clock.now()), level, message, all))
+      // Whoever reads it may do so at a terminal; what is escaped is the same value to readers of JSON.
+      write(`${style.prefix[level]}${visible(form(timeOf(options.clock.now()), level, message, all))}\n`)
     }
     return {
       debug: (message, fields) => line('debug', message, fields),
@@ -81,7 +83,7 @@ function jsonLine(time: string, level: LogLevel, message: string, fields: LogFie
     const value = shown(key, fields[key])
     if (value !== undefined) line += `,"${key}":${typeof value === 'number' ? String(value) : text(value)}`
   }
-  return `${line}}\n`
+  return `${line}}`
 }
 
 function textLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
@@ -94,7 +96,7 @@ function timelessLine(_time: string, level: LogLevel, message: string, fields: L
     const value = shown(key, fields[key])
     if (value !== undefined) line += ` ${key}=${typeof value === 'string' && PLAIN.test(value) ? value : text(value)}`
   }
-  return `${line}\n`
+  return line
 }
 
 const PLAIN = /^[\w@.:/+-]+$/

@@ -44,6 +44,7 @@ function accountOf512() {
   }
 }
 
+// threat: memory-exhaustion
 test('what is large has its place by what it costs, in the order of coming', async () => {
   const { ask, leave, inside, memory } = accountOf512()
   await ask('a mail', 'mail', 25)
@@ -156,6 +157,7 @@ test('more is resident than there should be: garbage is collected, and what is l
   expect(refused).toEqual(['one more'])
 })
 
+// threat: memory-exhaustion
 test('nearly all is resident: nothing new is begun until that is over', async () => {
   const { memory, resident, clock, collected } = accountOf512()
   expect(memory.isShort()).toBe(false)

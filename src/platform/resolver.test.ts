@@ -4,7 +4,13 @@ import { once } from 'node:events'
 import packet, { type Answer } from 'dns-packet'
 import type { Clock } from './clock.ts'
 import { systemRandom } from './random.ts'
-import { createResolver, mailauthResolver, type Resolver, type ResolverOptions, systemServers } from './resolver.ts'
+import {
+  createResolver,
+  mailauthResolver,
+  type ResolverOptions,
+  type SharedResolver,
+  systemServers,
+} from './resolver.ts'
 import { startZone, type Zone } from './zone-server.ts'
 
 let zone: Zone
@@ -25,7 +31,7 @@ beforeEach(async () => {
 })
 afterEach(() => zone.stop())
 
-function resolverFor(servers: string[], more: Partial<ResolverOptions> = {}): Resolver {
+function resolverFor(servers: string[], more: Partial<ResolverOptions> = {}): SharedResolver {
   return createResolver({ servers, clock, random: systemRandom, timeoutMs: 80, tries: 2, ...more })
 }
 const ours = (more: Partial<ResolverOptions> = {}) => resolverFor([zone.address], more)
@@ -50,6 +56,7 @@ describe('what records become', () => {
     expect(await ours().mx('null.test')).toMatchObject({ records: [{ preference: 0, exchange: '.' }] })
   })
 
+  // threat: dns-verdict-errors
   test('a TXT record longer than 255 bytes stays one record', async () => {
     const key = `v=DKIM1; p=${'A'.repeat(700)}`
     zone.set('s._domainkey.example.test', 'TXT', [key, 'second record'])
@@ -88,6 +95,7 @@ describe('what records become', () => {
 })
 
 describe('what is not there', () => {
+  // threat: dns-verdict-errors
   test('a name without such a record and a name that does not exist are told apart', async () => {
     const resolver = ours()
     expect(await resolver.aaaa('null.test')).toEqual({ kind: 'no_data' })
@@ -129,6 +137,7 @@ describe('aliases', () => {
     expect(await ours().a('to-other.test')).toEqual({ kind: 'no_data' })
   })
 
+  // threat: lying-dns
   test('a loop and an endless chain are trouble, not forever', async () => {
     zone.set('one.test', 'CNAME', ['two.test'])
     zone.set('two.test', 'CNAME', ['one.test'])
@@ -147,6 +156,7 @@ describe('aliases', () => {
     server.close()
   })
 
+  // threat: lying-dns
   test('records of other names in an answer are not believed', async () => {
     const server = await startRaw((query) => [
       response(query, [{ name: 'other.test', type: 'A', ttl: 5, data: '192.0.2.66' }]),
@@ -157,23 +167,27 @@ describe('aliases', () => {
 })
 
 describe('trouble', () => {
+  // threat: lying-dns
   test.each(['SERVFAIL', 'REFUSED'] as const)('%s is temporary, asked once per server', async (rcode) => {
     zone.fail('example.test', rcode)
     expect(await ours().a('example.test')).toEqual({ kind: 'temporary', reason: rcode })
     expect(zone.queries).toHaveLength(1)
   })
 
+  // threat: dns-verdict-errors
   test('silence is temporary after all tries', async () => {
     zone.fail('example.test', 'timeout')
     expect(await ours({ tries: 3, timeoutMs: 20 }).a('example.test')).toEqual({ kind: 'temporary', reason: 'timeout' })
     expect(zone.queries).toHaveLength(3)
   })
 
+  // threat: lying-dns
   test('answers under a wrong id alone are silence', async () => {
     zone.fail('example.test', 'wrong_id')
     expect(await ours().a('example.test')).toEqual({ kind: 'temporary', reason: 'timeout' })
   })
 
+  // threat: lying-dns
   test('a closed port is temporary', async () => {
     const { address } = zone
     await zone.stop()
@@ -182,6 +196,7 @@ describe('trouble', () => {
     expect(await resolver.a('example.test')).toMatchObject({ kind: 'temporary' })
   })
 
+  // threat: lying-dns
   test('a truncated answer is fetched over TCP', async () => {
     zone.fail('example.test', 'truncate')
     expect(await ours().a('example.test')).toMatchObject({ records: ['192.0.2.1', '192.0.2.2'] })
@@ -203,6 +218,8 @@ describe('trouble', () => {
     expect(found.kind === 'records' && found.records).toEqual(exchanges)
   })
 
+  // threat: spoofed-dns-answers
+  // threat: lying-dns
   test('forged answers before the true one change nothing', async () => {
     const server = await startRaw((query) => {
       const forge = (changes: object) =>
@@ -410,6 +427,35 @@ describe('memory', () => {
     const resolver = ours({ maxConcurrent: 1, tries: 1, timeoutMs: 30 })
     const found = await Promise.all(['a.test', 'b.test', 'c.test', 'd.test'].map((name) => resolver.a(name)))
     expect(found.at(-1)).toEqual({ kind: 'temporary', reason: 'too many lookups' })
+  })
+})
+
+describe('many clients', () => {
+  // threat: dns-slots-of-silent-domains
+  test('a healthy mail waits for no silent domain, neither of one network nor of one domain', async () => {
+    const server = await startRaw(async (query) => {
+      const [question] = query.questions ?? []
+      return question?.name.includes('silent') ? [] : [response(query, [])]
+    })
+    const resolver = resolverFor([server.address], { timeoutMs: 1000, tries: 3, maxConcurrent: 100 })
+    const greedy = resolver.forClient('192.0.2.0/24')
+    const silent = [
+      ...Array.from({ length: 180 }, (_, n) => greedy.txt(`silent${n}.test`)),
+      ...Array.from({ length: 180 }, (_, n) => resolver.forClient(`10.0.${n}.0/24`).txt(`n${n}.silent.test`)),
+    ]
+    const began = performance.now()
+    const healthy = resolver.forClient('198.51.100.0/24')
+    for (let n = 0; n < 10; n++) expect((await healthy.txt(`healthy${n}.test`)).kind).toBe('no_data')
+    expect(performance.now() - began).toBeLessThan(900) // less than one question to a silent server takes
+    expect((await Promise.all(silent)).every(({ kind }) => kind === 'temporary')).toBe(true)
+    server.close()
+  }, 20_000)
+
+  test('what one client has learned, the others need not ask', async () => {
+    const resolver = ours()
+    await resolver.forClient('a').a('example.test')
+    await resolver.forClient('b').a('example.test')
+    expect(zone.queries.length).toBe(1)
   })
 })
 

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { Answer } from 'dns-packet'
+import { getDomain } from 'tldts'
 import type { Clock } from './clock.ts'
 import { createDnsCache } from './dns-cache.ts'
 import { type Ask, createAsk, longestAskMs } from './dns-client.ts'
 import { canExist, followAliases, targetOf } from './dns-follow.ts'
+import { createFairQueue } from './fair-queue.ts'
 import { createNetworks, isIpLiteral } from './ip.ts'
 import type { Random } from './random.ts'
 import { reverseName } from './reverse-name.ts'
@@ -53,6 +55,13 @@ export interface Resolver {
   close(): void
 }
 
+/** A resolver that many clients share. */
+export interface SharedResolver extends Resolver {
+  /** The same resolver for questions that this client caused, named as the caller likes (a network): they take turns with
+   *  those of other clients, and one client or one domain that does not answer holds only a part of the lookups. */
+  forClient(client: string): Resolver
+}
+
 export interface ResolverOptions {
   /** `ip:port` or `[v6]:port`, asked in this order. */
   servers: string[]
@@ -70,56 +79,116 @@ export interface ResolverOptions {
   maxConcurrent?: number
 }
 
+/** Of all questions on the wire, those that one client caused, and those about one registered domain: a fifth each, so that
+ *  five silent ones at once are needed to make others wait. Our own questions have no such limit. */
+const SHARE = 1 / 5
+/** Questions of one client that wait. A mail asks some dozens, one after the other. */
+const WAITING_PER_CLIENT = 500
+
 /** Servers → our own resolver: whole TXT records, no data apart from NXDOMAIN, TLSA and AD, none of which
  *  the runtime's resolver has. Answers are remembered for their TTL (1 s to 1 day), "nothing there" for the
  *  SOA's negative TTL (at most 5 min, RFC 2308), trouble for one second; equal questions asked at once are one.
  *  Throws on a server that is no `ip:port`. */
-export function createResolver(options: ResolverOptions): Resolver {
+export function createResolver(options: ResolverOptions): SharedResolver {
   const { clock, random, servers, timeoutMs = 2000, tries = 3, maxCacheEntries = 10_000, maxConcurrent = 100 } = options
-  const cache = createDnsCache<Lookup<Answer>>({ clock, maxEntries: maxCacheEntries })
+  const cache = createDnsCache<Lookup<Answer>>({ clock, maxEntries: maxCacheEntries, maxBytes: CACHE_BYTES, bytesOf })
   const underWay = new Map<string, Promise<Lookup<Answer>>>()
   const patience = { servers, timeoutMs, tries }
   const isTrusted = createNetworks(options.trustedServers ?? [])
-  const ask = queued(createAsk({ ...patience, random, isTrusted }), maxConcurrent, longestAskMs(patience))
+  const askServers = createAsk({ ...patience, random, isTrusted })
+  const share = Math.max(1, Math.floor(maxConcurrent * SHARE))
+  const limits = { total: maxConcurrent, perClient: share, perGroup: share, waitingPerClient: WAITING_PER_CLIENT }
+  const queue = createFairQueue({ ...limits, longestWaitMs: longestAskMs(patience) }, () => performance.now())
+  const askFor =
+    (client: string | null): Ask =>
+    async (name, type) =>
+      (await queue.run(client, groupOf(name), () => askServers(name, type))) ?? TOO_MANY
   let isClosed = false
 
-  const lookup = async <T>(given: string, type: RecordType, read: (answer: Answer) => T): Promise<Lookup<T>> => {
+  const lookupFor = (client: string | null) => {
+    const ask = askFor(client)
+    return <T>(given: string, type: RecordType, read: (answer: Answer) => T): Promise<Lookup<T>> =>
+      lookup(client, ask, given, type, read)
+  }
+
+  const lookup = async <T>(
+    client: string | null,
+    ask: Ask,
+    given: string,
+    type: RecordType,
+    read: (answer: Answer) => T,
+  ): Promise<Lookup<T>> => {
     const name = given.replace(/\.$/, '').toLowerCase()
     if (!canExist(name)) return { kind: 'nxdomain' }
     if (isClosed) return { kind: 'temporary', reason: 'resolver is closed' }
     const key = `${type} ${name}`
     const cached = cache.get(key)
     if (cached) return withRecords(cached.value, read, cached.secondsLeft)
-    const asking = underWay.get(key) ?? start(key, name, type)
+    // Not shared between clients: the question of one must not wait behind what another has asked before.
+    const place = client === null ? key : `${key} ${client}`
+    const asking = underWay.get(place) ?? start(ask, place, key, name, type)
     return withRecords(await asking, read)
   }
 
-  const start = (key: string, name: string, type: RecordType) => {
+  const start = (ask: Ask, place: string, key: string, name: string, type: RecordType) => {
     const asking = followAliases(ask, name, type)
       .then(({ lookup, keepSeconds }) => {
         cache.set(key, lookup, keepSeconds)
         return lookup
       })
-      .finally(() => underWay.delete(key))
-    underWay.set(key, asking)
+      .finally(() => underWay.delete(place))
+    underWay.set(place, asking)
     return asking
   }
 
-  return {
-    mx: (name) => lookup(name, 'MX', readMx),
-    a: (name) => lookup(name, 'A', readText),
-    aaaa: (name) => lookup(name, 'AAAA', readText),
-    txt: (name) =>
-      lookup(name, 'TXT', (answer) => Buffer.from(readStrings(answer).join(''), 'latin1').toString('utf8')),
-    txtStrings: (name) => lookup(name, 'TXT', readStrings),
-    cname: (name) => lookup(name, 'CNAME', targetOf),
-    ns: (name) => lookup(name, 'NS', targetOf),
-    ptr: (ip) => lookup(isIpLiteral(ip) ? reverseName(ip) : ip, 'PTR', targetOf),
-    tlsa: (name) => lookup(name, 'TLSA', readTlsa),
-    close: () => {
-      isClosed = true
-    },
+  const close = () => {
+    isClosed = true
   }
+  return {
+    ...methodsOf(lookupFor(null)),
+    forClient: (client) => ({ ...methodsOf(lookupFor(client)), close }),
+    close,
+  }
+}
+
+type LookUp = <T>(given: string, type: RecordType, read: (answer: Answer) => T) => Promise<Lookup<T>>
+
+const methodsOf = (lookUp: LookUp): Omit<Resolver, 'close'> => ({
+  mx: (name) => lookUp(name, 'MX', readMx),
+  a: (name) => lookUp(name, 'A', readText),
+  aaaa: (name) => lookUp(name, 'AAAA', readText),
+  txt: (name) => lookUp(name, 'TXT', (answer) => Buffer.from(readStrings(answer).join(''), 'latin1').toString('utf8')),
+  txtStrings: (name) => lookUp(name, 'TXT', readStrings),
+  cname: (name) => lookUp(name, 'CNAME', targetOf),
+  ns: (name) => lookUp(name, 'NS', targetOf),
+  ptr: (ip) => lookUp(isIpLiteral(ip) ? reverseName(ip) : ip, 'PTR', targetOf),
+  tlsa: (name) => lookUp(name, 'TLSA', readTlsa),
+})
+
+/** Ten thousand answers of usual size take some 5 MB. Of 64 KiB each, they would be 640 MB. */
+const CACHE_BYTES = 20_000_000
+
+/** About what an answer holds in memory. */
+function bytesOf(lookup: Lookup<Answer>): number {
+  if (lookup.kind !== 'records') return 0
+  return lookup.records.reduce((sum, record) => sum + RECORD_BYTES + dataBytes(dataOf<unknown>(record)), 0)
+}
+
+const RECORD_BYTES = 200
+
+function dataBytes(data: unknown): number {
+  if (typeof data === 'string') return 2 * data.length
+  if (data instanceof Uint8Array) return 100 + data.length
+  if (Array.isArray(data)) return data.reduce<number>((sum, each) => sum + dataBytes(each), 0)
+  return typeof data === 'object' && data !== null ? dataBytes(Object.values(data)) : 8
+}
+
+const TOO_MANY = { kind: 'temporary', reason: 'too many lookups' } as const
+
+/** Whose name servers answer: the registered domain; of a reverse name the zone of an IPv4 /24, about. */
+function groupOf(name: string): string {
+  if (name.endsWith('.arpa')) return name.split('.').slice(-5).join('.')
+  return getDomain(name) ?? name
 }
 
 /** The text of a resolv.conf → its first three servers as `ip:port`; without text, the file of this machine.
@@ -131,25 +200,6 @@ export function systemServers(resolvConf = readResolvConf()): string[] {
     .filter(isIpLiteral)
     .map((ip) => (isIP(ip) === 6 ? `[${ip}]:53` : `${ip}:53`))
   return servers.length > 0 ? servers.slice(0, 3) : ['127.0.0.1:53']
-}
-
-/** At most `max` questions at once; one that waited longer than a whole lookup may take is given up. */
-function queued(ask: Ask, max: number, longestWaitMs: number): Ask {
-  const waiting: (() => void)[] = []
-  let free = max
-  return async (name, type) => {
-    const cameAt = performance.now()
-    if (free > 0) free--
-    else await new Promise<void>((resolve) => waiting.push(resolve)) // handed over by who leaves
-    try {
-      if (performance.now() - cameAt > longestWaitMs) return { kind: 'temporary', reason: 'too many lookups' }
-      return await ask(name, type)
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else free++
-    }
-  }
 }
 
 function withRecords<T>(lookup: Lookup<Answer>, read: (answer: Answer) => T, ttlSeconds?: number): Lookup<T> {

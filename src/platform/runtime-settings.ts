@@ -13,13 +13,18 @@ import { totalmem } from 'node:os'
 export function withRuntimeSettings(): void {
   const { env, execPath, argv, argv0 } = process
   const isBuilt = process.env.POSTRIDER_GIT_SHA !== undefined
-  const settings = { BUN_JSC_useFTLJIT: '0', BUN_JSC_forceRAMSize: String(Math.min(HEAP_MEMORY_BYTES, totalmem())) }
+  const settings = runtimeSettings()
   if (!isBuilt || Object.keys(settings).every((name) => env[name] !== undefined)) return
   try {
     process.execve?.(execPath, [argv0, ...argv.slice(2)], { ...settings, ...env })
   } catch {
     // dearer, and else the same
   }
+}
+
+/** The same for a child: what must stand in its environment. */
+export function runtimeSettings() {
+  return { BUN_JSC_useFTLJIT: '0', BUN_JSC_forceRAMSize: String(Math.min(HEAP_MEMORY_BYTES, totalmem())) }
 }
 
 const HEAP_MEMORY_BYTES = 512 * 2 ** 20

@@ -69,6 +69,7 @@ test('an archive that is cut off anywhere is damaged, and so is a head with anot
   await expect(read(changed, 1000)).rejects.toThrow('does not add up')
 })
 
+// threat: hostile-backups
 test('a link is no file of ours', async () => {
   const link = tarHead({ name: 'link', bytes: 0 }, 0)
   link[156] = 0x32

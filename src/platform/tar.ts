@@ -15,6 +15,7 @@ const NAME_BYTES = 100
 const SIZE_AT = 124
 const CHECKSUM_AT = 148
 const TYPE_AT = 156
+const PREFIX_AT = 345
 /** Eleven octal digits. */
 const MOST_OCTAL = 8 ** 11
 const END = Buffer.alloc(2 * BLOCK)
@@ -88,7 +89,8 @@ export function readTar(chunks: AsyncIterable<Uint8Array>): TarReader {
       await exactly(padding)
       const head = await exactly(BLOCK)
       if (head.every((byte) => byte === 0)) {
-        await exactly(BLOCK)
+        const second = await exactly(BLOCK)
+        if (second.some((byte) => byte !== 0)) throw new TarDamaged('the archive is damaged: its end is cut short')
         padding = 0
         return null
       }
@@ -112,6 +114,8 @@ function parseHead(head: Buffer): TarHead {
   if (sum !== sumOf(head)) throw new TarDamaged('the archive is damaged: the head of a file does not add up')
   const type = head[TYPE_AT]
   if (type !== 0x30 && type !== 0) throw new TarDamaged('the archive holds something that is no regular file')
+  // Other programs put it in front of the name, and so would see another file than we.
+  if (head[PREFIX_AT] !== 0) throw new TarDamaged('the archive holds a file with a long path')
   const text = head.toString('utf8', 0, NAME_BYTES)
   const bytes =
     head[SIZE_AT] === 0x80

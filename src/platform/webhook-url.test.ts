@@ -17,6 +17,7 @@ test.each([
   expect(checkWebhookUrl(url, strict)).toBeNull()
 })
 
+// threat: webhook-private-addresses
 test.each([
   ['http://a.example/', 'https://'],
   ['ftp://a.example/', 'https://'],

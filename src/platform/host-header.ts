@@ -1,0 +1,35 @@
+import { isIP } from 'node:net'
+
+/** The `Host` header of an HTTP request: what may stand in it, and whether it names this server. */
+
+/** Header → whether a request with it is to be refused with 400: several of them (Bun joins them with commas), or anything
+ *  but a host and an optional port. None at all is HTTP/1.0, an empty one a request that names no host; both are
+ *  fine. RFC 9112 §3.2. */
+export function isBadHost(header: string | null): boolean {
+  return header !== null && header !== '' && hostNameOf(header) === null
+}
+
+/** `Mail.Example.com.:8025` → `mail.example.com`; `[::1]:80` → `::1`. Null for what is no host. RFC 3986 §3.2.2, without
+ *  percent-encoding and without characters that stand in no DNS name. */
+export function hostNameOf(header: string): string | null {
+  const match = header.length <= MOST_CHARACTERS ? HOST.exec(header) : null
+  if (match === null) return null
+  const [, v6, name, port = '0'] = match
+  if (Number(port) > 65_535 || (v6 !== undefined && isIP(v6) !== 6)) return null
+  return v6 ?? name!.replace(/\.$/, '').toLowerCase()
+}
+
+/** The names of this server → whether a Host header is one of them. Loopback names and address literals always are: a page
+ *  under a foreign name that DNS leads here (DNS rebinding) sends that name, and no address. No header is fine too: browsers
+ *  always send one. */
+export function createKnownHosts(names: () => readonly string[]): (header: string | null) => boolean {
+  return (header) => {
+    if (header === null || header === '') return true
+    const host = hostNameOf(header)
+    if (host === null) return false
+    return isIP(host) !== 0 || host === 'localhost' || names().some((name) => name.toLowerCase() === host)
+  }
+}
+
+const HOST = /^(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?\.?))(?::(\d{0,5}))?$/i
+const MOST_CHARACTERS = 300

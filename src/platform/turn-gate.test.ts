@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test'
+import { createTurnGate } from './turn-gate.ts'
+
+test('what comes in a turn that has been long waits for a later one, in the order of coming', async () => {
+  let now = 0
+  const begun: string[] = []
+  const gate = createTurnGate(() => now)
+  const enter = (name: string, ms: number) =>
+    gate.enter(() => {
+      begun.push(name)
+      now += ms
+      return name
+    })
+  expect([enter('a', 3), enter('b', 3)]).toEqual(['a', 'b']) // at once
+  const waiting = [enter('c', 6), enter('d', 1), enter('e', 1)]
+  expect(begun).toEqual(['a', 'b'])
+  setImmediate(() => begun.push('turn'))
+  expect(await Promise.all(waiting)).toEqual(['c', 'd', 'e'])
+  expect(begun.filter((name) => name !== 'turn')).toEqual(['a', 'b', 'c', 'd', 'e'])
+  expect(begun.indexOf('turn')).toBeLessThan(begun.indexOf('d'))
+})
+
+test('what throws rejects, and the next one has its turn', async () => {
+  let now = 0
+  const gate = createTurnGate(() => now)
+  gate.enter(() => {
+    now += 10
+  })
+  const failed = Promise.resolve(
+    gate.enter(() => {
+      throw new Error('bad')
+    }),
+  )
+  const next = gate.enter(() => 'next')
+  expect(failed).rejects.toThrow('bad')
+  expect(await next).toBe('next')
+})
