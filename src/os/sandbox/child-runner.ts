@@ -1,0 +1,195 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import type { Runner } from '../runner.ts'
+import { type Channel, openChannel } from './channel.ts'
+import type { Confinement } from './confine.ts'
+import { closeDescriptor, sendDescriptor, socketPair } from './pass-file.ts'
+import { createSharedMarks } from './shared-marks.ts'
+import { createTraffic, TRAFFIC_LIMITS } from './traffic.ts'
+
+/** A child process of this program that runs jobs under a system call filter and Landlock. */
+export interface ChildRunner extends Runner {
+  /** What holds it, once it has said so. Rejects when it ended before. */
+  confined: Promise<Confinement>
+  readonly pid: number
+  /** Lets it try what it must not be able to do → what it could do, in words. Never resolves when it ends first. */
+  selfTest(): Promise<string[]>
+}
+
+/** The messages of the channel's own. */
+export interface ConfinedMessage {
+  kind: 'confined'
+  confinement: Confinement
+}
+
+export interface SelfTestedMessage {
+  kind: 'self_tested'
+  broken: string[]
+}
+
+export interface ChildOptions {
+  /** Program and arguments; the number of this process and `memoryBytes` are added. */
+  command: readonly string[]
+  /** All that is in its environment. */
+  env?: Record<string, string>
+  /** Resident bytes beyond which it is ended. */
+  memoryBytes: number
+  /** Of one message from it. */
+  maxMessageBytes: number
+}
+
+/** Starts it: descriptors 0 (messages), 1 (files) and 2 (what it has to say when it breaks, of which the beginning is kept)
+ *  are all it has; its environment is empty but for what the runtime must be told. Throws when it cannot be started.
+ *  A file in a message (an object with `fd` and `byteLength`) reaches it opened anew, for reading only. */
+export function startChild(options: ChildOptions): ChildRunner {
+  const marks = createSharedMarks()
+  const traffic = createTraffic(() => performance.now())
+  const [ours, theirs] = socketPair()
+  const [ourFiles, theirFiles] = socketPair()
+  let listener = (_: unknown) => {}
+  let whenEnded = (_: string) => {}
+  let ended: string | null = null
+  let channel: Channel | null = null
+  const said: string[] = []
+  const confinement = Promise.withResolvers<Confinement>()
+  const tested = Promise.withResolvers<string[]>()
+  confinement.promise.catch(() => {}) // whoever starts it may not ask
+
+  const end = (reason: string) => {
+    if (ended !== null) return
+    const last = said.join('').trim().slice(-SAID_CHARACTERS)
+    ended = last === '' ? reason : `${reason}: ${last}`
+    child?.kill('SIGKILL')
+    channel?.close()
+    closeDescriptor(ourFiles)
+    memory?.stop()
+    marks.stop()
+    confinement.reject(new Error(ended))
+    whenEnded(ended)
+  }
+
+  let child: Bun.Subprocess<number, number, 'pipe'> | null = null
+  let memory: { stop(): void } | null = null
+  try {
+    sendDescriptor(ourFiles, marks.fd)
+    child = Bun.spawn([...options.command, String(process.pid), String(options.memoryBytes)], {
+      cwd: '/',
+      env: options.env ?? {},
+      stdio: [theirs, theirFiles, 'pipe'],
+      onExit: (_, code, signal) => end(signal === null ? `it ended with ${code}` : `it was ended by signal ${signal}`),
+    }) as Bun.Subprocess<number, number, 'pipe'>
+  } catch (error) {
+    for (const fd of [ours, ourFiles]) closeDescriptor(fd)
+    marks.stop()
+    throw error
+  } finally {
+    for (const fd of [theirs, theirFiles]) closeDescriptor(fd)
+  }
+  child.unref()
+  void keepBeginning(child.stderr, said, () => end('it wrote too much to stderr'))
+  memory = watchMemory(child.pid, options.memoryBytes, () => end('it held too much memory'))
+
+  const hear = (message: unknown) => {
+    if (typeof message !== 'object' || message === null) return listener(message)
+    const { kind, confinement: held } = message as Partial<ConfinedMessage>
+    if (kind === 'confined') return confinement.resolve(confinementOf(held))
+    if (kind === ('self_tested' as string))
+      return tested.resolve(wordsOf((message as Partial<SelfTestedMessage>).broken))
+    listener(message)
+  }
+  channel = openChannel({
+    fd: ours,
+    maxBytes: options.maxMessageBytes,
+    onMessage: hear,
+    onEnd: (reason) => end(reason),
+    sendFile: (fd) => passReadOnly(ourFiles, fd),
+    onFrame: traffic.frame,
+  })
+  marks.watch((message) => listener(message))
+  const send = (message: unknown) => {
+    if (ended !== null) return
+    if ((message as { kind?: unknown }).kind === 'job') traffic.job()
+    channel!.send(message)
+  }
+
+  return {
+    pid: child.pid,
+    confined: confinement.promise,
+    send,
+    selfTest: () => {
+      send({ kind: 'self_test' })
+      return tested.promise
+    },
+    onMessage: (next) => {
+      listener = next
+    },
+    onEnd: (next) => {
+      whenEnded = next
+      if (ended !== null) queueMicrotask(() => next(ended!))
+    },
+    end: () => end('it was ended'),
+  }
+}
+
+/** Whoever gets a copy of our descriptor could write to the file, too. proc_pid_fd(5) */
+function passReadOnly(socket: number, fd: number): void {
+  const reading = openSync(`/proc/self/fd/${fd}`, 'r')
+  try {
+    sendDescriptor(socket, reading)
+  } finally {
+    closeSync(reading)
+  }
+}
+
+/** A process may not raise its own limits, but neither does the runtime count what its heap holds against one: so its
+ *  resident memory is looked at from here. The file is opened at once, since a process that nobody may look into hides
+ *  it later (PR_SET_DUMPABLE). proc_pid_statm(5) */
+function watchMemory(pid: number, limitBytes: number, tooMuch: () => void): { stop(): void } | null {
+  let statm: number
+  try {
+    statm = openSync(`/proc/${pid}/statm`, 'r')
+  } catch {
+    return null
+  }
+  const bytes = Buffer.alloc(256)
+  const timer = setInterval(() => {
+    try {
+      const length = readSync(statm, bytes, 0, bytes.length, 0)
+      const resident = Number(bytes.toString('latin1', 0, length).split(' ')[1]) * PAGE_BYTES
+      if (resident > limitBytes) tooMuch()
+    } catch {} // it has ended: its exit says so
+  }, MEMORY_MS)
+  timer.unref()
+  let stopped = false
+  return {
+    stop: () => {
+      clearInterval(timer)
+      if (!stopped) closeSync(statm)
+      stopped = true
+    },
+  }
+}
+
+/** So that it never waits for us to read; a flood ends it. */
+async function keepBeginning(stderr: ReadableStream<Uint8Array>, said: string[], tooMuch: () => void): Promise<void> {
+  let bytes = 0
+  try {
+    for await (const piece of stderr) {
+      if (bytes < SAID_BYTES) said.push(Buffer.from(piece).toString('latin1', 0, SAID_BYTES - bytes))
+      bytes += piece.length
+      if (bytes > TRAFFIC_LIMITS.stderrBytes) return tooMuch()
+    }
+  } catch {}
+}
+
+function confinementOf(held: unknown): Confinement {
+  const { seccomp, landlock } = (held ?? {}) as Partial<Confinement>
+  return { seccomp: seccomp === true, landlock: typeof landlock === 'number' ? Math.trunc(landlock) : 0 }
+}
+
+const wordsOf = (broken: unknown) => (Array.isArray(broken) ? broken.slice(0, 20).map(String) : [])
+
+const SAID_BYTES = 8_192
+const SAID_CHARACTERS = 1_000
+const MEMORY_MS = 100
+/** Of x86-64 and of nearly every arm64 kernel; larger pages make the limit stricter by their factor never looser. */
+const PAGE_BYTES = 4_096

@@ -1,0 +1,52 @@
+import type { MarkMessage } from '../work-board.ts'
+import { openChannel } from './channel.ts'
+import type { ConfinedMessage, SelfTestedMessage } from './child-runner.ts'
+import { type Confinement, confine } from './confine.ts'
+import { preparePassing, receiveDescriptor } from './pass-file.ts'
+import { breakOut } from './self-test.ts'
+import { openSharedMarks } from './shared-marks.ts'
+
+/** The inside of a confined child, once its code is loaded and warm: gives up its rights and takes messages. `serve` gets
+ *  the way to answer and returns what takes a message; a file in a message has a descriptor of its own, to be closed.
+ *  `args`: what the parent added to the command, and what sandbox/confine.ts added at the restart. The process ends when
+ *  its parent closes the channel. Rejects when it cannot be opened. */
+export async function serveConfined(
+  args: readonly string[],
+  serve: (post: (message: unknown) => void) => (message: unknown) => void,
+): Promise<void> {
+  const [parent, memoryBytes, landlock] = [args[0], args[1], args[2]?.replace('landlock=', '')].map(Number)
+  preparePassing()
+  const early: unknown[] = []
+  let handle: (message: unknown) => void = (message) => early.push(message)
+  const channel = openChannel({
+    fd: MESSAGES_FD,
+    maxBytes: MAX_MESSAGE_BYTES,
+    onMessage: (message) => handle(message),
+    onEnd: () => process.exit(0),
+    takeFile: () => receiveDescriptor(FILES_FD),
+  })
+  const mark = openSharedMarks(receiveDescriptor(FILES_FD)) // the first that is passed
+  await channel.opened
+  const confinement: Confinement = confine({
+    parent: parent!,
+    landlock: landlock || 0,
+    memoryBytes: memoryBytes!,
+  })
+  channel.send({ kind: 'confined', confinement } satisfies ConfinedMessage)
+  const take = serve((message) => {
+    const { kind } = message as { kind?: unknown }
+    if (kind === 'at_work' || kind === 'beat') mark(message as MarkMessage)
+    else channel.send(message)
+  })
+  handle = (message) => {
+    if ((message as { kind?: unknown }).kind !== 'self_test') return take(message)
+    channel.send({ kind: 'self_tested', broken: breakOut(parent!) } satisfies SelfTestedMessage)
+  }
+  for (const message of early) handle(message)
+}
+
+const MESSAGES_FD = 0
+/** Nothing is ever printed there; a start in place keeps 0, 1 and 2 open and no others. */
+const FILES_FD = 1
+/** From the parent, who may send what it likes. */
+const MAX_MESSAGE_BYTES = 2 ** 31 - 1

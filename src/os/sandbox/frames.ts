@@ -1,0 +1,122 @@
+/** Messages as bytes between two processes: 4 bytes length of what follows the first 8, 4 bytes length of the JSON, both
+ *  little-endian; the JSON; the byte arrays of the message behind it. In the JSON a byte array stands as
+ *  `{"$bytes": length}`, in order; a file as `{"$file": length}`, its descriptor goes another way. */
+
+/** Largest JSON of a message, whoever sends it: the header of a mail with everything that is said of it. */
+export const MAX_JSON_BYTES = 3 * 2 ** 20
+/** Where byte arrays may stand: `message.job.raw`, `message.answer.forwards[0]`. */
+const MAX_DEPTH = 5
+const HEAD_BYTES = 8
+
+/** Message → the pieces to write, byte arrays as they are and not copied, and the descriptors to pass, in order. A plain
+ *  object with numbers `fd` and `byteLength` is a file. Throws when its JSON is too large. */
+export function encodeFrame(message: unknown): { pieces: Uint8Array[]; bytes: number; files: number[] } {
+  const blobs: Uint8Array[] = []
+  const files: number[] = []
+  const json = Buffer.from(JSON.stringify(stripped(message, 0, blobs, files)))
+  if (json.length > MAX_JSON_BYTES) throw new Error(`a message of ${json.length} bytes is too large`)
+  const blobBytes = blobs.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  const head = Buffer.allocUnsafe(HEAD_BYTES + json.length)
+  head.writeUInt32LE(json.length + blobBytes, 0)
+  head.writeUInt32LE(json.length, 4)
+  head.set(json, HEAD_BYTES)
+  return { pieces: [head, ...blobs], bytes: head.length + blobBytes, files }
+}
+
+function stripped(value: unknown, depth: number, blobs: Uint8Array[], files: number[]): unknown {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value
+  if (value instanceof Uint8Array) {
+    blobs.push(value)
+    return { $bytes: value.byteLength }
+  }
+  if (Array.isArray(value)) return value.map((each) => stripped(each, depth + 1, blobs, files))
+  const { fd, byteLength } = value as { fd?: unknown; byteLength?: unknown }
+  if (typeof fd === 'number' && typeof byteLength === 'number') {
+    files.push(fd)
+    return { $file: byteLength }
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, stripped(each, depth + 1, blobs, files)]))
+}
+
+/** What comes in, piece by piece → whole messages, in order. `maxBytes`: of one frame. `takeFile`: the next descriptor that
+ *  was passed; without it a file is a fault. Throws FrameFault on what is no frame of ours: then the other side is not to
+ *  be trusted with anything any more. */
+export function createFrameReader(options: {
+  maxBytes: number
+  onMessage: (message: unknown) => void
+  takeFile?: () => number
+  /** Called when a frame begins, with its sizes; what it throws ends the reading. */
+  onFrame?: (totalBytes: number, jsonBytes: number) => void
+}): (piece: Uint8Array) => void {
+  const head = Buffer.alloc(HEAD_BYTES)
+  let headFilled = 0
+  let body: Buffer | null = null
+  let bodyFilled = 0
+
+  return (piece) => {
+    for (let at = 0; at < piece.length || (body !== null && body.length === bodyFilled); ) {
+      if (body === null) {
+        const taken = Math.min(HEAD_BYTES - headFilled, piece.length - at)
+        head.set(piece.subarray(at, at + taken), headFilled)
+        headFilled += taken
+        at += taken
+        if (headFilled < HEAD_BYTES) return
+        const [total, json] = [head.readUInt32LE(0), head.readUInt32LE(4)]
+        if (total > options.maxBytes) throw new FrameFault(`a frame of ${total} bytes, at most ${options.maxBytes}`)
+        if (json > total || json > MAX_JSON_BYTES) throw new FrameFault(`JSON of ${json} bytes`)
+        options.onFrame?.(total, json)
+        body = Buffer.from(new ArrayBuffer(total)) // by itself: its parts may be handed to a thread
+        bodyFilled = 0
+      }
+      const taken = Math.min(body.length - bodyFilled, piece.length - at)
+      body.set(piece.subarray(at, at + taken), bodyFilled)
+      bodyFilled += taken
+      at += taken
+      if (bodyFilled < body.length) return
+      const whole = body
+      body = null
+      headFilled = 0
+      options.onMessage(decoded(whole, head.readUInt32LE(4), options.takeFile))
+    }
+  }
+}
+
+/** The other side does not keep to the form. */
+export class FrameFault extends Error {
+  override name = 'FrameFault'
+}
+
+function decoded(body: Buffer, jsonBytes: number, takeFile: (() => number) | undefined): unknown {
+  let json: unknown
+  try {
+    json = JSON.parse(body.toString('utf8', 0, jsonBytes))
+  } catch {
+    throw new FrameFault('the JSON of a frame cannot be read')
+  }
+  let at = jsonBytes
+  const bytesOf = (length: unknown): Uint8Array => {
+    if (typeof length !== 'number' || !(length >= 0) || !Number.isInteger(length) || length > body.length - at) {
+      throw new FrameFault('a byte array reaches beyond its frame')
+    }
+    // Parts of one buffer: no copy. Of a single one, as most are, the owner may hand the buffer on.
+    const part = new Uint8Array(body.buffer, body.byteOffset + at, length)
+    at += length
+    return part
+  }
+  const revived = (value: unknown, depth: number): unknown => {
+    if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value
+    if (Array.isArray(value)) return value.map((each) => revived(each, depth + 1))
+    if (Object.hasOwn(value, '$bytes')) return bytesOf((value as { $bytes: unknown }).$bytes)
+    if (Object.hasOwn(value, '$file')) {
+      const byteLength = (value as { $file: unknown }).$file
+      if (takeFile === undefined || typeof byteLength !== 'number')
+        throw new FrameFault('a file where none is expected')
+      return { fd: takeFile(), byteLength }
+    }
+    for (const [key, each] of Object.entries(value)) {
+      if (typeof each === 'object' && each !== null) (value as Record<string, unknown>)[key] = revived(each, depth + 1)
+    }
+    return value
+  }
+  return revived(json, 0)
+}

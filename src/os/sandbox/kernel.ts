@@ -1,0 +1,49 @@
+import { FFIType, ptr, read } from 'bun:ffi'
+import { openLibc } from '../../platform/libc.ts'
+
+/** Direct system calls, for what the runtime has no function. */
+export interface Kernel {
+  /** → the result, -1 when the kernel refuses. Arguments that are left out are 0. */
+  call(number: number, ...args: (number | bigint)[]): number
+  /** Of the last call that answered -1. */
+  errno(): number
+}
+
+/** Bytes → their address. Small buffers may be moved by the collector, so they are copied into one that is not; the
+ *  result is valid as long as `hold` is. */
+export function pinned(...parts: Uint8Array[]): { hold: Buffer; address: number } {
+  const hold = Buffer.alloc(
+    Math.max(
+      PINNED_BYTES,
+      parts.reduce((sum, part) => sum + part.length, 0),
+    ),
+  )
+  let at = 0
+  for (const part of parts) {
+    hold.set(part, at)
+    at += part.length
+  }
+  return { hold, address: ptr(hold) }
+}
+
+let opened: Kernel | null = null
+
+/** The C library's `syscall`, loaded once. Throws where there is none. */
+export function kernel(): Kernel {
+  if (opened !== null) return opened
+  const { symbols } = openLibc({
+    syscall: {
+      args: [FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64, FFIType.i64],
+      returns: FFIType.i64,
+    },
+    __errno_location: { args: [], returns: FFIType.ptr },
+  })
+  opened = {
+    call: (number, a = 0, b = 0, c = 0, d = 0, e = 0, f = 0) =>
+      Number(symbols.syscall(BigInt(number), BigInt(a), BigInt(b), BigInt(c), BigInt(d), BigInt(e), BigInt(f))),
+    errno: () => read.i32(symbols.__errno_location()!, 0),
+  }
+  return opened
+}
+
+const PINNED_BYTES = 8192

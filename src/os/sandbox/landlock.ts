@@ -1,0 +1,72 @@
+import { closeSync, constants, openSync, statSync } from 'node:fs'
+import { kernel, pinned } from './kernel.ts'
+import { LANDLOCK } from './system-calls.ts'
+
+/** The version of Landlock that the kernel has; 0 = none, or it is switched off. landlock(7) */
+export function landlockVersion(): number {
+  try {
+    return Math.max(0, kernel().call(LANDLOCK.createRuleset, 0, 0, CREATE_RULESET_VERSION))
+  } catch {
+    return 0
+  }
+}
+
+/** From now on the calling thread, and every thread and program it starts, may read and run the files and folders named,
+ *  and may do nothing else with any file, open no TCP connection, and reach no abstract socket and no process outside
+ *  by signals, as far as the kernel's version knows these. → the version; 0 when there is none. Rights of newer
+ *  versions than 7 are not asked for. Throws when the kernel refuses. */
+export function restrictToReading(paths: readonly string[]): number {
+  const version = landlockVersion()
+  if (version === 0) return 0
+  const { call, errno } = kernel()
+  const files = FILE_RIGHTS[Math.min(version, FILE_RIGHTS.length - 1)]!
+  const attributes = Buffer.alloc(24) // struct landlock_ruleset_attr {handled_access_fs, handled_access_net, scoped}
+  attributes.writeBigUInt64LE(BigInt(files), 0)
+  if (version >= 4) attributes.writeBigUInt64LE(BIND_TCP | CONNECT_TCP, 8)
+  if (version >= 6) attributes.writeBigUInt64LE(ABSTRACT_SOCKETS | SIGNALS, 16)
+  const ruleset = pinned(attributes)
+  const size = version >= 6 ? 24 : version >= 4 ? 16 : 8
+  const fd = call(LANDLOCK.createRuleset, ruleset.address, size, 0)
+  if (fd < 0) throw new Error(`landlock_create_ruleset failed with errno ${errno()}`)
+  try {
+    for (const path of paths) allowReading(fd, path)
+    if (call(LANDLOCK.restrictSelf, fd, 0) !== 0) {
+      throw new Error(`landlock_restrict_self failed with errno ${errno()}`)
+    }
+  } finally {
+    closeSync(fd)
+  }
+  return version
+}
+
+/** A path that is not there is left out: nothing needs to be read from it then. */
+function allowReading(ruleset: number, path: string): void {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory()
+  if (isFolder === undefined) return
+  const parent = openSync(path, O_PATH | constants.O_RDONLY)
+  try {
+    const rule = Buffer.alloc(12) // struct landlock_path_beneath_attr {allowed_access, parent_fd}, packed
+    rule.writeBigUInt64LE(BigInt(EXECUTE | READ_FILE | (isFolder ? READ_DIR : 0)), 0)
+    rule.writeInt32LE(parent, 8)
+    const { hold, address } = pinned(rule)
+    if (kernel().call(LANDLOCK.addRule, ruleset, PATH_BENEATH, address, 0) !== 0 || hold.length === 0) {
+      throw new Error(`landlock_add_rule failed for ${path} with errno ${kernel().errno()}`)
+    }
+  } finally {
+    closeSync(parent)
+  }
+}
+
+// linux/landlock.h
+const CREATE_RULESET_VERSION = 1
+const PATH_BENEATH = 1
+const EXECUTE = 1
+const READ_FILE = 4
+const READ_DIR = 8
+/** By version: 1 has 13 rights on files, 2 adds refer, 3 truncate, 5 ioctl on devices. */
+const FILE_RIGHTS = [0, 0x1fff, 0x3fff, 0x7fff, 0x7fff, 0xffff]
+const BIND_TCP = 1n
+const CONNECT_TCP = 2n
+const ABSTRACT_SOCKETS = 1n
+const SIGNALS = 2n
+const O_PATH = 0o10000000

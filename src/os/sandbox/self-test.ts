@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { kernel, pinned } from './kernel.ts'
+import { processorOf } from './system-calls.ts'
+
+/** From inside a confined process: tries what it must not be able to do → what it could do after all, in words. [] = held. */
+export function breakOut(parent: number): string[] {
+  const processor = processorOf()
+  if (processor === null) return ['there is no filter for this processor']
+  const { calls } = processor
+  const { call } = kernel()
+  const file = pinned(Buffer.from('/etc/passwd\0'))
+  const attempts: [what: string, went: () => boolean][] = [
+    ['open a file', () => call(calls.openat!, AT_FDCWD, file.address, 0, 0) >= 0],
+    ['read a file', () => readFileSync('/etc/passwd').length > 0],
+    ['read its own memory map', () => readFileSync('/proc/self/maps').length > 0],
+    ['make an internet socket', () => call(calls.socket!, AF_INET, SOCK_STREAM, 0) >= 0],
+    ['make a unix socket', () => call(calls.socket!, AF_UNIX, SOCK_STREAM, 0) >= 0],
+    ['run a program', () => isLetThrough(calls.execve!, 0, 0, 0) || Bun.spawnSync(['/bin/true']).success],
+    ['start a process', () => startsProcess(calls)],
+    ['signal its parent', () => call(calls.kill!, parent, 0) >= 0 || call(calls.tgkill!, parent, parent, 0) >= 0],
+    ['trace a process', () => isLetThrough(calls.ptrace!, NO_SUCH_REQUEST, parent, 0, 0)],
+    ['write into its parent', () => call(calls.process_vm_writev!, parent, 0, 0, 0, 0) >= 0],
+    ['use io_uring', () => call(calls.io_uring_setup!, 1, file.address) >= 0],
+    ['be looked into', () => call(calls.prctl!, PR_GET_DUMPABLE) >= 0],
+  ]
+  return attempts.flatMap(([what, went]) => (succeeds(went) ? [what] : []))
+}
+
+/** With arguments that are wrong, so that nothing comes of it where the filter does not refuse it. */
+function isLetThrough(number: number, ...args: number[]): boolean {
+  return kernel().call(number, ...args) >= 0 || kernel().errno() !== EPERM
+}
+
+/** The child of a fork that was let through ends at once. */
+function startsProcess(calls: Readonly<Record<string, number>>): boolean {
+  const { call } = kernel()
+  const pid = call(calls.clone!, SIGCHLD, 0, 0, 0, 0)
+  if (pid === 0) call(calls.exit_group!, 0)
+  return pid > 0
+}
+
+function succeeds(went: () => boolean): boolean {
+  try {
+    return went()
+  } catch {
+    return false
+  }
+}
+
+const AT_FDCWD = -100
+const AF_UNIX = 1
+const AF_INET = 2
+const SOCK_STREAM = 1
+const SIGCHLD = 17
+const NO_SUCH_REQUEST = 0xffff
+const EPERM = 1
+const PR_GET_DUMPABLE = 3

@@ -1,0 +1,100 @@
+import type { Analyze } from '../analysis/mail.ts'
+import type { StoredMail } from '../mail/shown-content.ts'
+import { Refusal } from '../model/refusal.ts'
+import { PoisonousJob, PoolStopped, type ThreadPool } from '../os/thread-pool.ts'
+import type { ReadAuthor } from '../relay/author-request.ts'
+import { SmtpReply } from '../smtp/reply.ts'
+import type { Purse } from '../submission/template-work.ts'
+import type { TemplateEngine } from '../submission/templates.ts'
+import type { ReadList } from '../suppressions/read-list.ts'
+import type { Bytes, ParsingAnswer, ParsingAnswers, ParsingJob } from './job.ts'
+
+/** All that is read of what tenants write, away from the main thread. Each function refuses with 422 what keeps a thread too
+ *  long: `template_error` for templates, `invalid_state` for the rest. */
+export interface Parsing {
+  storedMail: StoredMail
+  analyze: Analyze
+  templateEngine: TemplateEngine
+  readAuthor: ReadAuthor
+  readList: ReadList
+}
+
+/** What runs the jobs → Parsing. */
+export function createParsing(run: (job: ParsingJob) => Promise<ParsingAnswer>): Parsing {
+  const ask = async <K extends ParsingJob['kind']>(
+    job: Extract<ParsingJob, { kind: K }>,
+    purse?: Purse,
+  ): Promise<ParsingAnswers[K]> => {
+    const answer = await run(job).catch((error) => {
+      throw refusalFor(error, job.kind)
+    })
+    if (purse !== undefined) purse.left -= answer.work
+    if ('done' in answer) return answer.done as ParsingAnswers[K]
+    if ('reply' in answer) throw new SmtpReply(answer.reply.code, answer.reply.enhanced, answer.reply.text)
+    throw new Refusal(answer.refused.reason, answer.refused.message, answer.refused.extra)
+  }
+
+  return {
+    storedMail: {
+      record: async (content, id, owner) =>
+        (await ask({ kind: 'stored', owner, content: shared(content), want: { part: 'record', id } }))!,
+      part: (content, part, owner) => ask({ kind: 'stored', owner, content: shared(content), want: { part } }),
+      attachment: (content, place, owner) =>
+        ask({ kind: 'stored', owner, content: shared(content), want: { part: 'attachment', place } }),
+    },
+    analyze: (input, content, owner) => ask({ kind: 'analyze', owner, input, content }),
+    templateEngine: {
+      parse: (texts, owner) => ask({ kind: 'template_parse', owner, texts }),
+      preview: (texts, variables, owner) => ask({ kind: 'template_preview', owner, texts, variables }),
+      fill: (template, variables, owner, purse) =>
+        ask({ kind: 'template_fill', owner, template, variables, workLeft: purse?.left ?? null }, purse),
+    },
+    readAuthor: (head, recipients, owner) => ask({ kind: 'author_mail', owner, head, recipients }),
+    readList: (text, format, mostRefused, owner) => ask({ kind: 'suppression_list', owner, text, format, mostRefused }),
+  }
+}
+
+/** A pool of parsing threads → Parsing. */
+export const parsingIn = (pool: ThreadPool<ParsingJob, ParsingAnswer>): Parsing => createParsing((job) => pool.run(job))
+
+/** In the thread of the caller: for commands, which serve nobody else. */
+export function parsingHere(): Parsing {
+  let perform: ((job: ParsingJob) => ParsingAnswer) | null = null
+  return createParsing(async (job) => {
+    // Loaded when it is needed: a command starts sooner without.
+    perform ??= (await import('./perform.ts')).createPerform()
+    return perform(job)
+  })
+}
+
+/** Below this a copy in the message is as cheap. */
+const SHARED_BYTES = 65_536
+
+function shared(bytes: Uint8Array): Bytes {
+  if (bytes.byteLength < SHARED_BYTES)
+    return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength))
+  copy.set(bytes)
+  return copy
+}
+
+function refusalFor(error: unknown, kind: ParsingJob['kind']): unknown {
+  if (error instanceof PoolStopped) {
+    return new Refusal('unavailable', 'this server is stopping', { retryAfterSeconds: STOPPING_RETRY_SECONDS })
+  }
+  if (!(error instanceof PoisonousJob)) return error
+  const reason = kind.startsWith('template_') ? 'template_error' : 'invalid_state'
+  return new Refusal(reason, TOO_SLOW[kind], { details: { reason: 'took_too_long' } })
+}
+
+const STOPPING_RETRY_SECONDS = 5
+
+const TOO_SLOW: Record<ParsingJob['kind'], string> = {
+  stored: 'the content of this message takes too long to read; the raw mail can still be had',
+  analyze: 'the message takes too long to analyze: make its HTML simpler or smaller',
+  template_parse: 'the template takes too long to read: make it simpler or smaller',
+  template_preview: 'the template takes too long to render: make it simpler or smaller',
+  template_fill: 'the template takes too long to render: make it simpler or smaller',
+  author_mail: 'the header section of the mail takes too long to read',
+  suppression_list: 'the list takes too long to read: send it in smaller parts',
+}

@@ -1,0 +1,110 @@
+import { analyze } from '../analysis/analyze.ts'
+import { composedSizeBytes, textOf } from '../mail/compose.ts'
+import { shownContent, shownRecord } from '../mail/shown-content.ts'
+import { Refusal } from '../model/refusal.ts'
+import { readAuthorRequest } from '../relay/author-request.ts'
+import { SmtpReply } from '../smtp/reply.ts'
+import { previewTemplate } from '../submission/preview.ts'
+import { fillTemplate, type ParsedTemplate, parseTemplateTexts, variablesIn } from '../submission/render.ts'
+import type { Purse } from '../submission/template-work.ts'
+import { readList } from '../suppressions/read-list.ts'
+import type { Bytes, FilledTemplate, ParsingAnswer, ParsingAnswers, ParsingJob, StoredPart } from './job.ts'
+
+/** One job → its answer; a refusal and an SMTP reply are answers too. Throws on bugs and damaged content. Keeps the
+ *  templates that were used lately understood. */
+export function createPerform(): (job: ParsingJob) => ParsingAnswer {
+  const parsedOf = createParsedTemplates()
+
+  const perform = (job: ParsingJob, purse: Purse): ParsingAnswers[keyof ParsingAnswers] => {
+    switch (job.kind) {
+      case 'stored':
+        return storedPart(ownBytes(job.content), job.want)
+      case 'analyze':
+        return look(job)
+      case 'template_parse':
+        return variablesIn(parseTemplateTexts(job.texts))
+      case 'template_preview':
+        return previewTemplate(job.texts, job.variables)
+      case 'template_fill':
+        return fillTemplate(parsedOf(job.template), job.variables, purse)
+      case 'author_mail':
+        return readAuthorRequest(ownBytes(job.head), job.recipients)
+      case 'suppression_list':
+        return readList(job.text, job.format, job.mostRefused)
+    }
+  }
+
+  return (job) => {
+    const given = (job.kind === 'template_fill' ? job.workLeft : null) ?? Number.MAX_SAFE_INTEGER
+    const purse = { left: given }
+    const work = () => given - purse.left
+    try {
+      const done = perform(job, purse)
+      return { done, work: work() }
+    } catch (thrown) {
+      if (thrown instanceof SmtpReply) {
+        return { reply: { code: thrown.code, enhanced: thrown.enhanced, text: thrown.text }, work: work() }
+      }
+      if (!(thrown instanceof Refusal)) throw thrown
+      const { reason, message, field, details, faults, retryAfterSeconds } = thrown
+      return { refused: { reason, message, extra: { field, details, faults, retryAfterSeconds } }, work: work() }
+    }
+  }
+}
+
+/** Decoders of the engine take no shared memory. */
+const ownBytes = (bytes: Bytes): Uint8Array<ArrayBuffer> =>
+  bytes.buffer instanceof SharedArrayBuffer ? new Uint8Array(bytes) : (bytes as Uint8Array<ArrayBuffer>)
+
+/** Of attachments only the sizes count. */
+function look({ input, content }: Extract<ParsingJob, { kind: 'analyze' }>): ParsingAnswers['analyze'] {
+  const attachments = input.attachments.map(({ sizeBytes, ...each }) => ({
+    ...each,
+    content: new Uint8Array(sizeBytes),
+  }))
+  const sizeBytes = composedSizeBytes({ ...content, attachments })
+  return { analysis: analyze({ ...input, sizeBytes }), text: textOf(content) }
+}
+
+function storedPart(content: Uint8Array, want: StoredPart): Uint8Array | null {
+  const mail = shownContent(content)
+  switch (want.part) {
+    case 'record':
+      return Buffer.from(JSON.stringify({ id: want.id, ...shownRecord(mail) }))
+    case 'html':
+      return mail.html === null ? null : Buffer.from(mail.html)
+    case 'text':
+      return mail.text === null ? null : Buffer.from(mail.text)
+    case 'attachment': {
+      const attachment = mail.attachments[want.place - 1]
+      return attachment === undefined ? null : new Uint8Array(attachment.content)
+    }
+  }
+}
+
+/** How much is kept understood: some hundred ordinary templates, or the worst three. */
+const KEPT_WEIGHT = 50_000_000
+
+function createParsedTemplates(): (template: FilledTemplate) => ParsedTemplate {
+  // A Map keeps the order of insertion: the first is the one not used for longest.
+  const kept = new Map<string, { parsed: ParsedTemplate; weight: number }>()
+  let keptWeight = 0
+  return ({ key, texts, isSubjectGiven }) => {
+    const known = kept.get(key)
+    const parsed = known?.parsed ?? parseTemplateTexts(texts)
+    const weight = known?.weight ?? weightOf(parsed)
+    kept.delete(key)
+    kept.set(key, { parsed, weight })
+    if (known === undefined) keptWeight += weight
+    for (const [oldest, { weight }] of kept) {
+      if (keptWeight <= KEPT_WEIGHT) break
+      kept.delete(oldest)
+      keptWeight -= weight
+    }
+    return isSubjectGiven ? { ...parsed, subject: null } : parsed
+  }
+}
+
+function weightOf(parsed: ParsedTemplate): number {
+  return Object.values(parsed).reduce((sum, text) => sum + (text?.weight ?? 0), 0)
+}

@@ -1,0 +1,26 @@
+import { servePool } from '../os/pool-worker.ts'
+import { CONTENT_NICE, lowerThreadPriority } from '../os/thread-priority.ts'
+import type { ParsingAnswer, ParsingJob } from './job.ts'
+import { createPerform } from './perform.ts'
+
+/** A parsing thread: jobs in, answers out, one after the other. It gets no store, no keys and no network. */
+
+declare const self: Worker
+
+if (!Bun.isMainThread) {
+  lowerThreadPriority(CONTENT_NICE)
+  const perform = createPerform()
+  const answer = servePool<ParsingJob, ParsingAnswer>(
+    (message, transfer) => self.postMessage(message, transfer ?? []),
+    (job, { handOver }) => {
+      const answer = perform(job)
+      if ('done' in answer && answer.done instanceof Uint8Array) handOver(answer.done.buffer as ArrayBuffer)
+      if (job.kind === 'stored' && job.content.byteLength >= LARGE_BYTES) setImmediate(() => Bun.gc(true))
+      return answer
+    },
+  )
+  self.onmessage = (event: MessageEvent) => answer(event.data)
+}
+
+/** What such a mail leaves behind is worth collecting at once. */
+const LARGE_BYTES = 2 ** 20

@@ -1,0 +1,60 @@
+import { servePool } from '../../src/os/pool-worker.ts'
+
+/** What a test may ask of a runner. */
+export type TestJob =
+  | { kind: 'echo'; value: unknown }
+  /** Computes for ever. */
+  | { kind: 'loop' }
+  /** Computes for ever within one call of the engine. */
+  | { kind: 'regex' }
+  /** Waits first, and then computes for ever: with or without a word of it. */
+  | { kind: 'late loop'; says: boolean }
+  /** Answers after a while, and computes nothing meanwhile. */
+  | { kind: 'wait'; ms: number }
+  /** Computes so long, yielding in between. */
+  | { kind: 'busy'; ms: number }
+  | { kind: 'never' }
+  | { kind: 'throw' }
+  | { kind: 'exit' }
+  | { kind: 'settings' }
+
+declare const self: Worker
+
+if (!Bun.isMainThread) {
+  const answer = servePool<TestJob, unknown>(
+    (message, transfer) => self.postMessage(message, transfer ?? []),
+    async (job, context, settings) => {
+      switch (job.kind) {
+        case 'echo':
+          return job.value
+        case 'loop':
+          for (;;);
+        case 'regex':
+          return /^(a+)+$/.test(`${'a'.repeat(60)}b`)
+        case 'late loop':
+          await Bun.sleep(30)
+          if (job.says) context.working()
+          for (;;);
+        case 'wait':
+          await Bun.sleep(job.ms)
+          return 'waited'
+        case 'busy':
+          for (const end = performance.now() + job.ms; performance.now() < end; await Bun.sleep(1)) {
+            context.working()
+            for (const pause = performance.now() + 20; performance.now() < pause; );
+          }
+          return 'worked'
+        case 'never':
+          return await new Promise(() => {})
+        case 'throw':
+          throw new Error('thrown inside')
+        case 'exit':
+          process.exit(3)
+          break
+        case 'settings':
+          return settings
+      }
+    },
+  )
+  self.onmessage = (event: MessageEvent) => answer(event.data)
+}

@@ -1,0 +1,217 @@
+import { afterEach, expect, test } from 'bun:test'
+import {
+  createThreadPool,
+  JobFailed,
+  PoisonousJob,
+  type PoolEvent,
+  PoolStopped,
+  type Runner,
+  type ThreadPool,
+  type ThreadPoolOptions,
+  threadRunner,
+} from '../../src/os/thread-pool.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { silentLog } from '../../src/platform/log.ts'
+import type { TestJob } from './pool-worker.ts'
+
+const COMPUTE_MS = 300
+/** Some 150 ms where nothing else is done; a guard for a machine that does much. */
+const REPLACED_MS = 20_000
+
+const pools: ThreadPool<TestJob, unknown>[] = []
+let events: PoolEvent[] = []
+
+afterEach(async () => {
+  for (const pool of pools.splice(0)) await pool.stop()
+  events = []
+})
+
+const spawnThread = threadRunner(() => new Worker(new URL('./pool-worker.ts', import.meta.url).href))
+
+function openPool(options: Partial<ThreadPoolOptions<TestJob>> = {}): ThreadPool<TestJob, unknown> {
+  const pool = createThreadPool<TestJob, unknown>({
+    name: 'test',
+    start: spawnThread,
+    count: 1,
+    perRunner: 100,
+    computeMs: COMPUTE_MS,
+    totalMs: 10_000,
+    clock: systemClock.steady,
+    log: silentLog,
+    onEvent: (event) => events.push(event),
+    ...options,
+  })
+  pools.push(pool)
+  return pool
+}
+
+/** A runner that answers by itself and can share no memory, as a child process. */
+const spawnByMessages = (): Runner => ({ ...spawnThread(), sharesMemory: false })
+
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => null,
+    (error: unknown) => error,
+  )
+const ends = (cause: string) => events.filter((event) => event.kind === 'ended' && event.cause === cause).length
+
+test('a job is answered, and starts no thread before it', async () => {
+  const pool = openPool()
+  expect(pool.state()).toEqual({ runners: 0, waiting: 0, underWay: 0 })
+  expect(await pool.run({ kind: 'echo', value: { deep: [1] } })).toEqual({ deep: [1] })
+  expect(pool.state()).toEqual({ runners: 1, waiting: 0, underWay: 0 })
+})
+
+test('settings reach each thread at its start', async () => {
+  expect(await openPool({ settings: { limit: 3 } }).run({ kind: 'settings' })).toEqual({ limit: 3 })
+})
+
+for (const [name, start] of [
+  ['a thread', spawnThread],
+  ['a runner that shares no memory', spawnByMessages],
+] as const) {
+  for (const kind of ['loop', 'regex'] as const) {
+    test(`${name} that a ${kind} keeps is ended and replaced at once`, async () => {
+      const pool = openPool({ start })
+      await pool.run({ kind: 'echo', value: 1 })
+      const began = performance.now()
+      const poisonous = failure(pool.run({ kind }))
+      const healthy = pool.run({ kind: 'echo', value: 'healthy' })
+      expect(await healthy).toBe('healthy')
+      expect(performance.now() - began).toBeLessThan(COMPUTE_MS + REPLACED_MS)
+      expect(await poisonous).toBeInstanceOf(PoisonousJob)
+      expect(ends('over_budget')).toBe(2)
+      expect(events.filter(({ kind: of }) => of === 'poisonous_job')).toHaveLength(1)
+    })
+  }
+}
+
+test('the job that had the thread is blamed, and those beside it are tried again without blame', async () => {
+  const pool = openPool()
+  const healthy = Array.from({ length: 20 }, () => pool.run({ kind: 'wait', ms: 500 }))
+  const poisonous = failure(pool.run({ kind: 'late loop', says: true }))
+  const later = failure(pool.run({ kind: 'late loop', says: true }))
+  expect(await Promise.all(healthy)).toEqual(healthy.map(() => 'waited'))
+  expect(await poisonous).toBeInstanceOf(PoisonousJob)
+  expect(await later).toBeInstanceOf(PoisonousJob)
+})
+
+test('a job that computes without a word is found by trying those that may have done it alone', async () => {
+  const pool = openPool()
+  const healthy = Array.from({ length: 3 }, () => pool.run({ kind: 'wait', ms: 400 }))
+  const poisonous = failure(pool.run({ kind: 'late loop', says: false }))
+  expect(await Promise.all(healthy)).toEqual(healthy.map(() => 'waited'))
+  expect(await poisonous).toBeInstanceOf(PoisonousJob)
+})
+
+test('a job that yields may compute longer than a stretch', async () => {
+  expect(await openPool().run({ kind: 'busy', ms: 3 * COMPUTE_MS })).toBe('worked')
+  expect(ends('over_budget')).toBe(0)
+})
+
+test('a job that never answers is given up after its time, and those beside it are answered', async () => {
+  const pool = openPool({ totalMs: 500 })
+  const hung = failure(pool.run({ kind: 'never' }))
+  const healthy = pool.run({ kind: 'wait', ms: 300 })
+  expect(await hung).toBeInstanceOf(PoisonousJob)
+  expect(await healthy).toBe('waited')
+  expect(ends('over_budget')).toBe(2)
+})
+
+test('a job that ends its thread is tried once more and then given up', async () => {
+  const pool = openPool()
+  const failed = await failure(pool.run({ kind: 'exit' }))
+  expect(failed).toBeInstanceOf(PoisonousJob)
+  expect((failed as PoisonousJob).endedBy).toBe('died')
+  expect(ends('died')).toBe(2)
+  expect(await pool.run({ kind: 'echo', value: 1 })).toBe(1)
+})
+
+test('a job that throws is not tried again', async () => {
+  const error = await failure(openPool().run({ kind: 'throw' }))
+  expect(error).toBeInstanceOf(JobFailed)
+  expect(String(error)).toContain('thrown inside')
+  expect(events.filter(({ kind }) => kind === 'ended')).toHaveLength(0)
+})
+
+test('a job whose buffer was handed over is not tried again', async () => {
+  const pool = openPool()
+  const { buffer } = new Uint8Array(1_000)
+  const job = { kind: 'loop', buffer } as TestJob
+  expect(await failure(pool.run(job, { transfer: [buffer] }))).toBeInstanceOf(PoisonousJob)
+  expect(ends('over_budget')).toBe(1)
+})
+
+test('a job that cannot be sent to a thread fails alone', async () => {
+  const pool = openPool()
+  expect(await failure(pool.run({ kind: 'echo', value: () => 1 }))).toBeInstanceOf(JobFailed)
+  expect(await pool.run({ kind: 'echo', value: 1 })).toBe(1)
+})
+
+test('an abandoned job frees its caller at once, also while it waits for a thread', async () => {
+  const pool = openPool({ perRunner: 1 })
+  const stop = new AbortController()
+  const first = failure(pool.run({ kind: 'wait', ms: 200 }, { signal: stop.signal }))
+  const second = failure(pool.run({ kind: 'never' }, { signal: stop.signal }))
+  stop.abort('gone')
+  expect([await first, await second]).toEqual(['gone', 'gone'])
+  expect(pool.state().waiting).toBe(0)
+  expect(await failure(pool.run({ kind: 'echo', value: 1 }, { signal: stop.signal }))).toBe('gone')
+  expect(await pool.run({ kind: 'echo', value: 1 })).toBe(1)
+})
+
+test('large jobs wait for one another, and small ones pass them', async () => {
+  const pool = openPool({ sizeOf: (job) => ('ms' in job ? 40_000 : 10), largeBytes: 1_000 })
+  const large = [pool.run({ kind: 'wait', ms: 200 }), pool.run({ kind: 'wait', ms: 1 })]
+  await pool.run({ kind: 'echo', value: 1 })
+  expect(pool.state()).toEqual({ runners: 1, waiting: 1, underWay: 1 })
+  await Promise.all(large)
+})
+
+test('owners take turns: who asks a hundred times holds up nobody who asks once', async () => {
+  const pool = openPool({ perRunner: 1, ownerOf: (job) => ('ms' in job ? 'busy' : 'modest') })
+  const order: string[] = []
+  const jobs = Array.from({ length: 20 }, () => pool.run({ kind: 'wait', ms: 5 }).then(() => order.push('busy')))
+  await pool.run({ kind: 'echo', value: 1 }).then(() => order.push('modest'))
+  expect(order.length).toBeLessThanOrEqual(3)
+  await Promise.all(jobs)
+})
+
+test('no more threads start than there may be, and idle ones end', async () => {
+  const pool = openPool({ count: 2, perRunner: 2, idleMs: 50 })
+  const jobs = Array.from({ length: 8 }, () => pool.run({ kind: 'wait', ms: 30 }))
+  expect(pool.state()).toEqual({ runners: 2, waiting: 4, underWay: 4 })
+  await Promise.all(jobs)
+  for (let i = 0; i < 200 && pool.state().runners > 0; i++) await systemClock.sleep(20)
+  expect(pool.state().runners).toBe(0)
+  expect(await pool.run({ kind: 'echo', value: 1 })).toBe(1)
+})
+
+test('a stopped pool answers nobody any more', async () => {
+  const pool = openPool({ perRunner: 1 })
+  const under = failure(pool.run({ kind: 'never' }))
+  const waits = failure(pool.run({ kind: 'never' }))
+  await pool.stop()
+  await pool.stop()
+  expect(await under).toBeInstanceOf(PoolStopped)
+  expect(await waits).toBeInstanceOf(PoolStopped)
+  expect(await failure(pool.run({ kind: 'never' }))).toBeInstanceOf(PoolStopped)
+})
+
+test('where no thread starts, jobs fail instead of waiting for ever', async () => {
+  const clock = { now: systemClock.now, sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(1, signal) }
+  const pool = openPool({ clock, start: threadRunner(() => new Worker(new URL('./absent.ts', import.meta.url).href)) })
+  expect(await failure(pool.run({ kind: 'echo', value: 1 }))).toBeInstanceOf(JobFailed)
+})
+
+// threat: poisonous-jobs-of-one-tenant
+test('an owner over whose jobs thread after thread ended gets one runner of its own, and others keep theirs', async () => {
+  const pool = openPool({ ownerOf: ({ kind }) => (kind === 'busy' ? 'healthy' : 'hostile') })
+  for (let job = 0; job < 3; job++) expect(await failure(pool.run({ kind: 'exit' }))).toBeInstanceOf(PoisonousJob)
+  expect(events.filter(({ kind }) => kind === 'owner_apart')).toHaveLength(1)
+  const healthy = pool.run({ kind: 'busy', ms: 500 })
+  const hostile = [pool.run({ kind: 'wait', ms: 200 }), pool.run({ kind: 'exit' })].map(failure)
+  expect(pool.state()).toEqual({ runners: 2, waiting: 1, underWay: 2 })
+  await healthy
+  expect(await Promise.all(hostile)).toEqual([null, expect.any(PoisonousJob)])
+})
