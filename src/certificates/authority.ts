@@ -1,11 +1,11 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import type { Config } from '../config.ts'
 import type { Domain } from '../model/domain.ts'
+import type { Exchange } from '../net/https/exchange.ts'
+import type { Probe } from '../net/https/probe.ts'
+import { askBy } from '../net/https/requests.ts'
 import type { WallClock } from '../platform/clock.ts'
-import { createAsk } from '../platform/fetch-public.ts'
-import { probeHttp } from '../platform/http-probe.ts'
 import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
 import type { Resolver } from '../platform/resolver.ts'
@@ -22,6 +22,8 @@ import { authoritySettings } from './settings.ts'
 
 /** What the certificate of an authority needs of the house. */
 export interface Surroundings {
+  /** The ways to ask the authority, and the hosts of the names. */
+  https: { authority: Exchange; probe: Probe }
   pages: Pick<PlainPages, 'show'>
   /** A secret by its name, kept sealed; the one given when there is none yet. */
   secret: (name: string, fresh: Uint8Array) => Promise<Uint8Array>
@@ -31,29 +33,24 @@ export interface Surroundings {
   clock: WallClock
   random: Random
   log: Log
-  userAgent: string
   onChange: () => void
 }
 
-/** [tls] of the config → the Renewal of its certificate, with what was kept of it; nothing is asked yet. Rejects when the CA
- *  file cannot be read. */
+/** [tls] of the config → the Renewal of its certificate, with what was kept of it; nothing is asked yet. Rejects when
+ *  the data folder cannot be read. */
 export async function openAuthority(config: Config, house: Surroundings): Promise<Renewal> {
   const { clock, random, resolver, pages } = house
-  const { tls, dataDir } = config
+  const { tls, dataDir, sending } = config
   const { names, directoryUrl, port, fingerprint } = authoritySettings(config)
-  const ask = createAsk({
-    resolver,
-    mayConnect: () => true, // the operator named it, and it sends us nowhere else
-    ...(tls.acmeCaFile !== null && { ca: readFileSync(tls.acmeCaFile, 'utf8') }),
-    userAgent: house.userAgent,
-  })
-  const probe = (at: Parameters<typeof probeHttp>[0]) => probeHttp(at, { maxBytes: 256, timeoutMs: PROBE_MS })
+  const ask = askBy(house.https.authority)
+  const probe = (at: { ip: string; port: number; host: string; path: string }) =>
+    house.https.probe({ ...at, maxBytes: 256, timeoutMs: PROBE_MS })
   return createRenewal({
     dataDir,
     kept: await readKept(dataDir, fingerprint),
     directoryUrl,
     names,
-    domainNames: async () => (tls.domainNames ? domainNames(house.domains()) : []),
+    domainNames: async () => (tls.domainNames ? domainNames(house.domains(), sending.requireVerifiedDomain) : []),
     reachOf: (name) => reachOf(name, { resolver, pages, random, ownAddresses, probe, port }),
     order: async (wanted, { signal, replaces }) =>
       orderCertificate(wanted, {

@@ -38,7 +38,7 @@ export async function selfSignedPair(options: {
   if (kept !== null && stillFits(kept, hostname, now)) return kept
 
   const made = await selfSignedCertificate({ names: [hostname], now })
-  await mkdir(dataDir, { recursive: true })
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await writePrivately(keyFile, made.keyPem)
   await writePrivately(certificateFile, made.certificatePem) // a crash between leaves a pair that does not fit: made anew
   return made

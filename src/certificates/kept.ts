@@ -61,12 +61,12 @@ export async function readKept(dataDir: string, settings: string): Promise<Kept>
 
 /** Key and chain in one file, so that there is never one without the other. Rejects when the folder cannot be written. */
 export async function keepCertificate(dataDir: string, { keyPem, certificatePem }: Certificate): Promise<void> {
-  await mkdir(dataDir, { recursive: true })
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await writePrivately(certificateFile(dataDir), keyPem + certificatePem)
 }
 
 export async function keepProgress(dataDir: string, progress: Progress): Promise<void> {
-  await mkdir(dataDir, { recursive: true })
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await writePrivately(progressFile(dataDir), `${JSON.stringify(progress)}\n`)
 }
 

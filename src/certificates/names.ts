@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { type Domain, trackingHostOf } from '../model/domain.ts'
+import { type Domain, isOwned, trackingHostOf } from '../model/domain.ts'
 
 /** What the operator's certificate is for: the host itself, what links in mail begin with, and what else was named; lower
  *  case, each once. */
@@ -9,10 +9,11 @@ export function ownNames(settings: { hostname: string; publicUrl: string; names:
   return [...new Set([settings.hostname, ...linked, ...settings.names].map((name) => name.toLowerCase()))]
 }
 
-/** Domains → the hosts of theirs that DNS was seen to lead here: of tracked links, and of the MTA-STS policy. */
-export async function domainNames(domains: AsyncIterable<Domain>): Promise<string[]> {
+/** Domains → the hosts of owned ones that DNS was seen to lead here: of tracked links, and of the MTA-STS policy. */
+export async function domainNames(domains: AsyncIterable<Domain>, requireVerified: boolean): Promise<string[]> {
   const names: string[] = []
   for await (const domain of domains) {
+    if (!isOwned(domain, requireVerified)) continue
     const tracking = trackingHostOf(domain)
     const policy = domain.findings.find(({ purpose, status }) => purpose === 'mta_sts_host' && status === 'valid')
     for (const name of [tracking, policy?.name]) if (name) names.push(name.toLowerCase())

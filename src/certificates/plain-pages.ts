@@ -34,4 +34,8 @@ export function createPlainPages(publicUrl: () => string): PlainPages {
 }
 
 export const CHALLENGES = '/.well-known/acme-challenge/'
-const PLAIN = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
+const PLAIN = {
+  'content-type': 'text/plain; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+}

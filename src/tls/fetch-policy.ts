@@ -1,6 +1,6 @@
 import { type MtaSts, readMtaSts } from '../mail/mta-sts.ts'
+import type { Get } from '../net/https/requests.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Get } from '../platform/fetch-public.ts'
 
 /** Why a policy that a domain announces cannot be had, by the words of RFC 8460 §4.3.2.2; `detail` is for people. */
 export interface PolicyFailure {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { Ask, AskResult } from '../../net/https/requests.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { Ask, AskResult } from '../../platform/fetch-public.ts'
 import { excerptOf, retryAfterSeconds } from '../../platform/post-answer.ts'
 import { OrderFailure } from './failure.ts'
 import type { Signer } from './jws.ts'

@@ -1,0 +1,154 @@
+import { ANSWER_FAULTS, ANSWER_LIMITS } from './limits.ts'
+
+/** Where the body of an answer ends. RFC 9112 §6.3 */
+export type Framing = { kind: 'length'; bytes: number } | { kind: 'chunked' } | { kind: 'close' }
+
+/** Status line and headers of the final answer. */
+export interface AnswerHead {
+  status: number
+  headers: ReadonlyMap<string, string>
+  framing: Framing
+  isCoded: boolean
+  /** By what it says; a body that ends with the connection is another matter. */
+  keepsAlive: boolean
+}
+
+/** Takes the lines of a head, those of interim answers before it included. */
+export interface HeadReader {
+  /** One line without its end, one character a byte, and its size with the end in bytes. */
+  take(line: string, bytes: number): AnswerHead | 'more' | { fault: string }
+}
+
+/** → a reader that waits for a status line. */
+export function createHeadReader(): HeadReader {
+  let status: Status | null = null
+  let fields: Field[] = []
+  let lines = 0
+  let headBytes = 0
+  let allBytes = 0
+  let interim = 0
+
+  const takeStatus = (line: string) => {
+    status = statusOf(line)
+    if (status === null) return { fault: ANSWER_FAULTS.notHttp }
+    if (status.code === 101) return { fault: ANSWER_FAULTS.switches }
+    return 'more'
+  }
+
+  const takeEnd = (): AnswerHead | 'more' | { fault: string } => {
+    const { code, isOld } = status!
+    if (code >= 200) return finished(code, isOld, fields)
+    if (++interim > ANSWER_LIMITS.interimAnswers.most) return { fault: ANSWER_LIMITS.interimAnswers.phrase }
+    status = null
+    fields = []
+    lines = 0
+    headBytes = 0
+    return 'more'
+  }
+
+  const takeField = (line: string) => {
+    if (++lines > ANSWER_LIMITS.headerLines.most) return { fault: ANSWER_LIMITS.headerLines.phrase }
+    const last = fields.at(-1)
+    if ((line[0] === ' ' || line[0] === '\t') && last !== undefined && !CONTROLS.test(line)) {
+      last.value = trimmed(`${last.value} ${trimmed(line)}`) // RFC 9112 §5.2
+      return 'more'
+    }
+    const field = fieldOf(line)
+    if (field === null) return { fault: ANSWER_FAULTS.notHttp }
+    fields.push(field)
+    return 'more'
+  }
+
+  return {
+    take: (line, bytes) => {
+      headBytes += bytes
+      allBytes += bytes
+      if (headBytes > ANSWER_LIMITS.headBytes.most) return { fault: ANSWER_LIMITS.headBytes.phrase }
+      if (allBytes > ANSWER_LIMITS.allHeadBytes.most) return { fault: ANSWER_LIMITS.allHeadBytes.phrase }
+      if (status === null) return takeStatus(line)
+      return line === '' ? takeEnd() : takeField(line)
+    },
+  }
+}
+
+interface Status {
+  code: number
+  /** HTTP/1.0 */
+  isOld: boolean
+}
+
+interface Field {
+  name: string
+  value: string
+}
+
+/** `HTTP/1.1 200 OK`; the reason may be missing, and the space before it. RFC 9112 §4 */
+function statusOf(line: string): Status | null {
+  const [, minor, code] = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/.exec(line) ?? []
+  return code === undefined ? null : { code: Number(code), isOld: minor === '0' }
+}
+
+/** `Name: value`; a space before the colon is a fault (RFC 9112 §5.1). */
+function fieldOf(line: string): Field | null {
+  const colon = line.indexOf(':')
+  if (colon <= 0 || CONTROLS.test(line)) return null
+  const name = line.slice(0, colon)
+  return TOKEN.test(name) ? { name: name.toLowerCase(), value: trimmed(line.slice(colon + 1)) } : null
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+/** Control characters but the tab: NUL and a bare CR among them. */
+export const CONTROLS = /[\x00-\x08\x0a-\x1f\x7f]/
+
+/** Without spaces and tabs at either end; in two loops, since a pattern for the end is quadratic. */
+function trimmed(text: string): string {
+  let from = 0
+  let to = text.length
+  while (from < to && isBlank(text.charCodeAt(from))) from++
+  while (to > from && isBlank(text.charCodeAt(to - 1))) to--
+  return text.slice(from, to)
+}
+
+const isBlank = (code: number) => code === 32 || code === 9
+
+function finished(status: number, isOld: boolean, fields: readonly Field[]): AnswerHead | { fault: string } {
+  const headers = new Map<string, string>()
+  for (const { name, value } of fields) {
+    const before = headers.get(name)
+    if (before === undefined) headers.set(name, value)
+    else if (!FIRST_COUNTS.has(name)) headers.set(name, `${before}, ${value}`)
+  }
+  const framed = framingOf(status, fields)
+  if (typeof framed === 'string') return { fault: framed }
+  const wishes = list(headers.get('connection'))
+  const keepsAlive = isOld
+    ? wishes.includes('keep-alive') && framed.framing.kind !== 'chunked'
+    : !wishes.includes('close')
+  return { status, headers, ...framed, keepsAlive }
+}
+
+/** As in Node: these can stand once only. */
+const FIRST_COUNTS = new Set(['content-type', 'content-length', 'etag', 'location', 'retry-after', 'server', 'expires'])
+
+function framingOf(status: number, fields: readonly Field[]): { framing: Framing; isCoded: boolean } | string {
+  const codings = fields.filter(({ name }) => name === 'transfer-encoding').flatMap(({ value }) => list(value))
+  const lengths = fields.filter(({ name }) => name === 'content-length')
+  if (lengths.length > 1 || (lengths.length > 0 && codings.length > 0)) return ANSWER_FAULTS.lengths
+  const length = lengths.length === 0 ? null : lengths[0]!.value
+  if (length !== null && !/^\d{1,15}$/.test(length)) return ANSWER_FAULTS.lengths
+  if (status === 204 || status === 304) return { framing: { kind: 'length', bytes: 0 }, isCoded: false }
+  if (length !== null) return { framing: { kind: 'length', bytes: Number(length) }, isCoded: false }
+  if (codings.length === 0) return { framing: { kind: 'close' }, isCoded: false }
+  const isChunked = codings.at(-1) === 'chunked'
+  if (codings.indexOf('chunked') !== (isChunked ? codings.length - 1 : -1)) return ANSWER_FAULTS.lengths
+  return { framing: { kind: isChunked ? 'chunked' : 'close' }, isCoded: codings.length > (isChunked ? 1 : 0) }
+}
+
+/** A list of words in lower case. A line has at most 8 KiB, and a head 16 KiB. */
+function list(value: string | undefined): string[] {
+  return (value ?? '')
+    .toLowerCase()
+    .split(',')
+    .map(trimmed)
+    .filter((word) => word !== '')
+}

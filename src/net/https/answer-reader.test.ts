@@ -1,0 +1,280 @@
+import { describe, expect, test } from 'bun:test'
+import { once } from 'node:events'
+import http from 'node:http'
+import net from 'node:net'
+import { type Answer, createAnswerReader, type Reading } from './answer-reader.ts'
+import { ANSWER_LIMITS } from './limits.ts'
+
+const bytes = (text: string) => Buffer.from(text, 'latin1')
+
+/** The pieces, and then perhaps the end of the connection → what the reader makes of them. */
+function read(pieces: readonly Uint8Array[], { keepBytes = 4096, isClosed = true } = {}): Reading {
+  const reader = createAnswerReader(keepBytes)
+  for (const [at, piece] of pieces.entries()) {
+    const reading = reader.push(piece)
+    if (reading.kind === 'more') continue
+    // What comes behind in pieces of its own says whether the connection may be used again; here nothing does.
+    expect(pieces.length - at).toBeGreaterThan(0)
+    return reading
+  }
+  return isClosed ? reader.end() : { kind: 'more' }
+}
+const readText = (text: string, options?: Parameters<typeof read>[1]) => read([bytes(text)], options)
+
+function answerOf(text: string, options?: Parameters<typeof read>[1]): Answer {
+  const reading = readText(text, options)
+  if (reading.kind !== 'answer') throw new Error(JSON.stringify(reading))
+  return reading.answer
+}
+const faultOf = (text: string) => {
+  const reading = readText(text)
+  return reading.kind === 'fault' ? reading.error : reading.kind
+}
+
+const VALID = [
+  'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello',
+  'HTTP/1.1 200 OK\r\ncontent-length:5\r\nRetry-After:  60  \r\n\r\nhello',
+  'HTTP/1.1 204 No Content\r\nServer: x\r\n\r\n',
+  'HTTP/1.1 304 Not Modified\r\nETag: "x"\r\n\r\n',
+  'HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n',
+  'HTTP/1.1 200 \r\nContent-Length: 1\r\n\r\nx',
+  'HTTP/1.1 429 Zu viel \xfc\r\nContent-Length: 1\r\n\r\nx',
+  'HTTP/1.0 200 OK\r\n\r\nuntil the end',
+  'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nuntil the end\r\n\r\nHTTP/1.1 500 x',
+  'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
+  'HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n5;a=b;c="d"\r\nhello\r\n00A\r\n0123456789\r\n0\r\n\r\n',
+  'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: x\r\n\r\n1\r\n\n\r\n0\r\nX: y\r\nZ: a\r\n\r\n',
+  'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+  'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 103 x\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok',
+  'HTTP/1.1 200 OK\r\nX-A: 1\r\nX-A: 2\r\nLocation: /a\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n',
+  'HTTP/1.1 200 OK\r\nX-Empty:\r\nX-Text: \xe4\xff "a, b"\r\nContent-Length: 0\r\n\r\n',
+]
+
+describe('a valid answer', () => {
+  test.each(VALID)('%j is read as Node reads it, wherever it is cut', async (text) => {
+    const expected = await readByNode(bytes(text))
+    const whole = answerOf(text)
+    expect(whole.status).toBe(expected.status)
+    expect(whole.body.toString('latin1')).toBe(expected.body)
+    for (const [name, value] of Object.entries(expected.headers)) expect(whole.headers.get(name)).toBe(value)
+    expect(whole.headers.size).toBe(Object.keys(expected.headers).length)
+
+    for (let cut = 1; cut < text.length; cut++) {
+      expect(read([bytes(text.slice(0, cut)), bytes(text.slice(cut))])).toEqual({ kind: 'answer', answer: whole })
+    }
+    expect(read([...text].map(bytes))).toEqual({ kind: 'answer', answer: whole })
+  })
+
+  test('says whether the connection may carry another request', () => {
+    const length = 'Content-Length: 2\r\n'
+    expect(answerOf(`HTTP/1.1 200 OK\r\n${length}\r\nok`).canReuse).toBe(true)
+    expect(answerOf('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n').canReuse).toBe(true)
+    expect(answerOf(`HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\n${length}\r\nok`).canReuse).toBe(true)
+    expect(answerOf(`HTTP/1.0 200 OK\r\n${length}\r\nok`).canReuse).toBe(false)
+    expect(answerOf(`HTTP/1.1 200 OK\r\nConnection: x, close\r\n${length}\r\nok`).canReuse).toBe(false)
+    expect(answerOf('HTTP/1.1 200 OK\r\n\r\nok').canReuse).toBe(false)
+  })
+
+  test('with anything behind it ends the connection: the next request would get it as its answer', () => {
+    for (const more of ['HTTP/1.1 200 OK\r\n', '\r\n', 'x']) {
+      expect(answerOf(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok${more}`).canReuse).toBe(false)
+      expect(answerOf(`HTTP/1.1 204 x\r\n\r\n${more}`).canReuse).toBe(false)
+      const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n'
+      expect(answerOf(chunked + more).canReuse).toBe(false)
+    }
+  })
+
+  test('is complete, and not whole, one byte behind what is kept', () => {
+    const exact = answerOf('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nabcd', { keepBytes: 4 })
+    expect([exact.isWhole, exact.canReuse, exact.body.toString()]).toEqual([true, true, 'abcd'])
+    const longer = answerOf('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcde', { keepBytes: 4, isClosed: false })
+    expect([longer.isWhole, longer.canReuse, longer.body.toString()]).toEqual([false, false, 'abcd'])
+  })
+
+  test('folded lines are one header', () => {
+    const { headers } = answerOf('HTTP/1.1 200 OK\r\nX: a\r\n  b\r\n\tc\r\nContent-Length: 0\r\n\r\n')
+    expect(headers.get('x')).toBe('a b c')
+  })
+
+  test('headers named like properties of objects are headers', () => {
+    const { headers } = answerOf('HTTP/1.1 200 OK\r\n__proto__: a\r\nconstructor: b\r\nContent-Length: 0\r\n\r\n')
+    expect([headers.get('__proto__'), headers.get('constructor'), headers.get('tostring')]).toEqual([
+      'a',
+      'b',
+      undefined,
+    ])
+  })
+
+  test('a coding around the body is noted', () => {
+    expect(answerOf('HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n').isCoded).toBe(true)
+    expect(answerOf('HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nx').isCoded).toBe(true)
+  })
+})
+
+describe('no answer', () => {
+  test.each([
+    'SMTP',
+    'HTTP/2 200 OK\r\n',
+    'HTTP/1.1 20\r\n',
+    'HTTP/1.1 2000 OK\r\n',
+    'HTTP/1.1 099 x\r\n',
+    'HTTP/1.1  200 OK\r\n',
+    'http/1.1 200 OK\r\n',
+    'HTTP/1.1 200 O\0K\r\n',
+    '\r\nHTTP/1.1 200 OK\r\n',
+    'HTTP/1.1 200 OK\r\nno colon\r\n',
+    'HTTP/1.1 200 OK\r\n: empty\r\n',
+    'HTTP/1.1 200 OK\r\nX : space\r\n',
+    'HTTP/1.1 200 OK\r\nX: a\0b\r\n',
+    'HTTP/1.1 200 OK\r\nX: a\rb\r\n',
+    'HTTP/1.1 200 OK\r\n folded at first\r\n',
+  ])('%j is not HTTP', (text) => {
+    expect(faultOf(`${text}\r\n`)).toMatch(/^(answer is not HTTP|connection closed)$/)
+    expect(readText(`${text}\r\n`).kind).toBe('fault')
+  })
+
+  test.each([
+    'Content-Length: 2\r\nContent-Length: 3',
+    'Content-Length: 2\r\nContent-Length: 2',
+    'Content-Length: 2, 2',
+    'Content-Length: -1',
+    'Content-Length: +2',
+    'Content-Length: 0x2',
+    'Content-Length: 99999999999999999999',
+    'Content-Length:',
+    'Content-Length: 2\r\nTransfer-Encoding: chunked',
+    'Transfer-Encoding: chunked\r\nContent-Length: 2',
+    'Transfer-Encoding: chunked, chunked',
+    'Transfer-Encoding: chunked, gzip',
+  ])('%j leaves open where the body ends', (headers) => {
+    expect(faultOf(`HTTP/1.1 200 OK\r\n${headers}\r\n\r\n2\r\nok\r\n0\r\n\r\n`)).toBe('answer has conflicting lengths')
+  })
+
+  test.each([
+    'x\r\n',
+    '-1\r\n',
+    '\r\n',
+    ' 1\r\n',
+    '1 2\r\n',
+    '0x1\r\n',
+    'ffffffffffffffff\r\n',
+    '1\r\nab\r\n',
+    '1;\0\r\n',
+  ])('chunks %j are malformed', (chunk) => {
+    const text = `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`
+    expect(faultOf(text)).toBe('answer chunks are malformed')
+  })
+
+  test('that ends too early is a closed connection', () => {
+    for (const text of [
+      '',
+      'HTTP/1.1 200',
+      'HTTP/1.1 200 OK\r\nX: y',
+      'HTTP/1.1 100 Continue\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n',
+    ]) {
+      expect(faultOf(text)).toBe('connection closed')
+    }
+  })
+
+  test('a switch of protocols is refused', () => {
+    expect(faultOf('HTTP/1.1 101 x\r\n')).toBe('answer switches protocols')
+  })
+})
+
+describe('a flood ends with its limit', () => {
+  const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const long = (text: string, size = 1_000_000) => text.repeat(Math.ceil(size / text.length))
+  // threat: endless-interim-answers
+  test.each([
+    ['interim answers', long('HTTP/1.1 100 Continue\r\n\r\n'), ANSWER_LIMITS.interimAnswers.phrase],
+    ['early hints', long('HTTP/1.1 103 x\r\nLink: <a>\r\n\r\n'), ANSWER_LIMITS.interimAnswers.phrase],
+    [
+      'large early hints',
+      long(`HTTP/1.1 103 x\r\nLink: ${'a'.repeat(8000)}\r\n\r\n`),
+      ANSWER_LIMITS.allHeadBytes.phrase,
+    ],
+    ['a status line', `HTTP/1.1 200 ${long('k')}`, ANSWER_LIMITS.lineBytes.phrase],
+    ['no line', long('\0'), ANSWER_LIMITS.lineBytes.phrase],
+    ['headers', `HTTP/1.1 200 OK\r\n${long('a: b\r\n')}`, ANSWER_LIMITS.headerLines.phrase],
+    ['large headers', `HTTP/1.1 200 OK\r\n${long(`a: ${'b'.repeat(5000)}\r\n`)}`, ANSWER_LIMITS.headBytes.phrase],
+    ['folded lines', `HTTP/1.1 200 OK\r\na: b\r\n${long(' c\r\n')}`, ANSWER_LIMITS.headerLines.phrase],
+    ['a header', `HTTP/1.1 200 OK\r\nX: ${long('y')}`, ANSWER_LIMITS.lineBytes.phrase],
+    ['a chunk size', chunked + long('0'), ANSWER_LIMITS.chunkLineBytes.phrase],
+    ['a chunk extension', `${chunked}1;${long('e')}`, ANSWER_LIMITS.chunkLineBytes.phrase],
+    ['trailers', `${chunked}0\r\n${long('a: b\r\n')}`, ANSWER_LIMITS.headerLines.phrase],
+    ['large trailers', `${chunked}0\r\n${long(`a: ${'b'.repeat(5000)}\r\n`)}`, ANSWER_LIMITS.headBytes.phrase],
+  ])('%s', (_, text, phrase) => {
+    expect(faultOf(text)).toBe(phrase)
+    // In packets as they come, and as small as they can be: no more is read than the limit and one packet.
+    for (const size of [1400, 1]) {
+      const reader = createAnswerReader(4096)
+      let given = 0
+      let reading: Reading = { kind: 'more' }
+      while (reading.kind === 'more') {
+        reading = reader.push(bytes(text.slice(given, given + size)))
+        given += size
+      }
+      expect(given).toBeLessThan(ANSWER_LIMITS.allHeadBytes.most + 2 * 8192)
+    }
+  })
+
+  test('chunks of one byte: the body is full or there are too many', () => {
+    const flood = bytes(chunked + long('1\r\nx\r\n'))
+    const small = read([flood], { isClosed: false })
+    expect(small).toMatchObject({ kind: 'answer', answer: { isWhole: false } })
+    expect(read([flood], { keepBytes: 1_000_000 })).toEqual({ kind: 'fault', error: 'answer has too many chunks' })
+  })
+
+  test('pieces of one byte: an answer in thousands of pieces is not read on', () => {
+    const reader = createAnswerReader(1_000_000)
+    reader.push(bytes('HTTP/1.1 200 OK\r\n\r\n'))
+    let pieces = 0
+    let reading: Reading = { kind: 'more' }
+    while (reading.kind === 'more') {
+      reading = reader.push(bytes('x'))
+      pieces++
+    }
+    expect(reading).toEqual({ kind: 'fault', error: 'answer comes in too many pieces' })
+    expect(pieces).toBe(ANSWER_LIMITS.reads.most)
+  })
+
+  test('the time for a body in small pieces grows with its size, not with its square', () => {
+    const timeOf = (size: number) => {
+      const piece = bytes('x'.repeat(Math.ceil(size / 2_000)))
+      const startedAt = performance.now()
+      for (let run = 0; run < 5; run++) {
+        const reader = createAnswerReader(size * 2)
+        reader.push(bytes('HTTP/1.1 200 OK\r\n\r\n'))
+        for (let at = 0; at < 2_000; at++) reader.push(piece)
+        reader.end()
+      }
+      return performance.now() - startedAt
+    }
+    timeOf(1_000_000)
+    const ratios = Array.from({ length: 5 }, () => timeOf(8_000_000) / timeOf(4_000_000))
+    expect(Math.min(...ratios)).toBeLessThan(2.6)
+  })
+})
+
+/** The same bytes from a server → what Node's client makes of them. */
+async function readByNode(answer: Buffer): Promise<{ status: number; headers: Record<string, string>; body: string }> {
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end(answer))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  try {
+    const { port } = server.address() as net.AddressInfo
+    const request = http.request({ host: '127.0.0.1', port, agent: false }).end()
+    const [incoming] = (await once(request, 'response')) as [http.IncomingMessage]
+    let body = ''
+    incoming.setEncoding('latin1')
+    for await (const piece of incoming) body += piece
+    return { status: incoming.statusCode!, headers: incoming.headers as Record<string, string>, body }
+  } finally {
+    server.close()
+  }
+}

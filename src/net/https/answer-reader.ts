@@ -1,0 +1,199 @@
+import { type AnswerHead, CONTROLS, createHeadReader, type Framing } from './answer-head.ts'
+import { ANSWER_FAULTS, ANSWER_LIMITS } from './limits.ts'
+
+/** The answer to one request. */
+export interface Answer {
+  status: number
+  /** By name in lower case; several of one name are joined by `, `. */
+  headers: ReadonlyMap<string, string>
+  /** At most as many bytes as were asked for, without chunk framing. */
+  body: Buffer
+  /** False: more came, or would have come, than was asked for. */
+  isWhole: boolean
+  /** A coding that we did not ask for lies around the body (Transfer-Encoding other than chunked). */
+  isCoded: boolean
+  /** The connection may carry another request. */
+  canReuse: boolean
+}
+
+/** `more`: the answer goes on. A fault ends the request; its text is one of the phrases of limits.ts. */
+export type Reading = { kind: 'more' } | { kind: 'answer'; answer: Answer } | { kind: 'fault'; error: string }
+
+/** Reads one HTTP/1.1 answer from bytes as they come, in pieces of any size. */
+export interface AnswerReader {
+  /** After an answer or a fault it must not be called again. */
+  push(bytes: Uint8Array): Reading
+  /** The peer has closed: an answer whose body ends with the connection, or a fault. */
+  end(): Reading
+  /** Whether any byte has come. */
+  hasBegun(): boolean
+}
+
+/** How much of the body is wanted → a reader. An answer with a longer body is complete, and not whole, as soon as one byte
+ *  more has come. Each byte is looked at once or twice, however the answer is cut into pieces; limits.ts ends what is not
+ *  an ordinary answer. Interim answers are skipped. RFC 9112 */
+export function createAnswerReader(keepBytes: number): AnswerReader {
+  const head = createHeadReader()
+  const partial = createLineBuffer()
+  const body = createBodyBuffer(keepBytes)
+  let state: 'head' | 'length' | 'close' | 'chunk line' | 'chunk' | 'chunk end' | 'trailers' = 'head'
+  let answered: AnswerHead | null = null
+  let left = 0
+  let reads = 0
+  let chunks = 0
+  let trailers = 0
+  let trailerBytes = 0
+
+  const answer = (rest: number): Reading => {
+    const { status, headers, framing, isCoded, keepsAlive } = answered!
+    const isWhole = !body.isFull()
+    const canReuse = isWhole && keepsAlive && rest === 0 && framing.kind !== 'close'
+    return { kind: 'answer', answer: { status, headers, body: body.bytes(), isWhole, isCoded, canReuse } }
+  }
+
+  const begin = (framing: Framing): boolean => {
+    if (framing.kind === 'length') {
+      left = framing.bytes
+      state = 'length'
+      return left === 0
+    }
+    state = framing.kind === 'chunked' ? 'chunk line' : 'close'
+    return false
+  }
+
+  /** One line without its end → whether the answer is complete; a fault is a text. */
+  const takeLine = (line: string, bytes: number): boolean | string => {
+    switch (state) {
+      case 'head': {
+        const step = head.take(line, bytes)
+        if (step === 'more') return false
+        if ('fault' in step) return step.fault
+        answered = step
+        return begin(step.framing)
+      }
+      case 'chunk line': {
+        const size = chunkSize(line)
+        if (size === null) return ANSWER_FAULTS.chunks
+        if (++chunks > ANSWER_LIMITS.chunks.most) return ANSWER_LIMITS.chunks.phrase
+        left = size
+        state = size === 0 ? 'trailers' : 'chunk'
+        return false
+      }
+      case 'chunk end':
+        state = 'chunk line'
+        return line === '' ? false : ANSWER_FAULTS.chunks
+      default: // trailers: nobody reads them
+        if (line === '') return true
+        trailerBytes += bytes
+        if (++trailers > ANSWER_LIMITS.headerLines.most) return ANSWER_LIMITS.headerLines.phrase
+        return trailerBytes > ANSWER_LIMITS.headBytes.most ? ANSWER_LIMITS.headBytes.phrase : false
+    }
+  }
+
+  /** Body bytes from `at` on → where they end. */
+  const takeBody = (bytes: Buffer, at: number): number => {
+    const end = state === 'close' ? bytes.length : Math.min(bytes.length, at + left)
+    body.add(bytes, at, end)
+    left -= end - at
+    return end
+  }
+
+  const read = (bytes: Buffer): Reading => {
+    let at = 0
+    while (at < bytes.length) {
+      if (state === 'length' || state === 'close' || state === 'chunk') {
+        at = takeBody(bytes, at)
+        if (body.isFull()) return answer(bytes.length - at)
+        if (state === 'close' || left > 0) continue
+        if (state === 'length') return answer(bytes.length - at)
+        state = 'chunk end'
+        continue
+      }
+      const lineFeed = bytes.indexOf(LF, at)
+      const end = lineFeed < 0 ? bytes.length : lineFeed + 1
+      const limit = state === 'head' || state === 'trailers' ? ANSWER_LIMITS.lineBytes : ANSWER_LIMITS.chunkLineBytes
+      const size = partial.size() + end - at
+      if (size > limit.most) return fault(limit.phrase)
+      partial.add(bytes, at, end)
+      at = end
+      if (lineFeed < 0) break
+      const done = takeLine(partial.take(), size)
+      if (typeof done === 'string') return fault(done)
+      if (done) return answer(bytes.length - at)
+    }
+    return MORE
+  }
+
+  return {
+    push: (bytes) => {
+      if (++reads > ANSWER_LIMITS.reads.most) return fault(ANSWER_LIMITS.reads.phrase)
+      return read(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+    },
+    end: () => (state === 'close' ? answer(0) : fault(ANSWER_FAULTS.closed)),
+    hasBegun: () => reads > 0,
+  }
+}
+
+const LF = 10
+const CR = 13
+const MORE: Reading = { kind: 'more' }
+const fault = (error: string): Reading => ({ kind: 'fault', error })
+
+/** The line that began in earlier pieces. Its size has a limit, so that it needs no growing beyond. */
+function createLineBuffer() {
+  let held: Buffer | null = null
+  let size = 0
+  let whole: Buffer | null = null
+
+  return {
+    size: () => size,
+    /** Bytes from `at` up to `end`, the line feed included when it is there. */
+    add: (bytes: Buffer, at: number, end: number) => {
+      if (size === 0 && bytes[end - 1] === LF) {
+        whole = bytes.subarray(at, end)
+        return
+      }
+      held ??= Buffer.allocUnsafe(ANSWER_LIMITS.lineBytes.most)
+      bytes.copy(held, size, at, end)
+      size += end - at
+    },
+    /** The line, one character a byte, without its end. A line feed alone ends a line too (RFC 9112 §2.2). */
+    take: (): string => {
+      const line = whole ?? held!.subarray(0, size)
+      const end = line.length - (line[line.length - 2] === CR ? 2 : 1)
+      whole = null
+      size = 0
+      return line.toString('latin1', 0, end)
+    },
+  }
+}
+
+/** Keeps so many bytes and notes when there were more. */
+function createBodyBuffer(keepBytes: number) {
+  let kept = Buffer.alloc(0)
+  let size = 0
+  let total = 0
+
+  return {
+    add: (bytes: Buffer, at: number, end: number) => {
+      total += end - at
+      const taken = Math.min(end - at, keepBytes - size)
+      if (taken <= 0) return
+      if (size + taken > kept.length) {
+        const larger = Buffer.allocUnsafe(Math.min(keepBytes, Math.max(size + taken, kept.length * 2, 512)))
+        kept.copy(larger, 0, 0, size)
+        kept = larger
+      }
+      bytes.copy(kept, size, at, at + taken)
+      size += taken
+    },
+    isFull: () => total > keepBytes,
+    bytes: () => kept.subarray(0, size),
+  }
+}
+
+/** `size [; extensions]` → bytes, or null. Twelve digits are more than anybody reads. RFC 9112 §7.1 */
+function chunkSize(line: string): number | null {
+  const digits = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?$/i.exec(line)?.[1]
+  return digits === undefined || CONTROLS.test(line) ? null : Number.parseInt(digits, 16)
+}

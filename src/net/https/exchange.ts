@@ -1,0 +1,157 @@
+import { X509Certificate } from 'node:crypto'
+import tls from 'node:tls'
+import { excerptOf } from '../../platform/post-answer.ts'
+import type { Lookup, Resolver } from '../../platform/resolver.ts'
+import { type PostTarget, parsePostTarget } from '../../platform/webhook-url.ts'
+import type { Answer } from './answer-reader.ts'
+import { CONNECT_LIMITS } from './limits.ts'
+import { requestHead } from './request-bytes.ts'
+import { createSender, type Outcome, type Sender } from './send.ts'
+
+/** One request, in a form that can be sent to a thread. */
+export interface ExchangeJob {
+  url: string
+  method: 'POST' | 'GET'
+  headers: Record<string, string>
+  /** Null: none. */
+  body: Uint8Array | string | null
+  /** What is read of the body of the answer. */
+  maxBytes: number
+  /** Everything up to the end of the answer. */
+  timeoutMs: number
+  /** What is made of the body: text safe to show (post-answer.ts), or the whole body as UTF-8. */
+  as: 'excerpt' | 'text'
+}
+
+/** What became of it, small and without anything left to parse but texts. `answered` is any status, redirects too: none is
+ *  followed. `headers` by name in lower case; with an excerpt only Retry-After. `text` is null where the whole was asked for and was longer than `maxBytes`, coded, or not UTF-8. `blocked` never
+ *  opened a connection. `error` is one of a few short phrases. */
+export type ExchangeResult =
+  | { kind: 'answered'; status: number; headers: Record<string, string>; text: string | null }
+  | { kind: 'blocked'; reason: string }
+  | { kind: 'no_answer'; error: string }
+
+/** Does one request. Rejects only on headers that HTTP cannot carry. `body` may be handed over to a thread: it must not be
+ *  touched afterwards. `onWork` is called before each stretch of work on what the peer sent. */
+export type Exchange = (job: ExchangeJob, onWork?: () => void) => Promise<ExchangeResult>
+
+/** Where requests of one kind may go, and how. */
+export interface ExchangeOptions {
+  resolver: Pick<Resolver, 'a' | 'aaaa'>
+  /** Asked for every address before a connection to it is opened. */
+  mayConnect: (ip: string) => boolean
+  /** PEM roots trusted beside the built-in ones. */
+  ca?: string
+  userAgent: string
+  /** Connections are kept for the next request to the same place. */
+  keepsAlive: boolean
+}
+
+/** Requests in this thread: to addresses that were looked up, checked and then connected to as they are, so that no name can
+ *  point elsewhere in between; the certificate must name the host. Where no connection can be made the next address is tried,
+ *  IPv4 before IPv6. Proxies that the environment names are not used. Throws on a `ca` that is no certificate.
+ *  Not on fetch: it runs 256 requests per process and lets the others wait (measured, Bun 1.4.5), and obeys HTTP_PROXY. Not on
+ *  node:https: its parser reads interim answers without end. */
+export function createExchange(options: ExchangeOptions): { exchange: Exchange; close: () => void } {
+  const { keepsAlive } = options
+  const sender = createSender(
+    tls.createSecureContext(options.ca ? { ca: withBuiltInRoots(options.ca) } : {}),
+    keepsAlive,
+  )
+  const exchange: Exchange = async (job, onWork) => {
+    const target = parsePostTarget(job.url)
+    if ('refused' in target) return { kind: 'blocked', reason: target.refused }
+    const body = typeof job.body === 'string' ? Buffer.from(job.body) : job.body
+    const { path, hostHeader } = target
+    const head = requestHead({ ...job, path, hostHeader, body, userAgent: options.userAgent, keepsAlive })
+    const timeout = new AbortController()
+    const timer = setTimeout(() => timeout.abort(), job.timeoutMs)
+    const request = { target, head, body, keepBytes: job.maxBytes, signal: timeout.signal, onWork }
+    const connectMs = Math.min(CONNECT_LIMITS.connectMs, job.timeoutMs / 2)
+    try {
+      const outcome = await sendTo(target, options, (ip) => sender.send(ip, request, connectMs), timeout.signal)
+      return outcome.kind === 'answered' ? resultOf(outcome.answer, job.as) : outcome
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  return { exchange, close: sender.close }
+}
+
+function withBuiltInRoots(ca: string): string[] {
+  new X509Certificate(ca) // throws here, not at the first request
+  return [...tls.rootCertificates, ca]
+}
+
+function resultOf({ status, headers, body, isWhole, isCoded }: Answer, as: ExchangeJob['as']): ExchangeResult {
+  const coding = isCoded ? 'unknown' : headers.get('content-encoding')
+  const isPlain = (coding ?? 'identity').toLowerCase() === 'identity'
+  if (as === 'excerpt') {
+    const retryAfter = headers.get('retry-after')?.slice(0, RETRY_AFTER_CHARACTERS)
+    const said: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': retryAfter }
+    return { kind: 'answered', status, headers: said, text: excerptOf(body, coding) }
+  }
+  const text = isWhole && isPlain ? utf8(body) : null
+  return { kind: 'answered', status, headers: Object.fromEntries(headers), text }
+}
+
+/** A date has 29. */
+const RETRY_AFTER_CHARACTERS = 64
+
+function utf8(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+type Result = Exclude<Outcome, { kind: 'not_connected' }> | { kind: 'blocked'; reason: string }
+
+async function sendTo(
+  target: PostTarget,
+  { resolver, mayConnect }: Pick<ExchangeOptions, 'resolver' | 'mayConnect'>,
+  tryAddress: (ip: string) => ReturnType<Sender['send']>,
+  signal: AbortSignal,
+): Promise<Result> {
+  let blocked: string | null = null
+  let error: string | null = null
+  let dnsTrouble: string | null = null
+  let tried = 0
+  for (const find of lookups(target, resolver)) {
+    const found = await orAborted(find(), signal)
+    if (found === 'aborted') return { kind: 'no_answer', error: error ?? 'timeout' }
+    if (found.kind === 'temporary') dnsTrouble ??= 'DNS lookup failed'
+    for (const ip of found.kind === 'records' ? found.records : []) {
+      if (!mayConnect(ip)) {
+        blocked ??= ip
+        continue
+      }
+      if (tried++ === CONNECT_LIMITS.addresses) break
+      const outcome = await tryAddress(ip)
+      if (outcome.kind !== 'not_connected') return outcome
+      error = outcome.error
+      if (signal.aborted) return { kind: 'no_answer', error }
+    }
+  }
+  if (error === null && blocked !== null) return { kind: 'blocked', reason: blockedReason(target.host, blocked) }
+  return { kind: 'no_answer', error: error ?? dnsTrouble ?? 'host not found' }
+}
+
+const blockedReason = (host: string, ip: string) =>
+  host === ip ? `${ip} is not a public address` : `${host} resolves to ${ip}, which is not a public address`
+
+function lookups(target: PostTarget, resolver: Pick<Resolver, 'a' | 'aaaa'>): (() => Promise<Lookup<string>>)[] {
+  const { host, addresses } = target
+  if (addresses === null) return [() => resolver.a(host), () => resolver.aaaa(host)]
+  return [async () => ({ kind: 'records', records: addresses, ttlSeconds: 0, authentic: false })]
+}
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 'aborted'> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return resolve('aborted')
+    const onAbort = () => resolve('aborted')
+    signal.addEventListener('abort', onAbort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}

@@ -1,0 +1,31 @@
+import { openConnection } from './connection.ts'
+import { requestHead } from './request-bytes.ts'
+
+/** A page that is asked for in clear, by the address alone. */
+export interface ProbeJob {
+  ip: string
+  port: number
+  host: string
+  path: string
+  maxBytes: number
+  timeoutMs: number
+}
+
+/** → the text of the page, at most `maxBytes` of it; null when nothing with status 200 comes within the time. */
+export type Probe = (job: ProbeJob) => Promise<string | null>
+
+/** A probe from this thread. The owner of a name decides where it leads, so that the answer has the limits of every other
+ *  (limits.ts). No redirect followed. Never rejects, unless `host` or `path` do not fit into a request. */
+export const probeHttp: Probe = async ({ ip, port, host, path, maxBytes, timeoutMs }) => {
+  const end = AbortSignal.timeout(timeoutMs)
+  const hostHeader = port === 80 ? host : `${host}:${port}`
+  const parts = { method: 'GET', path, hostHeader, headers: {}, userAgent: 'Postrider', body: null } as const
+  const head = requestHead({ ...parts, keepsAlive: false })
+  const opened = await openConnection({ ip, port, host, trust: null }, timeoutMs, end)
+  if (opened.kind !== 'open') return null
+  const { connection } = opened
+  const exchanged = await connection.exchange({ head, body: null, keepBytes: maxBytes, signal: end })
+  connection.close()
+  if (exchanged.kind !== 'answered' || exchanged.answer.status !== 200) return null
+  return exchanged.answer.body.toString('latin1')
+}

@@ -1,0 +1,37 @@
+import { Buffer } from 'node:buffer'
+
+/** What goes out. */
+export interface RequestParts {
+  method: 'POST' | 'GET'
+  /** Path and query, as in a URL: ASCII without spaces. */
+  path: string
+  /** With the port when it is not the usual one. */
+  hostHeader: string
+  /** Names in any case. Host, Content-Length, Accept-Encoding and what belongs to the connection are ours. */
+  headers: Readonly<Record<string, string>>
+  userAgent: string
+  /** Null: none. */
+  body: Uint8Array | null
+  keepsAlive: boolean
+}
+
+/** → the head as bytes, with the empty line. Throws a TypeError on headers that HTTP cannot carry: a bug of ours. RFC 9112 §3 */
+export function requestHead(parts: RequestParts): Buffer {
+  const { method, path, hostHeader, body } = parts
+  const own = { 'user-agent': parts.userAgent, accept: '*/*' }
+  const lines = [`${method} ${path} HTTP/1.1`, `Host: ${hostHeader}`]
+  const given = Object.entries(parts.headers).filter(([name]) => !OURS.has(name.toLowerCase()))
+  const names = new Set(given.map(([name]) => name.toLowerCase()))
+  for (const [name, value] of Object.entries(own)) if (!names.has(name)) lines.push(`${name}: ${value}`)
+  for (const [name, value] of given) lines.push(`${name}: ${value}`)
+  lines.push('Accept-Encoding: identity', `Connection: ${parts.keepsAlive ? 'keep-alive' : 'close'}`)
+  if (body !== null) lines.push(`Content-Length: ${body.byteLength}`)
+  for (const [name] of given) if (!TOKEN.test(name)) throw new TypeError('a header name that HTTP cannot carry')
+  if (lines.some((line) => !LINE.test(line))) throw new TypeError('a header value that HTTP cannot carry')
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
+}
+
+/** Headers that we set ourselves, whatever the caller says. */
+const OURS = new Set(['host', 'content-length', 'accept-encoding', 'connection', 'transfer-encoding', 'expect'])
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const LINE = /^[\t\x20-\x7e\x80-\xff]*$/

@@ -1,0 +1,99 @@
+import type { StartMessage } from '../../os/supervisor.ts'
+import { createWorkMarks, type MarkMessage } from '../../os/work-board.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { createAddressGuard } from '../../platform/ip.ts'
+import { systemRandom } from '../../platform/random.ts'
+import { createResolver } from '../../platform/resolver.ts'
+import { createExchange, type Exchange } from './exchange.ts'
+import { probeHttp } from './probe.ts'
+import type { FromHttpsThread, HttpsKind, HttpsSettings, SentJob, ToHttpsThread } from './thread.ts'
+
+/** The thread that talks to HTTPS peers: jobs in, results out in batches. It has neither the store nor a secret; what is
+ *  signed was signed before. An error outside any job ends it, and the main thread starts another (thread.ts). */
+export function serveHttps(
+  post: (message: FromHttpsThread | MarkMessage) => void,
+  exchangeOf: (kind: HttpsKind) => Exchange = exchangeOfKind,
+): (message: unknown) => void {
+  let started: ReturnType<typeof open> | null = null
+  return (message) => {
+    const received = message as ToHttpsThread | StartMessage
+    if (received.kind === 'start') {
+      started = open(received, post, exchangeOf)
+      return post({ kind: 'ready' })
+    }
+    if (started === null) throw new Error('the thread must be started before it is given work')
+    for (const job of received.jobs) void started(job)
+  }
+}
+
+function open(
+  { board, settings }: StartMessage,
+  post: (message: FromHttpsThread | MarkMessage) => void,
+  exchangeOf: (kind: HttpsKind) => Exchange,
+) {
+  const { kinds } = settings as HttpsSettings
+  const marks = createWorkMarks(board, post)
+  const exchanges = new Map<string, Exchange>()
+  let results: Extract<FromHttpsThread, { kind: 'results' }>['results'] = []
+
+  let underWay = 0
+
+  const flush = () => {
+    post({ kind: 'results', results })
+    results = []
+  }
+  /** Made where the first request needs it: the built-in roots take some ms and some MB. */
+  const exchangeFor = (name: string): Exchange => {
+    const known = exchanges.get(name)
+    if (known !== undefined) return known
+    const made = exchangeOf(kinds[name]!)
+    exchanges.set(name, made)
+    return made
+  }
+  const perform = (job: SentJob): Promise<unknown> => {
+    const onWork = () => marks.working(job.id)
+    onWork()
+    return job.kind === null ? probeHttp(job.probe) : exchangeFor(job.kind)(job.exchange, onWork)
+  }
+
+  return async (job: SentJob) => {
+    marks.begin()
+    underWay++
+    let result: (typeof results)[number]
+    try {
+      result = { id: job.id, result: await perform(job) }
+    } catch (error) {
+      result = { id: job.id, failed: error instanceof Error ? error.message : String(error) }
+    } finally {
+      marks.finish()
+      underWay--
+    }
+    if (results.length === 0) {
+      if (underWay < FEW) setImmediate(flush)
+      else setTimeout(flush, BATCH_MS)
+    }
+    results.push(result)
+  }
+}
+
+function exchangeOfKind(kind: HttpsKind): Exchange {
+  const { allowed, dns } = kind
+  const resolver = createResolver({ ...dns, clock: systemClock, random: systemRandom, maxConcurrent: LOOKUPS })
+  const mayConnect = allowed === 'all addresses' ? () => true : createAddressGuard([...allowed])
+  return createExchange({ ...kind, resolver, mayConnect }).exchange
+}
+
+/** With so few under way a result is not held back to share a message with others. */
+const FEW = 4
+const BATCH_MS = 1
+
+/** Of one kind of request at once. More than may be under way of slow endpoints, so that silent name servers of some do not
+ *  keep the others waiting (webhooks/share.ts). */
+const LOOKUPS = 256
+
+declare const self: Worker
+
+if (!Bun.isMainThread) {
+  const answer = serveHttps((message) => self.postMessage(message))
+  self.onmessage = (event: MessageEvent) => answer(event.data)
+}

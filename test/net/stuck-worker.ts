@@ -1,0 +1,24 @@
+/** A thread for HTTPS that computes for ever, or ends, for certain URLs; real otherwise. */
+import { createExchange } from '../../src/net/https/exchange.ts'
+import { serveHttps } from '../../src/net/https/worker.ts'
+import { silentResolver } from '../support/api.ts'
+
+declare const self: Worker
+
+const answer = serveHttps(
+  (message) => self.postMessage(message),
+  (kind) => {
+    const { exchange } = createExchange({ ...kind, resolver: silentResolver, mayConnect: () => true })
+    return async (job, onWork) => {
+      if (job.url.endsWith('/exit')) process.exit(3)
+      if (job.url.endsWith('/spin')) for (;;);
+      if (job.url.endsWith('/spin-later')) {
+        await Bun.sleep(30)
+        onWork?.()
+        return /^(a+)+$/.test(`${'a'.repeat(60)}b`) as never
+      }
+      return exchange(job, onWork)
+    }
+  },
+)
+self.onmessage = (event: MessageEvent) => answer(event.data)
