@@ -34,18 +34,31 @@ export interface AttemptTools {
   onBug: (job: AttemptJob, error: unknown) => void
 }
 
+/** What an attempt says of itself while it runs, for when its thread ends in the midst of it. */
+export interface AttemptMarks {
+  /** It computes from now on. */
+  working(): void
+  /** The end of the mail goes out now: from here on the server may have taken it. */
+  committing(): void
+}
+
+const UNMARKED: AttemptMarks = { working: () => {}, committing: () => {} }
+
 /** One delivery, tried once: compose → sign → hosts in order → outcome. Ends at the first host that takes or refuses the
  *  mail; trouble with a host leads to the next, at most five and at most `timeouts.attemptMs` in all. Of several
  *  troubles the last reply counts, and without any reply the last fault. Test mail stops before the hosts. A mail
  *  that cannot be composed bounces soft with 5.6.0; a bug defers, with cause `internal`. Never rejects. */
-export function createAttempter(tools: AttemptTools): (job: AttemptJob) => Promise<AttemptResult> {
+export function createAttempter(
+  tools: AttemptTools,
+): (job: AttemptJob, marks?: AttemptMarks) => Promise<AttemptResult> {
   const mayConnect = tools.settings.allowPrivateDestinations ? () => true : createAddressGuard([])
-  return async (job) => {
+  return async (job, marks = UNMARKED) => {
+    marks.working()
     const startedAt = tools.clock.now()
     const startedMs = nowMs()
     const transcript = createTranscript(nowMs)
     const tlsSessions: TlsSession[] = []
-    const tried = await tryOnce({ job, tools, mayConnect, transcript, tlsSessions }).catch((error) => {
+    const tried = await tryOnce({ job, marks, tools, mayConnect, transcript, tlsSessions }).catch((error) => {
       tools.onBug(job, error)
       return { ...UNMET, outcome: internalFault(error) }
     })
@@ -62,6 +75,7 @@ export function createAttempter(tools: AttemptTools): (job: AttemptJob) => Promi
 /** What all steps of one attempt share. */
 interface Errand {
   job: AttemptJob
+  marks: AttemptMarks
   tools: AttemptTools
   mayConnect: (ip: string) => boolean
   transcript: Transcript
@@ -81,14 +95,14 @@ const UNMET = { peer: null, offered: null, tlsPolicy: 'none' } as const
 const MAX_OFFERS = 5
 
 async function tryOnce(errand: Errand): Promise<Tried> {
-  const { job, tools } = errand
+  const { job, marks, tools } = errand
   const { smarthost } = tools.settings
   const domain = domainOf(job.recipient)
   const route = job.sandbox || smarthost !== null ? null : await routeTo(domain, errand)
   // Signing costs more than all the rest, and mail that goes nowhere needs none.
   if (route?.kind === 'nowhere') return withoutPeer(route.outcome, errand)
 
-  const prepared = await tools.preparer.prepare(job).catch((error: Error) => error)
+  const prepared = await tools.preparer.prepare(job, marks.working).catch((error: Error) => error)
   if (prepared instanceof Error) return withoutPeer(unpreparable(prepared), errand)
   if (job.sandbox) return withoutPeer(simulatedOutcome(job.recipient, job.attempt), errand)
   const mail = toWire(prepared)
@@ -108,7 +122,7 @@ async function tryHosts(
   mail: WireMail,
   route: { domain: string | null; hosts: readonly string[]; authentic?: boolean },
 ): Promise<Tried> {
-  const { job, tools, transcript } = errand
+  const { job, marks, tools, transcript } = errand
   const { settings } = tools
   const { domain, hosts } = route
   const envelope = { returnPath: job.returnPath, recipient: job.recipient }
@@ -130,7 +144,15 @@ async function tryHosts(
     }
     for (const address of found.addresses) {
       const peer = peerOf(host, address, policy.proof, settings)
-      const offered = await tools.transport.offer({ peer, site, envelope, mail, transcript, budgetMs })
+      const offered = await tools.transport.offer({
+        peer,
+        site,
+        envelope,
+        mail,
+        transcript,
+        budgetMs,
+        onCommit: marks.committing,
+      })
       const session = domain === null ? null : tlsSessionOf(offered, peer, policy.name, job.mtaSts)
       if (session !== null) errand.tlsSessions.push(session)
       const outcome = outcomeOf(offered.answer, peerName(peer))

@@ -27,15 +27,29 @@ test('a mail whose policy cannot be read is put off, and no thread gets it', asy
     clock: systemClock,
     mtaStsOf: () => Promise.reject(new Error('the disk cannot be read')),
   })
-  const { outcome, attempt } = await attempts.attempt(JOB)
+  const { outcome, attempt } = (await attempts.attempt(JOB))!
   expect(outcome).toMatchObject({ kind: 'deferred', cause: { class: 'internal' } })
   expect(attempt).toMatchObject({ number: 2, outcome: 'deferred', mxHost: null })
   expect(submitted).toEqual([])
 })
 
-test('what a dead thread had is of unknown outcome, once', async () => {
+for (const [fate, outcome] of [
+  ['unknown', { kind: 'unknown', cause: { rule: 'worker-lost' } }],
+  ['not_sent', { kind: 'deferred', cause: { rule: 'worker-lost' } }],
+  ['too_slow', { kind: 'deferred', code: '4.6.0', cause: { class: 'content', rule: 'prepare-time' } }],
+] as const) {
+  test(`what an ended thread had is recorded once, ${fate}`, async () => {
+    const attempts = createAttempts({ submit: () => {}, clock: systemClock })
+    const ended = attempts.attempt(JOB)
+    const lost = { deliveryId: 'dlv_1', fate }
+    attempts.onLost([lost, lost, { ...lost, deliveryId: 'dlv_2' }])
+    expect((await ended)?.outcome).toMatchObject(outcome)
+  })
+}
+
+test('what an ended thread had not begun was not tried', async () => {
   const attempts = createAttempts({ submit: () => {}, clock: systemClock })
   const ended = attempts.attempt(JOB)
-  attempts.onLost(['dlv_1', 'dlv_1', 'dlv_2'])
-  expect((await ended).outcome).toMatchObject({ kind: 'unknown', cause: { rule: 'worker-lost' } })
+  attempts.onLost([{ deliveryId: 'dlv_1', fate: 'not_tried' }])
+  expect(await ended).toBeNull()
 })

@@ -3,23 +3,24 @@ import type { Outcome } from '../model/delivery.ts'
 import type { TlsSession } from '../model/tls-session.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
-import { internalFault } from './outcome.ts'
+import { internalFault, poisoned, WORKER_LOST_RULE } from './outcome.ts'
 import { unmetAttempt } from './unmet.ts'
-import type { Workers } from './workers.ts'
+import type { LostJob, Workers } from './workers.ts'
 
 /** Jobs and results of the delivery threads, brought together: the loop asks for an attempt and gets its result. */
 export interface Attempts {
-  /** Always resolves: with the result, with an unknown outcome when the thread that had the job died, or with a deferral
-   *  when nobody can say what the domain demands. */
-  attempt(job: AttemptJob): Promise<AttemptResult>
+  /** Always resolves: with the result; with null when the job was not tried after all; when its thread ended, with an
+   *  unknown outcome if the mail may have been sent and with a deferral if it was not; or with a deferral when nobody can
+   *  say what the domain demands. */
+  attempt(job: AttemptJob): Promise<AttemptResult | null>
   onResults(results: AttemptResult[]): void
-  onLost(deliveryIds: string[]): void
+  onLost(jobs: LostJob[]): void
 }
 
 interface UnderWay {
   job: AttemptJob
   startedAt: number
-  resolve: (result: AttemptResult) => void
+  resolve: (result: AttemptResult | null) => void
 }
 
 /** `submit` gets all jobs of one turn at once: one message to a thread costs as much as composing a small mail. What
@@ -40,7 +41,7 @@ export function createAttempts(options: {
     gathered = []
     submit(jobs)
   }
-  const give = (job: AttemptJob): Promise<AttemptResult> =>
+  const give = (job: AttemptJob): Promise<AttemptResult | null> =>
     new Promise((resolve) => {
       underWay.set(job.deliveryId, { job, startedAt: clock.now(), resolve })
       if (gathered.length === 0) queueMicrotask(flush)
@@ -69,21 +70,29 @@ export function createAttempts(options: {
     onResults: (results) => {
       for (const result of results) settle(result)
     },
-    onLost: (deliveryIds) => {
-      for (const id of deliveryIds) {
-        const waiting = underWay.get(id)
-        if (waiting !== undefined) settle(unmet(waiting.job, LOST, { ...waiting, endedAt: clock.now() }))
+    onLost: (jobs) => {
+      for (const { deliveryId, fate } of jobs) {
+        const waiting = underWay.get(deliveryId)
+        if (waiting === undefined) continue
+        if (fate !== 'not_tried') settle(unmet(waiting.job, LOST[fate](), { ...waiting, endedAt: clock.now() }))
+        else if (underWay.delete(deliveryId)) waiting.resolve(null)
       }
     },
   }
 }
 
-/** The thread died with the mail in its hands: perhaps delivered, perhaps not. */
+/** What the end of its thread makes of an attempt. */
 const LOST = {
-  kind: 'unknown',
+  unknown: () => ({ kind: 'unknown', ...WORKER_LOST }) as const,
+  not_sent: () => ({ kind: 'deferred', aboutRecipient: false, ...WORKER_LOST }) as const,
+  too_slow: () => poisoned('too_slow'),
+  ended_thread: () => poisoned('ended_thread'),
+}
+
+const WORKER_LOST = {
   code: '4.3.0',
   message: 'the delivery thread ended during the attempt',
-  cause: { class: 'internal', rule: 'worker-lost' },
+  cause: { class: 'internal', rule: WORKER_LOST_RULE },
 } as const
 
 /** No thread has, or will have, the job. */

@@ -25,6 +25,8 @@ export interface TlsFacts {
   version: string
   cipher: string
   problem: string | null
+  /** SHA-256 of the certificate that was shown, hex; '' for none. */
+  fingerprint?: string
 }
 
 /** Bytes out, replies in: one SMTP connection below the level of commands. Every wait has an end: the time-out it is
@@ -269,8 +271,12 @@ function replyLines({ code, enhanced, text }: Reply): string {
 function tlsFacts(socket: TLSSocket, { host, tlsa }: TlsRequest): TlsFacts {
   const problem =
     tlsa === undefined ? publicProblem(socket) : daneProblem(tlsa, shownBy(socket), host, systemClock.now())
-  return { version: socket.getProtocol() ?? 'TLS', cipher: socket.getCipher()?.name ?? 'unknown', problem }
+  const facts = { version: socket.getProtocol() ?? 'TLS', cipher: socket.getCipher()?.name ?? 'unknown', problem }
+  return problem === null ? facts : { ...facts, fingerprint: fingerprintOf(shownBy(socket)[0]) }
 }
+
+const fingerprintOf = (der: Uint8Array | undefined) =>
+  der === undefined ? '' : new Bun.CryptoHasher('sha256').update(der).digest('hex')
 
 /** What the public authorities, or those given in their place, say against the certificate. */
 function publicProblem(socket: TLSSocket): string | null {

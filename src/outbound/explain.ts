@@ -124,7 +124,8 @@ function siteWords(state: SiteState | null): string[] {
   if (state === null) return []
   const { site, limit, maxLimit, underWay, maxUnderWay, lowered, pausedUntil } = state
   const room = `Its servers count as the site ${site}, which gets ${limit} of at most ${maxLimit} connections at once.`
-  const why = lowered === null ? [] : [`They were made fewer ${iso(lowered.at)}, after: ${lowered.reason}.`]
+  const why =
+    lowered === null ? [] : [`The limit was lowered ${iso(lowered.at)}, after a reply of the class ${lowered.class}.`]
   const pause = pausedUntil === null ? [] : [`Since its trouble goes on, nothing is begun before ${iso(pausedUntil)}.`]
   const full =
     underWay < maxUnderWay

@@ -25,7 +25,8 @@ export const NO_EXTENSIONS: Extensions = {
 /** Text of the reply to EHLO, its lines joined by `\n`; the first is the greeting → Extensions. Keywords in any letter
  *  case; unknown ones are passed over; `AUTH=` of old servers counts as AUTH. Never throws. */
 export function readExtensions(text: string): Extensions {
-  const extensions: Extensions = { ...NO_EXTENSIONS }
+  const logins: string[] = []
+  const extensions: Extensions = { ...NO_EXTENSIONS, logins }
   for (const line of text.split('\n').slice(1)) {
     const [keyword = '', ...parameters] = line.trim().toUpperCase().split(/[ =]+/)
     switch (keyword) {
@@ -46,7 +47,7 @@ export function readExtensions(text: string): Extensions {
         extensions.maxSizeBytes = /^[1-9]\d{0,14}$/.test(parameters[0] ?? '') ? Number(parameters[0]) : null
         break
       case 'AUTH':
-        extensions.logins = [...extensions.logins, ...parameters]
+        for (const each of parameters) logins.push(each)
         break
     }
   }

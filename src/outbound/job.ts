@@ -67,6 +67,8 @@ export interface WorkerSettings {
   trustedDnsServers: readonly string[]
   deliveryPort: number
   smarthost: { host: string; port: number; implicitTls: boolean; user: string | null; password: string | null } | null
+  /** SHA-256 in hex of certificates or public keys of the smarthost, one of which it must show; none: the usual authorities. */
+  smarthostPins?: readonly string[]
   allowPrivateDestinations: boolean
   sourceAddress: string | null
   /** Kept open between two mails, at most. */
@@ -77,27 +79,32 @@ export interface WorkerSettings {
   taken: { folder: string; worker: string }
 }
 
+/** A job on its way into a thread. */
+export interface SentJob extends AttemptJob {
+  /** The cell of `sent` that is its own while it is under way; its work is marked by `slot + 1`. */
+  slot: number
+}
+
+/** What one thread is told at its start. */
+export interface ThreadSettings extends WorkerSettings {
+  /** A byte per slot: 1 = the end of the mail may have gone out, so that the server may have taken it. Written before. */
+  sent: SharedArrayBuffer
+  /** Its file of mails that servers have taken. */
+  takenPath: string
+}
+
 export type ToWorker =
-  | { kind: 'start'; settings: WorkerSettings }
-  | { kind: 'attempt'; jobs: AttemptJob[] }
+  | { kind: 'start'; board: SharedArrayBuffer | null; settings: ThreadSettings }
+  | { kind: 'attempt'; jobs: SentJob[] }
   /** What came of these is in the store. */
   | { kind: 'written'; deliveryIds: string[] }
-  /** Compose and sign, without sending: the raw view, the sandbox, sizes. */
-  | {
-      kind: 'compose'
-      requestId: number
-      content: Uint8Array
-      signingKeys: SigningKey[]
-      signedAt: number
-      own: OwnParts
-    }
   /** Finish what is under way, QUIT idle connections, then answer `stopped`. */
   | { kind: 'stop' }
 
 export type FromWorker =
   | { kind: 'ready' }
-  | { kind: 'results'; results: AttemptResult[] }
-  | { kind: 'composed'; requestId: number; raw: Uint8Array | null; error: string | null }
+  /** `costs`: of each sending domain since the last message, how long one mail took to prepare on average, ms. */
+  | { kind: 'results'; results: AttemptResult[]; costs: [domain: string, msPerMail: number][] }
   /** A bug inside: the job was deferred all the same, main writes the log. */
   | { kind: 'bug'; deliveryId: string; messageId: string; error: string }
   | { kind: 'stopped' }

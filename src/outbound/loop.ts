@@ -1,7 +1,8 @@
 import type { OwnPartsOf } from '../mail/own-parts.ts'
-import { shownHtml } from '../mail/shown-content.ts'
+import type { StoredMail } from '../mail/shown-content.ts'
 import type { Verp } from '../mail/verp.ts'
 import type { Outcome } from '../model/delivery.ts'
+import { isOwned, isReadyToSend } from '../model/domain.ts'
 import { isForwarded } from '../model/message.ts'
 import type { WallClock } from '../platform/clock.ts'
 import type { MintId } from '../platform/ids.ts'
@@ -18,6 +19,7 @@ import { createAdmission, GIVEN_UP } from './admission.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
 import { createLargeContents } from './large-contents.ts'
 import { internalFault } from './outcome.ts'
+import { createPoisonous } from './poisonous.ts'
 import { recordOf, type Tried, tellOf } from './record.ts'
 import { simulate } from './sandbox.ts'
 import { nextAttempt } from './schedule.ts'
@@ -58,8 +60,11 @@ const PAUSE_OF_RETRY = 0.8
 const RECORD_AGAIN_MS = 1_000
 
 export function createOutboundLoop(house: {
-  store: Pick<Store, 'deliveries'>
-  attempt: (job: AttemptJob) => Promise<AttemptResult>
+  store: Pick<Store, 'deliveries' | 'messages'>
+  /** Null = it was not tried after all. */
+  attempt: (job: AttemptJob) => Promise<AttemptResult | null>
+  /** For test mail whose recipient clicks. */
+  storedMail: Pick<StoredMail, 'part'>
   /** What came of an attempt is in the store. */
   written: (deliveryId: string) => void
   clock: WallClock
@@ -71,6 +76,8 @@ export function createOutboundLoop(house: {
   settings: {
     retryScheduleSeconds: readonly number[]
     maxAgeSeconds: number
+    /** Config `sending.require_verified_domain`. */
+    requireVerified: boolean
     maxInFlight: number
     maxPerDestination: number
     sites: Readonly<Record<string, ConfiguredTerms>>
@@ -79,6 +86,10 @@ export function createOutboundLoop(house: {
   resolver: Pick<Resolver, 'mx'>
   /** Something was told that webhooks may want. */
   wakeWebhooks: () => void
+  /** A message was given up because it kept its thread too long. */
+  onPoisonous?: () => void
+  /** Messages of an organization ended so many threads that its mail waits. */
+  onOrganizationWaits?: () => void
   /** A delivery of this message changed. */
   onChange: (messageId: string) => void
   log: Log
@@ -113,6 +124,21 @@ export function createOutboundLoop(house: {
   const giveUp = new AbortController()
   /** What waits for room waits no longer. */
   const leaving = new AbortController()
+  const poisonous = createPoisonous(store.messages, {
+    clock: clock.steady,
+    onGivenUp: (messageId) => {
+      log.error('a message was given up: preparing it took too long or ended its thread, twice', {
+        message_id: messageId,
+      })
+      house.onPoisonous?.()
+    },
+    onWait: (organizationId) => {
+      log.error('messages of one organization ended thread after thread: its mail waits for up to ten minutes', {
+        organization_id: organizationId,
+      })
+      house.onOrganizationWaits?.()
+    },
+  })
   const contents = createLargeContents(store.deliveries, clock, house.memory ?? ampleMemory)
 
   const tick = async (): Promise<number | null> => {
@@ -175,8 +201,11 @@ export function createOutboundLoop(house: {
   /** One claim to its record. Never rejects. */
   const carry = async (claim: ClaimedDelivery, way: Way): Promise<void> => {
     const startedAt = clock.now()
-    const tried = await attemptOrExpire(claim, way)
-    if (tried === null) return giveBack(claim, way)
+    const waitMs = way === GIVEN_UP ? 0 : poisonous.waitMs(claim.message.organizationId)
+    if (waitMs > 0) return giveBack(claim, way, startedAt + waitMs)
+    const ended = await attemptOrExpire(claim, way)
+    if (ended === null) return giveBack(claim, way, clock.now())
+    const tried = await poisonous.judge(claim.message, ended)
     const { outcome, attempt } = tried
     admission.ended(way, { outcome, reached: attempt.mxHost !== null, startedAt })
     const verdict = decide(claim, outcome)
@@ -189,10 +218,14 @@ export function createOutboundLoop(house: {
     const now = clock.now()
     if (expiresAt !== null && now >= expiresAt) return expired(claim, 'expires_in', now)
     if (way === GIVEN_UP) return expired(claim, 'max_age', now)
+    if (settings.requireVerified && !maySend(claim)) return notVerified(claim, now)
+    const refused = poisonous.refusal(claim.message.id)
+    if (refused !== null) return untried(claim, refused, now)
     const attempted = contents.during(claim, way.site, leaving.signal, async (content) => {
       // The content goes over to a thread; what a rehearsal needs of it is looked at before.
-      const reactions = claim.message.mode === 'test' ? reactionsTo(claim, content) : []
-      return { ...(await house.attempt(toJob(claim, content, way))), reactions }
+      const reactions = claim.message.mode === 'test' ? await reactionsTo(claim, content) : []
+      const attempted = await house.attempt(toJob(claim, content, way))
+      return attempted === null ? null : { ...attempted, reactions }
     })
     return attempted.catch((error) => {
       log.error('a content cannot be read', { delivery_id: claim.delivery.id, error })
@@ -200,13 +233,26 @@ export function createOutboundLoop(house: {
     })
   }
 
-  /** A large mail found no room: it is due again as if nothing had been. */
-  const giveBack = async ({ delivery }: ClaimedDelivery, way: Way): Promise<void> => {
+  /** A large mail found no room, the thread ended over another, or its organization has to wait: it is due again at `dueAt`
+   *  as if nothing had been. */
+  const giveBack = async ({ delivery }: ClaimedDelivery, way: Way, dueAt: number): Promise<void> => {
     const { id, attempts: attempt } = delivery
     admission.returned(way)
     await store.deliveries
-      .release([{ id, attempt, worker: house.workerId }], clock.now())
+      .release([{ id, attempt, worker: house.workerId }], dueAt)
       .catch((error) => log.error('a delivery waits for the end of its lease', { delivery_id: id, error }))
+  }
+
+  /** Only who clicks looks at the mail; without its HTML there is a link in its place. */
+  const reactionsTo = async ({ delivery, message }: ClaimedDelivery, content: Uint8Array) => {
+    const reactions = simulate(delivery.email).then
+    if (!reactions.includes('clicked')) return reactions.map((reaction) => ({ reaction, html: null }))
+    const html = await house.storedMail.part(content, 'html', message.organizationId).catch((error) => {
+      log.warn('test mail could not be read', { delivery_id: delivery.id, error })
+      return null
+    })
+    const text = html === null ? null : new TextDecoder().decode(html)
+    return reactions.map((reaction) => ({ reaction, html: text }))
   }
 
   const toJob = (
@@ -293,15 +339,21 @@ function expired(claim: ClaimedDelivery, rule: 'expires_in' | 'max_age', now: nu
   return untried(claim, outcome, now)
 }
 
+/** Live mail goes out while its domain is proved, forwarded mail while it is owned. It was so when the mail was accepted; a
+ *  month may lie between that and the time it is scheduled for. */
+function maySend({ message, ownership }: ClaimedDelivery): boolean {
+  if (message.mode === 'test' || ownership === null) return true
+  return isForwarded(message) ? isOwned(ownership, true) : isReadyToSend(ownership)
+}
+
+function notVerified(claim: ClaimedDelivery, now: number): Tried {
+  const cause = { class: 'not_verified', rule: 'domain_not_verified' }
+  const message = `${claim.domainName} is not verified any more`
+  return untried(claim, { kind: 'bounced', bounceType: 'soft', code: '5.7.1', message, cause }, now)
+}
+
 /** No thread was given the mail. */
 function untried({ delivery }: ClaimedDelivery, outcome: Exclude<Outcome, { kind: 'delivered' }>, now: number): Tried {
   const attempt = unmetAttempt(outcome, { number: delivery.attempts, startedAt: now, endedAt: now })
   return { outcome, attempt, reactions: [] }
-}
-
-function reactionsTo({ delivery }: ClaimedDelivery, content: Uint8Array): Tried['reactions'] {
-  const reactions = simulate(delivery.email).then
-  if (reactions.length === 0) return []
-  const html = shownHtml(content)
-  return reactions.map((reaction) => ({ reaction, html }))
 }

@@ -52,6 +52,29 @@ export function unpreparable(error: Error): Outcome {
   return { kind: 'bounced', bounceType: 'soft', code: '5.6.0', message, cause }
 }
 
+/** Rule of the cause of an attempt whose thread ended. */
+export const WORKER_LOST_RULE = 'worker-lost'
+
+/** Preparing the mail kept its thread longer than it may, or ended it: tried once more. */
+export function poisoned(why: 'too_slow' | 'ended_thread'): Extract<Outcome, { kind: 'deferred' }> {
+  const { message, rule } = POISON[why]
+  return { kind: 'deferred', code: '4.6.0', message, aboutRecipient: false, cause: { class: 'content', rule } }
+}
+
+/** The same for the second time: it never will be a mail. The address is fine (contract §4 c). */
+export function poisonedAgain({ message, cause }: Pick<Poison, 'message' | 'cause'>): Poison {
+  return { kind: 'bounced', bounceType: 'soft', code: '5.6.0', message, cause }
+}
+
+export const isPoisoned = (rule: string | undefined) => Object.values(POISON).some((poison) => poison.rule === rule)
+
+type Poison = Extract<Outcome, { kind: 'bounced' }>
+
+const POISON = {
+  too_slow: { rule: 'prepare-time', message: 'the message took too long to prepare' },
+  ended_thread: { rule: 'prepare-crash', message: 'the message ended the thread that prepared it' },
+}
+
 /** A bug of ours: tried again, since the next version may have it no more. */
 export function internalFault(error: unknown): Extract<Outcome, { kind: 'deferred' }> {
   const message = `internal error: ${error instanceof Error ? error.message : String(error)}`

@@ -1,4 +1,3 @@
-import { isPublicUnicast } from '../platform/ip.ts'
 import type { TlsaRecord } from '../platform/resolver.ts'
 import { tlsaKey } from './dane.ts'
 import type { WorkerSettings } from './job.ts'
@@ -32,14 +31,14 @@ export function peerName(peer: Peer): string {
 }
 
 /** Host, address, what its connection must prove and the operator's settings → Peer. With a smarthost every mail goes to
- *  it, and its login may demand more; without one the port is the delivery port and TLS is taken when offered. */
+ *  it, its login demands proof of who it is, and its pins are the proof where there are some; without one the port is the delivery port and TLS is taken when offered. */
 export function peerOf(
   host: string,
   address: string,
   proof: Pick<Peer, 'demand' | 'tlsa'>,
   settings: PeerSettings,
 ): Peer {
-  const { smarthost } = settings
+  const { smarthost, smarthostPins = [] } = settings
   if (smarthost === null) {
     return { host, address, port: settings.deliveryPort, tls: 'starttls', ...proof, login: null }
   }
@@ -50,7 +49,9 @@ export function peerOf(
     address,
     port: smarthost.port,
     tls: smarthost.implicitTls ? 'implicit' : 'starttls',
-    demand: proof.demand !== 'none' || login === null ? proof.demand : demandForPassword(address),
+    ...(smarthostPins.length > 0
+      ? { demand: 'verified', tlsa: pinned(smarthostPins) }
+      : { ...proof, demand: login === null || proof.demand !== 'none' ? proof.demand : demandForPassword(address) }),
     login,
   }
 }
@@ -62,11 +63,27 @@ export function familiesOf({ sourceAddress }: PeerSettings): (4 | 6)[] {
   return sourceAddress.includes(':') ? [6] : [4]
 }
 
-type PeerSettings = Pick<WorkerSettings, 'smarthost' | 'deliveryPort' | 'sourceAddress'>
+type PeerSettings = Pick<WorkerSettings, 'smarthost' | 'smarthostPins' | 'deliveryPort' | 'sourceAddress'>
 
-/** Where a password may be spoken: on this machine even in clear, in the operator's own network encrypted (inner
- *  servers seldom have a certificate that anybody could verify), beyond only to a server that has proven its name. */
+/** Where a password may be sent: on this machine even in clear, anywhere else only to a server that has proven its name. A
+ *  private address proves nothing: whoever can answer for it there would get the password. */
 function demandForPassword(address: string): Peer['demand'] {
-  if (address === '::1' || address.startsWith('127.')) return 'none'
-  return isPublicUnicast(address) ? 'verified' : 'encrypted'
+  return address === '::1' || address.startsWith('127.') ? 'none' : 'verified'
 }
+
+/** SHA-256 fingerprints (hex) of certificates or of their public keys → TLSA records that say the same: names and dates do not
+ *  count then. RFC 7671 §5.1 */
+function pinned(fingerprints: readonly string[]): TlsaRecord[] {
+  return fingerprints.flatMap((fingerprint) =>
+    [WHOLE, PUBLIC_KEY].map((selector) => ({
+      usage: DANE_EE,
+      selector,
+      matchingType: SHA_256,
+      certificate: new Uint8Array(Buffer.from(fingerprint, 'hex')),
+    })),
+  )
+}
+
+const DANE_EE = 3
+const [WHOLE, PUBLIC_KEY] = [0, 1]
+const SHA_256 = 1

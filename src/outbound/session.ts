@@ -160,6 +160,14 @@ function unmetDemand(peer: Peer, tls: TlsFacts | null): Fault | null {
     return { class: 'tls', code: '4.7.4', message, tls: 'starttls-not-supported' }
   }
   if (peer.demand === 'encrypted' || tls.problem === null) return null
+  if (peer.login !== null) {
+    return {
+      class: 'tls',
+      code: '4.7.5',
+      message: `the password was not sent: ${peerName(peer)} did not prove its name: ${tls.problem}. The SHA-256 fingerprint of its certificate is ${tls.fingerprint}; if that is the right one, set delivery.smarthost_certificates`,
+      tls: certificateFailure(tls.problem),
+    }
+  }
   return {
     class: 'tls',
     code: '4.7.5',

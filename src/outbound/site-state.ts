@@ -11,8 +11,9 @@ export interface SiteState {
   /** Deliveries under way, and how many there may be: some of them wait for a connection. */
   underWay: number
   maxUnderWay: number
-  /** Why and when (ms UTC) the limit was last lowered; null = it never was, as far as is remembered. */
-  lowered: { reason: string; at: number } | null
+  /** The class of the reply (mail/bounce-class.ts) after which the limit was last lowered, and when (ms UTC); null = it
+   *  never was, as far as is remembered. Its text is not kept: it was said to somebody, and may name him. */
+  lowered: { class: string; at: number } | null
   /** ms UTC; null = no pause. */
   pausedUntil: number | null
 }

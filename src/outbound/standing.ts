@@ -1,4 +1,5 @@
 import type { Outcome } from '../model/delivery.ts'
+import { isPoisoned, WORKER_LOST_RULE } from './outcome.ts'
 import type { SiteTerms } from './site-terms.ts'
 
 /** How one site has behaved, and what it gets for it: connections grow by one after a run of mails that went through,
@@ -15,7 +16,8 @@ export interface Standing {
   /** Troubles without a good outcome between them; those of one moment count once. */
   strikes: number
   struckAt: number
-  lowered: { reason: string; at: number } | null
+  /** The class alone: every organization that sends to the destination sees this. */
+  lowered: { class: string; at: number } | null
   pausedUntil: number
   /** Mails that may start now, where the minute has a limit. */
   tokens: number
@@ -85,7 +87,7 @@ function strike(
   standing.struckAt = now
   standing.strikes++
   standing.limit = Math.max(1, Math.floor(standing.limit / 2))
-  standing.lowered = { reason: outcome.message.slice(0, 500), at: now }
+  standing.lowered = { class: outcome.cause.class, at: now }
   if (standing.strikes < 2) return
   const pauseMs = Math.min(PAUSE_MS * 2 ** (standing.strikes - 2), LONGEST_PAUSE_MS, longestPauseMs(standing.strikes))
   standing.pausedUntil = now + pauseMs
@@ -97,9 +99,11 @@ function isTrouble(outcome: Outcome): outcome is Exclude<Outcome, { kind: 'deliv
 }
 
 /** A policy of one domain or `require_tls` of one message asked for more TLS than there was (host-policy.ts,
- *  session.ts): other mail to the site is none the worse for it. */
+ *  session.ts), or one of our threads ended: other mail to the site is none the worse for it. */
 function isOurDemand(outcome: Outcome): boolean {
-  return outcome.kind === 'deferred' && /^(tls|mta_sts|dane):/.test(outcome.cause.rule)
+  if (outcome.kind !== 'deferred') return false
+  const { rule } = outcome.cause
+  return /^(tls|mta_sts|dane):/.test(rule) || isPoisoned(rule) || rule === WORKER_LOST_RULE
 }
 
 /** How many mails the minute leaves, and when (ms UTC) the next may start if none. */

@@ -28,7 +28,15 @@ export const takenFolder = (dataDir: string) => join(dataDir, 'taken')
  *  which a later one takes over, the one that is free for longest first: the file is as large as most were ever open at once,
  *  a note is one short write, and an address stands there no longer than some mails more. */
 export function createTaken(folder: string, worker: string, quietMs = QUIET_MS): Taken {
-  const path = join(folder, `${worker}.${Buffer.from(systemRandom.bytes(8)).toString('hex')}`)
+  return createTakenAt(takenPath(folder, worker), quietMs)
+}
+
+/** A new name in the folder. */
+export const takenPath = (folder: string, worker: string) =>
+  join(folder, `${worker}.${Buffer.from(systemRandom.bytes(8)).toString('hex')}`)
+
+/** The same, in the file `path`. */
+export function createTakenAt(path: string, quietMs = QUIET_MS): Taken {
   const places = new Map<string, number>()
   const bytes = Buffer.alloc(PLACE_BYTES)
   let free: number[] = []
@@ -80,6 +88,24 @@ export function createTaken(folder: string, worker: string, quietMs = QUIET_MS):
       file = null
     },
   }
+}
+
+/** One such file, of a thread that has ended → its notes, also those that no longer count; [] when there is none. Throws the
+ *  error of the disk. */
+export function notesAt(path: string): Note[] {
+  try {
+    return notesIn(readFileSync(path))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Removes the file of a thread that has ended. One that stays is read at the next start, and changes nothing then. */
+export function removeNotes(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {}
 }
 
 /** A folder of such files → of each its notes, and by whom: those that no longer count are among them, those that were torn

@@ -19,8 +19,7 @@ export interface Envelope {
  *  fault or 421 is closed. Throws on control characters in an address: they must have been refused at the door. */
 export async function offerMail(
   session: Session,
-  envelope: Envelope,
-  mail: WireMail,
+  { envelope, mail, onCommit }: { envelope: Envelope; mail: WireMail; onCommit?: () => void },
   timeouts: Timeouts,
 ): Promise<Answer | 'stale'> {
   const unfit = misfit(session, envelope, mail)
@@ -34,7 +33,7 @@ export async function offerMail(
     ? await pipelined(session, commands, timeouts, isReused)
     : await inLockstep(session, commands, timeouts, isReused)
   if (envelopeAnswer !== null) return envelopeAnswer
-  return sendContent(session, mail, timeouts)
+  return sendContent(session, mail, timeouts, onCommit)
 }
 
 /** Blocks of a big mail; a small one goes out in one write, dot included. */
@@ -178,7 +177,7 @@ function refused(session: Session, stage: Stage, reply: Reply): Answer {
   return { kind: 'reply', stage, reply }
 }
 
-async function sendContent(session: Session, mail: WireMail, timeouts: Timeouts): Promise<Answer> {
+async function sendContent(session: Session, mail: WireMail, timeouts: Timeouts, onCommit = () => {}): Promise<Answer> {
   const { dialogue } = session
   const { bytes } = mail
   const shown = `<${mail.sizeBytes} bytes>`
@@ -191,6 +190,7 @@ async function sendContent(session: Session, mail: WireMail, timeouts: Timeouts)
     const fault = await dialogue.drained(timeouts.blockMs)
     if (fault !== null) return earlyEnd(session, fault)
   }
+  onCommit()
   dialogue.say(sent === 0 ? bytes : bytes.subarray(sent), shown)
   dialogue.deadlineMs = Number.POSITIVE_INFINITY
 

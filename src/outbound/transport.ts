@@ -17,6 +17,8 @@ export interface Offer {
   transcript: Transcript
   /** How much of `timeouts.attemptMs` is left for this server; the caller takes the time. */
   budgetMs: number
+  /** The end of the mail goes out now. */
+  onCommit?: () => void
 }
 
 /** What the server said, and over which connection. Times are on performance.now(). */
@@ -114,7 +116,7 @@ async function offerOnce(connections: Connections, options: SessionOptions, offe
 function speak(session: Session, offer: Offer, options: SessionOptions, deadlineMs: number): Promise<Answer | 'stale'> {
   session.dialogue.transcript = offer.transcript
   session.dialogue.deadlineMs = deadlineMs
-  return offerMail(session, offer.envelope, offer.mail, options.timeouts)
+  return offerMail(session, offer, options.timeouts)
 }
 
 function offered(answer: Answer, session: Session, startedMs: number): Offered {

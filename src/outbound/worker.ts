@@ -1,41 +1,40 @@
+import { createWorkMarks } from '../os/work-board.ts'
 import { systemClock } from '../platform/clock.ts'
 import { createCollector } from '../platform/collector.ts'
 import { systemRandom } from '../platform/random.ts'
 import { createResolver } from '../platform/resolver.ts'
 import { createAttempter } from './attempt.ts'
 import { createGate } from './gate.ts'
-import type { AttemptJob, AttemptResult, FromWorker, ToWorker, WorkerSettings } from './job.ts'
+import type { AttemptJob, AttemptResult, FromWorker, SentJob, ThreadSettings, ToWorker } from './job.ts'
 import { createPreparer } from './prepare.ts'
 import { createSignRsa } from './system-rsa.ts'
-import { createTaken } from './taken.ts'
+import { createTakenAt } from './taken.ts'
 import { timeoutsWithin } from './timeouts.ts'
 import { createTransport } from './transport.ts'
 
-/** Sends one message to the main thread; `transfer` hands buffers over without copying. */
-type Post = (message: FromWorker, transfer?: ArrayBuffer[]) => void
+/** Sends one message to the main thread. */
+type Post = (message: FromWorker) => void
 
 /** A delivery thread: jobs in, results out in batches. Many deliveries at once, but per site no more than have a
  *  connection, and a few that wait for one composed and signed. What a server has taken is noted at once (taken.ts); where it
- *  cannot be, the mail keeps its place until the store knows of it, so that few come twice after a kill. A bug in a job
- *  defers that job; an error outside any job ends the thread, and main starts another (workers.ts). Answers every message;
- *  `attempt` before `start` throws. */
+ *  cannot be, the mail keeps its place until the store knows of it, so that few come twice after a kill. Each delivery marks
+ *  its work in shared memory, for the case that this thread is ended in the midst of it. A bug in a job defers that job; an
+ *  error outside any job ends the thread, and main starts another (workers.ts). `attempt` before `start` throws. */
 function createWorkerDesk(post: Post): (message: ToWorker) => void {
-  let room: ReturnType<typeof openRoom> | null = null
+  let work: ReturnType<typeof openWork> | null = null
   return (message) => {
     if (message.kind === 'start') {
-      room = openRoom(message.settings, post)
+      work = openWork(message.settings, message.board, post)
       return post({ kind: 'ready' })
     }
-    if (room === null) throw new Error('a worker must be started before it is given work')
+    if (work === null) throw new Error('a worker must be started before it is given work')
     switch (message.kind) {
       case 'attempt':
-        return room.attempt(message.jobs)
+        return work.attempt(message.jobs)
       case 'written':
-        return room.written(message.deliveryIds)
-      case 'compose':
-        return room.compose(message)
+        return work.written(message.deliveryIds)
       case 'stop':
-        return void room.stop().then(() => post({ kind: 'stopped' }))
+        return void work.stop().then(() => post({ kind: 'stopped' }))
     }
   }
 }
@@ -49,7 +48,7 @@ const BATCH_MS = 5
 const LARGE_BYTES = 2 ** 20
 const LOOSE_BYTES = 16 * 2 ** 20
 
-function openRoom(settings: WorkerSettings, post: Post) {
+function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, post: Post) {
   const resolver = createResolver({
     servers: settings.dnsServers,
     trustedServers: settings.trustedDnsServers,
@@ -59,12 +58,21 @@ function openRoom(settings: WorkerSettings, post: Post) {
   const { hostname, sourceAddress, idleSessions: maxIdle } = settings
   const timeouts = timeoutsWithin(settings.longestWaitMs)
   const transport = createTransport({ hostname, sourceAddress, timeouts, maxIdle })
-  const preparer = createPreparer(createSignRsa(() => performance.now()))
+  const costs = new Map<string, { ms: number; mails: number }>()
+  const preparer = createPreparer(
+    createSignRsa(() => performance.now()),
+    (domain, ms) => {
+      const cost = costs.get(domain) ?? { ms: 0, mails: 0 }
+      costs.set(domain, { ms: cost.ms + ms, mails: cost.mails + 1 })
+    },
+  )
   const lanes = createGate()
   const letGo = createCollector(LOOSE_BYTES)
   /** Deliveries whose place at their site is held. */
   const held = new Map<string, string>()
-  const taken = createTaken(settings.taken.folder, settings.taken.worker)
+  const taken = createTakenAt(settings.takenPath)
+  const marks = createWorkMarks(board, () => {})
+  const sent = new Uint8Array(settings.sent)
   const attempt = createAttempter({
     settings,
     clock: systemClock,
@@ -83,8 +91,10 @@ function openRoom(settings: WorkerSettings, post: Post) {
 
   const flush = () => {
     flushPlanned = false
-    if (results.length > 0) post({ kind: 'results', results })
+    const costOf = [...costs].map(([domain, { ms, mails }]): [string, number] => [domain, ms / mails])
+    if (results.length > 0 || costOf.length > 0) post({ kind: 'results', results, costs: costOf })
     results = []
+    costs.clear()
     if (underWay === 0) whenEmpty?.()
   }
   const planFlush = () => {
@@ -96,22 +106,29 @@ function openRoom(settings: WorkerSettings, post: Post) {
   /** The death of the process would not send it again. */
   const isSafe = ({ sandbox }: AttemptJob, { deliveryId, outcome, attempt }: AttemptResult) =>
     outcome.kind !== 'delivered' || sandbox || taken.note({ deliveryId, outcome, attempt })
-  const run = async (job: AttemptJob) => {
+  const run = async (job: SentJob) => {
+    marks.begin()
     const { site: lane, connections } = job.way
     const place = lanes.enter(lane, connections + AHEAD)
     if (place !== undefined) await place
     const sizeBytes = job.content.byteLength
-    const result = await attempt(job)
+    const result = await attempt(job, {
+      working: () => marks.working(job.slot + 1),
+      committing: () => {
+        sent[job.slot] = 1
+      },
+    })
     if (sizeBytes >= LARGE_BYTES) letGo(sizeBytes)
     if (isSafe(job, result)) lanes.leave(lane)
     else held.set(job.deliveryId, lane)
     results.push(result)
     underWay--
+    marks.finish()
     planFlush()
   }
 
   return {
-    attempt(jobs: readonly AttemptJob[]) {
+    attempt(jobs: readonly SentJob[]) {
       underWay += jobs.length
       for (const job of jobs) void run(job)
     },
@@ -121,17 +138,6 @@ function openRoom(settings: WorkerSettings, post: Post) {
         const lane = held.get(id)
         if (lane !== undefined && held.delete(id)) lanes.leave(lane)
       }
-    },
-    compose({ requestId, ...job }: Extract<ToWorker, { kind: 'compose' }>) {
-      let raw: Uint8Array<ArrayBuffer>
-      try {
-        raw = joined(preparer.prepareNow(job))
-      } catch (error) {
-        return post({ kind: 'composed', requestId, raw: null, error: textOf(error) })
-      }
-      const sizeBytes = raw.byteLength
-      post({ kind: 'composed', requestId, raw, error: null }, [raw.buffer])
-      if (sizeBytes >= LARGE_BYTES) letGo(sizeBytes)
     },
     async stop() {
       if (underWay > 0 || results.length > 0) {
@@ -146,22 +152,11 @@ function openRoom(settings: WorkerSettings, post: Post) {
   }
 }
 
-/** In a buffer of its own, which can be handed to another thread. */
-function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.byteLength
-  }
-  return bytes
-}
-
 const textOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
 declare const self: Worker
 
 if (!Bun.isMainThread) {
-  const answer = createWorkerDesk((message, transfer) => self.postMessage(message, transfer ?? []))
+  const answer = createWorkerDesk((message) => self.postMessage(message))
   self.onmessage = (event: MessageEvent<ToWorker>) => answer(event.data)
 }

@@ -1,9 +1,12 @@
-import { NOTHING_OWN, type OwnParts } from '../mail/own-parts.ts'
-import { backoffMs } from '../platform/backoff.ts'
+import { createSupervisor, type PoolEvent, type RunnerEnd, type Supervised } from '../os/supervisor.ts'
+import { threadRunner } from '../os/thread-pool.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
-import { systemRandom } from '../platform/random.ts'
-import type { AttemptJob, AttemptResult, FromWorker, JobWay, SigningKey, ToWorker, WorkerSettings } from './job.ts'
+import { createCostlyDomains } from './costly-domains.ts'
+import type { AttemptJob, AttemptResult, FromWorker, JobWay, ToWorker, WorkerSettings } from './job.ts'
+
+import { createJobSlots, type JobSlots } from './job-slots.ts'
+import { notesAt, removeNotes, takenPath } from './taken.ts'
 
 /** The delivery threads as the main thread sees them. */
 export interface Workers {
@@ -15,53 +18,85 @@ export interface Workers {
   submit(jobs: readonly AttemptJob[]): void
   /** What came of it is in the store: its thread need not remember it any longer. */
   written(deliveryId: string): void
-  /** Content → the signed mail, as the recipient with these parts of his own gets it. Rejects when it cannot be
-   *  composed. */
-  compose(content: Uint8Array, signingKeys: SigningKey[], signedAt: number, own?: OwnParts): Promise<Uint8Array>
   /** Jobs given and not yet answered. */
   underWay(): number
-  /** Lets the threads finish for at most `timeoutMs`, then ends them; jobs without an answer are told as lost. */
+  /** Threads that run, and jobs that wait for one to start. */
+  state(): { runners: number; waiting: number; underWay: number }
+  /** Lets the threads finish for at most `timeoutMs`, then ends them; jobs without an answer come back as lost. */
   stop(timeoutMs: number): Promise<void>
 }
 
-/** `count` threads from `spawn` → Workers. A thread that dies is replaced, at once the first time and later and later
- *  when it goes on dying; `onLost` gets the deliveries it had, whose fate nobody knows. Results come as they were
- *  batched. Neither callback may throw. */
-export function createWorkers(options: {
+/** A job whose thread ended before it was answered, and what is certain of it:
+ *  - `too_slow`: it kept the thread longer than it may. Nothing was sent.
+ *  - `ended_thread`: the thread ended by itself while it had the job. Nothing was sent.
+ *  - `not_sent`: nothing was sent, and why the thread ended is not known: it may be this job's fault.
+ *  - `not_tried`: nothing was sent, and another job is at fault: as if it had never been given.
+ *  - `unknown`: the server may have taken the mail. */
+export interface LostJob {
+  deliveryId: string
+  fate: 'too_slow' | 'ended_thread' | 'not_sent' | 'not_tried' | 'unknown'
+}
+
+export interface WorkersOptions {
   spawn: () => Worker
   count: number
   settings: WorkerSettings
+  /** The longest a delivery may keep its thread without a turn of the event loop. */
+  computeMs?: number
   clock: Clock
   log: Log
   onResults: (results: AttemptResult[]) => void
-  onLost: (deliveryIds: string[]) => void
-}): Workers {
-  const { spawn, count, settings, clock, log, onResults, onLost } = options
-  const threads: Thread[] = []
-  const composing = new Map<number, Composing>()
+  onLost: (jobs: LostJob[]) => void
+  onEvent?: (event: PoolEvent) => void
+}
+
+/** `count` threads from `spawn` → Workers. A thread that dies, or that a delivery keeps too long, is replaced, at once the
+ *  first time and later and later when it goes on dying without work. What a server had taken of its mails is read from
+ *  its file (taken.ts) and comes as a result; `onLost` gets the others. Results come as they were batched. No callback may
+ *  throw. */
+export function createWorkers(options: WorkersOptions): Workers {
+  const { count, settings, clock, log, onResults, onLost, computeMs = COMPUTE_MS } = options
+  const orphans = new Map<string, Set<string>>()
+  const costly = createCostlyDomains(() => clock.now())
   let held: AttemptJob[] = []
   let written: string[] = []
-  let lastRequestId = 0
-  let deaths = 0
+  let failedStarts = 0
   let stopping = false
   let readyCount = 0
   const ready = Promise.withResolvers<void>()
   ready.promise.catch(() => {})
   const ended = new AbortController()
+  const judging = new Set<Promise<void>>()
 
-  const start = () => {
-    const worker = spawn()
-    const thread: Thread = { worker, jobs: new Set(), unwritten: new Set(), stopped: Promise.withResolvers() }
-    threads.push(thread)
-    worker.addEventListener('message', (event: MessageEvent<FromWorker>) => hear(thread, event.data))
-    worker.addEventListener('error', (event: ErrorEvent) => {
-      log.error('delivery thread failed', { error: event.message })
-      event.preventDefault()
-      worker.terminate()
-      died(thread)
-    })
-    worker.addEventListener('close', () => died(thread))
-    send(thread, { kind: 'start', settings })
+  const supervisor = createSupervisor<Thread>({
+    name: 'delivery',
+    start: threadRunner(options.spawn),
+    computeMs,
+    settingsOf: ({ slots, path }) => ({ ...settings, sent: slots.sent, takenPath: path }),
+    clock,
+    log,
+    isBusy: ({ slots }) => slots.used() > 0,
+    onMessage: (runner, message) => hear(runner.state, message as FromWorker),
+    onEnd: ({ state }, end) => {
+      state.stopped.resolve()
+      const judged: Promise<void> = judge(state, end).finally(() => judging.delete(judged))
+      judging.add(judged)
+      if (!end.wasReady) failedStarts++
+      if (failedStarts >= GIVE_UP_START && readyCount < count) {
+        ready.reject(new Error('the delivery threads do not start'))
+      }
+      fill()
+    },
+    onMayStart: () => fill(),
+    onEvent: options.onEvent,
+  })
+
+  const fill = () => {
+    while (!stopping && supervisor.mayStart() && supervisor.runners.length < count) {
+      const path = takenPath(settings.taken.folder, settings.taken.worker)
+      supervisor.start({ slots: createJobSlots(), unwritten: new Set(), stopped: Promise.withResolvers(), path })
+    }
+    if (supervisor.runners.length === 0) return
     const jobs = held
     held = []
     if (jobs.length > 0) submit(jobs)
@@ -70,17 +105,16 @@ export function createWorkers(options: {
   const hear = (thread: Thread, message: FromWorker) => {
     switch (message.kind) {
       case 'ready':
+        failedStarts = 0
         if (++readyCount >= count) ready.resolve()
         return
       case 'results':
-        deaths = 0
         for (const { deliveryId } of message.results) {
-          thread.jobs.delete(deliveryId)
+          thread.slots.free(deliveryId)
           thread.unwritten.add(deliveryId)
         }
+        for (const [domain, ms] of message.costs) costly.learned(domain, ms)
         return onResults(message.results)
-      case 'composed':
-        return settle(composing, message)
       case 'bug':
         return log.error('an attempt failed inside', {
           delivery_id: message.deliveryId,
@@ -92,34 +126,57 @@ export function createWorkers(options: {
     }
   }
 
-  const died = (thread: Thread) => {
-    const place = threads.indexOf(thread)
-    if (place < 0) return
-    threads.splice(place, 1)
-    thread.stopped.resolve()
-    for (const [requestId, request] of composing) {
-      if (request.thread === thread) settle(composing, { requestId, raw: null, error: 'the delivery thread died' })
-    }
-    if (thread.jobs.size > 0) onLost([...thread.jobs])
-    if (stopping) return
-    deaths++
-    if (deaths >= GIVE_UP_START && readyCount < count) ready.reject(new Error('the delivery threads do not start'))
-    const waitMs = deaths === 1 ? 0 : backoffMs(RESTART_SECONDS, deaths - 1, 0.1, systemRandom)
-    log.error('delivery thread died', { lost: thread.jobs.size, restart_in_ms: waitMs })
-    void clock.sleep(waitMs, ended.signal).then(() => {
-      if (!stopping) start()
+  /** Once the thread has ended: until then it may come to the end of a step. One that is within a single call of the engine, as
+   *  a long regular expression, ends only behind it, but runs no further step then, so that nobody need wait for it. */
+  const judge = async (thread: Thread, { culprit, cause, gone }: RunnerEnd) => {
+    await Promise.race([gone, sleepUnref(GONE_MS)])
+    const delivered = deliveredOf(thread)
+    const culpritId = culprit === null ? null : thread.slots.at(culprit - 1)
+    const lost = thread.slots.all().flatMap((deliveryId): LostJob[] => {
+      if (delivered.some((note) => note.deliveryId === deliveryId)) return []
+      if (thread.slots.maybeSent(deliveryId)) return [{ deliveryId, fate: 'unknown' }]
+      if (deliveryId === culpritId) return [{ deliveryId, fate: cause === 'died' ? 'ended_thread' : 'too_slow' }]
+      return [{ deliveryId, fate: cause === 'stopped' || culpritId !== null ? 'not_tried' : 'not_sent' }]
     })
+    if (culpritId !== null)
+      log.error('a delivery kept its thread too long, or ended it', {
+        delivery_id: culpritId,
+        cause,
+        limit_ms: computeMs,
+      })
+    // What it has noted and the store does not have yet stands in its file; then the file goes.
+    const noted = new Set([...thread.unwritten, ...delivered.map(({ deliveryId }) => deliveryId)])
+    if (noted.size > 0) orphans.set(thread.path, noted)
+    else removeNotes(thread.path)
+    if (delivered.length > 0) onResults(delivered)
+    if (lost.length > 0) onLost(lost)
+  }
+
+  /** Those of its jobs that it noted as taken and whose result it did not come to send. */
+  const deliveredOf = ({ path, slots }: Thread): AttemptResult[] => {
+    const jobs = new Set(slots.all())
+    if (jobs.size === 0) return []
+    try {
+      const notes = notesAt(path).filter(({ deliveryId }) => jobs.has(deliveryId) && slots.maybeSent(deliveryId))
+      const attempts = notes.filter(({ deliveryId, attempt }) => attempt.number === slots.attemptOf(deliveryId))
+      return attempts.map((note) => ({ ...note, tlsSessions: [] }))
+    } catch (error) {
+      log.warn('what servers had taken of an ended thread cannot be read', { path, error })
+      return []
+    }
   }
 
   const submit = (jobs: readonly AttemptJob[]) => {
+    const threads = supervisor.runners
     if (threads.length === 0) {
       held = held.concat(jobs)
       return
     }
-    const shares = new Map<Thread, AttemptJob[]>()
+    const shares = new Map<Supervised<Thread>, AttemptJob[]>()
     for (const job of jobs) {
-      const thread = leastLoaded(threadsFor(job.way, threads))
-      thread.jobs.add(job.deliveryId)
+      const isCostly = costly.isCostly(job.signingKeys[0]?.domain ?? '')
+      const thread = leastLoaded(isCostly ? forCostly(threads) : threadsFor(job.way, threads))
+      thread.state.slots.take(job)
       const share = shares.get(thread)
       if (share === undefined) shares.set(thread, [job])
       else share.push(job)
@@ -128,24 +185,34 @@ export function createWorkers(options: {
     for (const [thread, share] of shares) {
       const sent = share.map((job) => ({
         ...job,
+        slot: thread.state.slots.of(job.deliveryId),
         content: withOwnBuffer(job.content),
         way: { ...job.way, connections: Math.max(1, Math.floor(job.way.connections / threads.length)) },
       }))
       const buffers = sent.map(({ content }) => content.buffer as ArrayBuffer).filter(handOver)
       send(thread, { kind: 'attempt', jobs: sent }, buffers)
     }
+    supervisor.watch()
   }
 
   const tellWritten = () => {
     const ids = written
     written = []
-    for (const thread of threads) {
-      const deliveryIds = ids.filter((id) => thread.unwritten.delete(id))
+    for (const thread of supervisor.runners) {
+      const deliveryIds = ids.filter((id) => thread.state.unwritten.delete(id))
       if (deliveryIds.length > 0) send(thread, { kind: 'written', deliveryIds })
+    }
+    for (const [path, unwritten] of orphans) {
+      for (const id of ids) unwritten.delete(id)
+      if (unwritten.size > 0) continue
+      orphans.delete(path)
+      removeNotes(path)
     }
   }
 
-  for (let i = 0; i < count; i++) start()
+  const jobsInThreads = () => supervisor.runners.reduce((sum, { state }) => sum + state.slots.used(), 0)
+
+  fill()
 
   return {
     ready: ready.promise,
@@ -155,75 +222,70 @@ export function createWorkers(options: {
       if (written.length === 0) setImmediate(tellWritten)
       written.push(deliveryId)
     },
-    compose(content, signingKeys, signedAt, own = NOTHING_OWN) {
-      const thread = threads.length === 0 ? null : leastLoaded(threads)
-      if (thread === null) return Promise.reject(new Error('no delivery thread is running'))
-      const requestId = ++lastRequestId
-      const request = { thread, ...Promise.withResolvers<Uint8Array>() }
-      composing.set(requestId, request)
-      send(thread, {
-        kind: 'compose',
-        requestId,
-        content: withOwnBuffer(content),
-        signingKeys,
-        signedAt,
-        own,
-      })
-      return request.promise
-    },
-    underWay: () => held.length + threads.reduce((sum, thread) => sum + thread.jobs.size, 0),
+    underWay: () => held.length + jobsInThreads(),
+    state: () => ({ runners: supervisor.runners.length, waiting: held.length, underWay: jobsInThreads() }),
     async stop(timeoutMs) {
       stopping = true
       tellWritten()
-      const all = [...threads]
+      const all = [...supervisor.runners]
       for (const thread of all) send(thread, { kind: 'stop' })
-      const finished = Promise.all(all.map((thread) => thread.stopped.promise))
+      const finished = Promise.all(all.map(({ state }) => state.stopped.promise))
       await Promise.race([finished, clock.sleep(timeoutMs, ended.signal)])
       ended.abort()
-      for (const thread of all) {
-        thread.worker.terminate()
-        died(thread)
-      }
-      if (held.length > 0) onLost(held.map(({ deliveryId }) => deliveryId))
+      supervisor.stop()
+      await Promise.all(judging)
+      if (held.length > 0) onLost(held.map(({ deliveryId }) => ({ deliveryId, fate: 'not_tried' })))
       held = []
     },
   }
 }
 
 interface Thread {
-  worker: Worker
-  /** Delivery ids without an answer. */
-  jobs: Set<string>
+  /** Its jobs without an answer. */
+  slots: JobSlots
   /** Answered, and not in the store yet. */
   unwritten: Set<string>
   stopped: PromiseWithResolvers<void>
+  /** Its file of mails that servers have taken. */
+  path: string
 }
 
-interface Composing {
-  thread: Thread
-  resolve: (raw: Uint8Array) => void
-  reject: (error: Error) => void
-}
-
-const RESTART_SECONDS = [1, 5, 15, 30]
 const GIVE_UP_START = 4
 /** Below this a copy is as cheap as handing over. */
 const HAND_OVER_BYTES = 65_536
+/** Composing, tracking and signing the largest mail take less than a second. */
+const COMPUTE_MS = 5_000
+/** Ending a thread takes up to some 250 ms where it can be ended at once. */
+const GONE_MS = 1_000
 
-function send(thread: Thread, message: ToWorker, transfer: ArrayBuffer[] = []): void {
-  thread.worker.postMessage(message, transfer)
+function sleepUnref(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref()
+  })
 }
 
-function leastLoaded(threads: readonly Thread[]): Thread {
-  return threads.reduce((best, thread) => (thread.jobs.size < best.jobs.size ? thread : best))
+function send(thread: Supervised<Thread>, message: Exclude<ToWorker, { kind: 'start' }>, transfer: ArrayBuffer[] = []) {
+  thread.send(message, transfer)
+}
+
+function leastLoaded(threads: readonly Supervised<Thread>[]): Supervised<Thread> {
+  return threads.reduce((best, thread) => (thread.state.slots.used() < best.state.slots.used() ? thread : best))
 }
 
 /** A site with fewer connections than there are threads stays with as many threads, always the same: each thread
  *  counts its own. */
-function threadsFor({ site, connections }: JobWay, threads: readonly Thread[]): readonly Thread[] {
+function threadsFor(
+  { site, connections }: JobWay,
+  threads: readonly Supervised<Thread>[],
+): readonly Supervised<Thread>[] {
   if (connections >= threads.length) return threads
   const first = Bun.hash.crc32(site) % threads.length
   return Array.from({ length: Math.max(1, connections) }, (_, at) => threads[(first + at) % threads.length]!)
+}
+
+/** Half of the threads, at least one: mail that takes long to prepare leaves the others to everybody else's. */
+function forCostly(threads: readonly Supervised<Thread>[]): readonly Supervised<Thread>[] {
+  return threads.slice(0, Math.max(1, Math.floor(threads.length / 2)))
 }
 
 /** A view into a larger buffer would take the whole of it along to the other thread. */
@@ -236,14 +298,4 @@ function handOverOnce(jobs: readonly AttemptJob[]): (buffer: ArrayBuffer) => boo
   const holders = new Map<ArrayBufferLike, number>()
   for (const { content } of jobs) holders.set(content.buffer, (holders.get(content.buffer) ?? 0) + 1)
   return (buffer) => buffer.byteLength >= HAND_OVER_BYTES && (holders.get(buffer) ?? 1) === 1
-}
-
-function settle(
-  composing: Map<number, Composing>,
-  answer: { requestId: number; raw: Uint8Array | null; error: string | null },
-) {
-  const request = composing.get(answer.requestId)
-  composing.delete(answer.requestId)
-  if (answer.raw !== null) request?.resolve(answer.raw)
-  else request?.reject(new Error(answer.error ?? 'the mail could not be composed'))
 }

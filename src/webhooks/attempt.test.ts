@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { WebhookFormat } from '../model/webhook.ts'
-import type { Post, PostResult } from '../platform/fetch-public.ts'
+import type { Post, PostResult } from '../net/https/requests.ts'
 import type { ClaimedWebhookDelivery } from '../storage/store.ts'
 import { attemptDelivery } from './attempt.ts'
 
@@ -111,6 +111,7 @@ test('the fifth failure is the last, and an attempt asked for by hand beyond it 
   expect(await answered(200, 17)).toMatchObject({ status: 'delivered' })
 })
 
+// threat: flapping-webhook-endpoints
 test('a Retry-After counts with 429 and 503 only', async () => {
   expect((await answered(429, 1, 90)).waitSeconds).toBe(90)
   expect((await answered(503, 1, 90)).waitSeconds).toBe(90)

@@ -1,5 +1,5 @@
 import type { WebhookFormat } from '../model/webhook.ts'
-import type { Post } from '../platform/fetch-public.ts'
+import type { Post } from '../net/https/requests.ts'
 import type { ClaimedWebhookDelivery } from '../storage/store.ts'
 import { signEnveloped, signResend } from './sign.ts'
 import { type JudgeMeans, judge, type Verdict } from './verdict.ts'

@@ -1,10 +1,11 @@
+import type { Post } from '../net/https/requests.ts'
 import type { WallClock } from '../platform/clock.ts'
-import type { Post } from '../platform/fetch-public.ts'
 import { createLeaps } from '../platform/leaps.ts'
 import type { Log, LogFields } from '../platform/log.ts'
 import { createLoop } from '../platform/loop.ts'
 import { createSlots } from '../platform/slots.ts'
-import { type Lease, StoreUnavailable } from '../storage/store.ts'
+import { type Lease, type Room, StoreUnavailable } from '../storage/store.ts'
+import { createOrganizationRoom } from './room.ts'
 import { createShares } from './share.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -12,7 +13,8 @@ import type { Verdict } from './verdict.ts'
  *  and inbound deliveries (inbound-loop.ts) are two queues of it.
  *
  *  A tick fills the free slots and does not wait for them; a slot that frees wakes the loop. At most `perEndpoint`
- *  requests of one endpoint are under way, and slow endpoints share half of the slots (share.ts).
+ *  requests of one endpoint are under way, slow endpoints share half of the slots (share.ts), and no organization has
+ *  more requests under way than there are free slots (room.ts).
  *
  *  A slot is free when the answer is there. What was answered waits for the tick that this causes, so that the outcomes of
  *  some requests and the claims of the next ones share a commit: an endpoint that answers at once waits for the disk once.
@@ -45,9 +47,15 @@ export interface Claim {
 
 /** What a queue of the store can be asked (store.ts WebhookDeliveries, InboundDeliveries). */
 export interface DeliveryQueue<C extends Claim> {
-  claimDue(request: { now: number; limit: number; lease: Lease; freeFor: (endpointId: string) => number }): Promise<C[]>
-  nextDueAt(freeFor: (endpointId: string) => number): number | null
+  claimDue(request: { now: number; limit: number; lease: Lease } & Room): Promise<C[]>
+  nextDueAt(freeFor: Room['freeFor']): number | null
+  /** What waited behind this obstacle may have room. */
+  freed(obstacle: string): void
+  /** Whose the endpoint is; null when it is gone. */
+  organizationOf(endpointId: string): string | null
   leapt(byMs: number, now: number): Promise<void>
+  /** Writes deliveries that are still to be written, some; true while there are more. */
+  fanOutSome?(): Promise<boolean>
   release(claims: { id: string; attempt: number; worker: string }[], now: number): Promise<void>
 }
 
@@ -96,6 +104,7 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
   const slowMs = Math.min(SLOW_MS, timeoutMs / 2)
   const shares = createShares({ total: maxInFlight, perEndpoint })
   const slots = createSlots({ total: maxInFlight, perKey: shares.limitOf, onFree: () => loop.wake() })
+  const room = createOrganizationRoom({ slots, shares, organizationOf: queue.organizationOf })
   const records = createSlots({ total: Infinity, perKey: Infinity, onFree: () => {} })
   const answered: { claim: C; verdict: V }[] = []
   const leaps = createLeaps(clock)
@@ -103,6 +112,8 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
   const giveUp = new AbortController()
   let unwritten = 0
   let hasTicks = true
+  /** When more deliveries of events are written; null = nothing waits, as far as is known. */
+  let fanOutAt: number | null = null
 
   const tick = async (): Promise<number | null> => {
     await turnOfTheEventLoop() // answers come one by one: write and claim for all of them at once
@@ -110,21 +121,30 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
     const now = clock.now()
     const leaptMs = leaps.look()
     if (leaptMs !== 0) await queue.leapt(leaptMs, now)
+    // Also when the loop is woken before: else an organization with many webhooks would have most of the main thread.
+    const isPause = fanOutAt !== null && now < fanOutAt && fanOutAt <= now + FAN_OUT_PAUSE_MS // or the clock was set back
+    if (!isPause) fanOutAt = (await queue.fanOutSome?.()) ? clock.now() + FAN_OUT_PAUSE_MS : null
+    return earlier(fanOutAt, await claim(now))
+  }
+
+  const claim = async (now: number): Promise<number | null> => {
     if (slots.free() === 0 || unwritten > 0) return null // whatever frees a slot wakes us
-    const dueAt = queue.nextDueAt(slots.freeFor)
+    for (const obstacle of room.freed()) queue.freed(obstacle)
+    const dueAt = queue.nextDueAt(room.freeFor)
     if (dueAt === null || dueAt > now) return dueAt
     const claims = await queue.claimDue({
       now,
       limit: slots.free(),
       lease: { worker, until: now + prepareMs + timeoutMs + LEASE_SPARE_MS },
-      freeFor: slots.freeFor,
+      ...room,
     })
+    room.settled()
     if (stopping.signal.aborted) {
       await queue.release(claims.map(held), clock.now())
       return null
     }
-    for (const claim of claims) slots.start(endpointOf(claim), () => deliver(claim))
-    return queue.nextDueAt(slots.freeFor)
+    for (const each of claims) room.start(endpointOf(each), () => deliver(each))
+    return queue.nextDueAt(room.freeFor)
   }
 
   const loop = createLoop({
@@ -220,6 +240,8 @@ export function answering(post: Post, noun: string, log: Log): Post {
   }
 }
 
+const earlier = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b))
+
 const held = ({ id, attempt, lease }: Claim) => ({ id, attempt, worker: lease.worker })
 
 const turnOfTheEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -229,5 +251,7 @@ const IDLE_MS = 1000
 /** A lease outlasts its attempt by the time a record may take, or two workers hold one delivery. */
 const LEASE_SPARE_MS = 60_000
 const REWRITE_MS = 1000
+/** Between two steps of writing deliveries, each of some milliseconds: others have three quarters of the time. */
+const FAN_OUT_PAUSE_MS = 15
 /** A sixth of the 30 s that an endpoint is given unless configured. */
 const SLOW_MS = 5000

@@ -1,5 +1,5 @@
+import type { Post, PostResult } from '../net/https/requests.ts'
 import type { WallClock } from '../platform/clock.ts'
-import type { Post, PostResult } from '../platform/fetch-public.ts'
 import type { Log } from '../platform/log.ts'
 import { ampleMemory, type Memory } from '../platform/memory.ts'
 import type { Random } from '../platform/random.ts'

@@ -1,6 +1,6 @@
 import type { Webhook } from '../model/webhook.ts'
+import type { Post } from '../net/https/requests.ts'
 import type { WallClock } from '../platform/clock.ts'
-import type { Post } from '../platform/fetch-public.ts'
 import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
 import type { ClaimedWebhookDelivery, Store } from '../storage/store.ts'

@@ -2,6 +2,8 @@
 export interface Shares {
   /** How many requests this endpoint may have under way at once; at least 1. */
   limitOf(endpointId: string): number
+  /** Its latest request was answered quickly. */
+  isQuick(endpointId: string): boolean
   /** What the endpoint's latest request showed. */
   learn(endpointId: string, seen: 'quick' | 'slow'): void
   /** Paused or removed: nothing known of it counts any longer. */
@@ -30,6 +32,7 @@ export function createShares(options: { total: number; perEndpoint: number }): S
       const wanted = seen === 'slow' ? Math.floor(total / 2 / slow) : STRANGER
       return Math.min(perEndpoint, Math.max(1, wanted))
     },
+    isQuick: (endpointId) => known.get(endpointId) === 'quick',
     learn: (endpointId, seen) => {
       forget(endpointId)
       known.set(endpointId, seen)

@@ -1,6 +1,6 @@
 import type { PostAttempt } from '../model/post-attempt.ts'
+import type { PostResult } from '../net/https/requests.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { PostResult } from '../platform/fetch-public.ts'
 import type { Random } from '../platform/random.ts'
 import { nextWebhookAttempt } from './schedule.ts'
 

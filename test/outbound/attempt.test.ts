@@ -128,6 +128,7 @@ test('at most five connections are tried, and hosts without address cost none', 
   expect(mx.connections()).toBe(5)
 })
 
+// threat: hanging-mail-servers
 test('servers that never speak cannot hold an attempt beyond its time', async () => {
   const mx = keep(await startRawMx({ script: (cue) => (cue === 'CONNECT' ? { do: 'hang' } : null) }))
   const timeouts = { attemptMs: 1_000, greetingMs: 600 }

@@ -39,6 +39,7 @@ describe('a call without a mail', () => {
     expect(server.open()).toBe(0)
   })
 
+  // threat: smarthost-password-exposed
   test('tells of a login that is refused, without the password', async () => {
     const called = await call({ login: { user: 'shop', password: 'wrong horse' } })
     expect(called.isReached).toBe(true)

@@ -9,9 +9,12 @@ import { type Outcome, SANDBOX, UNTRIED } from '../../src/model/delivery.ts'
 import type { Message } from '../../src/model/message.ts'
 import type { AttemptJob, AttemptResult } from '../../src/outbound/job.ts'
 import { createOutboundLoop, type OutboundLoop } from '../../src/outbound/loop.ts'
+import { poisoned } from '../../src/outbound/outcome.ts'
 import { recordTaken } from '../../src/outbound/record-taken.ts'
 import type { ConfiguredTerms } from '../../src/outbound/site-terms.ts'
 import { createTaken, type Note } from '../../src/outbound/taken.ts'
+import { createParsing } from '../../src/parsing/parsing.ts'
+import { createPerform } from '../../src/parsing/perform.ts'
 import { createMintId } from '../../src/platform/ids.ts'
 import { silentLog } from '../../src/platform/log.ts'
 import { createMailLog } from '../../src/platform/maillog.ts'
@@ -77,6 +80,9 @@ afterEach(async () => {
   }
 })
 
+/** At once: the clock stands still meanwhile. */
+const perform = createPerform()
+
 /** The loop over a real store; `answer` plays the delivery threads. */
 async function world(
   answer: (job: AttemptJob) => Outcome | Promise<Outcome>,
@@ -102,6 +108,7 @@ async function world(
       const outcome = await answer(job)
       return { deliveryId: job.deliveryId, outcome, attempt: attemptOf(job, outcome, startedAt), tlsSessions: [] }
     },
+    ...createParsing(async (job) => perform(job)),
     written: () => {},
     clock,
     random: { bytes: systemRandom.bytes, fraction: () => 0.5 },
@@ -112,6 +119,7 @@ async function world(
     settings: {
       retryScheduleSeconds: [60, 300, 900],
       maxAgeSeconds: 3_600,
+      requireVerified: false,
       maxInFlight: settings.maxInFlight ?? 100,
       maxPerDestination: settings.maxPerDestination ?? 5,
       sites: settings.sites ?? {},
@@ -380,6 +388,7 @@ describe('scheduled test mail', () => {
 })
 
 describe('the loop', () => {
+  // threat: hanging-destinations
   test('goes on with other destinations while one hangs with a full backlog', async () => {
     const never = new Promise<Outcome>(() => {})
     const { clock, queue, tried } = await world((job) => (job.recipient.endsWith('hangs.example') ? never : OK), {
@@ -392,6 +401,7 @@ describe('the loop', () => {
     expect(tried.filter((each) => each.endsWith('hangs.example'))).toHaveLength(5)
   })
 
+  // threat: hanging-destinations
   test('starts mail to domains that take it at once while a hundred hang', async () => {
     const never = new Promise<Outcome>(() => {})
     const { clock, queue, tried } = await world((job) => (job.recipient.includes('@hangs') ? never : OK), {
@@ -630,3 +640,23 @@ function attemptOf(job: AttemptJob, outcome: Outcome, startedAt: number): Attemp
     transcript: '',
   }
 }
+
+// threat: poisonous-jobs-of-one-tenant
+test('mail of an organization whose messages ended thread after thread waits ten minutes, that of others does not', async () => {
+  const { clock, queue, tried, store, told } = await world(({ recipient }) =>
+    recipient.startsWith('bad') ? poisoned('ended_thread') : OK,
+  )
+  await store.organizations.create({ id: 'org_2', name: 'Other', plan: 'enterprise', createdAt: START })
+  for (let i = 0; i < 5; i++) await queue([`bad${i}@r${i}.example`])
+  await clock.advance(0)
+  expect(tried).toHaveLength(5)
+  const good = await queue(['ann@example.com'])
+  await queue(['bob@other.example'], { organizationId: 'org_2' })
+  await clock.advance(599_999)
+  expect(tried.slice(5)).toEqual(['0 bob@other.example'])
+  await clock.advance(10_000)
+  expect(tried.slice(6)).toContain('600 ann@example.com')
+  expect(await told(good)).toEqual(['600 message.delivered'])
+  // What waited was not counted as tried: each bad message is tried once more, and five that end a thread wait again.
+  expect(tried.filter((line) => line.includes('bad')).length).toBeLessThanOrEqual(10)
+})

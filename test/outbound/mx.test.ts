@@ -36,6 +36,7 @@ test('hosts come by preference, equal ones in random order, each once', async ()
   expect((await hosts(falling())).hosts).toEqual(['b.order.test', 'a.order.test', 'c.order.test'])
 })
 
+// threat: odd-mx-records
 test('of thirteen MX hosts the first ten are kept', async () => {
   zone.set(
     'many.test',
@@ -61,6 +62,7 @@ test('an address literal is its own host', async () => {
   }
 })
 
+// threat: odd-mx-records
 test('a null MX bounces hard with 5.1.10; beside other MX records it is passed over', async () => {
   zone.set('null.test', 'MX', [mx(0, '.')])
   zone.set('half-null.test', 'MX', [mx(0, '.'), mx(10, 'mx.half-null.test')])
@@ -71,12 +73,14 @@ test('a null MX bounces hard with 5.1.10; beside other MX records it is passed o
   expect(await findHosts('half-null.test', resolver, rising())).toMatchObject({ hosts: ['mx.half-null.test'] })
 })
 
+// threat: odd-mx-records
 test('a domain that does not exist bounces hard with 5.1.2', async () => {
   expect(await findHosts('nowhere.test', resolver, rising())).toMatchObject({
     outcome: { kind: 'bounced', bounceType: 'hard', code: '5.1.2' },
   })
 })
 
+// threat: odd-mx-records
 test('a DNS server that fails, refuses or is silent defers, never bounces', async () => {
   const patience = { timeoutMs: 40, tries: 1 } // what it does not hear in time is a fault as well
   const asked = createResolver({ servers: [zone.address], clock: systemClock, random: systemRandom, ...patience })
@@ -99,6 +103,8 @@ test('IPv4 comes before IPv6, four addresses at most, both kinds among them', as
   expect(six.addresses.sort()).toEqual(['2001:db8::1', '2001:db8::2', '2001:db8::3'])
 })
 
+// threat: mx-private-addresses
+// threat: odd-mx-records
 test('private and loopback addresses are never given out, wherever they hide', async () => {
   const publicOnly = createAddressGuard([])
   zone.set('inner.test', 'A', ['127.0.0.1', '10.0.0.1', '169.254.169.254', '0.0.0.0'])

@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, expect, test } from 'bun:test'
+import { X509Certificate } from 'node:crypto'
 import { nowMs } from '../../src/outbound/dialogue.ts'
-import type { Peer } from '../../src/outbound/peer.ts'
+import { type Peer, peerOf } from '../../src/outbound/peer.ts'
 import { TIMEOUTS } from '../../src/outbound/timeouts.ts'
 import { createTranscript } from '../../src/outbound/transcript.ts'
 import { createTransport, type Transport } from '../../src/outbound/transport.ts'
@@ -87,6 +88,7 @@ for (const [what, move] of [
   ['says nothing', { do: 'hang' as const }],
   ['speaks no TLS after 220', '220 go ahead'],
 ] as const) {
+  // threat: broken-starttls
   test(`where STARTTLS is offered and the server ${what}, the mail goes in clear, and the next one at once`, async () => {
     const mx = await raw({ script: (cue) => (cue === 'STARTTLS' ? move : null) })
     const via = transport({ timeouts: { ...TIMEOUTS, commandMs: 1_000, tlsMs: 60 } })
@@ -191,6 +193,47 @@ test('no password is spoken to a server without TLS unless that was allowed', as
   const { answer } = await offer(transport(), mx, { demand: 'encrypted', login: LOGIN })
   expect(answer).toMatchObject({ kind: 'fault', fault: { class: 'tls', code: '4.7.4' } })
   expect(mx.heard.some((line) => line.startsWith('AUTH'))).toBe(false)
+})
+
+// threat: smarthost-password
+test('a password is not sent to a server whose certificate nobody vouches for, and the fault tells its fingerprint', async () => {
+  const shown = new X509Certificate(certificate.certificatePem)
+  const fingerprint = shown.fingerprint256.replaceAll(':', '').toLowerCase()
+  for (const implicitTls of [false, true]) {
+    const mx = await raw({ implicitTls, extensions: ['AUTH PLAIN'] })
+    const tls = implicitTls ? 'implicit' : 'starttls'
+    const { answer } = await offer(transport(), mx, { tls, demand: 'verified', login: LOGIN })
+    expect(answer).toMatchObject({ kind: 'fault', fault: { class: 'tls', code: '4.7.5' } })
+    expect(JSON.stringify(answer)).toContain(`the password was not sent: `)
+    expect(JSON.stringify(answer)).toContain(fingerprint)
+    expect(mx.heard.some((line) => line.startsWith('AUTH'))).toBe(false)
+  }
+})
+
+test('a pinned certificate or public key is proof enough for the password, and another one is none', async () => {
+  const shown = new X509Certificate(certificate.certificatePem)
+  const key = shown.publicKey.export({ type: 'spki', format: 'der' })
+  const hexOf = (bytes: Uint8Array) => new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+  const smarthost = { host: 'other.name.test', port: 1, implicitTls: false, ...LOGIN }
+  const pinnedTo = (...smarthostPins: string[]) =>
+    peerOf(
+      'other.name.test',
+      '10.0.0.1',
+      { demand: 'none' },
+      { smarthost, smarthostPins, deliveryPort: 25, sourceAddress: null },
+    )
+  for (const [pins, isTaken] of [
+    [[hexOf(shown.raw)], true],
+    [[hexOf(key)], true],
+    [['00'.repeat(32), hexOf(key)], true],
+    [['00'.repeat(32)], false],
+  ] as [string[], boolean][]) {
+    const mx = await startRemoteMx({ tls: certificate, login: LOGIN })
+    open.push(mx)
+    const { demand, tlsa, login, tls } = pinnedTo(...pins)
+    const { answer } = await offer(transport(), mx, { demand, tlsa, login, tls })
+    expect([pins, answer.kind === 'fault' ? answer.fault.class : 'taken']).toEqual([pins, isTaken ? 'taken' : 'tls'])
+  }
 })
 
 test('a real smtp-server takes the mail over STARTTLS with a login', async () => {

@@ -130,6 +130,7 @@ const REFUSALS: [where: Cue, stage: string, reply: string][] = [
 ]
 for (const extensions of [['PIPELINING'], []]) {
   for (const [where, stage, reply] of REFUSALS) {
+    // threat: smtp-connection-resets
     test(`${reply} to ${where} ${extensions.length > 0 ? 'in a group' : 'in lockstep'} is the answer`, async () => {
       const mx = await raw({ extensions, script: at(where, reply) })
       const { answer } = await offer(transport(), peer(mx))
@@ -196,6 +197,7 @@ for (const [name, moveAt] of [
   ['a server that falls silent is left, wherever it does', (): Move => ({ do: 'hang' })],
   ['a server that drips a reply without end is left, wherever it does', drip],
 ] as const) {
+  // threat: hanging-mail-servers
   test(name, async () => {
     const answers = HANGS.map(async ([where]) => {
       const mx = await raw({ extensions: [], script: at(where, moveAt(where)) })
@@ -207,6 +209,7 @@ for (const [name, moveAt] of [
   })
 }
 
+// threat: hanging-mail-servers
 test('the whole talk is bounded, however patient each single step is', async () => {
   const mx = await raw({ script: at('EHLO', { do: 'hang' }) })
   const { answer } = await offer(transport(), peer(mx), { budgetMs: 1_000 })
@@ -214,6 +217,7 @@ test('the whole talk is bounded, however patient each single step is', async () 
 })
 
 for (const [where, stage] of HANGS) {
+  // threat: smtp-connection-resets
   test(`a server that resets the connection at ${where} has taken nothing`, async () => {
     const mx = await raw({ extensions: [], script: at(where, { do: 'reset' }) })
     const { answer } = await offer(transport(), peer(mx))
@@ -222,6 +226,7 @@ for (const [where, stage] of HANGS) {
 }
 
 for (const where of ['CONNECT', 'EHLO', 'MAIL', 'RCPT', 'DATA', 'DOT'] as const) {
+  // threat: smtp-connection-resets
   test(`421 to ${where} and the end of the connection is that answer, not a lost connection`, async () => {
     const text = '421 4.3.2 shutting down\r\n'
     const mx = await raw({ extensions: [], script: at(where, { do: 'say_and_drop', text }) })
@@ -237,6 +242,7 @@ for (const [name, move] of [
   ['nonsense', 'what is this'],
   ['354', '354 more?'],
 ] as [string, Move][]) {
+  // threat: smtp-connection-resets
   test(`a connection that is ${name} after the final dot leaves it open whether the mail was taken`, async () => {
     const mx = await raw({ script: at('DOT', move) })
     const { answer } = await offer(transport({ timeouts: { ...TIMEOUTS, finalDotMs: 120 } }), peer(mx))
@@ -250,6 +256,7 @@ for (const [name, move, where, stage] of [
   ['250 to DATA', '250 fine', 'DATA', 'data'],
   ['354 to MAIL', '354 go on', 'MAIL', 'mail'],
 ] as [string, string, Cue, string][]) {
+  // threat: broken-starttls
   test(`${name} is no SMTP: the connection is closed and the mail deferred`, async () => {
     const mx = await raw({ extensions: [], script: at(where, move) })
     const { answer } = await offer(transport(), peer(mx))
@@ -304,6 +311,8 @@ test('SMTPUTF8 is asked for only when an address needs it, and its lack is told 
   expect(answer).toMatchObject({ kind: 'unfit', code: '5.6.7' })
 })
 
+// threat: header-and-recipient-injection
+// threat: address-string-confusion
 test('a line end in an address never reaches the wire', async () => {
   const mx = await raw()
   const recipient = 'a@b>\r\nRCPT TO:<c@d'
@@ -322,6 +331,7 @@ test('a server that refuses the recipient, opens its ears all the same and then 
   expect(answer).toMatchObject({ kind: 'reply', stage: 'rcpt', reply: { code: 550, enhanced: '5.1.1' } })
 })
 
+// threat: hanging-mail-servers
 test('a server that stops reading within a big mail has not taken it', async () => {
   const mx = await raw({ script: at('DATA', { do: 'stop_reading', text: '354 go ahead\r\n' }) })
   const big = toWire([Buffer.alloc(8_000_000, 'x')])

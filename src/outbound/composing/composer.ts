@@ -1,0 +1,25 @@
+import { NOTHING_OWN, type OwnParts } from '../../mail/own-parts.ts'
+import { Refusal } from '../../model/refusal.ts'
+import { PoisonousJob, type ThreadPool } from '../../os/thread-pool.ts'
+import type { SigningKey } from '../job.ts'
+import type { Unprepared } from '../prepare.ts'
+
+/** What a composing thread gets; plain data. */
+export type ComposeJob = Unprepared & { content: Uint8Array }
+
+/** Content → the signed mail, as the recipient with these parts of his own gets it. Refuses with `invalid_state` what keeps
+ *  its thread too long, twice; rejects when it cannot be composed. */
+export function createComposer(
+  pool: ThreadPool<ComposeJob, Uint8Array>,
+): (content: Uint8Array, signingKeys: SigningKey[], signedAt: number, own?: OwnParts) => Promise<Uint8Array> {
+  return async (content, signingKeys, signedAt, own = NOTHING_OWN) => {
+    try {
+      return await pool.run({ content, signingKeys, signedAt, own })
+    } catch (error) {
+      if (!(error instanceof PoisonousJob)) throw error
+      throw new Refusal('invalid_state', 'the message took too long to prepare', {
+        details: { reason: 'took_too_long' },
+      })
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'bun:test'
+import { createCostlyDomains } from './costly-domains.ts'
+
+function open() {
+  let now = 0
+  return { ...createCostlyDomains(() => now), pass: (ms: number) => (now += ms) }
+}
+
+test('a domain whose mails take long is costly while others send, and not after its mails are light again', () => {
+  const { learned, isCostly } = open()
+  isCostly('light.example')
+  learned('heavy.example', 200)
+  expect(isCostly('heavy.example')).toBe(true)
+  expect(isCostly('light.example')).toBe(false)
+  for (let n = 0; n < 10; n++) learned('heavy.example', 1)
+  expect(isCostly('heavy.example')).toBe(false)
+})
+
+test('alone it has every thread', () => {
+  const { learned, isCostly, pass } = open()
+  learned('heavy.example', 200)
+  expect(isCostly('heavy.example')).toBe(false)
+  isCostly('light.example')
+  expect(isCostly('heavy.example')).toBe(true)
+  pass(10_000)
+  expect(isCostly('heavy.example')).toBe(false)
+})
+
+test('of more domains than are remembered the one heard of longest ago is forgotten', () => {
+  const { learned, isCostly } = open()
+  for (let n = 0; n < 10_001; n++) learned(`d${n}.example`, 200)
+  isCostly('light.example')
+  expect(isCostly('d0.example')).toBe(false)
+  expect(isCostly('d10000.example')).toBe(true)
+})

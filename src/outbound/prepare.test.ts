@@ -1,0 +1,50 @@
+import { expect, test } from 'bun:test'
+import { generateKeyPairSync } from 'node:crypto'
+import { packContent } from '../mail/content.ts'
+import { NOTHING_OWN } from '../mail/own-parts.ts'
+import { createPreparer, type Unprepared } from './prepare.ts'
+
+const { privateKey } = generateKeyPairSync('ed25519')
+const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+function mailOf(domain: string, bytes: number): Unprepared {
+  const mailbox = { name: '', local: 'a', domain }
+  const content = packContent({
+    ...{ from: mailbox, to: [mailbox], cc: [], replyTo: [], subject: 's', text: 'x\n'.repeat(bytes / 2), html: null },
+    ...{ headers: [], attachments: [], messageId: '<1@a.example>', boundarySeed: 's' },
+  } as never)
+  const key = { domain, selector: 's', algorithm: 'ed25519-sha256' as const, privateKeyPem }
+  return { content, signingKeys: [key], signedAt: 0, own: NOTHING_OWN }
+}
+
+// threat: hostile-content-holds-delivery
+test('costly mails of one domain hold up the mails of another by one of them at most', async () => {
+  const preparer = createPreparer()
+  const order: string[] = []
+  const prepare = async (domain: string, bytes: number) => {
+    await preparer.prepare(mailOf(domain, bytes), () => order.push(domain))
+  }
+  const costly = Array.from({ length: 20 }, () => prepare('costly.example', 2_000_000))
+  await new Promise(setImmediate)
+  const light = Array.from({ length: 10 }, () => prepare('light.example', 100))
+  await Promise.all([...costly, ...light])
+  expect(order.length).toBe(30)
+  expect(order.lastIndexOf('light.example')).toBeLessThan(14)
+})
+
+test('mails of one domain keep their order', async () => {
+  const preparer = createPreparer()
+  const order: number[] = []
+  await Promise.all(
+    Array.from({ length: 3_000 }, (_, n) => preparer.prepare(mailOf('a.example', 10), () => order.push(n))),
+  )
+  expect(order).toEqual(Array.from({ length: 3_000 }, (_, n) => n))
+})
+
+test('a mail that cannot be composed rejects and holds up no other', async () => {
+  const preparer = createPreparer()
+  const broken = preparer.prepare({ ...mailOf('a.example', 10), content: new Uint8Array([1, 2, 3]) })
+  const whole = preparer.prepare(mailOf('a.example', 10))
+  await expect(broken).rejects.toThrow()
+  expect((await whole).length).toBe(2)
+})

@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test'
+import { createSlots } from '../platform/slots.ts'
+import { createOrganizationRoom } from './room.ts'
+
+/** Endpoints `a1`, `a2`, ... of the organization `a`; those with a `q` are quick. */
+function roomOf(total: number, perKey = 10) {
+  const slots = createSlots({ total, perKey, onFree: () => {} })
+  const room = createOrganizationRoom({
+    slots,
+    shares: { isQuick: (id) => id.includes('q') },
+    organizationOf: (id) => id[0]!,
+  })
+  const ends: (() => void)[] = []
+  const start = (id: string) => room.start(id, () => new Promise<void>((resolve) => ends.push(resolve)))
+  /** Starts all that has room in up to `endpoints` endpoints → how many. */
+  const fill = (organization: string, endpoints = 500) => {
+    let started = 0
+    for (let at = 0; at < endpoints; at++) {
+      const id = `${organization}${at}`
+      const free = room.freeFor(id, 0)
+      for (let i = 0; typeof free === 'number' && i < free; i++, started++) start(id)
+    }
+    return started
+  }
+  return { slots, room, fill, ends, start }
+}
+
+test('each organization has at most as many under way as are free', () => {
+  const { fill, slots } = roomOf(200)
+  expect([fill('q1'), fill('q2')]).toEqual([100, 0])
+  expect(slots.free()).toBe(100)
+  const many = roomOf(200)
+  expect(['aq', 'bq', 'cq', 'dq'].map((name) => many.fill(name))).toEqual([100, 50, 25, 12])
+})
+
+test('of endpoints that were not quick yet a third, and the quick ones of the same organization go on', () => {
+  const { fill } = roomOf(200)
+  expect([fill('a'), fill('aq')]).toEqual([66, 34])
+})
+
+test('whoever has nothing under way may start one, down to the last slot', () => {
+  const { fill, slots } = roomOf(1)
+  expect([fill('a'), slots.free(), fill('b')]).toEqual([1, 0, 0])
+  const three = roomOf(3)
+  expect(['a', 'b', 'c', 'd'].map((name) => three.fill(name))).toEqual([1, 1, 1, 0])
+})
+
+test('what a claim took counts until it is settled, and a claim that begins again counts nothing twice', () => {
+  const { room } = roomOf(20)
+  expect(room.freeFor('aq1', 0)).toBe(10)
+  room.took('aq1', 6)
+  expect([room.freeFor('aq1', 0), room.freeFor('aq2', 0), room.freeFor('bq1', 0)]).toEqual([4, 4, 7])
+  room.begin()
+  expect(room.freeFor('aq2', 0)).toBe(10)
+  room.took('aq1', 6)
+  room.settled()
+  expect(room.freeFor('aq2', 0)).toBe(10)
+})
+
+test('who waits for the share of its organization waits behind one name, which is freed once', async () => {
+  const { room, fill, ends } = roomOf(20)
+  fill('aq')
+  const obstacle = room.freeFor('aq499', 0)
+  expect([obstacle, room.freeFor('aq498', 0)]).toEqual([obstacle, obstacle])
+  expect(obstacle).toMatchObject({ until: null })
+  expect([room.freed().length, room.freed().length]).toEqual([1, 0])
+  for (const end of ends) end()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(room.freeFor('aq499', 0)).toBe(10)
+})

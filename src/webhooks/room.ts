@@ -1,0 +1,107 @@
+import type { Slots } from '../platform/slots.ts'
+import type { Obstacle, Room } from '../storage/store.ts'
+import type { Shares } from './share.ts'
+
+/** What a claim of deliveries may take: the slots of each endpoint, within what its organization may have under way. */
+export interface OrganizationRoom extends Required<Room> {
+  /** What the last claim took was started, or given back: from now on only the slots count. */
+  settled(): void
+  /** Takes a slot for one request to the endpoint, until `work` ends. */
+  start(endpointId: string, work: () => Promise<void>): void
+  /** Obstacles that may be gone since the last call. */
+  freed(): string[]
+}
+
+/** Slots of all endpoints and the organization of each → OrganizationRoom.
+ *
+ *  One organization has at most as many requests under way as there are free slots: alone it gets half of them, two that
+ *  want all get a third each, and with n of them 1/(n+1) stays free for the others, without a table of who waits. Of
+ *  endpoints that were not seen to answer quickly it has at most half as many as there are free slots, so that its own
+ *  quick endpoints go on beside those that hang. An organization with nothing under way may always start one. What has no
+ *  room for this reason waits behind one obstacle for each organization: a look costs the organizations and not their
+ *  endpoints. */
+export function createOrganizationRoom(options: {
+  slots: Slots
+  shares: Pick<Shares, 'isQuick'>
+  /** Null: the endpoint is gone. */
+  organizationOf: (endpointId: string) => string | null
+}): OrganizationRoom {
+  const { slots, shares, organizationOf } = options
+  const underWay = createCounts()
+  let claimed = createCounts()
+  const blocked = new Set<string>()
+
+  const kindsOf = (endpointId: string): Kinds => {
+    const organization = organizationOf(endpointId) ?? ''
+    const name = shares.isQuick(endpointId) ? null : `organization ${organization}: not quick`
+    return { endpoint: `endpoint ${endpointId}`, organization: `organization ${organization}`, notQuick: name }
+  }
+  const of = (name: string) => underWay.of(name) + claimed.of(name)
+
+  const behind = (name: string): Obstacle => {
+    blocked.add(name)
+    return { name, until: null }
+  }
+
+  return {
+    freeFor: (endpointId) => {
+      const { endpoint, organization, notQuick } = kindsOf(endpointId)
+      const free = slots.free() - claimed.total()
+      const own = Math.min(free, slots.freeFor(endpointId) - claimed.of(endpoint))
+      if (own <= 0) return 0
+      const ofAll = roomWithin(of(organization), free, 1)
+      if (ofAll <= 0) return behind(organization)
+      if (notQuick === null) return Math.min(own, ofAll)
+      const ofNotQuick = roomWithin(of(notQuick), free, 2)
+      return ofNotQuick <= 0 ? behind(notQuick) : Math.min(own, ofAll, ofNotQuick)
+    },
+    begin: () => {
+      claimed = createCounts()
+    },
+    settled: () => {
+      claimed = createCounts()
+    },
+    took: (endpointId, count) => claimed.add(kindsOf(endpointId), count),
+    start: (endpointId, work) => {
+      const kinds = kindsOf(endpointId)
+      underWay.add(kinds, 1)
+      slots.start(endpointId, () => work().finally(() => underWay.add(kinds, -1)))
+    },
+    freed: () => {
+      const names = [...blocked]
+      blocked.clear()
+      return names
+    },
+  }
+}
+
+/** So many under way, so many slots free → how many more may start, that under way × `parts` stays within what is free
+ *  then. */
+function roomWithin(underWay: number, free: number, parts: number): number {
+  return Math.max(underWay === 0 ? 1 : 0, Math.floor((free - parts * underWay) / (parts + 1)))
+}
+
+/** As what a request to the endpoint counts; `notQuick` is null for a quick one. */
+interface Kinds {
+  endpoint: string
+  organization: string
+  notQuick: string | null
+}
+
+function createCounts() {
+  const counts = new Map<string, number>()
+  let total = 0
+  const addTo = (name: string, change: number) => {
+    const count = (counts.get(name) ?? 0) + change
+    if (count > 0) counts.set(name, count)
+    else counts.delete(name)
+  }
+  return {
+    of: (name: string) => counts.get(name) ?? 0,
+    total: () => total,
+    add: ({ endpoint, organization, notQuick }: Kinds, change: number) => {
+      total += change
+      for (const name of [endpoint, organization, notQuick]) if (name !== null) addTo(name, change)
+    },
+  }
+}
