@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url'
+import { asciiDomain } from '../mail/address.ts'
 import type { Dsn, DsnRecipient } from '../mail/dsn.ts'
 import { parseReplyLine, type Reply } from '../mail/reply.ts'
 import type { BounceType, Cause, Delivery } from '../model/delivery.ts'
@@ -56,9 +56,15 @@ export function judgeDsn(dsn: Dsn, delivery: Delivery, at: number, judge: JudgeR
 }
 
 /** The entry about our recipient. Where none names it, a list has been expanded: failed only if all of it has. */
-function recipientOf({ recipients }: Dsn, email: string): DsnRecipient {
+function recipientOf(dsn: Dsn, email: string): DsnRecipient {
+  // Of hundreds of internationalized names, none but the first are compared: each takes some 0.2 ms.
+  let internationalized = 0
+  const recipients = dsn.recipients.filter(
+    ({ originalRecipient, finalRecipient }) =>
+      ASCII.test(`${originalRecipient}${finalRecipient}`) || ++internationalized <= MOST_INTERNATIONALIZED,
+  )
   const ours = recipients.find((each) => names(each.originalRecipient, email) || names(each.finalRecipient, email))
-  return ours ?? recipients.find(({ action }) => action !== 'failed') ?? recipients[0]!
+  return ours ?? dsn.recipients.find(({ action }) => action !== 'failed') ?? dsn.recipients[0]!
 }
 
 /** Nobody else is where the mail came to its end. Not even an alias in the same domain will do: a list of colleagues would
@@ -74,14 +80,18 @@ function names(address: string | null, email: string): boolean {
   return `.${domainOf(address)}`.endsWith(`.${domainOf(email)}`)
 }
 
+const ASCII = /^[\x00-\x7f]*$/
+const MOST_INTERNATIONALIZED = 10
+
 /** In lower case, without `+detail`. */
 const localOf = (address: string) => {
   const local = address.slice(0, Math.max(0, address.lastIndexOf('@'))).toLowerCase()
-  return local.replace(/(?<=.)\+.*$/s, '')
+  const detailAt = local.indexOf('+', 1)
+  return detailAt < 0 ? local : local.slice(0, detailAt)
 }
 const domainOf = (address: string) => {
   const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase()
-  return domainToASCII(domain) || domain
+  return ASCII.test(domain) ? domain : asciiDomain(domain) || domain
 }
 
 /** The remote server's own words where the report has them; else the status with the report's text. */

@@ -1,18 +1,14 @@
-import type { FeedbackReport } from '../mail/arf.ts'
 import type { Verp } from '../mail/verp.ts'
 import { iso } from '../model/event.ts'
+import type { Complaint } from './content.ts'
 import { type Judgement, MAX_NAME, onlyKept } from './judgement.ts'
 
 /** A report of a feedback loop → the delivery it speaks of, or null when nothing in it carries a tag of ours (loops
  *  strike addresses out, and anybody can write a report). The tag stands in the return path and in the unsubscribe
  *  address of the reported mail; what the report's own From says counts for nothing. RFC 5965 §3.2. */
-export function deliveryComplainedOf(report: FeedbackReport, verp: Verp): string | null {
-  const places = [
-    report.originalMailFrom ?? '',
-    ...report.originalHeaders.filter(([name]) => TAGGED.has(name)).map(([, value]) => value),
-  ]
-  for (const [local] of places.flatMap((text) => text.match(KEYED) ?? []).map((found) => found.split('@'))) {
-    const keyed = verp.decode(local!)
+export function deliveryComplainedOf({ tagged }: Complaint, verp: Verp): string | null {
+  for (const each of tagged) {
+    const keyed = verp.decode(each.slice(0, each.indexOf('@')))
     if (keyed !== null) return keyed.deliveryId
   }
   return null
@@ -20,7 +16,7 @@ export function deliveryComplainedOf(report: FeedbackReport, verp: Verp): string
 
 /** What a complaint means. `not-spam` is the opposite of one (RFC 6430), and `auth-failure` is a machine's word about our
  *  signatures, not a person's about our mail (RFC 6591): both are kept, and nothing follows. Never throws. */
-export function judgeComplaint({ userAgent, ...report }: FeedbackReport, at: number): Judgement {
+export function judgeComplaint({ userAgent, ...report }: Complaint, at: number): Judgement {
   const feedbackType = report.feedbackType.slice(0, MAX_NAME)
   const kept = onlyKept({ kind: 'complaint', reporter: userAgent, feedbackType })
   if (NO_COMPLAINTS.has(feedbackType)) return kept
@@ -29,5 +25,3 @@ export function judgeComplaint({ userAgent, ...report }: FeedbackReport, at: num
 }
 
 const NO_COMPLAINTS = new Set(['not-spam', 'auth-failure'])
-const TAGGED = new Set(['return-path', 'x-return-path', 'list-unsubscribe', 'x-original-return-path'])
-const KEYED = /\b[bu]-[0-9a-z]{26}-[0-9a-z]{12}@/gi

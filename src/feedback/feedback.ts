@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import type { Verp } from '../mail/verp.ts'
 import type { Delivery } from '../model/delivery.ts'
 import { messageEvent } from '../model/event.ts'
+import { FIXED_LIMITS } from '../model/limits.ts'
 import type { Message } from '../model/message.ts'
 import { suppressionOf } from '../model/suppression.ts'
 import { messageLeftOf } from '../model/unsubscribable.ts'
@@ -12,7 +12,7 @@ import type { LateRecord, Store } from '../storage/store.ts'
 import { type FeedbackAddress, recognizeAddress } from './address.ts'
 import type { JudgeReply } from './bounce.ts'
 import { deliveryComplainedOf } from './complaint.ts'
-import { type ReportContent, readReport } from './content.ts'
+import type { ReportContent } from './content.ts'
 import { isPlea, judgeReport, unsubscribedFields } from './judge.ts'
 import type { Judgement } from './judgement.ts'
 
@@ -34,9 +34,10 @@ export interface Feedback {
 
 /** A mail to addresses of ours at a return path's host. */
 export interface ReportMail {
-  raw: Uint8Array
-  /** Empty = the null return path. */
-  returnPath: string
+  /** What a reader found in it (inbound/readers.ts): nothing here looks at the mail itself. */
+  content: ReportContent
+  /** SHA-256 of the raw mail. */
+  digest: Uint8Array
   remoteAddress: string
   receivedAt: number
   recipients: FeedbackAddress[]
@@ -103,7 +104,8 @@ export function createFeedback(deps: {
   const isFull = async ({ delivery, message }: Subject, { report }: Judgement): Promise<boolean> => {
     const known = await store.deliveries.reports(message.id)
     return (
-      known.filter((each) => each.email === delivery.email && each.report.kind === report.kind).length >= MAX_OF_KIND
+      known.filter((each) => each.email === delivery.email && each.report.kind === report.kind).length >=
+      FIXED_LIMITS.reportsOfKind
     )
   }
 
@@ -133,8 +135,8 @@ export function createFeedback(deps: {
   return {
     recognize: (local) => recognizeAddress(local, verp),
     take: async (mail) => {
-      const digest = createHash('sha256').update(mail.raw).digest()
-      const content = readReport(mail.raw, mail.returnPath)
+      const { content, digest } = mail
+      if (content.kind === 'unread') log.warn('report could not be read', { address: mail.remoteAddress })
       const concerns = concernsOf(content, mail.recipients)
       if (concerns.length === 0) log.info('report without a tag of ours', { address: mail.remoteAddress })
       for (const concern of concerns) await tell(mail, content, concern, digest)
@@ -144,9 +146,6 @@ export function createFeedback(deps: {
 
 /** More turns than a delivery has states to go through. */
 const MAX_TURNS = 5
-
-/** Ours: a mailing list among the recipients may send some automatic answers for one delivery, nobody sends so many. */
-const MAX_OF_KIND = 50
 
 /** A delivery that a mail speaks of, and which address of it the mail came to. */
 type Concern = { kind: FeedbackAddress['kind']; deliveryId: string }

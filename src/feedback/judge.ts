@@ -23,6 +23,8 @@ export function judgeReport(
       return judgeDsn(content.dsn, delivery, receivedAt, judgeReply)
     case 'auto_reply':
       return onlyKept({ kind: 'auto_reply' })
+    case 'unread':
+      return onlyKept({ kind: 'other' })
     case 'other':
       return isPlea(content, addressKind) ? unsubscribed(receivedAt) : onlyKept({ kind: 'other' })
   }

@@ -1,6 +1,6 @@
-import { domainToASCII } from 'node:url'
 import type { DMARCResult } from 'mailauth'
 import { dmarc } from 'mailauth/lib/dmarc'
+import { asciiDomain } from '../mail/address.ts'
 import type { Found } from './checks.ts'
 
 /** `p=` of a DMARC record: what is to be done with mail that fails. */
@@ -73,5 +73,5 @@ const domainOf = (address: string) => normal(address.slice(address.lastIndexOf('
 /** Lower-case A-labels without the dot of the root; what is no domain name stays as it is. */
 function normal(domain: string): string {
   const plain = domain.trim().toLowerCase().replace(/\.$/, '')
-  return /[^\x00-\x7f]/.test(plain) ? domainToASCII(plain) || plain : plain
+  return /[^\x00-\x7f]/.test(plain) ? asciiDomain(plain) || plain : plain
 }

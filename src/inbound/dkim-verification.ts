@@ -1,21 +1,30 @@
 import type { DKIMVerifyOptions } from 'mailauth'
 import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier'
+import { createBodyHashes } from './body-hashes.ts'
 import { rememberedKeys } from './remembered-keys.ts'
 
 /** A mail that is whole in memory, in lines that end in CRLF or LF → mailauth's verifier when it is through: DKIM results,
  *  the ARC chain with its newest signature, the addresses of From. It gets header and body as they lie; as a stream it looks
  *  for line ends byte by byte in a third of the whole time. Large mails let others in between. */
 export async function verifiedDkim(mail: Buffer, options: DKIMVerifyOptions): Promise<DkimVerifier> {
-  const raw = withCrLf(mail)
   const verifier = new WholeVerifier(options)
-  const bodyAt = bodyOf(raw)
-  await verifier.emitHeaders(raw.subarray(0, bodyAt))
-  for (let at = bodyAt; at < raw.length; at += PIECE_BYTES) {
-    if (at > bodyAt) await new Promise((resolve) => setImmediate(resolve))
-    await verifier.nextChunk(raw.subarray(at, at + PIECE_BYTES))
-  }
+  await feed(verifier, mail)
   await verifier.finish()
   return verifier
+}
+
+/** A mail that is whole → its header and its body, to what mailauth makes of them. */
+export async function feed(
+  to: { emitHeaders(header: Buffer): Promise<void>; nextChunk(piece: Buffer): Promise<void> },
+  mail: Buffer,
+): Promise<void> {
+  const raw = withCrLf(mail)
+  const bodyAt = bodyOf(raw)
+  await to.emitHeaders(raw.subarray(0, bodyAt))
+  for (let at = bodyAt; at < raw.length; at += PIECE_BYTES) {
+    if (at > bodyAt) await new Promise((resolve) => setImmediate(resolve))
+    await to.nextChunk(raw.subarray(at, at + PIECE_BYTES))
+  }
 }
 
 class WholeVerifier extends DkimVerifier {
@@ -25,11 +34,16 @@ class WholeVerifier extends DkimVerifier {
     Object.defineProperty(this.arc, 'keyCache', { value: this.keyCache, configurable: true, writable: true })
   }
 
-  /** It would look byte by byte for the first part of a multipart, which nobody here asks for. */
+  readonly #hashes = createBodyHashes()
+
   override addBodyHash(canonicalization: string, algorithm: string, mostBytes: number | ''): string {
-    const key = super.addBodyHash(canonicalization, algorithm, mostBytes)
-    this.bodyHashes.get(key)!.setContentType = () => {}
+    const key = [canonicalization, algorithm, mostBytes].join(':')
+    if (!this.bodyHashes.has(key)) this.bodyHashes.set(key, this.#hashes.add(canonicalization, algorithm, mostBytes))
     return key
+  }
+
+  override async nextChunk(piece: Buffer): Promise<void> {
+    this.#hashes.update(piece)
   }
 }
 

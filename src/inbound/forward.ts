@@ -6,15 +6,13 @@ import { type Message, messageStatus } from '../model/message.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { AcceptedMessage, Store } from '../storage/store.ts'
 import { plannedDeliveries } from '../submission/draft.ts'
+import type { ForwardRoute } from '../submission/forwarding.ts'
 import { collapseRecipients } from '../submission/recipients.ts'
 import type { MailHead, Seal } from './reading.ts'
 
 /** Mail that a route sends on. Our outbound gives it a return path of its own at the domain's return path host (VERP),
  *  so that SPF holds for us and a bounce comes back to us; it never reaches the author, and nothing here ever answers
  *  anybody. Who wrote it stays as it was, so DMARC at the target rests on the author's DKIM and on our ARC seal. */
-
-/** A route that sends on. */
-export type ForwardRoute = InboundRoute & { action: { type: 'forward' } }
 
 /** Whether what the route takes is sent on. */
 export function isForward(route: InboundRoute): route is ForwardRoute {
@@ -31,15 +29,14 @@ export function sealOf(domain: Domain): Seal {
 }
 
 /** Inbound message, its head, and the sealed mail as mail/mime-content.ts packs it → the outbound message it becomes,
- *  due at once, one delivery to each target; suppressed targets get none. Throws when a target is no address. */
+ *  due at once, one delivery to each of the targets `to`; suppressed ones get none. Throws when a target is no address. */
 export function forwardOf(
   inbound: InboundMessage,
-  route: ForwardRoute,
+  to: string[],
   head: MailHead,
   content: Uint8Array,
   { store, mintId }: { store: Pick<Store, 'suppressions'>; mintId: MintId },
 ): AcceptedMessage {
-  const { to } = route.action.config
   const recipients = collapseRecipients({ to: { asSent: to, mailboxes: to.map(mailboxOf) } })
   const message = describe(mintId('msg'), inbound, head, to)
   const folded = recipients.map((recipient) => recipient.folded)

@@ -19,6 +19,52 @@ declare module 'mailauth/lib/tools' {
   export function formatDomain(domain: string): string
   export function getAlignment(from: string, domains: string[], strict: boolean): { domain: string } | false
   export function toALabel(domain: string): string
+  /** A field as it lies, in latin1 → as relaxed canonicalization has it. */
+  export function formatRelaxedLine(line: string, suffix?: string): Buffer
+  /** The same with an empty b=. */
+  export function stripSignatureValue(line: Buffer): Buffer
+  /** Of a DKIM-Signature (`DKIM`), ARC-Message-Signature (`ARC`) or ARC-Seal (`AS`). */
+  export function formatSignatureHeaderLine(
+    type: 'DKIM' | 'ARC' | 'AS',
+    tags: Record<string, unknown>,
+    folded: boolean,
+  ): string
+  export function getSigningHeaderLines(fields: HeaderLine[], names: string): SigningLines
+}
+
+interface HeaderLine {
+  key: string
+  line: string
+}
+
+interface SigningLines {
+  keys: string
+  headers: HeaderLine[]
+}
+
+declare module 'mailauth/lib/dkim/header' {
+  export function generateCanonicalizedHeader(
+    type: string,
+    lines: SigningLines,
+    options: Record<string, unknown>,
+  ): { canonicalizedHeader: Buffer; dkimHeaderOpts: Record<string, unknown> }
+}
+
+declare module 'mailauth/lib/dkim/dkim-signer' {
+  type ArcLink = Record<string, { original: string }>
+
+  export class DkimSigner {
+    constructor(options: Record<string, unknown>)
+    headers: { parsed: HeaderLine[] }
+    arc: { chain: ArcLink[] | false; error?: unknown }
+    bodyHashes: Map<string, { bodyCanon: string; hashAlgo: string; hasher: unknown; hash: string | null }>
+    getFieldNames(signature: { type: 'ARC' }): string
+    emitHeaders(header: Buffer): Promise<void>
+    nextChunk(piece: Buffer): Promise<void>
+    /** The body hashes are there afterwards; calls finalize, which signs. */
+    finalChunk(): Promise<void>
+    finalize(): Promise<void>
+  }
 }
 
 declare module 'mailauth/lib/dkim/dkim-verifier' {
@@ -33,7 +79,7 @@ declare module 'mailauth/lib/dkim/dkim-verifier' {
     results: DKIMResult[]
     headerFrom: string[]
     fromFields: number
-    bodyHashes: Map<string, { setContentType(type: unknown): void }>
+    bodyHashes: Map<string, import('./body-hashes.ts').BodyHash>
     addBodyHash(canonicalization: string, algorithm: string, mostBytes: number | ''): string
     /** All of the header, its last empty line included: tells `messageHeaders`. */
     emitHeaders(header: Buffer): Promise<void>
@@ -41,4 +87,12 @@ declare module 'mailauth/lib/dkim/dkim-verifier' {
     nextChunk(piece: Buffer): Promise<void>
     finish(): Promise<void>
   }
+}
+
+declare module 'mailauth/lib/dkim/body' {
+  export function dkimBody(
+    canonicalization: string,
+    algorithm: string,
+    mostBytes: number | '',
+  ): Omit<import('./body-hashes.ts').BodyHash, 'setContentType'>
 }

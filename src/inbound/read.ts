@@ -8,19 +8,21 @@ import type { Resolver } from '../platform/resolver.ts'
 import { type Authentication, authenticate } from './authenticate.ts'
 import { headOf } from './head.ts'
 import type { ReaderSettings, Reading, ReadingJob } from './reading.ts'
-import { sealed } from './seal.ts'
+import { type SignSeal, sealed } from './seal.ts'
 import { forForward, honest, withTrace } from './stored.ts'
 import { undecided } from './undecided.ts'
 
-/** What reading a mail needs of its thread. */
+/** What reading a mail needs of its reader. */
 export interface ReadingWorld {
   settings: ReaderSettings
   resolver: Resolver
   clock: Clock
-  /** Told before each stretch of work that no wait interrupts. */
-  onWork: (jobId: number) => void
+  /** Signs with the key of this seal, by its number in the job. */
+  sign: (seal: number, text: Uint8Array) => ReturnType<SignSeal>
+  /** Called before each stretch of work that no wait interrupts. */
+  onWork: () => void
   /** What went wrong inside, though the mail goes on. */
-  onBug: (jobId: number, error: unknown) => void
+  onBug: (error: unknown) => void
 }
 
 /** One mail: authenticate → parse → put our trace in front → seal what is sent on → pack. A mail is never lost here: an
@@ -28,17 +30,16 @@ export interface ReadingWorld {
  *  when there is no memory. */
 export async function readMail(job: ReadingJob, world: ReadingWorld): Promise<Reading> {
   const { hostname } = world.settings
-  world.onWork(job.jobId)
+  world.onWork()
   const mail = honest(job.raw, hostname)
   const head = headOf(readHeaderFields(mail).fields)
   // What pretends to be ours is signed by nobody; but a sender may have signed it, so DKIM sees the mail as it came.
   const { verdicts, dmarcPolicy, dmarcReason, results } = await authenticated(job, head.from, world)
-  world.onWork(job.jobId)
+  world.onWork()
   tidy(mail)
   const { parsed, parseError } = await parsedInTime(mail, world.clock)
   tidy(mail)
   return {
-    jobId: job.jobId,
     verdicts,
     dmarcPolicy,
     dmarcReason,
@@ -46,7 +47,7 @@ export async function readMail(job: ReadingJob, world: ReadingWorld): Promise<Re
     raw: packRaw(withTrace(mail, job, hostname, results)),
     parsed,
     parseError,
-    forwards: await forwarded(mail, job, hostname, { verdicts, results }),
+    forwards: await forwarded(mail, job, world, { verdicts, results }),
   }
 }
 
@@ -71,7 +72,7 @@ async function authenticated(job: ReadingJob, from: string, world: ReadingWorld)
       { resolver: world.resolver, clock: world.clock, hostname, limitMs: authenticationMs },
     )
   } catch (error) {
-    world.onBug(job.jobId, error)
+    world.onBug(error)
     return undecided(job.raw, 'not evaluated')
   }
 }
@@ -89,15 +90,20 @@ async function parsedInTime(mail: Uint8Array, clock: Clock) {
 async function forwarded(
   mail: Uint8Array,
   job: ReadingJob,
-  hostname: string,
+  { settings: { hostname }, sign, onWork }: ReadingWorld,
   { verdicts, results }: Pick<Authentication, 'verdicts' | 'results'>,
 ): Promise<Uint8Array<ArrayBuffer>[]> {
   if (job.seals.length === 0) return []
   const unsealed = forForward(mail, job, hostname)
   const found = authenticationResultsPayload(hostname, results)
   const forwards: Uint8Array<ArrayBuffer>[] = []
-  for (const seal of job.seals) {
-    forwards.push(packMime(await sealed(unsealed, verdicts.arc, found, seal, job.receivedAt)))
+  for (const [at, seal] of job.seals.entries()) {
+    const signWith: SignSeal = async (text) => {
+      const signature = await sign(at, text)
+      onWork()
+      return signature
+    }
+    forwards.push(packMime(await sealed(unsealed, verdicts.arc, found, seal, job.receivedAt, signWith)))
   }
   return forwards
 }

@@ -1,3 +1,4 @@
+import type { ReportContent } from '../feedback/content.ts'
 import type { Verdicts } from '../model/inbound-message.ts'
 
 /** A mail to be authenticated and read. */
@@ -15,22 +16,25 @@ export interface ReadingJob {
     tls: string | null
   }
   receivedAt: number
-  /** One per forwarding route: whose key seals. */
-  seals: Seal[]
+  /** One per forwarding route: in whose name it is sealed. */
+  seals: SealName[]
   /** One header field without its line end, to stand in front of what is sent on. */
   forwardHeader: string | null
 }
 
-/** RFC 8617: who vouches for what was found when the mail came in. */
-export interface Seal {
+/** RFC 8617: the name of a key that seals. The key itself stays in the main thread. */
+export interface SealName {
   domain: string
   selector: string
+}
+
+/** The key with its name: who vouches for what was found when the mail came in. */
+export interface Seal extends SealName {
   privateKeyPem: string
 }
 
-/** A mail as a thread has read it, ready to be judged and stored. */
+/** A mail as a reader has read it, ready to be judged and stored. */
 export interface Reading {
-  jobId: number
   verdicts: Verdicts
   /** `p=` of the author's DMARC record: what a failure is to mean. */
   dmarcPolicy: 'none' | 'quarantine' | 'reject'
@@ -59,32 +63,34 @@ export interface MailHead {
   loop: string | null
 }
 
-/** As it crosses to a thread, so plain data only: of a mail in memory the thread gets a copy, one in a file it reads there. */
-export type SentJob = Omit<ReadingJob, 'raw'> & { raw: Uint8Array<ArrayBuffer> | { fd: number; byteLength: number } }
+/** A mail in a file that the reader may read. */
+export interface FileToRead {
+  fd: number
+  byteLength: number
+}
 
-/** What the thread is told once. */
+/** Of a mail in memory the reader gets a copy, one in a file it reads there. */
+export type RawMail = Uint8Array<ArrayBuffer> | FileToRead
+
+/** What a reader is asked to do. `jobId` names it in what it asks back (reader-requests.ts). */
+export type ReaderJob =
+  | ({ kind: 'mail'; raw: RawMail } & Omit<ReadingJob, 'raw'>)
+  /** Mail to a return path of ours. */
+  | { kind: 'report'; jobId: number; raw: RawMail; returnPath: string }
+  /** Stored raw mail → its attachments. */
+  | { kind: 'attachments'; jobId: number; raw: Uint8Array }
+
+/** What it answers. */
+export type ReaderAnswer =
+  | { kind: 'mail'; reading: Reading; bugs: string[] }
+  /** `digest`: SHA-256 of the raw mail. */
+  | { kind: 'report'; content: ReportContent; digest: Uint8Array }
+  /** In the order of ParsedMail.attachments. */
+  | { kind: 'attachments'; contents: Uint8Array[] }
+
+/** What each reader gets at its start. */
 export interface ReaderSettings {
   hostname: string
-  dnsServers: string[]
   /** For SPF, DKIM, DMARC and ARC together. */
   authenticationMs: number
 }
-
-/** Main thread → reading thread. */
-export type ToReader =
-  | { kind: 'start'; settings: ReaderSettings }
-  | { kind: 'read'; job: SentJob }
-  /** Stored raw mail → its attachments, for `attachments_data`. */
-  | { kind: 'attachments'; jobId: number; raw: Uint8Array }
-
-/** Reading thread → main thread. */
-export type FromReader =
-  /** What keeps the thread busy from now on; several times for one job, which waits for the DNS in between. */
-  | { kind: 'at_work'; jobId: number }
-  | { kind: 'reading'; reading: Reading }
-  /** The file cannot be read. */
-  | { kind: 'unreadable'; jobId: number; error: string }
-  /** In the order of ParsedMail.attachments, base64. */
-  | { kind: 'attachments'; jobId: number; contents: string[] | null; error: string | null }
-  /** Something failed inside; the job is answered all the same. */
-  | { kind: 'bug'; jobId: number; error: string }

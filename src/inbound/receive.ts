@@ -1,27 +1,33 @@
 import type { Feedback, FeedbackAddress } from '../feedback/feedback.ts'
 import type { Domain } from '../model/domain.ts'
-import type { InboundMessage } from '../model/inbound-message.ts'
+import type { InboundMessage, NotForwarded } from '../model/inbound-message.ts'
 import type { InboundRoute } from '../model/inbound-route.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { MailLog } from '../platform/maillog.ts'
 import type { IncomingMail } from '../smtp/session.ts'
 import type { AcceptedInbound, Store } from '../storage/store.ts'
+import type { Forwarding } from '../submission/forwarding.ts'
 import { forwardOf, isForward, sealOf } from './forward.ts'
 import { LOOP_HEADER } from './head.ts'
 import { requireNoLoop, requireOwnName, requireProof } from './policy.ts'
 import type { Readers } from './readers.ts'
-import type { Reading, ReadingJob } from './reading.ts'
+import type { Reading } from './reading.ts'
 import type { Destination } from './recipient.ts'
+import { createRepeats } from './repeats.ts'
 import * as replies from './replies.ts'
+import { replyToLimit } from './room.ts'
 
 /** THE FLOW at end of DATA: mail in hand → everything that it becomes is on the disk → text behind `250 2.0.0 `.
  *
  *  Nothing is written before the one call of the store, and that is one transaction: raw mail, a record for each route,
  *  what is owed to endpoints, what is sent on. Whoever is killed before it has taken nothing, and the sender, who has
  *  had no answer, tries again; whoever is killed after it has taken all.
+ *  Not sent on: to targets that have not confirmed, or of a domain that is not verified: the mail is stored and its record
+ *  says why.
  *  Refused for good (5yz): a loop, what a route's proof policy does not let in, and a forgery of our own name that would
  *  be sent on.
- *  Tried again by the sender (4yz): the policy cannot be decided for DNS trouble; the store cannot write, or there is a
+ *  Tried again by the sender (4yz): two readers ended over the mail, and then it is taken unread; an organization may not
+ *  store or send on more; the policy cannot be decided for DNS trouble; the store cannot write, or there is a
  *  bug (what is thrown then is the listener's to answer and to log).
  *  Removed since RCPT: a route still takes what was promised to it; its endpoint has failed from the start.
  *  Lost: nothing. A mail that cannot be read is kept as it came, with `parseError`.
@@ -30,7 +36,8 @@ import * as replies from './replies.ts'
 export interface ReceiveDeps {
   store: Pick<Store, 'inbound' | 'suppressions'>
   feedback: Pick<Feedback, 'take'>
-  readers: Pick<Readers, 'read'>
+  forwarding: Pick<Forwarding, 'targetsOf'>
+  readers: Pick<Readers, 'read' | 'report'>
   mintId: MintId
   mailLog: Pick<MailLog, 'received' | 'accepted' | 'suppressed'>
   /** Of this installation, in what it sends on; cannot be guessed. */
@@ -42,22 +49,29 @@ export interface ReceiveDeps {
 
 /** → the flow. Throws SmtpReply for what is refused, and what the store throws. */
 export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<Destination>) => Promise<string> {
+  const repeats = createRepeats()
   return async (mail) => {
     const reported = feedbackAddresses(mail)
     if (reported.length > 0) {
-      const raw = await mail.read()
-      await deps.feedback.take({ raw, ...facts(mail), recipients: reported })
+      const { returnPath, ...of } = facts(mail)
+      const found = await deps.readers.report({ raw: await mail.place(), returnPath })
+      await deps.feedback.take({ ...found, ...of, recipients: reported })
       return replies.FEEDBACK_ACCEPTED
     }
-    const parts = partsByRoute(mail)
+    const parts = partsByRoute(mail, deps.forwarding)
     const reading = await deps.readers.read({ ...jobFor(mail, parts, deps.loopTag), raw: await mail.place() })
     requireNoLoop(reading.head, deps.loopTag)
-    for (const { route, domain } of parts) {
+    for (const { route, domain, sendTo } of parts) {
       requireProof(route.authentication, reading)
-      if (isForward(route)) requireOwnName(domain.name, reading)
+      if (sendTo.length === 0) continue
+      requireOwnName(domain.name, reading)
+      if (!repeats.take(route.id, reading.head.messageId, mail.receivedAt)) {
+        throw replies.loopDetected('this route has sent on its Message-ID too often')
+      }
     }
     const taken = take(mail, parts, reading, deps)
-    await deps.store.inbound.accept({ raw: reading.raw, parsed: reading.parsed, taken })
+    const result = await deps.store.inbound.accept({ raw: reading.raw, parsed: reading.parsed, taken })
+    if (result !== 'accepted') throw replyToLimit(result)
     tell(taken, deps)
     return replies.accepted(taken.map(({ message }) => message.id))
   }
@@ -70,6 +84,9 @@ interface Part {
   domain: Domain
   /** As spoken. */
   to: string[]
+  /** Targets that it is sent on to; empty for other actions. */
+  sendTo: string[]
+  notForwarded: NotForwarded[]
 }
 
 type Taken = AcceptedInbound['taken'][number]
@@ -83,13 +100,16 @@ function facts({ session, returnPath, receivedAt }: IncomingMail<Destination>) {
 }
 
 /** Recipients → one part for each route, in the order the routes were first spoken to; each address once. */
-function partsByRoute(mail: IncomingMail<Destination>): Part[] {
+function partsByRoute(mail: IncomingMail<Destination>, forwarding: ReceiveDeps['forwarding']): Part[] {
   const parts = new Map<string, Part>()
   for (const { spoken, as } of mail.recipients) {
     if (as.kind !== 'route') continue
     const part = parts.get(as.route.id)
-    if (part === undefined) parts.set(as.route.id, { route: as.route, domain: as.domain, to: [spoken.address] })
-    else if (!part.to.includes(spoken.address)) part.to.push(spoken.address)
+    if (part === undefined) {
+      const { route, domain } = as
+      const targets = isForward(route) ? forwarding.targetsOf(route, domain) : { to: [], not: [] }
+      parts.set(route.id, { route, domain, to: [spoken.address], sendTo: targets.to, notForwarded: targets.not })
+    } else if (!part.to.includes(spoken.address)) part.to.push(spoken.address)
   }
   return [...parts.values()]
 }
@@ -98,11 +118,11 @@ function jobFor(
   mail: IncomingMail<Destination>,
   parts: readonly Part[],
   loopTag: string,
-): Omit<ReadingJob, 'jobId' | 'raw'> {
+): Omit<Parameters<Readers['read']>[0], 'raw'> {
   const { returnPath, remoteAddress, receivedAt } = facts(mail)
   const { helo, protocol, tls } = mail.session
   const recipients = mail.recipients.map(({ spoken }) => spoken.address)
-  const seals = parts.filter(({ route }) => isForward(route)).map(({ domain }) => sealOf(domain))
+  const seals = parts.filter(({ sendTo }) => sendTo.length > 0).map(({ domain }) => sealOf(domain))
   return {
     envelope: { remoteAddress, helo, returnPath, recipients, protocol, tls },
     receivedAt,
@@ -120,15 +140,20 @@ function take(
   const forwards = reading.forwards.values() // in the order of the seals: that of the forwarding parts
   return parts.map((part) => {
     const message = describe(mintId('inb'), mail, part, reading)
-    if (!isForward(part.route)) {
+    if (part.sendTo.length === 0) {
       return { message, deliveryId: part.route.action.type === 'webhook' ? mintId('whd') : null, forward: null }
     }
-    const forward = forwardOf(message, part.route, reading.head, sealed(forwards), { store, mintId })
+    const forward = forwardOf(message, part.sendTo, reading.head, sealed(forwards), { store, mintId })
     return { message: { ...message, forwardedAs: forward.message.id }, deliveryId: null, forward }
   })
 }
 
-function describe(id: string, mail: IncomingMail<Destination>, { route, domain, to }: Part, reading: Reading) {
+function describe(
+  id: string,
+  mail: IncomingMail<Destination>,
+  { route, domain, to, notForwarded }: Part,
+  reading: Reading,
+) {
   const { returnPath, remoteAddress, receivedAt } = facts(mail)
   const message: InboundMessage = {
     id,
@@ -149,6 +174,7 @@ function describe(id: string, mail: IncomingMail<Destination>, { route, domain, 
     verdicts: reading.verdicts,
     parseError: reading.parseError,
     forwardedAs: null,
+    notForwarded,
   }
   return message
 }

@@ -16,6 +16,26 @@ export const noSuchRecipient = (address: string) =>
 export const ownTransaction = () =>
   new SmtpReply(452, '4.5.3', 'this recipient has other rules than those before it, send its mail by itself')
 
+/** The client's network has used up what it may do in a while (network-limits.ts). RFC 3463 §3.8: 4.7.1, refused for now by
+ *  policy; the sender's server tries again. */
+export const tooManyConnections = new SmtpReply(421, '4.7.0', 'too many connections from your network, try again later')
+export const tooManyMails = new SmtpReply(451, '4.7.1', 'too much mail from your network, try again later')
+export const tooManyUnknown = new SmtpReply(
+  451,
+  '4.7.1',
+  'too many unknown recipients from your network, try again later',
+)
+/** The organization may store nothing more until retention has removed something. Contract §7: full is 452 4.3.1. */
+export const storageFull = () => new SmtpReply(452, '4.3.1', 'the recipient may not store more mail, try again later')
+
+/** The day's forwards or the month's messages of the organization are used up. */
+export const forwardsUsedUp = () =>
+  new SmtpReply(452, '4.7.1', 'the recipient has forwarded as much as it may, try again later')
+
+/** An alert stops what the organization sends, and so what it would send on. */
+export const sendingStopped = () =>
+  new SmtpReply(451, '4.7.1', 'the recipient may not forward mail at present, try again later')
+
 /** The mail has been here before, or has been round too often (RFC 5321 §6.3). */
 export const loopDetected = (why: string) => new SmtpReply(554, '5.4.6', `mail loop detected: ${why}`)
 
@@ -25,6 +45,12 @@ export const notAuthenticated = (why: string) => new SmtpReply(550, '5.7.1', rep
 /** The DNS does not tell at present whether there is proof. */
 export const cannotAuthenticate = () =>
   new SmtpReply(451, '4.7.0', 'the author domain cannot be authenticated at present, try again later')
+
+/** Reading it ended two readers, or took them too long. The next time it is taken as it is. */
+export const cannotRead = () => new SmtpReply(451, '4.3.0', 'this mail could not be read, try again later')
+
+/** What was under way while the server stops. */
+export const stopping = () => new SmtpReply(451, '4.3.2', 'this server is stopping, try again later')
 
 /** Text behind `250 2.0.0 ` for what became these inbound messages; at least one. */
 export const accepted = (ids: readonly string[]): string =>

@@ -1,31 +1,120 @@
-import { createSeal } from 'mailauth/lib/arc'
+import { getARChain } from 'mailauth/lib/arc'
+import { DkimSigner } from 'mailauth/lib/dkim/dkim-signer'
+import { generateCanonicalizedHeader } from 'mailauth/lib/dkim/header'
+import {
+  formatRelaxedLine,
+  formatSignatureHeaderLine,
+  getSigningHeaderLines,
+  stripSignatureValue,
+} from 'mailauth/lib/tools'
 import type { ArcResult } from '../model/inbound-message.ts'
+import { createBodyHashes } from './body-hashes.ts'
 import { bounded } from './bounded-head.ts'
-import type { Seal } from './reading.ts'
+import { feed } from './dkim-verification.ts'
+import type { SealName } from './reading.ts'
+
+/** Canonical header text → its signature: RSA, PKCS#1 v1.5 over SHA-256. Rejects when the key is of no use. */
+export type SignSeal = (text: Uint8Array) => Promise<Uint8Array>
 
 /** Mail to be sent on, what was found when it came (the payload of an Authentication-Results field), and the state of its
  *  chain → the mail with our ARC set on top; the mail as it is when its chain is broken already or full (50 sets), when its
- *  header is not for mailauth to read (bounded-head.ts), and when the key is of no use. RFC 8617 §5.1. */
+ *  header is not for mailauth to read (bounded-head.ts), and when the key is of no use. The key is elsewhere: this makes
+ *  the two texts that are signed and asks `sign` for each. RFC 8617 §4.1, §5.1. */
 export async function sealed(
   mail: Buffer,
   chain: ArcResult,
   authResults: string,
-  { domain, selector, privateKeyPem }: Seal,
+  name: SealName,
   signedAt: number,
+  sign: SignSeal,
 ): Promise<Buffer> {
   if (chain === 'fail' || bounded(mail).raw.length !== mail.length) return mail
-  const { headers } = await createSeal(mail, {
-    seal: {
-      signingDomain: domain,
-      selector,
-      privateKey: privateKeyPem,
-      algorithm: 'rsa-sha256', // RFC 8617 §4.1.3 knows no other
-      cv: chain,
-      authResults,
-      signTime: new Date(signedAt),
-    },
+  const set = await arcSet(await hashed(mail), chain, authResults, name, signedAt, sign).catch(() => null)
+  return set === null ? mail : Buffer.concat([Buffer.from(set.map((field) => `${field}\r\n`).join('')), mail])
+}
+
+/** mailauth's signer as far as it needs no key: the header taken apart, the body hashed. */
+class KeylessSigner extends DkimSigner {
+  constructor() {
+    super({ strict: true, getARChain })
+    this.bodyHashes.set(BODY_HASH, { bodyCanon: 'relaxed', hashAlgo: 'sha256', hasher: null, hash: null })
+  }
+
+  readonly #hashes = createBodyHashes()
+
+  override async emitHeaders(header: Buffer): Promise<void> {
+    await super.emitHeaders(header)
+    this.bodyHashes.get(BODY_HASH)!.hasher = this.#hashes.add('relaxed', 'sha256', '')
+  }
+
+  override async nextChunk(piece: Buffer): Promise<void> {
+    this.#hashes.update(piece)
+  }
+
+  override async finalize(): Promise<void> {}
+}
+
+const BODY_HASH = 'relaxed:sha256:'
+const ALGORITHM = 'rsa-sha256' // RFC 8617 §4.1.3 knows no other
+const MOST_SETS = 50 // RFC 8617 §4.2.1
+
+async function hashed(mail: Buffer): Promise<KeylessSigner> {
+  const signer = new KeylessSigner()
+  await feed(signer, mail)
+  await signer.finalChunk()
+  return signer
+}
+
+/** → ARC-Seal, ARC-Message-Signature, ARC-Authentication-Results, each without its line end; null when there can be none. */
+async function arcSet(
+  signer: KeylessSigner,
+  cv: ArcResult,
+  authResults: string,
+  { domain, selector }: SealName,
+  signedAt: number,
+  sign: SignSeal,
+): Promise<string[] | null> {
+  const { headers, arc, bodyHashes } = signer
+  const links = arc.chain || []
+  const hasSets = headers.parsed.some(({ key }) => key === 'arc-seal' || key === 'arc-message-signature')
+  if (arc.error !== undefined || links.length >= MOST_SETS) return null
+  // A chain that passes is signed whole; without a chain no set may be there (RFC 8617 §5.1.1, §5.2).
+  if ((cv === 'pass') !== links.length > 0 || (cv !== 'pass' && hasSets)) return null
+  const i = links.length + 1
+  const t = Math.floor(signedAt / 1000)
+  const b64 = (signature: Uint8Array) => Buffer.from(signature).toString('base64')
+
+  const lines = getSigningHeaderLines(headers.parsed, signer.getFieldNames({ type: 'ARC' }))
+  if (!lines.headers.some(({ key }) => key === 'from')) return null
+  const { canonicalizedHeader, dkimHeaderOpts } = generateCanonicalizedHeader('ARC', lines, {
+    type: 'ARC',
+    signingDomain: domain,
+    selector,
+    algorithm: ALGORITHM,
+    canonicalization: 'relaxed/relaxed',
+    instance: i,
+    timestamp: t,
+    expiration: false,
+    identity: false,
+    bodyHash: bodyHashes.get(BODY_HASH)!.hash,
     strict: true,
   })
-  if (headers.length === 0) return mail
-  return Buffer.concat([Buffer.from(headers.map((header) => `${header}\r\n`).join('')), mail])
+  const b = b64(await sign(canonicalizedHeader))
+  const messageSignature = formatSignatureHeaderLine('ARC', { ...dkimHeaderOpts, b }, true)
+
+  const results = `ARC-Authentication-Results: i=${i}; ${authResults}`
+  const tags = { i, a: ALGORITHM, t, cv, d: domain, s: selector }
+  // Its own signature counts as empty, whatever stands there; the line is folded as if there was one.
+  const unsigned = formatSignatureHeaderLine('AS', { ...tags, b: 'a'.repeat(73) }, true)
+  const ownFields = links.flatMap((link) => SET.map((key) => formatRelaxedLine(link[key]!.original, '\r\n')))
+  const text = Buffer.concat([
+    ...ownFields,
+    formatRelaxedLine(results, '\r\n'),
+    formatRelaxedLine(messageSignature, '\r\n'),
+    stripSignatureValue(formatRelaxedLine(unsigned)),
+  ])
+  const seal = formatSignatureHeaderLine('AS', { ...tags, b: b64(await sign(text)) }, true)
+  return [seal, messageSignature, results]
 }
+
+const SET = ['arc-authentication-results', 'arc-message-signature', 'arc-seal'] as const

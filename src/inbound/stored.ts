@@ -19,14 +19,14 @@ export function withTrace(
   job: ReadingJob,
   hostname: string,
   results: readonly AuthenticationResult[],
-): Uint8Array {
+): Uint8Array<ArrayBuffer> {
   const findings = authenticationResultsField(hostname, results)
   const trace = `${returnPathField(job.envelope.returnPath)}${findings}${receivedOf(job, hostname)}`
   return Buffer.concat([Buffer.from(trace + guardOf(mail)), mail])
 }
 
 /** The honest mail → what is sent on, not yet sealed. A return path is the business of the last host (RFC 5321 §4.4). */
-export function forForward(mail: Uint8Array, job: ReadingJob, hostname: string): Buffer {
+export function forForward(mail: Uint8Array, job: ReadingJob, hostname: string): Buffer<ArrayBuffer> {
   const own = job.forwardHeader === null ? '' : `${job.forwardHeader.replace(/[\r\n]/g, ' ')}\r\n`
   const trace = Buffer.from(`${own}${receivedOf(job, hostname)}${guardOf(mail)}`)
   return Buffer.concat([trace, without(mail, rangesOf(mail, 'return-path'))])

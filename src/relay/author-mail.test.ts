@@ -41,6 +41,27 @@ test('what is removed goes with its folded lines, in any letter case, and from t
   )
 })
 
+test('an encoded word may stand in a name, and in no address', () => {
+  for (const value of [
+    '=?utf-8?q?Z=C3=B6e?= <zoe@x.example>',
+    '"=?utf-8?q?Z?=" <zoe@x.example>, =?utf-8?q?b=40c?= <b@x.example>',
+    '=?utf-8?q?a@b.example?= <a@b.example>',
+    'a=?=b@x.example',
+  ]) {
+    const isRead = value !== 'a=?=b@x.example'
+    const reading = () => read(lines('From: a@example.com', `To: ${value}`)).to
+    if (isRead) expect(reading()).toBe(value)
+    else expect(reading).toThrow('To has an encoded word in an address')
+  }
+  for (const name of ['Sender', 'Reply-To', 'To', 'Cc', 'Resent-From', 'Disposition-Notification-To']) {
+    for (const value of ['=?x?q?a?=@x.example', 'a@x.example, <=?x?b?eA==?=@x.example>', '"=?x?q?a?="@x.example']) {
+      expect(() => read(lines('From: a@example.com', `${name}: ${value}`))).toThrow('encoded word in an address')
+    }
+  }
+  const many = `${'?='.repeat(60_000)}@${'?= @'.repeat(5_000)}`
+  expect(() => read(lines('From: a@example.com', `To: ${many}`))).toThrow()
+})
+
 test('a subject is decoded, kept to one line and to 998 bytes without cutting a character', () => {
   const subject = (value: string) => read(lines('From: a@example.com', `Subject: ${value}`)).subject
   expect(subject('=?utf-8?Q?Gr=C3=BC=C3=9Fe?=\r\n =?utf-8?Q?_an=0ABcc=3A?= you')).toBe('Grüße an Bcc: you')

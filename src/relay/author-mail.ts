@@ -32,6 +32,7 @@ export function readAuthorMail(raw: Uint8Array): AuthorMail {
   if (fields.filter(({ key }) => key === 'received').length > SCAN_LIMITS.received) throw loopDetected()
   const value = (key: string) => fields.find((field) => field.key === key)?.value ?? ''
 
+  requireReadableAddresses(fields)
   const serviceHeaders = readServiceHeaders(fields)
 
   return {
@@ -81,6 +82,32 @@ function requireSingle(fields: readonly HeaderField[]): void {
     seen.add(key)
   }
 }
+
+/** RFC 2047 §5: no encoded word stands in an address. Readers that decode it all the same show another one. */
+function requireReadableAddresses(fields: readonly HeaderField[]): void {
+  for (const { key, name, value } of fields) {
+    if (ADDRESSED.has(key) && hasEncodedAddress(value)) throw notValid(name, 'has an encoded word in an address')
+  }
+}
+
+const ADDRESSED = new Set([
+  ...['from', 'sender', 'reply-to', 'to', 'cc', 'disposition-notification-to', 'return-receipt-to'],
+  ...['resent-from', 'resent-sender', 'resent-reply-to', 'resent-to', 'resent-cc', 'mail-reply-to', 'mail-followup-to'],
+])
+
+/** Whether an encoded word ends in what stands directly before an `@`, up to a blank, bracket or comma. Linear. */
+function hasEncodedAddress(value: string): boolean {
+  let start = 0
+  for (let at = value.indexOf('@'); at >= 0; at = value.indexOf('@', at + 1)) {
+    let end = at
+    while (end > start && !DELIMITER.test(value[end - 1]!)) end--
+    if (value.slice(end, at).includes('?=')) return true
+    start = at + 1
+  }
+  return false
+}
+
+const DELIMITER = /[\s<>,;:()]/
 
 function requireFrom(fields: readonly HeaderField[]): Mailbox {
   const from = fields.find(({ key }) => key === 'from')

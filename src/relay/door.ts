@@ -1,15 +1,14 @@
-import { formatMailbox, type Mailbox, parseMailbox } from '../mail/address.ts'
-import { addressesOf } from '../mail/header-fields.ts'
-import { mailboxesOf } from '../mail/mailboxes.ts'
+import { type Mailbox, parseMailbox } from '../mail/address.ts'
 import { type ApiKey, allows } from '../model/api-key.ts'
 import { Refusal } from '../model/refusal.ts'
-import { suppressionKey } from '../model/suppression.ts'
 import type { Clock } from '../platform/clock.ts'
+import { canonicalIp } from '../platform/ip.ts'
+import { SCAN_LIMITS } from '../smtp/scan.ts'
 import type { IncomingMail, SmtpDoor, SmtpSession } from '../smtp/session.ts'
 import type { Accepted, MakeRecord, Submission } from '../submission/accept.ts'
 import type { Once } from '../submission/once.ts'
-import type { Addresses, SubmissionRequest } from '../submission/request.ts'
-import { type AuthorMail, readAuthorMail } from './author-mail.ts'
+import type { SubmissionRequest } from '../submission/request.ts'
+import { endOfHead, type ReadAuthor } from './author-request.ts'
 import { loginNeeded, mayNotSend, notAnAddress, queued, replyTo, tooFast, wrongPassword } from './replies.ts'
 import { submissionHash } from './same-mail.ts'
 import { IDEMPOTENCY_HEADER } from './service-headers.ts'
@@ -17,12 +16,14 @@ import { IDEMPOTENCY_HEADER } from './service-headers.ts'
 /** What the door needs of the house behind it. */
 export interface RelayDeps {
   submission: Pick<Submission, 'submit'>
+  /** Reads what the author wrote, in a thread of its own. */
+  readAuthor: ReadAuthor
   /** The one of the whole house. */
   once: Once
   clock: Clock
-  /** The value of an API key → the key, its use recorded as the API records it. Throws `unauthorized` for one that is
-   *  unknown, revoked or expired. */
-  login: (password: string, now: number) => ApiKey
+  /** The value of an API key and the client's address → the key, its use recorded as the API records it. Throws
+   *  `unauthorized` for one that is unknown, revoked, expired, or not to be used from there. */
+  login: (password: string, now: number, address: string) => ApiKey
   /** Counts one request of the key against its plan; the same windows as the API's. */
   takeRate: (key: ApiKey, now: number) => RateTaken
 }
@@ -38,15 +39,22 @@ export interface RateTaken {
 /** Mail from the customer's own programs: THE FLOW of submission by SMTP (RFC 6409), up to where it meets the API's.
  *
  *  The password is an API key, the user name is anybody's. A key is looked at again at each MAIL, which is also what
- *  counts as a request; the return path that is given there says nothing, ours has the delivery in it. 250 means what
+ *  counts as a request, and once more when its mail is there; the return path that is given there says nothing, ours has the delivery in it. 250 means what
  *  202 means: message, content and deliveries are durable. An author who misses the 250 sends again and makes a second
  *  message, unless the mail has an X-Service-Idempotency-Key. */
-export function createRelayDoor({ submission, once, clock, login, takeRate }: RelayDeps): SmtpDoor<Mailbox> {
+export function createRelayDoor({
+  submission,
+  readAuthor,
+  once,
+  clock,
+  login,
+  takeRate,
+}: RelayDeps): SmtpDoor<Mailbox> {
   const visitors = new WeakMap<SmtpSession, Visitor>()
 
   return {
     onLogin: async (session, { password }) => {
-      const key = keyOf(password, login, clock.now())
+      const key = keyOf(password, session, login, clock.now())
       if (key === null) throw wrongPassword()
       if (!allows(key.permissions, 'send')) throw mayNotSend()
       visitors.set(session, { password, key })
@@ -55,7 +63,7 @@ export function createRelayDoor({ submission, once, clock, login, takeRate }: Re
     onMailFrom: async (session) => {
       const visitor = visitors.get(session)
       const now = clock.now()
-      const key = visitor === undefined ? null : keyOf(visitor.password, login, now)
+      const key = visitor === undefined ? null : keyOf(visitor.password, session, login, now)
       if (key === null || !allows(key.permissions, 'send')) throw loginNeeded()
       visitor!.key = key
       const rate = takeRate(key, now)
@@ -72,26 +80,30 @@ export function createRelayDoor({ submission, once, clock, login, takeRate }: Re
       const visitor = visitors.get(mail.session)
       if (visitor === undefined) throw loginNeeded()
       try {
-        return await take(mail, visitor.key)
+        return await take(mail, visitor)
       } catch (thrown) {
         throw replyTo(thrown)
       }
     },
   }
 
-  async function take(mail: IncomingMail<Mailbox>, key: ApiKey): Promise<string> {
+  async function take(mail: IncomingMail<Mailbox>, { key, password }: Visitor): Promise<string> {
     const raw = await mail.read()
     const recipients = mail.recipients.map(({ as }) => as)
-    const written = readAuthorMail(raw)
-    const request = requestOf(written, recipients)
+    const bodyAt = Math.min(endOfHead(raw), SCAN_LIMITS.headerBytes + 1)
+    const read = await readAuthor(raw.subarray(0, bodyAt), recipients, key.organizationId)
+    const request = withBody(read.request, raw.subarray(bodyAt))
+    // DATA may take minutes: the key may have been revoked, or have ended, since MAIL.
+    if (keyOf(password, mail.session, login, clock.now()) === null) throw loginNeeded()
     const submit = async (remember?: MakeRecord<Accepted>) =>
       queued((await submission.submit({ key, source: 'smtp' }, request, remember)).message.id)
 
-    const { idempotencyKey } = written
+    const { idempotencyKey } = read
     if (idempotencyKey === null) return submit()
     const { answer } = await once.run(
       {
         organizationId: key.organizationId,
+        mode: key.mode,
         idempotencyKey,
         header: IDEMPOTENCY_HEADER,
         requestHash: submissionHash(
@@ -114,59 +126,17 @@ interface Visitor {
   key: ApiKey
 }
 
-function keyOf(password: string, login: RelayDeps['login'], now: number): ApiKey | null {
+function keyOf(password: string, session: SmtpSession, login: RelayDeps['login'], now: number): ApiKey | null {
   try {
-    return login(password, now)
+    return login(password, now, canonicalIp(session.remoteAddress) ?? '')
   } catch (thrown) {
     if (thrown instanceof Refusal && thrown.reason === 'unauthorized') return null
     throw thrown
   }
 }
 
-/** The author's mail and whom it goes to → what submission takes. Recipients who stand in no header are blind copies. */
-function requestOf(written: AuthorMail, recipients: readonly Mailbox[]): SubmissionRequest {
-  const inTo = addressedIn(written.to)
-  const inCc = addressedIn(written.cc)
-  const to = recipients.filter(({ address }) => inTo(address))
-  const cc = recipients.filter(({ address }) => !inTo(address) && inCc(address))
-  const bcc = recipients.filter(({ address }) => !inTo(address) && !inCc(address))
-  return {
-    from: { asSent: formatMailbox(written.from), mailbox: written.from },
-    to: asWritten(to, written.to),
-    cc: cc.length === 0 ? null : asWritten(cc, written.cc),
-    bcc: bcc.length === 0 ? null : asWritten(bcc, ''),
-    replyTo: listed(mailboxesOf(written.replyTo)),
-    subject: written.subject,
-    html: null,
-    text: null,
-    headers: [],
-    attachments: [],
-    metadata: written.metadata,
-    tags: written.tags,
-    scheduledAt: null,
-    expiresInSeconds: null,
-    requireTls: false,
-    unsubscribe: written.unsubscribe,
-    // His mail goes out as he made it, whatever the domain's setting.
-    trackOpens: false,
-    trackClicks: false,
-    template: null,
-    mime: written.mime,
-  }
-}
-
-function addressedIn(header: string): (address: string) => boolean {
-  const named = new Set(addressesOf(header).map(suppressionKey))
-  return (address) => named.has(suppressionKey(address))
-}
-
-/** Recipients, with the names that the header gives them. */
-function asWritten(recipients: readonly Mailbox[], header: string): Addresses {
-  const names = new Map(mailboxesOf(header).map(({ address, name }) => [suppressionKey(address), name]))
-  const mailboxes = recipients.map((each) => ({ ...each, name: names.get(suppressionKey(each.address)) ?? null }))
-  return { asSent: mailboxes.map(formatMailbox), mailboxes }
-}
-
-function listed(mailboxes: Mailbox[]): Addresses | null {
-  return mailboxes.length === 0 ? null : { asSent: mailboxes.map(formatMailbox), mailboxes }
+/** Only the header section was read: the body stands behind it as it came. */
+function withBody(request: SubmissionRequest, body: Uint8Array): SubmissionRequest {
+  const { mime } = request
+  return mime === null ? request : { ...request, mime: { ...mime, bytes: Buffer.concat([mime.bytes, body]) } }
 }

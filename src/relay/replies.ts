@@ -4,7 +4,7 @@ import { replyText, SmtpReply } from '../smtp/reply.ts'
 /** Every answer of the submission door but the listener's own. A 4yz asks the author's mail system to come back by
  *  itself, a 5yz goes to the author at once: only what passes within its patience of some days is a 4yz. */
 
-/** RFC 4954 §6. One answer for unknown, revoked and expired, as the API has it. */
+/** RFC 4954 §6. One answer for a key that is unknown, revoked, expired or not to be used from there, as the API has it. */
 export const wrongPassword = () => new SmtpReply(535, '5.7.8', 'the password is not a valid API key')
 
 /** The password is right, and no password of this user would do more. */
@@ -32,9 +32,14 @@ export const queued = (messageId: string) => `queued as ${messageId}`
 export function replyTo(thrown: unknown): unknown {
   if (!(thrown instanceof Refusal)) return thrown
   const isPassing = thrown.details?.reason === 'request_in_progress'
-  const [code, enhanced] = isPassing ? ([451, '4.5.0'] as const) : REPLY_OF[thrown.reason]
+  const isFull = thrown.reason === 'quota_exceeded' && thrown.details?.limit_name === 'stored_bytes'
+  const [code, enhanced] = isPassing ? IN_PROGRESS : isFull ? STORAGE_FULL : REPLY_OF[thrown.reason]
   return new SmtpReply(code, enhanced, replyText(textOf(thrown)))
 }
+
+const IN_PROGRESS = [451, '4.5.0'] as const
+/** Retention removes something every day: a program that tries again gets its mail in. */
+const STORAGE_FULL = [452, '4.3.1'] as const
 
 /** RFC 3463; `quota_exceeded` is final because a month outlasts every queue: the author should know today. */
 const REPLY_OF: Record<RefusalReason, readonly [code: number, enhanced: string]> = {

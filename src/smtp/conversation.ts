@@ -15,8 +15,9 @@ import type { SmtpSession } from './session.ts'
 import type { Surroundings } from './surroundings.ts'
 import { addRecipient, beginTransaction, type Transaction, takeMail } from './transaction.ts'
 
-/** How much nonsense one connection may say without delivering a mail. */
+/** Errors, and commands that bring no mail nearer, until a connection is closed; and the same while connections run short. */
 const PATIENCE = { errors: 20, junk: 100 }
+const STRESSED_PATIENCE = { errors: 3, junk: 10 }
 
 /** One client, from its greeting to its end. Of smtp-server it has the socket, the parser of lines and dots, STARTTLS and
  *  the login dialogue; the commands, every reply and all deadlines are here, for the library picks status codes by the
@@ -33,6 +34,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
   #errors = 0
   #junk = 0
   #wrongLogins = 0
+  #waitsSince = 0
   #dataUntil = 0
   #dataEndsAt = 0
   #gone: AbortController | null = null
@@ -48,7 +50,8 @@ export class Conversation<R> extends SMTPConnection implements Due {
     this.#around = around
     this.#onGone = onGone
     this.who = { id: this.id, remoteAddress: this.remoteAddress, helo: '', tls: tlsOf(socket), protocol: 'SMTP' }
-    this.dueAt = around.clock.steady.now() + around.settings.limits.idleMs
+    this.#waitsSince = around.clock.steady.now()
+    this.dueAt = this.#waitsSince + this.#idleMs()
     around.deadlines.add(this)
   }
 
@@ -82,6 +85,26 @@ export class Conversation<R> extends SMTPConnection implements Due {
   /** At once when nothing is under way, else as soon as it is done. */
   endSoon(): void {
     if (!this.#busy && this.#transaction === null) this.end()
+  }
+
+  /** When it began to wait for a command outside a transaction, by the steady clock; null while it does anything else. Such a
+   *  connection can be closed without a loss. */
+  waitingSince(): number | null {
+    const isWaiting = !this.#busy && this.#transaction === null && !this._dataStream && !this._upgrading
+    return isWaiting ? this.#waitsSince : null
+  }
+
+  /** Closes the connection so that another client finds a place. */
+  giveWay(): void {
+    this.say(REPLIES.giveWay)
+    this._socket.destroySoon()
+  }
+
+  /** Connections began to run short: what waits for the client waits no longer than it would have from the start. */
+  shorten(): void {
+    if (this.dueAt === Number.POSITIVE_INFINITY) return
+    this.dueAt = Math.min(this.dueAt, this.#waitsSince + this.#idleMs())
+    this.#around.deadlines.nearer(this)
   }
 
   /** 421, and the socket goes as soon as that is out. */
@@ -152,7 +175,8 @@ export class Conversation<R> extends SMTPConnection implements Due {
       )
       .finally(() => {
         this.#rest()
-        this._whenWritable(callback)
+        // Most commands are answered without a wait: one packet of RCPT after the other held the thread for as long as it came.
+        ;(this._server as DoorServer<R>).turns.take(COMMAND_BYTES, () => this._whenWritable(callback))
       })
       .catch((thrown) => this.#broken(thrown))
   }
@@ -163,8 +187,9 @@ export class Conversation<R> extends SMTPConnection implements Due {
     if (!this._ready) return REPLIES.tooEarly
     if (/^(OPTIONS|GET|HEAD|POST|PUT|DELETE|TRACE|CONNECT) .* HTTP\/\d/i.test(command.toString('latin1')))
       return REPLIES.http
-    if (this.#errors >= PATIENCE.errors) return REPLIES.tooManyErrors
-    return this.#junk >= PATIENCE.junk ? REPLIES.tooMuchJunk : null
+    const patience = this.#around.stress.isOn() ? STRESSED_PATIENCE : PATIENCE
+    if (this.#errors >= patience.errors) return REPLIES.tooManyErrors
+    return this.#junk >= patience.junk ? REPLIES.tooMuchJunk : null
   }
 
   /** A line of the client → our reply; null when it has been said, or is said later. */
@@ -253,8 +278,10 @@ export class Conversation<R> extends SMTPConnection implements Due {
   async #recipient(rest: string): Promise<SmtpReply> {
     if (this.#transaction === null) return this.who.helo ? REPLIES.mailFirst : REPLIES.helloFirst
     try {
+      const before = this.#transaction.recipients.length
       await addRecipient(this.#transaction, rest, this.who, this.#around)
-      return new SmtpReply(250, '2.1.5', 'recipient taken')
+      const taken = new SmtpReply(250, '2.1.5', 'recipient taken')
+      return this.#transaction?.recipients.length === before ? this.#idleTalk(taken) : taken
     } catch (thrown) {
       const reply = this.#noted(replyTo(thrown, this.#around.log))
       return reply === REPLIES.tooManyRecipients ? this.#idleTalk(reply) : reply // a 4yz is no error, but no mail either
@@ -271,9 +298,9 @@ export class Conversation<R> extends SMTPConnection implements Due {
     const stream = parser.startDataMode()
     this._dataStream = stream
     const { clock, settings } = this.#around
-    const { dataMs, idleMs } = settings.limits
+    const { dataMs } = settings.limits
     this.#dataEndsAt = clock.steady.now() + dataMs
-    this.#dataUntil = clock.steady.now() + Math.min(idleMs, dataMs)
+    this.#dataUntil = clock.steady.now() + Math.min(this.#idleMs(), dataMs)
     this.send(354, 'end with CR LF . CR LF', false)
     const progress = {
       onPiece: (bytes: number) => {
@@ -348,9 +375,14 @@ export class Conversation<R> extends SMTPConnection implements Due {
   }
 
   #waitForClient(): void {
-    const { clock, settings } = this.#around
-    const idleAt = clock.steady.now() + settings.limits.idleMs
+    this.#waitsSince = this.#around.clock.steady.now()
+    const idleAt = this.#waitsSince + this.#idleMs()
     this.dueAt = this._dataStream ? Math.min(idleAt, this.#dataUntil) : idleAt
+  }
+
+  #idleMs(): number {
+    const { settings, stress } = this.#around
+    return stress.isOn() ? settings.limits.stressedIdleMs : settings.limits.idleMs
   }
 
   #waitForUs(): void {
@@ -366,6 +398,9 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
 /** Who brings a mail at this pace or faster has all of `dataMs`; who drips has hardly more than the idle time. */
 const SLOWEST_BYTES_A_MS = 16
+
+/** What a command costs, as bytes of a turn (turns.ts): some 30 commands a turn, of all connections. */
+const COMMAND_BYTES = 65_536
 
 const HAS_CODE = /^[245]\.\d{1,3}\.\d{1,3} /
 const isWrongPassword = (thrown: unknown) => thrown instanceof SmtpReply && thrown.code === 535

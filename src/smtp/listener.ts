@@ -12,10 +12,11 @@ import { createDeadlines } from './deadlines.ts'
 import { DoorServer } from './door-server.ts'
 import { createLoginBrake } from './login.ts'
 import { lineOf, REPLIES, replyTo } from './replies.ts'
-import type { SmtpReply } from './reply.ts'
+import { SmtpReply } from './reply.ts'
 import type { SmtpDoor } from './session.ts'
 import type { ListenerSettings } from './settings.ts'
 import { createSpool } from './spool.ts'
+import { createStress } from './stress.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /** One door that is open, or will be. */
@@ -26,6 +27,8 @@ export interface SmtpListener {
   /** For every handshake from now on; those under TLS stay as they are. Throws when key and certificate are no pair. */
   useCertificate(certificate: Certificate): void
   connections(): number
+  /** Whether connections run short (stress.ts). */
+  isStressed(): boolean
   /** No new connections; 421 for who is idle; a mail that has begun may end, its 250 included. Resolves when all are gone,
    *  after `graceMs` at the latest: then the rest is cut. */
   stop(graceMs: number): Promise<void>
@@ -45,10 +48,51 @@ export function createSmtpListener<R>(
   const mintName = () => Buffer.from(systemRandom.bytes(16)).toString('hex')
   const { memoryBytes } = settings.limits
   const spool = createSpool({ dir: settings.spoolDir, memoryBytes, mintName, clock: clock.steady, memory })
-  const conversations = new Set<Conversation<R>>()
+  /** Each with what gives its place back. */
+  const conversations = new Map<Conversation<R>, () => void>()
   const turnedAway = new Set<Socket>()
   let stopping = false
   let onEmpty = () => {}
+  let gaveWayAt = Number.NEGATIVE_INFINITY
+  const stress = createStress(settings.limits.connections, (isOn) => {
+    const connections = count.total()
+    if (!isOn) return log.info('SMTP listener has connections to spare again', { connections })
+    log.warn('SMTP listener is short of connections, waits less for clients', { connections })
+    for (const conversation of conversations.keys()) conversation.shorten()
+  })
+
+  /** Makes room when all connections are taken: of the network that holds most of them, the one that has waited longest for a
+   *  command. Only for a network that holds clearly less, and not more often than the search is worth. */
+  const makeRoomFor = (address: string): boolean => {
+    const now = clock.steady.now()
+    if (now - gaveWayAt < GIVE_WAY_MS) return false
+    gaveWayAt = now
+    let best: { conversation: Conversation<R>; held: number; since: number } | null = null
+    for (const conversation of conversations.keys()) {
+      const since = conversation.waitingSince()
+      if (since === null) continue
+      const held = count.ofNetwork(conversation.who.remoteAddress)
+      if (best === null || held > best.held || (held === best.held && since < best.since)) {
+        best = { conversation, held, since }
+      }
+    }
+    if (best === null || best.held <= count.ofNetwork(address) + 1) return false
+    best.conversation.giveWay()
+    conversations.get(best.conversation)?.() // now, not when its socket has closed
+    return true
+  }
+
+  const enter = (address: string): (() => void) | SmtpReply => {
+    let entry = count.enter(address)
+    if ('full' in entry && entry.full === 'all' && makeRoomFor(address)) entry = count.enter(address)
+    if ('full' in entry) return entry.full === 'network' ? REPLIES.tooManyOfNetwork : REPLIES.tooManyConnections
+    const { leave } = entry
+    stress.update(count.total())
+    return () => {
+      leave()
+      stress.update(count.total())
+    }
+  }
 
   const around: Surroundings<R> = {
     settings,
@@ -61,6 +105,7 @@ export function createSmtpListener<R>(
     memory,
     brake: createLoginBrake(clock.steady),
     deadlines,
+    stress,
     stopping: () => stopping,
   }
 
@@ -78,23 +123,26 @@ export function createSmtpListener<R>(
     logger: false,
   })
   server.on('error', (error) => log.debug('an SMTP client broke off', { error }))
-  server.mayEnter = (socket) => count.enter(socket.remoteAddress ?? '')
+  server.mayEnter = (socket) => {
+    const entry = enter(socket.remoteAddress ?? '')
+    return entry instanceof SmtpReply ? null : entry
+  }
   server.begin = (socket, options) => {
     if (socket.destroyed) return undefined
     const closed = stopping ? REPLIES.shutdown : memory.isShort() ? REPLIES.overloaded : null
-    const leave = closed === null ? count.enter(socket.remoteAddress ?? '') : null
-    if (leave === null) {
+    const entry = closed ?? enter(socket.remoteAddress ?? '')
+    if (entry instanceof SmtpReply) {
       if (turnedAway.size >= MOST_TURNED_AWAY) return void socket.destroy()
       turnedAway.add(socket)
       socket.once('close', () => turnedAway.delete(socket))
-      return turnAway(socket, closed ?? REPLIES.tooManyConnections)
+      return turnAway(socket, entry)
     }
     const conversation = new Conversation<R>(server, socket, options, around, (gone) => {
-      leave()
+      entry()
       conversations.delete(gone)
       if (conversations.size === 0) onEmpty()
     })
-    conversations.add(conversation)
+    conversations.set(conversation, entry)
     return conversation
   }
   server.failed = (thrown) => replyTo(thrown, log)
@@ -113,20 +161,24 @@ export function createSmtpListener<R>(
     },
     useCertificate: ({ keyPem, certificatePem }) => server.updateSecureContext({ key: keyPem, cert: certificatePem }),
     connections: () => count.total(),
+    isStressed: stress.isOn,
     stop: async (graceMs) => {
       stopping = true
       server.server.close()
       for (const socket of server._pendingSockets.values()) socket.destroy()
       const waited = new AbortController()
       const empty = new Promise<void>((resolve) => (onEmpty = resolve))
-      for (const conversation of conversations) conversation.endSoon()
+      for (const conversation of conversations.keys()) conversation.endSoon()
       if (conversations.size > 0) await Promise.race([empty, clock.sleep(graceMs, waited.signal)])
       waited.abort()
       deadlines.stop()
-      for (const conversation of conversations) conversation.cut()
+      for (const conversation of conversations.keys()) conversation.cut()
     },
   }
 }
+
+/** Between two searches for a connection to close: each looks at all of them. */
+const GIVE_WAY_MS = 50
 
 /** From the first byte to TLS, on a real timer: no mail is under way. */
 const HANDSHAKE_MS = 30_000

@@ -5,6 +5,8 @@ import { SmtpReply } from './reply.ts'
 /** The answers of every listener; those of a door are its own. RFC 5321 §4.2, RFC 3463, RFC 4954 §6. */
 export const REPLIES = {
   tooManyConnections: new SmtpReply(421, '4.7.0', 'too many connections, come back later'),
+  tooManyOfNetwork: new SmtpReply(421, '4.7.0', 'too many connections from your network, try again later'),
+  giveWay: new SmtpReply(421, '4.3.2', 'too many connections, others need this one'),
   tooEarly: new SmtpReply(421, '4.7.0', 'you spoke before the greeting'),
   http: new SmtpReply(421, '4.7.0', 'this is no web server'),
   tooManyErrors: new SmtpReply(421, '4.7.0', 'too many errors'),

@@ -7,6 +7,7 @@ import type { LoginBrake } from './login.ts'
 import type { SmtpDoor } from './session.ts'
 import type { ListenerSettings } from './settings.ts'
 import type { Spool } from './spool.ts'
+import type { Stress } from './stress.ts'
 
 /** What all conversations of one listener share. */
 export interface Surroundings<R> {
@@ -21,6 +22,7 @@ export interface Surroundings<R> {
   memory: Memory
   brake: LoginBrake
   deadlines: Deadlines
+  stress: Stress
   /** We are going: no new mail may begin. */
   stopping: () => boolean
 }

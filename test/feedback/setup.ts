@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { readReport } from '../../src/feedback/content.ts'
 import { createFeedback, type ReportMail } from '../../src/feedback/feedback.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import type { Message } from '../../src/model/message.ts'
@@ -53,15 +55,21 @@ export async function openFeedback(wrap: (deliveries: Store['deliveries']) => St
       return made
     },
     /** What the house at the end of DATA hands over: mail to `addresses`, each of them recognised. */
-    take: (raw: Uint8Array | string, addresses: string[], change: Partial<ReportMail> = {}) =>
-      feedback.take({
-        raw: typeof raw === 'string' ? Buffer.from(raw) : raw,
-        returnPath: '',
+    take: (
+      mail: Uint8Array | string,
+      addresses: string[],
+      { returnPath = '', ...change }: Partial<ReportMail> & { returnPath?: string } = {},
+    ) => {
+      const raw = typeof mail === 'string' ? Buffer.from(mail) : mail
+      return feedback.take({
+        content: readReport(raw, returnPath),
+        digest: createHash('sha256').update(raw).digest(),
         remoteAddress: '192.0.2.9',
         receivedAt: LATER,
         recipients: addresses.map((local) => feedback.recognize(local)!),
         ...change,
-      }),
+      })
+    },
     /** Events, oldest first: kind and the fields that only its kind has. */
     events: async () => {
       const { records: all } = (await store.events.feed(ALL_EVENTS, null, 100))!

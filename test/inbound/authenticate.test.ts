@@ -92,6 +92,7 @@ describe('what can be vouched for', () => {
     expect(found.verdicts).toEqual({ spf: 'none', dkim: 'none', dmarc: 'none', arc: 'none' })
   })
 
+  // threat: forged-authors
   test('a signature over a part of the body passes for nobody', async () => {
     const raw = mail(BANK, 'Hello\r\n')
     const { signatures } = await dkimSign(raw, {
@@ -104,6 +105,7 @@ describe('what can be vouched for', () => {
     expect(found.verdicts).toMatchObject({ dkim: 'policy', dmarc: 'fail' })
   })
 
+  // threat: forged-authors
   test('a key of 512 bits does not count', async () => {
     const { generateKeyPairSync } = await import('node:crypto')
     const weak = generateKeyPairSync('rsa', { modulusLength: 512 })
@@ -125,6 +127,8 @@ describe('what can be vouched for', () => {
     expect(found.verdicts).toMatchObject({ dkim: 'policy', dmarc: 'fail' })
   })
 
+  // threat: forged-authors
+  // threat: signature-and-header-floods
   test('of 25 signatures only 20 are looked up', async () => {
     let raw = mail(BANK)
     for (let i = 0; i < 25; i++) raw = signed(raw, 'bank.test')
@@ -136,6 +140,8 @@ describe('what can be vouched for', () => {
   })
 })
 
+// threat: forged-authors
+// threat: ambiguous-authors
 describe('forged authors never pass and never are none', () => {
   const forged: [what: string, from: string[], result: string, policy: string][] = [
     ['two From fields', ['From: a@evil.test', 'From: ceo@bank.test'], 'fail', 'reject'],
@@ -217,6 +223,7 @@ describe('trouble', () => {
     expect(found.verdicts.dmarc).toBe('temperror')
   })
 
+  // threat: dns-verdict-errors
   test('when the time is over, what is not known yet is temperror, and what is known stays', async () => {
     zone.fail('_dmarc.bank.test', 'timeout')
     const clock = createFakeClock(Date.now())
@@ -239,6 +246,7 @@ describe('trouble', () => {
     expect(clock.naps()).toEqual([])
   })
 
+  // threat: signature-and-header-floods
   test('a header beyond measure costs no time: its signatures are permerror, its author is judged all the same', async () => {
     const raw = mail([...BANK, `X-Long: a${'\r\n b'.repeat(200_000)}`])
     const began = performance.now()
@@ -249,6 +257,7 @@ describe('trouble', () => {
     expect(stranger.verdicts.dmarc).toBe('fail')
   })
 
+  // threat: signature-and-header-floods
   test('long blanks in signatures and seals cost no time', async () => {
     const blank = `${' '.repeat(45_000)}x`
     const tags = 'a=rsa-sha256; c=relaxed/relaxed; d=bank.test; s=s1; h=from; bh=x; b='

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { unpackMime } from '../../src/mail/mime-content.ts'
 import type { InboundRoute } from '../../src/model/inbound-route.ts'
+import { UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import { createInboundSetup, type InboundSetup, LOOP_TAG, MAIL, START } from './setup.ts'
 
 let setup: InboundSetup
@@ -119,10 +120,12 @@ describe('a forwarded mail', () => {
     expect(await sentOn()).toMatchObject([{ deliveries: [{ email: 'bo@b.test' }] }])
   })
 
-  test('does not count against the volume of the month', async () => {
-    await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('bo@b.test'))
-    await setup.send(['info@ours.test'])
-    expect(await setup.store.messages.volume(setup.organization.id, '2026-11')).toBe(0)
+  // threat: forward-counts-as-sending
+  test('counts as sending: against the month and the forwards of the day', async () => {
+    await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('bo@b.test', 'cy@c.test'))
+    for (let n = 0; n < 3; n++) await setup.send(['info@ours.test'])
+    expect(await setup.store.messages.volume(setup.organization.id, '2026-11')).toBe(6)
+    expect((await setup.store.usage.of(setup.organization.id, START)).forwards).toBe(6)
   })
 })
 
@@ -191,5 +194,95 @@ describe('a route that cannot send on', () => {
     await expect(setup.send([`a@${domain}`])).rejects.toThrow(fault)
     expect(await sentOn()).toEqual([])
     expect(setup.told).toEqual([])
+  })
+})
+
+describe('what an organization may not send on or store', () => {
+  const START_OVER = async (options: Parameters<typeof createInboundSetup>[0]) => {
+    await setup.store.close()
+    setup = await createInboundSetup(options)
+  }
+  const limited = (limits: object) => ({ plans: () => ({ ...UNLIMITED_PLAN, ...limits }) })
+  const addresses = (count: number, at: string) => Array.from({ length: count }, (_, n) => `a${n}@${at}.test`)
+
+  // threat: forward-target-confirmed
+  test('is kept for targets that have not confirmed, with the reason, and goes to the others', async () => {
+    await START_OVER({ confirmed: [] })
+    await setup.store.forwardTargets.set(setup.organization.id, 'bo@b.test', 'confirmed', START)
+    await setup.store.forwardTargets.set(setup.organization.id, 'no@c.test', 'stopped', START)
+    const targets = forwardTo('Bo@B.test', 'new@d.test', 'no@c.test', 'own@ours.test')
+    await setup.addRoute({ type: 'address', value: 'info@ours.test' }, targets)
+    await setup.send(['info@ours.test'])
+    expect(await sentOn()).toMatchObject([
+      {
+        deliveries: [{ email: 'Bo@b.test' }, { email: 'own@ours.test' }],
+        inbound: {
+          notForwarded: [
+            { email: 'new@d.test', reason: 'pending_confirmation' },
+            { email: 'no@c.test', reason: 'stopped' },
+          ],
+        },
+      },
+    ])
+  })
+
+  test('of a domain that is not verified is kept, not sent on', async () => {
+    await setup.addDomain('claimed.test', { status: 'pending' })
+    await setup.addRoute({ type: 'address', value: 'info@claimed.test' }, forwardTo('bo@b.test'))
+    const answer = await setup.send(['info@claimed.test']).catch((error: Error) => error.message)
+    // Where unproved domains receive nothing, it is refused at RCPT.
+    const kept = answer.startsWith('550') ? [] : [{ inbound: { forwardedAs: null } }]
+    expect(await sentOn()).toMatchObject(kept)
+  })
+
+  test('is put off at RCPT when the day is used up, and others of the mail are taken', async () => {
+    await START_OVER(limited({ forwardsPerDay: 3 }))
+    await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('bo@b.test', 'cy@c.test'))
+    await setup.addRoute({ type: 'address', value: 'kept@ours.test' })
+    await setup.send(['info@ours.test'])
+    await expect(setup.send(['info@ours.test'])).rejects.toThrow('452 4.7.1')
+    expect(await setup.send(['kept@ours.test'])).toContain('accepted')
+    expect((await setup.store.usage.of(setup.organization.id, START)).forwards).toBe(2)
+  })
+
+  test('is put off at RCPT when nothing more may be stored', async () => {
+    await START_OVER(limited({ storedBytes: 1 }))
+    await setup.addRoute({ type: 'address', value: 'info@ours.test' })
+    await setup.send(['info@ours.test'])
+    await expect(setup.send(['info@ours.test'])).rejects.toThrow('452 4.3.1')
+  })
+
+  // threat: forward-obeys-quality-stop
+  test('is put off while an alert stops the domain; what is only stored is taken', async () => {
+    await START_OVER({ isStopped: () => true })
+    await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('bo@b.test'))
+    await setup.addRoute({ type: 'address', value: 'kept@ours.test' })
+    await expect(setup.send(['info@ours.test'])).rejects.toThrow('451 4.7.1')
+    expect(await setup.send(['kept@ours.test'])).toContain('accepted')
+  })
+
+  // threat: forward-amplification
+  test('is at most 50 addresses for one mail, over all of its routes', async () => {
+    for (let n = 0; n < 6; n++) {
+      const match = { type: 'address' as const, value: `info${n}@ours.test` }
+      await setup.addRoute(match, forwardTo(...addresses(10, `t${n}`)))
+    }
+    const to = Array.from({ length: 6 }, (_, n) => `info${n}@ours.test`)
+    await expect(setup.send(to)).rejects.toThrow('452 4.5.3')
+    // Two recipients of one route are one forward.
+    await setup.send([...to.slice(0, 5), 'info0+x@ours.test'])
+    const forwards = await sentOn()
+    expect(forwards.reduce((sum, { deliveries }) => sum + deliveries.length, 0)).toBe(50)
+  })
+
+  // threat: forward-loop-through-list
+  test('ends after a hundred mails of one Message-ID within an hour, as a list that strips our header would send', async () => {
+    await setup.addRoute({ type: 'address', value: 'info@ours.test' }, forwardTo('list@b.test'))
+    const again = (n: number) => setup.send(['info@ours.test'], MAIL, { receivedAt: START + n })
+    for (let n = 0; n < 100; n++) await again(n)
+    await expect(again(100)).rejects.toThrow('554 5.4.6')
+    const other = MAIL.replace('<1@author.test>', '<2@author.test>')
+    expect(await setup.send(['info@ours.test'], other)).toContain('accepted')
+    expect(await again(3_600_000)).toContain('accepted')
   })
 })

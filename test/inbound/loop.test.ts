@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createReaders, type Readers } from '../../src/inbound/readers.ts'
+import type { Readers } from '../../src/inbound/readers.ts'
 import { unpackMime } from '../../src/mail/mime-content.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { silentLog } from '../../src/platform/log.ts'
 import type { Zone } from '../../src/platform/zone-server.ts'
+import { openReaders } from './reader-setup.ts'
 import { createInboundSetup, type InboundSetup, LOOP_TAG, MAIL, START } from './setup.ts'
 import { KEY_PEM, startMailZone } from './signed-mail.ts'
 
@@ -13,13 +12,7 @@ let setup: InboundSetup
 
 beforeAll(async () => {
   zone = await startMailZone()
-  readers = createReaders({
-    spawn: () => new Worker(new URL('../../src/inbound/worker.ts', import.meta.url).href),
-    count: 1,
-    settings: { hostname: 'mail.postrider.test', dnsServers: [zone.address], authenticationMs: 20_000 },
-    clock: systemClock,
-    log: silentLog,
-  })
+  readers = openReaders(zone, { hostname: 'mail.postrider.test' })
   setup = await createInboundSetup({ readers })
   const dkim = [setup.records.dkimKey({ state: 'active', privateKeyPem: KEY_PEM })]
   await setup.addDomain('sealing.test', { dkim })

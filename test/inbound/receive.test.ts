@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
 import { unpackRaw } from '../../src/mail/inbound-content.ts'
 import type { Verdicts } from '../../src/model/inbound-message.ts'
 import type { RouteAuthentication } from '../../src/model/inbound-route.ts'
@@ -63,6 +64,7 @@ describe('a mail', () => {
       verdicts: PASSED,
       parseError: null,
       forwardedAs: null,
+      notForwarded: [],
     })
     expect(Buffer.from(unpackRaw((await setup.store.inbound.raw(message!.id))!)).toString()).toBe(MAIL)
     expect(await setup.store.inboundDeliveries.ofMessage(message!.id)).toMatchObject([
@@ -120,6 +122,8 @@ describe('a mail', () => {
     expect(setup.told.map((line) => line.split(' ')[0])).toEqual(['received'])
   })
 
+  // threat: unreadable-mail
+  // threat: parser-exhaustion
   test('that cannot be read is kept all the same, and says why', async () => {
     const setup = await house()
     await setup.addRoute({ type: 'domain', value: 'ours.test' }, { action: WEBHOOK })
@@ -138,8 +142,8 @@ describe('a report at a return path', () => {
     expect(await setup.send(to, MAIL, { returnPath: null })).toBe('report accepted')
     expect(setup.reports).toEqual([
       {
-        raw: new Uint8Array(Buffer.from(MAIL)),
-        returnPath: '',
+        content: { kind: 'auto_reply' },
+        digest: createHash('sha256').update(MAIL).digest(),
         remoteAddress: '192.0.2.7',
         receivedAt: START,
         recipients: [{ kind: 'bounce', deliveryId: DELIVERY }, { kind: 'complaints' }],
@@ -155,6 +159,7 @@ describe('a report at a return path', () => {
   })
 })
 
+// threat: mail-loops
 describe('a mail loop', () => {
   const cases: [head: { loop?: string; hops?: number }, answer: string][] = [
     [{ loop: LOOP_TAG }, '554 5.4.6 mail loop detected: we have sent this mail on before'],
@@ -213,10 +218,11 @@ describe('the proof that a route wants', () => {
 })
 
 describe('the answer', () => {
-  const withAccept = (accept: (given: AcceptedInbound, store: Store) => Promise<void>) => (store: Store) => ({
-    ...store,
-    inbound: { ...store.inbound, accept: (given: AcceptedInbound) => accept(given, store) },
-  })
+  const withAccept =
+    (accept: (given: AcceptedInbound, store: Store) => ReturnType<Store['inbound']['accept']>) => (store: Store) => ({
+      ...store,
+      inbound: { ...store.inbound, accept: (given: AcceptedInbound) => accept(given, store) },
+    })
 
   test('waits until the store has committed', async () => {
     const { promise: gate, resolve: release } = Promise.withResolvers<void>()
@@ -225,7 +231,7 @@ describe('the answer', () => {
       wrapStore: withAccept(async (given, store) => {
         ask()
         await gate
-        await store.inbound.accept(given)
+        return store.inbound.accept(given)
       }),
     })
     await setup.addRoute({ type: 'domain', value: 'ours.test' }, { action: WEBHOOK })

@@ -106,6 +106,7 @@ describe('a recipient', () => {
     'info@bounces.foreign.test',
     'info@x.bounces.ours.test',
   ]
+  // threat: relay-address-forms
   test.each(foreign)('%s is not ours to carry', async (address) => {
     expect(await meaning(address)).toBe(`550 5.7.1 <${address}>: we do not relay mail for this domain`)
   })

@@ -1,19 +1,25 @@
+import { createHash } from 'node:crypto'
 import { recognizeAddress } from '../../src/feedback/address.ts'
+import { readReport } from '../../src/feedback/content.ts'
 import type { ReportMail } from '../../src/feedback/feedback.ts'
 import { createInboundDoor } from '../../src/inbound/door.ts'
+import { createNetworkLimits, type NetworkLimits, type NetworkRates } from '../../src/inbound/network-limits.ts'
 import type { Readers } from '../../src/inbound/readers.ts'
-import type { MailHead, Reading, ReadingJob } from '../../src/inbound/reading.ts'
+import type { MailHead, Reading, ReadingJob, Seal } from '../../src/inbound/reading.ts'
 import type { Destination } from '../../src/inbound/recipient.ts'
+import { createForwardLinks } from '../../src/mail/forward-link.ts'
 import { packParsed, packRaw } from '../../src/mail/inbound-content.ts'
 import { packMime } from '../../src/mail/mime-content.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import type { Domain } from '../../src/model/domain.ts'
 import type { Verdicts } from '../../src/model/inbound-message.ts'
 import type { InboundRoute, RouteMatch } from '../../src/model/inbound-route.ts'
-import type { Organization } from '../../src/model/organization.ts'
+import type { Organization, Plan } from '../../src/model/organization.ts'
+import type { QualityAlert } from '../../src/model/quality.ts'
 import type { IncomingMail, SmtpDoor, SmtpSession, SpokenAddress } from '../../src/smtp/session.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { createForwarding } from '../../src/submission/forwarding.ts'
 import { createRecords, type Records, START } from '../storage/records.ts'
 
 export { START }
@@ -40,7 +46,7 @@ export interface InboundSetup {
   domain: Domain
   door: SmtpDoor<Destination>
   findings: Findings
-  jobs: Omit<ReadingJob, 'jobId'>[]
+  jobs: ReadMail[]
   reports: ReportMail[]
   /** Every line of the mail log and every wake-up, in order. */
   told: string[]
@@ -61,15 +67,29 @@ export const MAIL = [
   '',
 ].join('\r\n')
 
+const NO_LIMITS: NetworkRates = {
+  connectionsPerMinute: 1,
+  mailsPerMinute: 1,
+  unknownRecipientsPerHour: 1,
+  isUnlimited: () => true,
+}
+
 export async function createInboundSetup(
   options: {
     wrapStore?: (store: Store) => Store
     take?: (mail: ReportMail) => Promise<void>
+    /** What a network may do; without it, anything. */
+    networkLimits?: NetworkLimits
+    plans?: (name: string) => Plan
+    /** Targets that have confirmed; all when left out. */
+    confirmed?: readonly string[]
+    /** Domains that an alert stops. */
+    isStopped?: (domainId: string) => boolean
     /** Real threads in place of `findings`. */
-    readers?: Pick<Readers, 'read'>
+    readers?: Pick<Readers, 'read' | 'report'>
   } = {},
 ): Promise<InboundSetup> {
-  const store = await openStore({ dataDir: ':memory:', now: START })
+  const store = await openStore({ dataDir: ':memory:', now: START, ...(options.plans && { plans: options.plans }) })
   const seen = options.wrapStore?.(store) ?? store
   const records = createRecords()
   const organization = records.organization()
@@ -85,7 +105,7 @@ export async function createInboundSetup(
     head: {},
     parseError: null,
   }
-  const jobs: Omit<ReadingJob, 'jobId'>[] = []
+  const jobs: ReadMail[] = []
   const reports: ReportMail[] = []
   const told: string[] = []
   const tell = (name: string) => (fact?: object) => {
@@ -93,6 +113,7 @@ export async function createInboundSetup(
   }
 
   const door = createInboundDoor({
+    networkLimits: options.networkLimits ?? createNetworkLimits(NO_LIMITS, () => 0),
     store: seen,
     feedback: {
       recognize: (local) => recognizeAddress(local, verp),
@@ -107,11 +128,26 @@ export async function createInboundSetup(
         jobs.push(job)
         return options.readers === undefined ? readingOf(job, findings) : await options.readers.read(job)
       },
+      report: async ({ raw, returnPath }) => {
+        if (options.readers !== undefined) return await options.readers.report({ raw, returnPath })
+        const bytes = raw as Uint8Array
+        return { content: readReport(bytes, returnPath), digest: createHash('sha256').update(bytes).digest() }
+      },
     },
     mintId,
     mailLog: { received: tell('received'), accepted: tell('accepted'), suppressed: tell('suppressed') },
+    forwarding: createForwarding({
+      store,
+      settings: { confirmTargets: options.confirmed !== undefined, requireVerifiedDomain: true },
+      stoppedBy: (id) => (options.isStopped?.(id) ? ({ id: 'alr_x' } as QualityAlert) : null),
+      submit: () => Promise.reject(new Error('nothing is submitted here')),
+      links: () => createForwardLinks(new Uint8Array(32)),
+      publicUrl: () => 'https://mail.postrider.test',
+    }),
+    clock: { now: () => START },
     loopTag: LOOP_TAG,
     hostname: HOSTNAME,
+    requireVerified: true,
     wakeInbound: tell('wake inbound'),
     wakeOutbound: tell('wake outbound'),
   })
@@ -122,7 +158,14 @@ export async function createInboundSetup(
       records.dkimKey({ state: 'pending' }),
       records.dkimKey({ selector: `sealing-${name.split('.')[0]}`, state: 'active' }),
     ]
-    const given = { organizationId: organization.id, name, returnPathHost: `bounces.${name}`, dkim, ...change }
+    const given = {
+      organizationId: organization.id,
+      name,
+      returnPathHost: `bounces.${name}`,
+      dkim,
+      status: 'verified' as const,
+      ...change,
+    }
     const domain = records.domain(given)
     await store.domains.create(domain, -1)
     return domain
@@ -167,6 +210,8 @@ export async function createInboundSetup(
   }
 }
 
+type ReadMail = Omit<ReadingJob, 'jobId' | 'seals'> & { seals: Seal[] }
+
 export const SESSION: SmtpSession = {
   id: 'session',
   remoteAddress: '192.0.2.7',
@@ -194,13 +239,12 @@ function mailOf(raw: string): IncomingMail<Destination> {
   }
 }
 
-function readingOf(job: Omit<ReadingJob, 'jobId'>, { head, ...findings }: Findings): Reading {
+function readingOf(job: ReadMail, { head, ...findings }: Findings): Reading {
   const text = Buffer.from(job.raw).toString()
   const field = (name: string) => new RegExp(`^${name}: (.*)\r$`, 'm').exec(text)?.[1] ?? ''
   const fromHeader = field('From')
   return {
     ...findings,
-    jobId: 0,
     head: {
       from: /<(.*)>/.exec(fromHeader)?.[1] ?? fromHeader,
       fromHeader,

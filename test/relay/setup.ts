@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTransport, type SendMailOptions } from 'nodemailer'
+import { parsingHere } from '../../src/parsing/parsing.ts'
 import { type Certificate, selfSignedCertificate } from '../../src/platform/certificate.ts'
 import { silentLog } from '../../src/platform/log.ts'
 import { createRelayDoor } from '../../src/relay/door.ts'
@@ -15,10 +16,11 @@ export async function openRelay(options: Parameters<typeof openMessageHouse>[0] 
   const house = await openMessageHouse(options)
   const { api, submission, clock } = house
   const door = createRelayDoor({
+    ...parsingHere(),
     submission,
     once: api.once,
     clock,
-    login: (password, now) => api.auth.authenticate(`Bearer ${password}`, now),
+    login: (password, now, address) => api.auth.authenticate(`Bearer ${password}`, now, () => address),
     takeRate: (key, now) => api.rateLimit.take(key, now),
   })
   const starttls = await openListener(door, 'starttls', clock)

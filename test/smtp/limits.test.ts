@@ -4,6 +4,8 @@ import { ampleMemory } from '../../src/platform/memory.ts'
 import { SmtpReply } from '../../src/smtp/reply.ts'
 import { NOW, startListener } from './setup.ts'
 
+// threat: slow-clients-and-floods
+// threat: smtp-listener-limits
 test('one connection too many from an address hears 421, and the next may come when one has gone', async () => {
   const house = await startListener({ limits: { connectionsPerAddress: 2 } })
   const first = await house.connect()
@@ -20,6 +22,7 @@ test('one connection too many from an address hears 421, and the next may come w
   await house.stop()
 })
 
+// threat: memory-exhaustion
 test('short of memory no mail is begun and no connection taken, and all goes on once that is over', async () => {
   let isShort = false
   const memory = { ...ampleMemory, isShort: () => isShort, mayHold: (_use: string, bytes: number) => bytes < 1e6 }
@@ -70,6 +73,8 @@ test('a client that says no whole command is cut after the idle time, however it
   await house.stop()
 })
 
+// threat: slow-clients-and-floods
+// threat: smtp-listener-limits
 test('a mail that drips or stops is cut at the idle time, and one that comes on at its own deadline', async () => {
   const house = await startListener({ limits: { idleMs: 60_000, dataMs: 150_000, messageBytes: 10_000_000 } })
   const start = async () => {

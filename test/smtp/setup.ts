@@ -34,7 +34,8 @@ export interface ListenerAtTest {
   /** What was logged as warning or error. */
   logged: string[]
   spoolDir: string
-  connect(): Promise<Client>
+  /** `from`: the client's own address, one of 127.0.0.0/8. */
+  connect(from?: string): Promise<Client>
   /** Resolves when no more than `left` connections are there; the test's own time limit ends it otherwise. */
   nobodyLeft(left?: number): Promise<void>
   stop(): Promise<void>
@@ -90,8 +91,8 @@ export async function startListener(
     refused,
     logged,
     spoolDir,
-    connect: async () => {
-      const client = settings.tls === 'implicit' ? await Client.overTls(port) : await Client.to(port)
+    connect: async (from) => {
+      const client = settings.tls === 'implicit' ? await Client.overTls(port) : await Client.to(port, from)
       clients.push(client)
       return client
     },
@@ -133,9 +134,9 @@ export class Client {
     this.#listen()
   }
 
-  static to(port: number): Promise<Client> {
+  static to(port: number, localAddress?: string): Promise<Client> {
     return new Promise((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(new Client(socket)))
+      const socket = connect({ port, host: '127.0.0.1', localAddress }, () => resolve(new Client(socket)))
       socket.once('error', reject)
     })
   }

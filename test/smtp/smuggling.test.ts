@@ -44,6 +44,7 @@ const CUTS: Record<string, (text: string) => string[]> = {
 }
 
 for (const [how, cut] of Object.entries(CUTS)) {
+  // threat: smtp-smuggling
   test.concurrent(`no fake end of a mail lets another one in: ${how}`, async () => {
     const client = await (await house.connect()).hello()
     for (const end of ENDS) {
@@ -62,6 +63,7 @@ for (const [how, cut] of Object.entries(CUTS)) {
   })
 }
 
+// threat: smtp-smuggling
 test('what a client says in clear behind STARTTLS is never answered under TLS', async () => {
   const client = await (await house.connect()).hello()
   const before = house.taken.length

@@ -99,6 +99,7 @@ test('whole mails in memory wait for each other, in the order they ask', async (
   await last.discard()
 })
 
+// threat: memory-exhaustion
 test('a mail that finds no memory for five minutes is told to come again, and holds up nobody', async () => {
   const clock = createFakeClock(0)
   const memory = createMemory({ limitBytes: 300_000_000, largestMailBytes: 0, clock, residentBytes: () => 0 })

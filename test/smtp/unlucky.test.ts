@@ -21,6 +21,7 @@ test('a client that resets, closes or half-closes its connection inside of DATA 
   expect(house.logged).toEqual([])
 })
 
+// threat: smtp-listener-limits
 test('resets at once, port scans and garbage instead of TLS end nothing but their own connection', async () => {
   const secure = await startListener({ settings: { tls: 'implicit' } })
   for (const at of [house, secure]) {
@@ -58,6 +59,7 @@ test('garbage instead of the handshake after STARTTLS ends that connection', asy
   expect(house.logged).toEqual([])
 })
 
+// threat: smtp-listener-limits
 test('TLS 1.1 is not spoken', async () => {
   const client = await (await house.connect()).hello()
   await client.say('STARTTLS')

@@ -1,0 +1,131 @@
+import type { ReportContent } from '../feedback/content.ts'
+import { type BlobKind, clearBytesOf, kindOfBlob } from '../mail/blob.ts'
+import type { MailHead, ReaderAnswer, ReaderJob, Reading } from './reading.ts'
+
+/** Whether a reader's answer can be one to this job: of the right kind, each part of the type and size that our own reader
+ *  gives it. What it says of the mail is believed, and nothing more: no text of it is longer than the mail's header could
+ *  make it, no blob unpacks to more than the mail could become. Constant time for the blobs, linear for short texts. */
+export function isAnswerTo(job: ReaderJob, answer: ReaderAnswer): boolean {
+  if (!isRecord(answer) || answer.kind !== job.kind) return false
+  switch (answer.kind) {
+    case 'mail':
+      return (
+        job.kind === 'mail' &&
+        isListOf(answer.bugs, MOST_BUGS, (bug) => isText(bug, BUG_CHARACTERS)) &&
+        isReading(answer.reading, job.raw.byteLength, job.seals.length)
+      )
+    case 'report':
+      return isBytes(answer.digest) && answer.digest.byteLength === 32 && isContent(answer.content)
+    case 'attachments':
+      // Of one mail, each with bytes of its own.
+      return (
+        isListOf(answer.contents, MOST_ATTACHMENTS, isBytes) &&
+        sum(answer.contents) <= LARGEST_TEXT * job.raw.byteLength + SLACK
+      )
+    default:
+      return false
+  }
+}
+
+/** Of what went wrong inside while a mail was read. */
+const MOST_BUGS = 10
+export const BUG_CHARACTERS = 4_000
+/** What our own fields, a version byte and a frame add to a mail. */
+const SLACK = 2 ** 20
+/** A byte of another charset becomes up to three of UTF-8, one of a file name up to six of JSON. */
+const LARGEST_TEXT = 8
+const MOST_ATTACHMENTS = 10_000
+/** SCAN_LIMITS.headerBytes, decoded. */
+const HEADER_CHARACTERS = 1_000_000
+const SHORT_CHARACTERS = 1_000
+
+const VERDICTS = {
+  spf: ['pass', 'fail', 'softfail', 'neutral', 'none', 'temperror', 'permerror'],
+  dkim: ['pass', 'fail', 'policy', 'neutral', 'none', 'temperror', 'permerror'],
+  dmarc: ['pass', 'fail', 'none', 'temperror', 'permerror'],
+  arc: ['pass', 'fail', 'none'],
+}
+const POLICIES = ['none', 'quarantine', 'reject']
+
+function isReading(reading: Reading, rawBytes: number, seals: number): boolean {
+  return (
+    isRecord(reading) &&
+    isRecord(reading.verdicts) &&
+    Object.entries(VERDICTS).every(([method, known]) =>
+      known.includes((reading.verdicts as unknown as Record<string, string>)[method]!),
+    ) &&
+    POLICIES.includes(reading.dmarcPolicy) &&
+    (reading.dmarcReason === null || isText(reading.dmarcReason, HEADER_CHARACTERS)) &&
+    (reading.parseError === null || isText(reading.parseError, HEADER_CHARACTERS)) &&
+    isHead(reading.head) &&
+    isBlob(reading.raw, 'raw', rawBytes + SLACK) &&
+    isBlob(reading.parsed, 'parsed', LARGEST_TEXT * rawBytes + 8 * SLACK) &&
+    Array.isArray(reading.forwards) &&
+    reading.forwards.length === seals &&
+    reading.forwards.every((each) => isBlob(each, 'mime', rawBytes + SLACK))
+  )
+}
+
+function isHead(head: MailHead): boolean {
+  return (
+    isRecord(head) &&
+    [head.from, head.fromHeader, head.subject, head.messageId].every((text) => isText(text, HEADER_CHARACTERS)) &&
+    Number.isInteger(head.hops) &&
+    head.hops >= 0 &&
+    (head.loop === null || isText(head.loop, HEADER_CHARACTERS))
+  )
+}
+
+const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded']
+/** As dsn.ts. */
+const MOST_RECIPIENTS = 1_000
+/** Ours alone carry tags. */
+const MOST_TAGGED_FIELDS = 50
+const REPORT_CHARACTERS = 10_000
+
+function isContent(content: ReportContent): boolean {
+  if (!isRecord(content)) return false
+  const isShort = (value: unknown) => value === null || isText(value, REPORT_CHARACTERS)
+  switch (content.kind) {
+    case 'auto_reply':
+    case 'other':
+      return true
+    case 'dsn': {
+      const { dsn } = content
+      if (!isRecord(dsn) || !isText(dsn.form, SHORT_CHARACTERS) || !isShort(dsn.reportingMta)) return false
+      return (
+        isListOf(dsn.recipients, MOST_RECIPIENTS, (each) => {
+          if (!isRecord(each) || !ACTIONS.includes(each.action as string)) return false
+          return ['finalRecipient', 'originalRecipient', 'status', 'diagnostic', 'remoteMta'].every((key) =>
+            isShort(each[key]),
+          )
+        }) && dsn.recipients.length > 0
+      )
+    }
+    case 'complaint': {
+      const { complaint } = content
+      return (
+        isRecord(complaint) &&
+        isText(complaint.feedbackType, REPORT_CHARACTERS) &&
+        isShort(complaint.userAgent) &&
+        isListOf(complaint.tagged, MOST_TAGGED_FIELDS, (text) => isText(text, SHORT_CHARACTERS))
+      )
+    }
+    default:
+      return false
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isText = (value: unknown, most: number): value is string => typeof value === 'string' && value.length <= most
+const isBytes = (value: unknown): value is Uint8Array => value instanceof Uint8Array
+const isListOf = (value: unknown, most: number, isOne: (each: unknown) => boolean): value is unknown[] =>
+  Array.isArray(value) && value.length <= most && value.every(isOne)
+const sum = (parts: readonly Uint8Array[]) => parts.reduce((bytes, part) => bytes + part.byteLength, 0)
+
+function isBlob(value: unknown, kind: BlobKind, mostClearBytes: number): boolean {
+  if (!isBytes(value) || kindOfBlob(value) !== kind || value.byteLength > mostClearBytes + SLACK) return false
+  const clear = clearBytesOf(value)
+  return clear !== null && clear <= mostClearBytes
+}

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'bun:test'
+import { systemClock } from '../platform/clock.ts'
+import type { Resolver } from '../platform/resolver.ts'
+import { authenticate } from './authenticate.ts'
+import { bounded, HEAD_LIMITS } from './bounded-head.ts'
+
+const nothing = async () => ({ kind: 'nxdomain' as const })
+const resolver = new Proxy({}, { get: () => nothing }) as Resolver
+const mailOf = (...head: string[]) => new Uint8Array(Buffer.from(`${head.join('\r\n')}\r\n\r\nbody\r\n`))
+const FROM = 'From: a@x.test'
+const names = (count: number) => Array.from({ length: count }, (_, at) => `x-a${at}`)
+const lines = (count: number) => Array.from({ length: count }, (_, at) => `X-A${at}: b`)
+const signature = (h: readonly string[], at = 0) =>
+  `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=x${at}.test; s=s; h=${h.join(':')}; bh=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=; b=AAAA`
+const seal = (h: readonly string[], i: number) => [
+  `ARC-Seal: i=${i}; a=rsa-sha256; t=1; cv=${i === 1 ? 'none' : 'pass'}; d=x.test; s=s; b=AAAA`,
+  `ARC-Message-Signature: i=${i}; a=rsa-sha256; c=relaxed/relaxed; d=x.test; s=s; h=${h.join(':')}; bh=x; b=AAAA`,
+  `ARC-Authentication-Results: i=${i}; x.test; spf=pass`,
+]
+const times = <T>(count: number, make: (at: number) => T) => Array.from({ length: count }, (_, at) => make(at))
+
+/** The least of several tries, of this process's own time: others have the machine, too. */
+async function cpuMs(raw: Uint8Array): Promise<number> {
+  let least = Number.POSITIVE_INFINITY
+  for (let turn = 0; turn < 6; turn++) {
+    const before = process.cpuUsage()
+    const claim = { raw, remoteAddress: '192.0.2.1', helo: 'x.test', returnPath: 'a@x.test', from: 'a@x.test' }
+    await authenticate(claim, { resolver, clock: systemClock, hostname: 'h.test', limitMs: 20_000 })
+    const { user, system } = process.cpuUsage(before)
+    least = Math.min(least, (user + system) / 1000)
+  }
+  return least
+}
+
+describe('a header that is made to cost', () => {
+  const { signatures, signedNames, fields, linesInField, fromBytes } = HEAD_LIMITS
+  // threat: dkim-header-cost
+  test.each<[string, Uint8Array]>([
+    [
+      '20 signatures of 4,500 names over 4,900 lines',
+      mailOf(FROM, ...times(20, (at) => signature(['from', ...names(4_500)], at)), ...lines(4_900)),
+    ],
+    [
+      'the most signatures, names and fields that are let through',
+      mailOf(
+        FROM,
+        ...times(signatures, (at) => signature(['from', ...names(signedNames - 10)], at)),
+        ...lines(fields - 25),
+      ),
+    ],
+    [
+      '50 ARC sets of 1,500 names',
+      mailOf(...times(50, (at) => seal(names(1_500), 50 - at)).flat(), FROM, ...lines(1_800)),
+    ],
+    [
+      '50 ARC sets as large as is let through',
+      mailOf(...times(50, (at) => seal(names(signedNames - 10), 50 - at)).flat(), FROM, ...lines(fields - 200)),
+    ],
+    ['one field of 4,990 lines', mailOf(FROM, `X: a${'\r\n b'.repeat(4_990)}`)],
+    ['fields of the most lines', mailOf(FROM, ...times(2, () => `X: a${'\r\n b'.repeat(linesInField - 2)}`))],
+    ['a From of 125,000 colons', mailOf(`From: ${'a:'.repeat(125_000)}`)],
+    ['a From of the most bytes', mailOf(`From: ${'a:'.repeat(fromBytes / 2 - 10)}`)],
+    ['5,000 From fields', mailOf(...times(5_000, (at) => `From: a@d${at}.test`))],
+    [
+      'signatures of 3,000 tags',
+      mailOf(FROM, ...times(20, (at) => `${signature(['from'], at)}${';a=b'.repeat(3_000)}`)),
+    ],
+  ])('%s: under 50 ms', async (_, raw) => {
+    expect(await cpuMs(raw)).toBeLessThan(50)
+  })
+})
+
+describe('the head that may be looked at', () => {
+  const text = (raw: Uint8Array) => Buffer.from(raw).toString()
+
+  test('of an ordinary mail is the mail itself', () => {
+    const raw = mailOf(FROM, signature(['from', ...names(60)]), ...lines(500))
+    expect(bounded(raw)).toEqual({ raw: Buffer.from(raw), isCut: false })
+  })
+
+  test('has no signature or seal of more names than any mail needs, and keeps the others', () => {
+    const { signedNames } = HEAD_LIMITS
+    const [sealed, ...rest] = [seal(names(signedNames + 1), 1), FROM, signature(['from'])]
+    const { raw, isCut } = bounded(mailOf(signature(names(signedNames + 1)), ...sealed!, ...(rest as string[])))
+    expect(isCut).toBe(false)
+    expect(text(raw)).toBe(text(mailOf(sealed![0]!, sealed![2]!, FROM, signature(['from']))))
+  })
+
+  test.each([
+    ['fields', mailOf(...lines(HEAD_LIMITS.fields + 1), FROM)],
+    ['lines of one field', mailOf(`X: a${'\r\n b'.repeat(HEAD_LIMITS.linesInField + 1)}`, FROM)],
+    ['lines', mailOf(...times(4, () => `X: a${'\r\n b'.repeat(1_500)}`), FROM)],
+  ])('is From alone where there are too many %s', (_, raw) => {
+    expect(bounded(raw)).toEqual({ raw: Buffer.from(`${FROM}\r\n\r\n`), isCut: true })
+  })
+
+  test('is nothing where From itself is too large', () => {
+    const raw = mailOf(`From: ${'a@x.test, '.repeat(2_000)}`)
+    expect(bounded(raw)).toEqual({ raw: Buffer.from('\r\n'), isCut: true })
+  })
+})

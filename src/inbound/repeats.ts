@@ -1,0 +1,30 @@
+import { FIXED_LIMITS } from '../model/limits.ts'
+
+/** How often a route has sent on mail of one Message-ID lately. A loop through a mailing list that takes away our loop
+ *  header and all Received fields is seen by nothing else; one mail to many addresses of a route is not yet a loop. */
+export interface Repeats {
+  /** Counts one; false when there were too many within the hour. */
+  take(routeId: string, messageId: string, now: number): boolean
+}
+
+const HOUR_MS = 3_600_000
+/** Remembered at once; the oldest go first. */
+const MAX = 10_000
+
+export function createRepeats(): Repeats {
+  const seen = new Map<string, { since: number; count: number }>()
+  return {
+    take: (routeId, messageId, now) => {
+      if (messageId === '') return true
+      const key = `${routeId} ${messageId.slice(0, 500)}`
+      const known = seen.get(key)
+      const isRecent = known !== undefined && now - known.since < HOUR_MS && now >= known.since
+      const entry = isRecent ? known : { since: now, count: 0 }
+      entry.count++
+      seen.delete(key)
+      seen.set(key, entry)
+      if (seen.size > MAX) seen.delete(seen.keys().next().value!)
+      return entry.count <= FIXED_LIMITS.forwardsOfMessageId
+    },
+  }
+}

@@ -1,0 +1,280 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Readers } from '../../src/inbound/readers.ts'
+import { unpackRaw } from '../../src/mail/inbound-content.ts'
+import type { ChildRunner } from '../../src/os/sandbox/child-runner.ts'
+import { startChild } from '../../src/os/sandbox/child-runner.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import type { Zone } from '../../src/platform/zone-server.ts'
+import { createReaderStarter, type Separated } from '../../src/reader.ts'
+import { openReaders } from './reader-setup.ts'
+import { createInboundSetup } from './setup.ts'
+import { KEY_PEM, mail, startMailZone } from './signed-mail.ts'
+
+/** Real children under the real kernel. A kernel without seccomp or Landlock is an error with REAL_PEERS=required, and said
+ *  aloud without. */
+const PROBED: Separated = await createReaderStarter({}).probe()
+if (PROBED.kind !== 'confined') {
+  const why = `no confined process here: ${JSON.stringify(PROBED)}`
+  if (process.env.REAL_PEERS === 'required') throw new Error(why)
+  console.warn(`skipped: ${why}`)
+}
+
+const HOSTILE = [process.execPath, join(import.meta.dir, 'hostile-reader.ts'), 'first']
+const MB = 2 ** 20
+const SEAL = { domain: 'ours.test', selector: 's1', privateKeyPem: KEY_PEM }
+
+let zone: Zone
+const children: ChildRunner[] = []
+let open: Readers[] = []
+let logged: string[] = []
+beforeAll(async () => {
+  zone = await startMailZone()
+})
+afterEach(async () => {
+  for (const each of open) await each.stop()
+  for (const each of children.splice(0)) each.end()
+  open = []
+  logged = []
+})
+afterAll(() => zone.stop())
+
+function startHostile(memoryBytes = 600 * MB): ChildRunner {
+  const child = startChild({ command: HOSTILE, memoryBytes, maxMessageBytes: 100 * MB })
+  children.push(child)
+  return child
+}
+
+function hostileReaders(options: Parameters<typeof openReaders>[1] = {}): Readers {
+  const log = createLog({ clock: systemClock, level: 'info', format: 'json', write: (line) => void logged.push(line) })
+  const readers = openReaders(zone, { start: () => startHostile(), log, ...options })
+  open.push(readers)
+  return readers
+}
+
+const jobOf = (headers: string[]) => ({
+  raw: new Uint8Array(mail(headers)),
+  envelope: {
+    remoteAddress: '127.0.0.1',
+    helo: 'mx.bank.test',
+    returnPath: 'b@bank.test',
+    recipients: ['b@b.test'],
+    protocol: 'ESMTPS',
+    tls: null,
+  },
+  receivedAt: Date.now(),
+  seals: [SEAL],
+  forwardHeader: null,
+})
+const doing = (what: string) => jobOf([`X-Do: ${what}`, 'From: a@a.test', 'Subject: hostile'])
+const healthy = (subject = 'healthy') => jobOf(['From: a@a.test', `Subject: ${subject}`])
+const isAlive = (pid: number) => existsSync(`/proc/${pid}`) && !isZombie(pid)
+const isZombie = (pid: number) =>
+  Bun.spawnSync(['ps', '-o', 'stat=', '-p', String(pid)])
+    .stdout.toString()
+    .startsWith('Z')
+
+async function untilGone(pid: number): Promise<void> {
+  for (let turn = 0; turn < 500 && isAlive(pid); turn++) await Bun.sleep(10)
+  expect(isAlive(pid)).toBe(false)
+}
+
+describe.skipIf(PROBED.kind !== 'confined')('a confined reader', () => {
+  // threat: reader-breakout
+  test('opens no file, makes no socket, starts, signals, traces and writes into no process', () => {
+    expect(PROBED).toMatchObject({ kind: 'confined', broken: [] })
+    expect(PROBED.landlock).toBeGreaterThan(0)
+  })
+
+  test('without its confinement could do nearly all of that', async () => {
+    const script = `import { breakOut } from ${JSON.stringify(join(import.meta.dir, '../../src/os/sandbox/self-test.ts'))}
+      console.log(JSON.stringify(breakOut(process.ppid)))`
+    const { stdout } = Bun.spawnSync([process.execPath, '-e', script])
+    const broken = JSON.parse(stdout.toString()) as string[]
+    expect(broken).toContain('open a file')
+    expect(broken).toContain('make an internet socket')
+    expect(broken).toContain('run a program')
+    expect(broken).toContain('start a process')
+    expect(broken).toContain('signal its parent')
+  })
+
+  test('has no environment, no descriptor but its own three, no rights and no new ones', async () => {
+    const child = startHostile()
+    const told = Promise.withResolvers<{ atStart: { env: string[]; files: string[][]; status: string } }>()
+    child.onMessage((message) => (message as { kind: string }).kind === 'told' && told.resolve(message as never))
+    child.send({ kind: 'start', board: null, settings: {} })
+    child.send({ kind: 'job', id: 1, job: { kind: 'report', jobId: 1, raw: doing('tell').raw, returnPath: '' } })
+    const { env, files, status } = (await told.promise).atStart
+    expect(env).toEqual([])
+    const given = files.filter(([, to]) => !/^anon_inode:|^\/proc\/|^\/dev\/null$|^$/.test(to!))
+    expect(given.map(([fd, to]) => `${fd} ${to!.replace(/\[\d+\]/, '')}`).sort()).toEqual([
+      '0 socket:',
+      '1 socket:',
+      expect.stringMatching(/^2 (pipe|socket):$/),
+    ])
+    expect(status).toMatch(/^CapEff:\s+0+$/m)
+    expect(status).toMatch(/^CapPrm:\s+0+$/m)
+    expect(status).toMatch(/^NoNewPrivs:\s+1$/m)
+  })
+
+  test('killed in the midst of a mail, loses nothing: another reads it', async () => {
+    zone.fail('bank.test', 'timeout')
+    const readers = hostileReaders()
+    const reading = readers.read(healthy('survivor'))
+    const first = await untilStarted(1)
+    await first.confined
+    zone.fail('bank.test', null)
+    process.kill(first.pid, 'SIGKILL')
+    const { head, parseError } = await reading
+    expect({ subject: head.subject, parseError }).toEqual({ subject: 'survivor', parseError: null })
+    expect(children.length).toBeGreaterThan(1)
+  })
+
+  test('dies with its parent, also in a loop and by kill -9', async () => {
+    const script = `
+      import { startChild } from ${JSON.stringify(join(import.meta.dir, '../../src/os/sandbox/child-runner.ts'))}
+      const child = startChild({ command: ${JSON.stringify(HOSTILE)}, memoryBytes: ${600 * MB}, maxMessageBytes: 1e6 })
+      await child.confined
+      child.send({ kind: 'start', board: null, settings: {} })
+      child.onMessage(({ kind }) => { if (kind === 'at_work') console.log(child.pid) })
+      const raw = new Uint8Array(Buffer.from('X-Do: loop'))
+      child.send({ kind: 'job', id: 1, job: { kind: 'report', jobId: 1, raw, returnPath: '' } })
+      await new Promise(() => setInterval(() => {}, 1000))`
+    const parent = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' })
+    let pid = 0
+    for await (const piece of parent.stdout) {
+      pid = Number(Buffer.from(piece).toString())
+      break
+    }
+    expect(isAlive(pid)).toBe(true)
+    parent.kill('SIGKILL')
+    await parent.exited
+    await untilGone(pid)
+  })
+
+  test('that ends is not left behind, nor is one that is stopped while it starts', async () => {
+    const child = startHostile()
+    child.end()
+    await untilGone(child.pid)
+  })
+
+  // threat: reader-memory
+  test.each(['eat', 'eat-buffers'])(
+    'that takes memory without end (%s) is ended; the mail is deferred',
+    async (what) => {
+      const readers = hostileReaders({ start: () => startHostile(300 * MB), limits: { computeMs: 20_000 } })
+      const before = process.memoryUsage.rss()
+      await expect(readers.read(doing(what))).rejects.toThrow('451 4.3.0')
+      expect(process.memoryUsage.rss() - before).toBeLessThan(200 * MB)
+      expect((await readers.read(healthy())).head.subject).toBe('healthy')
+    },
+    60_000,
+  )
+})
+
+describe.skipIf(PROBED.kind !== 'confined')('a mail over which readers end', () => {
+  // threat: poisonous-inbound-mail
+  // threat: parser-exhaustion
+  // threat: unreadable-mail
+  test('is answered 451 and then stored unread; its neighbours are read, and the reader is replaced in time', async () => {
+    const readers = hostileReaders({ limits: { computeMs: 500 } })
+    await readers.read(healthy()) // warm
+    const neighbour = readers.read(healthy('neighbour'))
+    const before = performance.now()
+    await expect(readers.read(doing('loop'))).rejects.toThrow('451 4.3.0')
+    // Two readers with half a second each, one start between them, on a machine with others' work.
+    expect(performance.now() - before).toBeLessThan(15_000)
+    expect((await neighbour).parseError).toBeNull()
+    const again = await readers.read(doing('loop'))
+    expect(again.parseError).toBe('reading it took too long or ended its reader')
+    expect(again.verdicts).toEqual({ spf: 'temperror', dkim: 'temperror', dmarc: 'temperror', arc: 'none' })
+    expect(again.head.subject).toBe('hostile')
+    expect(Buffer.from(unpackRaw(again.raw)).toString()).toContain('X-Do: loop')
+    expect(logged.join()).toContain('a mail was refused for now: it ended two readers')
+    expect(logged.join()).toContain('came again and is taken unread')
+  }, 120_000)
+
+  test('at a return path is answered 451 and then taken as a report that could not be read', async () => {
+    const readers = hostileReaders({ limits: { computeMs: 500 } })
+    const { raw } = doing('loop')
+    await expect(readers.report({ raw, returnPath: '' })).rejects.toThrow('451 4.3.0')
+    expect((await readers.report({ raw, returnPath: '' })).content).toEqual({ kind: 'unread' })
+  }, 120_000)
+
+  test('ends up in the store with the reason, after one deferral', async () => {
+    const setup = await createInboundSetup({ readers: hostileReaders({ limits: { computeMs: 500 } }) })
+    await setup.addRoute({ type: 'catch_all', value: null })
+    const raw = mail(['X-Do: loop', 'From: a@a.test', 'Subject: hostile']).toString()
+    await expect(setup.send(['ann@ours.test'], raw)).rejects.toThrow('451 4.3.0')
+    expect(await setup.send(['ann@ours.test'], raw)).toMatch(/^inb_\S+ accepted$/)
+    await setup.store.close()
+  }, 120_000)
+})
+
+describe.skipIf(PROBED.kind !== 'confined')('a reader in somebody else’s hands', () => {
+  const deeds = [
+    'no-message',
+    'unknown-kind',
+    'answer-to-nothing',
+    'answer-of-another-kind',
+    'answer-without-parts',
+    'answer-with-a-bomb',
+    'lookup-for-another',
+    'lookup-of-nonsense',
+    'lookup-flood',
+    'sign-dkim',
+    'sign-for-another-domain',
+    'sign-with-another-key',
+    'sign-again-and-again',
+    'message-flood',
+  ]
+  // threat: reader-lies
+  test.each(deeds)(
+    'that does %s is ended and harms nobody',
+    async (deed) => {
+      const readers = hostileReaders()
+      const asked = zone.queries.length
+      const memory = process.memoryUsage.rss()
+      await expect(readers.read(doing(deed))).rejects.toThrow('451 4.3.0')
+      expect(process.memoryUsage.rss() - memory).toBeLessThan(200 * MB)
+      expect(zone.queries.length - asked).toBeLessThan(1_000)
+      expect(logged.join()).toContain('a reader broke a rule and was ended')
+    },
+    120_000,
+  )
+
+  // threat: reader-traffic
+  test.each(['large-message-flood', 'large-ready-flood', 'stderr-flood'])(
+    'that makes a %s is ended before its deadline',
+    async (deed) => {
+      const readers = hostileReaders({ limits: { computeMs: 60_000, totalMs: 60_000 } })
+      await readers.read(healthy())
+      const before = process.cpuUsage()
+      await expect(readers.read(doing(deed))).rejects.toThrow('451 4.3.0')
+      const { user, system } = process.cpuUsage(before)
+      // Of two readers. Without an end it would be most of two minutes.
+      expect((user + system) / 1000).toBeLessThan(10_000)
+      expect(logged.join()).toMatch(/it sends more than its jobs need|it wrote too much to stderr/)
+    },
+    60_000,
+  )
+
+  test('does not keep its neighbours from being read', async () => {
+    const readers = hostileReaders()
+    const neighbours = ['one', 'two', 'three'].map((subject) => readers.read(healthy(subject)))
+    await expect(readers.read(doing('answer-with-a-bomb'))).rejects.toThrow('451 4.3.0')
+    const read = await Promise.all(neighbours)
+    expect(read.map(({ head, parseError }) => [head.subject, parseError])).toEqual([
+      ['one', null],
+      ['two', null],
+      ['three', null],
+    ])
+  }, 120_000)
+})
+
+async function untilStarted(count: number): Promise<ChildRunner> {
+  for (let turn = 0; turn < 1_000 && children.length < count; turn++) await Bun.sleep(5)
+  return children[count - 1]!
+}

@@ -1,0 +1,81 @@
+import { expect, test } from 'bun:test'
+import { judgeDsn } from '../../src/feedback/bounce.ts'
+import { requireOwnName } from '../../src/inbound/policy.ts'
+import type { Reading } from '../../src/inbound/reading.ts'
+import { asciiDomain } from '../../src/mail/address.ts'
+import type { Delivery } from '../../src/model/delivery.ts'
+
+/** Names of so many different characters: A-labels of 900 take 5 ms. */
+const longNames = (count: number, characters: number) =>
+  Array.from({ length: count }, (_, at) => {
+    const name = Array.from({ length: characters }, (_, n) => String.fromCharCode(0x4e00 + ((n * 7_919 + at) % 20_000)))
+    return `${name.join('')}.example`
+  })
+
+/** The least of several tries, of this process's own time. */
+function cpuMs(run: () => unknown): number {
+  let least = Number.POSITIVE_INFINITY
+  for (let turn = 0; turn < 5; turn++) {
+    const before = process.cpuUsage()
+    run()
+    const { user, system } = process.cpuUsage(before)
+    least = Math.min(least, (user + system) / 1000)
+  }
+  return least
+}
+
+test('names have A-labels when they can be names, with or without characters that nobody sees', () => {
+  expect(asciiDomain('Bücher.example')).toBe('xn--bcher-kva.example')
+  expect(asciiDomain(`b\u00ad${'\u200b'.repeat(300)}ücher.example`)).toBe('xn--bcher-kva.example')
+  expect(asciiDomain(longNames(1, 100)[0]!)).toBe('')
+  expect(asciiDomain(`${'a.'.repeat(200)}example`)).toBe('')
+})
+
+// threat: internationalized-name-cost
+test.each([900, 250, 60])(
+  'a From of names of %i different characters holds the main thread for 30 ms at most',
+  (characters) => {
+    const fromHeader = longNames(Math.floor(80_000 / characters), characters)
+      .map((name) => `a@${name}`)
+      .join(', ')
+    const reading = { verdicts: { dmarc: 'fail' }, dmarcPolicy: 'reject', head: { fromHeader } } as unknown as Reading
+    expect(cpuMs(() => expect(() => requireOwnName('ours.example', reading)).toThrow())).toBeLessThan(30)
+  },
+)
+
+// threat: internationalized-name-cost
+test.each([900, 250, 60])(
+  'a report about names of %i different characters holds the main thread for 30 ms at most',
+  (characters) => {
+    const recipients = longNames(Math.min(1_000, Math.floor(500_000 / characters)), characters).map((name) => ({
+      finalRecipient: `a@${name}`,
+      originalRecipient: null,
+      action: 'failed' as const,
+      status: '5.1.1',
+      diagnostic: null,
+      remoteMta: null,
+    }))
+    const delivery = { email: 'a@ours.example', status: 'delivered', attempts: 1 } as Delivery
+    const judge = () => ({ bounceType: 'soft' as const, code: 'other', cause: null as never })
+    const dsn = { form: 'rfc3464', reportingMta: null, recipients }
+    expect(cpuMs(() => judgeDsn(dsn, delivery, 0, judge))).toBeLessThan(30)
+  },
+)
+
+test('a report names our recipient in either form of an internationalized name', () => {
+  const recipient = {
+    originalRecipient: null,
+    action: 'failed' as const,
+    status: '5.1.1',
+    diagnostic: null,
+    remoteMta: null,
+  }
+  const dsn = {
+    form: 'rfc3464',
+    reportingMta: null,
+    recipients: [{ ...recipient, finalRecipient: 'a@bücher.example' }],
+  }
+  const delivery = { email: 'a@xn--bcher-kva.example', status: 'delivered', attempts: 1 } as Delivery
+  const judge = () => ({ bounceType: 'hard' as const, code: 'other', cause: null as never })
+  expect(judgeDsn(dsn, delivery, 0, judge).suppress).toBe('hard_bounce')
+})

@@ -1,0 +1,32 @@
+import { createReaders, type READING_LIMITS, type Readers } from '../../src/inbound/readers.ts'
+import { type Runner, threadRunner } from '../../src/os/thread-pool.ts'
+import { type Clock, systemClock } from '../../src/platform/clock.ts'
+import { type Log, silentLog } from '../../src/platform/log.ts'
+import { systemRandom } from '../../src/platform/random.ts'
+import { createResolver } from '../../src/platform/resolver.ts'
+import type { Zone } from '../../src/platform/zone-server.ts'
+import { createReaderStarter } from '../../src/reader.ts'
+
+/** A reader as a thread. */
+export const startThread = threadRunner(() => new Worker(new URL('../../src/inbound/worker.ts', import.meta.url).href))
+
+/** A reader as a child process, as a server starts it. */
+export const startProcess = () => createReaderStarter({}).start()
+
+export function openReaders(
+  zone: Zone,
+  options: {
+    start?: () => Runner
+    count?: number
+    clock?: Clock
+    log?: Log
+    authenticationMs?: number
+    hostname?: string
+    limits?: Partial<typeof READING_LIMITS>
+  } = {},
+): Readers {
+  const { start = startThread, count = 1, clock = systemClock, log = silentLog, limits = {} } = options
+  const { authenticationMs = 20_000, hostname = 'mx.b.test' } = options
+  const resolver = createResolver({ servers: [zone.address], clock: systemClock, random: systemRandom })
+  return createReaders({ start, count, settings: { hostname, authenticationMs }, resolver, clock, log, limits })
+}

@@ -1,0 +1,82 @@
+import { expect, test } from 'bun:test'
+import { type Client, type ListenerAtTest, startListener } from './setup.ts'
+
+/** A listener whose connections run short. Each client comes from an address of its own in 127.0.0.0/8. */
+
+const connectMany = (house: ListenerAtTest, count: number, address: (n: number) => string) =>
+  Promise.all(Array.from({ length: count }, async (_, n) => (await house.connect(address(n))).hello()))
+
+// threat: smtp-connections-of-one-network
+test('a network that opens connection after connection is stopped at its limit, and others come in', async () => {
+  const house = await startListener({ limits: { connections: 100, connectionsPerNetwork: 5 } })
+  await connectMany(house, 5, (n) => `127.0.1.${n + 1}`)
+  const sixth = await house.connect('127.0.1.77')
+  expect(await sixth.reply()).toBe('421 4.7.0 too many connections from your network, try again later')
+  expect(await (await house.connect('127.0.2.1')).reply()).toStartWith('220')
+  await house.stop()
+})
+
+// threat: smtp-connection-flood
+test('when connections run short, silent clients are closed after ten seconds and not after five minutes', async () => {
+  const house = await startListener({ limits: { connections: 10 } })
+  const silent = await connectMany(house, 7, (n) => `127.0.${n}.1`)
+  await house.clock.advance(30_000)
+  expect(house.listener.connections()).toBe(7)
+  expect(house.listener.isStressed()).toBe(false)
+  const late = await (await house.connect('127.0.50.1')).hello()
+  expect(house.listener.isStressed()).toBe(true)
+  await house.clock.advance(200)
+  for (const client of silent) expect(await client.reply()).toBe('421 4.4.2 nothing came for too long')
+  await house.nobodyLeft(1)
+  expect(house.listener.isStressed()).toBe(false)
+  expect(await late.say('NOOP')).toStartWith('250')
+  expect(house.logged.length).toBe(1)
+  expect(house.logged[0]).toContain('short of connections')
+  await house.stop()
+})
+
+test('under stress a mail that is coming in goes on, and errors are borne no longer', async () => {
+  const house = await startListener({ limits: { connections: 10 } })
+  const sender = await (await house.connect('127.0.1.1')).hello()
+  await sender.envelope()
+  sender.write('Subject: x\r\n\r\n')
+  await connectMany(house, 7, (n) => `127.0.${n + 10}.1`)
+  expect(house.listener.isStressed()).toBe(true)
+  for (let second = 0; second < 40; second += 5) {
+    sender.write(`${'x'.repeat(990)}\r\n`.repeat(200))
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await house.clock.advance(5_000)
+  }
+  expect(await sender.say('\r\n.')).toStartWith('250')
+  await connectMany(house, 7, (n) => `127.0.${n + 20}.1`)
+  const faulty = await (await house.connect('127.0.99.1')).hello()
+  expect(house.listener.isStressed()).toBe(true)
+  for (let n = 0; n < 3; n++) expect(await faulty.say('NONSENSE')).toStartWith('500')
+  expect(await faulty.say('NOOP')).toBe('421 4.7.0 too many errors')
+  await house.stop()
+})
+
+// threat: smtp-connection-flood
+test('a network that holds all connections gives one to each newcomer, the one that waited longest first', async () => {
+  const house = await startListener({ limits: { connections: 8 } })
+  const [first, ...others] = await connectMany(house, 8, (n) => `127.0.1.${n + 1}`)
+  await house.clock.advance(1_000)
+  for (const each of others) await each.say('NOOP')
+  const newcomer = await house.connect('127.0.2.1')
+  expect(await newcomer.reply()).toStartWith('220')
+  expect(await first!.reply()).toBe('421 4.3.2 too many connections, others need this one')
+  expect(house.listener.connections()).toBe(8)
+  const another = await house.connect('127.0.1.200') // of the network that has most
+  expect(await another.reply()).toStartWith('421 4.7.0')
+  await house.stop()
+})
+
+test('a connection in the middle of a mail gives way to nobody', async () => {
+  const house = await startListener({ limits: { connections: 2 } })
+  const busy: Client[] = await connectMany(house, 2, (n) => `127.0.1.${n + 1}`)
+  for (const client of busy) await client.envelope()
+  const newcomer = await house.connect('127.0.2.1')
+  expect(await newcomer.reply()).toStartWith('421 4.7.0')
+  for (const client of busy) expect(await client.say('.')).toStartWith('250')
+  await house.stop()
+})
