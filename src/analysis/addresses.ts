@@ -9,8 +9,8 @@ export const addresses: Rule = ({ input: { from, replyTo, headers } }, report) =
   if (NO_REPLY.test(from.local) && replyTo.length === 0) report('from_no_reply')
   if (name === null) report('from_name_missing')
   else {
-    const address = ADDRESS.exec(name)?.[0]
-    if (address !== undefined && address.toLowerCase() !== `${from.local}@${from.domain}`.toLowerCase()) {
+    const address = addressIn(name)
+    if (address !== null && address.toLowerCase() !== `${from.local}@${from.domain}`.toLowerCase()) {
       report('from_name_address', `: ${address}`)
     } else if (isShouting(name, 8)) report('from_name_capitals')
   }
@@ -25,7 +25,21 @@ export const addresses: Rule = ({ input: { from, replyTo, headers } }, report) =
 }
 
 const NO_REPLY = /^(?:no|do[-_.]?not|never|nicht|keine?)[-_.]?(?:reply|respond|answer|antworten?)/i
-const ADDRESS = /[^\s<>@"']{1,64}@[^\s<>@"']{1,250}\.[a-z]{2,}/i
+/** Right of the local part. It starts at the `@`, so that no part of a long name is looked at twice. */
+const AT_DOMAIN = /@[^\s<>@"']{1,250}\.[a-z]{2,}/gi
+const NOT_LOCAL = /[\s<>@"']/
+
+/** Display name → the first address within it, null for none. */
+function addressIn(name: string): string | null {
+  for (const { 0: domain, index } of name.matchAll(AT_DOMAIN)) {
+    let start = index
+    while (start > 0 && index - start < LONGEST_LOCAL && !NOT_LOCAL.test(name[start - 1]!)) start--
+    if (start < index) return name.slice(start, index) + domain
+  }
+  return null
+}
+
+const LONGEST_LOCAL = 64 // RFC 5321 §4.5.3.1.1
 
 function isUrgent(header: string, value: string): boolean {
   if (header === 'x-priority') return /^\s*[12]\b/.test(value)

@@ -210,7 +210,7 @@ export const CLIENT_FEATURES = {
     severity: 'info',
     penalty: 1,
     advice: 'Use percent or pixels.',
-    uses: { value: /(?:^|[\s(,-])\d*\.?\d+[dsl]?v(?:w|h|min|max)\b/i },
+    uses: { value: /(?:^|[\s(,-])(?:\d+(?:\.\d+)?|\.\d+)[dsl]?v(?:w|h|min|max)\b/i },
   },
   css_modern_colour: {
     feature: 'newer CSS colours (oklch, lab, color-mix)',

@@ -251,7 +251,11 @@ const OWN_KINDS = {
       'Many servers refuse more than 10 to 25 MB: link to large files.',
       'attachments',
     ),
-    size_not_read_whole: warning(5, 'The HTML is so long that only its first 2 MB were looked at', 'Shorten it.'),
+    size_not_read_whole: warning(
+      5,
+      'The HTML is so long, or has so many tags, that only its beginning was looked at',
+      'Shorten it.',
+    ),
   }),
   ...kinds('images', 'html', {
     image_alt_missing: warning(

@@ -3,7 +3,8 @@
 export function colourOf(text: string): string | null {
   const written = text.trim()
   if (written.length > 60) return null
-  const colour = written.toLowerCase().replace(/\s*!important$/, '')
+  const lower = written.toLowerCase()
+  const colour = lower.endsWith(IMPORTANT) ? lower.slice(0, -IMPORTANT.length).trimEnd() : lower
   const hex = HEX.exec(colour)?.[1]
   if (hex !== undefined) return `#${hex.length === 3 ? [...hex].map((digit) => digit + digit).join('') : hex}`
   const parts = RGB.exec(colour)
@@ -14,6 +15,7 @@ export function colourOf(text: string): string | null {
   return NAMED[colour] ?? null
 }
 
+const IMPORTANT = '!important'
 const HEX = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/
 const RGB = /^rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})(?:\s*[,/]\s*([\d.]+))?\s*\)$/
 const NAMED: Record<string, string> = {

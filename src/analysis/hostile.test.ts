@@ -67,6 +67,21 @@ describe('what is hostile costs no more than its length:', () => {
   }
 })
 
+// threat: analysis-budget
+test('two megabytes of tags are read as far as the work for one analysis goes, and a finding says so', () => {
+  const analysed = (html: string) => analyze({ ...MAIL, html, text: 'x' })
+  const isCut = (html: string) => analysed(html).issues.some(({ code }) => code === 'size_not_read_whole')
+  for (const dense of ['<a>', '<div>', '<b><i></b></i>', '<p>x', '<style>a{b:c}</style>']) {
+    expect(isCut(dense.repeat(Math.floor(2_000_000 / dense.length)))).toBe(true)
+  }
+  // Cut by what was counted, not by the time: the same mail has the same answer.
+  const links = '<a href=/>x</a>'.repeat(130_000)
+  expect(analysed(links)).toEqual(analysed(links))
+  expect(analysed(links).stats.links).toBeLessThan(70_000)
+  const row = '<td style="padding:8px;color:#333"><a href="https://a.example.org/b">Tea</a></td>\n'
+  expect(isCut(row.repeat(Math.floor(2_000_000 / row.length)))).toBe(false)
+})
+
 test('no text makes it fail, and the score stays within its bounds', () => {
   const parts =
     '<|</|>|/>|<!--|-->|<a href="|"|<p style="|:|;|{|}|(|)|@media|url(|<style>|</style>|<img src=|{{|}}|%|xn--|http://|[|]|//|é|\0|<b>|</b>|<td>|</i>'

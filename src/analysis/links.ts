@@ -28,7 +28,7 @@ export function examineLinks(page: Page | null, text: string): ExaminedLink[] {
     })
   const known = new Set(inPage.map(({ url }) => url))
   const inText = [...new Set(text.slice(0, MAX_TEXT).match(WEB_ADDRESS) ?? [])]
-    .map((address) => address.replace(/[.,;:!?)\]'"»]+$/, ''))
+    .map(withoutPunctuation)
     .filter((address) => !known.has(address))
     .slice(0, MOST_LINKS - inPage.length)
     .map((url) => ({ url, text: url, problems: problemsOf(url, url) }))
@@ -58,6 +58,15 @@ const WEB_ADDRESS = /\bhttps?:\/\/[^\s<>"']{1,2000}/gi
 const FOLLOWED = new Set(['http:', 'https:', 'mailto:', 'tel:', 'sms:', 'cid:', 'webcal:', 'geo:', 'xmpp:', 'sip:'])
 const VAGUE =
   /^(?:click here|here|click|read more|more|link|hier|hier klicken|klicken sie hier|mehr|ici|cliquez ici|aquí|haga clic aquí)[.!»> ]*$/i
+
+/** Address in a text → the same without the punctuation of the sentence around it. */
+function withoutPunctuation(address: string): string {
+  let end = address.length
+  while (end > 0 && PUNCTUATION.includes(address[end - 1]!)) end--
+  return address.slice(0, end)
+}
+
+const PUNCTUATION = `.,;:!?)]'"»`
 
 function problemsOf(href: string, text: string): LinkProblem[] {
   if (href === '' || href === '#') return ['link_empty']

@@ -1,4 +1,5 @@
 import type { Mailbox } from '../mail/address.ts'
+import type { MailContent } from '../mail/content.ts'
 import type { DomainStatus, Finding } from '../model/domain.ts'
 import type { Category, Code, Severity } from './codes.ts'
 import type { ExaminedLink } from './links.ts'
@@ -34,6 +35,14 @@ export interface DomainReadiness {
   status: DomainStatus
   findings: readonly Pick<Finding, 'purpose' | 'status' | 'found' | 'name'>[]
 }
+
+/** A mail that is to be looked at, and all that it is composed from but the bytes of its attachments, whose sizes are in
+ *  `input` → what was found, and the text that goes with it. For an organization, in a thread of its own where there is one. */
+export type Analyze = (
+  input: Omit<AnalysisInput, 'sizeBytes'>,
+  content: Omit<MailContent, 'attachments'>,
+  owner: string,
+) => Promise<{ analysis: Analysis; text: string | null }>
 
 /** What was found out; see `analyze`. */
 export interface Analysis {

@@ -23,4 +23,11 @@ export function deleted(id: string): Answer {
   return { status: 200, body: { id, deleted: true } }
 }
 
+/** Headers of every answer that depends on who asks: no cache keeps it, and no browser takes it for another type. */
+export const PERSONAL = {
+  'cache-control': 'private, no-store',
+  'x-content-type-options': 'nosniff',
+  vary: 'Authorization, Cookie',
+}
+
 export const JSON_TYPE = 'application/json; charset=utf-8'

@@ -1,4 +1,6 @@
 import type { AuditActor, AuditEntry, AuditOutcome } from '../model/audit-entry.ts'
+import { FIXED_LIMITS, nextDay } from '../model/limits.ts'
+import { Refusal } from '../model/refusal.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { AuditLog, AuditNote } from '../storage/store.ts'
@@ -33,13 +35,31 @@ export type Audit = <T>(
 ) => Promise<T>
 
 export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; mintId: MintId; log: Log }): Audit {
+  const refusals = createCounts(HOUR_MS, FIXED_LIMITS.refusalsPerHour)
+  const changes = createCounts(DAY_MS, FIXED_LIMITS.changesPerDay)
+  /** What was made can always be removed, so that nobody keeps an organization from revoking a key. */
+  const requireRoom = ({ method }: Pick<Operation, 'method'>, { organizationId, now }: ToldCall, { actor }: Origin) => {
+    if (actor.type !== 'api_key' || changes.take(organizationId ?? '', now) || method === 'DELETE') return
+    throw new Refusal('rate_limited', `more than ${FIXED_LIMITS.changesPerDay} changes a day`, {
+      retryAfterSeconds: Math.ceil((nextDay(now) - now) / 1000),
+    })
+  }
   return async (operation, call, origin, work) => {
     if (!isAudited(operation)) return work()
     const id = mintId('aud')
     const from = origin()
     const entry = (outcome: AuditOutcome) => entryOf(id, operation.id, call, from, outcome)
     const note: AuditNote = { isKept: false, entry: () => entry('done') }
-    const result = await auditLog.during(note, work).catch(async (thrown: unknown) => {
+    const audited = async () => {
+      requireRoom(operation, call, from)
+      return work()
+    }
+    const result = await auditLog.during(note, audited).catch(async (thrown: unknown) => {
+      // What changed nothing is kept up to a number: a key that fails all the time must not fill the disk.
+      if (!note.isKept && !refusals.take(call.organizationId ?? '', call.now)) {
+        log.warn('audit entry of a refused request left out', { request_id: call.requestId, operation: operation.id })
+        throw thrown
+      }
       await auditLog.put(entry(toRefusal(thrown).reason)).catch((error: unknown) => {
         log.error('audit entry not kept', { request_id: call.requestId, operation: operation.id, error })
       })
@@ -49,6 +69,26 @@ export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; min
     return result
   }
 }
+
+/** Counts by organization in the present span of time, up to `most`. In memory: a restart lets as many more in. */
+function createCounts(spanMs: number, most: number) {
+  let span = 0
+  const counts = new Map<string, number>()
+  return {
+    /** Whether one more is within the number. */
+    take: (organizationId: string, now: number): boolean => {
+      const present = Math.floor(now / spanMs)
+      if (present !== span) counts.clear()
+      span = present
+      const count = (counts.get(organizationId) ?? 0) + 1
+      counts.set(organizationId, count)
+      return count <= most
+    },
+  }
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
 function entryOf(id: string, action: string, call: ToldCall, from: Origin, outcome: AuditOutcome): AuditEntry {
   const made = idOf(call.answer?.body)

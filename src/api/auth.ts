@@ -2,14 +2,17 @@ import { hash } from 'node:crypto'
 import { type ApiKey, keyFault } from '../model/api-key.ts'
 import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
+import { createNetworks } from '../platform/ip.ts'
 import type { Random } from '../platform/random.ts'
 import type { ApiKeys } from '../storage/store.ts'
 import { base62 } from './base62.ts'
 
 export interface Auth {
   /** `Authorization` header → the key it presents. Throws 401, the same for every cause, so that a guesser learns
-   *  nothing: no header, another scheme, a value of another form, unknown, revoked or expired. */
-  authenticate(authorization: string | null, now: number): ApiKey
+   *  nothing: no header, another scheme, a value of another form, unknown, revoked, expired, or used from an address
+   *  outside its networks. `addressOf` names the client (platform/client-address.ts), and is called only for a key that
+   *  is bound to networks. */
+  authenticate(authorization: string | null, now: number, addressOf: () => string): ApiKey
   /** Writes down when keys were last used since the last call. Kept for the next call when it fails; never rejects. */
   flushUses(): Promise<void>
 }
@@ -19,10 +22,11 @@ export function createAuth(apiKeys: ApiKeys): Auth {
   let uses = new Map<string, number>()
 
   return {
-    authenticate(authorization, now) {
+    authenticate(authorization, now, addressOf) {
       const value = presentedKey(authorization)
       const key = value === null ? null : apiKeys.findBySecret(hashKeyValue(value))
       if (key === null || keyFault(key, now) !== null) throw unauthorized()
+      if (key.allowedNetworks !== null && !isUsableFrom(key, addressOf())) throw unauthorized()
       uses.set(key.id, now)
       return key
     },
@@ -39,6 +43,21 @@ export function createAuth(apiKeys: ApiKeys): Auth {
     },
   }
 }
+
+/** Whether a key may be used from an address, as platform/client-address.ts names it; '' = not known, which no key that
+ *  is bound to networks takes. */
+export function isUsableFrom(key: ApiKey, address: string): boolean {
+  if (key.allowedNetworks === null) return true
+  let contains = networksOf.get(key.allowedNetworks)
+  if (contains === undefined) {
+    contains = createNetworks(key.allowedNetworks)
+    networksOf.set(key.allowedNetworks, contains)
+  }
+  return contains(address)
+}
+
+/** The lists are kept by the store's cache of keys, so that each is parsed once. */
+const networksOf = new WeakMap<string[], (ip: string) => boolean>()
 
 /** Key value → the SHA-256 that is stored of it. The value is random enough that no salt is needed. */
 export function hashKeyValue(value: string): Uint8Array {
@@ -63,6 +82,7 @@ function presentedKey(authorization: string | null): string | null {
   return authorization === null ? null : (PRESENTED.exec(authorization)?.[1] ?? null)
 }
 
-function unauthorized(): Refusal {
+/** 401, the same for every cause. */
+export function unauthorized(): Refusal {
   return new Refusal('unauthorized', 'a valid API key is needed: Authorization: Bearer svc_…')
 }

@@ -1,4 +1,4 @@
-import { Refusal, type RefusalReason } from '../model/refusal.ts'
+import { invalid, Refusal, type RefusalReason } from '../model/refusal.ts'
 import { StoreUnavailable } from '../storage/store.ts'
 
 /** Every "no" of the house and its HTTP status (interface.md "Error codes", contract §1). */
@@ -64,6 +64,11 @@ export function headersOf(refusal: Refusal): Record<string, string> {
 /** We cannot answer now, and the caller should come back after a few seconds. */
 export function unavailable(message: string): Refusal {
   return new Refusal('unavailable', message, { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS })
+}
+
+/** The `Host` header is there twice, or holds something else than a host. RFC 9112 §3.2. */
+export function badHost(): Refusal {
+  return invalid([{ field: 'Host', message: 'Host must be given once, as host or host:port' }])
 }
 
 /** A record that the path or a filter names → itself, when it is the caller's. Null → 404; of another organization →

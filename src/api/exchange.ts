@@ -1,6 +1,6 @@
 import type { ApiKey } from '../model/api-key.ts'
 import type { MintId } from '../platform/ids.ts'
-import type { Rendered } from './answer.ts'
+import { PERSONAL, type Rendered } from './answer.ts'
 import type { Answer, Operation } from './operation.ts'
 
 /** One request and what became known of it, for the log and for every answer. */
@@ -16,12 +16,16 @@ export interface Exchange {
 export function openExchange(request: Request, mintId: MintId): Exchange {
   const given = request.headers.get('x-request-id')
   const requestId = given !== null && SANE_REQUEST_ID.test(given) ? given : mintId('req')
-  return { requestId, operation: null, key: null, headers: { 'x-request-id': requestId } }
+  return { requestId, operation: null, key: null, headers: { 'x-request-id': requestId, ...PERSONAL } }
 }
 
-/** Response → the same with the id of its request. */
+/** A page's response → the same with the id of its request, taken for no other type, and kept by no cache unless the page
+ *  says otherwise. */
 export function withRequestId(response: Response, { requestId }: Exchange): Response {
-  response.headers.set('x-request-id', requestId)
+  const { headers } = response
+  headers.set('x-request-id', requestId)
+  headers.set('x-content-type-options', 'nosniff')
+  if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
   return response
 }
 
@@ -40,7 +44,6 @@ export function send(
 ): Response {
   const { headers } = exchange
   headers['content-type'] = rendered.contentType
-  if (exchange.operation?.secretAnswer) headers['cache-control'] = 'no-store'
   for (const name in rendered.headers) headers[name.toLowerCase()] = rendered.headers[name]!
   return new Response(rendered.body, { status: rendered.status, headers })
 }

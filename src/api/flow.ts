@@ -122,7 +122,9 @@ export function createFlow(options: FlowOptions): Flow {
   function identify(request: Request, now: number) {
     const session = hasSessions ? sessions.of(request, now) : null
     const { headers } = request
-    const key = session === null ? auth.authenticate(headers.get('authorization'), now) : sessions.keyOf(request, now)
+    const addressOf = () => options.clientAddress(peerOf(request), headers.get('x-forwarded-for'))
+    const key =
+      session === null ? auth.authenticate(headers.get('authorization'), now, addressOf) : sessions.keyOf(request, now)
     return { key, session }
   }
 
@@ -130,8 +132,9 @@ export function createFlow(options: FlowOptions): Flow {
     try {
       identify(request, clock.now())
       return true
-    } catch {
-      return false
+    } catch (thrown) {
+      if (thrown instanceof Refusal) return false
+      throw thrown // a store that cannot be read says nothing of the key
     }
   }
 
@@ -139,13 +142,14 @@ export function createFlow(options: FlowOptions): Flow {
   async function answer(request: Request, operation: Operation, call: Call, exchange: Exchange): Promise<Response> {
     requirePermission(call.key, operation)
     if (isOperator(call.key)) await sessions.requireTenant(call.key, operation)
-    const held = largeBodies.open(request, call.key.id)
-    const large = largeAnswers.open(request, call.key.id)
+    const held = largeBodies.open(request, call.organizationId)
+    const large = largeAnswers.open(request, call.organizationId)
     call.enter = large.enter
     let bytes = NO_BYTES
     try {
       if (operation.body !== undefined) {
         bytes = await readBytes(request, limits.bodyBytes, clock.steady, held.enter)
+        call.bodyBytes = heldBy(bytes, request, limits.bodyBytes)
         if (bytes.byteLength > SMALL_BYTES) await held.begin(bytes.byteLength)
       }
       return await answerTo(bytes, request, operation, call, exchange, large)
@@ -171,6 +175,7 @@ export function createFlow(options: FlowOptions): Flow {
       })
     const idempotencyKey = operation.idempotent ? request.headers.get('idempotency-key') : null
     if (idempotencyKey === null) {
+      call.parts = null
       const answered = await work(rememberNothing)
       const { body } = answered
       if (body instanceof ReadableStream) return begin({ ...answered, body }, request, exchange)
@@ -246,6 +251,11 @@ export function createFlow(options: FlowOptions): Flow {
   }
 }
 
+/** A large body that did not say its size holds room for the largest (read.ts). */
+function heldBy({ byteLength }: Uint8Array, { headers }: Request, limit: number): number {
+  return byteLength > SMALL_BYTES && !headers.has('content-length') ? limit : byteLength
+}
+
 const NO_BYTES: Uint8Array = new Uint8Array(0)
 const rememberNothing: MakeRemember = () => undefined
 
@@ -255,8 +265,14 @@ function stopping(): Refusal {
 
 function requirePermission(key: ApiKey, operation: Operation): void {
   requireOperator(key, operation)
-  if (allows(key.permissions, operation.permission)) return
-  throw new Refusal('forbidden', `this key lacks the permission ${operation.permission}`, {
-    details: { required: operation.permission, held: key.permissions },
-  })
+  if (!allows(key.permissions, operation.permission)) {
+    throw new Refusal('forbidden', `this key lacks the permission ${operation.permission}`, {
+      details: { required: operation.permission, held: key.permissions },
+    })
+  }
+  if (operation.testKey === 'refused' && key.mode === 'test' && !isOperator(key)) {
+    throw new Refusal('forbidden', 'a test key may not do this, since live mail depends on it; use a live key', {
+      details: { required_mode: 'live', mode: key.mode },
+    })
+  }
 }

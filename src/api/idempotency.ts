@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto'
+import { Refusal } from '../model/refusal.ts'
 import type { Random } from '../platform/random.ts'
 import type { Remember } from '../storage/store.ts'
 import type { Once, RecordHead } from '../submission/once.ts'
@@ -20,10 +21,10 @@ export interface Idempotency {
    *
    *  The answer is remembered by the store method that makes the change, in its transaction: what is not there after a
    *  crash did not happen. Only 2xx answers are remembered; after anything else the next one that waits has its turn.
-   *  The key belongs to the organization. The same request is the same operation, path, mode and body: a live key does
-   *  not get the answer of a sandbox key; an answer that shows a secret is repeated only for the same permissions, or
-   *  it would hand an admin's key to whoever repeats the request that made it. A replay asks neither for the resource in
-   *  the path nor for the body's validity. Throws 400 for a bad key, 409 for another request with it, 409 after waiting
+   *  The key belongs to the organization, apart for live and test. The same request is the same operation, path and body;
+   *  an answer that shows a secret is repeated only for the same rights (permissions, domain, end, networks), or it would
+   *  hand an admin's key to whoever repeats the request that made it. A replay asks not for the body's validity, and of
+   *  the resource in the path only whether it is out of the key's reach. Throws 400 for a bad key, 409 for another request with it, 409 after waiting
    *  20 s. */
   run(
     request: KeyedRequest,
@@ -40,13 +41,18 @@ export function createIdempotency({ once, random }: { once: Once; random: Random
       const { answer, replayed } = await once.run(
         {
           ...{ organizationId, idempotencyKey, header: 'Idempotency-Key', requestHash: hashOf(request), now },
+          mode: call.key.mode,
           get signal() {
             return call.signal // made only when it is asked for
           },
         },
         (known) => replay(known, request),
-        (head) => first(request, head, work),
+        (head, parts) => {
+          call.parts = parts
+          return first(request, head, work)
+        },
       )
+      if (replayed) await requireReach(request)
       return { rendered: answer, replayed }
     },
   }
@@ -71,15 +77,24 @@ export function createIdempotency({ once, random }: { once: Once; random: Random
   }
 }
 
+/** What is remembered tells of the resource in the path: 403 for whom that is out of reach. One that is gone is no reason
+ *  not to repeat what was said of it. */
+async function requireReach({ operation, call }: KeyedRequest): Promise<void> {
+  await operation.load?.(call).catch((thrown: unknown) => {
+    if (!(thrown instanceof Refusal) || thrown.reason !== 'not_found') throw thrown
+  })
+}
+
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Operation, resource in the path, mode, body and where it matters permissions → one hash; lengths cannot shift from
+/** Operation, resource in the path, mode, body and where it matters the rights of the key → one hash; lengths cannot shift from
  *  one part into the next. */
 function hashOf({ operation, call, body }: KeyedRequest): Buffer {
-  const { mode, permissions } = call.key
+  const { mode, permissions, domainId, expiresAt, allowedNetworks } = call.key
   const parts = [operation.id, mode, Object.entries(call.params).sort()]
-  const head = JSON.stringify(operation.secretAnswer ? [...parts, [...permissions].sort()] : parts)
+  const rights = [[...permissions].sort(), domainId, expiresAt, allowedNetworks]
+  const head = JSON.stringify(operation.secretAnswer ? [...parts, ...rights] : parts)
   return createHash('sha256').update(sha256(head)).update(body).digest()
 }
 

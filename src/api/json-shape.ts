@@ -1,10 +1,16 @@
-/** JSON bytes → what is wrong with their shape, or null. Looks only at brackets and commas outside of strings, so it
+/** JSON bytes → what is wrong with their shape, or null: brackets too deep, too many values, an object with too many keys
+ *  (`wide`). Looks only at brackets, commas and colons outside of strings, so it
  *  takes a millisecond a megabyte and no memory, where the parser takes a second and a gigabyte for twenty megabytes of
  *  `[`. Malformed text may pass: the parser comes after. Empty bytes are null. Throws nothing. RFC 8259 §9 allows an
  *  implementation to set such limits. */
-export function shapeFault(bytes: Uint8Array, limits: { levels: number; values: number }): 'deep' | 'many' | null {
+export function shapeFault(
+  bytes: Uint8Array,
+  limits: { levels: number; values: number; keys: number },
+): 'deep' | 'many' | 'wide' | null {
   let depth = 0
   let commas = 0
+  /** Of the object that is open at each depth. */
+  const keys = new Uint32Array(limits.levels + 1)
   for (let at = 0; at < bytes.length; at++) {
     switch (bytes[at]) {
       case QUOTE:
@@ -13,6 +19,7 @@ export function shapeFault(bytes: Uint8Array, limits: { levels: number; values: 
       case OPEN_BRACKET:
       case OPEN_BRACE:
         if (++depth > limits.levels) return 'deep'
+        if (depth >= 0) keys[depth] = 0
         break
       case CLOSE_BRACKET:
       case CLOSE_BRACE:
@@ -20,6 +27,9 @@ export function shapeFault(bytes: Uint8Array, limits: { levels: number; values: 
         break
       case COMMA:
         if (++commas >= limits.values) return 'many'
+        break
+      case COLON:
+        if (depth >= 0 && ++keys[depth]! > limits.keys) return 'wide'
     }
   }
   return null
@@ -27,6 +37,7 @@ export function shapeFault(bytes: Uint8Array, limits: { levels: number; values: 
 
 const QUOTE = 0x22
 const COMMA = 0x2c
+const COLON = 0x3a
 const OPEN_BRACKET = 0x5b
 const BACKSLASH = 0x5c
 const CLOSE_BRACKET = 0x5d

@@ -29,6 +29,7 @@ test('a large answer goes in slices, and has its room until the last is taken', 
   expect(memory.reservedBytes()).toBe(0)
 })
 
+// threat: memory-exhaustion
 test('a client that goes away, one that takes over five minutes, and a handler that fails give it back', async () => {
   const { clock, memory, open } = start()
   const gone = open('a')

@@ -6,8 +6,8 @@ import { unavailable } from './errors.ts'
 
 /** Bounds the memory of answers that are made of stored mail, until their clients have them. */
 export interface LargeAnswers {
-  /** What one request by this key holds; nothing yet. */
-  open(request: Request, keyId: string): LargeAnswer
+  /** What one request of this organization holds; nothing yet. */
+  open(request: Request, organizationId: string): LargeAnswer
 }
 
 export interface LargeAnswer {
@@ -20,7 +20,7 @@ export interface LargeAnswer {
   leave(): void
 }
 
-/** One key has at most half of the room. */
+/** One organization has at most half of the room, however many keys it makes. */
 export function createLargeAnswers({ clock, memory }: { clock: Clock; memory: Memory }): LargeAnswers {
   const room = createBodyRoom({
     totalBytes: ROOM_BYTES,
@@ -29,12 +29,12 @@ export function createLargeAnswers({ clock, memory }: { clock: Clock; memory: Me
   })
   const letGo = createCollector(LOOSE_BYTES)
   return {
-    open: (request, keyId) => {
+    open: (request, organizationId) => {
       let end = nothing
       return {
         enter: async (sizeBytes) => {
           if (sizeBytes <= SMALL_BYTES) return
-          const leave = await room.enter(keyId, sizeBytes, PATIENCE_MS, request.signal)
+          const leave = await room.enter(organizationId, sizeBytes, PATIENCE_MS, request.signal)
           if (leave === null) throw unavailable('too many large answers at once, try again soon')
           const before = end
           end = () => {

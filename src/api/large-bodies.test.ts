@@ -56,6 +56,7 @@ test('who does not say how much comes is taken for the largest once it is large,
   expect(fates.slice(3)).toEqual(['second: unavailable'])
 })
 
+// threat: memory-exhaustion
 test('what is made of a body has a place of its own: slow senders leave it to those whose bodies are in hand', async () => {
   const { clock, bodies } = start(391_000_000) // 202 MB beside our own, a third of it for what comes in
   const open = (keyId: string) => bodies.open(new Request('http://localhost/'), keyId)

@@ -6,8 +6,8 @@ import { unavailable } from './errors.ts'
 
 /** Bounds the memory that request bodies take. Small ones never come here (read.ts). */
 export interface LargeBodies {
-  /** What one request by this key holds; nothing yet. */
-  open(request: Request, keyId: string): LargeBody
+  /** What one request of this organization holds; nothing yet. */
+  open(request: Request, organizationId: string): LargeBody
   /** Does `work` when all that came before is done, and what follows from it at once: one large body is checked, packed
    *  and written at a time, or the thread would do it for several in one go. */
   inTurn<T>(work: () => Promise<T>): Promise<T>
@@ -23,7 +23,8 @@ export interface LargeBody {
   leave(readBytes: number): void
 }
 
-/** One key has at most half of the room, so that whoever sends slowly leaves some for others. */
+/** One organization has at most half of the room, so that one that sends slowly leaves some for others, however many keys it
+ *  makes. */
 export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Memory }): LargeBodies {
   const room: BodyRoom = createBodyRoom({
     totalBytes: ROOM_BYTES,
@@ -38,14 +39,14 @@ export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Mem
       last = done.catch(() => {}).then(restOfTurn)
       return done
     },
-    open: (request, keyId) => {
+    open: (request, organizationId) => {
       const leaves: (() => void)[] = []
       const entered = (leave: (() => void) | null) => {
         if (leave === null) throw unavailable('too many large requests at once, try again soon')
         leaves.push(leave)
       }
       return {
-        enter: async (sizeBytes) => entered(await room.enter(keyId, sizeBytes, PATIENCE_MS, request.signal)),
+        enter: async (sizeBytes) => entered(await room.enter(organizationId, sizeBytes, PATIENCE_MS, request.signal)),
         begin: async (readBytes) => {
           if (leaves.length > 0) entered(await memory.enter('request', readBytes, PATIENCE_MS, request.signal))
         },

@@ -1,6 +1,8 @@
 import type { Certificate } from '../platform/certificate.ts'
 import type { Supply } from '../platform/descriptors.ts'
+import { isBadHost } from '../platform/host-header.ts'
 import { preferListener } from '../platform/prefer-listener.ts'
+import { createTurnGate } from '../platform/turn-gate.ts'
 
 /** The socket that HTTP or HTTPS comes through. */
 export interface Listener {
@@ -28,6 +30,8 @@ export interface Listener {
  *  leave with his next answer, and it is closed when everybody has gone or said nothing for too long. */
 export function createListener(options: {
   fetch: (request: Request) => Response | Promise<Response>
+  /** The answer to a request whose Host header is there twice or names no host; one line of text unless said. */
+  refuseHost?: (request: Request) => Response
   maxBodyBytes: number
   idleSeconds: number
   /** How long a socket with an earlier certificate stays; a little longer than an idle connection unless said. */
@@ -55,14 +59,23 @@ export function createListener(options: {
       maxRequestBodySize: options.maxBodyBytes,
       idleTimeout: options.idleSeconds,
       ...(certificate && { tls: { key: certificate.keyPem, cert: certificate.certificatePem } }),
-      fetch: (request) => (relieved.has(made) ? answerLast(request) : options.fetch(request)),
+      fetch: (request) => (relieved.has(made) ? answerLast(request) : answer(request)),
     })
     if (isShared) join(made)
     return made
   }
 
+  const { refuseHost = plainRefusal } = options
+  const gate = createTurnGate()
+  const answer = (request: Request) => {
+    if (!isBadHost(request.headers.get('host'))) return gate.enter(() => options.fetch(request))
+    const response = refuseHost(request)
+    response.headers.set('connection', 'close') // somebody on the way may have read it otherwise
+    return response
+  }
+
   const answerLast = async (request: Request): Promise<Response> => {
-    const response = await options.fetch(request)
+    const response = await answer(request)
     response.headers.set('connection', 'close')
     return response
   }
@@ -157,6 +170,12 @@ export function createListener(options: {
     },
   }
 }
+
+const plainRefusal = () =>
+  new Response('Host must be given once, as host or host:port\n', {
+    status: 400,
+    headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
+  })
 
 const isSame = (one: Certificate, other: Certificate) =>
   one.certificatePem === other.certificatePem && one.keyPem === other.keyPem

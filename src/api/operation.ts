@@ -2,6 +2,8 @@ import type { z } from 'zod'
 import type { ApiKey, Permission } from '../model/api-key.ts'
 import type { RefusalReason } from '../model/refusal.ts'
 import type { Remember } from '../storage/store.ts'
+import type { Parts } from '../submission/once.ts'
+import { accessOf, type OperationId, type TestKeyRule } from './permission-table.ts'
 
 /** One endpoint: what it needs, what it takes, what it does. The table of all operations is mounted by server.ts
  *  and is what the OpenAPI document is made from.
@@ -18,6 +20,8 @@ export interface Operation<Q = any, B = any, R = any> {
   permission: Permission
   /** Only for the operator of the appliance: signed in to the dashboard, or at the command line. A key gets 403. */
   forOperator?: boolean
+  /** What a test key gets; `refused` is 403 before anything of the request is read. */
+  testKey?: TestKeyRule
   summary: string
   /** More than the summary says; CommonMark. What is long is loaded with the document. */
   description?: string | (() => Promise<string>)
@@ -66,6 +70,8 @@ export interface Call {
   headers: Headers
   /** Ends when the client goes away. */
   signal: AbortSignal
+  /** What the body of the request holds of memory; absent as `enter` is. */
+  bodyBytes?: number
   /** Whether the key would still be let in: for answers that go on. */
   holds: () => boolean
   /** Waits until so much stored mail may be read; absent where one call is made at a time. */
@@ -74,6 +80,9 @@ export interface Call {
   resource?: unknown
   body?: unknown
   answer?: Answer
+  /** The work may be written in several transactions: what is known of the first of them; null without an
+   *  Idempotency-Key. Absent: it has to be one. */
+  parts?: Parts | null
   /** The answer is one that was given before. */
   isReplayed?: boolean
 }
@@ -106,7 +115,19 @@ export interface AnswerShape {
  *  Idempotency-Key; undefined otherwise. Pass it on to the store method that does the change. */
 export type MakeRemember = (answer: Answer) => Remember | undefined
 
-/** Keeps the types of query, body and resource while an operation is written down. */
-export function operation<Q, B, R>(definition: Operation<Q, B, R>): Operation<Q, B, R> {
-  return definition
+/** Permission and test-key rule come from the table (permission-table.ts). Only what is no operation of the product, such
+ *  as one of a test, says them itself. */
+export type Definition<Q, B, R> = Omit<Operation<Q, B, R>, 'permission' | 'forOperator' | 'testKey'> &
+  ({ id: OperationId } | { id: string; permission: Permission })
+
+/** Definition → operation with its row of the table; keeps the types of query, body and resource. Throws for one without
+ *  a row and without a permission: a fault of the program. */
+export function operation<Q, B, R>(definition: Definition<Q, B, R>): Operation<Q, B, R> {
+  const access = accessOf(definition.id)
+  if (access !== undefined) {
+    const { permission, forOperator = false, testKey } = access
+    return { ...definition, permission, forOperator, testKey }
+  }
+  if ('permission' in definition) return definition
+  throw new Error(`${definition.id} has no row in the table of permissions`)
 }

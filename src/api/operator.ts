@@ -21,6 +21,7 @@ export function operatorKey(as: { organizationId: string; domainId: string; mode
     expiresAt: null,
     revokedAt: null,
     rotatedTo: null,
+    allowedNetworks: null,
   }
 }
 

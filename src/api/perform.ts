@@ -1,3 +1,4 @@
+import { unauthorized } from './auth.ts'
 import type { Answer, Call, MakeRemember, Operation } from './operation.ts'
 
 /** What the caller says, read only when its turn has come (contract §1). */
@@ -9,7 +10,9 @@ export interface Said {
 }
 
 /** A call that may be made → its answer: the only way to the handler of an operation, for HTTP and the command line.
- *  Resource, then query and body, then what is asked for; each throws a Refusal. The call keeps what became known. */
+ *  Resource, then query and body, then what is asked for; each throws a Refusal. Whoever asks is looked at once more
+ *  before anything is done: a body may have come in for minutes, and its key may have been revoked, or have ended,
+ *  meanwhile. The call keeps what became known. */
 export async function perform(operation: Operation, call: Call, { query, body, remember }: Said): Promise<Answer> {
   const resource = operation.load === undefined ? undefined : await operation.load(call)
   call.resource = resource
@@ -17,6 +20,7 @@ export async function perform(operation: Operation, call: Call, { query, body, r
   const said = body()
   if (operation.reads !== undefined) await call.enter?.(operation.reads(resource))
   const parts = { resource, query: asked, body: said instanceof Promise ? await said : said }
+  if (!call.holds()) throw unauthorized()
   const answer = await operation.handle(
     Object.assign(call, parts, {
       remember: (made: Answer) => {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { parseMailbox } from '../mail/address.ts'
 import type { FieldFault } from '../model/refusal.ts'
+import { hasInvisible, INVISIBLE_CLASS } from '../platform/visible-text.ts'
 
 // Messages of our own checks are predicates: the field's name is put before them (`url` + `must be …`).
 
@@ -51,17 +52,19 @@ export const emailAddress = z
   })
   .meta({ description: 'An address without a name: `ann@example.com`.' })
 
-/** Text of 1 to `max` characters without control characters, not blank: a label for people. */
+/** Text of 1 to `max` characters, not blank, in which each can be seen: a label for people. What changes the direction of
+ *  writing could make it look like another. */
 export function label(max: number) {
   return z
     .string()
     .min(1, 'must not be empty')
     .max(max, `must have at most ${max} characters`)
-    .regex(/^[^\x00-\x1f\x7f]*$/, 'must not hold control characters')
+    .regex(SEEN, UNSEEN)
+    .refine((text) => !hasInvisible(text), UNSEEN)
     .refine((text) => text.trim() !== '', 'must not be blank')
 }
 
-/** URL of an endpoint; `checkUrl` answers why one is not taken, or null (platform/fetch-public.ts checkWebhookUrl). */
+/** URL of an endpoint; `checkUrl` answers why one is not taken, or null (platform/webhook-url.ts checkWebhookUrl). */
 export function endpointUrl(checkUrl: (url: string) => string | null) {
   return z.string().superRefine((text, context) => {
     const reason = checkUrl(text)
@@ -110,6 +113,9 @@ export type Checked<T> = { value: T; faults: null } | { value: null; faults: Fie
 
 const ISO_TIME =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,](\d{1,9}))?)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/
+
+const SEEN = new RegExp(`^[^${INVISIBLE_CLASS}]*$`)
+const UNSEEN = 'must not hold control, bidirectional or invisible characters'
 
 type Path = readonly PropertyKey[]
 
@@ -185,7 +191,15 @@ function fieldName(path: Path): string {
   let name = ''
   for (const part of path) {
     if (typeof part === 'number') name += `[${part}]`
-    else name += name === '' ? String(part) : `.${String(part)}`
+    else name += name === '' ? shown(part) : `.${shown(part)}`
   }
   return name
 }
+
+/** A request may bring names of its own, as long as its body: of those the beginning says which is meant. */
+function shown(part: PropertyKey): string {
+  const text = String(part)
+  return text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME).toWellFormed()}…` : text
+}
+
+const LONGEST_NAME = 100

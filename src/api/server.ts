@@ -16,6 +16,7 @@ import { createFlow } from './flow.ts'
 import { healthPages } from './health.ts'
 import type { ClearDoor } from './in-clear.ts'
 import type { Operation } from './operation.ts'
+import { createOwnSite, LOOPBACK_SITE, type SiteOptions } from './own-site.ts'
 import { createRateLimit, type RateLimit } from './rate-limit.ts'
 import { createRoutes, type Dialect, type Page } from './route-table.ts'
 import { sessionPages } from './session-pages.ts'
@@ -40,8 +41,8 @@ export interface ApiOptions {
   clearDoor?: ClearDoor
   /** Whether the operator can sign in with a browser; yes unless said. */
   hasSessions?: boolean
-  /** Whether browsers reach us by https; no unless said. */
-  isSecure?: () => boolean
+  /** How browsers reach us; by no name unless said. */
+  site?: SiteOptions
   log: Log
   /** How long browsers are to use HTTPS alone, said in answers by HTTPS; 0: not said. */
   hstsSeconds?: number
@@ -79,18 +80,23 @@ export interface Api {
 
 /** The HTTP API put together: what a request passes (flow.ts), and how it gets here (sockets.ts). */
 export function createApi(options: ApiOptions): Api {
-  const { store, clock, memory = ampleMemory, hasSessions = true, isSecure = () => false } = options
+  const { store, clock, memory = ampleMemory, hasSessions = true } = options
   const auth = createAuth(store.apiKeys)
-  const sessions = createSessions(store)
+  const connection = {
+    peerOf: (request: Request) => sockets.peerOf(request),
+    isTls: (request: Request) => sockets.isTls(request),
+  }
+  const site = createOwnSite(options.site ?? LOOPBACK_SITE, connection)
+  const sessions = createSessions(store, site)
   const rateLimit = createRateLimit({ organizations: store.organizations, plans: options.plans })
   const once = createOnce({ records: store.idempotency, clock: clock.steady })
-  const peerOf = (request: Request) => sockets.peerOf(request)
+  const { peerOf } = connection
   const flow = createFlow({ ...options, memory, auth, sessions, hasSessions, rateLimit, once, peerOf })
 
   const pages = [
     ...healthPages({ store, isReady: options.isReady, isStopping: flow.isStopping }),
     ...documentPages(options.operations, VERSION),
-    ...(hasSessions ? sessionPages({ ...options, sessions, isSecure }) : []),
+    ...(hasSessions ? sessionPages({ ...options, sessions, site }) : []),
     ...(options.pages ?? []),
   ]
   const routes = createRoutes(options.operations, pages, options.dialects)

@@ -10,11 +10,12 @@ import type { Log } from '../platform/log.ts'
 import type { Random } from '../platform/random.ts'
 import type { Store } from '../storage/store.ts'
 import { VERSION } from '../version.ts'
-import { JSON_TYPE } from './answer.ts'
+import { JSON_TYPE, PERSONAL } from './answer.ts'
+import type { OwnSite } from './own-site.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 import { parseBody, readBytes } from './read.ts'
 import type { Page } from './route-table.ts'
-import { hashToken, isMeant, mintToken, type OperatorSessions, requireSameOrigin, SESSION_COOKIE } from './sessions.ts'
+import { hashToken, isMeant, mintToken, type OperatorSessions, SECURE_PREFIX, SESSION_COOKIE } from './sessions.ts'
 import { createSignInLimit } from './sign-in-limit.ts'
 
 const MOST_PASSWORD = 200
@@ -40,10 +41,9 @@ export function sessionPages(options: {
   mintId: MintId
   log: Log
   clientAddress: ClientAddress
-  /** Whether browsers reach us by https. */
-  isSecure: () => boolean
+  site: OwnSite
 }): Page[] {
-  const { store, sessions, clock, random, mintId, log, clientAddress, isSecure } = options
+  const { store, sessions, clock, random, mintId, log, clientAddress, site } = options
   const limit = createSignInLimit()
 
   const addressOf = (request: Request, peer: () => string | null) =>
@@ -60,7 +60,7 @@ export function sessionPages(options: {
   }
   /** What changes something is asked for by our own page alone. */
   const requireOwnPage = (request: Request) => {
-    requireSameOrigin(request.headers)
+    site.requireOwnPage(request)
     if (!isMeant(request.headers)) throw new Refusal('forbidden', 'X-Operator is needed')
   }
   const bodyOf = async <T>(request: Request, schema: z.ZodType<T>): Promise<T> => {
@@ -112,7 +112,7 @@ export function sessionPages(options: {
       throw new Refusal('unauthorized', 'token' in body ? DEAD_LINK : 'that is not the password, or none is set')
     }
     log.info('signed in', { session_id: session.id, ip_address: address })
-    return json(await describe(session), { 'set-cookie': cookie(token, MOST_SECONDS, isSecure()) }, 201)
+    return json(await describe(session), { 'set-cookie': cookie(token, MOST_SECONDS, site.isSecure(request)) }, 201)
   }
 
   async function setPassword(request: Request, peer: () => string | null): Promise<Response> {
@@ -139,7 +139,7 @@ export function sessionPages(options: {
     requireOwnPage(request)
     const end = () => store.sessions.end(session.id)
     await told('sessions_delete', session, addressOf(request, peer), [], end)
-    return json({ id: session.id, deleted: true }, { 'set-cookie': cookie('', 0, isSecure()) })
+    return json({ id: session.id, deleted: true }, { 'set-cookie': cookie('', 0, site.isSecure(request)) })
   }
 
   async function describe({ id, createdAt, endsAt }: Session) {
@@ -171,10 +171,9 @@ const MOST_SECONDS = 30 * 86_400 // as long as a session can last (model/session
 
 function cookie(token: string, maxAgeSeconds: number, isSecure: boolean): string {
   const value = `${SESSION_COOKIE}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}`
-  return isSecure ? `${value}; Secure` : value
+  return isSecure ? `${SECURE_PREFIX}${value}; Secure` : value
 }
 
 function json(body: unknown, headers: Record<string, string> = {}, status = 200): Response {
-  const always = { 'content-type': JSON_TYPE, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
-  return new Response(JSON.stringify(body), { status, headers: { ...always, ...headers } })
+  return new Response(JSON.stringify(body), { status, headers: { 'content-type': JSON_TYPE, ...PERSONAL, ...headers } })
 }

@@ -1,22 +1,23 @@
 import { hash } from 'node:crypto'
 import type { ApiKey } from '../model/api-key.ts'
 import type { Mode } from '../model/message.ts'
-import { invalid, Refusal } from '../model/refusal.ts'
+import { invalid, type Refusal } from '../model/refusal.ts'
 import { type Session, sessionEnd } from '../model/session.ts'
 import type { Random } from '../platform/random.ts'
 import type { Store } from '../storage/store.ts'
 import { base62 } from './base62.ts'
 import type { Operation } from './operation.ts'
 import { operatorKey } from './operator.ts'
+import type { OwnSite } from './own-site.ts'
 
 /** The operator's browser. A request acts in a session when it has the cookie, no `Authorization`, and one of the headers
  *  `X-Organization` and `X-Operator`, which no form and no link can bring along; SameSite=Strict keeps the cookie from
- *  other sites' requests, and `Sec-Fetch-Site`, where the browser tells it, must be `same-origin`. */
+ *  other sites' requests, and host, `Origin` and `Sec-Fetch-Site` must be those of our own pages (own-site.ts). */
 export interface OperatorSessions {
   /** The session a request acts in; null when it does not, so that it needs a key. Throws 403 for one that another site
    *  had made. */
   of(request: Request, now: number): Session | null
-  /** The session of the cookie alone, for pages outside the API. */
+  /** The session of the cookie alone, for pages outside the API. Throws 403 for a host that is none of ours. */
   ofCookie(request: Request, now: number): Session | null
   /** The operator's key with what the headers say: `X-Organization`, `X-Domain`, `X-Mode`. Throws 400. */
   keyOf(request: Request, now: number): ApiKey
@@ -27,14 +28,23 @@ export interface OperatorSessions {
   flushSeen(): Promise<void>
 }
 
+/** Where the browser uses HTTPS its cookie has this name in front: such a one is set by the very host alone, for all its
+ *  paths and for HTTPS only, so that no other host of the domain can put a session of its own in its place
+ *  (RFC 6265bis §4.1.3.2). */
+export const SECURE_PREFIX = '__Host-'
 export const SESSION_COOKIE = 'postrider_session'
 
-export function createSessions(store: Pick<Store, 'sessions' | 'organizations' | 'domains'>): OperatorSessions {
+/** Store and site → its sessions. */
+export function createSessions(
+  store: Pick<Store, 'sessions' | 'organizations' | 'domains'>,
+  site: OwnSite,
+): OperatorSessions {
   let seen = new Map<string, { id: string; at: number; endsAt: number }>()
 
   const ofCookie = (request: Request, now: number): Session | null => {
-    const token = cookieToken(request.headers.get('cookie'))
+    const token = cookieToken(request.headers.get('cookie'), site.isMaybeClear(request))
     if (token === null) return null
+    site.requireKnownHost(request)
     const session = store.sessions.findByToken(hashToken(token))
     if (session === null) return null
     const { id, createdAt } = session
@@ -50,7 +60,7 @@ export function createSessions(store: Pick<Store, 'sessions' | 'organizations' |
       const { headers } = request
       if (headers.get('authorization') || !isMeant(headers)) return null
       const session = ofCookie(request, now)
-      if (session !== null) requireSameOrigin(headers)
+      if (session !== null) site.requireOwnPage(request)
       return session
     },
     keyOf: ({ headers }, now) =>
@@ -94,13 +104,6 @@ export function isMeant(headers: Headers): boolean {
   return headers.has('x-organization') || headers.has('x-operator')
 }
 
-/** Throws 403 for a request that, as the browser tells, another site had made. */
-export function requireSameOrigin(headers: Headers): void {
-  const site = headers.get('sec-fetch-site')
-  if (site === null || site === 'same-origin') return
-  throw new Refusal('forbidden', 'a session acts for its own pages only')
-}
-
 /** A new token, for a session or a link: 238 random bits. */
 export function mintToken(random: Random): string {
   return base62(TOKEN_CHARACTERS, random)
@@ -111,13 +114,17 @@ export function hashToken(token: string): Uint8Array {
   return hash('sha256', token, 'buffer')
 }
 
-/** `Cookie` header → the token in it; null when there is none, or of another form. */
-export function cookieToken(header: string | null): string | null {
-  return header === null ? null : (PRESENTED.exec(header)?.[1] ?? null)
+/** `Cookie` header → the token in it, of the cookie for HTTPS, or of the plain one where that may be meant; null when
+ *  there is none, or of another form. */
+export function cookieToken(header: string | null, mayBeClear: boolean): string | null {
+  if (header === null) return null
+  return SECURELY_PRESENTED.exec(header)?.[1] ?? (mayBeClear ? (PRESENTED.exec(header)?.[1] ?? null) : null)
 }
 
 const TOKEN_CHARACTERS = 40
-const PRESENTED = new RegExp(`(?:^|;\\s*)${SESSION_COOKIE}=([0-9A-Za-z]{${TOKEN_CHARACTERS}})(?:;|$)`)
+const presented = (name: string) => new RegExp(`(?:^|;)[ \\t]?${name}=([0-9A-Za-z]{${TOKEN_CHARACTERS}})(?:;|$)`)
+const PRESENTED = presented(SESSION_COOKIE)
+const SECURELY_PRESENTED = presented(SECURE_PREFIX + SESSION_COOKIE)
 /** Not at every request: a row a minute is exact enough for a week. */
 const SEEN_EVERY_MS = 60_000
 

@@ -22,6 +22,7 @@ test('whoever has a /64 of IPv6 is one, and those who are not known are one too'
   expect(tries(limit, '')).toBe(0)
 })
 
+// threat: sign-in-guessing
 test('passwords are tried thirty times a minute by all addresses together, and links open all the same', () => {
   const limit = createSignInLimit()
   const address = (at: number) => `198.51.100.${at}`

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Certificate } from '../platform/certificate.ts'
 import type { Supply } from '../platform/descriptors.ts'
 import type { Log } from '../platform/log.ts'
+import { badHost } from './errors.ts'
 import type { Flow } from './flow.ts'
 import { createListener, type Listener } from './listener.ts'
 import type { Route } from './route-table.ts'
@@ -25,6 +26,8 @@ export interface Sockets {
   fetch(request: Request): Promise<Response>
   /** The address at the other end of a request's connection; null without a socket. */
   peerOf(request: Request): string | null
+  /** Whether a request came by HTTPS. */
+  isTls(request: Request): boolean
   /** Takes no more connections; resolves when those that stand have ended. */
   close(): Promise<void>
   /** Cuts them. */
@@ -53,7 +56,9 @@ export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...opt
   }
 
   const answerPlain = (request: Request) => app.fetch(request)
+  const byTls = new WeakSet<Request>()
   const answerSecure = (request: Request) => {
+    byTls.add(request)
     // The router looks for the path behind `http://` (standardHostname above), where `https://` has a slash more.
     Object.defineProperty(request, 'url', { value: request.url.replace(/^https:/, 'http:') })
     return app.fetch(request)
@@ -68,6 +73,7 @@ export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...opt
   const addListener = (answer: (request: Request) => Response | Promise<Response>) => {
     const listener = createListener({
       fetch: answer,
+      refuseHost: (request) => fail(badHost(), request),
       // Bun's own 413 has no body; ours comes first for everything up to four times the limit.
       maxBodyBytes: limits.bodyBytes * 4 + 1_048_576,
       idleSeconds: 60, // slow uploads, and `Prefer: wait` of up to 30 s
@@ -95,6 +101,7 @@ export function createSockets({ routes, serve, fail, limits, hstsSeconds, ...opt
       const known = nameless.get(request) ?? request
       return listeners.reduce<string | null>((found, listener) => found ?? listener.addressOf(known), null)
     },
+    isTls: (request) => byTls.has(nameless.get(request) ?? request),
     close: async () => {
       await Promise.all(listeners.map((listener) => listener.close()))
     },

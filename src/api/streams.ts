@@ -7,7 +7,7 @@ import { HEARTBEAT_MS, openStream } from './stream.ts'
 /** The streams of events that are open. */
 export interface Streams {
   /** Opens one. Throws `rate_limited` past what a key or its organization may have, `unavailable` past what there may be in
-   *  all: whoever makes many keys leaves room for others. */
+   *  all: who makes many keys leaves room for others. An organization without any gets its first one also past that. */
   open(reader: Reader): ReadableStream
   /** How many there are, and how many events went through all there were. */
   underWay(): number
@@ -44,11 +44,13 @@ export function createStreams({
 
   const requireRoom = ({ keyId, organizationId }: Pick<Reader, 'keyId' | 'organizationId'>) => {
     if (isClosed) throw unavailable('this server is shutting down')
-    if (open.size >= max) throw unavailable('too many event streams are open')
     const present = [...open.values()]
     requireFewer(present.filter((each) => each.keyId === keyId).length, maxPerKey, 'of a key')
     const ofOrganization = present.filter((each) => each.organizationId === organizationId).length
     requireFewer(ofOrganization, maxPerOrganization, 'of an organization')
+    // Some organizations that have all of them leave the others their first one.
+    const most = ofOrganization === 0 ? max * 2 : max
+    if (open.size >= most) throw unavailable('too many event streams are open')
   }
 
   const endAll = () => {

@@ -73,7 +73,10 @@ function baseUrlOf(text: string | undefined): string {
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '') {
     throw new TypeError('baseUrl (or POSTRIDER_URL) must be the address of your server: https://mail.example.com')
   }
-  return (url.origin + url.pathname).replace(/\/+$/, '')
+  const address = url.origin + url.pathname
+  let end = address.length
+  while (address[end - 1] === '/') end--
+  return address.slice(0, end)
 }
 
 /** URL.parse is not in Node 20. */

@@ -27,6 +27,7 @@ export const ROUTES = {
     create: { method: 'POST', path: '/v1/api-keys', takes: 'body', isKeyed: true },
     list: { method: 'GET', path: '/v1/api-keys', takes: 'query', isList: true },
     get: { method: 'GET', path: '/v1/api-keys/{key_id}' },
+    update: { method: 'PATCH', path: '/v1/api-keys/{key_id}', takes: 'body' },
     revoke: { method: 'DELETE', path: '/v1/api-keys/{key_id}' },
     rotate: { method: 'POST', path: '/v1/api-keys/{key_id}/rotate', takes: 'body', isKeyed: true },
   },
@@ -102,6 +103,7 @@ export const ROUTES = {
     get: { method: 'GET', path: '/v1/inbound-routes/{route_id}' },
     update: { method: 'PATCH', path: '/v1/inbound-routes/{route_id}', takes: 'body' },
     delete: { method: 'DELETE', path: '/v1/inbound-routes/{route_id}' },
+    confirmations: { method: 'POST', path: '/v1/inbound-routes/{route_id}/confirmations', takes: 'body' },
     test: { method: 'POST', path: '/v1/inbound-routes/{route_id}/test', takes: 'body', isRepeatable: true },
   },
   inboundMessages: {

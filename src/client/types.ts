@@ -11,63 +11,63 @@ export interface Api {
      *
      *  Answered once the message is durable on disk; it is delivered after that. A suppressed recipient breaks nothing: it is answered as `suppressed`, and no attempt is made. A message whose recipients are all suppressed is so itself.
      *
-     *  Needs `send`. */
+     *  Needs the permission `send`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     send(body: SendMessage, options?: SendOptions): Call<AcceptedMessage>
     /** Send up to 500 messages, each with its own result.
      *
-     *  One message that is refused does not stop the others: look at each result. All that are accepted are on disk when it is answered. `Idempotency-Key` is for the batch as a whole.
+     *  One message that is refused does not stop the others: look at each result. All that are accepted are on disk when it is answered; a large batch is written in several steps, and when the disk refuses one of them, the messages that are not accepted have the error `unavailable`. `Idempotency-Key` is for the batch as a whole: a repeated request whose first answer was lost sends nothing twice.
      *
-     *  Needs `send`. */
+     *  Needs the permission `send`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     batch(body: MessagesBatchBody, options?: KeyedOptions): Call<MessagesBatchAnswer>
     /** List messages, newest first.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     list(query?: MessagesListQuery, options?: CallOptions): Pages<Message>
     /** Read a message and the state of each recipient.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     get(messageId: string, options?: CallOptions): Call<Message>
     /** Move a scheduled message to another time.
      *
-     *  Needs `send`. */
+     *  Needs the permission `send`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     update(messageId: string, body: MessagesUpdateBody, options?: CallOptions): Call<Message>
     /** Read the content: as JSON, one part as it is, or the raw mail as it was sent.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     content(messageId: string, query?: { part?: undefined }, options?: CallOptions): Call<MessageContent>
     /** Read the content: as JSON, one part as it is, or the raw mail as it was sent.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     content(messageId: string, query: { part: 'html' | 'text' }, options?: CallOptions): Call<string>
     /** Read the content: as JSON, one part as it is, or the raw mail as it was sent.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     content(messageId: string, query: { part: 'raw' }, options?: CallOptions): Call<Uint8Array>
     /** List the events of a message, newest first.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     events(messageId: string, query?: MessagesEventsQuery, options?: CallOptions): Pages<Event>
     /** List all attempts to deliver a message and all reports that came back of it, newest first.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     attempts(messageId: string, options?: CallOptions): Call<MessagesAttemptsAnswer>
     /** How each webhook was told of a message, with every attempt; newest first.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     webhookDeliveries(messageId: string, options?: CallOptions): Call<MessagesWebhookDeliveriesAnswer>
     /** One attachment as it was given, by its place in the list of `content`, from 1.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     attachment(messageId: string, number: number, options?: CallOptions): Call<Uint8Array>
     /** Cancel a message that is scheduled or still queued.
      *
-     *  Needs `send`. */
+     *  Needs the permission `send`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     cancel(messageId: string, options?: CallOptions): Call<Message>
     /** Send the same content to the same recipients once more, as a new message.
      *
      *  Works as long as the content is kept, and with a key of the same mode. Suppressions and the quota count anew.
      *
-     *  Needs `send`. */
+     *  Needs the permission `send`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     resend(messageId: string, options?: KeyedOptions): Call<AcceptedMessage>
     /** Look for what readers and filters will mind in a message, without sending it.
      *
@@ -75,45 +75,53 @@ export interface Api {
      *
      *  See the table in `/docs` of your server.
      *
-     *  Needs `send`. */
+     *  Needs the permission `send`. Without `admin` a key reaches its own domain only. */
     analyze(body: MessagesAnalyzeBody, options?: CallOptions): Call<Analysis>
     /** Why each recipient of a message is where it is, and what happens next.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     explain(messageId: string, options?: CallOptions): Call<MessageExplanation>
   }
   apiKeys: {
     /** Create an API key; its value is shown this once.
      *
-     *  A key grants only what it holds itself; with `manage` also `send` and `read`. Only a hash of the value is kept.
+     *  A key grants only what it holds itself, and with `manage` also `send` and `read`; without `admin` only for its own domain. A test key makes test keys, a key that expires none that lasts longer, and a key of some networks none of others. Only a hash of the value is kept.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. Takes the right to grant all that the other key holds. */
     create(body: ApiKeysCreateBody, options?: KeyedOptions): Call<CreatedApiKey>
     /** List API keys, newest first.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     list(query?: ApiKeysListQuery, options?: CallOptions): Pages<ApiKey>
     /** Read one API key.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     get(keyId: string, options?: CallOptions): Call<ApiKey>
+    /** Rename an API key, or change the networks that it may be used from.
+     *
+     *  What is not given stays as it is; null lifts the limit to networks.
+     *
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. Takes the right to grant all that the other key holds. */
+    update(keyId: string, body: ApiKeysUpdateBody, options?: CallOptions): Call<ApiKey>
     /** Revoke an API key at once; its record stays.
      *
-     *  Needs `manage`. */
+     *  Takes the right to grant all that the key holds: `manage` cannot revoke an `admin` key.
+     *
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. Takes the right to grant all that the other key holds. */
     revoke(keyId: string, options?: CallOptions): Call<Deletion>
     /** Replace an API key by a new one; both work until the grace period ends.
      *
-     *  A key that is expired, revoked or already rotated cannot be. When the grace period ends the old key is 401.
+     *  A key that is expired, revoked or already rotated cannot be. When the grace period ends the old key is 401. The new key has the mode, end and networks of the old one. Takes the right to grant all that the key holds.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. Takes the right to grant all that the other key holds. */
     rotate(keyId: string, body?: ApiKeysRotateBody, options?: KeyedOptions): Call<RotatedApiKey>
   }
   domains: {
     /** Add a sending domain; the answer says which DNS records to publish.
      *
-     *  Two DKIM keys are made, RSA-2048 and Ed25519, and both sign. Live mail goes out once the DKIM records are seen in DNS. A name that exists is 409, whoever has it.
+     *  Two DKIM keys are made, RSA-2048 and Ed25519, and both sign. The domain is `pending` until DNS has its DKIM records or its ownership record; until then it receives, forwards and tracks nothing and sends only test mail. Live mail needs the DKIM records. 409: the organization has the name already, another organization has proved it, or it is a name of this server or a host of another domain.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key gets 403. */
     create(body: DomainsCreateBody, options?: KeyedOptions): Call<Domain>
     /** List sending domains, newest first.
      *
@@ -125,21 +133,21 @@ export interface Api {
     get(domainId: string, options?: CallOptions): Call<Domain>
     /** Change what is tracked, and under which host.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key gets 403. Without `admin` a key reaches its own domain only. */
     update(domainId: string, body: DomainsUpdateBody, options?: CallOptions): Call<Domain>
     /** Remove a domain; its API keys are revoked.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `admin`. A test key gets 403. */
     delete(domainId: string, options?: CallOptions): Call<Deletion>
     /** Ask DNS now whether the records are published.
      *
-     *  Answers what was found; a domain that was verified stays so when DNS does not answer.
+     *  Answers what was found. A verified domain stays so when DNS does not answer, and for seven days when its records are missing (`proof_missing_since`).
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key gets 403. */
     verify(domainId: string, options?: CallOptions): Call<Domain>
     /** Make two new DKIM keys; they sign once their records are seen, then the old ones retire.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key gets 403. Without `admin` a key reaches its own domain only. */
     rotateDkim(domainId: string, options?: CallOptions): Call<Domain>
   }
   auditLog: {
@@ -147,23 +155,23 @@ export interface Api {
      *
      *  Everything that manages something has an entry here, also what was refused: written with the change itself, and kept for a year. Sending is told of by the messages, reading is not told of.
      *
-     *  Needs `admin`. */
+     *  Needs the permission `admin`. A test key reaches test records only; live ones are 404 to it. */
     list(query?: AuditLogListQuery, options?: CallOptions): Pages<AuditEntry>
   }
   usage: {
     /** The plan, its limits (-1 = unlimited), and what is used of them this month.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. */
     get(options?: CallOptions): Call<Usage>
   }
   billing: {
     /** The same with every past month, newest first, and the plans you may change to.
      *
-     *  Needs `admin`. */
+     *  Needs the permission `admin`. A test key reaches test records only; live ones are 404 to it. */
     get(options?: CallOptions): Call<Billing>
     /** Change the plan, where the operator allows it; a plan of fewer days removes what it does not keep.
      *
-     *  Needs `admin`. */
+     *  Needs the permission `admin`. A test key gets 403. */
     update(body: BillingUpdateBody, options?: CallOptions): Call<Billing>
   }
   events: {
@@ -171,7 +179,7 @@ export interface Api {
      *
      *  To catch up after an outage, give `after` the id of the last event you have seen and go on with `next_cursor` until `has_more` is false; nothing is left out and nothing comes twice.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     list(query?: EventsListQuery, options?: CallOptions): Pages<Event>
     /** Follow events as they happen (server-sent events).
      *
@@ -179,17 +187,19 @@ export interface Api {
      *
      *  Something comes every 15 seconds, a comment line when there is nothing else. The stream ends when the key is revoked or expires, when the server stops, and for a client that reads nothing for a minute. A key may have 10 at once, and an organization 50.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     stream(query?: EventsStreamQuery, options?: CallOptions): EventStream
     /** Read one event.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     get(eventId: string, options?: CallOptions): Call<Event>
   }
   explain: {
     /** What would happen to a live mail to this address now, and why.
      *
-     *  Needs `read`. */
+     *  With a test key it rests on DNS and on suppressions of test keys alone. `site` is about all organizations of this server: of replies to others only the class is shown.
+     *
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     address(query: ExplainAddressQuery, options?: CallOptions): Call<AddressExplanation>
   }
   stats: {
@@ -197,7 +207,7 @@ export interface Api {
      *
      *  Counts are of recipients. Periods are whole and UTC: `from` is rounded down, `to` (exclusive) up; without them the last 30 days. At most 1000 hours or days, or 120 months. `accepted` holds the suppressed; `bounced` is final bounces only; opens and clicks are those of people. Rates are over the recipients whose fate is known, or over those delivered.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     read(query?: StatsReadQuery, options?: CallOptions): Call<Stats>
   }
   quality: {
@@ -205,37 +215,37 @@ export interface Api {
      *
      *  Live mail only, over the last `window_hours`. `quality.alert` is told when a rate goes over its threshold with at least `min_sent` recipients, and when it is well under it again.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     list(query?: QualityListQuery, options?: CallOptions): Pages<Quality>
   }
   suppressions: {
     /** List suppressed addresses, newest first.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     list(query?: SuppressionsListQuery, options?: CallOptions): Pages<Suppression>
     /** Suppress an address for one domain or for the whole organization.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     create(body: SuppressionsCreateBody, options?: KeyedOptions): Call<Suppression>
     /** Read one suppression by id or address; of an address the one that reaches furthest.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     get(idOrEmail: string, options?: CallOptions): Call<Suppression>
     /** Remove one suppression by id, or all of an address.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     delete(idOrEmail: string, options?: CallOptions): Call<Deletion>
     /** All suppressed addresses as CSV, newest first.
      *
      *  UTF-8 by RFC 4180. A field that begins with `=`, `+`, `-`, `@`, a tab or `'` has a `'` before it, so that no spreadsheet takes it for a formula; importing takes it away.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     export(query?: SuppressionsExportQuery, options?: CallOptions): Call<string>
     /** Suppress the addresses of a list: our own CSV, or an export of Resend, Postmark, SendGrid or Mailgun.
      *
-     *  Of our own columns (`email`, `reason`, `domain_id`, `created_at`, `evidence`) only `email` must be there; separated by comma, semicolon or tab. The body may be the CSV itself, with `Content-Type: text/csv`. What is suppressed already stays as it is, so that twice is harmless. A line that cannot be read does not stop the others: `errors` names the first 100, by line, or by place in the array, from 1. Passing failures suppress nothing and are passed over. At most 2000000 characters or 5000 objects; `postrider import suppressions` takes any number.
+     *  Of our own columns (`email`, `reason`, `domain_id`, `created_at`, `evidence`) only `email` must be there; separated by comma, semicolon or tab. The body may be the CSV itself, with `Content-Type: text/csv`. What is suppressed already stays as it is, so that twice is harmless. A line that cannot be read does not stop the others: `errors` names the first 100, by line, or by place in the array, from 1. At the plan's limit of suppressions the import ends with 422 `quota_exceeded`; what was added before stays, and `details.added` counts it. Passing failures suppress nothing and are passed over. At most 2000000 characters or 5000 objects; `postrider import suppressions` takes any number.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     import(body: SuppressionsImportBody, options?: CallOptions): Call<SuppressionImport>
   }
   templates: {
@@ -243,29 +253,29 @@ export interface Api {
      *
      *  A template that is no Liquid is 400 with line and column. A variable that is missing when a message is made is 422 `template_error`, unless it has a default: `{{ name | default: "friend" }}`.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. */
     create(body: TemplatesCreateBody, options?: KeyedOptions): Call<Template>
     /** List templates, newest first, without html and text.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. */
     list(query?: TemplatesListQuery, options?: CallOptions): Pages<ListedTemplate>
     /** Read one template, by id or alias, as it is or as it was in a version.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. */
     get(templateId: string, query?: TemplatesGetQuery, options?: CallOptions): Call<Template>
     /** Change a template; new texts are a new version, and messages sent from now on are made from it.
      *
      *  What is not given stays as it is. Of several changes at once none is lost; where two give the same field the last one wins, and texts that stood before are kept as versions.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. */
     update(templateId: string, body: TemplatesUpdateBody, options?: CallOptions): Call<Template>
     /** Remove a template with its versions; messages made from it stay.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. */
     delete(templateId: string, options?: CallOptions): Call<Deletion>
     /** See what a template becomes with these variables; nothing is sent.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. */
     render(templateId: string, body?: TemplatesRenderBody, options?: CallOptions): Call<RenderedTemplate>
     /** See what texts become that are still being written; nothing is kept or sent.
      *
@@ -275,109 +285,119 @@ export interface Api {
     preview(body: TemplatesPreviewBody, options?: CallOptions): Call<TemplatePreview>
     /** List the versions of a template, newest first, without html and text.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. */
     versions(templateId: string, query?: TemplatesVersionsQuery, options?: CallOptions): Pages<ListedTemplateVersion>
   }
   webhooks: {
     /** Subscribe an HTTPS address to events; the signing secret is shown this once.
      *
-     *  Every request is signed. A delivery has five attempts; an endpoint that answers 410, or fails a hundred times in a row over a day, is paused.
+     *  Every request is signed. A webhook of a test key gets events of test mail only, that of a key without `admin` events of its domain only. A delivery has five attempts; an endpoint that answers 410, or fails a hundred times in a row over a day, is paused.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     create(body: WebhooksCreateBody, options?: KeyedOptions): Call<CreatedWebhook>
     /** List webhooks, newest first.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     list(query?: WebhooksListQuery, options?: CallOptions): Pages<Webhook>
     /** Read one webhook.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     get(webhookId: string, options?: CallOptions): Call<Webhook>
     /** Change a webhook; `paused` stops it, `active` starts it again.
      *
      *  While it is paused nothing is sent: events of that time are not sent later, and pending deliveries wait.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     update(webhookId: string, body: WebhooksUpdateBody, options?: CallOptions): Call<Webhook>
     /** Remove a webhook with its deliveries.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     delete(webhookId: string, options?: CallOptions): Call<Deletion>
-    /** Send a sample event to this webhook, whatever it subscribed to.
+    /** Send a sample event to this webhook, whatever it subscribed to; it counts as a test message.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     test(webhookId: string, body: WebhooksTestBody, options?: CallOptions): Call<Event>
     /** Make a new signing secret; until the grace period ends requests are signed with both.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     rotateSecret(webhookId: string, body?: WebhooksRotateSecretBody, options?: KeyedOptions): Call<WebhookWithNewSecret>
     deliveries: {
       /** List deliveries of a webhook with their attempts, newest first.
        *
-       *  Needs `manage`. */
+       *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
       list(webhookId: string, query?: WebhookDeliveriesListQuery, options?: CallOptions): Pages<WebhookDelivery>
       /** Read one delivery with its attempts.
        *
-       *  Needs `manage`. */
+       *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
       get(webhookId: string, deliveryId: string, options?: CallOptions): Call<WebhookDelivery>
       /** Try a delivery once more now, whatever became of it; the attempts go on counting.
        *
-       *  Needs `manage`. */
+       *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
       retry(webhookId: string, deliveryId: string, options?: CallOptions): Call<WebhookDelivery>
     }
     /** Send past events of a time range again, with the same event ids.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     replay(webhookId: string, body: WebhooksReplayBody, options?: CallOptions): Call<WebhooksReplayAnswer>
   }
   inboundRoutes: {
     /** Say what happens to mail for an address, pattern or domain; the signing secret is shown this once.
      *
-     *  Of all routes that match a recipient the one with the highest `priority` takes the mail, then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. `authentication`: `none` takes everything and tells the verdicts, `dmarc` refuses what the author’s own policy wants refused, `require_pass` all that does not pass DMARC.
+     *  Of all routes that match a recipient the one with the highest `priority` takes the mail, then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. `authentication`: `none` takes everything and tells the verdicts, `dmarc` refuses what the author’s own policy wants refused, `require_pass` all that does not pass DMARC. A forward counts as sending. A target that is not at a verified domain of the organization is `pending` until its owner confirms it by the link in a mail that is sent now.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key gets 403. Without `admin` a key reaches its own domain only. */
     create(body: InboundRoutesCreateBody, options?: KeyedOptions): Call<CreatedInboundRoute>
     /** List inbound routes, newest first.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     list(query?: InboundRoutesListQuery, options?: CallOptions): Pages<InboundRoute>
     /** Read one inbound route.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     get(routeId: string, options?: CallOptions): Call<InboundRoute>
     /** Change an inbound route; match and action are given whole.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     update(routeId: string, body: InboundRoutesUpdateBody, options?: CallOptions): Call<InboundRoute>
     /** Remove an inbound route; its messages stay, what was still to be posted has failed.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     delete(routeId: string, options?: CallOptions): Call<Deletion>
+    /** Ask the owners of pending forward targets once more to confirm.
+     *
+     *  Each gets a mail from the domain of the route with a link that works for seven days. The mails count as sent messages. An address is asked at most three times a day, by all organizations together; one whose owner stopped the forwarding is not asked again.
+     *
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+    confirmations(
+      routeId: string,
+      body?: InboundRoutesConfirmationsBody,
+      options?: CallOptions,
+    ): Call<ForwardConfirmations>
     /** Ask which route would take a mail, and why; nothing is sent.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     test(routeId: string, body: InboundRoutesTestBody, options?: CallOptions): Call<InboundRouteTest>
   }
   inboundMessages: {
     /** List mail that came in, newest first; `status` is that of what is owed to an endpoint.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     list(query?: InboundMessagesListQuery, options?: CallOptions): Pages<InboundMessage>
     /** Read one mail that came in, with its texts, headers and a list of its attachments.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     get(inboundMessageId: string, options?: CallOptions): Call<WholeInboundMessage>
     /** Read the raw mail as it came, with our trace headers in front.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     raw(inboundMessageId: string, options?: CallOptions): Call<Uint8Array>
     /** List the deliveries of a mail to its endpoint with their attempts, newest first.
      *
-     *  Needs `read`. */
+     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     deliveries(inboundMessageId: string, options?: CallOptions): Call<InboundMessagesDeliveriesAnswer>
     /** Post a mail to its endpoint once more: a new delivery with five attempts.
      *
-     *  Needs `manage`. */
+     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
     redeliver(inboundMessageId: string, options?: CallOptions): Call<InboundDelivery>
   }
 }
@@ -423,6 +443,7 @@ export interface AddressExplanation {
     connections: number
     max_connections: number
     lowered_at: string | null
+    /** The class of the reply after which the limit was lowered, such as `rate`; the text is not shown. */
     lowered_because: string | null
     paused_until: string | null
   } | null
@@ -644,6 +665,8 @@ export interface ApiKey {
   revoked_at: string | null
   /** The key that replaces it. */
   rotated_to: string | null
+  /** CIDR networks that it may be used from; it is 401 from elsewhere. null = from anywhere. */
+  allowed_networks: Array<string> | null
 }
 
 export interface Attempt {
@@ -675,7 +698,7 @@ export interface AuditEntry {
   id: string
   created_at: string
   actor: {
-    type: 'api_key' | 'operator'
+    type: 'api_key' | 'operator' | 'server'
     /** Of the key; `operator` for whoever runs this server. */
     id: string
     /** The key's name at that time; of an operator the local user. */
@@ -701,18 +724,53 @@ export interface Billing {
   plan: string
   /** -1 = unlimited. Null: the plan is no longer configured. */
   limits: {
+    /** Of each key. */
     requests_per_minute: number
+    /** Recipients accepted for live sending, and forwarded ones. */
     messages_per_month: number
     domains: number
     retention_days: number
+    webhooks: number
+    inbound_routes: number
+    templates: number
+    /** Kept of each template; the oldest go. */
+    template_versions: number
+    /** That work; as many again may be in the grace period of a rotation. */
+    api_keys: number
+    scheduled_messages: number
+    stored_bytes: number
+    /** Recipients of test messages. */
+    test_messages_per_month: number
+    /** Recipients of forward routes. */
+    forwards_per_day: number
+    /** For those added by hand and by import; bounces and complaints always add theirs. */
+    suppressions: number
   } | null
   usage: {
     /** UTC */
     month: string
-    /** Recipients accepted for live sending. */
+    /** Recipients accepted for live sending, and forwarded ones. */
     messages: number
+    /** Recipients of test messages. */
+    test_messages: number
     domains: number
+    webhooks: number
+    inbound_routes: number
+    templates: number
+    /** That work, without those in the grace period of a rotation. */
+    api_keys: number
+    scheduled_messages: number
+    /** Messages count their size and 2 KiB, metadata and subject for each recipient; inbound mail twice its size and 2 KiB; templates and remembered answers their size. */
+    stored_bytes: number
+    suppressions: number
+    /** When messages and test messages start again. */
     resets_at: string
+    /** UTC */
+    day: string
+    /** Recipients of forward routes on that day. */
+    forwards: number
+    /** When forwards start again. */
+    day_resets_at: string
   }
   /** Newest first. */
   past_months: Array<{
@@ -725,10 +783,27 @@ export interface Billing {
     plan: string
     /** -1 = unlimited. Null: the plan is no longer configured. */
     limits: {
+      /** Of each key. */
       requests_per_minute: number
+      /** Recipients accepted for live sending, and forwarded ones. */
       messages_per_month: number
       domains: number
       retention_days: number
+      webhooks: number
+      inbound_routes: number
+      templates: number
+      /** Kept of each template; the oldest go. */
+      template_versions: number
+      /** That work; as many again may be in the grace period of a rotation. */
+      api_keys: number
+      scheduled_messages: number
+      stored_bytes: number
+      /** Recipients of test messages. */
+      test_messages_per_month: number
+      /** Recipients of forward routes. */
+      forwards_per_day: number
+      /** For those added by hand and by import; bounces and complaints always add theirs. */
+      suppressions: number
     } | null
   }>
 }
@@ -749,6 +824,8 @@ export interface CreatedApiKey {
   revoked_at: string | null
   /** The key that replaces it. */
   rotated_to: string | null
+  /** CIDR networks that it may be used from; it is 401 from elsewhere. null = from anywhere. */
+  allowed_networks: Array<string> | null
   /** The key itself, shown this once. */
   key: string
 }
@@ -760,6 +837,8 @@ export interface CreatedInboundRoute {
     type: 'address' | 'domain' | 'pattern' | 'catch_all'
     value: string | null
   }
+  /** The domain that it is for; null = every domain, of a catch-all that a key with `admin` made. */
+  domain: string | null
   action:
     | {
         type: 'webhook'
@@ -771,7 +850,7 @@ export interface CreatedInboundRoute {
     | {
         type: 'forward'
         config: {
-          to: Array<string>
+          to: Array<ForwardTarget>
         }
       }
     | {
@@ -802,6 +881,10 @@ export interface CreatedWebhook {
   /** The shape of what is posted. */
   format: 'enveloped' | 'resend'
   status: 'active' | 'paused'
+  /** `test`: made by a test key, gets events of test mail only. */
+  mode: 'live' | 'test'
+  /** It gets events of that domain only; null = of every domain. */
+  domain_id: string | null
   description: string | null
   /** Why it was paused by itself. */
   disabled_reason: string | null
@@ -824,6 +907,12 @@ export interface Domain {
   /** Lower case, international names as `xn--`. */
   name: string
   status: 'pending' | 'verified' | 'failed'
+  /** What to know of the state: missing proof, another organization that has proved the name. */
+  detail: string | null
+  /** The record that proves the name; with `txt` the domain receives and does not send live mail. */
+  proved_by: 'dkim' | 'txt' | null
+  /** Since when a verified domain is without its proof; after seven days it fails. */
+  proof_missing_since: string | null
   created_at: string
   verified_at: string | null
   last_checked_at: string | null
@@ -843,7 +932,7 @@ export interface Domain {
   }
   /** What is to be published. */
   dns_records: Array<{
-    purpose: 'dkim' | 'spf' | 'dmarc' | 'return_path' | 'mx' | 'tracking' | 'mta_sts' | 'mta_sts_host'
+    purpose: 'dkim' | 'ownership' | 'spf' | 'dmarc' | 'return_path' | 'mx' | 'tracking' | 'mta_sts' | 'mta_sts_host'
     type: 'TXT' | 'MX' | 'CNAME'
     name: string
     value: string
@@ -901,6 +990,25 @@ export type Event =
   | MessageComplainedEvent
   | QualityAlertEvent
 
+export interface ForwardConfirmations {
+  data: Array<{
+    email: string
+    status: 'pending' | 'confirmed'
+    /** A confirmation mail is on its way. */
+    sent: boolean
+    /** Why none was sent to a pending target: enough for today, its owner stopped it, or suppressed. */
+    reason: 'too_many' | 'stopped' | 'suppressed' | null
+  }>
+}
+
+export interface ForwardTarget {
+  email: string
+  /** Nothing is forwarded to a pending target. */
+  status: 'pending' | 'confirmed'
+  /** Its owner ended the forwarding, and is not asked again. */
+  is_stopped: boolean
+}
+
 export interface InboundDelivery {
   id: string
   inbound_message_id: string
@@ -934,6 +1042,11 @@ export interface InboundMessage {
   arc_result: 'none' | 'pass' | 'fail'
   parse_error: string | null
   forwarded_as: string | null
+  /** Forward targets that the mail was not sent on to, and why. */
+  not_forwarded: Array<{
+    email: string
+    reason: 'pending_confirmation' | 'stopped' | 'domain_not_verified'
+  }>
   created_at: string
 }
 
@@ -972,6 +1085,8 @@ export interface InboundRoute {
     type: 'address' | 'domain' | 'pattern' | 'catch_all'
     value: string | null
   }
+  /** The domain that it is for; null = every domain, of a catch-all that a key with `admin` made. */
+  domain: string | null
   action:
     | {
         type: 'webhook'
@@ -983,7 +1098,7 @@ export interface InboundRoute {
     | {
         type: 'forward'
         config: {
-          to: Array<string>
+          to: Array<ForwardTarget>
         }
       }
     | {
@@ -1015,9 +1130,11 @@ export interface InboundRouteTest {
 
 export interface ListedTemplate {
   id: string
-  /** Another name for it. */
+  /** Another name for it. Live and test templates have their aliases apart. */
   alias: string | null
   name: string
+  /** `test`: made by a test key, for test messages only. Test messages may use live ones too. */
+  mode: 'live' | 'test'
   /** Null = each message brings its own. */
   subject: string | null
   /** Found in the texts, in the order of their first use. */
@@ -1223,6 +1340,7 @@ export interface MessageExplanation {
       connections: number
       max_connections: number
       lowered_at: string | null
+      /** The class of the reply after which the limit was lowered, such as `rate`; the text is not shown. */
       lowered_because: string | null
       paused_until: string | null
     } | null
@@ -1408,6 +1526,8 @@ export interface RotatedApiKey {
   revoked_at: string | null
   /** The key that replaces it. */
   rotated_to: string | null
+  /** CIDR networks that it may be used from; it is 401 from elsewhere. null = from anywhere. */
+  allowed_networks: Array<string> | null
   /** The key itself, shown this once. */
   key: string
   /** The old key, and when it ends. */
@@ -1520,6 +1640,8 @@ export interface Suppression {
   created_at: string
   /** What was said of it where it was imported from. */
   evidence: string | null
+  /** `test`: made by a test key, holds for test messages only. Those of `live` hold for both. */
+  mode: 'live' | 'test'
 }
 
 export interface SuppressionImport {
@@ -1538,9 +1660,11 @@ export interface SuppressionImport {
 
 export interface Template {
   id: string
-  /** Another name for it. */
+  /** Another name for it. Live and test templates have their aliases apart. */
   alias: string | null
   name: string
+  /** `test`: made by a test key, for test messages only. Test messages may use live ones too. */
+  mode: 'live' | 'test'
   /** Null = each message brings its own. */
   subject: string | null
   html: string | null
@@ -1568,18 +1692,53 @@ export interface Usage {
   plan: string
   /** -1 = unlimited. Null: the plan is no longer configured. */
   limits: {
+    /** Of each key. */
     requests_per_minute: number
+    /** Recipients accepted for live sending, and forwarded ones. */
     messages_per_month: number
     domains: number
     retention_days: number
+    webhooks: number
+    inbound_routes: number
+    templates: number
+    /** Kept of each template; the oldest go. */
+    template_versions: number
+    /** That work; as many again may be in the grace period of a rotation. */
+    api_keys: number
+    scheduled_messages: number
+    stored_bytes: number
+    /** Recipients of test messages. */
+    test_messages_per_month: number
+    /** Recipients of forward routes. */
+    forwards_per_day: number
+    /** For those added by hand and by import; bounces and complaints always add theirs. */
+    suppressions: number
   } | null
   usage: {
     /** UTC */
     month: string
-    /** Recipients accepted for live sending. */
+    /** Recipients accepted for live sending, and forwarded ones. */
     messages: number
+    /** Recipients of test messages. */
+    test_messages: number
     domains: number
+    webhooks: number
+    inbound_routes: number
+    templates: number
+    /** That work, without those in the grace period of a rotation. */
+    api_keys: number
+    scheduled_messages: number
+    /** Messages count their size and 2 KiB, metadata and subject for each recipient; inbound mail twice its size and 2 KiB; templates and remembered answers their size. */
+    stored_bytes: number
+    suppressions: number
+    /** When messages and test messages start again. */
     resets_at: string
+    /** UTC */
+    day: string
+    /** Recipients of forward routes on that day. */
+    forwards: number
+    /** When forwards start again. */
+    day_resets_at: string
   }
 }
 
@@ -1599,6 +1758,10 @@ export interface Webhook {
   /** The shape of what is posted. */
   format: 'enveloped' | 'resend'
   status: 'active' | 'paused'
+  /** `test`: made by a test key, gets events of test mail only. */
+  mode: 'live' | 'test'
+  /** It gets events of that domain only; null = of every domain. */
+  domain_id: string | null
   description: string | null
   /** Why it was paused by itself. */
   disabled_reason: string | null
@@ -1644,6 +1807,10 @@ export interface WebhookWithNewSecret {
   /** The shape of what is posted. */
   format: 'enveloped' | 'resend'
   status: 'active' | 'paused'
+  /** `test`: made by a test key, gets events of test mail only. */
+  mode: 'live' | 'test'
+  /** It gets events of that domain only; null = of every domain. */
+  domain_id: string | null
   description: string | null
   /** Why it was paused by itself. */
   disabled_reason: string | null
@@ -1680,6 +1847,11 @@ export interface WholeInboundMessage {
   arc_result: 'none' | 'pass' | 'fail'
   parse_error: string | null
   forwarded_as: string | null
+  /** Forward targets that the mail was not sent on to, and why. */
+  not_forwarded: Array<{
+    email: string
+    reason: 'pending_confirmation' | 'stopped' | 'domain_not_verified'
+  }>
   created_at: string
   /** These four are null once retention has dropped the content. */
   text_body: string | null
@@ -1816,10 +1988,12 @@ export interface ApiKeysCreateBody {
   /** The domain that it sends from. */
   domain_id: string
   permissions: Array<'send' | 'read' | 'manage' | 'admin'>
-  /** `test`: a sandbox key. */
+  /** `test`: a sandbox key. A test key makes only such. */
   mode?: 'live' | 'test'
-  /** When it ends by itself. */
+  /** When it ends by itself. A key that expires must give one, not later than its own. */
   expires_at?: string | null
+  /** CIDR networks or single addresses, IPv4 and IPv6; the key is 401 from anywhere else. `::/0` covers IPv6 only. Absent or null: from anywhere. */
+  allowed_networks?: Array<string> | null
 }
 
 export interface ApiKeysListQuery {
@@ -1830,6 +2004,12 @@ export interface ApiKeysListQuery {
   created_after?: string
   /** Exclusive; ISO 8601. */
   created_before?: string
+}
+
+export interface ApiKeysUpdateBody {
+  name?: string
+  /** CIDR networks or single addresses, IPv4 and IPv6; the key is 401 from anywhere else. `::/0` covers IPv6 only. Absent or null: from anywhere. */
+  allowed_networks?: Array<string> | null
 }
 
 export interface ApiKeysRotateBody {
@@ -1846,6 +2026,8 @@ export interface DomainsCreateBody {
     /** A host under the domain for links; null = that of this server. */
     host?: string | null
   }
+  /** True where the operator adds a name of this server itself, to receive mail for its postmaster. */
+  server_name?: boolean
 }
 
 export interface DomainsListQuery {
@@ -1943,6 +2125,7 @@ export interface StatsReadQuery {
   interval?: 'hour' | 'day' | 'month'
   domain_id?: string
   tag?: string
+  /** Absent: `live`, with a test key `test`. */
   mode?: 'live' | 'test'
 }
 
@@ -1968,7 +2151,7 @@ export interface SuppressionsListQuery {
 export interface SuppressionsCreateBody {
   /** An address without a name: `ann@example.com`. */
   email: string
-  /** Absent: the whole organization. */
+  /** Absent or null: the whole organization. A key without `admin` suppresses for its own domain, where there are others. */
   domain_id?: string | null
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
 }
@@ -2171,7 +2354,16 @@ export interface InboundRoutesCreateBody {
     | {
         type: 'forward'
         config: {
-          to: string | Array<string>
+          to:
+            | string
+            | Array<
+                | string
+                | {
+                    /** An address without a name: `ann@example.com`. */
+                    email: string
+                    [name: string]: unknown
+                  }
+              >
         }
       }
     | {
@@ -2223,7 +2415,16 @@ export interface InboundRoutesUpdateBody {
     | {
         type: 'forward'
         config: {
-          to: string | Array<string>
+          to:
+            | string
+            | Array<
+                | string
+                | {
+                    /** An address without a name: `ann@example.com`. */
+                    email: string
+                    [name: string]: unknown
+                  }
+              >
         }
       }
     | {
@@ -2233,6 +2434,11 @@ export interface InboundRoutesUpdateBody {
   authentication?: 'none' | 'dmarc' | 'require_pass'
   enabled?: boolean
   priority?: number
+}
+
+export interface InboundRoutesConfirmationsBody {
+  /** Absent: all pending targets. */
+  email?: string
 }
 
 export interface InboundRoutesTestBody {

@@ -31,7 +31,7 @@ export interface Endpoint<Q = any, B = any> {
 }
 
 export interface ForeignCall<Q, B> {
-  key: Pick<ApiKey, 'domainId' | 'mode'>
+  key: Pick<ApiKey, 'domainId' | 'mode' | 'expiresAt' | 'allowedNetworks'>
   params: Record<string, string>
   headers: Headers
   now: number

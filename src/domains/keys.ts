@@ -49,6 +49,10 @@ export function newDomain(
     returnPathHost: `${RETURN_PATH_LABEL}.${facts.name}`,
     tracking: { opens: false, clicks: false, unsubscribe: false, host: null },
     findings: [],
+    provedBy: null,
+    missingSince: null,
+    reason: null,
+    nextCheckAt: now,
   }
 }
 

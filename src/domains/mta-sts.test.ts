@@ -20,6 +20,10 @@ const domainWith = (...findings: Finding[]): Domain => ({
   returnPathHost: 'bounces.acme.test',
   tracking: { opens: false, clicks: false, unsubscribe: false, host: null },
   findings,
+  provedBy: 'dkim',
+  missingSince: null,
+  reason: null,
+  nextCheckAt: null,
 })
 
 test('a policy is published where HTTPS reaches us, and reads back as it was meant', () => {
@@ -51,10 +55,24 @@ test.each([
   ['mta-sts.acme.test', [{ ...MX, status: 'mismatch' as const }], 404],
   ['mta-sts.acme.test', [{ ...MX, found: [`10 ${HOSTNAME}`, '20 mx.elsewhere.test'] }], 404],
 ])('host %s, MX %j: %i', async (host, findings, status) => {
-  const domain = domainWith(...findings)
-  const page = mtaStsPage(own, HOSTNAME, { findByName: async (name) => (name === domain.name ? domain : null) })
+  const page = pageOf(domainWith(...findings))
   const answer = await page.handle(new Request('https://any/', { headers: host === null ? {} : { host } }))
   expect(answer.status).toBe(status)
   expect(answer.headers.get('content-type')).toStartWith('text/plain')
   if (status === 200) expect(await answer.text()).toBe(own.text)
 })
+
+// threat: unproved-mta-sts
+test('a domain that nobody has proved has no MTA-STS host', async () => {
+  const request = new Request('https://any/', { headers: { host: 'mta-sts.acme.test' } })
+  for (const status of ['pending', 'failed'] as const) {
+    const domain = { ...domainWith(MX), status }
+    expect((await pageOf(domain).handle(request)).status).toBe(404)
+    expect((await pageOf(domain, false).handle(request)).status).toBe(200)
+  }
+})
+
+function pageOf(domain: Domain, requireVerified = true) {
+  const findByName = async (name: string) => (name === domain.name ? domain : null)
+  return mtaStsPage(own, HOSTNAME, { findByName }, requireVerified)
+}

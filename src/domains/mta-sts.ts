@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type MtaSts, writeMtaSts } from '../mail/mta-sts.ts'
-import type { Domain } from '../model/domain.ts'
+import { type Domain, isOwned } from '../model/domain.ts'
+import { domainOfMtaStsHost } from '../model/domain-names.ts'
+import { requestHost } from '../platform/request-host.ts'
 import type { Domains } from '../storage/store.ts'
 
 /** The MTA-STS policy that we publish for domains whose mail we receive: the same for all. */
@@ -27,17 +29,22 @@ export function ownMtaSts(settings: {
   return { text, policyId: createHash('sha256').update(text).digest('hex').slice(0, 20), httpsHost: url.hostname }
 }
 
-/** The page that other mail servers fetch: `mta-sts.<domain>` is answered for domains whose MX records, when DNS was last
- *  asked, led to us and nowhere else; a policy that left out one of the hosts would keep mail from it. */
-export function mtaStsPage({ text }: OwnMtaSts, hostname: string, domains: Pick<Domains, 'findByName'>) {
+/** The page that other mail servers fetch: `mta-sts.<domain>` is answered for owned domains whose MX records, when DNS was
+ *  last asked, led to us and nowhere else; a policy that left out one of the hosts would keep mail from it. */
+export function mtaStsPage(
+  { text }: OwnMtaSts,
+  hostname: string,
+  domains: Pick<Domains, 'findByName'>,
+  requireVerified: boolean,
+) {
   return {
     method: 'GET' as const,
     path: '/.well-known/mta-sts.txt',
     whileStopping: true, // other servers know nothing of our restarts
     handle: async (request: Request): Promise<Response> => {
-      const name = /^mta-sts\.([^:]+)(:\d+)?$/i.exec(request.headers.get('host') ?? '')?.[1]?.toLowerCase()
-      const domain = name === undefined ? null : await domains.findByName(name)
-      const isOurs = domain !== null && isReceivedHere(domain, hostname)
+      const name = domainOfMtaStsHost(requestHost(request.headers.get('host')))
+      const domain = name === null ? null : await domains.findByName(name)
+      const isOurs = domain !== null && isOwned(domain, requireVerified) && isReceivedHere(domain, hostname)
       return new Response(isOurs ? text : 'no policy here\n', { status: isOurs ? 200 : 404, headers: PLAIN })
     },
   }

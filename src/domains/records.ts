@@ -1,12 +1,14 @@
 import { dkimRecordValue } from '../mail/dkim.ts'
 import type { DnsRecord, Domain, Finding } from '../model/domain.ts'
 import type { OwnMtaSts } from './mta-sts.ts'
+import { ownershipName, ownershipValue } from './ownership.ts'
 
 /** Domain and the name of this server → the DNS records to publish, signing keys first (contract §5).
  *
  *  SPF stands at the return path's host, because that is the domain of MAIL FROM, the only identity SPF looks at (RFC
  *  7208 §2.4); relaxed alignment makes it count for DMARC (RFC 7489 §3.1.2). It ends in `~all`: mail that is forwarded
  *  must not be refused before its DKIM signature was looked at. Keys that retire stay published but are not required.
+ *  The ownership record proves the name where no DKIM key is published: for domains that only receive.
  *  The two of MTA-STS are there when we publish a policy; they are for domains that receive their mail here. */
 export function dnsRecords(domain: Domain, hostname: string, mtaSts: OwnMtaSts | null = null): DnsRecord[] {
   const { name, returnPathHost, tracking } = domain
@@ -15,6 +17,7 @@ export function dnsRecords(domain: Domain, hostname: string, mtaSts: OwnMtaSts |
     required: key.state !== 'retiring',
   }))
   records.push(
+    { ...txt('ownership', ownershipName(name), ownershipValue(domain.id)), required: false },
     mx('return_path', returnPathHost, hostname, true),
     txt('spf', returnPathHost, `v=spf1 a:${hostname} ~all`),
     { ...txt('dmarc', `_dmarc.${name}`, 'v=DMARC1; p=none'), required: false },

@@ -1,45 +1,52 @@
 import { readMtaStsId } from '../mail/mta-sts.ts'
 import { isSpf } from '../mail/spf-record.ts'
-import type { DkimKeyRecord, DnsRecord, Domain, DomainStatus, Finding, RecordStatus } from '../model/domain.ts'
+import type { DkimKeyRecord, DnsRecord, Domain, Finding, RecordStatus } from '../model/domain.ts'
 import type { Lookup, Resolver } from '../platform/resolver.ts'
-import type { Domains } from '../storage/store.ts'
+import type { DomainChange, DomainCheck, Domains } from '../storage/store.ts'
 import type { OwnMtaSts } from './mta-sts.ts'
 import { registrableDomain } from './name.ts'
+import { nextLookAt, type OwnershipState, ownershipAfter, type Sight } from './ownership.ts'
 import { dnsRecords, findingOf } from './records.ts'
 import { type Sender, sameHost, sharesAddress, spfAllows } from './spf.ts'
 
 /** What a look at DNS means for a domain. */
-export interface Check {
-  status: DomainStatus
+export interface Check extends OwnershipState {
   verifiedAt: number | null
   checkedAt: number
   findings: Finding[]
+  nextCheckAt: number | null
   /** Selectors that begin to sign, and that stop. */
   activate: string[]
   retire: string[]
 }
 
-/** Asks DNS for every record of the domain and writes down what it means; answers the domain as it is then. Keys that
- *  wait begin to sign before older ones stop, so that a crash in between leaves a domain that signs. */
+/** Asks DNS for every record of the domain and stores what it means; answers the domain as it is then. Keys that wait
+ *  begin to sign before older ones stop, so that a crash in between leaves a domain that signs. Another look that ended
+ *  meanwhile stands. `audit`: the entry for a name that is gained or lost. */
 export async function verifyDomain(
   domain: Domain,
-  deps: { domains: Domains; resolver: Resolver; hostname: string; mtaSts?: OwnMtaSts | null; now: number },
+  deps: Us & {
+    domains: Pick<Domains, 'get' | 'setDkimState' | 'recordCheck'>
+    now: number
+    audit?: DomainCheck['audit']
+    onChange?: (domain: Domain, change: DomainChange) => void
+  },
 ): Promise<Domain> {
-  const { domains } = deps
-  const check = await checkDomain(domain, deps)
-  for (const selector of check.activate) await domains.setDkimState(domain.id, selector, 'active')
-  const { status, verifiedAt, checkedAt, findings } = check
-  await domains.recordCheck(domain.id, { status, verifiedAt, checkedAt, findings })
-  for (const selector of check.retire) await domains.setDkimState(domain.id, selector, 'retiring')
-  return (await domains.get(domain.id)) ?? domain
+  const { domains, audit } = deps
+  const { activate, retire, ...check } = await checkDomain(domain, deps)
+  for (const selector of activate) await domains.setDkimState(domain.id, selector, 'active')
+  const given = { ...check, since: domain.lastCheckedAt, ...(audit && { audit }) }
+  const change = await domains.recordCheck(domain.id, given)
+  if (change === null) return (await domains.get(domain.id)) ?? domain
+  for (const selector of retire) await domains.setDkimState(domain.id, selector, 'retiring')
+  const changed = (await domains.get(domain.id)) ?? domain
+  if (change.before !== change.after) deps.onChange?.(changed, change)
+  return changed
 }
 
-/** Domain → what DNS says of it now.
- *
- *  `verified`: every DKIM key that should sign is published as it is. `failed`: one of them is there but says something
- *  else, or a domain that was verified once has lost one. `pending`: one is not there yet. When DNS gave no answer about
- *  one of them, the status stays. Other records never decide. Pending keys begin to sign once all of them are seen.
- *  `verifiedAt` is when the keys that sign were first all seen. Never throws. */
+/** Domain → what DNS says of it now. Who owns the name follows from its DKIM and ownership records alone
+ *  (ownership.ts). Pending keys begin to sign once all of them are seen. `verifiedAt` is when the keys that sign were first
+ *  all seen. Never throws. */
 export async function checkDomain(
   domain: Domain,
   { resolver, hostname, mtaSts = null, now }: Us & { now: number },
@@ -60,17 +67,28 @@ export async function checkDomain(
   const activate = pending.length > 0 && pending.every((key) => statusOf(key) === 'valid') ? pending : []
   const active = [...domain.dkim.filter((key) => key.state === 'active'), ...activate]
   const newest = Math.max(...active.map((key) => key.createdAt))
-  const signing = active.filter((key) => key.createdAt === newest)
-  const status = statusFrom(signing.map(statusOf), domain)
-  const isNew = status === 'verified' && (domain.status !== 'verified' || activate.length > 0)
+  const signing = active.filter((key) => key.createdAt === newest).map(statusOf)
+  const txt = looks.find(({ record }) => record.purpose === 'ownership')?.seen?.status ?? null
+  const look = { dkim: sightOf(signing), txt: sightOf([txt]), isMismatch: signing.includes('mismatch') }
+  const ownership = ownershipAfter(domain, look, now)
+  const isNew = ownership.status === 'verified' && (domain.status !== 'verified' || activate.length > 0)
+  const isUncertain = look.dkim === 'unknown' || look.txt === 'unknown'
+  const keys = domain.dkim.filter((key) => !activate.includes(key))
   return {
-    status,
+    ...ownership,
     verifiedAt: isNew ? now : domain.verifiedAt,
     checkedAt: now,
     findings,
+    nextCheckAt: nextLookAt({ ...domain, dkim: keys }, { ...ownership, isUncertain }, now),
     activate: activate.map((key) => key.selector),
     retire: active.filter((key) => key.createdAt < newest).map((key) => key.selector),
   }
+}
+
+/** One record that is missing or differs decides, whatever DNS says of the others. */
+function sightOf(statuses: (RecordStatus | null)[]): Sight {
+  if (statuses.length === 0 || statuses.includes('missing') || statuses.includes('mismatch')) return 'gone'
+  return statuses.includes(null) ? 'unknown' : 'seen'
 }
 
 interface Us {
@@ -81,13 +99,6 @@ interface Us {
 
 /** Null = DNS gave no answer. */
 type Seen = { status: RecordStatus; found: string[] } | null
-
-function statusFrom(statuses: (RecordStatus | null)[], domain: Domain): DomainStatus {
-  if (statuses.length === 0) return 'pending'
-  if (statuses.includes(null)) return domain.status
-  if (statuses.every((status) => status === 'valid')) return 'verified'
-  return statuses.includes('mismatch') || domain.verifiedAt !== null ? 'failed' : 'pending'
-}
 
 async function lookAtAll(domain: Domain, { hostname, resolver, mtaSts }: Us) {
   const [a, aaaa] = await Promise.all([resolver.a(hostname), resolver.aaaa(hostname)])
@@ -101,6 +112,8 @@ function look(record: DnsRecord, domain: Domain, sender: Sender, resolver: Resol
   switch (record.purpose) {
     case 'dkim':
       return lookAtDkim(record, resolver)
+    case 'ownership':
+      return lookAtOwnership(record, resolver)
     case 'spf':
       return lookAtSpf(record, sender, resolver)
     case 'dmarc':
@@ -128,6 +141,17 @@ async function lookAtDkim(record: DnsRecord, resolver: Resolver): Promise<Seen> 
     (tags.get('k') ?? 'rsa') === wanted.get('k') &&
     (tags.get('v') ?? 'DKIM1') === 'DKIM1'
   return seen(found, keys.length > 0 && keys.every(isOurs))
+}
+
+/** Ours must be there, whatever else is: other claims of the name, and other services, have records of their own. */
+async function lookAtOwnership(record: DnsRecord, resolver: Resolver): Promise<Seen> {
+  const lookup = await resolver.txt(record.name)
+  if (lookup.kind === 'temporary') return null
+  const found = recordsOf(lookup)
+  return seen(
+    found,
+    found.some((text) => text.trim() === record.value),
+  )
 }
 
 /** Ours as it stands, or another that lets us pass. Two records are an error to receivers (RFC 7208 §4.5). */

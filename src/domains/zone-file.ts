@@ -30,6 +30,7 @@ export function zoneFile(
 
 function whyNot({ purpose, found, required, name }: DnsRecord & { found: readonly string[] }): string | null {
   if (purpose === 'mx') return `Only where no other server receives the mail of ${name}:`
+  if (purpose === 'ownership') return null // harmless beside the DKIM keys, and a second proof
   if (purpose === 'mta_sts' || purpose === 'mta_sts_host') return 'Only with the MX above:'
   if (purpose === 'dmarc') return found.length === 0 ? null : 'There is one already, which stays as it is:'
   return required ? null : 'Until the mail that it signed has arrived:'

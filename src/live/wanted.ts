@@ -8,13 +8,15 @@ export interface Wanted {
   types: readonly EventType[] | null
   messageId: string | null
   domainId: string | null
+  /** Events of that domain, and those that concern no single domain; absent or null = all. */
+  reach?: string | null
   mode: Mode | null
 }
 
 /** What the store is asked for: it knows one type or all, so of several it is asked for all. */
-export function filterOf({ organizationId, types, messageId, domainId, mode }: Wanted): EventFilter {
+export function filterOf({ organizationId, types, messageId, domainId, reach = null, mode }: Wanted): EventFilter {
   const type = types?.length === 1 ? types[0]! : null
-  return { organizationId, type, messageId, domainId, mode, createdAfter: null, createdBefore: null }
+  return { organizationId, type, messageId, domainId, reach, mode, createdAfter: null, createdBefore: null }
 }
 
 export function isWanted({ type, messageId, domainId, mode }: Event, wanted: Wanted): boolean {
@@ -22,6 +24,7 @@ export function isWanted({ type, messageId, domainId, mode }: Event, wanted: Wan
     (wanted.types === null || wanted.types.includes(type)) &&
     (wanted.messageId === null || wanted.messageId === messageId) &&
     (wanted.domainId === null || wanted.domainId === domainId) &&
+    ((wanted.reach ?? null) === null || domainId === null || wanted.reach === domainId) &&
     (wanted.mode === null || wanted.mode === mode)
   )
 }

@@ -1,5 +1,7 @@
+import type { StoredMail } from '../mail/shown-content.ts'
 import type { RecipientType } from '../model/delivery.ts'
 import type { Domain } from '../model/domain.ts'
+import { limitRefusal, monthOf } from '../model/limits.ts'
 import { type DeliveryStatus, type Message, messageStatus } from '../model/message.ts'
 import type { Plan } from '../model/organization.ts'
 import type { QualityAlert } from '../model/quality.ts'
@@ -8,8 +10,10 @@ import type { Clock } from '../platform/clock.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { MailLog } from '../platform/maillog.ts'
 import type { AcceptedMessage, Remember, Store } from '../storage/store.ts'
-import { storedContent } from './content.ts'
+import { slicesOf, submitSlices } from './batch-slices.ts'
+import { type StoredContent, storedContent } from './content.ts'
 import { describe, plannedDeliveries } from './draft.ts'
+import type { Parts } from './once.ts'
 import type { Recipient } from './recipients.ts'
 import type { Rendered } from './render.ts'
 import type { Author, SubmissionRequest, TemplateUse } from './request.ts'
@@ -17,8 +21,8 @@ import { requireGoodStanding, requireOwnDomain, requireRecipients, requireVerifi
 import { type Outcomes, playOut, type Simulate } from './sandbox.ts'
 import { type Compose, domainKeys } from './signing.ts'
 import type { Purse } from './template-work.ts'
-import { createStoredTemplates } from './templates.ts'
-import { liveCount, monthOf, quotaExceeded, withinVolume } from './volume.ts'
+import { createStoredTemplates, type TemplateEngine, type TemplateUser } from './templates.ts'
+import { isSendingLimit, liveCount, nothingUsed, quotaExceeded, type Used, withinLimits } from './volume.ts'
 
 /** A request becomes queued deliveries. Everything up to the store is thought and may be forgotten; the store's one
  *  transaction holds message, content, deliveries, counted volume and remembered answer, or nothing. Only then is
@@ -28,20 +32,27 @@ export interface Submission {
    *  template_error, domain_not_verified, invalid_state (stopped by an alert), quota_exceeded. `remember` sees the answer
    *  before it is true and is written with it. */
   submit(author: Author, request: SubmissionRequest, remember?: MakeRecord<Accepted>): Promise<Accepted>
-  /** Many messages in one transaction, each with its own fate, in order. What is refused already comes in as a
-   *  Refusal and goes out as it is. When the month's volume does not hold all, the first that fit go. */
+  /** Many messages, each with its own fate, in order. What is refused already comes in as a Refusal and goes out as it is.
+   *  When a limit of the plan does not hold all, the first that fit go.
+   *
+   *  Without `parts` all is one transaction: everything, or nothing when `remember` throws. With it (null: the request has
+   *  no key) a large batch is written in slices (batch-slices.ts), and others have their turn in between. Cut off by a
+   *  crash, the slices before it stay; each has its own record in `parts`, and the repeated request goes on behind them. When
+   *  the store refuses a slice behind the first, its messages and those behind it are refused as `unavailable`, and
+   *  nothing is remembered of the batch. */
   submitBatch(
     author: Author,
     requests: readonly (SubmissionRequest | Refusal)[],
     remember?: MakeRecord<Fate[]>,
+    parts?: Parts | null,
   ): Promise<Fate[]>
   /** Fills a template as a message would be, without sending one. Refuses with validation_error and forbidden
    *  (`template_id`) and template_error. */
-  render(organizationId: string, use: TemplateUse): Promise<Rendered>
+  render(sender: TemplateUser, use: TemplateUse): Promise<Rendered>
 }
 
 export interface SubmissionDeps {
-  store: Pick<Store, 'domains' | 'messages' | 'suppressions' | 'templates'>
+  store: Pick<Store, 'domains' | 'messages' | 'suppressions' | 'templates' | 'usage'>
   clock: Clock
   mintId: MintId
   settings: SubmissionSettings
@@ -50,6 +61,8 @@ export interface SubmissionDeps {
   stoppedBy: (domainId: string) => QualityAlert | null
   /** Composes and signs as delivery does. */
   compose: Compose
+  templateEngine: TemplateEngine
+  storedMail: Pick<StoredMail, 'part'>
   /** What happens to test mail (outbound/sandbox.ts). */
   simulate: Simulate
   wakeOutbound: () => void
@@ -88,7 +101,7 @@ export function createSubmission(deps: SubmissionDeps): Submission {
   ) => {
     const recipients = requireRecipients(given)
     const use = usedTemplate(given)
-    const template = use && templates.require(author.key.organizationId, use.idOrAlias)
+    const template = use && templates.require(author.key, use.idOrAlias)
     const sender = requireOwnDomain(given, domain)
     requireVerified(author.key.mode, sender, deps.settings)
     requireGoodStanding(author.key.mode, sender, deps.stoppedBy)
@@ -104,7 +117,26 @@ export function createSubmission(deps: SubmissionDeps): Submission {
       return accepted(message, content.packed, { deliveries, attempts: [], events: [] })
     }
     await deps.compose(content.packed, domainKeys(sender), now)
-    return accepted(message, content.packed, playOut(message, content.html(), recipients, suppressed, deps))
+    const html = await htmlFor(message, content, recipients)
+    return accepted(message, content.packed, playOut(message, html, recipients, suppressed, deps))
+  }
+
+  /** Only who clicks looks at it; an author's finished mail has to be read for it. */
+  const htmlFor = async (message: Message, content: StoredContent, recipients: Recipient[]) => {
+    const isLookedAt = recipients.some(({ mailbox }) => deps.simulate(mailbox.address).then.includes('clicked'))
+    if (!isLookedAt || content.html !== undefined) return content.html ?? null
+    const html = await deps.storedMail.part(content.packed, 'html', message.organizationId)
+    return html === null ? null : new TextDecoder().decode(html)
+  }
+
+  const usedOf = async (organizationId: string, month: string, now: number): Promise<Used> => {
+    const used = await store.usage.of(organizationId, now)
+    return {
+      messages_per_month: await store.messages.volume(organizationId, month),
+      test_messages_per_month: used.testMessages,
+      scheduled_messages: used.scheduledMessages,
+      stored_bytes: used.storedBytes,
+    }
   }
 
   const tell = (written: readonly AcceptedMessage[]) => {
@@ -121,6 +153,48 @@ export function createSubmission(deps: SubmissionDeps): Submission {
     }
   }
 
+  /** Some messages of a batch in one transaction; those accepted are added to `written`. */
+  const submitSlice = async (
+    { author, domain, plan, now, purse }: Batch,
+    requests: readonly (SubmissionRequest | Refusal)[],
+    remember: MakeRecord<Fate[]> | undefined,
+    written: AcceptedMessage[],
+  ): Promise<Fate[]> => {
+    const { organizationId } = author.key
+    const prepared: (AcceptedMessage | Refusal)[] = []
+    for (const request of requests) {
+      if (isTurnOver(prepared.length, request)) await new Promise(setImmediate)
+      const ready =
+        request instanceof Refusal ? request : prepare(author, domain, request, now, purse).catch(refusalOrThrow)
+      prepared.push(await ready)
+    }
+    const month = monthOf(now)
+    const used = await usedOf(organizationId, month, now)
+    const reserved = nothingUsed()
+    for (let round = 1; ; round++) {
+      const fitting = withinLimits(prepared, plan, { used, reserved }, now)
+      const fit = fitting.flatMap((each) => (each instanceof Refusal ? [] : [each]))
+      const fates = fitting.map((each) => (each instanceof Refusal ? each : toAccepted(each)))
+      const count = fit.reduce((sum, each) => sum + liveCount(each), 0)
+      const volume = { organizationId, month, count, limit: plan.messagesPerMonth }
+      const record = remember?.(fates)
+      const result = await store.messages.accept(fit, volume, record)
+      if (result.kind === 'accepted') {
+        written.push(...fit)
+        return fates
+      }
+      if (fit.length === 0) return fates // nothing is written, so nothing has to be remembered
+      // Others were quicker, or the answer needs the room of some messages: each round holds less.
+      const name = result.kind === 'limit' ? result.name : 'messages_per_month'
+      if (!isSendingLimit(name)) throw new Error(`sending met the limit ${name}`)
+      const answerBytes = name === 'stored_bytes' ? (record?.body.byteLength ?? 0) : 0
+      const isSame = result.used === used[name] && answerBytes <= reserved[name]
+      used[name] = result.used
+      reserved[name] = Math.max(reserved[name] + Number(isSame), answerBytes)
+      if (round >= MOST_ROUNDS) reserved[name] = Number.MAX_SAFE_INTEGER
+    }
+  }
+
   return {
     submit: async (author, request, remember) => {
       const { organizationId, domainId } = author.key
@@ -133,47 +207,45 @@ export function createSubmission(deps: SubmissionDeps): Submission {
       const volume = { organizationId, month: monthOf(now), count: liveCount(prepared), limit: plan.messagesPerMonth }
       const result = await store.messages.accept([prepared], volume, remember?.(answer))
       if (result.kind === 'volume_exceeded') throw quotaExceeded(plan, result.used, now)
+      if (result.kind === 'limit') throw limitRefusal(result, now)
       tell([prepared])
       return answer
     },
 
-    submitBatch: async (author, requests, remember) => {
+    submitBatch: async (author, requests, remember, parts) => {
       const { organizationId, domainId } = author.key
       const now = clock.now()
       const [domain, plan] = await Promise.all([store.domains.get(domainId), planOf(organizationId)])
-      const prepared: (AcceptedMessage | Refusal)[] = []
-      const purse: Purse = { left: BATCH_WORK }
-      for (const request of requests) {
-        if (isTurnOver(prepared.length, request)) await new Promise(setImmediate)
-        const ready =
-          request instanceof Refusal ? request : prepare(author, domain, request, now, purse).catch(refusalOrThrow)
-        prepared.push(await ready)
-      }
-      const month = monthOf(now)
-      for (let used = await store.messages.volume(organizationId, month); ; ) {
-        const fitting = withinVolume(prepared, plan, used, now)
-        const fit = fitting.flatMap((each) => (each instanceof Refusal ? [] : [each]))
-        const fates = fitting.map((each) => (each instanceof Refusal ? each : toAccepted(each)))
-        const count = fit.reduce((sum, each) => sum + liveCount(each), 0)
-        const volume = { organizationId, month, count, limit: plan.messagesPerMonth }
-        const result = await store.messages.accept(fit, volume, remember?.(fates))
-        if (result.kind === 'accepted') {
-          tell(fit)
-          return fates
-        }
-        // Others were quicker. What they used never shrinks, so each round holds less and the last one nothing.
-        used = Math.max(result.used, used + 1)
+      const batch: Batch = { author, domain, plan, now, purse: { left: BATCH_WORK } }
+      const slices = parts === undefined ? [requests] : slicesOf(requests, author.key.mode)
+      const written: AcceptedMessage[] = []
+      try {
+        return await submitSlices(slices, remember, parts ?? null, (slice, record) =>
+          submitSlice(batch, slice, record, written),
+        )
+      } finally {
+        tell(written)
       }
     },
 
-    render: async (organizationId, { idOrAlias, variables }) =>
-      templates.fill(templates.require(organizationId, idOrAlias), variables),
+    render: async (sender, { idOrAlias, variables }) => templates.fill(templates.require(sender, idOrAlias), variables),
   }
+}
+/** What all slices of a batch have in common. */
+interface Batch {
+  author: Author
+  domain: Domain | null
+  plan: Plan
+  now: number
+  purse: Purse
 }
 
 /** What the templates of a batch may cost together, in the characters of template-work.ts: a second or two at worst. 500
  *  mails with a page of text and a table of a hundred rows each need less. */
 const BATCH_WORK = 200_000_000
+
+/** How often a batch that met a limit is made smaller before all of it is refused. */
+const MOST_ROUNDS = 20
 
 /** A batch lets others have their turn after so many messages: some milliseconds of work. One template may take more. */
 const MESSAGES_A_TURN = 20
@@ -188,9 +260,9 @@ function usedTemplate({ template }: SubmissionRequest): TemplateUse | null {
 }
 
 function suppressedAmong(recipients: Recipient[], author: Author, store: SubmissionDeps['store']): Set<string> {
-  const { organizationId, domainId } = author.key
+  const { organizationId, domainId, mode } = author.key
   const folded = recipients.map((recipient) => recipient.folded)
-  return store.suppressions.among(organizationId, domainId, folded)
+  return store.suppressions.among(organizationId, domainId, folded, mode)
 }
 
 /** Recipients of test mail that are to be taken for suppressed. */

@@ -1,4 +1,5 @@
 import { isComposedHeader } from '../mail/compose.ts'
+import { hasInvisible } from '../platform/visible-text.ts'
 
 /** What may stand in each field of a submission, for every door. A check answers what is wrong, as a predicate that
  *  follows the field's name (`must be …`), or null when all is well; none throws. Sizes are UTF-8 bytes.
@@ -42,6 +43,7 @@ export function headerValueFault(value: string): string | null {
 export function filenameFault(filename: string): string | null {
   if (filename === '' || bytesOf(filename) > 255) return 'must be 1 to 255 bytes' // NAME_MAX of file systems
   if (CONTROL.test(filename)) return 'must not contain line ends, NUL or other control characters'
+  if (TURNING.test(filename)) return 'must not contain characters that turn the direction of writing'
   if (!filename.isWellFormed()) return MALFORMED
   return /[/\\]/.test(filename) || filename === '.' || filename === '..' ? 'must not contain a path' : null
 }
@@ -64,8 +66,10 @@ export function contentIdFault(contentId: string): string | null {
 
 export function tagFault(tag: string): string | null {
   if (tag.trim() === '' || [...tag].length > 64) return 'must be 1 to 64 characters'
-  if (CONTROL.test(tag)) return 'must not contain line ends, NUL or other control characters'
-  return tag.isWellFormed() ? null : MALFORMED
+  if (!tag.isWellFormed()) return MALFORMED
+  return hasInvisible(tag)
+    ? 'must not contain line ends, NUL or other control, bidirectional or invisible characters'
+    : null
 }
 
 /** Whatever was given as metadata → its faults, each with the key it is about, null for the whole; [] when all is well,
@@ -115,10 +119,12 @@ export function decodeBase64(text: string): Uint8Array | null {
 
 // Trace and authentication fields are what others say about a mail, the rest is ours to decide.
 const OWN_HEADER =
-  /^(?:sender|dkim-signature|domainkey-signature|received|received-spf|return-path|delivered-to|list-unsubscribe|list-unsubscribe-post|authentication-results|arc-.*|resent-.*|x-service-.*|x-postrider-.*)$/i
+  /^(?:sender|dkim-signature|domainkey-signature|received|received-spf|return-path|delivered-to|list-unsubscribe|list-unsubscribe-post|authentication-results)$|^(?:arc|resent|x-service|x-postrider)-/i
 const VALUE_TYPES = new Set(['string', 'number', 'boolean'])
 const MALFORMED = 'must be well-formed Unicode'
 const CONTROL = /[\x00-\x1f\x7f\u2028\u2029]/
+/** With one of these `invoice\\u202efdp.exe` looks like a PDF. Marks (U+200E, U+200F) stand in names of Arabic and Hebrew. */
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/
 const TOKEN = '[A-Za-z0-9!#$&^_.+-]+'
 const CONTENT_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?:[ \\t]*;[ \\t]*${TOKEN}=(?:${TOKEN}|"[ !#-\\[\\]-~]*"))*$`)
 

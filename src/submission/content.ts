@@ -1,7 +1,6 @@
 import { dateTime } from '../mail/compose.ts'
 import { packContent } from '../mail/content.ts'
 import { packMime } from '../mail/mime-content.ts'
-import { readTexts } from '../mail/mime-parts.ts'
 import { fixContent, messageIdOf } from './draft.ts'
 import type { Recipient } from './recipients.ts'
 import type { FinishedMail, SubmissionRequest } from './request.ts'
@@ -15,8 +14,8 @@ export interface StoredContent {
   sizeBytes: number
   /** With its angle brackets. */
   messageId: string
-  /** Read only when it is asked for; null = there is none. */
-  html: () => string | null
+  /** Null = there is none; absent for an author's finished mail, which has to be read for it. */
+  html?: string | null
 }
 
 /** Message id and request → the mail as it is kept, fields to be composed or what the author finished. Refuses with
@@ -31,7 +30,7 @@ export function storedContent(
   if (request.mime !== null) return finishedContent(id, request.mime, request.from.mailbox.domain, settings, now)
   const content = fixContent(id, request, recipients, now)
   const sizeBytes = requireSize(content, settings)
-  return { packed: packContent(content), sizeBytes, messageId: content.messageId, html: () => content.html }
+  return { packed: packContent(content), sizeBytes, messageId: content.messageId, html: content.html }
 }
 
 /** RFC 6409 §8.2, §8.3: the two fields a submission server may add. */
@@ -47,5 +46,5 @@ function finishedContent(
   const missing = date + (mime.messageId === null ? `Message-ID: ${messageId}\r\n` : '')
   const bytes = missing === '' ? mime.bytes : Buffer.concat([Buffer.from(missing), mime.bytes])
   const sizeBytes = requireWhole(bytes.byteLength, settings)
-  return { packed: packMime(bytes), sizeBytes, messageId, html: () => readTexts(bytes).html }
+  return { packed: packMime(bytes), sizeBytes, messageId }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Mode } from '../model/message.ts'
 import { invalid, Refusal } from '../model/refusal.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { IdempotencyRecords, Remember } from '../storage/store.ts'
@@ -7,6 +8,8 @@ import { idempotencyKeyFault } from './checks.ts'
 /** A request that carries an idempotency key, through whichever door. */
 export interface OnceRequest {
   organizationId: string
+  /** Of the key that asks. Test keys have idempotency keys of their own: none of theirs is in the way of live mail. */
+  mode: Mode
   /** The header as it came, and the header's name for refusals. */
   idempotencyKey: string
   header: string
@@ -20,7 +23,16 @@ export interface OnceRequest {
 /** The part of a record that is known before the work is done. */
 export type RecordHead = Pick<Remember, 'organizationId' | 'keyHash' | 'requestHash' | 'createdAt'>
 
-/** All the doors of the house share one, since a key belongs to the organization. */
+/** What was remembered of the first parts of work that is written in several transactions, so that a repeated request whose
+ *  first run was cut off goes on where that ended. Each part has a record of its own, of the same request. */
+export interface Parts {
+  /** The body of that part's record; null when it was not written. Throws as Once.run for another request. */
+  known(part: number): Promise<Uint8Array | null>
+  /** The record to write with the changes of that part. */
+  record(part: number, body: Uint8Array): Remember
+}
+
+/** HTTP and SMTP share one, since an idempotency key belongs to the organization, apart for live and test. */
 export interface Once {
   /** Runs `work` once for all requests with the same key; for the others `replay` makes the answer of what `work` had
    *  remembered. What is remembered must be written with the change it tells of; nothing is remembered of work that
@@ -29,7 +41,7 @@ export interface Once {
   run<T>(
     request: OnceRequest,
     replay: (known: Remember) => T,
-    work: (head: RecordHead) => Promise<T>,
+    work: (head: RecordHead, parts: Parts) => Promise<T>,
   ): Promise<{ answer: T; replayed: boolean }>
 }
 
@@ -39,9 +51,11 @@ export function createOnce({ records, clock }: { records: IdempotencyRecords; cl
 
   return {
     async run(request, replay, work) {
-      const { organizationId, requestHash, now } = request
+      const { organizationId, mode, requestHash, now } = request
       requireKey(request)
-      const keyHash = createHash('sha256').update(request.idempotencyKey).digest()
+      // No idempotency key holds a line break.
+      const named = mode === 'test' ? `test\n${request.idempotencyKey}` : request.idempotencyKey
+      const keyHash = createHash('sha256').update(named).digest()
       const slot = `${organizationId} ${keyHash.toString('base64')}`
 
       const until = clock.now() + WAIT_MS
@@ -55,7 +69,8 @@ export function createOnce({ records, clock }: { records: IdempotencyRecords; cl
       try {
         const known = await records.find(organizationId, keyHash, now - KEPT_MS)
         if (known === null) {
-          return { answer: await work({ organizationId, keyHash, requestHash, createdAt: now }), replayed: false }
+          const head = { organizationId, keyHash, requestHash, createdAt: now }
+          return { answer: await work(head, partsOf(head, request)), replayed: false }
         }
         if (!requestHash.equals(known.requestHash)) throw reused(request)
         return { answer: replay(known), replayed: true }
@@ -64,6 +79,19 @@ export function createOnce({ records, clock }: { records: IdempotencyRecords; cl
         mine.end()
       }
     },
+  }
+
+  function partsOf(head: RecordHead, request: OnceRequest): Parts {
+    const { organizationId, requestHash, now } = request
+    const keyHashOf = (part: number) => createHash('sha256').update(head.keyHash).update(`part ${part}`).digest()
+    return {
+      known: async (part) => {
+        const record = await records.find(organizationId, keyHashOf(part), now - KEPT_MS)
+        if (record !== null && !requestHash.equals(record.requestHash)) throw reused(request)
+        return record?.body ?? null
+      },
+      record: (part, body) => ({ ...head, keyHash: keyHashOf(part), status: PART, body }),
+    }
   }
 
   /** Until the other request has ended; throws at `until`, or when the client has gone away. */
@@ -85,6 +113,8 @@ interface InFlight {
   end: () => void
 }
 
+/** The status of a part's record: 206, as RFC 9110 §15.3.7 calls a part. Nobody is answered with it. */
+const PART = 206
 const KEPT_MS = 24 * 3_600_000 // contract §3
 const WAIT_MS = 20_000 // contract §3
 

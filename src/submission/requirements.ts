@@ -1,6 +1,6 @@
 import { composedSizeBytes, submittedSizeBytes } from '../mail/compose.ts'
 import type { MailContent } from '../mail/content.ts'
-import type { Domain } from '../model/domain.ts'
+import { type Domain, isReadyToSend } from '../model/domain.ts'
 import type { Mode } from '../model/message.ts'
 import type { QualityAlert } from '../model/quality.ts'
 import { invalid, Refusal } from '../model/refusal.ts'
@@ -29,8 +29,12 @@ export function requireOwnDomain(request: SubmissionRequest, domain: Domain | nu
 
 /** Live mail needs a domain that is set up; `domain_not_verified` otherwise. */
 export function requireVerified(mode: Mode, domain: Domain, settings: { requireVerifiedDomain: boolean }): void {
-  if (mode === 'test' || domain.status === 'verified' || !settings.requireVerifiedDomain) return
-  throw new Refusal('domain_not_verified', `${domain.name} is not verified yet: publish its DNS records first`, {
+  if (mode === 'test' || isReadyToSend(domain) || !settings.requireVerifiedDomain) return
+  const records =
+    domain.status === 'verified'
+      ? 'cannot send yet: publish its DKIM records'
+      : 'is not verified yet: publish its DNS records'
+  throw new Refusal('domain_not_verified', `${domain.name} ${records} first`, {
     field: 'from',
     details: { domain_id: domain.id, domain: domain.name, status: domain.status },
   })

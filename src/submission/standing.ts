@@ -1,9 +1,10 @@
+import { monthOf } from '../model/limits.ts'
 import { type Plan, UNLIMITED } from '../model/organization.ts'
 import type { QualityAlert } from '../model/quality.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Store } from '../storage/store.ts'
 import { requireGoodStanding, requireVerified } from './requirements.ts'
-import { monthOf, quotaExceeded } from './volume.ts'
+import { quotaExceeded } from './volume.ts'
 
 /** Organization and domain → the refusal that any live mail of theirs would get at present, whatever it says: the domain is
  *  not verified or stopped by an alert, or the month is used up. Null when it would be taken, and for a domain that is

@@ -1,14 +1,32 @@
+import type { Mode } from '../model/message.ts'
 import { invalid, Refusal } from '../model/refusal.ts'
 import type { StandingTemplate, Store } from '../storage/store.ts'
-import type { ParsedTemplate, Rendered } from './render.ts'
+import type { Preview } from './preview.ts'
+import type { Rendered, TemplateTexts } from './render.ts'
 import type { SubmissionRequest } from './request.ts'
 import type { Purse } from './template-work.ts'
 
-/** The organization's templates, ready to be filled in; those used lately are kept understood. */
+/** Understands templates and fills them in, for an organization, in a thread of its own where there is one: templates are
+ *  programs of tenants. Refuses as render.ts and preview.ts do, and with `template_error` what takes too long. */
+export interface TemplateEngine {
+  /** → the names of the variables. */
+  parse(texts: TemplateTexts, owner: string): Promise<string[]>
+  preview(texts: TemplateTexts, variables: Record<string, unknown>, owner: string): Promise<Preview>
+  /** `key` names the texts: what was understood of them is kept under it. */
+  fill(
+    template: { key: string; texts: TemplateTexts; isSubjectGiven: boolean },
+    variables: Record<string, unknown>,
+    owner: string,
+    purse?: Purse,
+  ): Promise<Rendered>
+}
+
+/** The organization's templates, ready to be filled in; the texts of those used lately are kept. */
 export interface StoredTemplates {
-  /** What a message refers to → the version that stands. Refuses with `validation_error` what is unknown (as a domain
-   *  that is unknown is), `forbidden` what another organization has. */
-  require(organizationId: string, idOrAlias: string): StandingTemplate
+  /** What a message refers to → the version that stands. Test messages may use live templates, but live messages no test
+   *  template: a test key made it. Refuses with `validation_error` what is unknown (as a domain that is unknown is) or a
+   *  test template, `forbidden` what another organization has. */
+  require(user: TemplateUser, idOrAlias: string): StandingTemplate
   /** Fills that version. Refuses with `template_error`. */
   fill(template: StandingTemplate, variables: Record<string, unknown>): Promise<Rendered>
   /** Request without content → the same with it. A subject of the request's own stays as it is, and the template's is not
@@ -21,67 +39,81 @@ export interface StoredTemplates {
   ): Promise<SubmissionRequest>
 }
 
-/** How much is kept understood: some hundred ordinary templates, or the worst three. */
-const KEPT_WEIGHT = 50_000_000
+/** Who uses a template: the key that sends. */
+export interface TemplateUser {
+  organizationId: string
+  mode: Mode
+}
+
+/** Characters of templates that are kept: some thousand ordinary ones. */
+const KEPT_CHARACTERS = 10_000_000
 
 /** Store → its templates. */
-export function createStoredTemplates({ store }: { store: Pick<Store, 'templates'> }): StoredTemplates {
+export function createStoredTemplates({
+  store,
+  templateEngine,
+}: {
+  store: Pick<Store, 'templates'>
+  templateEngine: Pick<TemplateEngine, 'fill'>
+}): StoredTemplates {
   // A Map keeps the order of insertion: the first is the one not used for longest.
-  const kept = new Map<string, { parsed: ParsedTemplate; weight: number }>()
-  let keptWeight = 0
+  const kept = new Map<string, TemplateTexts>()
+  let keptCharacters = 0
 
-  const parsedOf = async ({ id, version }: StandingTemplate): Promise<ParsedTemplate> => {
-    const key = `${id} ${version}`
+  const textsOf = async (key: string, { id, version }: StandingTemplate): Promise<TemplateTexts> => {
     const known = kept.get(key)
     if (known !== undefined) {
       kept.delete(key)
       kept.set(key, known)
-      return known.parsed
+      return known
     }
     const content = await store.templates.version(id, version)
     if (content === null) throw unknownTemplate()
-    const { parseTemplateTexts } = await language()
-    const parsed = parseTemplateTexts(content)
+    const { subject, html, text } = content
+    const texts = { subject, html, text }
     if (!kept.has(key)) {
-      const weight = weightOf(parsed)
-      kept.set(key, { parsed, weight })
-      keptWeight += weight
+      kept.set(key, texts)
+      keptCharacters += lengthOf(texts)
     }
-    for (const [oldest, { weight }] of kept) {
-      if (keptWeight <= KEPT_WEIGHT) break
+    for (const [oldest, texts] of kept) {
+      if (keptCharacters <= KEPT_CHARACTERS) break
       kept.delete(oldest)
-      keptWeight -= weight
+      keptCharacters -= lengthOf(texts)
     }
-    return parsed
+    return texts
   }
 
   return {
-    require: (organizationId, idOrAlias) => {
-      const found = store.templates.standing(organizationId, idOrAlias)
+    require: ({ organizationId, mode }, idOrAlias) => {
+      const found = store.templates.standing(organizationId, idOrAlias, mode)
       if (found === null) throw unknownTemplate()
-      if (found.organizationId === organizationId) return found
+      if (found.organizationId === organizationId) {
+        if (found.mode === 'live' || mode === 'test') return found
+        throw invalid([
+          { field: 'template_id', message: 'template_id names a test template, which only test messages use' },
+        ])
+      }
       throw new Refusal('forbidden', 'this template belongs to another organization', { field: 'template_id' })
     },
     fill: async (template, variables) => {
-      const { fillTemplate } = await language()
-      return fillTemplate(await parsedOf(template), variables)
+      const key = `${template.id} ${template.version}`
+      const made = { key, texts: await textsOf(key, template), isSubjectGiven: false }
+      return templateEngine.fill(made, variables, template.organizationId)
     },
     fillIn: async (request, template, variables, purse) => {
-      const parsed = await parsedOf(template)
-      const isOwn = request.subject !== ''
-      if (!isOwn && parsed.subject === null) throw invalid([{ field: 'subject', message: NO_SUBJECT }])
-      const { fillTemplate } = await language()
-      const { subject, html, text } = fillTemplate(isOwn ? { ...parsed, subject: null } : parsed, variables, purse)
+      const key = `${template.id} ${template.version}`
+      const isSubjectGiven = request.subject !== ''
+      const texts = await textsOf(key, template)
+      if (!isSubjectGiven && texts.subject === null) throw invalid([{ field: 'subject', message: NO_SUBJECT }])
+      const made = { key, texts, isSubjectGiven }
+      const { subject, html, text } = await templateEngine.fill(made, variables, template.organizationId, purse)
       return { ...request, subject: subject ?? request.subject, html, text, template: { id: template.id } }
     },
   }
 }
 
-/** Loaded with the first template: four megabytes that many a house never needs. */
-const language = () => import('./render.ts')
-
-function weightOf(parsed: ParsedTemplate): number {
-  return Object.values(parsed).reduce((sum, text) => sum + (text?.weight ?? 0), 0)
+function lengthOf(texts: TemplateTexts): number {
+  return Object.values(texts).reduce((sum, text) => sum + (text?.length ?? 0), 0)
 }
 
 const NO_SUBJECT = 'subject is required, since the template gives none'

@@ -1,7 +1,8 @@
-import { iso } from '../model/event.ts'
+import { type LimitName, limitRefusal, PLAN_LIMITS } from '../model/limits.ts'
 import { isFinal } from '../model/message.ts'
 import { type Plan, UNLIMITED } from '../model/organization.ts'
 import { Refusal } from '../model/refusal.ts'
+import { messageStoredBytes } from '../model/stored-bytes.ts'
 import type { AcceptedMessage } from '../storage/store.ts'
 
 /** Recipients that count against the month: those of live mail that will be tried (contract §2). */
@@ -9,39 +10,60 @@ export function liveCount({ message, deliveries }: AcceptedMessage): number {
   return message.mode === 'live' ? deliveries.filter(({ status }) => !isFinal(status)).length : 0
 }
 
-/** Messages in order, with `used` of the month gone before them → the same, with a refusal in place of each that no
- *  longer fits; a smaller one behind it may still. */
-export function withinVolume(
+/** The limits that a message may meet, and what is used of them. */
+export type Used = Record<(typeof SENDING_LIMITS)[number], number>
+const SENDING_LIMITS = [
+  'messages_per_month',
+  'test_messages_per_month',
+  'scheduled_messages',
+  'stored_bytes',
+] as const satisfies readonly LimitName[]
+
+/** Whether a limit is one that sending may meet. */
+export function isSendingLimit(name: LimitName): name is keyof Used {
+  return (SENDING_LIMITS as readonly LimitName[]).includes(name)
+}
+
+/** A count of zero for each limit. */
+export function nothingUsed(): Used {
+  return { messages_per_month: 0, test_messages_per_month: 0, scheduled_messages: 0, stored_bytes: 0 }
+}
+
+/** Messages in order, with what is used before them and what has to stay free beside them → the same, with a refusal in
+ *  place of each that no longer fits; a smaller one behind it may still. */
+export function withinLimits(
   prepared: (AcceptedMessage | Refusal)[],
   plan: Plan,
-  used: number,
+  { used, reserved }: { used: Used; reserved: Used },
   now: number,
 ): (AcceptedMessage | Refusal)[] {
-  if (plan.messagesPerMonth === UNLIMITED) return prepared
-  let left = plan.messagesPerMonth - used
+  const after = { ...used }
+  for (const name of SENDING_LIMITS) after[name] += reserved[name]
   return prepared.map((each) => {
-    const count = each instanceof Refusal ? 0 : liveCount(each)
-    if (count > 0 && count > left) return quotaExceeded(plan, used, now)
-    left -= count
+    if (each instanceof Refusal) return each
+    const needs = needsOf(each)
+    const name = SENDING_LIMITS.find((name) => {
+      const limit = plan[PLAN_LIMITS[name].of]
+      return limit !== UNLIMITED && needs[name] > 0 && after[name] + needs[name] > limit
+    })
+    if (name !== undefined) return limitRefusal({ name, limit: plan[PLAN_LIMITS[name].of], used: used[name] }, now)
+    for (const name of SENDING_LIMITS) after[name] += needs[name]
     return each
   })
 }
 
-/** Plan, what is used of its month, and the present → the refusal with the day it starts anew. */
+function needsOf(accepted: AcceptedMessage): Used {
+  const { message, deliveries } = accepted
+  const metadata = JSON.stringify(message.metadata)
+  return {
+    messages_per_month: liveCount(accepted),
+    test_messages_per_month: message.mode === 'test' ? deliveries.length : 0,
+    scheduled_messages: Number(message.status === 'scheduled'),
+    stored_bytes: messageStoredBytes(message.sizeBytes, deliveries.length, metadata, message.subject),
+  }
+}
+
+/** The month's volume of a plan, when it is used up → the refusal with the day it starts anew. */
 export function quotaExceeded(plan: Plan, used: number, now: number): Refusal {
-  const { messagesPerMonth: limit } = plan
-  return new Refusal('quota_exceeded', `this month's ${limit} recipients of the plan are used up`, {
-    details: { limit, used, resets_at: iso(nextMonth(now)) },
-  })
-}
-
-/** The calendar month of UTC that volume is counted in. */
-export function monthOf(now: number): string {
-  return iso(now).slice(0, 7)
-}
-
-/** When the month after it begins, ms UTC. */
-export function nextMonth(now: number): number {
-  const date = new Date(now)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
+  return limitRefusal({ name: 'messages_per_month', limit: plan.messagesPerMonth, used }, now)
 }

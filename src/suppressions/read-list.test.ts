@@ -173,6 +173,7 @@ test('a quote that is never closed costs one line, however long the list', () =>
   expect(readings).toHaveLength(3_000)
 })
 
+// threat: hostile-suppression-lists
 test('a quote before nothing but line ends costs no more than what can be kept', () => {
   const readings = read(`email\n"${'\n'.repeat(1_500_000)}a@x.example\n`, {}, 4_096)
   expect(readings).toEqual([
@@ -181,6 +182,7 @@ test('a quote before nothing but line ends costs no more than what can be kept',
   ])
 })
 
+// threat: hostile-suppression-lists
 test('an object that is nested without end does not stop the list', () => {
   const deep = `{"email":"a@x.example","evidence":${'['.repeat(30_000)}${']'.repeat(30_000)}}`
   const text = `[${deep},{"email":"b@x.example","evidence":[["said"]]}]`
@@ -200,6 +202,7 @@ test('an object that is no JSON or too long, and a list that ends early, are tol
   expect(told(text, {}, 1_000)).toEqual(expected)
 })
 
+// threat: formulas-and-terminal-controls
 test('evidence is one short line', () => {
   const [reading] = read(JSON.stringify([{ email: 'a@x.example', evidence: `a\u001b[2J\n${'b'.repeat(900)}` }]))
   expect(reading).toMatchObject({ entry: { evidence: `a [2J ${'b'.repeat(494)}` } })

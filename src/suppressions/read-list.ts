@@ -26,6 +26,33 @@ export interface ListFormat {
   kind: ListKind | null
 }
 
+/** The text of a whole list → `readList` of it, for an organization, in a thread of its own where there is one. */
+export type ReadList = (text: string, format: ListFormat, mostRefused: number, owner: string) => Promise<WholeList>
+
+/** A whole list, with the first of its records that are not taken; the others are counted. */
+export interface WholeList {
+  readings: Reading[]
+  leftOut: { bad: number; passedOver: number }
+}
+
+export function readList(text: string, format: ListFormat, mostRefused: number): WholeList {
+  const reader = createListReader(format)
+  const list: WholeList = { readings: [], leftOut: { bad: 0, passedOver: 0 } }
+  let refused = 0
+  const take = (readings: readonly Reading[]) => {
+    for (const reading of readings) {
+      if ('entry' in reading || ++refused <= mostRefused) list.readings.push(reading)
+      else if ('fault' in reading) list.leftOut.bad++
+      else list.leftOut.passedOver++
+    }
+  }
+  for (let at = 0; at < text.length; at += PIECE) take(reader.push(text.slice(at, at + PIECE)))
+  take(reader.end())
+  return list
+}
+
+const PIECE = 65_536
+
 export interface ListReader {
   push(text: string): Reading[]
   end(): Reading[]

@@ -27,9 +27,48 @@ export function donePage(): Response {
   return page(200, 'Unsubscribed', '<p>You will get no more mail from this sender.</p>')
 }
 
+/** Whether what is addressed to `matched` may be sent on to `email`. */
+export function forwardAskPage(matched: string, email: string): Response {
+  return page(
+    200,
+    'Confirm forwarding',
+    `<p>Forward mail for <b>${escaped(matched)}</b> to <b>${escaped(email)}</b>?</p><form method="post"><button name="confirm" value="yes">Confirm</button></form><p>If you did not expect this, close the page. Nothing is forwarded.</p>`,
+  )
+}
+
+/** Behind that button. `stop`: path of the link that ends it. */
+export function forwardConfirmedPage(matched: string, email: string, stop: string): Response {
+  return page(
+    200,
+    'Forwarding confirmed',
+    `<p>Mail for <b>${escaped(matched)}</b> is forwarded to <b>${escaped(email)}</b>.</p><p><a href="${escaped(stop)}">Stop forwarding</a></p>`,
+  )
+}
+
+export function forwardStopPage(email: string): Response {
+  return page(
+    200,
+    'Stop forwarding',
+    `<p>Stop forwarding mail to <b>${escaped(email)}</b>? You are not asked again.</p><form method="post"><button name="confirm" value="yes">Stop forwarding</button></form>`,
+  )
+}
+
+export function forwardStoppedPage(email: string): Response {
+  return page(200, 'Forwarding stopped', `<p>No more mail is forwarded to <b>${escaped(email)}</b>.</p>`)
+}
+
 /** For a link that nobody made as well as for one that nobody knows any more: it tells nothing. */
 export function unknownPage(): Response {
   return page(404, 'Not found', '<p>This link leads nowhere. It may be too old, or not complete.</p>')
+}
+
+/** For a click whose target the operator has blocked. */
+export function blockedPage(): Response {
+  return page(
+    410,
+    'Link blocked',
+    '<p>The operator of this mail server has blocked this link because it was abused.</p>',
+  )
 }
 
 /** For a body that no form of ours sends. */

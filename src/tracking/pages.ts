@@ -1,13 +1,14 @@
-import { createTrackingLinks } from '../mail/tracking-link.ts'
 import type { ClientAddress } from '../platform/client-address.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { MintId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
+import type { RequestHost } from '../platform/request-host.ts'
 import { requestTarget } from '../platform/request-target.ts'
 import type { Store } from '../storage/store.ts'
-import { askPage, donePage, pixel, redirect, tooLargePage, unknownPage } from './answers.ts'
+import { askPage, blockedPage, donePage, pixel, redirect, tooLargePage, unknownPage } from './answers.ts'
 import { createEngagement, type UnsubscribeMethod, type Visit } from './engagement.ts'
 import { machineOf } from './machines.ts'
+import { createLinkReader, type LinkReaderDeps } from './scope.ts'
 
 /** Something that is answered to anybody; the API mounts it as one of its pages. */
 export interface PublicPage {
@@ -20,21 +21,26 @@ export interface PublicPage {
 /** The public links of tracked mail, below `/t/`: pixel, redirect, unsubscribe page and one-click POST (RFC 8058).
  *
  *  A GET changes nothing but counters: programs that look at every link of a mail unsubscribe nobody. HEAD counts nothing.
- *  Whoever asks needs no key and gets no cookie; a path that was not made here is 404 without a word. A click is sent on
- *  even when nothing can be written. */
+ *  Whoever asks needs no key and gets no cookie; a path that was not made here for the host of the request is 404 without
+ *  a word. A click is sent on even when nothing can be written, but not to a target that the operator has blocked: that is
+ *  410, and no event. */
 export function trackingPages(deps: {
-  store: Pick<Store, 'deliveries'>
+  store: Pick<Store, 'deliveries' | 'domains' | 'inboundRoutes' | 'blockedLinks'>
   /** Of createTrackingLinks. */
   secret: Uint8Array
+  publicUrl: LinkReaderDeps['publicUrl']
+  serverNames: LinkReaderDeps['serverNames']
+  hostOf: RequestHost
   clock: Clock
   mintId: MintId
   log: Log
   wakeWebhooks: () => void
   clientAddress: ClientAddress
 }): PublicPage[] {
-  const links = createTrackingLinks(deps.secret)
+  const readLink = createLinkReader(deps)
   const engagement = createEngagement(deps)
-  const linkOf = (request: Request) => links.read(requestTarget(request).pathname)
+  const linkOf = (request: Request, peer: () => string | null) =>
+    readLink(requestTarget(request).pathname, deps.hostOf(request, peer()))
   const visitOf = ({ headers }: Request, peer: () => string | null): Visit => ({
     at: deps.clock.now(),
     userAgent: (headers.get('user-agent') ?? '').slice(0, MAX_USER_AGENT),
@@ -48,7 +54,7 @@ export function trackingPages(deps: {
       path: '/t/*',
       whileStopping: true, // readers know nothing of our restarts
       async handle(request, _params, peer) {
-        const link = linkOf(request)
+        const link = await linkOf(request, peer)
         const isCounted = request.method === 'GET'
         switch (link?.kind) {
           case undefined:
@@ -57,6 +63,7 @@ export function trackingPages(deps: {
             if (isCounted) await engagement.opened(link.deliveryId, visitOf(request, peer))
             return pixel()
           case 'click':
+            if (deps.store.blockedLinks.isBlocked(link.url)) return blockedPage()
             if (isCounted) await engagement.clicked(link.deliveryId, link.url, visitOf(request, peer))
             return redirect(link.url)
           case 'unsubscribe': {
@@ -71,7 +78,7 @@ export function trackingPages(deps: {
       path: '/t/*',
       whileStopping: true,
       async handle(request, _params, peer) {
-        const link = linkOf(request)
+        const link = await linkOf(request, peer)
         if (link?.kind !== 'unsubscribe') return unknownPage()
         const body = await shortBody(request)
         if (body === null) return tooLargePage()
@@ -89,7 +96,8 @@ const MAX_BODY_BYTES = 4_096
 
 /** RFC 8058 §3.2: as a form, in one piece or in parts. Anything else is the button of our page. */
 function methodOf(body: string): UnsubscribeMethod {
-  return /\blist-unsubscribe\b[\s\S]*\bone-click\b/i.test(body) ? 'one_click' : 'link'
+  const field = /\blist-unsubscribe\b/i.exec(body)
+  return field !== null && /\bone-click\b/i.test(body.slice(field.index + field[0].length)) ? 'one_click' : 'link'
 }
 
 /** The body as text; null when it is too long, and the rest is left where it is. */

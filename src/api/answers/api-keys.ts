@@ -18,6 +18,10 @@ const fields = {
   expires_at: timeOrNull,
   revoked_at: timeOrNull,
   rotated_to: id('key').nullable().describe('The key that replaces it.'),
+  allowed_networks: z
+    .array(z.string())
+    .nullable()
+    .describe('CIDR networks that it may be used from; it is 401 from elsewhere. null = from anywhere.'),
 }
 const key = z
   .string()
@@ -46,6 +50,7 @@ const example = {
   expires_at: null,
   revoked_at: null,
   rotated_to: null,
+  allowed_networks: ['203.0.113.0/24'],
 }
 const withValue = { ...example, key: 'svc_live_4bT0rXaExampleExampleExampleExample' }
 

@@ -9,7 +9,7 @@ const entry = z
     id: id('aud'),
     created_at: time,
     actor: z.strictObject({
-      type: z.enum(['api_key', 'operator']),
+      type: z.enum(['api_key', 'operator', 'server']),
       id: z.string().describe('Of the key; `operator` for whoever runs this server.'),
       name: z.string().describe("The key's name at that time; of an operator the local user."),
     }),

@@ -9,6 +9,17 @@ const domain = z
     id: id('dom'),
     name: z.string().describe('Lower case, international names as `xn--`.'),
     status: z.enum(['pending', 'verified', 'failed']),
+    detail: z
+      .string()
+      .nullable()
+      .describe('What to know of the state: missing proof, another organization that has proved the name.'),
+    proved_by: z
+      .enum(['dkim', 'txt'])
+      .nullable()
+      .describe('The record that proves the name; with `txt` the domain receives and does not send live mail.'),
+    proof_missing_since: timeOrNull.describe(
+      'Since when a verified domain is without its proof; after seven days it fails.',
+    ),
     created_at: time,
     verified_at: timeOrNull,
     last_checked_at: timeOrNull,
@@ -30,7 +41,17 @@ const domain = z
     dns_records: z
       .array(
         z.strictObject({
-          purpose: z.enum(['dkim', 'spf', 'dmarc', 'return_path', 'mx', 'tracking', 'mta_sts', 'mta_sts_host']),
+          purpose: z.enum([
+            'dkim',
+            'ownership',
+            'spf',
+            'dmarc',
+            'return_path',
+            'mx',
+            'tracking',
+            'mta_sts',
+            'mta_sts_host',
+          ]),
           type: z.enum(['TXT', 'MX', 'CNAME']),
           name: z.string(),
           value: z.string(),
@@ -47,6 +68,9 @@ const example = {
   id: exampleId('dom'),
   name: 'example.com',
   status: 'pending',
+  detail: null,
+  proved_by: null,
+  proof_missing_since: null,
   created_at: EXAMPLE_TIME,
   verified_at: null,
   last_checked_at: null,

@@ -35,7 +35,10 @@ const facts = {
       connections: count.describe('At once, at present.'),
       max_connections: count,
       lowered_at: timeOrNull,
-      lowered_because: z.string().nullable(),
+      lowered_because: z
+        .string()
+        .nullable()
+        .describe('The class of the reply after which the limit was lowered, such as `rate`; the text is not shown.'),
       paused_until: timeOrNull,
     })
     .nullable()

@@ -33,6 +33,14 @@ const messageFields = {
   arc_result: z.enum(['none', 'pass', 'fail']),
   parse_error: z.string().nullable(),
   forwarded_as: id('msg').nullable(),
+  not_forwarded: z
+    .array(
+      z.strictObject({
+        email: z.string(),
+        reason: z.enum(['pending_confirmation', 'stopped', 'domain_not_verified']),
+      }),
+    )
+    .describe('Forward targets that the mail was not sent on to, and why.'),
   created_at: time,
 }
 const message = z.strictObject(messageFields).meta({ id: 'InboundMessage' })
@@ -64,6 +72,7 @@ const messageExample = {
   arc_result: 'none',
   parse_error: null,
   forwarded_as: null,
+  not_forwarded: [],
   created_at: EXAMPLE_TIME,
 }
 const contentExample = {

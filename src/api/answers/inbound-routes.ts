@@ -10,12 +10,29 @@ const fields = {
   id: id('rte'),
   name: z.string(),
   match: z.strictObject({ type: z.enum(MATCHES), value: z.string().nullable() }),
+  domain: z
+    .string()
+    .nullable()
+    .describe('The domain that it is for; null = every domain, of a catch-all that a key with `admin` made.'),
   action: z.discriminatedUnion('type', [
     z.strictObject({
       type: z.literal('webhook'),
       config: z.strictObject({ url: z.string(), include_attachments: z.boolean() }),
     }),
-    z.strictObject({ type: z.literal('forward'), config: z.strictObject({ to: z.array(z.string()) }) }),
+    z.strictObject({
+      type: z.literal('forward'),
+      config: z.strictObject({
+        to: z.array(
+          z
+            .strictObject({
+              email: z.string(),
+              status: z.enum(['pending', 'confirmed']).describe('Nothing is forwarded to a pending target.'),
+              is_stopped: z.boolean().describe('Its owner ended the forwarding, and is not asked again.'),
+            })
+            .meta({ id: 'ForwardTarget' }),
+        ),
+      }),
+    }),
     z.strictObject({ type: z.literal('store'), config: z.strictObject({}) }),
   ]),
   authentication: z.enum(ROUTE_AUTHENTICATIONS),
@@ -33,6 +50,7 @@ const routeExample = {
   id: exampleId('rte'),
   name: 'help desk',
   match: { type: 'address', value: 'help@example.com' },
+  domain: 'example.com',
   action: { type: 'webhook', config: { url: 'https://hooks.example.com/inbound', include_attachments: false } },
   authentication: 'none',
   enabled: true,
@@ -53,6 +71,30 @@ export const routeCreatedAnswers: AnswerShape[] = [
 ]
 export const routeListAnswers = [pageShape(route, routeExample, 'Inbound routes, newest first.')]
 export const routeDeletedAnswers = [deletedShape('rte', 'It is gone; what it took stays.')]
+export const routeConfirmationsAnswers: AnswerShape[] = [
+  {
+    status: 202,
+    description: 'What came of each target.',
+    schema: z
+      .strictObject({
+        data: z.array(
+          z.strictObject({
+            email: z.string(),
+            status: z.enum(['pending', 'confirmed']),
+            sent: z.boolean().describe('A confirmation mail is on its way.'),
+            reason: z
+              .enum(['too_many', 'stopped', 'suppressed'])
+              .nullable()
+              .describe(
+                'Why none was sent to a pending target: enough for today, its owner stopped it, or suppressed.',
+              ),
+          }),
+        ),
+      })
+      .meta({ id: 'ForwardConfirmations' }),
+    example: { data: [{ email: 'ann@elsewhere.example', status: 'pending', sent: true, reason: null }] },
+  },
+]
 export const routeTestAnswers: AnswerShape[] = [
   {
     status: 200,

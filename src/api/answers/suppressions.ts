@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SUPPRESSION_REASONS } from '../../model/suppression.ts'
 import type { AnswerShape } from '../operation.ts'
-import { count, deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time } from './words.ts'
+import { count, deletedShape, EXAMPLE_TIME, exampleId, id, mode, pageShape, time } from './words.ts'
 
 /** What `/v1/suppressions` answers (contract §5); the record is made in routes/suppressions.ts. */
 
@@ -14,6 +14,7 @@ export const suppression = z
     message_id: id('msg').nullable().describe('The message that led to it.'),
     created_at: time,
     evidence: z.string().nullable().describe('What was said of it where it was imported from.'),
+    mode: mode.describe('`test`: made by a test key, holds for test messages only. Those of `live` hold for both.'),
   })
   .meta({ id: 'Suppression' })
 const example = {
@@ -24,6 +25,7 @@ const example = {
   message_id: null,
   created_at: EXAMPLE_TIME,
   evidence: null,
+  mode: 'live',
 }
 
 export const suppressionAnswers: AnswerShape[] = [

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AnswerShape } from '../operation.ts'
-import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time } from './words.ts'
+import { deletedShape, EXAMPLE_TIME, exampleId, id, mode, pageShape, time } from './words.ts'
 
 /** What `/v1/templates` answers (contract §5); the records are made in routes/templates.ts. */
 
@@ -8,7 +8,12 @@ const text = z.string().nullable()
 const version = z.int().min(1).describe('Counts up when the texts change.')
 const variables = z.array(z.string()).describe('Found in the texts, in the order of their first use.')
 const texts = { subject: text.describe('Null = each message brings its own.'), html: text, text }
-const head = { id: id('tpl'), alias: text.describe('Another name for it.'), name: z.string() }
+const head = {
+  id: id('tpl'),
+  alias: text.describe('Another name for it. Live and test templates have their aliases apart.'),
+  name: z.string(),
+  mode: mode.describe('`test`: made by a test key, for test messages only. Test messages may use live ones too.'),
+}
 const times = { created_at: time, updated_at: time }
 
 const template = z.strictObject({ ...head, ...texts, variables, version, ...times }).meta({ id: 'Template' })
@@ -21,7 +26,7 @@ const listedVersion = z
 
 const textsExample = { subject: 'Hello {{ name }}', html: '<p>Hello {{ name }}</p>', text: null }
 const { subject } = textsExample
-const headExample = { id: exampleId('tpl'), alias: 'welcome', name: 'Welcome' }
+const headExample = { id: exampleId('tpl'), alias: 'welcome', name: 'Welcome', mode: 'live' }
 const restExample = { variables: ['name'], version: 1, created_at: EXAMPLE_TIME, updated_at: EXAMPLE_TIME }
 const example = { ...headExample, ...textsExample, ...restExample }
 

@@ -87,7 +87,8 @@ const PARAMETERS = {
   Prefer: {
     name: 'Prefer',
     in: 'header',
-    description: '`wait=N`: answer when every recipient is final, or after N seconds, at most 30 (RFC 7240).',
+    description:
+      '`wait=N`: answer when every recipient is final, or after N seconds, at most 30 (RFC 7240). Ignored, with 202 and no `Preference-Applied`, for requests of more than 8 MiB and past 50 waiting requests of a key or 100 of an organization.',
     ...text,
     example: 'wait=10',
   },

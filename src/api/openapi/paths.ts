@@ -2,6 +2,7 @@ import type { RefusalReason } from '../../model/refusal.ts'
 import { MEANING } from '../answers/error.ts'
 import { exampleId } from '../answers/words.ts'
 import type { AnswerShape, Operation } from '../operation.ts'
+import { accessOf, accessWords } from '../permission-table.ts'
 import { refusalsOf } from './refusals.ts'
 import type { Json, Schemas } from './schemas.ts'
 import { tagOf } from './tags.ts'
@@ -25,7 +26,7 @@ async function operationOf(operation: Operation, isAlias: boolean, schemas: Sche
   const answers = (await operation.answers?.()) ?? []
   const description =
     typeof operation.description === 'function' ? await operation.description() : operation.description
-  const needs = forOperator ? FOR_OPERATOR : `Needs the permission \`${permission}\`.`
+  const needs = accessWords(accessOf(id) ?? { permission, testKey: 'no_records', reach: 'organization' })
   return {
     operationId: isAlias ? `${id}_alias` : id,
     tags: [tagOf(operation)],
@@ -38,8 +39,6 @@ async function operationOf(operation: Operation, isAlias: boolean, schemas: Sche
     responses: { ...successes(operation, answers, schemas), ...refusals(operation) },
   }
 }
-
-const FOR_OPERATOR = 'Only for the `operator` of this server, signed in to the dashboard.'
 
 function pathParameters({ path }: Operation): Json[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({

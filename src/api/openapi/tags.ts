@@ -24,7 +24,7 @@ const RESOURCES: { name: string; description: string; words: string[] }[] = [
   {
     name: 'Operator',
     description: 'Whoever runs this server.',
-    words: ['organizations', 'plans', 'sessions', 'queues', 'health-checks', 'configuration'],
+    words: ['organizations', 'plans', 'sessions', 'queues', 'health-checks', 'configuration', 'blocked-links'],
   },
   { name: 'Plan', description: 'What the plan allows and what is used of it.', words: ['usage', 'billing'] },
 ]

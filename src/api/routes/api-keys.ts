@@ -1,18 +1,39 @@
 import { z } from 'zod'
-import { type ApiKey, mayGrant, PERMISSIONS } from '../../model/api-key.ts'
+import { type ApiKey, MAX_KEY_NETWORKS, PERMISSIONS } from '../../model/api-key.ts'
 import { iso } from '../../model/event.ts'
+import { withinLimit } from '../../model/limits.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { MintId } from '../../platform/ids.ts'
+import { canonicalNetwork } from '../../platform/ip.ts'
 import type { Random } from '../../platform/random.ts'
 import type { Store } from '../../storage/store.ts'
 import { deleted } from '../answer.ts'
 import { exampleId } from '../answers/words.ts'
 import { hashKeyValue, keyPrefix, mintKeyValue } from '../auth.ts'
 import { requireOwned } from '../errors.ts'
+import { grantFaults, type Rights } from '../grants.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
+import { isOperator } from '../operator.ts'
 import { pageAnswer, recordsRequest } from '../page.ts'
 import { graceMinutes, isoTime, label, recordsQuery } from '../schema.ts'
+import { filteredPage, isWithin, requireWithin, scopeOf } from '../scope.ts'
 
+const allowedNetworks = z
+  .array(
+    z.string().transform((text, context) => {
+      const network = text.length > 64 ? null : canonicalNetwork(text)
+      if (network !== null) return network
+      context.addIssue({ code: 'custom', message: 'must be an address or a network such as 203.0.113.0/24' })
+      return z.NEVER
+    }),
+  )
+  .min(1)
+  .max(MAX_KEY_NETWORKS)
+  .transform((networks) => [...new Set(networks)])
+  .nullish()
+  .describe(
+    'CIDR networks or single addresses, IPv4 and IPv6; the key is 401 from anywhere else. `::/0` covers IPv6 only. Absent or null: from anywhere.',
+  )
 const createBody = z.strictObject({
   name: label(100),
   domain_id: z.string().describe('The domain that it sends from.'),
@@ -20,20 +41,31 @@ const createBody = z.strictObject({
     .array(z.enum(PERMISSIONS))
     .min(1)
     .refine((list) => new Set(list).size === list.length, 'must not name a permission twice'),
-  mode: z.enum(['live', 'test']).default('live').describe('`test`: a sandbox key.'),
-  expires_at: isoTime.nullish().describe('When it ends by itself.'),
+  mode: z.enum(['live', 'test']).default('live').describe('`test`: a sandbox key. A test key makes only such.'),
+  expires_at: isoTime
+    .nullish()
+    .describe('When it ends by itself. A key that expires must give one, not later than its own.'),
+  allowed_networks: allowedNetworks,
 })
+const updateBody = z.strictObject({ name: label(100).optional(), allowed_networks: allowedNetworks })
 const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
 
-/** `/v1/api-keys`: keys of the organization, whichever domain the asking key is bound to (contract §2). */
+/** `/v1/api-keys`: keys of the organization, as far as the asking key reaches (contract §2 and §7). Making, changing,
+ *  rotating and revoking one takes the right to grant all that it holds. */
 export function apiKeyOperations(deps: {
   store: Pick<Store, 'apiKeys' | 'domains'>
   random: Random
   mintId: MintId
 }): Operation[] {
   const { store, random, mintId } = deps
-  const load = async ({ params, organizationId }: Call) =>
-    requireOwned(await store.apiKeys.get(params.key_id!), organizationId, 'API key')
+  const load = async ({ params, key }: Call) =>
+    requireWithin(await store.apiKeys.get(params.key_id!), scopeOf(key), 'API key')
+  /** The key in the path, when whoever asks could have made it. */
+  const loadGrantable = async (call: Call) => {
+    const key = await load(call)
+    requireGrant(call.key, key)
+    return key
+  }
   const domainNameOf = async (key: ApiKey) => (await store.domains.get(key.domainId))?.name ?? null
 
   return [
@@ -41,11 +73,11 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_create',
       method: 'POST',
       path: '/v1/api-keys',
-      permission: 'manage',
       summary: 'Create an API key; its value is shown this once',
       description:
-        'A key grants only what it holds itself; with `manage` also `send` and `read`. Only a hash of the value is kept.',
+        'A key grants only what it holds itself, and with `manage` also `send` and `read`; without `admin` only for its own domain. A test key makes test keys, a key that expires none that lasts longer, and a key of some networks none of others. Only a hash of the value is kept.',
       answers: async () => (await import('../answers/api-keys.ts')).apiKeyCreatedAnswers,
+      refusals: ['quota_exceeded'],
       example: { name: 'shop', domain_id: exampleId('dom'), permissions: ['send'], mode: 'live' },
       body: createBody,
       idempotent: true,
@@ -57,25 +89,29 @@ export function apiKeyOperations(deps: {
         const domain = await store.domains.get(body.domain_id)
         if (domain === null) throw invalid([{ field: 'domain_id', message: 'domain_id names no domain' }])
         requireOwned(domain, organizationId, 'domain')
-        requireGrant(asking, body.permissions)
+        const rights: Rights = {
+          domainId: domain.id,
+          mode: body.mode,
+          permissions: body.permissions,
+          expiresAt: body.expires_at ?? null,
+          allowedNetworks: body.allowed_networks ?? null,
+        }
+        requireGrant(asking, rights, 'body')
 
         const value = mintKeyValue(body.mode, random)
         const key: ApiKey = {
           id: mintId('key'),
           organizationId,
-          domainId: domain.id,
+          ...rights,
           name: body.name,
-          mode: body.mode,
-          permissions: body.permissions,
           prefix: keyPrefix(value),
           createdAt: now,
           lastUsedAt: null,
-          expiresAt: body.expires_at ?? null,
           revokedAt: null,
           rotatedTo: null,
         }
         const answer = { status: 201, body: { ...toWire(key, domain.name), key: value } }
-        await store.apiKeys.create(key, hashKeyValue(value), remember(answer))
+        withinLimit(await store.apiKeys.create(key, hashKeyValue(value), remember(answer)), now)
         return answer
       },
     }),
@@ -83,12 +119,13 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_list',
       method: 'GET',
       path: '/v1/api-keys',
-      permission: 'manage',
       summary: 'List API keys, newest first',
       answers: async () => (await import('../answers/api-keys.ts')).apiKeyListAnswers,
       query: recordsQuery,
-      async handle({ organizationId, query }) {
-        const page = await store.apiKeys.list(organizationId, recordsRequest(query))
+      async handle({ key: asking, organizationId, query }) {
+        const scope = scopeOf(asking)
+        const list = (page: ReturnType<typeof recordsRequest>) => store.apiKeys.list(organizationId, page)
+        const page = await filteredPage(list, recordsRequest(query), (key) => isWithin(scope, key))
         const names = new Map<string, string | null>()
         for (const key of page.records) {
           if (!names.has(key.domainId)) names.set(key.domainId, await domainNameOf(key))
@@ -100,20 +137,40 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_get',
       method: 'GET',
       path: '/v1/api-keys/:key_id',
-      permission: 'manage',
       summary: 'Read one API key',
       answers: async () => (await import('../answers/api-keys.ts')).apiKeyAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource, await domainNameOf(resource)) }),
     }),
     operation({
+      id: 'api_keys_update',
+      method: 'PATCH',
+      path: '/v1/api-keys/:key_id',
+      summary: 'Rename an API key, or change the networks that it may be used from',
+      description: 'What is not given stays as it is; null lifts the limit to networks.',
+      answers: async () => (await import('../answers/api-keys.ts')).apiKeyAnswers,
+      example: { allowed_networks: ['203.0.113.0/24', '2001:db8::/48'] },
+      body: updateBody,
+      load: loadGrantable,
+      async handle({ key: asking, resource, body }) {
+        const { name, allowed_networks: networks } = body
+        const change = {
+          ...(name === undefined ? {} : { name }),
+          ...(networks === undefined ? {} : { allowedNetworks: networks }),
+        }
+        requireGrant(asking, { ...resource, ...change }, 'body')
+        const key = (await store.apiKeys.update(resource.id, change)) ?? resource
+        return { status: 200, body: toWire(key, await domainNameOf(key)) }
+      },
+    }),
+    operation({
       id: 'api_keys_revoke',
       method: 'DELETE',
       path: '/v1/api-keys/:key_id',
-      permission: 'manage',
       summary: 'Revoke an API key at once; its record stays',
+      description: 'Takes the right to grant all that the key holds: `manage` cannot revoke an `admin` key.',
       answers: async () => (await import('../answers/api-keys.ts')).apiKeyRevokedAnswers,
-      load,
+      load: loadGrantable,
       async handle({ resource, now }) {
         await store.apiKeys.revoke(resource.id, now)
         return deleted(resource.id)
@@ -123,21 +180,18 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_rotate',
       method: 'POST',
       path: '/v1/api-keys/:key_id/rotate',
-      permission: 'manage',
       summary: 'Replace an API key by a new one; both work until the grace period ends',
       description:
-        'A key that is expired, revoked or already rotated cannot be. When the grace period ends the old key is 401.',
+        'A key that is expired, revoked or already rotated cannot be. When the grace period ends the old key is 401. The new key has the mode, end and networks of the old one. Takes the right to grant all that the key holds.',
       answers: async () => (await import('../answers/api-keys.ts')).apiKeyRotatedAnswers,
-      refusals: ['invalid_state'],
+      refusals: ['invalid_state', 'quota_exceeded'],
       example: { grace_period_minutes: 60 },
       body: rotateBody,
       bodyOptional: true,
       idempotent: true,
       secretAnswer: true,
-      load,
-      async handle({ key: asking, resource: old, now, body, remember }) {
-        // The answer shows a key with these permissions, so this is a grant like any other.
-        requireGrant(asking, old.permissions)
+      load: loadGrantable, // the answer shows a key with these rights
+      async handle({ resource: old, now, body, remember }) {
         const graceEndsAt = now + body.grace_period_minutes * 60_000
         const oldExpiresAt = Math.min(old.expiresAt ?? graceEndsAt, graceEndsAt)
         const value = mintKeyValue(old.mode, random)
@@ -153,7 +207,8 @@ export function apiKeyOperations(deps: {
         const previous = { id: old.id, expires_at: iso(oldExpiresAt) }
         const answer = { status: 201, body: { ...toWire(fresh, await domainNameOf(old)), key: value, previous } }
         const secretHash = hashKeyValue(value)
-        const result = await store.apiKeys.rotate(old.id, fresh, secretHash, oldExpiresAt, now, remember(answer))
+        const rotated = store.apiKeys.rotate(old.id, fresh, secretHash, oldExpiresAt, now, remember(answer))
+        const result = withinLimit(await rotated, now)
         if (result === 'rotated') return answer
         throw new Refusal('invalid_state', 'this key is expired, revoked or already rotated')
       },
@@ -161,13 +216,14 @@ export function apiKeyOperations(deps: {
   ]
 }
 
-function requireGrant(asking: ApiKey, permissions: ApiKey['permissions']): void {
-  const missing = permissions.filter((permission) => !mayGrant(asking.permissions, permission))
-  if (missing.length === 0) return
-  throw new Refusal('forbidden', `this key may not grant ${missing.join(', ')}`, {
-    field: 'permissions',
-    details: { held: asking.permissions, not_grantable: missing },
-  })
+/** Throws 403 unless the asking key may grant these rights; `field` of the refusal only where they stand in the body. */
+function requireGrant(asking: ApiKey, rights: Rights, where: 'body' | 'path' = 'path'): void {
+  const faults = isOperator(asking) ? [] : grantFaults(asking, rights)
+  const first = faults[0]
+  if (first === undefined) return
+  const details = { held: asking.permissions, not_grantable: faults.map(({ field }) => field) }
+  const message = faults.map((fault) => fault.message).join('; ')
+  throw new Refusal('forbidden', message, { ...(where === 'body' && { field: first.field }), details })
 }
 
 function toWire(key: ApiKey, domain: string | null) {
@@ -185,5 +241,6 @@ function toWire(key: ApiKey, domain: string | null) {
     expires_at: time(key.expiresAt),
     revoked_at: time(key.revokedAt),
     rotated_to: key.rotatedTo,
+    allowed_networks: key.allowedNetworks,
   }
 }

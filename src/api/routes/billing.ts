@@ -1,34 +1,58 @@
 import { z } from 'zod'
+import type { ApiKey } from '../../model/api-key.ts'
 import { iso } from '../../model/event.ts'
+import { dayOf, monthOf, nextDay, nextMonth } from '../../model/limits.ts'
 import type { Organization, Plan } from '../../model/organization.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
-import { monthOf, nextMonth } from '../../submission/volume.ts'
 import { type Operation, operation } from '../operation.ts'
+import { scopeOf } from '../scope.ts'
+import { planRecord } from './plan-record.ts'
 
 const patchBody = z.strictObject({ plan: z.string() })
 
 /** `/v1/usage` and `/v1/billing`: what the plan allows and what is used of it (contract §2). `selfService` names the
  *  plans that an organization may choose by itself. */
 export function billingOperations(deps: {
-  store: Pick<Store, 'organizations' | 'messages' | 'domains'>
+  store: Pick<
+    Store,
+    'organizations' | 'messages' | 'domains' | 'usage' | 'webhooks' | 'inboundRoutes' | 'templates' | 'apiKeys'
+  >
   plans: (name: string) => Plan | undefined
   selfService: readonly string[]
 }): Operation[] {
   const { store, plans, selfService } = deps
 
-  const usageOf = async ({ id, plan }: Organization, now: number) => {
+  /** A test key is told nothing of live mail: its number is 0 there. */
+  const usageOf = async ({ id, plan }: Organization, now: number, key: ApiKey) => {
     const month = monthOf(now)
-    const [messages, domains] = await Promise.all([store.messages.volume(id, month), store.domains.count(id)])
-    const usage = { month, messages, domains, resets_at: iso(nextMonth(now)) }
+    const counted = await store.usage.of(id, now)
+    const isTest = scopeOf(key).mode === 'test'
+    const usage = {
+      month,
+      messages: isTest ? 0 : await store.messages.volume(id, month),
+      test_messages: counted.testMessages,
+      domains: await store.domains.count(id),
+      webhooks: await store.webhooks.count(id),
+      inbound_routes: await store.inboundRoutes.count(id),
+      templates: await store.templates.count(id),
+      api_keys: await store.apiKeys.count(id, now),
+      scheduled_messages: isTest ? 0 : counted.scheduledMessages,
+      stored_bytes: isTest ? 0 : counted.storedBytes,
+      suppressions: isTest ? 0 : counted.suppressions,
+      resets_at: iso(nextMonth(now)),
+      day: dayOf(now),
+      forwards: isTest ? 0 : counted.forwards,
+      day_resets_at: iso(nextDay(now)),
+    }
     return { organization_id: id, plan, limits: limitsOf(plans(plan)), usage }
   }
-  const billingOf = async (organization: Organization, now: number) => {
+  const billingOf = async (organization: Organization, now: number, key: ApiKey) => {
     const present = monthOf(now)
     const months = await store.messages.volumes(organization.id)
-    const past = months.filter(({ month }) => month < present)
+    const past = months.filter(({ month }) => month < present && scopeOf(key).mode === null)
     return {
-      ...(await usageOf(organization, now)),
+      ...(await usageOf(organization, now, key)),
       past_months: past.map(({ month, accepted }) => ({ month, messages: accepted })),
       self_service_plans: selfService.map((name) => ({ plan: name, limits: limitsOf(plans(name)) })),
     }
@@ -41,43 +65,40 @@ export function billingOperations(deps: {
       id: 'usage_get',
       method: 'GET',
       path: '/v1/usage',
-      permission: 'read',
       summary: 'The plan, its limits (-1 = unlimited), and what is used of them this month',
       answers: async () => (await import('../answers/plan.ts')).usageAnswers,
-      handle: async ({ organizationId, now }) => ({
+      handle: async ({ key, organizationId, now }) => ({
         status: 200,
-        body: await usageOf(await organizationOf(organizationId), now),
+        body: await usageOf(await organizationOf(organizationId), now, key),
       }),
     }),
     operation({
       id: 'billing_get',
       method: 'GET',
       path: '/v1/billing',
-      permission: 'admin',
       summary: 'The same with every past month, newest first, and the plans you may change to',
       answers: async () => (await import('../answers/plan.ts')).billingAnswers,
-      handle: async ({ organizationId, now }) => ({
+      handle: async ({ key, organizationId, now }) => ({
         status: 200,
-        body: await billingOf(await organizationOf(organizationId), now),
+        body: await billingOf(await organizationOf(organizationId), now, key),
       }),
     }),
     operation({
       id: 'billing_update',
       method: 'PATCH',
       path: '/v1/billing',
-      permission: 'admin',
       summary: 'Change the plan, where the operator allows it; a plan of fewer days removes what it does not keep',
       answers: async () => (await import('../answers/plan.ts')).billingAnswers,
       example: { plan: 'starter' },
       body: patchBody,
-      async handle({ organizationId, now, body }) {
+      async handle({ key, organizationId, now, body }) {
         if (plans(body.plan) === undefined) throw invalid([{ field: 'plan', message: 'plan names no plan' }])
         if (!selfService.includes(body.plan)) {
           throw new Refusal('forbidden', 'only the operator of this server changes to that plan', { field: 'plan' })
         }
         const organization = await organizationOf(organizationId)
         if (organization.plan !== body.plan) await store.organizations.setPlan(organizationId, body.plan)
-        return { status: 200, body: await billingOf({ ...organization, plan: body.plan }, now) }
+        return { status: 200, body: await billingOf({ ...organization, plan: body.plan }, now, key) }
       },
     }),
   ]
@@ -85,11 +106,5 @@ export function billingOperations(deps: {
 
 /** Null when the plan is no longer configured. */
 function limitsOf(plan: Plan | undefined) {
-  if (plan === undefined) return null
-  return {
-    requests_per_minute: plan.requestsPerMinute,
-    messages_per_month: plan.messagesPerMonth,
-    domains: plan.domains,
-    retention_days: plan.retentionDays,
-  }
+  return plan === undefined ? null : planRecord(plan)
 }

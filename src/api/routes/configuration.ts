@@ -1,6 +1,7 @@
 import type { Setting } from '../../config.ts'
 import type { Plan } from '../../model/organization.ts'
 import { type Operation, operation } from '../operation.ts'
+import { planRecord } from './plan-record.ts'
 
 /** `/v1/configuration` and `/v1/plans`: what the config file says, for the operator to read. */
 export function configurationOperations(deps: {
@@ -12,8 +13,6 @@ export function configurationOperations(deps: {
       id: 'configuration_get',
       method: 'GET',
       path: '/v1/configuration',
-      permission: 'admin',
-      forOperator: true,
       summary: 'Every key of the config as it is in effect, and where that comes from; secrets are not shown',
       answers: async () => (await import('../answers/configuration.ts')).configurationAnswers,
       handle: async () => ({
@@ -27,8 +26,6 @@ export function configurationOperations(deps: {
       id: 'plans_list',
       method: 'GET',
       path: '/v1/plans',
-      permission: 'admin',
-      forOperator: true,
       summary: 'The plans that the config names, with their limits',
       answers: async () => (await import('../answers/configuration.ts')).planListAnswers,
       handle: async () => ({
@@ -36,10 +33,7 @@ export function configurationOperations(deps: {
         body: {
           data: Object.entries(deps.plans).map(([plan, limits]) => ({
             plan,
-            requests_per_minute: limits.requestsPerMinute,
-            messages_per_month: limits.messagesPerMonth,
-            domains: limits.domains,
-            retention_days: limits.retentionDays,
+            ...planRecord(limits),
           })),
         },
       }),

@@ -2,11 +2,15 @@ import { z } from 'zod'
 import { mintDkimKeys, newDomain } from '../../domains/keys.ts'
 import type { OwnMtaSts } from '../../domains/mta-sts.ts'
 import { checkDomainName } from '../../domains/name.ts'
+import { ownershipDetail } from '../../domains/ownership.ts'
 import { dnsRecords, findingOf } from '../../domains/records.ts'
+import { isServerName } from '../../domains/server-names.ts'
 import { verifyDomain } from '../../domains/verify.ts'
 import { toALabel } from '../../mail/address.ts'
-import type { Domain } from '../../model/domain.ts'
+import { type DkimKeyRecord, type Domain, isOwned } from '../../model/domain.ts'
+import { mtaStsHost } from '../../model/domain-names.ts'
 import { iso } from '../../model/event.ts'
+import { limitRefusal } from '../../model/limits.ts'
 import { type Plan, UNLIMITED } from '../../model/organization.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { MintId } from '../../platform/ids.ts'
@@ -16,8 +20,10 @@ import type { Store } from '../../storage/store.ts'
 import { deleted } from '../answer.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
+import { isOperator } from '../operator.ts'
 import { pageAnswer, recordsRequest } from '../page.ts'
 import { recordsQuery } from '../schema.ts'
+import { requireWithin, scopeOf } from '../scope.ts'
 
 const tracking = z
   .strictObject({
@@ -35,9 +41,14 @@ const createBody = z.strictObject({
     return z.NEVER
   }),
   tracking,
+  server_name: z
+    .boolean()
+    .optional()
+    .describe('True where the operator adds a name of this server itself, to receive mail for its postmaster.'),
 })
 const patchBody = z.strictObject({ tracking })
 const noBody = z.strictObject({})
+const MOST_CLAIMS = 100 // of one name, whose selectors are compared
 const LIMIT_WITHOUT_PLAN = 1 // a plan that is no longer configured: the document's smallest
 
 /** `/v1/domains`: what may stand in From, and what has to be published for it (contract §5). `resolver` should not
@@ -49,12 +60,24 @@ export function domainOperations(deps: {
   plans: (name: string) => Plan | undefined
   resolver: Resolver
   hostname: string
+  /** As domains/server-names.ts gives them. */
+  serverNames: readonly string[]
+  /** Config `sending.require_verified_domain`: where it is false, a claim counts as proved. */
+  requireVerified: boolean
   /** The MTA-STS policy that is published here, if one is. */
   mtaSts?: OwnMtaSts | null
 }): Operation[] {
-  const { store, random, mintId, resolver, hostname, mtaSts = null } = deps
+  const { store, random, mintId, resolver, hostname, serverNames, requireVerified, mtaSts = null } = deps
   const load = async ({ params, organizationId }: Call) =>
     requireOwned(await store.domains.get(params.domain_id!), organizationId, 'domain')
+  /** Changing a domain takes its own key or `admin`; one that was never verified has no mail yet, and is anybody's who
+   *  manages the organization. */
+  const loadChanged = async (call: Call) => {
+    const domain = await load(call)
+    const isInUse = domain.verifiedAt !== null || isOwned(domain, requireVerified)
+    if (isInUse) requireWithin({ ...domain, domainId: domain.id }, scopeOf(call.key), 'domain')
+    return domain
+  }
   const answerOf = (domain: Domain, status = 200) => ({ status, body: toWire(domain, hostname, mtaSts) })
   const reread = async (domain: Domain) => answerOf((await store.domains.get(domain.id)) ?? domain)
 
@@ -63,33 +86,33 @@ export function domainOperations(deps: {
       id: 'domains_create',
       method: 'POST',
       path: '/v1/domains',
-      permission: 'manage',
       summary: 'Add a sending domain; the answer says which DNS records to publish',
       description:
-        'Two DKIM keys are made, RSA-2048 and Ed25519, and both sign. Live mail goes out once the DKIM records are seen in DNS. A name that exists is 409, whoever has it.',
+        'Two DKIM keys are made, RSA-2048 and Ed25519, and both sign. The domain is `pending` until DNS has its DKIM records or its ownership record; until then it receives, forwards and tracks nothing and sends only test mail. Live mail needs the DKIM records. 409: the organization has the name already, another organization has proved it, or it is a name of this server or a host of another domain.',
       answers: async () => (await import('../answers/domains.ts')).domainCreatedAnswers,
       refusals: ['quota_exceeded'],
       example: { name: 'news.example.com' },
       body: createBody,
       idempotent: true,
-      async handle({ organizationId, now, body, remember }) {
+      async handle({ key, organizationId, now, body, remember }) {
+        const isOwnName = body.server_name === true
+        if (isOwnName && !isOperator(key)) throw onlyOperator()
         // Both before the keys are made, which is work; `create` looks once more.
-        if ((await store.domains.findByName(body.name)) !== null) throw taken()
-        const limit = await requireRoom(organizationId)
-        const keys = await mintDkimKeys('active', now, random)
-        const made = newDomain({ id: mintId('dom'), organizationId, name: body.name }, now, keys)
-        const domain = { ...made, tracking: { ...made.tracking, ...trackingChange(body.tracking, made) } }
+        const planned = newDomain({ id: mintId('dom'), organizationId, name: body.name }, now, [])
+        const tracking = { ...planned.tracking, ...trackingChange(body.tracking, planned) }
+        await requireFree({ ...planned, tracking }, isOwnName)
+        const limit = await requireRoom(organizationId, now)
+        const domain = { ...planned, tracking, dkim: await keysFor(body.name, now) }
         const answer = answerOf(domain, 201)
         const result = await store.domains.create(domain, limit, remember(answer))
         if (result === 'created') return answer
-        throw result === 'conflict' ? taken() : full(limit, await store.domains.count(organizationId))
+        throw result === 'conflict' ? taken() : full(limit, await store.domains.count(organizationId), now)
       },
     }),
     operation({
       id: 'domains_list',
       method: 'GET',
       path: '/v1/domains',
-      permission: 'manage',
       summary: 'List sending domains, newest first',
       answers: async () => (await import('../answers/domains.ts')).domainListAnswers,
       query: recordsQuery,
@@ -102,7 +125,6 @@ export function domainOperations(deps: {
       id: 'domains_get',
       method: 'GET',
       path: '/v1/domains/:domain_id',
-      permission: 'manage',
       summary: 'Read one domain with its DNS records and what DNS last said of them',
       answers: async () => (await import('../answers/domains.ts')).domainAnswers,
       load,
@@ -112,16 +134,20 @@ export function domainOperations(deps: {
       id: 'domains_update',
       method: 'PATCH',
       path: '/v1/domains/:domain_id',
-      permission: 'manage',
       summary: 'Change what is tracked, and under which host',
       answers: async () => (await import('../answers/domains.ts')).domainAnswers,
       example: { tracking: { opens: true, host: 'links.example.com' } },
       body: patchBody,
-      load,
+      load: loadChanged,
       async handle({ resource, body }) {
         const change = trackingChange(body.tracking, resource)
         if (Object.keys(change).length === 0) return answerOf(resource)
-        await store.domains.setTracking(resource.id, { ...resource.tracking, ...change })
+        const tracking = { ...resource.tracking, ...change }
+        if (tracking.host !== resource.tracking.host && tracking.host !== null) {
+          await requireFree({ ...resource, tracking }, true, 'tracking.host')
+        }
+        const result = await store.domains.setTracking(resource.id, tracking)
+        if (result === 'conflict') throw taken('tracking.host')
         return reread(resource)
       },
     }),
@@ -129,7 +155,6 @@ export function domainOperations(deps: {
       id: 'domains_delete',
       method: 'DELETE',
       path: '/v1/domains/:domain_id',
-      permission: 'manage',
       summary: 'Remove a domain; its API keys are revoked',
       answers: async () => (await import('../answers/domains.ts')).domainDeletedAnswers,
       refusals: ['invalid_state'],
@@ -143,27 +168,40 @@ export function domainOperations(deps: {
       id: 'domains_verify',
       method: 'POST',
       path: '/v1/domains/:domain_id/verify',
-      permission: 'manage',
       summary: 'Ask DNS now whether the records are published',
-      description: 'Answers what was found; a domain that was verified stays so when DNS does not answer.',
+      description:
+        'Answers what was found. A verified domain stays so when DNS does not answer, and for seven days when its records are missing (`proof_missing_since`).',
       answers: async () => (await import('../answers/domains.ts')).domainAnswers,
       body: noBody,
       bodyOptional: true,
       load,
-      handle: async ({ resource, now }) =>
-        answerOf(await verifyDomain(resource, { domains: store.domains, resolver, hostname, mtaSts, now })),
+      async handle({ resource, now, requestId }) {
+        const audit = {
+          id: mintId('aud'),
+          organizationId: resource.organizationId,
+          at: now,
+          actor: { type: 'server' as const, id: 'server', name: 'server' },
+          resourceId: resource.id,
+          createdId: null,
+          fields: ['status'],
+          ipAddress: null,
+          outcome: 'done' as const,
+          requestId,
+        }
+        const us = { domains: store.domains, resolver, hostname, mtaSts, now, audit }
+        return answerOf(await verifyDomain(resource, us))
+      },
     }),
     operation({
       id: 'domains_rotate_dkim',
       method: 'POST',
       path: '/v1/domains/:domain_id/rotate-dkim',
-      permission: 'manage',
       summary: 'Make two new DKIM keys; they sign once their records are seen, then the old ones retire',
       answers: async () => (await import('../answers/domains.ts')).domainAnswers,
       refusals: ['invalid_state'],
       body: noBody,
       bodyOptional: true,
-      load,
+      load: loadChanged,
       async handle({ resource, now }) {
         if (resource.dkim.some((key) => key.state === 'pending')) {
           throw new Refusal('invalid_state', 'a rotation is under way: publish its records and verify the domain')
@@ -174,26 +212,55 @@ export function domainOperations(deps: {
     }),
   ]
 
+  /** 409 for a name or a host of it that is the server's or another domain's. */
+  async function requireFree(domain: Domain, isOwnName: boolean, field = 'name'): Promise<void> {
+    if (isServerName(domain, serverNames, isOwnName)) throw serverName(field)
+    if (await store.domains.clashes(domain, !requireVerified)) throw taken(field)
+  }
+
+  /** New keys under selectors that no other claim of the name has. */
+  async function keysFor(name: string, now: number): Promise<DkimKeyRecord[]> {
+    const claims = await store.domains.claimsOf(name, MOST_CLAIMS)
+    const used = new Set(claims.flatMap(({ dkim }) => dkim.map(({ selector }) => selector)))
+    let keys = await mintDkimKeys('active', now, random)
+    for (let turn = 0; turn < 3 && keys.some(({ selector }) => used.has(selector)); turn++) {
+      keys = await mintDkimKeys('active', now, random)
+    }
+    return keys
+  }
+
   /** The plan's limit, or 422 when it is reached. */
-  async function requireRoom(organizationId: string): Promise<number> {
+  async function requireRoom(organizationId: string, now: number): Promise<number> {
     const organization = await store.organizations.get(organizationId)
     const plan = organization === null ? undefined : deps.plans(organization.plan)
     const limit = plan?.domains ?? LIMIT_WITHOUT_PLAN
     if (limit === UNLIMITED) return limit
     const used = await store.domains.count(organizationId)
-    if (used >= limit) throw full(limit, used)
+    if (used >= limit) throw full(limit, used, now)
     return limit
   }
 }
 
 /** The same words whoever has the name, so that nobody learns who uses this server. */
-function taken(): Refusal {
-  return new Refusal('conflict', 'this domain already exists', { field: 'name' })
+function taken(field = 'name'): Refusal {
+  const message = field === 'name' ? 'this domain already exists' : 'this host already belongs to a domain here'
+  return new Refusal('conflict', message, { field })
 }
 
-function full(limit: number, used: number): Refusal {
-  const details = { limit, used, resets_at: null } // unlike a month's volume, it never starts anew
-  return new Refusal('quota_exceeded', `this plan allows ${limit} domains`, { details })
+function serverName(field: string): Refusal {
+  const message =
+    'this is a name of the server itself, or one that it needs; its operator can add it with `server_name`'
+  return new Refusal('conflict', message, { field, details: { reason: 'server_name' } })
+}
+
+function onlyOperator(): Refusal {
+  return new Refusal('forbidden', 'only the operator of this server may add a name of the server', {
+    field: 'server_name',
+  })
+}
+
+function full(limit: number, used: number, now: number): Refusal {
+  return limitRefusal({ name: 'domains', limit, used }, now)
 }
 
 /** What was given of it, the host checked. */
@@ -204,9 +271,10 @@ function trackingChange(given: z.infer<typeof tracking>, domain: Domain): Partia
 
 /** A host under the domain, so that nobody can take a name of somebody else's. */
 function trackingHost(text: string, domain: Domain): string {
-  const host = toALabel(text)
-  if (host?.endsWith(`.${domain.name}`) && host !== domain.returnPathHost) return host
-  const message = `tracking.host must be a host under ${domain.name}, and not ${domain.returnPathHost}`
+  const host = toALabel(text.trim().replace(/\.$/, ''))
+  const used = [domain.returnPathHost, mtaStsHost(domain.name)]
+  if (host?.endsWith(`.${domain.name}`) && !used.includes(host)) return host
+  const message = `tracking.host must be a host under ${domain.name}, and not ${used.join(' or ')}`
   throw invalid([{ field: 'tracking.host', message }])
 }
 
@@ -216,6 +284,9 @@ function toWire(domain: Domain, hostname: string, mtaSts: OwnMtaSts | null) {
     id: domain.id,
     name: domain.name,
     status: domain.status,
+    detail: ownershipDetail(domain),
+    proved_by: domain.provedBy,
+    proof_missing_since: domain.status === 'verified' ? time(domain.missingSince) : null,
     created_at: iso(domain.createdAt),
     verified_at: time(domain.verifiedAt),
     last_checked_at: time(domain.lastCheckedAt),

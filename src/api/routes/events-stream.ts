@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Feed, Start } from '../../live/feed.ts'
 import { EVENT_TYPES, type EventType } from '../../model/event.ts'
-import { invalid } from '../../model/refusal.ts'
+import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
+import { narrowed, scopeOf } from '../scope.ts'
 import type { Streams } from '../streams.ts'
 import { requireOwnFilter } from './events-filter.ts'
 
@@ -57,7 +58,6 @@ export function eventStreamOperation(deps: {
     id: 'events_stream',
     method: 'GET',
     path: '/v1/events/stream',
-    permission: 'read',
     summary: 'Follow events as they happen (server-sent events)',
     description: DESCRIPTION,
     answers: async () => (await import('../answers/events.ts')).eventStreamAnswers,
@@ -66,13 +66,17 @@ export function eventStreamOperation(deps: {
     repeatable: ['types'],
     async handle(call) {
       const { organizationId, query, headers, key } = call
-      await requireOwnFilter({ ...query, after: lastSeen(headers) ?? query.after }, organizationId, store)
+      const scope = scopeOf(key)
+      await requireOwnFilter({ ...query, after: lastSeen(headers) ?? query.after }, scope, store)
+      const within = narrowed(query, scope)
+      if (within === null) throw new Refusal('not_found', 'a test key follows events of test mail only')
       const wanted = {
         organizationId,
         types: query.types ?? null,
         messageId: query.message_id ?? null,
+        ...within,
         domainId: query.domain_id ?? null,
-        mode: query.mode ?? null,
+        reach: scope.domainId,
       }
       const from = await startOf(call)
       const body = streams.open({
@@ -94,7 +98,7 @@ const OLDEST: Start = { id: null, place: 0 }
 const lastSeen = (headers: Headers) => headers.get('last-event-id')?.trim() || null
 
 /** Nobody in between keeps it, or waits until it has more (nginx). */
-const STREAM_HEADERS = { 'cache-control': 'no-store', 'x-accel-buffering': 'no' }
+const STREAM_HEADERS = { 'x-accel-buffering': 'no' }
 
 const DESCRIPTION = `Each event comes once it is on the disk: \`id\` is its id, \`event\` its type, \`data\` the envelope that webhooks get, byte for byte. Without \`after\` it begins now. An \`id\` alone, at the beginning and from time to time, says how far the stream has come. Come back with \`Last-Event-ID\`, the last id you saw, and nothing is missed and nothing comes twice; a browser's EventSource does so by itself, but cannot send a key, so use \`fetch\`.
 

@@ -3,10 +3,10 @@ import type { Feed } from '../../live/feed.ts'
 import { EVENT_TYPES, type Event } from '../../model/event.ts'
 import { invalid } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
-import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
 import { feedAnswer, feedCursor, pageAnswer, pageRequest } from '../page.ts'
 import { pageFields, timeFields, timeRange } from '../schema.ts'
+import { NO_RECORDS, narrowed, requireWithin, scopeOf } from '../scope.ts'
 import type { Streams } from '../streams.ts'
 import { requireOwnFilter } from './events-filter.ts'
 import { eventStreamOperation } from './events-stream.ts'
@@ -37,21 +37,24 @@ export function eventOperations(deps: {
       id: 'events_list',
       method: 'GET',
       path: '/v1/events',
-      permission: 'read',
       summary: 'List events, newest first; with `after` oldest first and without gaps',
       description:
         'To catch up after an outage, give `after` the id of the last event you have seen and go on with `next_cursor` until `has_more` is false; nothing is left out and nothing comes twice.',
       answers: async () => (await import('../answers/events.ts')).eventListAnswers,
       refusals: ['not_found'],
       query: listQuery,
-      async handle({ organizationId, query }) {
-        await requireOwnFilter(query, organizationId, deps.store)
+      async handle({ key, organizationId, query }) {
+        const scope = scopeOf(key)
+        await requireOwnFilter(query, scope, deps.store)
+        const within = narrowed(query, scope)
+        if (within === null) return pageAnswer(NO_RECORDS, () => null)
         const filter = {
           organizationId,
           type: query.type ?? null,
           messageId: query.message_id ?? null,
+          ...within,
           domainId: query.domain_id ?? null,
-          mode: query.mode ?? null,
+          reach: scope.domainId,
           ...timeRange(query),
         }
         const from = feedStart(query)
@@ -66,11 +69,9 @@ export function eventOperations(deps: {
       id: 'events_get',
       method: 'GET',
       path: '/v1/events/:event_id',
-      permission: 'read',
       summary: 'Read one event',
       answers: async () => (await import('../answers/events.ts')).eventAnswers,
-      load: async ({ params, organizationId }) =>
-        requireOwned(await events.get(params.event_id!), organizationId, 'event'),
+      load: async ({ params, key }) => requireWithin(shared(await events.get(params.event_id!)), scopeOf(key), 'event'),
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
     }),
   ]
@@ -85,7 +86,12 @@ function feedStart(query: z.infer<typeof listQuery>): string | null | undefined 
   throw invalid([{ field: 'cursor', message: 'cursor belongs to a list without `after`' }])
 }
 
+/** An event that concerns no single domain is for every key of the organization. */
+function shared(event: Event | null) {
+  return event === null ? null : { ...event, domainId: event.domainId ?? undefined }
+}
+
 /** The envelope, as it is posted. */
-function toWire(event: Event): unknown {
+function toWire(event: Pick<Event, 'body'>): unknown {
   return JSON.parse(event.body)
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import type { ApiKey } from '../../model/api-key.ts'
 import type { Attempt, Delivery } from '../../model/delivery.ts'
 import { iso } from '../../model/event.ts'
-import { isFinal, type Message } from '../../model/message.ts'
+import { isFinal, type Message, type Mode } from '../../model/message.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import { explainAddress, explainDelivery, type Known, meaningOfText, tlsPolicyOn } from '../../outbound/explain.ts'
 import type { WayShown } from '../../outbound/way.ts'
@@ -9,6 +10,7 @@ import type { Store } from '../../storage/store.ts'
 import type { Standing } from '../../submission/standing.ts'
 import { type Operation, operation } from '../operation.ts'
 import { emailAddress } from '../schema.ts'
+import { type Scope, scopeOf } from '../scope.ts'
 import { isoOrNull, loadMessage } from './message-record.ts'
 import { suppressionRecord } from './suppressions.ts'
 
@@ -33,14 +35,16 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
     sender: { organizationId: string; domainId: string },
     way: Promise<WayShown> | null,
     now: number,
+    modes: readonly Mode[],
   ): Promise<Known> => {
-    const all = await store.suppressions.find(sender.organizationId, email)
+    const all = (await store.suppressions.find(sender.organizationId, email)).filter(({ mode }) => modes.includes(mode))
     const known = await way
     return {
       email,
       suppressions: all.filter(({ domainId }) => domainId === null || domainId === sender.domainId),
       way: known,
-      site: known === null ? null : stateOfSite(known.site),
+      // It comes of live mail, which a test key does not see.
+      site: known === null || !modes.includes('live') ? null : stateOfSite(known.site),
       settings,
       now,
     }
@@ -51,15 +55,18 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       id: 'explain_address',
       method: 'GET',
       path: '/v1/explain',
-      permission: 'read',
       summary: 'What would happen to a live mail to this address now, and why',
+      description:
+        'With a test key it rests on DNS and on suppressions of test keys alone. `site` is about all organizations of this server: of replies to others only the class is shown.',
       answers: async () => (await import('../answers/explain.ts')).addressExplainedAnswers,
       query: z.strictObject({ to: emailAddress }),
       async handle(call) {
         const { to } = call.query
+        const scope = scopeOf(call.key)
+        const isTest = scope.mode === 'test'
         const [facts, refusal] = await Promise.all([
-          known(to, call.key, wayTo(domainOf(to)), call.now),
-          standing(call.key, call.now),
+          known(to, call.key, wayTo(domainOf(to)), call.now, isTest ? ['test'] : ['live']),
+          isTest ? null : standing(call.key, call.now),
         ])
         const isWelcome = facts.suppressions.length === 0 && !(facts.way?.kind === 'nowhere' && facts.way.isFinal)
         const body = {
@@ -68,7 +75,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
           explanation: [...(refusal === null ? [] : [refusedNow(refusal)]), ...explainAddress(facts)],
           refused_with: refusal?.reason ?? null,
           ...asData(facts, false),
-          last_message: await lastMessage(to, call.organizationId),
+          last_message: await lastMessage(to, scope),
         }
         return { status: 200, body }
       },
@@ -77,11 +84,10 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       id: 'messages_explain',
       method: 'GET',
       path: '/v1/messages/:message_id/explain',
-      permission: 'read',
       summary: 'Why each recipient of a message is where it is, and what happens next',
       answers: async () => (await import('../answers/explain.ts')).messageExplainedAnswers,
       load: loadMessage(deps),
-      async handle({ resource: message, now }) {
+      async handle({ key, resource: message, now }) {
         const deliveries = await store.messages.deliveries(message.id)
         const attempts = await store.messages.attempts(message.id)
         // Recipients of one domain share its look-up.
@@ -91,7 +97,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
         const recipients = await Promise.all(
           deliveries.map(async (delivery) => {
             const way = open.includes(delivery) ? ways.get(domainOf(delivery.email))! : null
-            const facts = await known(delivery.email, message, way, now)
+            const facts = await known(delivery.email, message, way, now, modesOf(message, key))
             const last = attempts.findLast(({ email }) => email === delivery.email)?.attempt ?? null
             const words = recipientWords(delivery, message, last, facts)
             const waits = isHeld && !isFinal(delivery.status) && delivery.nextAttemptAt === null
@@ -103,8 +109,8 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
     }),
   ]
 
-  async function lastMessage(to: string, organizationId: string) {
-    const { records } = await store.messages.list({ ...ANY, organizationId, to }, { limit: 1, after: null })
+  async function lastMessage(to: string, scope: Scope) {
+    const { records } = await store.messages.list({ ...ANY, ...scope, to }, { limit: 1, after: null })
     const message = records[0]
     if (message === undefined) return null
     const deliveries = await store.messages.deliveries(message.id)
@@ -113,6 +119,12 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       ? null
       : { message_id: message.id, created_at: iso(message.createdAt), mode: message.mode, ...stateOf(delivery) }
   }
+}
+
+/** Whose suppressions count for a message, as far as the key sees them: test mail goes by those of both modes. */
+function modesOf({ mode }: Message, key: ApiKey): Mode[] {
+  if (mode === 'live') return ['live']
+  return scopeOf(key).mode === 'test' ? ['test'] : ['test', 'live']
 }
 
 const HELD =
@@ -180,7 +192,7 @@ function siteRecord(site: NonNullable<Known['site']>) {
     connections: site.limit,
     max_connections: site.maxLimit,
     lowered_at: isoOrNull(site.lowered?.at ?? null),
-    lowered_because: site.lowered?.reason ?? null,
+    lowered_because: site.lowered?.class ?? null,
     paused_until: isoOrNull(site.pausedUntil),
   }
 }

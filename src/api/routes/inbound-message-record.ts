@@ -21,6 +21,7 @@ export async function inboundStatus(
     case 'webhook':
       return (await store.inboundDeliveries.ofMessage(message.id))[0]?.status ?? 'failed'
     case 'forward': {
+      if (message.forwardedAs === null && message.notForwarded.length > 0) return 'stored'
       const outbound = message.forwardedAs === null ? null : await store.messages.get(message.forwardedAs)
       return outbound === null ? 'failed' : FORWARD_STATUS[outbound.status]
     }
@@ -63,6 +64,7 @@ export function inboundRecord(message: InboundMessage, status: InboundStatus) {
     arc_result: verdicts.arc,
     parse_error: message.parseError,
     forwarded_as: message.forwardedAs,
+    not_forwarded: message.notForwarded,
     created_at: iso(message.receivedAt),
   }
 }

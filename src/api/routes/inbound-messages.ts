@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { unpackParsed, unpackRaw } from '../../mail/inbound-content.ts'
 import type { InboundMessage } from '../../model/inbound-message.ts'
+import { FIXED_LIMITS } from '../../model/limits.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { MintId } from '../../platform/ids.ts'
 import type { InboundFilter, Store } from '../../storage/store.ts'
@@ -8,6 +9,7 @@ import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
 import { emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
+import { NO_RECORDS, narrowed, requireLive, scopeOf } from '../scope.ts'
 import { deliveryRecord, inboundContent, inboundRecord, inboundStatus } from './inbound-message-record.ts'
 import { rawAnswer } from './raw-mail.ts'
 
@@ -20,8 +22,8 @@ export interface InboundMessageDeps {
 
 /** `/v1/inbound-messages`: mail that routes took, what became of it, and posting it again (contract §5). */
 export function inboundMessageOperations({ store, mintId, wakeInbound }: InboundMessageDeps): Operation[] {
-  const load = async ({ params, organizationId }: Call) =>
-    requireOwned(await store.inbound.get(params.inbound_message_id!), organizationId, 'inbound message')
+  const load = async ({ params, key }: Call) =>
+    requireLive(await store.inbound.get(params.inbound_message_id!), scopeOf(key), 'inbound message')
   const record = async (message: InboundMessage) => inboundRecord(message, await inboundStatus(message, store))
 
   return [
@@ -29,14 +31,17 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       id: 'inbound_messages_list',
       method: 'GET',
       path: '/v1/inbound-messages',
-      permission: 'read',
       summary: 'List mail that came in, newest first; `status` is that of what is owed to an endpoint',
       answers: async () => (await import('../answers/inbound-messages.ts')).inboundListAnswers,
       refusals: ['not_found'],
       query: listQuery,
-      async handle({ query, organizationId }) {
+      async handle({ query, organizationId, key }) {
         await requireOwnFilters(query, organizationId, store)
-        const page = await store.inbound.list(toFilter(query, organizationId), pageRequest(query))
+        const within = narrowed(query, scopeOf(key))
+        // All mail that comes in is live.
+        if (within === null || within.mode === 'test') return pageAnswer(NO_RECORDS, () => null)
+        const filter = { ...toFilter(query, organizationId), domainId: within.domainId }
+        const page = await store.inbound.list(filter, pageRequest(query))
         const records = await Promise.all(page.records.map(record))
         return pageAnswer({ records, hasMore: page.hasMore }, (each) => each)
       },
@@ -45,7 +50,6 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       id: 'inbound_messages_get',
       method: 'GET',
       path: '/v1/inbound-messages/:inbound_message_id',
-      permission: 'read',
       summary: 'Read one mail that came in, with its texts, headers and a list of its attachments',
       answers: async () => (await import('../answers/inbound-messages.ts')).inboundAnswers,
       load,
@@ -60,7 +64,6 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       id: 'inbound_messages_raw',
       method: 'GET',
       path: '/v1/inbound-messages/:inbound_message_id/raw',
-      permission: 'read',
       summary: 'Read the raw mail as it came, with our trace headers in front',
       answers: async () => (await import('../answers/inbound-messages.ts')).inboundRawAnswers,
       load,
@@ -75,7 +78,6 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       id: 'inbound_messages_deliveries',
       method: 'GET',
       path: '/v1/inbound-messages/:inbound_message_id/deliveries',
-      permission: 'read',
       summary: 'List the deliveries of a mail to its endpoint with their attempts, newest first',
       answers: async () => (await import('../answers/inbound-messages.ts')).inboundDeliveriesAnswers,
       load,
@@ -89,7 +91,6 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       id: 'inbound_messages_redeliver',
       method: 'POST',
       path: '/v1/inbound-messages/:inbound_message_id/redeliver',
-      permission: 'manage',
       summary: 'Post a mail to its endpoint once more: a new delivery with five attempts',
       answers: async () => (await import('../answers/inbound-messages.ts')).redeliverAnswers,
       refusals: ['invalid_state'],
@@ -100,8 +101,11 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       async handle({ resource, now }) {
         await requireRedeliverable(resource)
         const id = mintId('whd')
-        if ((await store.inboundDeliveries.redeliver(resource.id, id, now)) === 'under_way') {
-          throw new Refusal('invalid_state', 'a delivery of this mail is still pending')
+        const result = await store.inboundDeliveries.redeliver(resource.id, id, now)
+        if (result === 'under_way') throw new Refusal('invalid_state', 'a delivery of this mail is still pending')
+        if (result === 'limit') {
+          const { redeliveries } = FIXED_LIMITS
+          throw new Refusal('invalid_state', `this mail was queued ${redeliveries} times, which is the most`)
         }
         wakeInbound()
         const deliveries = await store.inboundDeliveries.ofMessage(resource.id)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { parseMailbox, toALabel } from '../../mail/address.ts'
+import type { ForwardTargetStatus } from '../../model/forward-target.ts'
 import {
   foldLocalPart,
   type InboundRoute,
@@ -29,17 +30,28 @@ export function domainOfMatch({ value }: RouteMatch): string | null {
 }
 
 /** Action → the part of its record: only what that kind of action has. */
-export function actionRecord(action: RouteAction): InboundRouteRecord['action'] {
+export function actionRecord(
+  action: RouteAction,
+  statusOf: (email: string) => ForwardTargetStatus,
+): InboundRouteRecord['action'] {
   switch (action.type) {
     case 'webhook': {
       const { url, includeAttachments } = action.config
       return { type: action.type, config: { url, include_attachments: includeAttachments } }
     }
     case 'forward':
-      return { type: action.type, config: { to: action.config.to } }
+      return {
+        type: action.type,
+        config: { to: action.config.to.map((email) => targetRecord(email, statusOf(email))) },
+      }
     case 'store':
       return { type: action.type, config: {} }
   }
+}
+
+/** One that stopped is pending for whoever looks: nothing is sent on to it. */
+function targetRecord(email: string, status: ForwardTargetStatus) {
+  return { email, status: status === 'confirmed' ? status : 'pending', is_stopped: status === 'stopped' }
 }
 
 export interface InboundRouteRecord {
@@ -80,8 +92,11 @@ const match = z.discriminatedUnion(
   oneOf('address, pattern, domain, catch_all'),
 )
 
+/** An address, or a target as the record shows it, so that what was read can be written back. */
+const forwardTarget = z.union([emailAddress, z.looseObject({ email: emailAddress }).transform(({ email }) => email)])
+
 const forwardTo = z
-  .union([emailAddress, z.array(emailAddress).min(1).max(10)])
+  .union([emailAddress, z.array(forwardTarget).min(1).max(10)])
   .transform((to) => [...new Map([to].flat().map((address) => [suppressionKey(address), address])).values()])
 
 function actionOf(checkUrl: (url: string) => string | null) {

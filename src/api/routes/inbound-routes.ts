@@ -1,43 +1,94 @@
 import { z } from 'zod'
 import { parseMailbox } from '../../mail/address.ts'
+import { isOwned } from '../../model/domain.ts'
 import { iso } from '../../model/event.ts'
+import type { ForwardTargetStatus } from '../../model/forward-target.ts'
 import { type InboundRoute, type RouteMatch, weighRoutes } from '../../model/inbound-route.ts'
-import { invalid } from '../../model/refusal.ts'
+import { withinLimit } from '../../model/limits.ts'
+import { invalid, Refusal } from '../../model/refusal.ts'
+import { suppressionKey } from '../../model/suppression.ts'
 import type { MintId } from '../../platform/ids.ts'
 import type { Random } from '../../platform/random.ts'
 import type { Store } from '../../storage/store.ts'
+import type { Forwarding, ForwardRoute } from '../../submission/forwarding.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
 import { deleted } from '../answer.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, recordsRequest } from '../page.ts'
 import { emailAddress, recordsQuery } from '../schema.ts'
+import {
+  filteredPage,
+  NO_RECORDS,
+  requireLive,
+  requireWithin,
+  type Scope,
+  scopeOf,
+  withoutOnlyDomain,
+} from '../scope.ts'
 import { actionRecord, domainOfMatch, routeFields } from './inbound-route-fields.ts'
 
 export interface InboundRouteDeps {
   store: Pick<Store, 'inboundRoutes' | 'domains'>
   random: Random
   mintId: MintId
-  /** Null when the URL may be stored, else why not (platform/fetch-public.ts checkWebhookUrl). */
+  /** Null when the URL may be stored, else why not (platform/webhook-url.ts checkWebhookUrl). */
   checkUrl: (url: string) => string | null
   /** To be called when mail may have become due to an endpoint. */
   wakeInbound: () => void
+  /** Config `sending.require_verified_domain`: where it is false, a claim receives like an owned domain. */
+  requireVerified: boolean
+  forwarding: Pick<Forwarding, 'statusOf' | 'ask'>
 }
 
 /** `/v1/inbound-routes`: what happens to mail that comes in for the organization's domains (contract §5). */
 export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
-  const { store, random, mintId, wakeInbound } = deps
+  const { store, random, mintId, wakeInbound, requireVerified, forwarding } = deps
+  const toWire = (route: InboundRoute) =>
+    routeRecord(route, (email) => forwarding.statusOf(route.organizationId, email))
+  /** Asks the owners of pending targets of a route that is there now. What stands in the way is no reason to undo it: the
+   *  route shows `pending`, and confirmations can be asked for again. */
+  const askTargets = async (route: InboundRoute, now: number): Promise<void> => {
+    if (!isForward(route)) return
+    const pending = route.action.config.to.filter(
+      (email) => forwarding.statusOf(route.organizationId, email) === 'pending',
+    )
+    await forwarding.ask(route, pending, now).catch((thrown: unknown) => {
+      if (!(thrown instanceof Refusal)) throw thrown
+    })
+  }
   const { name, match, action, authentication, enabled, priority } = routeFields(deps.checkUrl)
-  const load = async ({ params, organizationId }: Call) =>
-    requireOwned(await store.inboundRoutes.get(params.route_id!), organizationId, 'inbound route')
+  /** Routes take live mail. One for a domain is that domain's, a catch-all without one the whole organization's. */
+  const placed = async (route: InboundRoute | null, { domainId }: Scope) => {
+    if (route === null || domainId === null) return route
+    const own = await store.domains.get(domainId)
+    return { ...route, domainId: domainOfMatch(route.match) === own?.name ? domainId : null }
+  }
+  const reachOf = async ({ key }: Pick<Call, 'key'>) => withoutOnlyDomain(scopeOf(key), store)
+  const load = async ({ params, key }: Call) => {
+    const scope = await reachOf({ key })
+    const route = await store.inboundRoutes.get(params.route_id!)
+    return requireLive(await placed(route, scope), scope, 'inbound route')
+  }
 
   /** A route is only for domains of its organization: an unknown one is 400, somebody else's 403. */
-  const requireOwnDomain = async (wanted: RouteMatch, organizationId: string) => {
+  const requireOwnDomain = async (wanted: RouteMatch, { key }: Pick<Call, 'key'>) => {
     const domain = domainOfMatch(wanted)
     if (domain === null) return
+    const scope = scopeOf(key)
+    const own = await store.domains.findOf(key.organizationId, domain)
+    if (own !== null) return requireWithin({ ...own, domainId: own.id }, scope, 'domain')
     const known = await store.domains.findByName(domain)
-    if (known !== null) return requireOwned(known, organizationId, 'domain')
+    if (known !== null && isOwned(known, requireVerified))
+      requireWithin({ ...known, domainId: known.id }, scope, 'domain')
     throw invalid([{ field: 'match.value', message: `match.value is for ${domain}, which is no domain here` }])
+  }
+
+  /** A catch-all that a key without `admin` makes is for its domain alone, also once the organization has another. */
+  const ownMatch = async (wanted: RouteMatch, { key }: Pick<Call, 'key'>): Promise<RouteMatch> => {
+    const { domainId } = scopeOf(key)
+    if (wanted.type !== 'catch_all' || wanted.value !== null || domainId === null) return wanted
+    return { type: 'catch_all', value: (await store.domains.get(domainId))?.name ?? null }
   }
 
   return [
@@ -45,11 +96,11 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_create',
       method: 'POST',
       path: '/v1/inbound-routes',
-      permission: 'manage',
       summary: 'Say what happens to mail for an address, pattern or domain; the signing secret is shown this once',
       description:
-        'Of all routes that match a recipient the one with the highest `priority` takes the mail, then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. `authentication`: `none` takes everything and tells the verdicts, `dmarc` refuses what the author’s own policy wants refused, `require_pass` all that does not pass DMARC.',
+        'Of all routes that match a recipient the one with the highest `priority` takes the mail, then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. `authentication`: `none` takes everything and tells the verdicts, `dmarc` refuses what the author’s own policy wants refused, `require_pass` all that does not pass DMARC. A forward counts as sending. A target that is not at a verified domain of the organization is `pending` until its owner confirms it by the link in a mail that is sent now.',
       answers: async () => (await import('../answers/inbound-routes.ts')).routeCreatedAnswers,
+      refusals: ['quota_exceeded'],
       example: {
         name: 'help desk',
         match: { type: 'address', value: 'help@example.com' },
@@ -65,12 +116,14 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       }),
       idempotent: true,
       secretAnswer: true,
-      async handle({ organizationId, now, body, remember }) {
-        await requireOwnDomain(body.match, organizationId)
-        const route: InboundRoute = { id: mintId('rte'), organizationId, ...body, createdAt: now }
+      async handle({ key, organizationId, now, body, remember }) {
+        await requireOwnDomain(body.match, { key })
+        const match = await ownMatch(body.match, { key })
+        const route: InboundRoute = { id: mintId('rte'), organizationId, ...body, match, createdAt: now }
         const secret = mintSigningSecret(random)
         const answer = { status: 201, body: { ...toWire(route), secret } }
-        await store.inboundRoutes.create(route, secret, remember(answer))
+        withinLimit(await store.inboundRoutes.create(route, secret, remember(answer)), now)
+        await askTargets(route, now)
         return answer
       },
     }),
@@ -78,18 +131,23 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_list',
       method: 'GET',
       path: '/v1/inbound-routes',
-      permission: 'manage',
       summary: 'List inbound routes, newest first',
       answers: async () => (await import('../answers/inbound-routes.ts')).routeListAnswers,
       query: recordsQuery,
-      handle: async ({ organizationId, query }) =>
-        pageAnswer(await store.inboundRoutes.list(organizationId, recordsRequest(query)), toWire),
+      async handle({ key, organizationId, query }) {
+        const scope = await reachOf({ key })
+        if (scope.mode === 'test') return pageAnswer(NO_RECORDS, () => null)
+        const page = recordsRequest(query)
+        const list = (asked: typeof page) => store.inboundRoutes.list(organizationId, asked)
+        if (scope.domainId === null) return pageAnswer(await list(page), toWire)
+        const name = (await store.domains.get(scope.domainId))?.name
+        return pageAnswer(await filteredPage(list, page, ({ match }) => domainOfMatch(match) === name), toWire)
+      },
     }),
     operation({
       id: 'inbound_routes_get',
       method: 'GET',
       path: '/v1/inbound-routes/:route_id',
-      permission: 'manage',
       summary: 'Read one inbound route',
       answers: async () => (await import('../answers/inbound-routes.ts')).routeAnswers,
       load,
@@ -99,26 +157,27 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_update',
       method: 'PATCH',
       path: '/v1/inbound-routes/:route_id',
-      permission: 'manage',
       summary: 'Change an inbound route; match and action are given whole',
       answers: async () => (await import('../answers/inbound-routes.ts')).routeAnswers,
       example: { priority: 10 },
       body: z.strictObject({ name, match, action, authentication, enabled, priority }).partial(),
       load,
-      async handle({ resource, organizationId, body }) {
-        if (body.match !== undefined) await requireOwnDomain(body.match, organizationId)
-        const change = given(body)
+      async handle({ key, resource, organizationId, body, now }) {
+        if (body.match !== undefined) await requireOwnDomain(body.match, { key })
+        const match = body.match && (await ownMatch(body.match, { key }))
+        const change = given({ ...body, match })
         if (Object.keys(change).length === 0) return { status: 200, body: toWire(resource) }
         const route = await store.inboundRoutes.update(resource.id, change)
         wakeInbound()
-        return { status: 200, body: toWire(requireOwned(route, organizationId, 'inbound route')) }
+        const changed = requireOwned(route, organizationId, 'inbound route')
+        if (body.action !== undefined) await askTargets(changed, now)
+        return { status: 200, body: toWire(changed) }
       },
     }),
     operation({
       id: 'inbound_routes_delete',
       method: 'DELETE',
       path: '/v1/inbound-routes/:route_id',
-      permission: 'manage',
       summary: 'Remove an inbound route; its messages stay, what was still to be posted has failed',
       answers: async () => (await import('../answers/inbound-routes.ts')).routeDeletedAnswers,
       load,
@@ -128,27 +187,62 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       },
     }),
     operation({
+      id: 'inbound_routes_confirmations',
+      method: 'POST',
+      path: '/v1/inbound-routes/:route_id/confirmations',
+      summary: 'Ask the owners of pending forward targets once more to confirm',
+      description:
+        'Each gets a mail from the domain of the route with a link that works for seven days. The mails count as sent messages. An address is asked at most three times a day, by all organizations together; one whose owner stopped the forwarding is not asked again.',
+      answers: async () => (await import('../answers/inbound-routes.ts')).routeConfirmationsAnswers,
+      refusals: ['domain_not_verified', 'quota_exceeded', 'invalid_state'],
+      example: { email: 'ann@elsewhere.example' },
+      body: z.strictObject({ email: emailAddress.optional().describe('Absent: all pending targets.') }),
+      bodyOptional: true,
+      load,
+      async handle({ resource, body, now }) {
+        if (!isForward(resource)) throw new Refusal('invalid_state', 'this route does not forward')
+        const { to } = resource.action.config
+        const wanted = body.email === undefined ? null : suppressionKey(body.email)
+        const asked = to.filter((email) => wanted === null || suppressionKey(email) === wanted)
+        if (asked.length === 0) throw invalid([{ field: 'email', message: 'email is no target of this route' }])
+        const results = await forwarding.ask(resource, asked, now)
+        return { status: 202, body: { data: results.map(askedRecord) } }
+      },
+    }),
+    operation({
       id: 'inbound_routes_test',
       method: 'POST',
       path: '/v1/inbound-routes/:route_id/test',
-      permission: 'manage',
       unaudited: 'looks',
       summary: 'Ask which route would take a mail, and why; nothing is sent',
       answers: async () => (await import('../answers/inbound-routes.ts')).routeTestAnswers,
       example: { from: 'bob@customer.example', to: 'help+order@example.com', subject: 'A question' },
       body: testBody,
       load,
-      async handle({ resource, organizationId, body }) {
+      async handle({ key, resource, organizationId, body }) {
         const { local, domain } = parseMailbox(body.to)!
         if (store.inboundRoutes.domainByReturnPathHost(domain)?.organizationId === organizationId) {
           return { status: 200, body: nobody(`${domain} ${RETURN_PATH}`) }
         }
+        const own = await store.domains.findOf(organizationId, domain)
         const known = await store.domains.findByName(domain)
-        if (known === null) return { status: 200, body: nobody(`${domain} is no domain here: ${NOT_OURS}`) }
-        requireOwned(known, organizationId, 'domain')
+        const scope = scopeOf(key)
+        if (own === null) {
+          if (known !== null && isOwned(known, requireVerified)) {
+            requireWithin({ ...known, domainId: known.id }, scope, 'domain')
+          }
+          return { status: 200, body: nobody(`${domain} is no domain here: ${NOT_OURS}`) }
+        }
+        requireWithin({ ...own, domainId: own.id }, scope, 'domain')
+        if (!isOwned(own, requireVerified)) {
+          return { status: 200, body: nobody(`${domain} is ${own.status}, not verified: ${NOT_OURS}`) }
+        }
         const enabledRoutes = store.inboundRoutes.enabledOf(organizationId)
         const routes = resource.enabled ? enabledRoutes : [...enabledRoutes, resource]
-        return { status: 200, body: testAnswer(weighRoutes(routes, { local, domain }), resource) }
+        const { domainId } = await reachOf({ key })
+        const only = domainId === null ? null : (await store.domains.get(domainId))?.name
+        const isShown = (route: InboundRoute) => only === null || domainOfMatch(route.match) === only
+        return { status: 200, body: testAnswer(weighRoutes(routes, { local, domain }), resource, isShown, toWire) }
       },
     }),
   ]
@@ -165,13 +259,33 @@ const testBody = z.strictObject({
   subject: z.string().max(998, 'must have at most 998 characters').optional(),
 })
 
+function isForward(route: InboundRoute): route is ForwardRoute {
+  return route.action.type === 'forward'
+}
+
+function askedRecord({ email, result }: Awaited<ReturnType<Forwarding['ask']>>[number]) {
+  return {
+    email,
+    status: result === 'confirmed' ? 'confirmed' : 'pending',
+    sent: result === 'asked',
+    reason: result === 'asked' || result === 'confirmed' ? null : result,
+  }
+}
+
 const RETURN_PATH = 'is a return path: what comes there is about mail that was sent, no route is asked'
 const NOT_OURS = 'mail for it is refused with 550 5.7.1'
+const SHARED = 'a route for every domain of the organization takes it, which only a key with admin sees'
 const UNKNOWN = 'no enabled route matches: mail for this address is refused with 550 5.1.1'
 
 /** What was decided about a mail, for the route that was asked about. Nothing considered: no route was looked at. */
-function testAnswer(weighed: ReturnType<typeof weighRoutes>, asked: InboundRoute) {
-  const considered = weighed.map(({ route, matches, why }) => ({
+function testAnswer(
+  weighed: ReturnType<typeof weighRoutes>,
+  asked: InboundRoute,
+  isShown: (route: InboundRoute) => boolean,
+  toWire: (route: InboundRoute) => object,
+) {
+  const shown = weighed.filter(({ route }) => isShown(route))
+  const considered = shown.map(({ route, matches, why }) => ({
     id: route.id,
     name: route.name,
     matches,
@@ -179,6 +293,7 @@ function testAnswer(weighed: ReturnType<typeof weighRoutes>, asked: InboundRoute
   }))
   const first = weighed[0]
   if (first === undefined || !first.takes) return { ...nobody(UNKNOWN), considered }
+  if (!isShown(first.route)) return { ...nobody(SHARED), considered: considered.map(unreasoned) }
   return {
     taken_by: toWire(first.route),
     takes: first.route.id === asked.id,
@@ -188,6 +303,9 @@ function testAnswer(weighed: ReturnType<typeof weighRoutes>, asked: InboundRoute
     considered,
   }
 }
+
+/** The reason may name the route that comes first. */
+const unreasoned = <T extends { reason: string }>(each: T): T => ({ ...each, reason: SHARED })
 
 function nobody(reason: string) {
   return { taken_by: null, takes: false, by: null, via_bare_address: false, reason, considered: [] }
@@ -200,12 +318,14 @@ function given(body: { [Field in keyof Change]: Change[Field] | undefined }): Ch
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 }
 
-function toWire(route: InboundRoute) {
+/** `statusOf`: of a forward target. */
+function routeRecord(route: InboundRoute, statusOf: (email: string) => ForwardTargetStatus) {
   return {
     id: route.id,
     name: route.name,
-    match: { type: route.match.type, value: route.match.value },
-    action: actionRecord(route.action),
+    match: { type: route.match.type, value: route.match.type === 'catch_all' ? null : route.match.value },
+    domain: domainOfMatch(route.match),
+    action: actionRecord(route.action, statusOf),
     authentication: route.authentication,
     enabled: route.enabled,
     priority: route.priority,

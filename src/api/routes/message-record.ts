@@ -4,13 +4,13 @@ import type { Message } from '../../model/message.ts'
 import type { Report } from '../../model/report.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted } from '../../submission/accept.ts'
-import { requireOwned } from '../errors.ts'
 import type { Call } from '../operation.ts'
+import { requireWithin, scopeOf } from '../scope.ts'
 
-/** The message that the path names → itself, when it is the caller's organization's; 404 or 403 otherwise. */
+/** The message that the path names → itself, when the key reaches it; 404 or 403 otherwise. */
 export function loadMessage({ store }: { store: Pick<Store, 'messages'> }) {
-  return async ({ params, organizationId }: Call): Promise<Message> =>
-    requireOwned(await store.messages.get(params.message_id!), organizationId, 'message')
+  return async ({ params, key }: Call): Promise<Message> =>
+    requireWithin(await store.messages.get(params.message_id!), scopeOf(key), 'message')
 }
 
 /** Message with its deliveries → the record of contract §3. */

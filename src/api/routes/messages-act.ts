@@ -31,7 +31,6 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     id: 'messages_cancel',
     method: 'POST',
     path: '/v1/messages/:message_id/cancel',
-    permission: 'send',
     summary: 'Cancel a message that is scheduled or still queued',
     answers: async () => (await import('../answers/messages.ts')).messageAnswers,
     refusals: ['invalid_state'],
@@ -49,7 +48,6 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     id: 'messages_update',
     method: 'PATCH',
     path: '/v1/messages/:message_id',
-    permission: 'send',
     summary: 'Move a scheduled message to another time',
     answers: async () => (await import('../answers/messages.ts')).messageAnswers,
     refusals: ['invalid_state'],
@@ -69,7 +67,6 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     id: 'messages_resend',
     method: 'POST',
     path: '/v1/messages/:message_id/resend',
-    permission: 'send',
     summary: 'Send the same content to the same recipients once more, as a new message',
     description:
       'Works as long as the content is kept, and with a key of the same mode. Suppressions and the quota count anew.',

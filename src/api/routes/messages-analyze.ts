@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Analysis } from '../../analysis/mail.ts'
-import { composedSizeBytes, textOf } from '../../mail/compose.ts'
+import type { Analysis, Analyze } from '../../analysis/mail.ts'
 import type { Domain } from '../../model/domain.ts'
+import type { Mode } from '../../model/message.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import { fixContent } from '../../submission/draft.ts'
@@ -16,24 +16,41 @@ import { createSendBody, toSubmission } from './messages-body.ts'
 export interface AnalyzeDeps {
   store: Pick<Store, 'domains'>
   clock: Clock
-  /** Template of an organization, by id or alias, and variables → its texts; null where it has none. Refuses as sending
+  /** Template of the sender's organization, by id or alias, and variables → its texts; null where it has none. Refuses as sending
    *  does. */
-  render: (organizationId: string, use: TemplateUse) => Promise<Rendered>
+  render: (sender: { organizationId: string; mode: Mode }, use: TemplateUse) => Promise<Rendered>
+  analyze: Analyze
 }
 
 /** What readers and filters will mind in a mail, without sending it (contract §3). */
-export function analyzeOperations({ store, clock, render }: AnalyzeDeps): Operation[] {
+export function analyzeOperations({ store, clock, render, analyze }: AnalyzeDeps): Operation[] {
+  const look = (request: SubmissionRequest, domain: Domain, now: number) => {
+    const { status, findings, tracking, organizationId } = domain
+    const { attachments, ...content } = fixContent('msg_0', request, collapseRecipients(request), now)
+    const input = {
+      from: request.from.mailbox,
+      replyTo: content.replyTo,
+      subject: content.subject,
+      html: content.html,
+      text: content.text,
+      headers: content.headers,
+      attachments: attachments.map(({ content, ...each }) => ({ ...each, sizeBytes: content.byteLength })),
+      domain: { status, findings },
+      hasUnsubscribe: request.unsubscribe ?? tracking.unsubscribe,
+    }
+    return analyze(input, content, organizationId)
+  }
+
   return [
     operation({
       id: 'messages_analyze',
       method: 'POST',
       path: '/v1/messages/analyze',
-      permission: 'send',
       unaudited: 'looks',
       summary: 'Look for what readers and filters will mind in a message, without sending it',
       answers: async () => (await import('../answers/analysis.ts')).analysisAnswers,
       description: async () => (await import('../answers/analysis.ts')).FINDINGS_TEXT,
-      refusals: ['template_error'],
+      refusals: ['template_error', 'invalid_state'],
       example: { from: 'Shop <shop@example.com>', subject: 'Your order', html: '<p>Thanks!</p>' },
       body: createAnalyzeBody(clock.now),
       base64At: ['attachments', '*', 'content'],
@@ -42,8 +59,10 @@ export function analyzeOperations({ store, clock, render }: AnalyzeDeps): Operat
         const domain = requireOwnDomain(given, await store.domains.get(key.domainId))
         const { template } = given
         const isNamed = template !== null && 'idOrAlias' in template
-        const request = isNamed ? filled(given, await render(key.organizationId, template)) : given
-        return { status: 200, body: { ...wire(await look(request, domain, now)), rendered: shownTexts(request) } }
+        const request = isNamed ? filled(given, await render(key, template)) : given
+        const { subject, html } = request
+        const { analysis, text } = await look(request, domain, now)
+        return { status: 200, body: { ...wire(analysis), rendered: { subject, html, text } } }
       },
     }),
   ]
@@ -69,28 +88,6 @@ function createAnalyzeBody(now: () => number) {
 /** A subject of the message itself stands above the template's. */
 function filled(request: SubmissionRequest, { subject, html, text }: Rendered): SubmissionRequest {
   return { ...request, subject: request.subject || (subject ?? ''), html, text }
-}
-
-async function look(request: SubmissionRequest, domain: Domain, now: number): Promise<Analysis> {
-  const { analyze } = await import('../../analysis/analyze.ts') // with the first mail that is looked at
-  const { status, findings, tracking } = domain
-  const content = fixContent('msg_0', request, collapseRecipients(request), now)
-  return analyze({
-    from: request.from.mailbox,
-    replyTo: content.replyTo,
-    subject: content.subject,
-    html: content.html,
-    text: content.text,
-    headers: content.headers,
-    attachments: content.attachments.map((each) => ({ ...each, sizeBytes: each.content.byteLength })),
-    domain: { status, findings },
-    hasUnsubscribe: request.unsubscribe ?? tracking.unsubscribe,
-    sizeBytes: composedSizeBytes(content),
-  })
-}
-
-function shownTexts({ subject, html, text }: SubmissionRequest): Rendered {
-  return { subject, html, text: textOf({ html, text }) }
 }
 
 function wire({ score, verdict, issues, stats, links }: Analysis) {

@@ -1,50 +1,59 @@
-import { shownContent } from '../../mail/shown-content.ts'
+import type { StoredMail } from '../../mail/shown-content.ts'
 import { Refusal } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Operation, operation } from '../operation.ts'
+import { isWithin, scopeOf, withoutOnlyDomain } from '../scope.ts'
 import { loadMessage } from './message-record.ts'
 import { PRIVATE } from './raw-mail.ts'
 import { webhookDeliveryRecord } from './webhook-deliveries.ts'
 
 export interface PartsDeps {
-  store: Pick<Store, 'messages' | 'webhookDeliveries'>
+  store: Pick<Store, 'domains' | 'messages' | 'webhooks' | 'webhookDeliveries'>
+  storedMail: StoredMail
 }
 
 /** Of one message: what webhooks were told of it, and its attachments. */
-export function messagePartOperations({ store }: PartsDeps): Operation[] {
+export function messagePartOperations({ store, storedMail }: PartsDeps): Operation[] {
   const load = loadMessage({ store })
   return [
     operation({
       id: 'messages_webhook_deliveries',
       method: 'GET',
       path: '/v1/messages/:message_id/webhook-deliveries',
-      permission: 'manage',
       summary: 'How each webhook was told of a message, with every attempt; newest first',
       answers: async () => (await import('../answers/webhooks.ts')).messageWebhookDeliveriesAnswers,
       load,
-      async handle({ resource: { id, organizationId } }) {
+      async handle({ resource: { id, organizationId }, key }) {
         const { records, hasMore } = await store.webhookDeliveries.ofMessage(organizationId, id, MOST_DELIVERIES)
-        return { status: 200, body: { data: records.map(webhookDeliveryRecord), has_more: hasMore, next_cursor: null } }
+        const webhooks = new Set<string>()
+        const scope = await withoutOnlyDomain(scopeOf(key), store)
+        for (const webhookId of new Set(records.map((each) => each.webhookId))) {
+          const webhook = await store.webhooks.get(webhookId)
+          if (webhook !== null && isWithin(scope, webhook)) webhooks.add(webhookId)
+        }
+        const data = records.filter(({ webhookId }) => webhooks.has(webhookId)).map(webhookDeliveryRecord)
+        return { status: 200, body: { data, has_more: hasMore, next_cursor: null } }
       },
     }),
     operation({
       id: 'messages_attachment',
       method: 'GET',
       path: '/v1/messages/:message_id/attachments/:number',
-      permission: 'read',
       summary: 'One attachment as it was given, by its place in the list of `content`, from 1',
       answers: async () => [
         (await import('../answers/content.ts')).ofPart('application/octet-stream', 'Its bytes, whatever type it has.'),
       ],
+      refusals: ['invalid_state'],
       load,
       reads: ({ sizeBytes }) => sizeBytes,
       async handle({ resource: message, params }) {
         const packed = await store.messages.content(message.id)
         const place = /^[1-9]\d{0,3}$/.test(params.number ?? '') ? Number(params.number) : 0
-        const attachment = packed === null ? undefined : shownContent(packed).attachments[place - 1]
-        if (attachment === undefined) throw new Refusal('not_found', 'there is no such attachment')
+        const found = packed !== null && place > 0
+        const attachment = found ? await storedMail.attachment(packed, place, message.organizationId) : null
+        if (attachment === null) throw new Refusal('not_found', 'there is no such attachment')
         const headers = { 'content-disposition': 'attachment', ...PRIVATE }
-        return { status: 200, body: attachment.content, contentType: 'application/octet-stream', headers }
+        return { status: 200, body: attachment, contentType: 'application/octet-stream', headers }
       },
     }),
   ]

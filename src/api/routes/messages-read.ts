@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { NOTHING_OWN, type OwnPartsOf } from '../../mail/own-parts.ts'
-import { type ShownContent, shownContent } from '../../mail/shown-content.ts'
+import type { StoredMail } from '../../mail/shown-content.ts'
+import type { ApiKey } from '../../model/api-key.ts'
 import { type Domain, trackingHostOf } from '../../model/domain.ts'
 import { EVENT_TYPES } from '../../model/event.ts'
 import { isForwarded, MESSAGE_STATUSES, type Message } from '../../model/message.ts'
@@ -11,6 +12,7 @@ import { requireOwned } from '../errors.ts'
 import { type Answer, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
 import { emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
+import { NO_RECORDS, narrowed, scopeOf } from '../scope.ts'
 import { attemptRecord, loadMessage, messageRecord, reportRecord } from './message-record.ts'
 import { PRIVATE, rawAnswer } from './raw-mail.ts'
 
@@ -18,17 +20,18 @@ export interface ReadDeps {
   store: Pick<Store, 'messages' | 'deliveries' | 'domains' | 'events' | 'templates'>
   /** Composes and signs as delivery does. */
   compose: Compose
+  storedMail: StoredMail
   ownParts: () => OwnPartsOf | Promise<OwnPartsOf>
 }
 
-/** Reading messages and what became of them. Every key with `read` sees all of its organization. */
-export function readOperations({ store, compose, ownParts }: ReadDeps): Operation[] {
+/** Reading messages and what became of them, as far as the key reaches (scope.ts). */
+export function readOperations({ store, compose, storedMail, ownParts }: ReadDeps): Operation[] {
   const load = loadMessage({ store })
   const record = async (message: Message) => messageRecord(message, await store.messages.deliveries(message.id))
 
   /** An alias stands for the template that has it now; one that has gone can still be asked for by its id. */
-  const templateOf = (name: string | undefined, organizationId: string) => {
-    const standing = name === undefined ? null : store.templates.standing(organizationId, name)
+  const templateOf = (name: string | undefined, { organizationId, mode }: ApiKey) => {
+    const standing = name === undefined ? null : store.templates.standing(organizationId, name, mode)
     return standing === null ? (name ?? null) : requireOwned(standing, organizationId, 'template').id
   }
 
@@ -36,15 +39,17 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     id: 'messages_list',
     method: 'GET',
     path: '/v1/messages',
-    permission: 'read',
     summary: 'List messages, newest first',
     answers: async () => (await import('../answers/messages.ts')).messageListAnswers,
     refusals: ['not_found'],
     query: LIST_QUERY,
-    handle: async ({ query, organizationId }) => {
+    handle: async ({ query, organizationId, key }) => {
       const { domain_id: domainId } = query
       if (domainId !== undefined) requireOwned(await store.domains.get(domainId), organizationId, 'domain')
-      const filter = { ...toFilter(query, organizationId), templateId: templateOf(query.template_id, organizationId) }
+      const within = narrowed(query, scopeOf(key))
+      if (within === null) return pageAnswer(NO_RECORDS, () => null)
+      const templateId = templateOf(query.template_id, key)
+      const filter = { ...toFilter(query, organizationId), ...within, templateId }
       const page = await store.messages.list(filter, pageRequest(query))
       const records = await Promise.all(page.records.map(record))
       return pageAnswer({ ...page, records }, (each) => each)
@@ -55,7 +60,6 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     id: 'messages_get',
     method: 'GET',
     path: '/v1/messages/:message_id',
-    permission: 'read',
     summary: 'Read a message and the state of each recipient',
     answers: async () => (await import('../answers/messages.ts')).messageAnswers,
     load,
@@ -66,9 +70,9 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     id: 'messages_content',
     method: 'GET',
     path: '/v1/messages/:message_id/content',
-    permission: 'read',
     summary: 'Read the content: as JSON, one part as it is, or the raw mail as it was sent',
     answers: async () => (await import('../answers/content.ts')).contentAnswers,
+    refusals: ['invalid_state'],
     query: z.strictObject({ part: z.enum(['html', 'text', 'raw']).optional() }),
     load,
     reads: ({ sizeBytes }) => sizeBytes,
@@ -76,9 +80,9 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
       const packed = await store.messages.content(message.id)
       if (packed === null) throw new Refusal('not_found', 'the content of this message is no longer kept')
       if (query.part === 'raw') return rawAnswer(message.id, await signed(message, packed))
-      const mail = shownContent(packed)
-      if (query.part === undefined) return { status: 200, body: { id: message.id, ...contentRecord(mail) } }
-      const body = query.part === 'text' ? mail.text : mail.html
+      const owner = message.organizationId
+      if (query.part === undefined) return { status: 200, body: await storedMail.record(packed, message.id, owner) }
+      const body = await storedMail.part(packed, query.part, owner)
       if (body === null) throw new Refusal('not_found', `this message has no ${query.part} part`)
       return partAnswer(query.part, body)
     },
@@ -103,7 +107,6 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     id: 'messages_events',
     method: 'GET',
     path: '/v1/messages/:message_id/events',
-    permission: 'read',
     summary: 'List the events of a message, newest first',
     answers: async () => (await import('../answers/events.ts')).eventListAnswers,
     query: z.strictObject({ ...pageFields, ...timeFields, type: z.enum(EVENT_TYPES).optional() }),
@@ -119,7 +122,6 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
     id: 'messages_attempts',
     method: 'GET',
     path: '/v1/messages/:message_id/attempts',
-    permission: 'read',
     summary: 'List all attempts to deliver a message and all reports that came back of it, newest first',
     answers: async () => (await import('../answers/attempts.ts')).attemptsAnswers,
     load,
@@ -135,6 +137,8 @@ export function readOperations({ store, compose, ownParts }: ReadDeps): Operatio
 }
 
 const METADATA = /^metadata\[(.{1,255})\]$/s
+/** Each is one more condition of the search: 500 cost 150 ms. */
+const MOST_METADATA = 20
 const METADATA_PARAMETER = {
   name: 'metadata',
   in: 'query',
@@ -159,8 +163,15 @@ const LIST_FIELDS = z.looseObject({
 /** `metadata[plan]=pro` is a parameter whose name the caller chooses; any other unknown name is refused. */
 const LIST_QUERY = LIST_FIELDS.superRefine(
   (query, context) => {
+    let metadata = 0
     for (const name of Object.keys(query)) {
-      if (name in LIST_FIELDS.shape || METADATA.test(name)) continue
+      if (name in LIST_FIELDS.shape) continue
+      if (METADATA.test(name) && ++metadata <= MOST_METADATA) continue
+      if (metadata > MOST_METADATA) {
+        const message = `must be given at most ${MOST_METADATA} times`
+        context.addIssue({ code: 'custom', path: ['metadata'], message })
+        return
+      }
       context.addIssue({ code: 'custom', path: [name], message: 'is not a known parameter' })
     }
   },
@@ -187,30 +198,8 @@ function toFilter(query: z.infer<typeof LIST_QUERY>, organizationId: string): Om
   }
 }
 
-function contentRecord(mail: ShownContent) {
-  return {
-    subject: mail.subject,
-    html: mail.html,
-    text: mail.text,
-    headers: Object.fromEntries([...repeatsJoined(mail.headers)]),
-    attachments: mail.attachments.map(({ filename, contentType, contentId, content }) => ({
-      filename,
-      content_type: contentType,
-      content_id: contentId,
-      size_bytes: content.byteLength,
-    })),
-  }
-}
-
-/** An author's own mail may have a header more than once: its values, one a line. */
-function repeatsJoined(headers: ShownContent['headers']): Map<string, string> {
-  const values = new Map<string, string>()
-  for (const [name, value] of headers) values.set(name, values.has(name) ? `${values.get(name)}\n${value}` : value)
-  return values
-}
-
 /** The mail's HTML is a stranger's: wherever it is shown it may neither run, nor load, nor reach our origin. */
-function partAnswer(part: 'html' | 'text', body: string): Answer {
+function partAnswer(part: 'html' | 'text', body: Uint8Array): Answer {
   const policy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'"
   const type = part === 'html' ? 'text/html' : 'text/plain'
   const headers = { 'content-security-policy': policy, ...PRIVATE }

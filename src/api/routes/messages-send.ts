@@ -4,10 +4,12 @@ import { invalid, Refusal } from '../../model/refusal.ts'
 import type { WallClock } from '../../platform/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted, Fate, Submission } from '../../submission/accept.ts'
+import type { SubmissionRequest } from '../../submission/request.ts'
 import { toBody } from '../errors.ts'
 import { type Answer, type Call, type MakeRemember, type Operation, operation } from '../operation.ts'
 import { preferredWaitMs } from '../prefer.ts'
 import { check } from '../schema.ts'
+import { createWaiting, type Waiting } from '../waiting.ts'
 import { acceptedRecord } from './message-record.ts'
 import { createSendBody, toSubmission } from './messages-body.ts'
 
@@ -17,9 +19,16 @@ export interface SendDeps {
   submission: Submission
   /** Resolves when something became final about the message, or after the time. */
   watch: (messageId: string, timeoutMs: number) => Promise<void>
+  waiting?: Waiting
 }
 
 const MAX_BATCH = 500 // contract §3
+/** Faults that are named of one message of a batch, and of all together; beyond it the first of each. The answer is kept for
+ *  a day, and must not be many times what a batch of good messages is answered. */
+const MAX_MESSAGE_FAULTS = 100
+const MAX_BATCH_FAULTS = 500
+/** Messages of a batch that are checked before others have their turn: some milliseconds where each has 50 kB. */
+const CHECKED_A_TURN = 10
 const EXAMPLE = {
   from: 'Shop <shop@example.com>',
   to: 'ann@customer.example',
@@ -30,7 +39,7 @@ const EXAMPLE = {
 }
 
 /** Sending: `/v1/messages/send`, the same as `/v1/send`, and `/v1/messages/batch`. */
-export function sendOperations({ store, clock, submission, watch }: SendDeps): Operation[] {
+export function sendOperations({ store, clock, submission, watch, waiting = createWaiting() }: SendDeps): Operation[] {
   const sendBody = createSendBody(clock.now)
   const batchBody = z.strictObject({
     messages: z
@@ -44,7 +53,6 @@ export function sendOperations({ store, clock, submission, watch }: SendDeps): O
       id: 'messages_send',
       method: 'POST',
       path,
-      permission: 'send',
       unaudited: 'sends',
       summary: 'Send a message',
       description:
@@ -64,9 +72,15 @@ export function sendOperations({ store, clock, submission, watch }: SendDeps): O
           call.remember(answer(accepted)),
         )
         if (waitMs === null || isOver(accepted)) return answer(accepted)
-        const waited = sendAnswer(await untilOver(accepted, waitMs, call.signal), waitMs)
-        await rememberInstead(waited, call)
-        return waited
+        const end = waiting.begin({ keyId: call.key.id, organizationId: call.organizationId }, call.bodyBytes ?? 0)
+        if (end === null) return answer(accepted) // RFC 7240 §2: a preference may be ignored
+        try {
+          const waited = sendAnswer(await untilOver(accepted, waitMs, call.signal), waitMs)
+          await rememberInstead(waited, call)
+          return waited
+        } finally {
+          end()
+        }
       },
     })
 
@@ -74,23 +88,28 @@ export function sendOperations({ store, clock, submission, watch }: SendDeps): O
     id: 'messages_batch',
     method: 'POST',
     path: '/v1/messages/batch',
-    permission: 'send',
     unaudited: 'sends',
     summary: 'Send up to 500 messages, each with its own result',
     description:
-      'One message that is refused does not stop the others: look at each result. All that are accepted are on disk when it is answered. `Idempotency-Key` is for the batch as a whole.',
+      'One message that is refused does not stop the others: look at each result. All that are accepted are on disk when it is answered; a large batch is written in several steps, and when the disk refuses one of them, the messages that are not accepted have the error `unavailable`. `Idempotency-Key` is for the batch as a whole: a repeated request whose first answer was lost sends nothing twice.',
     answers: async () => (await import('../answers/messages.ts')).batchAnswers,
     example: { messages: [EXAMPLE] },
     body: batchBody,
     base64At: ['messages', '*', 'attachments', '*', 'content'],
     idempotent: true,
     handle: async (call) => {
-      const requests = call.body.messages.map((message) => {
+      const requests: (SubmissionRequest | Refusal)[] = []
+      let faultsLeft = MAX_BATCH_FAULTS
+      for (const message of call.body.messages) {
+        if (requests.length % CHECKED_A_TURN === CHECKED_A_TURN - 1) await new Promise(setImmediate)
         const { value, faults } = check(sendBody, message, 'message')
-        return faults === null ? toSubmission(value) : invalid(faults)
-      })
+        if (faults === null) requests.push(toSubmission(value))
+        else requests.push(invalid(faults.slice(0, Math.max(1, Math.min(MAX_MESSAGE_FAULTS, faultsLeft)))))
+        faultsLeft -= faults === null ? 0 : Math.min(MAX_MESSAGE_FAULTS, faults.length)
+      }
       const answer = (fates: Fate[]) => batchAnswer(fates, call.requestId)
-      return answer(await submission.submitBatch(authorOf(call), requests, (fates) => call.remember(answer(fates))))
+      const remember = (fates: Fate[]) => call.remember(answer(fates))
+      return answer(await submission.submitBatch(authorOf(call), requests, remember, call.parts))
     },
   })
 

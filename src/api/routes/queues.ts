@@ -9,8 +9,6 @@ export function queueOperations({ store }: { store: Pick<Store, 'queues' | 'held
       id: 'queues_get',
       method: 'GET',
       path: '/v1/queues',
-      permission: 'admin',
-      forOperator: true,
       summary: 'How much waits to be delivered, how much later, and since when',
       answers: async () => (await import('../answers/queues.ts')).queueAnswers,
       async handle({ now }) {

@@ -14,8 +14,6 @@ export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> })
       id: 'sessions_list',
       method: 'GET',
       path: '/v1/sessions',
-      permission: 'admin',
-      forOperator: true,
       summary: 'The sessions of the dashboard, newest first',
       answers: async () => (await import('../answers/sessions.ts')).sessionAnswers.list,
       query: recordsQuery,
@@ -26,8 +24,6 @@ export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> })
       id: 'sessions_delete',
       method: 'DELETE',
       path: '/v1/sessions/:session_id',
-      permission: 'admin',
-      forOperator: true,
       summary: 'End a session of the dashboard at once',
       answers: async () => (await import('../answers/sessions.ts')).sessionAnswers.deleted,
       load: async ({ params }) => {

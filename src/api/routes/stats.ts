@@ -7,6 +7,7 @@ import type { StatsFilter, Store } from '../../storage/store.ts'
 import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
 import { FIRST_TIME, isoTime } from '../schema.ts'
+import { narrowed, scopeOf } from '../scope.ts'
 
 const query = z.strictObject({
   from: isoTime.optional(),
@@ -14,7 +15,7 @@ const query = z.strictObject({
   interval: z.enum(INTERVALS).default('day'),
   domain_id: z.string().max(64).optional(),
   tag: z.string().min(1, 'must not be empty').max(64, 'must have at most 64 characters').optional(),
-  mode: z.enum(['live', 'test']).default('live'),
+  mode: z.enum(['live', 'test']).optional().describe('Absent: `live`, with a test key `test`.'),
 })
 
 const DAY_MS = 86_400_000
@@ -45,19 +46,25 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
       id: 'stats_read',
       method: 'GET',
       path: '/v1/stats',
-      permission: 'read',
       summary: 'Counts by hour, day or month, and their totals with rates',
       description:
         'Counts are of recipients. Periods are whole and UTC: `from` is rounded down, `to` (exclusive) up; without them the last 30 days. At most 1000 hours or days, or 120 months. `accepted` holds the suppressed; `bounced` is final bounces only; opens and clicks are those of people. Rates are over the recipients whose fate is known, or over those delivered.',
       answers: async () => (await import('../answers/figures.ts')).statsAnswers,
       refusals: ['not_found'],
       query,
-      async handle({ organizationId, query: asked, now }) {
+      async handle({ key, organizationId, query: asked, now }) {
         if (asked.domain_id !== undefined) requireOwned(await domains.get(asked.domain_id), organizationId, 'domain')
         const periods = requirePeriods(asked, now)
-        const { mode, interval } = asked
-        const filter = { organizationId, domainId: asked.domain_id ?? null, tag: asked.tag ?? null, mode }
-        const counts = await countsOf(filter, interval, periods)
+        const { interval } = asked
+        const within = narrowed(asked, scopeOf(key))
+        const counts =
+          within === null
+            ? periods.map(noCounts)
+            : await countsOf(
+                { organizationId, domainId: within.domainId, tag: asked.tag ?? null, mode: within.mode ?? 'live' },
+                interval,
+                periods,
+              )
         const totals = counts.reduce(sum, noCounts())
         const data = periods.map(({ from }, at) => ({ period_start: iso(from), ...toWire(counts[at]!) }))
         return { status: 200, body: { data, totals: { ...toWire(totals), ...ratesOf(totals) } } }

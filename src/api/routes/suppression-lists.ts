@@ -1,13 +1,15 @@
 import { z } from 'zod'
 import { iso } from '../../model/event.ts'
+import { limitRefusal } from '../../model/limits.ts'
 import { SUPPRESSION_REASONS, type SuppressionReason } from '../../model/suppression.ts'
 import type { Random } from '../../platform/random.ts'
 import type { Store } from '../../storage/store.ts'
 import { importReadings } from '../../suppressions/import.ts'
 import { ownHeader, ownLine } from '../../suppressions/own-list.ts'
 import { LIST_KINDS, PROVIDER_NAMES } from '../../suppressions/providers.ts'
-import { createListReader, type ListReader } from '../../suppressions/read-list.ts'
+import type { Reading, ReadList } from '../../suppressions/read-list.ts'
 import { type Operation, operation } from '../operation.ts'
+import { modeOfRecords, type Scope, scopeOf, withoutOnlyDomain } from '../scope.ts'
 
 const MOST_ENTRIES = 5_000
 const MOST_CHARACTERS = 2_000_000
@@ -35,26 +37,25 @@ const importBody = z
 export function suppressionListOperations(deps: {
   store: Pick<Store, 'suppressions' | 'domains'>
   random: Random
+  readList: ReadList
 }): Operation[] {
-  const { store, random } = deps
+  const { store, random, readList } = deps
   return [
     operation({
       id: 'suppressions_export',
       method: 'GET',
       path: '/v1/suppressions/export',
-      permission: 'read',
       summary: 'All suppressed addresses as CSV, newest first',
       description:
         "UTF-8 by RFC 4180. A field that begins with `=`, `+`, `-`, `@`, a tab or `'` has a `'` before it, so that no spreadsheet takes it for a formula; importing takes it away.",
       answers: async () => (await import('../answers/suppressions.ts')).suppressionExportAnswers,
       query: exportQuery,
-      handle: async ({ organizationId, now, query }) => ({
+      handle: async ({ key, now, query }) => ({
         status: 200,
-        body: csvOf(store, organizationId, query.reason ?? null),
+        body: csvOf(store, scopeOf(key), query.reason ?? null),
         contentType: 'text/csv; charset=utf-8',
         headers: {
           'content-disposition': `attachment; filename="suppressions-${iso(now).slice(0, 10)}.csv"`,
-          'cache-control': 'no-store',
         },
       }),
     }),
@@ -62,48 +63,58 @@ export function suppressionListOperations(deps: {
       id: 'suppressions_import',
       method: 'POST',
       path: '/v1/suppressions/import',
-      permission: 'manage',
       summary: 'Suppress the addresses of a list: our own CSV, or an export of Resend, Postmark, SendGrid or Mailgun',
       description: IMPORT_TEXT,
       answers: async () => (await import('../answers/suppressions.ts')).suppressionImportAnswers,
       example: { csv: 'email,reason,created_at\nplease-stop@customer.example,unsubscribe,2026-03-01T09:30:00Z\n' },
+      refusals: ['invalid_state', 'quota_exceeded'],
       body: importBody,
       textField: { contentType: 'text/csv', field: 'csv' },
-      async handle({ organizationId, now, body }) {
+      async handle({ key, organizationId, now, body }) {
         const { csv, suppressions, from = null, reason = null, dry_run: isDryRun } = body
-        const reader = createListReader({ provider: from, kind: reason })
+        const text = csv ?? JSON.stringify(suppressions)
+        const format = { provider: from, kind: reason }
+        const { readings, leftOut } = await readList(text, format, MOST_ERRORS, organizationId)
         const errors: { number: number; message: string }[] = []
-        let untold = 0
+        let untold = leftOut.bad + leftOut.passedOver
         const tell = (number: number, message: string) => {
           if (errors.length < MOST_ERRORS) errors.push({ number, message })
           else untold++
         }
-        const means = { organizationId, store, random, now, isDryRun, tell }
-        const result = await importReadings(readings(reader, csv ?? JSON.stringify(suppressions)), means)
-        const { added, alreadyThere, passedOver, bad } = result
-        const counts = { added, already_there: alreadyThere, passed_over: passedOver, bad }
+        const { domainId } = await withoutOnlyDomain(scopeOf(key), store)
+        const mode = modeOfRecords(key)
+        const means = { organizationId, mode, domainId, store, random, now, isDryRun, tell }
+        const result = await importReadings(inPieces(readings), means)
+        const { added, alreadyThere, passedOver, bad, limit } = result
+        if (limit !== null) throw limitRefusal(limit, now, { added })
+        const counts = {
+          added,
+          already_there: alreadyThere,
+          passed_over: passedOver + leftOut.passedOver,
+          bad: bad + leftOut.bad,
+        }
         return { status: 200, body: { ...counts, dry_run: isDryRun, errors, errors_left_out: untold } }
       },
     }),
   ]
 }
 
-const IMPORT_TEXT = `Of our own columns (\`email\`, \`reason\`, \`domain_id\`, \`created_at\`, \`evidence\`) only \`email\` must be there; separated by comma, semicolon or tab. The body may be the CSV itself, with \`Content-Type: text/csv\`. What is suppressed already stays as it is, so that twice is harmless. A line that cannot be read does not stop the others: \`errors\` names the first ${MOST_ERRORS}, by line, or by place in the array, from 1. Passing failures suppress nothing and are passed over. At most ${MOST_CHARACTERS} characters or ${MOST_ENTRIES} objects; \`postrider import suppressions\` takes any number.`
+const IMPORT_TEXT = `Of our own columns (\`email\`, \`reason\`, \`domain_id\`, \`created_at\`, \`evidence\`) only \`email\` must be there; separated by comma, semicolon or tab. The body may be the CSV itself, with \`Content-Type: text/csv\`. What is suppressed already stays as it is, so that twice is harmless. A line that cannot be read does not stop the others: \`errors\` names the first ${MOST_ERRORS}, by line, or by place in the array, from 1. At the plan's limit of suppressions the import ends with 422 \`quota_exceeded\`; what was added before stays, and \`details.added\` counts it. Passing failures suppress nothing and are passed over. At most ${MOST_CHARACTERS} characters or ${MOST_ENTRIES} objects; \`postrider import suppressions\` takes any number.`
 
-/** Others have their turn after each piece, which takes a few milliseconds. */
-async function* readings(reader: ListReader, text: string) {
-  for (let at = 0; at < text.length; at += PIECE) {
-    yield reader.push(text.slice(at, at + PIECE))
+/** Others have their turn after each piece. */
+async function* inPieces(readings: readonly Reading[]) {
+  for (let at = 0; at < readings.length; at += PIECE) {
+    yield readings.slice(at, at + PIECE)
     await new Promise(setImmediate)
   }
-  yield reader.end()
 }
 
-const PIECE = 4_096
+/** As many as one change of the store writes. */
+const PIECE = 500
 
 /** Page by page, as fast as it is read. */
-function csvOf(store: Pick<Store, 'suppressions'>, organizationId: string, reason: SuppressionReason | null) {
-  const filter = { organizationId, email: null, reason, createdAfter: null, createdBefore: null }
+function csvOf(store: Pick<Store, 'suppressions'>, scope: Scope, reason: SuppressionReason | null) {
+  const filter = { ...scope, email: null, reason, createdAfter: null, createdBefore: null }
   const encoder = new TextEncoder()
   let after: string | null = null
   return new ReadableStream<Uint8Array>({

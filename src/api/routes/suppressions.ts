@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { iso } from '../../model/event.ts'
+import { withinLimit } from '../../model/limits.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import { SUPPRESSION_REASONS, type Suppression, suppressionKey } from '../../model/suppression.ts'
 import { isId, type MintId } from '../../platform/ids.ts'
 import type { Store } from '../../storage/store.ts'
 import { deleted } from '../answer.ts'
-import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
 import { emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
+import { isWithin, modeOfRecords, requireWithin, type Scope, scopeOf, withoutOnlyDomain } from '../scope.ts'
 
 const listQuery = z.strictObject({
   ...pageFields,
@@ -18,7 +19,12 @@ const listQuery = z.strictObject({
 })
 const createBody = z.strictObject({
   email: emailAddress,
-  domain_id: z.string().nullish().describe('Absent: the whole organization.'),
+  domain_id: z
+    .string()
+    .nullish()
+    .describe(
+      'Absent or null: the whole organization. A key without `admin` suppresses for its own domain, where there are others.',
+    ),
   reason: z.enum(SUPPRESSION_REASONS).default('manual'),
 })
 
@@ -29,13 +35,29 @@ export function suppressionOperations(deps: {
   mintId: MintId
 }): Operation[] {
   const { store, mintId } = deps
-  const load = async ({ params, organizationId }: Call): Promise<Suppression[]> => {
+  /** Of an address those that the key sees: of its domain and of the whole organization. */
+  const loadSeen = async ({ params, key }: Call): Promise<Suppression[]> => {
+    const scope = scopeOf(key)
     const name = params.id_or_email!
-    const found = name.includes('@')
-      ? await store.suppressions.find(organizationId, suppressionKey(name))
-      : [isId('sup', name) ? await store.suppressions.get(name) : null]
-    if (found.length === 0) found.push(null)
-    return found.map((suppression) => requireOwned(suppression, organizationId, 'suppression'))
+    if (!name.includes('@')) {
+      const found = isId('sup', name) ? await store.suppressions.get(name) : null
+      requireWithin(found === null ? null : seenAs(found, scope), scope, 'suppression')
+      return [found!]
+    }
+    const all = await store.suppressions.find(scope.organizationId, suppressionKey(name))
+    const seen = all.filter((each) => isWithin(scope, seenAs(each, scope)))
+    if (seen.length === 0) throw new Refusal('not_found', 'there is no such suppression')
+    return seen
+  }
+
+  /** Those of an address that the key may remove. One that counts for every domain needs `admin`, unless there is only
+   *  the key's. */
+  const loadChanged = async (call: Call): Promise<Suppression[]> => {
+    const seen = await loadSeen(call)
+    const scope = await withoutOnlyDomain(scopeOf(call.key), store)
+    const own = seen.filter((each) => isWithin(scope, each))
+    if (own.length === 0) requireWithin(seen[0]!, scope, 'suppression')
+    return own
   }
 
   return [
@@ -43,13 +65,12 @@ export function suppressionOperations(deps: {
       id: 'suppressions_list',
       method: 'GET',
       path: '/v1/suppressions',
-      permission: 'read',
       summary: 'List suppressed addresses, newest first',
       answers: async () => (await import('../answers/suppressions.ts')).suppressionListAnswers,
       query: listQuery,
-      async handle({ organizationId, query }) {
+      async handle({ key, query }) {
         const email = query.email === undefined ? null : suppressionKey(query.email)
-        const filter = { organizationId, email, reason: query.reason ?? null, ...timeRange(query) }
+        const filter = { ...scopeOf(key), email, reason: query.reason ?? null, ...timeRange(query) }
         return pageAnswer(await store.suppressions.list(filter, pageRequest(query)), suppressionRecord)
       },
     }),
@@ -57,18 +78,23 @@ export function suppressionOperations(deps: {
       id: 'suppressions_create',
       method: 'POST',
       path: '/v1/suppressions',
-      permission: 'manage',
       summary: 'Suppress an address for one domain or for the whole organization',
       answers: async () => (await import('../answers/suppressions.ts')).suppressionCreatedAnswers,
+      refusals: ['quota_exceeded'],
       example: { email: 'please-stop@customer.example' },
       body: createBody,
       idempotent: true,
-      async handle({ organizationId, now, body, remember }) {
-        const domainId = body.domain_id ?? null
+      async handle({ key, organizationId, now, body, remember }) {
+        const scope = await withoutOnlyDomain(scopeOf(key), store)
+        const domainId = body.domain_id === undefined ? scope.domainId : body.domain_id
         if (domainId !== null) {
           const domain = await store.domains.get(domainId)
           if (domain === null) throw invalid([{ field: 'domain_id', message: 'domain_id names no domain' }])
-          requireOwned(domain, organizationId, 'domain')
+          requireWithin({ ...domain, domainId }, scope, 'domain')
+        } else if (scope.domainId !== null) {
+          throw new Refusal('forbidden', 'only a key with admin suppresses an address for every domain', {
+            field: 'domain_id',
+          })
         }
         const suppression: Suppression = {
           id: mintId('sup'),
@@ -79,9 +105,10 @@ export function suppressionOperations(deps: {
           messageId: null,
           createdAt: now,
           evidence: null,
+          mode: modeOfRecords(key),
         }
         const answer = { status: 201, body: suppressionRecord(suppression) }
-        const result = await store.suppressions.add(suppression, remember(answer))
+        const result = withinLimit(await store.suppressions.add(suppression, remember(answer)), now)
         if (result.kind === 'added') return answer
         throw new Refusal('conflict', 'this address is already suppressed', {
           field: 'email',
@@ -93,26 +120,29 @@ export function suppressionOperations(deps: {
       id: 'suppressions_get',
       method: 'GET',
       path: '/v1/suppressions/:id_or_email',
-      permission: 'read',
       summary: 'Read one suppression by id or address; of an address the one that reaches furthest',
       answers: async () => (await import('../answers/suppressions.ts')).suppressionAnswers,
-      load,
+      load: loadSeen,
       handle: async ({ resource }) => ({ status: 200, body: suppressionRecord(widest(resource)) }),
     }),
     operation({
       id: 'suppressions_delete',
       method: 'DELETE',
       path: '/v1/suppressions/:id_or_email',
-      permission: 'manage',
       summary: 'Remove one suppression by id, or all of an address',
       answers: async () => (await import('../answers/suppressions.ts')).suppressionDeletedAnswers,
-      load,
+      load: loadChanged,
       async handle({ resource }) {
         await store.suppressions.remove(resource.map(({ id }) => id))
         return deleted(widest(resource).id)
       },
     }),
   ]
+}
+
+/** What counts for every domain counts for the key's too, and may be read. */
+function seenAs(suppression: Suppression, { domainId }: Scope): Suppression {
+  return suppression.domainId === null ? { ...suppression, domainId } : suppression
 }
 
 /** Of several for one address: the one for the whole organization, else the first. */
@@ -130,5 +160,6 @@ export function suppressionRecord(suppression: Suppression) {
     message_id: suppression.messageId,
     created_at: iso(suppression.createdAt),
     evidence: suppression.evidence,
+    mode: suppression.mode,
   }
 }

@@ -1,28 +1,34 @@
 import { z } from 'zod'
 import { iso } from '../../model/event.ts'
+import { withinLimit } from '../../model/limits.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import { aliasFault, type Template, type TemplateContent, type TemplateVersion } from '../../model/template.ts'
 import { isId, type MintId } from '../../platform/ids.ts'
 import type { ListedTemplate, Store } from '../../storage/store.ts'
 import { bodyFault } from '../../submission/checks.ts'
 import type { TemplateTexts } from '../../submission/render.ts'
+import type { TemplateEngine } from '../../submission/templates.ts'
 import { deleted } from '../answer.ts'
-import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest, recordsRequest } from '../page.ts'
 import { label, pageFields, recordsQuery } from '../schema.ts'
+import { filteredPage, isWithin, modeOfRecords, requireWithin, scopeOf } from '../scope.ts'
 import { templateVariables } from './template-fields.ts'
 
 /** `/v1/templates`: mails with gaps (contract §5). A path names one by its id, or by its alias. Lists leave out `html`
  *  and `text`. */
-export function templateOperations(deps: { store: Pick<Store, 'templates'>; mintId: MintId }): Operation[] {
-  const { store, mintId } = deps
-  const load = async ({ params, organizationId }: Call): Promise<Template> => {
+export function templateOperations(deps: {
+  store: Pick<Store, 'templates'>
+  mintId: MintId
+  templateEngine: TemplateEngine
+}): Operation[] {
+  const { store, mintId, templateEngine } = deps
+  const load = async ({ params, organizationId, key }: Call): Promise<Template> => {
     const name = params.template_id!
     const found = isId('tpl', name)
       ? await store.templates.get(name)
-      : await store.templates.findByAlias(organizationId, name)
-    return requireOwned(found, organizationId, 'template')
+      : await store.templates.findByAlias(organizationId, name, modeOfRecords(key))
+    return requireWithin(found, scopeOf(key), 'template')
   }
 
   /** The version asked for, in the place of the one that stands; null when there is none of that number. */
@@ -32,14 +38,37 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
     return version === null ? null : { ...template, ...version, createdAt: template.createdAt }
   }
 
-  /** What is given over what stands; when somebody else was quicker, once more over what he left. */
-  const change = async (id: string, { alias, name, ...texts }: z.infer<typeof updateBody>, now: number) => {
+  /** Texts → content, when they are templates and there is something to read. */
+  const contentOf = async (texts: TemplateTexts, organizationId: string): Promise<TemplateContent> => {
+    requireBody(texts)
+    return { ...texts, variables: await templateEngine.parse(texts, organizationId) }
+  }
+
+  /** Changes of one template come one after the other: each understands its texts once, however many there are. */
+  const changing = new Map<string, Promise<unknown>>()
+  const change = async (id: string, body: z.infer<typeof updateBody>, now: number): Promise<Template> => {
+    const before = changing.get(id) ?? Promise.resolve()
+    const mine = before.then(
+      () => changeNow(id, body, now),
+      () => changeNow(id, body, now),
+    )
+    changing.set(id, mine)
+    try {
+      return await mine
+    } finally {
+      if (changing.get(id) === mine) changing.delete(id)
+    }
+  }
+
+  /** What is given over what stands; when another process was quicker, once more over what it left. */
+  const changeNow = async (id: string, { alias, name, ...texts }: z.infer<typeof updateBody>, now: number) => {
     for (;;) {
       const present = await store.templates.get(id)
       if (present === null) throw new Refusal('not_found', 'there is no such template')
       const wanted = { ...pickTexts(present), ...given(texts) }
-      const content = await contentOf(wanted)
-      const result = await store.templates.update(id, present.version, { ...given({ alias, name }), content }, now)
+      const content = await contentOf(wanted, present.organizationId)
+      const changed = store.templates.update(id, present.version, { ...given({ alias, name }), content }, now)
+      const result = withinLimit(await changed, now)
       if (result.kind === 'updated') return result.template
       if (result.kind === 'conflict') throw aliasTaken(alias!)
     }
@@ -50,11 +79,11 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       id: 'templates_create',
       method: 'POST',
       path: '/v1/templates',
-      permission: 'manage',
       summary: 'Create a template; its texts are written in Liquid, and html escapes what is put into it',
       description:
         'A template that is no Liquid is 400 with line and column. A variable that is missing when a message is made is 422 `template_error`, unless it has a default: `{{ name | default: "friend" }}`.',
       answers: async () => (await import('../answers/templates.ts')).templateCreatedAnswers,
+      refusals: ['quota_exceeded', 'template_error'],
       example: {
         name: 'Welcome',
         alias: 'welcome',
@@ -63,20 +92,21 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       },
       body: createBody,
       idempotent: true,
-      async handle({ organizationId, now, body, remember }) {
+      async handle({ key, organizationId, now, body, remember }) {
         const texts = { subject: body.subject ?? null, html: body.html ?? null, text: body.text ?? null }
         const template: Template = {
           id: mintId('tpl'),
           organizationId,
+          mode: modeOfRecords(key),
           alias: body.alias ?? null,
           name: body.name,
-          ...(await contentOf(texts)),
+          ...(await contentOf(texts, organizationId)),
           version: 1,
           createdAt: now,
           updatedAt: now,
         }
         const answer = { status: 201, body: toWire(template) }
-        const result = await store.templates.create(template, remember(answer))
+        const result = withinLimit(await store.templates.create(template, remember(answer)), now)
         if (result === 'conflict') throw aliasTaken(template.alias!)
         return answer
       },
@@ -85,18 +115,21 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       id: 'templates_list',
       method: 'GET',
       path: '/v1/templates',
-      permission: 'manage',
       summary: 'List templates, newest first, without html and text',
       answers: async () => (await import('../answers/templates.ts')).templateListAnswers,
       query: recordsQuery,
-      handle: async ({ organizationId, query }) =>
-        pageAnswer(await store.templates.list(organizationId, recordsRequest(query)), toListed),
+      async handle({ key, organizationId, query }) {
+        const scope = scopeOf(key)
+        const page = recordsRequest(query)
+        const list = (asked: typeof page) => store.templates.list(organizationId, asked)
+        if (scope.mode === null) return pageAnswer(await list(page), toListed)
+        return pageAnswer(await filteredPage(list, page, (each) => isWithin(scope, each)), toListed)
+      },
     }),
     operation({
       id: 'templates_get',
       method: 'GET',
       path: '/v1/templates/:template_id',
-      permission: 'manage',
       summary: 'Read one template, by id or alias, as it is or as it was in a version',
       answers: async () => (await import('../answers/templates.ts')).templateAnswers,
       query: z.strictObject({
@@ -117,12 +150,11 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       id: 'templates_update',
       method: 'PATCH',
       path: '/v1/templates/:template_id',
-      permission: 'manage',
       summary: 'Change a template; new texts are a new version, and messages sent from now on are made from it',
       description:
         'What is not given stays as it is. Of several changes at once none is lost; where two give the same field the last one wins, and texts that stood before are kept as versions.',
       answers: async () => (await import('../answers/templates.ts')).templateAnswers,
-      refusals: ['conflict'],
+      refusals: ['conflict', 'quota_exceeded', 'template_error'],
       example: { subject: 'Welcome, {{ name }}' },
       body: updateBody,
       load,
@@ -135,7 +167,6 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       id: 'templates_delete',
       method: 'DELETE',
       path: '/v1/templates/:template_id',
-      permission: 'manage',
       summary: 'Remove a template with its versions; messages made from it stay',
       answers: async () => (await import('../answers/templates.ts')).templateDeletedAnswers,
       load,
@@ -148,7 +179,6 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       id: 'templates_render',
       method: 'POST',
       path: '/v1/templates/:template_id/render',
-      permission: 'manage',
       unaudited: 'looks',
       summary: 'See what a template becomes with these variables; nothing is sent',
       answers: async () => (await import('../answers/templates.ts')).templateRenderedAnswers,
@@ -160,15 +190,15 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       async handle({ resource, body }) {
         const template = await atVersion(resource, body.version)
         if (template === null) throw invalid([{ field: 'version', message: 'version is none of this template' }])
-        const { renderTemplate } = await import('../../submission/render.ts')
-        return { status: 200, body: renderTemplate(template, body.variables) }
+        const key = `${template.id} ${template.version}`
+        const made = { key, texts: pickTexts(template), isSubjectGiven: false }
+        return { status: 200, body: await templateEngine.fill(made, body.variables, template.organizationId) }
       },
     }),
     operation({
       id: 'templates_preview',
       method: 'POST',
       path: '/v1/templates/preview',
-      permission: 'manage',
       unaudited: 'looks',
       summary: 'See what texts become that are still being written; nothing is kept or sent',
       description:
@@ -177,17 +207,16 @@ export function templateOperations(deps: { store: Pick<Store, 'templates'>; mint
       refusals: ['template_error'],
       example: { subject: 'Hello {{ name }}', html: '<p>Hello {{ name }}</p>', variables: { name: 'Ann' } },
       body: previewBody,
-      async handle({ body: { variables, subject = null, html = null, text = null } }) {
+      async handle({ organizationId, body: { variables, subject = null, html = null, text = null } }) {
         requireBody({ html, text })
-        const { previewTemplate } = await import('../../submission/preview.ts')
-        return { status: 200, body: previewTemplate({ subject, html, text }, variables) }
+        const texts = { subject, html, text }
+        return { status: 200, body: await templateEngine.preview(texts, variables, organizationId) }
       },
     }),
     operation({
       id: 'templates_versions',
       method: 'GET',
       path: '/v1/templates/:template_id/versions',
-      permission: 'manage',
       summary: 'List the versions of a template, newest first, without html and text',
       answers: async () => (await import('../answers/templates.ts')).templateVersionsAnswers,
       query: z.strictObject(pageFields),
@@ -227,13 +256,6 @@ function versionOf(cursor: string): number {
   throw invalid([{ field: 'cursor', message: 'cursor is not one that this list gave out' }])
 }
 
-/** Texts → content, when they are templates and there is something to read. */
-async function contentOf(texts: TemplateTexts): Promise<TemplateContent> {
-  requireBody(texts)
-  const { parseTemplateTexts, variablesIn } = await import('../../submission/render.ts')
-  return { ...texts, variables: variablesIn(parseTemplateTexts(texts)) }
-}
-
 function requireBody({ html, text }: Pick<TemplateTexts, 'html' | 'text'>): void {
   if (html === null && text === null) throw invalid([{ field: 'html', message: 'html or text is required' }])
 }
@@ -252,13 +274,13 @@ function aliasTaken(alias: string): Refusal {
 }
 
 function toWire(template: Template) {
-  const { id, alias, name, subject, html, text, variables, version } = template
-  return { id, alias, name, subject, html, text, variables, version, ...times(template) }
+  const { id, alias, name, mode, subject, html, text, variables, version } = template
+  return { id, alias, name, mode, subject, html, text, variables, version, ...times(template) }
 }
 
 function toListed(template: ListedTemplate) {
-  const { id, alias, name, subject, variables, version } = template
-  return { id, alias, name, subject, variables, version, ...times(template) }
+  const { id, alias, name, mode, subject, variables, version } = template
+  return { id, alias, name, mode, subject, variables, version, ...times(template) }
 }
 
 function times({ createdAt, updatedAt }: ListedTemplate) {

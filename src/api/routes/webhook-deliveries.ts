@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { EVENT_TYPES, iso } from '../../model/event.ts'
+import { FIXED_LIMITS } from '../../model/limits.ts'
 import type { PostAttempt } from '../../model/post-attempt.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Webhook, WebhookDelivery } from '../../model/webhook.ts'
@@ -40,7 +41,6 @@ export function webhookDeliveryOperations(
       id: 'webhook_deliveries_list',
       method: 'GET',
       path: '/v1/webhooks/:webhook_id/deliveries',
-      permission: 'manage',
       summary: 'List deliveries of a webhook with their attempts, newest first',
       answers: async () => (await import('../answers/webhooks.ts')).deliveryListAnswers,
       query: listQuery,
@@ -59,7 +59,6 @@ export function webhookDeliveryOperations(
       id: 'webhook_deliveries_get',
       method: 'GET',
       path: '/v1/webhooks/:webhook_id/deliveries/:delivery_id',
-      permission: 'manage',
       summary: 'Read one delivery with its attempts',
       answers: async () => (await import('../answers/webhooks.ts')).deliveryAnswers,
       load,
@@ -69,7 +68,6 @@ export function webhookDeliveryOperations(
       id: 'webhook_deliveries_retry',
       method: 'POST',
       path: '/v1/webhooks/:webhook_id/deliveries/:delivery_id/retry',
-      permission: 'manage',
       summary: 'Try a delivery once more now, whatever became of it; the attempts go on counting',
       answers: async () => (await import('../answers/webhooks.ts')).deliveryRetryAnswers,
       refusals: ['invalid_state'],
@@ -77,8 +75,11 @@ export function webhookDeliveryOperations(
       bodyOptional: true,
       load,
       async handle({ resource, now }) {
-        if ((await store.webhookDeliveries.retry(resource.id, now)) === 'under_way') {
-          throw new Refusal('invalid_state', 'an attempt of this delivery is under way')
+        const result = await store.webhookDeliveries.retry(resource.id, now)
+        if (result === 'under_way') throw new Refusal('invalid_state', 'an attempt of this delivery is under way')
+        if (result === 'limit') {
+          const { webhookAttempts } = FIXED_LIMITS
+          throw new Refusal('invalid_state', `this delivery had ${webhookAttempts} attempts, which is the most`)
         }
         wakeWebhooks()
         return {
@@ -91,7 +92,6 @@ export function webhookDeliveryOperations(
       id: 'webhooks_replay',
       method: 'POST',
       path: '/v1/webhooks/:webhook_id/replay',
-      permission: 'manage',
       summary: 'Send past events of a time range again, with the same event ids',
       answers: async () => (await import('../answers/webhooks.ts')).replayAnswers,
       example: { from: '2026-11-20T00:00:00Z', type: 'message.bounced' },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { createEvent, EVENT_TYPES, iso } from '../../model/event.ts'
 import { sampleData } from '../../model/event-samples.ts'
+import { monthOf, withinLimit } from '../../model/limits.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { WEBHOOK_FORMATS, type Webhook } from '../../model/webhook.ts'
 import type { MintId } from '../../platform/ids.ts'
@@ -12,6 +13,7 @@ import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, recordsRequest } from '../page.ts'
 import { endpointUrl, graceMinutes, label, recordsQuery } from '../schema.ts'
+import { filteredPage, isWithin, modeOfRecords, requireWithin, scopeOf, withoutOnlyDomain } from '../scope.ts'
 import { webhookDeliveryOperations } from './webhook-deliveries.ts'
 
 const eventTypes = z
@@ -29,10 +31,10 @@ const testBody = z.strictObject({ type: z.enum(EVENT_TYPES) })
 const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
 
 export interface WebhookDeps {
-  store: Pick<Store, 'webhooks' | 'webhookDeliveries' | 'events'>
+  store: Pick<Store, 'webhooks' | 'webhookDeliveries' | 'events' | 'domains'>
   random: Random
   mintId: MintId
-  /** Null when the URL may be stored, else why not (platform/fetch-public.ts checkWebhookUrl). */
+  /** Null when the URL may be stored, else why not (platform/webhook-url.ts checkWebhookUrl). */
   checkUrl: (url: string) => string | null
   /** To be called when something became due. */
   wakeWebhooks: () => void
@@ -42,24 +44,25 @@ export interface WebhookDeps {
 export function webhookOperations(deps: WebhookDeps): Operation[] {
   const { store, random, mintId, wakeWebhooks } = deps
   const url = endpointUrl(deps.checkUrl).describe('`https`, at a public address.')
-  const load = async ({ params, organizationId }: Call) =>
-    requireOwned(await store.webhooks.get(params.webhook_id!), organizationId, 'webhook')
+  const reachOf = ({ key }: Pick<Call, 'key'>) => withoutOnlyDomain(scopeOf(key), store)
+  const load = async ({ params, key }: Call) =>
+    requireWithin(await store.webhooks.get(params.webhook_id!), await reachOf({ key }), 'webhook')
 
   return [
     operation({
       id: 'webhooks_create',
       method: 'POST',
       path: '/v1/webhooks',
-      permission: 'manage',
       summary: 'Subscribe an HTTPS address to events; the signing secret is shown this once',
       description:
-        'Every request is signed. A delivery has five attempts; an endpoint that answers 410, or fails a hundred times in a row over a day, is paused.',
+        'Every request is signed. A webhook of a test key gets events of test mail only, that of a key without `admin` events of its domain only. A delivery has five attempts; an endpoint that answers 410, or fails a hundred times in a row over a day, is paused.',
       answers: async () => (await import('../answers/webhooks.ts')).webhookCreatedAnswers,
+      refusals: ['quota_exceeded'],
       example: { url: 'https://hooks.example.com/mail', events: ['message.delivered', 'message.bounced'] },
       body: z.strictObject({ url, events: eventTypes, description, format }),
       idempotent: true,
       secretAnswer: true,
-      async handle({ organizationId, now, body, remember }) {
+      async handle({ key, organizationId, now, body, remember }) {
         const webhook: Webhook = {
           id: mintId('whk'),
           organizationId,
@@ -75,10 +78,12 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
           lastFailureAt: null,
           consecutiveFailures: 0,
           failingSince: null,
+          mode: modeOfRecords(key),
+          domainId: scopeOf(key).domainId,
         }
         const secret = mintSigningSecret(random)
         const answer = { status: 201, body: { ...toWire(webhook), secret } }
-        await store.webhooks.create(webhook, secret, remember(answer))
+        withinLimit(await store.webhooks.create(webhook, secret, remember(answer)), now)
         return answer
       },
     }),
@@ -86,18 +91,19 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_list',
       method: 'GET',
       path: '/v1/webhooks',
-      permission: 'manage',
       summary: 'List webhooks, newest first',
       answers: async () => (await import('../answers/webhooks.ts')).webhookListAnswers,
       query: recordsQuery,
-      handle: async ({ organizationId, query }) =>
-        pageAnswer(await store.webhooks.list(organizationId, recordsRequest(query)), toWire),
+      async handle({ key, organizationId, query }) {
+        const scope = await reachOf({ key })
+        const list = (asked: ReturnType<typeof recordsRequest>) => store.webhooks.list(organizationId, asked)
+        return pageAnswer(await filteredPage(list, recordsRequest(query), (each) => isWithin(scope, each)), toWire)
+      },
     }),
     operation({
       id: 'webhooks_get',
       method: 'GET',
       path: '/v1/webhooks/:webhook_id',
-      permission: 'manage',
       summary: 'Read one webhook',
       answers: async () => (await import('../answers/webhooks.ts')).webhookAnswers,
       load,
@@ -107,7 +113,6 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_update',
       method: 'PATCH',
       path: '/v1/webhooks/:webhook_id',
-      permission: 'manage',
       summary: 'Change a webhook; `paused` stops it, `active` starts it again',
       description:
         'While it is paused nothing is sent: events of that time are not sent later, and pending deliveries wait.',
@@ -137,7 +142,6 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_delete',
       method: 'DELETE',
       path: '/v1/webhooks/:webhook_id',
-      permission: 'manage',
       summary: 'Remove a webhook with its deliveries',
       answers: async () => (await import('../answers/webhooks.ts')).webhookDeletedAnswers,
       load,
@@ -150,10 +154,9 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_test',
       method: 'POST',
       path: '/v1/webhooks/:webhook_id/test',
-      permission: 'manage',
-      summary: 'Send a sample event to this webhook, whatever it subscribed to',
+      summary: 'Send a sample event to this webhook, whatever it subscribed to; it counts as a test message',
       answers: async () => (await import('../answers/webhooks.ts')).webhookTestAnswers,
-      refusals: ['invalid_state'],
+      refusals: ['invalid_state', 'quota_exceeded'],
       example: { type: 'message.bounced' },
       body: testBody,
       load,
@@ -171,7 +174,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
           },
           sampleData(body.type, now),
         )
-        await store.events.append([event], resource.id)
+        withinLimit(await store.events.appendSample(event, resource.id, monthOf(now)), now)
         wakeWebhooks()
         return { status: 202, body: JSON.parse(event.body) }
       },
@@ -180,7 +183,6 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_rotate_secret',
       method: 'POST',
       path: '/v1/webhooks/:webhook_id/rotate-secret',
-      permission: 'manage',
       summary: 'Make a new signing secret; until the grace period ends requests are signed with both',
       answers: async () => (await import('../answers/webhooks.ts')).webhookSecretAnswers,
       example: { grace_period_minutes: 60 },
@@ -213,6 +215,8 @@ function toWire(webhook: Webhook) {
     events: webhook.events,
     format: webhook.format,
     status: webhook.status,
+    mode: webhook.mode,
+    domain_id: webhook.domainId,
     description: webhook.description,
     disabled_reason: webhook.disabledReason,
     created_at: iso(webhook.createdAt),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { iso } from '../../model/event.ts'
 import { type Endpoint, endpoint, type Wire } from '../endpoint.ts'
 import { list, listQuery } from './list.ts'
 
@@ -11,7 +12,8 @@ const created = z.strictObject({
 })
 const NAMES = { permissions: 'permission' }
 
-/** Keys are bound to one domain here: the one that is named, else that of the key that asks; so is their mode. */
+/** Keys are bound to one domain here: the one that is named, else that of the key that asks. Mode, end and networks are
+ *  those of the key that asks, since Resend has no such fields and a key may not give more than it has. */
 export const apiKeyEndpoints: Endpoint[] = [
   endpoint({
     id: 'api_keys_create',
@@ -20,7 +22,13 @@ export const apiKeyEndpoints: Endpoint[] = [
     operation: 'api_keys_create',
     body: created,
     handle: ({ key, body: { name, permission, domain_id } }, ours) => {
-      const body = { name, domain_id: domain_id ?? key.domainId, permissions: PERMISSIONS[permission], mode: key.mode }
+      const inherited = {
+        mode: key.mode,
+        expires_at: key.expiresAt === null ? null : iso(key.expiresAt),
+        allowed_networks: key.allowedNetworks,
+      }
+      const domain = domain_id ?? key.domainId
+      const body = { name, domain_id: domain, permissions: PERMISSIONS[permission], ...inherited }
       return ours.ask('api_keys_create', { body, names: NAMES }, ({ id, key: token }) => ({ id, token }))
     },
   }),

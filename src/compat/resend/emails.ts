@@ -54,7 +54,7 @@ export const emailEndpoints: Endpoint[] = [
     async handle({ params }, ours) {
       const named = { params: { message_id: params.id! } }
       const message = await ours.ask('messages_get', named, (body) => body)
-      const content = await ours.ask('messages_content', named, (body) => body).catch(notKept)
+      const content = await ours.ask('messages_content', named, textsOf).catch(notKept)
       const { html, text } = content
       const tags = Object.entries(message.metadata).map(([name, value]) => ({ name, value: String(value) }))
       return { object: 'email', ...headOf(message, await isComplaint(message, ours)), html, text, tags }
@@ -140,6 +140,12 @@ function placed({ reason, message, field, details, faults }: Refusal, index: num
 function isComplaint({ id }: Wire, ours: Ours): Promise<boolean> {
   const said = { params: { message_id: id }, query: { type: 'message.complained', limit: '1' } }
   return ours.ask('messages_events', said, ({ data }) => data.length > 0)
+}
+
+/** The record of a content comes as JSON that a thread has made. */
+function textsOf(record: Uint8Array): { html: string | null; text: string | null } {
+  const { html, text } = JSON.parse(Buffer.from(record).toString())
+  return { html, text }
 }
 
 function notKept(thrown: unknown): { html: null; text: null } {

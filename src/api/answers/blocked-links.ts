@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import type { AnswerShape } from '../operation.ts'
+import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time } from './words.ts'
+
+/** What `/v1/blocked-links` answers; the record is made in routes/blocked-links.ts. */
+
+const blockedLink = z
+  .strictObject({
+    id: id('blk'),
+    kind: z
+      .enum(['host', 'url'])
+      .describe('`host` covers everything below the host, `url` everything that begins with it.'),
+    target: z.string().describe('In lower case and without scheme.'),
+    reason: z.string(),
+    created_at: time,
+  })
+  .meta({ id: 'BlockedLink' })
+const example = {
+  id: exampleId('blk'),
+  kind: 'host',
+  target: 'phishing.example',
+  reason: 'reported by a recipient',
+  created_at: EXAMPLE_TIME,
+}
+const created: AnswerShape[] = [{ status: 201, description: 'The blocked target.', schema: blockedLink, example }]
+
+export const blockedLinkAnswers = {
+  list: [pageShape(blockedLink, example, 'Blocked targets, newest first.')],
+  created,
+  deleted: [deletedShape('blk', 'Clicks are sent on again.')],
+}

@@ -1,0 +1,35 @@
+import { type ApiKey, mayGrant } from '../model/api-key.ts'
+import { isNetworkWithin } from '../platform/ip.ts'
+
+/** What a key gives its holder. */
+export type Rights = Pick<ApiKey, 'domainId' | 'mode' | 'permissions' | 'expiresAt' | 'allowedNetworks'>
+
+/** Why a key may not give `wanted` to another key, nor take it away, as fields of the API; empty when it may
+ *  (contract §7, "Key modes"). Nobody gives more than he has: `admin` is needed for another domain, a test key makes test
+ *  keys, a key that expires makes none that lasts longer, one of some networks none of others. */
+export function grantFaults(held: Rights, wanted: Rights): { field: GrantField; message: string }[] {
+  const faults: { field: GrantField; message: string }[] = []
+  const missing = wanted.permissions.filter((permission) => !mayGrant(held.permissions, permission))
+  if (missing.length > 0) faults.push({ field: 'permissions', message: `this key may not grant ${missing.join(', ')}` })
+  if (wanted.domainId !== held.domainId && !held.permissions.includes('admin')) {
+    faults.push({ field: 'domain_id', message: 'only a key with admin may grant rights for another domain' })
+  }
+  if (held.mode === 'test' && wanted.mode !== 'test') {
+    faults.push({ field: 'mode', message: 'a test key may only grant test keys: give mode "test"' })
+  }
+  if (held.expiresAt !== null && (wanted.expiresAt === null || wanted.expiresAt > held.expiresAt)) {
+    const latest = new Date(held.expiresAt).toISOString()
+    faults.push({ field: 'expires_at', message: `this key expires and may not grant beyond its own end, ${latest}` })
+  }
+  if (held.allowedNetworks !== null && !areWithin(wanted.allowedNetworks, held.allowedNetworks)) {
+    const message = `this key may only grant keys of its own networks: ${held.allowedNetworks.join(', ')}`
+    faults.push({ field: 'allowed_networks', message })
+  }
+  return faults
+}
+
+export type GrantField = 'permissions' | 'domain_id' | 'mode' | 'expires_at' | 'allowed_networks'
+
+function areWithin(wanted: readonly string[] | null, held: readonly string[]): boolean {
+  return wanted?.every((network) => held.some((outer) => isNetworkWithin(network, outer))) ?? false
+}

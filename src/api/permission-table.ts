@@ -1,0 +1,187 @@
+import type { Permission } from '../model/api-key.ts'
+
+/** THE TABLE of who may do what. `operation()` takes permission and test-key rule of every operation from here, flow.ts
+ *  enforces them before anything of a request is read, scripts/permission-table.ts prints the table into the README, and
+ *  test/api/walk.test.ts tries every row with every kind of key. An operation without a row does not compile. */
+export interface AccessRule {
+  /** `admin` implies all; the others imply nothing (interface.md "Authentication"). */
+  permission: Permission
+  /** Only for the operator of the appliance: signed in to the dashboard, or at the command line. A key gets 403. */
+  forOperator?: true
+  testKey: TestKeyRule
+  reach: Reach
+  /** It gives rights away or takes them: the asking key must be able to grant all that the other key holds. */
+  grants?: true
+}
+
+/** What a test key gets (contract §7):
+ *  `test_records`  reads, changes and creates test records only; live ones are 404 or missing from lists and sums
+ *  `no_records`    nothing with a mode is involved: the key's own plan, texts it brought itself, DNS
+ *  `refused`       403, since the operation changes what live mail depends on */
+export type TestKeyRule = 'test_records' | 'no_records' | 'refused'
+
+/** What a key without `admin` reaches (contract §7); other records of the organization are 403, or missing from lists:
+ *  `own_domain`    records of its own domain
+ *  `own_or_shared` those, and records that count for the whole organization, which it may read; changing them needs
+ *                  `admin`, unless the organization has no other domain
+ *  `organization`  records that belong to no domain */
+export type Reach = 'own_domain' | 'own_or_shared' | 'organization'
+
+const rule = (permission: Permission, testKey: TestKeyRule, reach: Reach): AccessRule => ({
+  permission,
+  testKey,
+  reach,
+})
+const grant = (): AccessRule => ({ ...rule('manage', 'test_records', 'own_domain'), grants: true })
+const OPERATOR: AccessRule = { ...rule('admin', 'refused', 'organization'), forOperator: true }
+
+export const PERMISSION_TABLE = {
+  messages_send: rule('send', 'test_records', 'own_domain'),
+  messages_batch: rule('send', 'test_records', 'own_domain'),
+  messages_analyze: rule('send', 'no_records', 'own_domain'),
+  messages_list: rule('read', 'test_records', 'own_domain'),
+  messages_get: rule('read', 'test_records', 'own_domain'),
+  messages_content: rule('read', 'test_records', 'own_domain'),
+  messages_attachment: rule('read', 'test_records', 'own_domain'),
+  messages_events: rule('read', 'test_records', 'own_domain'),
+  messages_attempts: rule('read', 'test_records', 'own_domain'),
+  messages_webhook_deliveries: rule('manage', 'test_records', 'own_domain'),
+  messages_explain: rule('read', 'test_records', 'own_domain'),
+  messages_update: rule('send', 'test_records', 'own_domain'),
+  messages_cancel: rule('send', 'test_records', 'own_domain'),
+  messages_resend: rule('send', 'test_records', 'own_domain'),
+  explain_address: rule('read', 'test_records', 'own_domain'),
+
+  events_list: rule('read', 'test_records', 'own_domain'),
+  events_get: rule('read', 'test_records', 'own_domain'),
+  events_stream: rule('read', 'test_records', 'own_domain'),
+  stats_read: rule('read', 'test_records', 'own_domain'),
+  quality_list: rule('read', 'test_records', 'own_domain'),
+
+  templates_create: rule('manage', 'test_records', 'organization'),
+  templates_list: rule('manage', 'test_records', 'organization'),
+  templates_get: rule('manage', 'test_records', 'organization'),
+  templates_update: rule('manage', 'test_records', 'organization'),
+  templates_delete: rule('manage', 'test_records', 'organization'),
+  templates_render: rule('manage', 'test_records', 'organization'),
+  templates_preview: rule('manage', 'no_records', 'organization'),
+  templates_versions: rule('manage', 'test_records', 'organization'),
+
+  suppressions_list: rule('read', 'test_records', 'own_or_shared'),
+  suppressions_get: rule('read', 'test_records', 'own_or_shared'),
+  suppressions_export: rule('read', 'test_records', 'own_or_shared'),
+  suppressions_create: rule('manage', 'test_records', 'own_or_shared'),
+  suppressions_import: rule('manage', 'test_records', 'own_or_shared'),
+  suppressions_delete: rule('manage', 'test_records', 'own_or_shared'),
+
+  webhooks_create: rule('manage', 'test_records', 'own_domain'),
+  webhooks_list: rule('manage', 'test_records', 'own_domain'),
+  webhooks_get: rule('manage', 'test_records', 'own_domain'),
+  webhooks_update: rule('manage', 'test_records', 'own_domain'),
+  webhooks_delete: rule('manage', 'test_records', 'own_domain'),
+  webhooks_test: rule('manage', 'test_records', 'own_domain'),
+  webhooks_rotate_secret: rule('manage', 'test_records', 'own_domain'),
+  webhooks_replay: rule('manage', 'test_records', 'own_domain'),
+  webhook_deliveries_list: rule('manage', 'test_records', 'own_domain'),
+  webhook_deliveries_get: rule('manage', 'test_records', 'own_domain'),
+  webhook_deliveries_retry: rule('manage', 'test_records', 'own_domain'),
+
+  domains_create: rule('manage', 'refused', 'organization'),
+  domains_list: rule('manage', 'no_records', 'organization'),
+  domains_get: rule('manage', 'no_records', 'organization'),
+  domains_verify: rule('manage', 'refused', 'organization'),
+  domains_update: rule('manage', 'refused', 'own_domain'),
+  domains_rotate_dkim: rule('manage', 'refused', 'own_domain'),
+  domains_delete: rule('admin', 'refused', 'organization'),
+
+  inbound_routes_create: rule('manage', 'refused', 'own_domain'),
+  inbound_routes_list: rule('manage', 'test_records', 'own_domain'),
+  inbound_routes_get: rule('manage', 'test_records', 'own_domain'),
+  inbound_routes_update: rule('manage', 'test_records', 'own_domain'),
+  inbound_routes_delete: rule('manage', 'test_records', 'own_domain'),
+  inbound_routes_test: rule('manage', 'test_records', 'own_domain'),
+  inbound_routes_confirmations: rule('manage', 'test_records', 'own_domain'),
+  inbound_messages_list: rule('read', 'test_records', 'own_domain'),
+  inbound_messages_get: rule('read', 'test_records', 'own_domain'),
+  inbound_messages_raw: rule('read', 'test_records', 'own_domain'),
+  inbound_messages_deliveries: rule('read', 'test_records', 'own_domain'),
+  inbound_messages_redeliver: rule('manage', 'test_records', 'own_domain'),
+
+  api_keys_create: grant(),
+  api_keys_list: rule('manage', 'test_records', 'own_domain'),
+  api_keys_get: rule('manage', 'test_records', 'own_domain'),
+  api_keys_update: grant(),
+  api_keys_revoke: grant(),
+  api_keys_rotate: grant(),
+
+  audit_log_list: rule('admin', 'test_records', 'organization'),
+  usage_get: rule('read', 'test_records', 'organization'),
+  billing_get: rule('admin', 'test_records', 'organization'),
+  billing_update: rule('admin', 'refused', 'organization'),
+
+  organizations_list: OPERATOR,
+  organizations_create: OPERATOR,
+  organizations_get: OPERATOR,
+  organizations_update: OPERATOR,
+  plans_list: OPERATOR,
+  configuration_get: OPERATOR,
+  health_checks_list: OPERATOR,
+  health_checks_run: OPERATOR,
+  queues_get: OPERATOR,
+  sessions_list: OPERATOR,
+  sessions_delete: OPERATOR,
+  blocked_links_list: OPERATOR,
+  blocked_links_create: OPERATOR,
+  blocked_links_delete: OPERATOR,
+} as const satisfies Record<string, AccessRule>
+
+/** Every operation that has a row. */
+export type OperationId = keyof typeof PERMISSION_TABLE
+
+/** Name of an operation → its row; undefined when there is none. */
+export function accessOf(id: string): AccessRule | undefined {
+  return Object.hasOwn(PERMISSION_TABLE, id) ? PERMISSION_TABLE[id as OperationId] : undefined
+}
+
+/** A row → the sentences that follow from it, for the description of an operation. */
+export function accessWords({ permission, forOperator, testKey, reach, grants }: AccessRule): string {
+  if (forOperator) return 'Only for the `operator` of this server, signed in to the dashboard.'
+  const words = [`Needs the permission \`${permission}\`.`]
+  if (testKey === 'refused') words.push('A test key gets 403.')
+  if (testKey === 'test_records') words.push('A test key reaches test records only; live ones are 404 to it.')
+  if (permission !== 'admin' && reach !== 'organization')
+    words.push('Without `admin` a key reaches its own domain only.')
+  if (grants) words.push('Takes the right to grant all that the other key holds.')
+  return words.join(' ')
+}
+
+/** The whole table in Markdown: operations of one rule stand in one row. For the README, where
+ *  scripts/permission-table.ts writes it. */
+export function renderPermissionTable(): string {
+  const rows = new Map<string, string[]>()
+  for (const [id, rule] of Object.entries<AccessRule>(PERMISSION_TABLE)) {
+    const cells = rule.forOperator ? OPERATOR_CELLS : cellsOf(rule)
+    rows.set(cells, [...(rows.get(cells) ?? []), `\`${id}\``])
+  }
+  const lines = [...rows].map(([cells, ids]) => `| ${ids.join(' ')} | ${cells} |`)
+  return ['| Operations | Permission | Test key | Key without `admin` |', '|---|---|---|---|', ...lines].join('\n')
+}
+
+const OPERATOR_CELLS = 'operator | 403 | 403'
+
+function cellsOf({ permission, testKey, reach, grants }: AccessRule): string {
+  const needed = grants ? `${permission}, and the right to grant what the other key holds` : permission
+  return `${needed} | ${TEST_KEY_CELLS[testKey]} | ${permission === 'admin' ? '403' : REACH_CELLS[reach]}`
+}
+
+const TEST_KEY_CELLS: Record<TestKeyRule, string> = {
+  test_records: 'test records only',
+  no_records: 'as a live key',
+  refused: '403',
+}
+
+const REACH_CELLS: Record<Reach, string> = {
+  own_domain: 'own domain',
+  own_or_shared: 'own domain; reads what counts for all',
+  organization: 'whole organization',
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { type BlockedLink, blockedTarget, MOST_BLOCKED_LINKS } from '../../model/blocked-link.ts'
+import { iso } from '../../model/event.ts'
+import { Refusal } from '../../model/refusal.ts'
+import type { MintId } from '../../platform/ids.ts'
+import type { Store } from '../../storage/store.ts'
+import { deleted } from '../answer.ts'
+import { type Call, type Operation, operation } from '../operation.ts'
+import { pageAnswer, recordsRequest } from '../page.ts'
+import { label, recordsQuery } from '../schema.ts'
+
+const createBody = z.strictObject({
+  target: z
+    .string()
+    .max(2_000, 'must have at most 2,000 characters')
+    .refine((text) => blockedTarget(text) !== null, {
+      error: 'must be a host such as evil.example, or a URL that begins with https://',
+    })
+    .describe('A host, with everything below it, or a URL, with everything that begins with it.'),
+  reason: label(200).describe('For the operator; readers do not see it.'),
+})
+
+/** `/v1/blocked-links`: targets to which tracked clicks are not sent on; for the operator alone. */
+export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>; mintId: MintId }): Operation[] {
+  const { store, mintId } = deps
+  const load = async ({ params }: Call): Promise<BlockedLink> => {
+    const link = await store.blockedLinks.get(params.blocked_link_id ?? '')
+    if (link === null) throw new Refusal('not_found', 'there is no such blocked link')
+    return link
+  }
+  return [
+    operation({
+      id: 'blocked_links_list',
+      method: 'GET',
+      path: '/v1/blocked-links',
+      summary: 'List blocked click targets, newest first',
+      answers: async () => (await import('../answers/blocked-links.ts')).blockedLinkAnswers.list,
+      query: recordsQuery,
+      handle: async ({ query }) => pageAnswer(await store.blockedLinks.list(recordsRequest(query)), blockedLinkRecord),
+    }),
+    operation({
+      id: 'blocked_links_create',
+      method: 'POST',
+      path: '/v1/blocked-links',
+      summary: 'Block a click target that is abused',
+      description:
+        'Tracked links of every organization that lead there answer 410 with a page that says so, also in mail that was sent before. Nothing is counted.',
+      answers: async () => (await import('../answers/blocked-links.ts')).blockedLinkAnswers.created,
+      refusals: ['conflict', 'quota_exceeded'],
+      example: { target: 'phishing.example', reason: 'reported by a recipient' },
+      body: createBody,
+      async handle({ body: { target, reason }, now, remember }) {
+        const link = { id: mintId('blk'), ...blockedTarget(target)!, reason, createdAt: now } // read by the schema already
+        const answer = { status: 201, body: blockedLinkRecord(link) }
+        remember(answer) // the audit log tells what is made
+        const result = await store.blockedLinks.add(link)
+        if (result === 'added') return answer
+        if (result === 'conflict') throw new Refusal('conflict', 'this target is blocked already', { field: 'target' })
+        const details = { limit: MOST_BLOCKED_LINKS, used: MOST_BLOCKED_LINKS, resets_at: null }
+        throw new Refusal('quota_exceeded', `at most ${MOST_BLOCKED_LINKS} targets can be blocked`, { details })
+      },
+    }),
+    operation({
+      id: 'blocked_links_delete',
+      method: 'DELETE',
+      path: '/v1/blocked-links/:blocked_link_id',
+      summary: 'Unblock a click target',
+      answers: async () => (await import('../answers/blocked-links.ts')).blockedLinkAnswers.deleted,
+      load,
+      async handle({ resource }) {
+        await store.blockedLinks.remove(resource.id)
+        return deleted(resource.id)
+      },
+    }),
+  ]
+}
+
+/** Its record on the wire, for the API and the command line. */
+export function blockedLinkRecord({ id, kind, value, reason, createdAt }: BlockedLink) {
+  return { id, kind, target: value, reason, created_at: iso(createdAt) }
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+import { createWaiting } from './waiting.ts'
+
+const LIMITS = { perKey: 2, perOrganization: 3, inAll: 5, organizationBytes: 100, allBytes: 300 }
+const of = (keyId: string, organizationId = 'org_a') => ({ keyId, organizationId })
+
+test('a key, an organization and all together have a limit; what ends makes room, once', () => {
+  const waiting = createWaiting(LIMITS)
+  const first = waiting.begin(of('k1'), 1)!
+  expect(waiting.begin(of('k1'), 1)).not.toBeNull()
+  expect(waiting.begin(of('k1'), 1)).toBeNull()
+  expect(waiting.begin(of('k2'), 1)).not.toBeNull()
+  expect(waiting.begin(of('k3'), 1)).toBeNull()
+  expect(waiting.begin(of('k4', 'org_b'), 1)).not.toBeNull()
+  expect(waiting.begin(of('k5', 'org_c'), 1)).not.toBeNull()
+  expect(waiting.begin(of('k6', 'org_d'), 1)).toBeNull()
+  first()
+  first()
+  expect(waiting.underWay()).toBe(4)
+  expect(waiting.begin(of('k6', 'org_d'), 1)).not.toBeNull()
+  expect(waiting.begin(of('k1'), 1)).toBeNull()
+})
+
+test('bytes are limited as well: of an organization, and of all', () => {
+  const waiting = createWaiting({ ...LIMITS, allBytes: 250 })
+  expect(waiting.begin(of('k1'), 101)).toBeNull()
+  const large = waiting.begin(of('k1'), 100)!
+  expect(waiting.begin(of('k1'), 1)).toBeNull()
+  expect(waiting.begin(of('k2', 'org_b'), 90)).not.toBeNull()
+  expect(waiting.begin(of('k2', 'org_b'), 11)).toBeNull()
+  expect(waiting.begin(of('k3', 'org_c'), 61)).toBeNull()
+  large()
+  expect(waiting.begin(of('k3', 'org_c'), 61)).not.toBeNull()
+})

@@ -1,0 +1,97 @@
+import type { Mode } from '../model/message.ts'
+import { Refusal } from '../model/refusal.ts'
+import { type Remember, StoreUnavailable } from '../storage/store.ts'
+import type { Accepted, Fate, MakeRecord } from './accept.ts'
+import type { Parts } from './once.ts'
+import type { SubmissionRequest } from './request.ts'
+
+type Request = SubmissionRequest | Refusal
+
+/** The messages of a batch → the same in slices, each of which is one transaction of some 30 ms: 500 messages to 50
+ *  recipients each in one would hold the thread for seconds. Depends on the requests and the mode alone, so that a repeated
+ *  request has the same slices. An empty batch is one empty slice. */
+export function slicesOf(requests: readonly Request[], mode: Mode): Request[][] {
+  const slices: Request[][] = [[]]
+  let work = 0
+  for (const request of requests) {
+    const cost = request instanceof Refusal ? 0 : workOf(request, mode)
+    if (work > 0 && work + cost > SLICE_WORK) {
+      slices.push([])
+      work = 0
+    }
+    slices.at(-1)!.push(request)
+    work += cost
+  }
+  return slices
+}
+
+/** Slices in order → the fates of all their messages. `submit` writes one slice with the record that it is given: the last one
+ *  with that of the whole batch, the others with their own in `parts`, if there is a key. What `parts` knows is not
+ *  submitted again. When the store refuses a slice behind the first, the rest is refused as `unavailable`; anything else
+ *  that `submit` throws goes on to the caller. */
+export async function submitSlices(
+  slices: readonly (readonly Request[])[],
+  remember: MakeRecord<Fate[]> | undefined,
+  parts: Parts | null,
+  submit: (slice: readonly Request[], record: MakeRecord<Fate[]> | undefined) => Promise<Fate[]>,
+): Promise<Fate[]> {
+  const fates: Fate[] = []
+  let isResuming = parts !== null
+  for (const [at, slice] of slices.entries()) {
+    const isLast = at === slices.length - 1
+    const known = isResuming && !isLast ? await parts!.known(at) : null
+    isResuming &&= known !== null
+    if (known !== null) {
+      fates.push(...unpack(known))
+      continue
+    }
+    const ofPart = parts === null ? undefined : (made: Fate[]): Remember => parts.record(at, pack(made))
+    const ofAll = remember && ((made: Fate[]) => remember([...fates, ...made]))
+    try {
+      fates.push(...(await submit(slice, isLast ? ofAll : ofPart)))
+    } catch (error) {
+      if (at === 0 || !(error instanceof StoreUnavailable)) throw error
+      const rest = slices.slice(at).flat()
+      return [...fates, ...rest.map((request) => (request instanceof Refusal ? request : unavailable()))]
+    }
+  }
+  return fates
+}
+
+/** In recipients of live mail: what a message costs to write, some 30 µs each. */
+const SLICE_WORK = 1000
+const MESSAGE_WORK = 4
+/** Test mail is over when it is accepted: each recipient has an attempt and its events too. */
+const TEST_WORK = 4
+
+function workOf({ to, cc, bcc }: SubmissionRequest, mode: Mode): number {
+  const recipients = [to, cc, bcc].reduce((sum, each) => sum + (each?.mailboxes.length ?? 0), 0)
+  return MESSAGE_WORK + recipients * (mode === 'test' ? TEST_WORK : 1)
+}
+
+function unavailable(): Refusal {
+  return new Refusal('unavailable', 'the store cannot write now: this message was not accepted, send it again')
+}
+
+/** Fates → JSON, which unpack reads back. */
+function pack(fates: readonly Fate[]): Uint8Array {
+  const plain = fates.map((fate): Packed => {
+    if (!(fate instanceof Refusal)) return { accepted: fate }
+    const { reason, message, field, details, faults, retryAfterSeconds } = fate
+    return { refused: { reason, message, extra: { field, details, faults, retryAfterSeconds } } }
+  })
+  return Buffer.from(JSON.stringify(plain))
+}
+
+function unpack(body: Uint8Array): Fate[] {
+  const packed = JSON.parse(new TextDecoder().decode(body)) as Packed[]
+  return packed.map((each) => {
+    if ('accepted' in each) return each.accepted
+    const { reason, message, extra } = each.refused
+    return new Refusal(reason, message, extra)
+  })
+}
+
+type Packed =
+  | { accepted: Accepted }
+  | { refused: { reason: Refusal['reason']; message: string; extra: ConstructorParameters<typeof Refusal>[2] } }

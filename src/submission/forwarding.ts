@@ -1,0 +1,182 @@
+import { parseMailbox } from '../mail/address.ts'
+import type { ForwardLinks } from '../mail/forward-link.ts'
+import { type Domain, isOwned } from '../model/domain.ts'
+import type { AskResult, ForwardTargetStatus } from '../model/forward-target.ts'
+import type { NotForwarded } from '../model/inbound-message.ts'
+import type { InboundRoute } from '../model/inbound-route.ts'
+import type { QualityAlert } from '../model/quality.ts'
+import { Refusal } from '../model/refusal.ts'
+import { suppressionKey } from '../model/suppression.ts'
+import type { Store } from '../storage/store.ts'
+import type { Submission } from './accept.ts'
+
+/** Forward routes send mail that strangers wrote, in the organization's name, to addresses that somebody typed. So a target
+ *  elsewhere confirms first, by a link in a mail that the route's own domain sends. A confirmation is for the organization
+ *  and the address, whatever the route; its owner can end it by a link in the same mail.
+ *
+ *  Asked twice    a few times a day, over all organizations together; then nothing is sent.
+ *  Cut off        after the count and before the mail: the route shows `pending`, and can ask again. */
+export interface Forwarding {
+  /** Of a target. Synchronous: asked for at every mail. */
+  statusOf(organizationId: string, email: string): ForwardTargetStatus
+  /** Targets of a route of that domain → those that mail is sent on to, and why not to the others. Synchronous. */
+  targetsOf(route: ForwardRoute, domain: Domain): { to: string[]; not: NotForwarded[] }
+  /** Whether an alert stops the sending of a domain (config quality.stop_sending). */
+  isStopped(domainId: string): boolean
+  /** Asks the owners of pending targets → what came of each, in order. Rejects with the Refusal that live mail of the route's
+   *  domain would get. */
+  ask(route: ForwardRoute, emails: readonly string[], now: number): Promise<Asked[]>
+}
+
+/** A route that sends on. */
+export type ForwardRoute = InboundRoute & { action: { type: 'forward' } }
+
+export interface Asked {
+  email: string
+  result: AskResult | 'suppressed'
+}
+
+export interface ForwardingDeps {
+  store: Pick<Store, 'forwardTargets' | 'inboundRoutes' | 'domains' | 'suppressions'>
+  settings: {
+    /** Targets elsewhere need a confirmation. */
+    confirmTargets: boolean
+    requireVerifiedDomain: boolean
+  }
+  stoppedBy: (domainId: string) => QualityAlert | null
+  submit: Submission['submit']
+  links: () => ForwardLinks | Promise<ForwardLinks>
+  publicUrl: () => string
+}
+
+export function createForwarding(deps: ForwardingDeps): Forwarding {
+  const { store, settings } = deps
+
+  const isAtOwnDomain = (organizationId: string, email: string): boolean => {
+    const domain = store.inboundRoutes.domainByName(parseMailbox(email)?.domain ?? '')
+    return domain?.organizationId === organizationId && isOwned(domain, settings.requireVerifiedDomain)
+  }
+  const statusOf = (organizationId: string, email: string): ForwardTargetStatus => {
+    const status = store.forwardTargets.status(organizationId, addressOf(email))
+    if (status !== 'pending') return status
+    return !settings.confirmTargets || isAtOwnDomain(organizationId, email) ? 'confirmed' : 'pending'
+  }
+
+  return {
+    statusOf,
+    targetsOf: ({ organizationId, action }, domain) => {
+      const to: string[] = []
+      const not: NotForwarded[] = []
+      for (const email of action.config.to) {
+        const status = statusOf(organizationId, email)
+        if (!isOwned(domain, settings.requireVerifiedDomain)) not.push({ email, reason: 'domain_not_verified' })
+        else if (status === 'confirmed') to.push(email)
+        else not.push({ email, reason: status === 'stopped' ? 'stopped' : 'pending_confirmation' })
+      }
+      return { to, not }
+    },
+    isStopped: (domainId) => deps.stoppedBy(domainId) !== null,
+    ask: async (route, emails, now) => {
+      const asked: Asked[] = []
+      for (const email of emails) asked.push({ email, result: await askOne(route, email, now) })
+      return asked
+    },
+  }
+
+  async function askOne(route: ForwardRoute, email: string, now: number): Promise<Asked['result']> {
+    const { organizationId } = route
+    if (statusOf(organizationId, email) === 'confirmed') return 'confirmed'
+    const domain = await domainOf(route)
+    if (domain === null || !isOwned(domain, settings.requireVerifiedDomain)) throw notVerified(domain)
+    const folded = addressOf(email)
+    if (store.suppressions.among(organizationId, domain.id, [folded]).size > 0) return 'suppressed'
+    const result = await store.forwardTargets.ask(organizationId, folded, now)
+    if (result === 'asked') await send(route, domain, folded, now)
+    return result
+  }
+
+  async function send(route: ForwardRoute, domain: Domain, email: string, now: number): Promise<void> {
+    const target = { routeId: route.id, organizationId: route.organizationId, email }
+    const url = deps.publicUrl()
+    const links = await deps.links()
+    const from = parseMailbox(`Mail forwarding <forwarding@${domain.name}>`)
+    const to = parseMailbox(email)
+    if (from === null || to === null) throw new Error('a stored address cannot be parsed')
+    const matched = route.match.value ?? `all addresses of ${domain.name}`
+    await deps.submit(
+      {
+        key: { id: AUTHOR, organizationId: route.organizationId, domainId: domain.id, mode: 'live' },
+        source: 'api',
+      },
+      {
+        ...PLAIN,
+        from: { asSent: `Mail forwarding <${from.address}>`, mailbox: from },
+        to: { asSent: email, mailboxes: [to] },
+        subject: `Confirm mail forwarding from ${domain.name}`,
+        text: textOf({
+          matched,
+          email,
+          confirm: `${url}${links.confirm(target, now + CONFIRM_MS)}`,
+          stop: `${url}${links.stop(target)}`,
+        }),
+      },
+    )
+  }
+
+  /** Of a catch-all, the oldest that is verified. */
+  async function domainOf({ match, organizationId }: ForwardRoute): Promise<Domain | null> {
+    if (match.value !== null) {
+      const domain = store.inboundRoutes.domainByName(match.value.slice(match.value.lastIndexOf('@') + 1))
+      return domain?.organizationId === organizationId ? domain : null
+    }
+    const { records } = await store.domains.list(organizationId, { limit: 100, after: null })
+    return records.findLast((domain) => isOwned(domain, settings.requireVerifiedDomain)) ?? null
+  }
+}
+
+function notVerified(domain: Domain | null): Refusal {
+  const name = domain?.name ?? 'the domain of this route'
+  return new Refusal('domain_not_verified', `${name} is not verified yet: publish its DNS records first`, {
+    details: { domain_id: domain?.id ?? null, domain: domain?.name ?? null },
+  })
+}
+
+/** Target, perhaps with a name → its address, folded. */
+function addressOf(email: string): string {
+  return suppressionKey(parseMailbox(email)?.address ?? email)
+}
+
+function textOf({ matched, email, confirm, stop }: Record<'matched' | 'email' | 'confirm' | 'stop', string>): string {
+  return `Mail for ${matched} is to be forwarded to ${email}.
+
+If you want this, open this link within 7 days and press the button:
+${confirm}
+
+If you did not expect this mail, ignore it: nothing is forwarded without your confirmation.
+To end the forwarding later, or to refuse it for good:
+${stop}
+`
+}
+
+/** The key of messages that no key asked for. */
+const AUTHOR = 'forward-confirmation'
+const CONFIRM_MS = 7 * 86_400_000
+
+const PLAIN = {
+  cc: null,
+  bcc: null,
+  replyTo: null,
+  html: null,
+  headers: [['Auto-Submitted', 'auto-generated']] as [string, string][],
+  attachments: [],
+  metadata: {},
+  tags: ['forward-confirmation'],
+  scheduledAt: null,
+  expiresInSeconds: 86_400,
+  requireTls: false,
+  unsubscribe: false,
+  trackOpens: false,
+  trackClicks: false,
+  template: null,
+  mime: null,
+}

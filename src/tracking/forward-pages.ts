@@ -1,0 +1,61 @@
+import type { ForwardLinks, ForwardTarget } from '../mail/forward-link.ts'
+import { suppressionKey } from '../model/suppression.ts'
+import type { Clock } from '../platform/clock.ts'
+import { requestTarget } from '../platform/request-target.ts'
+import type { Store } from '../storage/store.ts'
+import { forwardAskPage, forwardConfirmedPage, forwardStopPage, forwardStoppedPage, unknownPage } from './answers.ts'
+import type { PublicPage } from './pages.ts'
+
+/** The links of a confirmation mail, below `/forward/`. A GET changes nothing: programs that look at every link of a mail
+ *  confirm nothing. Each POST may be repeated. A link to confirm works until it expires, while its route still names the
+ *  address; one to stop always works. */
+export function forwardPages(deps: {
+  store: Pick<Store, 'inboundRoutes' | 'forwardTargets'>
+  links: () => ForwardLinks | Promise<ForwardLinks>
+  clock: Clock
+}): PublicPage[] {
+  const { store, clock } = deps
+  const linkOf = async (request: Request) => (await deps.links()).read(requestTarget(request).pathname, clock.now())
+  /** What is forwarded to the target, in words; null when its route no longer names it. */
+  const forwardedBy = async ({ routeId, organizationId, email }: ForwardTarget): Promise<string | null> => {
+    const route = await store.inboundRoutes.get(routeId)
+    if (route === null || route.organizationId !== organizationId || route.action.type !== 'forward') return null
+    const names = route.action.config.to.map(suppressionKey)
+    if (!names.some((name) => name === email || name.endsWith(`<${email}>`))) return null
+    return route.match.value ?? 'every address of a domain'
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/forward/*',
+      whileStopping: true,
+      async handle(request) {
+        const link = await linkOf(request)
+        if (link === null) return unknownPage()
+        const { email } = link.target
+        if (link.kind === 'stop') return forwardStopPage(email)
+        const matched = await forwardedBy(link.target)
+        return matched === null ? unknownPage() : forwardAskPage(matched, email)
+      },
+    },
+    {
+      method: 'POST',
+      path: '/forward/*',
+      whileStopping: true,
+      async handle(request) {
+        const link = await linkOf(request)
+        if (link === null) return unknownPage()
+        const { organizationId, email } = link.target
+        if (link.kind === 'stop') {
+          await store.forwardTargets.set(organizationId, email, 'stopped', clock.now())
+          return forwardStoppedPage(email)
+        }
+        const matched = await forwardedBy(link.target)
+        if (matched === null) return unknownPage()
+        await store.forwardTargets.set(organizationId, email, 'confirmed', clock.now())
+        return forwardConfirmedPage(matched, email, (await deps.links()).stop(link.target))
+      },
+    },
+  ]
+}

@@ -1,0 +1,69 @@
+import { isIP } from 'node:net'
+import { serverScope } from '../mail/own-parts.ts'
+import { createTrackingLinks, type TrackingLink } from '../mail/tracking-link.ts'
+import type { Domain } from '../model/domain.ts'
+import { selfAndParents } from '../model/domain-names.ts'
+import type { Store } from '../storage/store.ts'
+
+export interface LinkReaderDeps {
+  store: {
+    deliveries: Pick<Store['deliveries'], 'get' | 'unsubscribable'>
+    domains: Pick<Store['domains'], 'get'>
+    inboundRoutes: Pick<Store['inboundRoutes'], 'domainByName'>
+  }
+  /** Of createTrackingLinks. */
+  secret: Uint8Array
+  /** The address of this server. */
+  publicUrl: () => string
+  /** Its names (domains/server-names.ts). */
+  serverNames: readonly string[]
+}
+
+/** Path and host of a request → the link it is, null for every path that was not made here for that host.
+ *
+ *  A link serves under the host it was made for. A click at a domain's own host also needs a verified domain of the
+ *  organization it was made for, at the host or above it: a name that was lost, or has another owner, sends nobody on.
+ *  Links from before hosts were part of them serve at the server's own names, and at hosts of the domain that sent the
+ *  mail, as long as the mail is kept. */
+export function createLinkReader(deps: LinkReaderDeps): (path: string, host: string) => Promise<TrackingLink | null> {
+  const { store, secret, publicUrl, serverNames } = deps
+  const unbound = createTrackingLinks(secret, null)
+  const readAt = (path: string, host: string, organizationId: string) =>
+    createTrackingLinks(secret, { host, organizationId }).read(path)
+
+  return async (path, host) => {
+    const own = serverScope(publicUrl()).host
+    const atServer = readAt(path, host, '') ?? (isInternal(host) ? readAt(path, own, '') : null)
+    if (atServer !== null) return atServer
+    const owner = ownerOf(host, store.inboundRoutes.domainByName)
+    const atDomain = owner === null ? null : readAt(path, host, owner.organizationId)
+    if (atDomain !== null) return atDomain
+
+    const link = unbound.read(path)
+    if (link === null || isInternal(host) || host === own || serverNames.includes(host)) return link
+    const domain = await domainOf(link.deliveryId, store)
+    const isOfDomain = domain !== null && selfAndParents(host).includes(domain.name)
+    return isOfDomain && (link.kind !== 'click' || owner?.id === domain.id) ? link : null
+  }
+}
+
+/** The verified domain that the host is of: the nearest one at it or above it. */
+function ownerOf(host: string, domainByName: (name: string) => Domain | null): Domain | null {
+  for (const name of selfAndParents(host)) {
+    const domain = domainByName(name)
+    if (domain?.status === 'verified') return domain
+  }
+  return null
+}
+
+/** The domain that the mail was sent from; null once it or the mail is gone. */
+async function domainOf(deliveryId: string, { deliveries, domains }: LinkReaderDeps['store']): Promise<Domain | null> {
+  const kept = (await deliveries.get(deliveryId))?.message ?? (await deliveries.unsubscribable(deliveryId))
+  return kept === null ? null : domains.get(kept.domainId)
+}
+
+/** What a proxy asks an upstream by: an address, or a name of one label. No mail has a link to it but one with the
+ *  server's own address. */
+function isInternal(host: string): boolean {
+  return !host.includes('.') || isIP(host.replace(/^\[|\]$/g, '')) !== 0
+}
