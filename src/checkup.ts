@@ -1,4 +1,4 @@
-import { lookAtDomain, newestDomains, sendingDomains } from './checkup/domains.ts'
+import { domainsToLookAt, lookAtDomain, sendingDomains } from './checkup/domains.ts'
 import { installationOf } from './checkup/installation.ts'
 import { openWorld } from './checkup/world.ts'
 import type { Config } from './config.ts'
@@ -36,7 +36,7 @@ export interface CheckupOptions {
  *  throws. */
 export async function runCheckup(config: Config, options: CheckupOptions): Promise<Found> {
   const { store, held, server } = options
-  const kept = store === null ? [] : await newestDomains(store)
+  const kept = store === null ? [] : await domainsToLookAt(store, options.clock.now())
   const { world, close } = openWorld(config, options)
   try {
     const installation = await installationOf(config, server, sendingDomains(kept, options.domains ?? []))

@@ -49,6 +49,7 @@ describe('a config file', () => {
       publicUrl: 'http://127.0.0.1:8025',
       behindProxy: false,
       dashboard: true,
+      allowedHosts: [],
       trustedProxies: ['127.0.0.1/32', '::1/128'],
     })
     expect(config.smtp).toEqual({
@@ -56,7 +57,15 @@ describe('a config file', () => {
       keyFile: null,
       maxConnections: 1000,
       maxConnectionsPerAddress: 50,
-      inbound: { listen: { host: '0.0.0.0', port: 25 }, mtaSts: 'testing' },
+      inbound: {
+        listen: { host: '0.0.0.0', port: 25 },
+        mtaSts: 'testing',
+        maxConnectionsPerNetwork: 200,
+        connectionsPerMinutePerNetwork: 600,
+        mailsPerMinutePerNetwork: 1200,
+        unknownRecipientsPerHourPerNetwork: 300,
+        unlimitedNetworks: ['127.0.0.0/8', '::1/128'],
+      },
       submission: { listen: null, listenTls: null },
     })
     expect(config.delivery.retryScheduleSeconds).toEqual([60, 300, 900, 1800, 3600, 7200, 14400, 28800, 43200])
@@ -68,16 +77,16 @@ describe('a config file', () => {
   test("has the customer's numbers as plans", () => {
     const numbers = Object.entries(configOf(HOST).plans).map(([name, plan]) => [name, ...Object.values(plan)])
     expect(numbers).toEqual([
-      ['free', 60, 1000, 1, 7],
-      ['starter', 300, 50_000, 5, 14],
-      ['pro', 1000, 150_000, 10, 30],
-      ['enterprise', -1, -1, -1, 90],
+      ['free', 60, 1000, 1, 7, 10, 10, 50, 20, 20, 1000, 1e9, 10_000, 200, 100_000],
+      ['starter', 300, 50_000, 5, 14, 25, 50, 200, 50, 50, 10_000, 1e10, 50_000, 2000, 500_000],
+      ['pro', 1000, 150_000, 10, 30, 100, 200, 1000, 100, 200, 100_000, 5e10, 200_000, 10_000, 2_000_000],
+      ['enterprise', -1, -1, -1, 90, 500, 1000, 5000, 200, 1000, 1_000_000, -1, -1, -1, -1],
     ])
   })
 
   test('may name a plan of its own, which is as free where it is silent', () => {
     const { plans } = configOf(`${HOST}[plans.gold]\ndomains = 3\n[plans.constructor]\ndomains = 4\n[plans.empty]`)
-    expect(plans.gold).toEqual({ requestsPerMinute: 60, messagesPerMonth: 1000, domains: 3, retentionDays: 7 })
+    expect(plans.gold).toEqual({ ...plans.free!, domains: 3 })
     expect(plans.constructor as unknown).toEqual({ ...plans.gold, domains: 4 })
     expect(plans.empty).toEqual(plans.free!)
     expect(configOf(HOST).plans.constructor).toBeUndefined()
@@ -475,6 +484,7 @@ describe('a smarthost', () => {
 })
 
 describe('files', () => {
+  // threat: operator-mistakes
   test('a config that is missing, a folder, or not UTF-8 is a fault', () => {
     const missing = join(folder, 'missing.toml')
     expect(formatFaults(loadConfigFile(missing, {}).faults ?? [])).toBe(

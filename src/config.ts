@@ -9,7 +9,7 @@ import { type Collected, fromCredentials, fromEnvironment, fromTable, type Origi
 import { linesOfKeys } from './config/lines.ts'
 import type { Endpoint } from './config/notations.ts'
 import { assemble, type ConfigResult, derivePublicUrl } from './config/read.ts'
-import type { Config, ConfigValues } from './config/schema.ts'
+import type { Config, ConfigValues, Plan } from './config/schema.ts'
 import { readSecretFile } from './config/secret-file.ts'
 
 export { renderExample } from './config/example.ts'
@@ -18,6 +18,11 @@ export { type Endpoint, formatEndpoint, parseListen, type Smarthost } from './co
 export type { ConfigResult } from './config/read.ts'
 export type { Config, ConfigValues, Plan } from './config/schema.ts'
 export type { Setting } from './config/settings.ts'
+
+/** Config → the plan of a name; the smallest one for a name that is no longer configured. */
+export function planNamed({ plans }: Pick<Config, 'plans'>): (name: string) => Plan {
+  return (name) => (Object.hasOwn(plans, name) ? plans[name]! : plans.free!)
+}
 
 /** The text of a config file and an environment → Config, or all faults by line. `file` is the file's name as told in
  *  faults; relative paths in it start at its folder. Reads no file but those that secrets name. Never throws. */

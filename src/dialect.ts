@@ -25,13 +25,14 @@ export function createDialect(api: ForeignApi, operations: readonly Operation[])
 
 function operationOf(endpoint: Endpoint, api: ForeignApi, find: (id: string) => Operation): Operation {
   const { id, method, path, query, body } = endpoint
-  const { permission, idempotent, secretAnswer, unaudited } = find(endpoint.operation)
+  const { permission, testKey, idempotent, secretAnswer, unaudited } = find(endpoint.operation)
   const isCreating = method === 'POST' && idempotent === true
   return {
     id: `${api.name}_${id}`,
     method,
     path: `${api.root}${path}`,
     permission,
+    testKey,
     summary: '',
     ...(query && { query }),
     ...(body && { body }),
@@ -60,7 +61,8 @@ async function ask<T>(
   call: Call & { remember: (answer: { status: number; body: unknown }) => unknown },
   toForeign: (body: unknown) => T,
 ): Promise<T> {
-  const own: Call = Object.assign(Object.create(call), { params, resource: undefined })
+  // One change, or `toForeign` could not have nothing written.
+  const own: Call = Object.assign(Object.create(call), { params, resource: undefined, parts: undefined })
   try {
     const answer = await perform(operation, own, {
       query: () => operation.query && checked(operation.query, { ...query, ...pageQuery(page) }, 'query'),

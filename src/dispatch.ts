@@ -1,13 +1,17 @@
 import type { Config } from './config.ts'
 import type { OwnPartsOf } from './mail/own-parts.ts'
+import type { StoredMail } from './mail/shown-content.ts'
 import type { Verp } from './mail/verp.ts'
+import type { PoolMetrics } from './metrics/pools.ts'
+import type { Get } from './net/https/requests.ts'
+import { createThreadPool, threadRunner } from './os/thread-pool.ts'
 import { createAttempts } from './outbound/attempts.ts'
+import { type ComposeJob, createComposer } from './outbound/composing/composer.ts'
 import type { AttemptJob } from './outbound/job.ts'
 import { createOutboundLoop, type OutboundLoop } from './outbound/loop.ts'
 import { takenFolder } from './outbound/taken.ts'
-import { createWorkers, type Workers } from './outbound/workers.ts'
+import { createWorkers } from './outbound/workers.ts'
 import type { WallClock } from './platform/clock.ts'
-import type { Get } from './platform/fetch-public.ts'
 import type { MintId } from './platform/ids.ts'
 import type { Log } from './platform/log.ts'
 import type { MailLog } from './platform/maillog.ts'
@@ -16,6 +20,7 @@ import type { Random } from './platform/random.ts'
 import { createResolver, type ResolverOptions } from './platform/resolver.ts'
 import type { Shares } from './shares.ts'
 import type { Store } from './storage/store.ts'
+import type { Compose } from './submission/signing.ts'
 import { createFetchPolicy } from './tls/fetch-policy.ts'
 import { createPolicies, type Policies } from './tls/mta-sts.ts'
 import { createTlsTally } from './tls/tally.ts'
@@ -24,7 +29,7 @@ import { createTlsTally } from './tls/tally.ts'
  *  demand of TLS, and what is counted of TLS for them. */
 export interface Dispatch {
   loop: OutboundLoop
-  compose: Workers['compose']
+  compose: Compose
   mtaStsOf: Policies['find']
   /** Begins to fetch MTA-STS policies again before they end. */
   refreshPolicies(now: number): void
@@ -56,9 +61,13 @@ export async function openDispatch(
     log: Log
     mailLog: MailLog
     memory: Memory
+    metrics: { pools: PoolMetrics }
+    storedMail: Pick<StoredMail, 'part'>
+    computeMs?: number
   },
 ): Promise<Dispatch> {
   const { store, clock, lookups, log } = house
+  const { pools } = house.metrics
   const { delivery } = config
   // A backlog of domains whose DNS is silent keeps nobody else from asking.
   const mxResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
@@ -84,6 +93,7 @@ export async function openDispatch(
       trustedDnsServers: config.dns.trustedResolvers,
       deliveryPort: delivery.port,
       smarthost: delivery.smarthost,
+      smarthostPins: delivery.smarthostCertificates,
       allowPrivateDestinations: delivery.allowPrivateDestinations,
       sourceAddress: delivery.sourceAddress || null,
       idleSessions: house.shares.idleSessions,
@@ -93,8 +103,26 @@ export async function openDispatch(
     clock,
     log,
     onResults: (results) => attempts.onResults(results),
-    onLost: (deliveryIds) => attempts.onLost(deliveryIds),
+    onLost: (jobs) => attempts.onLost(jobs),
+    onEvent: pools.onEvent,
+    computeMs: house.computeMs,
   })
+  // Threads of their own: a request whose mail keeps one too long holds up no delivery.
+  const composing = createThreadPool<ComposeJob, Uint8Array>({
+    name: 'compose',
+    start: threadRunner(
+      () => new Worker(new URL('./outbound/composing/worker.ts', import.meta.url).href, { smol: true }),
+    ),
+    count: delivery.workers,
+    perRunner: 16,
+    ...COMPOSE_LIMITS,
+    computeMs: house.computeMs ?? COMPOSE_LIMITS.computeMs,
+    clock: clock.steady,
+    log,
+    onEvent: pools.onEvent,
+  })
+  pools.add('delivery', workers.state)
+  pools.add('compose', composing.state)
   const attempts = createAttempts({
     submit: workers.submit,
     clock,
@@ -108,9 +136,12 @@ export async function openDispatch(
     ...house,
     attempt: attempts.attempt,
     written: workers.written,
+    onPoisonous: () => pools.onEvent({ kind: 'poisonous_job', pool: 'delivery' }),
+    onOrganizationWaits: () => pools.onEvent({ kind: 'owner_apart', pool: 'delivery' }),
     settings: {
       retryScheduleSeconds: delivery.retryScheduleSeconds,
       maxAgeSeconds: delivery.maxAgeSeconds,
+      requireVerified: config.sending.requireVerifiedDomain,
       maxInFlight: house.shares.deliveries,
       maxPerDestination: delivery.maxPerDestination,
       sites: delivery.sites,
@@ -126,6 +157,7 @@ export async function openDispatch(
   })
 
   const close = async (withinMs: number) => {
+    await composing.stop()
     await workers.stop(withinMs)
     await tally.flush().catch((error) => log.warn('TLS sessions were not written', { error }))
     mxResolver.close()
@@ -137,7 +169,7 @@ export async function openDispatch(
   })
   return {
     loop,
-    compose: workers.compose,
+    compose: createComposer(composing),
     mtaStsOf: policies.find,
     refreshPolicies: (now) => {
       policies.refresh(now).catch((error) => log.error('MTA-STS policies were not refreshed', { error }))
@@ -151,3 +183,5 @@ const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1
 /** Mail whose MX cannot be known has no host to demand anything of. */
 const leadsNowhere = (mx: AttemptJob['way']['mx']) => mx?.kind === 'temporary' || mx?.kind === 'nxdomain'
 const NO_HOST = { host: null, address: null, source: null }
+/** The largest mail is composed and signed in less than a second; several may be in a thread. */
+const COMPOSE_LIMITS = { computeMs: 5_000, totalMs: 30_000, idleMs: 30_000 }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type Config, type Endpoint, formatEndpoint } from './config.ts'
 import type { Certificate } from './platform/certificate.ts'
 import type { WallClock } from './platform/clock.ts'
+import { createNetworks } from './platform/ip.ts'
 import type { Log } from './platform/log.ts'
 import type { MailLog } from './platform/maillog.ts'
 import type { Memory } from './platform/memory.ts'
@@ -14,7 +15,7 @@ export interface Doors {
   /** What was bound; null = off. */
   listening: { smtpInbound: string | null; smtpSubmission: string | null; smtpSubmissionTls: string | null }
   /** How many stand, of each listener that is open. */
-  connections(): { door: string; connections: number }[]
+  connections(): { door: string; connections: number; isStressed: boolean }[]
   /** For every handshake from now on; connections that stand keep the old one. */
   useCertificate(certificate: Certificate): void
   /** Takes no new mail, lets what is under way come to its reply. */
@@ -76,6 +77,10 @@ export async function openDoors(
         limits: {
           ...LIMITS,
           ...(name === 'submission' && { recipients: MAX_SUBMITTED_RECIPIENTS }),
+          ...(name === 'inbound' && {
+            connectionsPerNetwork: smtp.inbound.maxConnectionsPerNetwork,
+            isUnlimited: createNetworks(smtp.inbound.unlimitedNetworks),
+          }),
           messageBytes: config.limits.messageBytes,
           connections: behind.maxConnections,
           connectionsPerAddress: smtp.maxConnectionsPerAddress,
@@ -93,7 +98,12 @@ export async function openDoors(
   const [smtpInbound = null, smtpSubmission = null, smtpSubmissionTls = null] = bound
   return {
     listening: { smtpInbound, smtpSubmission, smtpSubmissionTls },
-    connections: () => opened.map((listener, at) => ({ door: names[at]!, connections: listener.connections() })),
+    connections: () =>
+      opened.map((listener, at) => ({
+        door: names[at]!,
+        connections: listener.connections(),
+        isStressed: listener.isStressed(),
+      })),
     useCertificate: (next) => {
       for (const listener of opened) listener.useCertificate(next)
     },

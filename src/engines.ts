@@ -1,22 +1,26 @@
-import { readFileSync } from 'node:fs'
 import { resendBody } from './compat/resend/events.ts'
 import type { Config } from './config.ts'
 import { type Dispatch, openDispatch } from './dispatch.ts'
 import { createFeedback, type Feedback } from './feedback/feedback.ts'
 import type { Ground } from './ground.ts'
+import type { Https } from './https.ts'
 import { createReaders, type Readers } from './inbound/readers.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import { getBy, type Post, postBy } from './net/https/requests.ts'
+import { createThreadPool, threadRunner } from './os/thread-pool.ts'
 import type { OutboundLoop } from './outbound/loop.ts'
 import { lateBounce } from './outbound/outcome.ts'
+import type { ParsingAnswer, ParsingJob } from './parsing/job.ts'
+import { type Parsing, parsingIn } from './parsing/parsing.ts'
 import type { WallClock } from './platform/clock.ts'
-import { createGet, createPost, type Post } from './platform/fetch-public.ts'
 import type { MintId } from './platform/ids.ts'
-import { createAddressGuard } from './platform/ip.ts'
 import type { Log } from './platform/log.ts'
 import { stuckEngine } from './platform/loop.ts'
 import type { MailLog } from './platform/maillog.ts'
 import type { Memory } from './platform/memory.ts'
 import type { Random } from './platform/random.ts'
+import { createResolver } from './platform/resolver.ts'
+import { createReaderStarter, logSeparation } from './reader.ts'
 import type { Shares } from './shares.ts'
 import type { DeliveryLoop } from './webhooks/delivery-loop.ts'
 import { createInboundLoop } from './webhooks/inbound-loop.ts'
@@ -29,6 +33,7 @@ export interface Engines {
   webhooks: DeliveryLoop
   inbound: DeliveryLoop
   readers: Readers
+  parsing: Parsing
   feedback: Feedback
   /** To where domains of the world send us: never into the operator's own network, whatever webhooks may reach. */
   postAbroad: Post
@@ -54,16 +59,14 @@ export async function openEngines(
     log: Log
     mailLog: MailLog
     memory: Memory
+    computeMs?: number
+    https: Https
   },
   undo: (() => unknown)[],
 ): Promise<Engines> {
-  const { store, resolver, metrics, shares, userAgent } = house
+  const { store, metrics, shares, https } = house
   const clock = house.clock.steady
-  const ca = config.webhooks.caFile === null ? undefined : readFileSync(config.webhooks.caFile, 'utf8')
-  const mayReach = createAddressGuard([...config.webhooks.allowedPrivateNetworks])
-  const post = createPost({ resolver, mayConnect: mayReach, ca, clock, userAgent })
-  const mayConnect = config.delivery.allowPrivateDestinations ? () => true : createAddressGuard([])
-  const abroad = { resolver, mayConnect, clock, userAgent }
+  const post = postBy(https.endpoints, clock)
 
   const webhooks = createWebhookLoop({
     ...house,
@@ -79,17 +82,52 @@ export async function openEngines(
         resendBody(body, messageId === null ? null : await store.messages.get(messageId)),
     },
   })
-  const dispatch = await openDispatch(config, { ...house, get: createGet(abroad), wakeWebhooks: webhooks.wake })
-  undo.push(() => dispatch.close(0))
-  const readers = createReaders({
-    // Here, beside main.ts, because a compiled binary finds its workers from the folder of its entry.
-    spawn: () => new Worker(new URL('./inbound/worker.ts', import.meta.url).href, { smol: true }),
-    count: 1,
-    settings: { hostname: config.hostname, dnsServers: house.lookups.servers, authenticationMs: AUTHENTICATION_MS },
+  const parsingPool = createThreadPool<ParsingJob, ParsingAnswer>({
+    name: 'parsing',
+    // Here, beside main.ts, as below.
+    start: threadRunner(() => new Worker(new URL('./parsing/worker.ts', import.meta.url).href)),
+    count: PARSING_THREADS,
+    perRunner: 1,
+    computeMs: house.computeMs ?? PARSING_COMPUTE_MS,
+    totalMs: PARSING_TOTAL_MS,
+    idleMs: PARSING_IDLE_MS,
+    ownerOf: ({ owner }) => owner,
+    describe: ({ kind, owner }) => ({ job: kind, organization_id: owner }),
     clock,
     log: house.log,
+    onEvent: metrics.pools.onEvent,
   })
-  undo.push(() => readers.stop())
+  metrics.pools.add('parsing', parsingPool.state)
+  undo.push(() => parsingPool.stop())
+  const parsing = parsingIn(parsingPool)
+  const dispatch = await openDispatch(config, {
+    ...house,
+    ...parsing,
+    get: getBy(https.policies),
+    wakeWebhooks: webhooks.wake,
+  })
+  undo.push(() => dispatch.close(0))
+  const readerStarter = createReaderStarter({
+    onSeparation: (kind, landlock, why) => logSeparation(house.log, kind, landlock, why),
+  })
+  const readerResolver = createResolver(house.lookups)
+  const readers = createReaders({
+    start: readerStarter.start,
+    count: 1,
+    settings: { hostname: config.hostname, authenticationMs: AUTHENTICATION_MS },
+    resolver: readerResolver,
+    clock,
+    log: house.log,
+    onEvent: metrics.pools.onEvent,
+    ...(house.computeMs === undefined ? {} : { limits: { computeMs: house.computeMs } }),
+  })
+  metrics.pools.add('inbound', readers.state)
+  let probing: ReturnType<typeof setTimeout> | undefined
+  undo.push(() => {
+    clearTimeout(probing)
+    readerResolver.close()
+    return readers.stop()
+  })
   const inbound = createInboundLoop({
     ...house,
     post: metrics.posts('inbound', post),
@@ -111,24 +149,38 @@ export async function openEngines(
     webhooks,
     inbound,
     readers,
+    parsing,
     feedback,
-    postAbroad: createPost(abroad),
+    postAbroad: postBy(https.reports, clock),
     start: () => {
       outbound.start()
       webhooks.start()
       inbound.start()
+      if (config.smtp.inbound.listen !== null) probing = setTimeout(readerStarter.probe, PROBE_AFTER_MS).unref()
     },
     whyStuck: () => stuckEngine({ delivery: outbound, webhook: webhooks, inbound }),
     stop: async (leftMs) => {
       await outbound.stop(leftMs())
       await webhooks.stop(leftMs())
       await inbound.stop(leftMs())
+      clearTimeout(probing)
       await readers.stop()
+      readerResolver.close()
+      await parsingPool.stop()
       await dispatch.close(WORKERS_MS)
     },
   }
 }
 
+/** Once the server is up, so that the log says it before the first mail. */
+const PROBE_AFTER_MS = 3_000
+/** Another tenant's work waits for no more than one job where two can be done at once. */
+const PARSING_THREADS = 2
+/** The largest mail is read in half a second, and so is the worst analysis; on a slow machine in some times that. */
+const PARSING_COMPUTE_MS = 3_000
+const PARSING_TOTAL_MS = 10_000
+/** A thread is 30 MB. */
+const PARSING_IDLE_MS = 60_000
 /** SPF, DKIM, DMARC and ARC of one mail, all together; a sender waits ten minutes for the reply behind the dot. */
 const AUTHENTICATION_MS = 15_000
 /** Inbound mail with its attachments on its way to endpoints, at once. */

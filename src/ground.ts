@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Config } from './config.ts'
+import { type Config, planNamed } from './config.ts'
 import { createFeed, type Feed } from './live/feed.ts'
+import { createForwardLinks, type ForwardLinks } from './mail/forward-link.ts'
 import { createOwnParts, type OwnPartsOf } from './mail/own-parts.ts'
 import { createVerp, type Verp } from './mail/verp.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -26,6 +27,8 @@ export interface Ground {
   verp: Verp
   ownParts: OwnPartsOf
   trackingSecret: Uint8Array
+  /** In mails that ask for the confirmation of a forward target. */
+  forwardLinks: ForwardLinks
   /** In the mail we pass on, to know it again. */
   loopTag: string
   lookups: ResolverOptions
@@ -52,16 +55,20 @@ export async function openGround(
   const { clock, random, metrics, log } = house
   const { steady } = clock
   let feed: Feed | null = null
+  const steps: string[] = []
   const store = await openStore({
     dataDir: config.dataDir,
     now: clock.now(),
     told: { ...metrics, happened: (organizationIds) => organizationIds.forEach((id) => void feed?.ring(id)) },
     minFreeBytes: config.storage.minFreeBytes,
+    plans: planNamed(config),
+    onUpgrade: (taken) => steps.push(...taken),
     onTorn: (bytes) => log.warn('the log of the database ended in an unfinished change, which was left out', { bytes }),
   })
   undo.push(() => store.close())
   feed = createFeed({ events: store.events, clock: steady, lookMs: FEED_LOOK_MS })
   await tellHeld(store, log)
+  await logUpgrade(store, steps, log)
   const workerId = randomUUID()
   await recordTaken(takenFolder(config.dataDir), { ...house, now: clock.now, deliveries: store.deliveries })
   await takeUpAgain(config, store, workerId, clock.now())
@@ -69,6 +76,7 @@ export async function openGround(
   const verp = createVerp(await store.secret('verp', random.bytes(32)))
   const trackingSecret = await store.secret('tracking', random.bytes(32))
   const ownParts = createOwnParts({ verp, secret: trackingSecret, publicUrl: house.publicUrl })
+  const forwardLinks = createForwardLinks(await store.secret('forward', random.bytes(32)))
   const loopTag = Buffer.from(await store.secret('loop', random.bytes(16))).toString('hex')
 
   const servers = config.dns.servers.length > 0 ? [...config.dns.servers] : systemServers()
@@ -79,7 +87,29 @@ export async function openGround(
     resolver.close()
     freshResolver.close()
   })
-  return { store, feed, workerId, verp, ownParts, trackingSecret, loopTag, lookups, resolver, freshResolver }
+  return {
+    store,
+    feed,
+    workerId,
+    verp,
+    ownParts,
+    trackingSecret,
+    forwardLinks,
+    loopTag,
+    lookups,
+    resolver,
+    freshResolver,
+  }
+}
+
+/** What an upgrade decided for the operator. */
+async function logUpgrade(store: Store, steps: readonly string[], log: Log): Promise<void> {
+  if (steps.length === 0) return
+  log.info('store upgraded', { steps: steps.join(' ') })
+  const targets = await store.forwardTargets.countByUpgrade()
+  if (steps.includes('0004_forward_targets') && targets > 0) {
+    log.warn('forward targets of existing routes count as confirmed; look at them in the dashboard', { targets })
+  }
 }
 
 /** After a restore nothing of what waited goes by itself, and somebody should know. */

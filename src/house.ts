@@ -5,16 +5,19 @@ import { allDomains } from './domains/all.ts'
 import { type Doors, openDoors } from './doors.ts'
 import { openEngines, WORKERS_MS } from './engines.ts'
 import { openGround } from './ground.ts'
+import { openHttps } from './https.ts'
 import { openIdentity } from './identity.ts'
 import { createInboundDoor } from './inbound/door.ts'
+import { createNetworkLimits } from './inbound/network-limits.ts'
 import { createManage, type Manage } from './manage.ts'
 import { createMetrics } from './metrics/metrics.ts'
 import { openMetricsDoor } from './metrics-door.ts'
-import { createOperations, openSubmission } from './operations.ts'
+import { createOperations, openForwarding, openSubmission } from './operations.ts'
 import { createBells } from './platform/bells.ts'
 import { systemClock, type WallClock } from './platform/clock.ts'
 import { systemDescriptors } from './platform/descriptors.ts'
 import { createMintId } from './platform/ids.ts'
+import { createNetworks } from './platform/ip.ts'
 import type { Log } from './platform/log.ts'
 import { createMailLog } from './platform/maillog.ts'
 import { createMemory } from './platform/memory.ts'
@@ -62,19 +65,26 @@ interface Outside {
   settings: () => readonly Setting[]
   clock: WallClock
   random: Random
+  /** The longest a job may keep its thread, where it is to be less than usual. */
+  computeMs?: number
 }
 
 /** Config → a house with its engines running and its listeners bound. Rejects with DataDirInUse, with what the store
  *  throws, or with what binding throws; nothing is left running then. */
 export async function openHouse(
   config: Config,
-  { log, settings = () => [], clock = systemClock, random = systemRandom }: Pick<Outside, 'log'> & Partial<Outside>,
+  {
+    settings = () => [],
+    clock = systemClock,
+    random = systemRandom,
+    ...given
+  }: Pick<Outside, 'log'> & Partial<Outside>,
 ): Promise<House> {
   const lock = lockDataDir(config.dataDir)
   if (lock === null) throw new DataDirInUse(`another Postrider serves ${config.dataDir}`)
   const undo: (() => unknown)[] = [lock.release]
   try {
-    return await furnish(config, { log, settings, clock, random }, undo)
+    return await furnish(config, { ...given, settings, clock, random }, undo)
   } catch (error) {
     for (const step of undo.reverse()) await step()
     throw error
@@ -101,9 +111,12 @@ async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]
 
   const ground = await openGround(config, machine, undo)
   const { store, resolver, freshResolver } = ground
+  const https = openHttps(config, { ...machine, ...ground, clock: systemClock, onEvent: metrics.pools.onEvent })
+  metrics.pools.add('https', https.state)
+  undo.push(https.stop)
   const bells = createBells(clock.sleep)
   const streams = createStreams({ clock: steady })
-  const engines = await openEngines(config, { ...machine, ...ground, onChange: bells.ring }, undo)
+  const engines = await openEngines(config, { ...machine, ...ground, https, onChange: bells.ring }, undo)
   const { dispatch, outbound, webhooks, inbound } = engines
   const health = watchHealth(config, { ...outside, store })
   const around = {
@@ -112,7 +125,9 @@ async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]
     config,
     settings,
     compose: dispatch.compose,
+    parsing: engines.parsing,
     ownParts: () => ground.ownParts,
+    forwardLinks: () => ground.forwardLinks,
     streams,
     health,
     watch: bells.wait,
@@ -123,7 +138,8 @@ async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]
     stateOfSite: outbound.stateOf,
   }
   const submission = openSubmission(around)
-  const operations = createOperations(around, submission)
+  const forwarding = openForwarding(around, submission)
+  const operations = createOperations(around, submission, forwarding)
   const plainPages = createPlainPages(publicUrl)
   let whyNotReady: () => string | null = () => 'this server is starting'
   const web = createWeb(config, { ...around, operations, plainPages, isReady: () => whyNotReady() })
@@ -131,6 +147,7 @@ async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]
   let showCertificates = () => {}
   const identity = await openIdentity(config, {
     ...machine,
+    https,
     pages: plainPages,
     secret: store.secret,
     domains: () => allDomains(store),
@@ -141,17 +158,35 @@ async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]
 
   undo.push(() => api.stop(0))
   undo.push(() => web.plain.cut())
+  undo.push(web.stopWatching)
   const bound = await web.open(identity)
   where = publicUrlAt(config, { listen: bound.http, listenTls: bound.https })
+  const networkLimits = createNetworkLimits(
+    {
+      connectionsPerMinute: config.smtp.inbound.connectionsPerMinutePerNetwork,
+      mailsPerMinute: config.smtp.inbound.mailsPerMinutePerNetwork,
+      unknownRecipientsPerHour: config.smtp.inbound.unknownRecipientsPerHourPerNetwork,
+      isUnlimited: createNetworks(config.smtp.inbound.unlimitedNetworks),
+    },
+    steady.now,
+  )
   const doors = await openDoors(config, {
     maxConnections: shares.smtpConnections,
     certificate: identity?.smtp() ?? null,
-    inbound: createInboundDoor({ ...around, ...engines, hostname: config.hostname }),
+    inbound: createInboundDoor({
+      ...around,
+      ...engines,
+      networkLimits,
+      forwarding,
+      hostname: config.hostname,
+      requireVerified: config.sending.requireVerifiedDomain,
+    }),
     submission: createRelayDoor({
       submission,
+      readAuthor: engines.parsing.readAuthor,
       once: api.once,
       clock,
-      login: (password, now) => api.auth.authenticate(`Bearer ${password}`, now),
+      login: (password, now, address) => api.auth.authenticate(`Bearer ${password}`, now, () => address),
       takeRate: api.rateLimit.take,
     }),
     clock,
@@ -159,7 +194,7 @@ async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]
     mailLog,
     memory,
   })
-  metrics.watch(gaugesOf({ ...engines, api, streams, doors }), store, health, clock.now)
+  metrics.watch(gaugesOf({ ...engines, api, streams, doors, networkLimits }), store, health, clock.now)
   metrics.certificates(() => identity?.terms() ?? [])
   undo.push(metrics.stop)
   showCertificates = () => {
@@ -193,9 +228,11 @@ async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]
       const endsAt = steady.now() + STOP_MS - WORKERS_MS
       await identity?.stop()
       await web.plain.cut()
+      web.stopWatching()
       await Promise.all([api.stop(STOP_DOORS_MS), doors.stop(STOP_DOORS_MS)])
       await maintenance.stop()
       await engines.stop(() => Math.max(0, endsAt - steady.now()))
+      https.stop()
       await api.auth.flushUses()
       resolver.close()
       freshResolver.close()

@@ -1,6 +1,13 @@
 import { withRuntimeSettings } from './platform/runtime-settings.ts'
 
+// Whatever the shell says: nobody else may write what we make, and we may read it.
+process.umask((process.umask() | 0o022) & 0o077)
+
 const args = process.argv.slice(2)
+if (args[0]?.startsWith('confined-reader')) {
+  const { runReader } = await import('./reader.ts')
+  await runReader(args)
+}
 if (args[0] === 'serve') withRuntimeSettings()
 const { runCommand } = await import('./cli/program.ts')
 const { flushLog } = await import('./platform/log.ts')

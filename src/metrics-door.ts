@@ -25,7 +25,7 @@ export function openMetricsDoor(
     try {
       return (await page?.handle(request, {}, () => listener.addressOf(request))) ?? nothing()
     } catch (error) {
-      if (error instanceof Refusal) return nothing()
+      if (error instanceof Refusal) return error.reason === 'forbidden' ? refused(error.message) : nothing()
       throw error
     }
   }
@@ -53,4 +53,6 @@ function opened(listener: Listener, at: Endpoint): Endpoint {
   }
 }
 
-const nothing = () => new Response('there is nothing at this path\n', { status: 404 })
+const nothing = () => new Response('there is nothing at this path\n', { status: 404, headers: PLAIN })
+const refused = (why: string) => new Response(`${why}\n`, { status: 403, headers: PLAIN })
+const PLAIN = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }

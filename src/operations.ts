@@ -2,6 +2,7 @@ import type { Operation } from './api/operation.ts'
 import { apiKeyOperations } from './api/routes/api-keys.ts'
 import { auditLogOperations } from './api/routes/audit-log.ts'
 import { billingOperations } from './api/routes/billing.ts'
+import { blockedLinkOperations } from './api/routes/blocked-links.ts'
 import { configurationOperations } from './api/routes/configuration.ts'
 import { domainOperations } from './api/routes/domains.ts'
 import { eventOperations } from './api/routes/events.ts'
@@ -20,17 +21,20 @@ import { suppressionOperations } from './api/routes/suppressions.ts'
 import { templateOperations } from './api/routes/templates.ts'
 import { webhookOperations } from './api/routes/webhooks.ts'
 import type { Streams } from './api/streams.ts'
-import type { Config, Setting } from './config.ts'
+import { type Config, planNamed, type Setting } from './config.ts'
 import { type OwnMtaSts, ownMtaSts } from './domains/mta-sts.ts'
+import { serverNames } from './domains/server-names.ts'
 import type { HealthWatch } from './health/watch.ts'
 import type { Feed } from './live/feed.ts'
+import type { ForwardLinks } from './mail/forward-link.ts'
 import type { MtaSts } from './mail/mta-sts.ts'
 import type { OwnPartsOf } from './mail/own-parts.ts'
+import { checkWebhookUrl } from './net/https/requests.ts'
 import { simulate } from './outbound/sandbox.ts'
 import type { SiteState } from './outbound/site-state.ts'
 import { findWay } from './outbound/way.ts'
+import type { Parsing } from './parsing/parsing.ts'
 import type { WallClock } from './platform/clock.ts'
-import { checkWebhookUrl } from './platform/fetch-public.ts'
 import type { MintId } from './platform/ids.ts'
 import { createAddressGuard } from './platform/ip.ts'
 import type { MailLog } from './platform/maillog.ts'
@@ -38,6 +42,7 @@ import type { Random } from './platform/random.ts'
 import type { Resolver } from './platform/resolver.ts'
 import type { Store } from './storage/store.ts'
 import { createSubmission, type Submission } from './submission/accept.ts'
+import { createForwarding, type Forwarding } from './submission/forwarding.ts'
 import type { Compose } from './submission/signing.ts'
 import { createStanding } from './submission/standing.ts'
 
@@ -46,6 +51,10 @@ export interface Around {
   config: Config
   /** What the config is made of. */
   settings?: () => readonly Setting[]
+  /** Links in mail begin with it. */
+  publicUrl: () => string
+  /** Of confirmation mails; made from a secret of the store, like `ownParts`. */
+  forwardLinks: () => ForwardLinks | Promise<ForwardLinks>
   store: Store
   clock: WallClock
   random: Random
@@ -53,6 +62,8 @@ export interface Around {
   /** Without a cache: whoever asks to look at DNS again has just changed something. */
   freshResolver: Resolver
   compose: Compose
+  /** Reads what tenants write, away from the main thread. */
+  parsing: Parsing
   /** Made from secrets of the store, which the command line asks for only when they are needed. */
   ownParts: () => OwnPartsOf | Promise<OwnPartsOf>
   /** Events as they are told, and who follows them by HTTP. */
@@ -73,7 +84,27 @@ export interface Around {
 
 /** Config and engines → the way into the queue, for HTTP, SMTP and the command line alike. */
 export function openSubmission(around: SubmissionAround): Submission {
-  return createSubmission({ ...around, ...sendingRules(around), simulate })
+  return createSubmission({ ...around, ...around.parsing, ...sendingRules(around), simulate })
+}
+
+/** Config and the way into the queue → who may be forwarded to. */
+export function openForwarding(
+  around: Pick<Around, 'config' | 'store' | 'publicUrl' | 'forwardLinks'>,
+  submission: Submission,
+): Forwarding {
+  const { config, store } = around
+  const { stoppedBy } = sendingRules(around)
+  return createForwarding({
+    store,
+    settings: {
+      confirmTargets: config.inbound.confirmForwardTargets,
+      requireVerifiedDomain: config.sending.requireVerifiedDomain,
+    },
+    stoppedBy,
+    submit: submission.submit,
+    links: around.forwardLinks,
+    publicUrl: around.publicUrl,
+  })
 }
 
 /** What is asked of whoever sends. */
@@ -85,7 +116,7 @@ function sendingRules({ config, store }: Pick<Around, 'config' | 'store'>) {
     },
     planOf: async (organizationId: string) => {
       const organization = await store.organizations.get(organizationId)
-      return config.plans[organization?.plan ?? ''] ?? config.plans.free!
+      return planNamed(config)(organization?.plan ?? '')
     },
     stoppedBy: (domainId: string) =>
       config.quality.stopSending ? (store.quality.firingOf(domainId)[0] ?? null) : null,
@@ -94,24 +125,30 @@ function sendingRules({ config, store }: Pick<Around, 'config' | 'store'>) {
 
 type SubmissionAround = Pick<
   Around,
-  'config' | 'store' | 'clock' | 'mintId' | 'compose' | 'wakeOutbound' | 'wakeWebhooks'
+  'config' | 'store' | 'clock' | 'mintId' | 'compose' | 'parsing' | 'wakeOutbound' | 'wakeWebhooks'
 > & { mailLog?: MailLog }
 
 /** Everything that can be asked of Postrider, by HTTP or on the command line. */
-export function createOperations(around: Around, submission: Submission): Operation[] {
-  const { config } = around
+export function createOperations(
+  around: Around,
+  submission: Submission,
+  forwarding: Forwarding = openForwarding(around, submission),
+): Operation[] {
+  const { config, parsing } = around
   const plans = (name: string) => config.plans[name]
   const mayConnect = createAddressGuard([...config.webhooks.allowedPrivateNetworks])
   const checkUrl = (url: string) => checkWebhookUrl(url, mayConnect)
   return [
-    ...messageOperations({ ...around, submission }),
-    ...analyzeOperations({ ...around, render: submission.render }),
+    ...messageOperations({ ...around, ...parsing, submission }),
+    ...analyzeOperations({ ...around, ...parsing, render: submission.render }),
     ...apiKeyOperations(around),
     ...domainOperations({
       ...around,
       plans,
       resolver: around.freshResolver,
       hostname: config.hostname,
+      serverNames: serverNamesOf(config),
+      requireVerified: config.sending.requireVerifiedDomain,
       mtaSts: mtaStsOfHouse(config),
     }),
     ...auditLogOperations(around),
@@ -133,15 +170,21 @@ export function createOperations(around: Around, submission: Submission): Operat
     ...statsOperations(around),
     ...qualityOperations({ ...around, quality: config.quality }),
     ...suppressionOperations(around),
-    ...suppressionListOperations(around),
-    ...templateOperations(around),
+    ...suppressionListOperations({ ...around, ...parsing }),
+    ...templateOperations({ ...around, ...parsing }),
     ...webhookOperations({ ...around, checkUrl }),
-    ...inboundOperations({ ...around, checkUrl }),
+    ...inboundOperations({ ...around, checkUrl, forwarding, requireVerified: config.sending.requireVerifiedDomain }),
+    ...blockedLinkOperations(around),
     ...organizationOperations({ ...around, plans: Object.keys(config.plans) }),
     ...sessionOperations(around),
     ...configurationOperations({ settings: around.settings ?? (() => []), plans: config.plans }),
     ...queueOperations(around),
   ]
+}
+
+/** The names of this server, which no tenant can have. */
+export function serverNamesOf({ hostname, http, tls }: Config): string[] {
+  return serverNames({ hostname, publicUrl: http.publicUrl, names: tls.names })
 }
 
 /** The MTA-STS policy that this house publishes for domains it receives mail for; null where it does not. */

@@ -6,6 +6,7 @@ import type { Engines } from './engines.ts'
 import type { Ground } from './ground.ts'
 import { createHealthWatch, type HealthWatch } from './health/watch.ts'
 import type { Identity } from './identity.ts'
+import type { NetworkLimits } from './inbound/network-limits.ts'
 import { chores } from './maintenance/chores.ts'
 import { createMaintenance } from './maintenance/loop.ts'
 import { createTlsReports } from './maintenance/tls-reports.ts'
@@ -69,6 +70,7 @@ export function openMaintenance(
       store,
       clock: clock.steady,
       mintId: house.mintId,
+      log,
       plans: (name) => config.plans[name],
       resolver: house.freshResolver,
       hostname: config.hostname,
@@ -100,7 +102,13 @@ export function gaugesOf({
   api,
   streams,
   doors,
-}: Pick<Engines, 'outbound' | 'webhooks' | 'inbound'> & { api: Api; streams: Streams; doors: Doors }): Gauges {
+  networkLimits,
+}: Pick<Engines, 'outbound' | 'webhooks' | 'inbound'> & {
+  api: Api
+  streams: Streams
+  doors: Doors
+  networkLimits: NetworkLimits
+}): Gauges {
   return {
     deliveries: outbound.underWay,
     webhookPosts: webhooks.inFlight,
@@ -108,6 +116,7 @@ export function gaugesOf({
     httpRequests: api.underWay,
     eventStreams: streams,
     smtpConnections: doors.connections,
+    networkRefusals: networkLimits.refusals,
     sites: outbound.sites,
   }
 }

@@ -13,13 +13,20 @@ import { ListenFailure } from './doors.ts'
 import type { Identity } from './identity.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { MetricsPage } from './metrics/page.ts'
-import { type Around, mtaStsOfHouse } from './operations.ts'
+import { watchClientConnections } from './net/client-connections.ts'
+import { type Around, mtaStsOfHouse, serverNamesOf } from './operations.ts'
 import { createClientAddress } from './platform/client-address.ts'
 import { type Descriptors, type Supply, watchDescriptors } from './platform/descriptors.ts'
+import { createKnownHosts } from './platform/host-header.ts'
 import { createNetworks } from './platform/ip.ts'
 import type { Log } from './platform/log.ts'
 import type { Memory } from './platform/memory.ts'
+import { createRequestHost } from './platform/request-host.ts'
+import { forwardPages } from './tracking/forward-pages.ts'
 import { trackingPages } from './tracking/pages.ts'
+
+/** Whoever runs on this machine needs no connections to disturb it; a proxy may. */
+const isLoopback = createNetworks(['127.0.0.0/8', '::1/128'])
 
 /** What is answered by HTTP: the API with its pages and dialects, and what is in clear where HTTPS is spoken. */
 export interface Web {
@@ -28,6 +35,8 @@ export interface Web {
   /** For the listener that Prometheus may have. */
   metricsPages: MetricsPage[]
   watch: (tell: (supply: Supply) => void) => () => void
+  /** No longer looks at what single clients have open. */
+  stopWatching(): void
   /** Binds what the config asks for → what was bound; null = off. Rejects with a ListenFailure that names the config key. */
   open(identity: Identity | null): Promise<WebListening>
 }
@@ -55,16 +64,29 @@ export function createWeb(
   const clientAddress = createClientAddress(isTrusted)
   const watch = (tell: (supply: Supply) => void) => watchDescriptors(house.descriptors, tell)
   const mtaSts = mtaStsOfHouse(config)
-  const metricsPages = metrics.pages(clientAddress)
+  const hostNames = [config.hostname, ...http.allowedHosts]
+  const isKnownHost = createKnownHosts(() => [...hostNames, URL.parse(publicUrl())?.hostname ?? ''])
+  const metricsPages = metrics.pages({ clientAddress, isKnownHost })
+
+  let stopWatching = () => {}
 
   const api = createApi({
     ...house,
     dialects: [createDialect(resend, operations)],
     pages: [
-      ...trackingPages({ ...house, secret: house.trackingSecret, clientAddress }),
+      ...trackingPages({
+        ...house,
+        secret: house.trackingSecret,
+        serverNames: serverNamesOf(config),
+        hostOf: createRequestHost(isTrusted),
+        clientAddress,
+      }),
+      ...forwardPages({ ...house, links: house.forwardLinks }),
       ...(config.metrics.listen === null ? metricsPages : []),
-      ...(http.dashboard ? dashboardPages(dashboardFiles) : []),
-      ...(mtaSts === null ? [] : [mtaStsPage(mtaSts, config.hostname, store.domains)]),
+      ...(http.dashboard ? dashboardPages(dashboardFiles, isKnownHost) : []),
+      ...(mtaSts === null
+        ? []
+        : [mtaStsPage(mtaSts, config.hostname, store.domains, config.sending.requireVerifiedDomain)]),
     ],
     plans: (name) => config.plans[name],
     // A body of base64 attachments is a third larger than the mail it becomes.
@@ -72,7 +94,7 @@ export function createWeb(
     clientAddress,
     ...(http.behindProxy && { clearDoor: createClearDoor({ isTrusted, publicUrl }) }),
     hasSessions: http.dashboard,
-    isSecure: () => publicUrl().startsWith('https:'),
+    site: { hostNames, publicUrl, isBehindProxy: http.behindProxy, isTrusted },
     hstsSeconds: http.hstsSeconds,
     watchDescriptors: watch,
     answered: metrics.answered,
@@ -90,11 +112,23 @@ export function createWeb(
     plain,
     metricsPages,
     watch,
-    open: async (identity) => ({
-      httpRedirect: await bound(async (at) => plain.open(at), 'http.listen_redirect', http.listenRedirect),
-      http: await bound(api.listen, 'http.listen', http.listen),
-      https: await bound((at) => api.listen(at, identity?.https()), 'http.listen_tls', http.listenTls),
-    }),
+    stopWatching: () => stopWatching(),
+    open: async (identity) => {
+      const listening = {
+        httpRedirect: await bound(async (at) => plain.open(at), 'http.listen_redirect', http.listenRedirect),
+        http: await bound(api.listen, 'http.listen', http.listen),
+        https: await bound((at) => api.listen(at, identity?.https()), 'http.listen_tls', http.listenTls),
+      }
+      const ports = Object.values(listening).flatMap((at) => (at === null ? [] : [at.port]))
+      stopWatching = watchClientConnections({
+        descriptors: house.descriptors,
+        ports: () => ports,
+        isExempt: (ip) => isLoopback(ip) || isTrusted(ip),
+        onClosed: (client, connections) =>
+          house.log.warn('connections closed beyond the limit', { client, connections }),
+      })
+      return listening
+    },
   }
 }
 

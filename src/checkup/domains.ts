@@ -10,7 +10,14 @@ import type { Store } from '../storage/store.ts'
 /** Of more domains the newest of each organization are looked at: each takes a dozen questions. */
 const MOST_DOMAINS = 50
 
-export async function newestDomains(store: Pick<Store, 'organizations' | 'domains'>): Promise<Domain[]> {
+/** A domain that failed is reported for a month; after that it is a name that its organization gave up. */
+function isOfInterest({ status, missingSince }: Domain, now: number): boolean {
+  return status === 'verified' || (missingSince !== null && now - missingSince < REPORTED_MS)
+}
+
+const REPORTED_MS = 37 * 86_400_000
+
+async function newestDomains(store: Pick<Store, 'organizations' | 'domains'>): Promise<Domain[]> {
   const found: Domain[] = []
   for (const { id } of await store.organizations.list()) {
     const room = MOST_DOMAINS - found.length
@@ -18,6 +25,15 @@ export async function newestDomains(store: Pick<Store, 'organizations' | 'domain
     found.push(...(await store.domains.list(id, { limit: room, after: null })).records)
   }
   return found
+}
+
+/** The domains to look at: the newest ones, and those that are without their proof. */
+export async function domainsToLookAt(store: Pick<Store, 'organizations' | 'domains'>, now: number): Promise<Domain[]> {
+  const [newest, troubled] = await Promise.all([newestDomains(store), store.domains.withoutProof(MOST_DOMAINS)])
+  const more = troubled
+    .filter((domain) => isOfInterest(domain, now))
+    .filter(({ id }) => newest.every((domain) => domain.id !== id))
+  return [...more, ...newest]
 }
 
 /** Those that are there, and others by name as they would be. */
@@ -45,6 +61,7 @@ export async function lookAtDomain(
   return {
     name: domain.name,
     wasVerified: domain.status === 'verified',
+    missingSince: isOfInterest(domain, us.now) ? domain.missingSince : null,
     wrong: wrong.length === 0 && isSilent ? null : [...new Set(wrong)],
   }
 }

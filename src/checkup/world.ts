@@ -11,6 +11,7 @@ import { createAddressGuard, createNetworks } from '../platform/ip.ts'
 import type { Random } from '../platform/random.ts'
 import { createResolver, systemServers } from '../platform/resolver.ts'
 import { askTime } from '../platform/sntp.ts'
+import { createReaderStarter } from '../reader.ts'
 
 /** A call at a mail server; connecting to a port that is blocked takes all of it. */
 const CALL_MS = 4_000
@@ -39,7 +40,8 @@ export function openWorld(
   const believing = createResolver({ ...asking, trustedServers: ['0.0.0.0/0', '::/0'] })
   const { smarthost, sourceAddress } = delivery
   const ourselves = { hostname, sourceAddress, timeoutMs: CALL_MS }
-  const settings = { smarthost, deliveryPort: delivery.port, sourceAddress }
+  const smarthostPins = delivery.smarthostCertificates
+  const settings = { smarthost, smarthostPins, deliveryPort: delivery.port, sourceAddress }
 
   const greetSmarthost = async (host: string) => {
     const { addresses } = await findAddresses(host, resolver, () => true)
@@ -70,6 +72,7 @@ export function openWorld(
     proc: '/proc',
     sys: '/sys',
     units: UNIT_FOLDERS.map((folder) => join(folder, 'postrider.service')),
+    readerSeparation: createReaderStarter({}).probe,
     looksOutside: config.health.lookOutside,
   }
   const close = () => {

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises'
+import { visibleLines } from '../platform/visible-text.ts'
 
 /** Puts a question and gives the answer, trimmed; '' when there is none. */
 export type Ask = (question: string) => Promise<string>
@@ -11,7 +12,7 @@ export function terminalAsk(mayAsk: boolean): Ask | null {
     const terminal = createInterface({ input: process.stdin, output: process.stderr })
     const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('')))
     try {
-      return (await Promise.race([terminal.question(question), ended])).trim()
+      return (await Promise.race([terminal.question(visibleLines(question)), ended])).trim()
     } finally {
       terminal.close()
     }

@@ -35,5 +35,5 @@ export function dnsTable(records: readonly PublishedRecord[], hosts: readonly Dn
 }
 
 /** Only for domains that receive their mail here. */
-const RECEIVING = new Set<DnsRecord['purpose']>(['mx', 'mta_sts', 'mta_sts_host'])
+const RECEIVING = new Set<DnsRecord['purpose']>(['ownership', 'mx', 'mta_sts', 'mta_sts_host'])
 const STATUS: Record<RecordStatus, string> = { pending: '-', valid: 'yes', missing: 'no', mismatch: 'differs' }

@@ -1,3 +1,4 @@
+import { toALabel } from '../mail/address.ts'
 import type { Domain } from '../model/domain.ts'
 import type { Store } from '../storage/store.ts'
 import { dnsTable, type PublishedRecord } from './dns-table.ts'
@@ -11,11 +12,15 @@ interface Options {
   json?: true
 }
 
+/** Of one name, to choose from. */
+const MOST_CLAIMS = 20
+
 /** Adds a domain to an organization and prints it with the DNS records to publish. */
-export async function addDomain(name: string, options: Options & { org?: string }): Promise<void> {
+export async function addDomain(name: string, options: Options & { org?: string; serverName?: true }): Promise<void> {
   await inOffice(options.config, async ({ store, operator }) => {
     const { id: organizationId } = await requireOrganization(options.org, store)
-    show(await operator.run('domains_create', { organizationId, body: { name } }), options)
+    const body = { name, ...(options.serverName && { server_name: true }) }
+    show(await operator.run('domains_create', { organizationId, body }), options)
   })
 }
 
@@ -51,10 +56,17 @@ export async function rotateDkim(name: string, options: Options): Promise<void> 
   show(await runForDomain('domains_rotate_dkim', name, options), options)
 }
 
-/** Name or id → the domain; a failure that says what to do when there is none. */
+/** Name or id → the domain; a failure that says what to do when there is none, or when several organizations claim a name
+ *  that nobody has proved. */
 export async function requireDomain(nameOrId: string, store: Store): Promise<Domain> {
-  const name = nameOrId.trim().toLowerCase().replace(/\.$/, '')
-  const domain = (await store.domains.findByName(name)) ?? (await store.domains.get(nameOrId))
+  const text = nameOrId.trim().replace(/\.$/, '')
+  const claims = await store.domains.claimsOf(toALabel(text) ?? text.toLowerCase(), MOST_CLAIMS)
+  const owned = claims.find(({ status }) => status === 'verified')
+  if (owned === undefined && claims.length > 1) {
+    const ids = claims.map(({ id, organizationId }) => `${id} of ${organizationId}`).join(', ')
+    throw new CommandFailure(`domain: several organizations claim ${nameOrId}; give the id instead: ${ids}`)
+  }
+  const domain = owned ?? claims[0] ?? (await store.domains.get(nameOrId))
   if (domain !== null) return domain
   throw new CommandFailure(`domain: there is no domain ${nameOrId}; postrider domain list shows all`)
 }
@@ -67,7 +79,8 @@ function runForDomain(operation: string, name: string, options: Options): Promis
 }
 
 function show(domain: Record<string, unknown>, { json }: Options): void {
-  const { name, status, id, dns_records } = domain
+  const { name, status, id, dns_records, detail } = domain
+  const more = detail === null ? '' : `\n${detail}`
   if (json) printJson(domain)
-  else print(`${name} is ${status}   ${id}\n\n${dnsTable(dns_records as PublishedRecord[])}`)
+  else print(`${name} is ${status}   ${id}${more}\n\n${dnsTable(dns_records as PublishedRecord[])}`)
 }

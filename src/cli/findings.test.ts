@@ -28,10 +28,11 @@ test('a line for each check, its names under one another, with what to do below'
   )
 })
 
+// threat: formulas-and-terminal-controls
 test('what a server or a name in DNS says cannot write on our terminal', () => {
   const text = findings(
     [{ name: 'hostname', ...fail('mx.example refuses: 554 \x1b[2J\r\u202e', 'Leave \x07one') }],
     plain,
   )
-  expect(text).toBe('  ✗ hostname  mx.example refuses: 554 ?[2J??\n      → Leave ?one')
+  expect(text).toBe('  ✗ hostname  mx.example refuses: 554 \\u001b[2J\\u000d\\u202e\n      → Leave \\u0007one')
 })

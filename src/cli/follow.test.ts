@@ -68,7 +68,7 @@ test('each attempt is told once, with its host, TLS, reply and what follows', as
   expect([status, ...lines]).toEqual([
     'delivered',
     '12:01:01 deferred   ann@example.net  mx.example.net  TLSv1.3  451 4.7.1 later  again at 12:02:00',
-    '12:02:01 delivered  ann@example.net  mx.example.net  in clear  250 ok?[2J',
+    '12:02:01 delivered  ann@example.net  mx.example.net  in clear  250 ok\\u001b[2J',
   ])
 })
 

@@ -40,6 +40,10 @@ export async function importSuppressions(file: string, options: Options): Promis
     const about = { organizationId, body: { from: options.from, reason: options.reason } }
     const result = means.isDryRun ? await work() : await operator.manage('suppressions_import', about, work)
     show(result, options)
+    if (result.limit !== null) {
+      const { limit } = result.limit
+      throw new CommandFailure(`the plan allows ${limit} suppressions: ${result.added} were added, the rest was not`)
+    }
     const found = result.added + result.alreadyThere + result.passedOver
     if (found + result.bad === 0) complain(`${file}: there are no records in it`)
     return found === 0 || result.bad > 0 ? EXIT.failed : EXIT.done

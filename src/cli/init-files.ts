@@ -1,4 +1,16 @@
-import { chownSync, mkdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  mkdirSync,
+  openSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { CommandFailure, toFailure } from './failure.ts'
 import { type Draft, SECRET_MODE } from './init-plan.ts'
@@ -8,10 +20,9 @@ export function writeFiles({ files, config }: Draft): void {
   const written: string[] = []
   try {
     for (const { path, text, mode } of files) {
-      mkdirSync(dirname(path), { recursive: true })
-      writeFileSync(path, text, { flag: 'wx', mode })
+      makeFolder(dirname(path))
+      writeNew(path, text, { mode, owner: mode === SECRET_MODE ? ownerIn(config.dataDir) : null })
       written.push(path)
-      if (mode === SECRET_MODE) giveToOwnerOf(config.dataDir, path)
     }
   } catch (thrown) {
     for (const path of written) rmSync(path, { force: true })
@@ -19,10 +30,45 @@ export function writeFiles({ files, config }: Draft): void {
   }
 }
 
-/** Where the data directory is somebody's already, as with a package, root gives the file or folder to that user. */
-function giveToOwnerOf(dataDir: string, path: string): void {
-  const owner = statSync(dataDir, { throwIfNoEntry: false })
-  if (owner !== undefined && process.getuid?.() === 0) chownSync(path, owner.uid, owner.gid)
+/** A folder that everybody may look into and only its owner writes to, whatever the umask; what is there already stays as
+ *  it is. */
+export function makeFolder(path: string): void {
+  const first = mkdirSync(path, { recursive: true, mode: FOLDER_MODE })
+  if (first === undefined) return
+  for (let at = resolve(path); ; at = dirname(at)) {
+    chmodSync(at, FOLDER_MODE)
+    if (at === resolve(first)) return
+  }
+}
+
+/** A file that was not there, with that very mode whatever the umask. Throws EEXIST, and what writing throws. */
+export function writeNew(
+  path: string,
+  text: string,
+  { mode, owner = null }: { mode: number; owner?: Owner | null },
+): void {
+  const handle = openSync(path, 'wx', mode)
+  try {
+    fchmodSync(handle, mode)
+    if (owner !== null) fchownSync(handle, owner.uid, owner.gid)
+    writeFileSync(handle, text)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+interface Owner {
+  uid: number
+  gid: number
+}
+
+const FOLDER_MODE = 0o755
+const ZONE_MODE = 0o644
+
+/** Where the data directory is somebody's already, as with a package, root gives files to that user; else null. */
+function ownerIn(dataDir: string): Owner | null {
+  if (process.getuid?.() !== 0) return null
+  return statSync(dataDir, { throwIfNoEntry: false }) ?? null
 }
 
 /** A folder for zone files beside the config, which the owner of the data may write: the process will be that one soon.
@@ -31,11 +77,22 @@ export function openZoneFolder(configFile: string, dataDir: string): string | nu
   if (configFile === '') return null
   const folder = join(dirname(resolve(configFile)), 'dns')
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o755 })
-    giveToOwnerOf(dataDir, folder)
+    makeFolder(folder)
+    giveFolder(folder, ownerIn(dataDir))
     return folder
   } catch {
     return null
+  }
+}
+
+/** By descriptor, so that no link is followed to what it leads to. */
+function giveFolder(folder: string, owner: Owner | null): void {
+  if (owner === null) return
+  const handle = openSync(folder, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY)
+  try {
+    fchownSync(handle, owner.uid, owner.gid)
+  } finally {
+    closeSync(handle)
   }
 }
 
@@ -58,7 +115,14 @@ export function writeZone(folder: string | null, domain: string, text: string): 
   if (folder === null) return null
   const path = join(folder, `${domain}.zone`)
   try {
-    writeFileSync(path, text)
+    const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants
+    const handle = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, ZONE_MODE)
+    try {
+      fchmodSync(handle, ZONE_MODE)
+      writeFileSync(handle, text)
+    } finally {
+      closeSync(handle)
+    }
     return path
   } catch {
     return null

@@ -42,7 +42,7 @@ export async function init(options: Options): Promise<void> {
   const first: Draft = isNew ? draftOf(options, hostname) : { config: requireConfig(options.config), files: [] }
   // While the process is still root, who alone sees what others hold.
   const held = heldPorts('/proc')
-  const known = isNew ? null : await knownDomain(domain, first.config)
+  const known = isNew ? null : await knownDomain(domain, options.org, first.config)
   if (known !== null) return tellUnchanged(known, options)
 
   const look = async (draft: Draft, only?: string): Promise<Found> => {
@@ -83,11 +83,13 @@ export async function init(options: Options): Promise<void> {
 
 type Established = Pick<Made, 'organizationId' | 'domain' | 'apiKey' | 'dashboardUrl'>
 
-/** The record of a domain that is there already, in a store that is; asked without making either. */
-async function knownDomain(name: string, config: Config): Promise<Known | null> {
+/** The record of a domain that the organization has already, in a store that is; asked without making either. A claim of
+ *  another organization is none of it. */
+async function knownDomain(name: string, org: string | undefined, config: Config): Promise<Known | null> {
   if (!existsSync(join(config.dataDir, 'postrider.db'))) return null
   return withStore(config, async ({ store, operator }) => {
-    const existing = await store.domains.findByName(name)
+    const owner = await presentOrganization(name, org, store)
+    const existing = owner === null ? null : await store.domains.findOf(owner.id, name)
     if (existing === null) return null
     const { id, organizationId } = existing
     return { organizationId, domain: await operator.run('domains_get', { organizationId, params: { domain_id: id } }) }
@@ -97,7 +99,10 @@ async function knownDomain(name: string, config: Config): Promise<Known | null> 
 async function establish(name: string, options: Options, office: Office): Promise<Established> {
   const { store, operator } = office
   const { id: organizationId } = await organizationFor(name, options.org, office)
-  const domain = await operator.run('domains_create', { organizationId, body: { name } })
+  // The operator may mean the server's own name.
+  const isOwnName = name === office.config.hostname
+  const body = { name, ...(isOwnName && { server_name: true }) }
+  const domain = await operator.run('domains_create', { organizationId, body })
   const key = await operator.run('api_keys_create', {
     organizationId,
     body: { name: 'admin', domain_id: domain.id, permissions: ['admin'], mode: 'live' },
@@ -119,12 +124,14 @@ async function organizationFor(
   name: string | undefined,
   office: Office,
 ): Promise<Pick<Organization, 'id'>> {
-  const { store } = office
-  const all = await store.organizations.list()
-  if (name === undefined && all.length === 1) return all[0]!
-  const wanted = name ?? domain
+  const present = await presentOrganization(domain, name, office.store)
   // contract §2: a new appliance's first organization is on `enterprise`.
-  return (await store.organizations.find(wanted)) ?? newOrganization(wanted, 'enterprise', office)
+  return present ?? newOrganization(name ?? domain, 'enterprise', office)
+}
+
+async function presentOrganization(domain: string, name: string | undefined, store: Office['store']) {
+  const all = await store.organizations.list()
+  return name === undefined && all.length === 1 ? all[0]! : store.organizations.find(name ?? domain)
 }
 
 /** Where port 25 is closed, the way round it; '' when there is nobody to ask, or no answer. */

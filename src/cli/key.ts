@@ -11,12 +11,19 @@ interface Options {
 
 /** Creates a key and prints its record with the value, this once. */
 export async function createKey(
-  options: Options & { domain: string; permission: string[]; mode: string; name: string; expires?: string },
+  options: Options & {
+    domain: string
+    permission: string[]
+    mode: string
+    name: string
+    expires?: string
+    network?: string[]
+  },
 ): Promise<void> {
   await inOffice(options.config, async ({ store, operator }) => {
     const { id: domain_id, organizationId } = await requireDomain(options.domain, store)
-    const { name, mode, permission: permissions, expires: expires_at } = options
-    const body = { name, domain_id, permissions, mode, expires_at }
+    const { name, mode, permission: permissions, expires: expires_at, network: allowed_networks } = options
+    const body = { name, domain_id, permissions, mode, expires_at, allowed_networks }
     const key = await operator.run('api_keys_create', { organizationId, body })
     if (options.json) return printJson(key)
     print(`${key.key}\n\nThis is shown once. ${describe(key)}`)
@@ -36,10 +43,12 @@ export async function listKeys(options: Options & { domain?: string }): Promise<
       `${key.prefix}…`,
       String(key.domain),
       (key.permissions as string[]).join(','),
+      String(key.mode),
+      networksOf(key),
       stateOf(key),
       String(key.name),
     ])
-    print(table(['id', 'key', 'domain', 'permissions', 'state', 'name'], rows) || 'no keys yet')
+    print(table(['id', 'key', 'domain', 'permissions', 'mode', 'networks', 'state', 'name'], rows) || 'no keys yet')
   })
 }
 
@@ -61,7 +70,12 @@ async function ownerOf(id: string, store: Store): Promise<string> {
 
 function describe(key: Record<string, unknown>): string {
   const until = key.expires_at === null ? '' : `, until ${key.expires_at}`
-  return `${key.id}: ${(key.permissions as string[]).join(', ')} for ${key.domain}${until}.`
+  const from = key.allowed_networks === null ? '' : `, from ${(key.allowed_networks as string[]).join(', ')}`
+  return `${key.id}: ${(key.permissions as string[]).join(', ')} for ${key.domain}${from}${until}.`
+}
+
+function networksOf(key: Record<string, unknown>): string {
+  return key.allowed_networks === null ? 'any' : (key.allowed_networks as string[]).join(',')
 }
 
 function stateOf(key: Record<string, unknown>): string {

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { type Config, loadConfigFile, type Setting } from '../config.ts'
+import { type Config, loadConfigFile, planNamed, type Setting } from '../config.ts'
 import { systemClock } from '../platform/clock.ts'
 import { createLog } from '../platform/log.ts'
 import { systemRandom } from '../platform/random.ts'
@@ -48,7 +48,8 @@ export async function withStore<T>(
   const user = localUser()
   becomeOwnerOf(config.dataDir)
   const { dataDir, storage } = config
-  const opening = openStore({ dataDir, now: systemClock.now(), minFreeBytes: storage.minFreeBytes })
+  const plans = planNamed(config) // they hold for the operator's own commands too
+  const opening = openStore({ dataDir, now: systemClock.now(), minFreeBytes: storage.minFreeBytes, plans })
   const store = await opening.catch((thrown: unknown) => {
     const failure = toFailure(thrown)
     throw failure === null ? thrown : new CommandFailure(`data_dir ${dataDir}: ${failure.message}`, failure.code)

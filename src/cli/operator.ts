@@ -7,6 +7,7 @@ import { createStreams } from '../api/streams.ts'
 import type { Config } from '../config.ts'
 import { createHealthWatch } from '../health/watch.ts'
 import { createFeed } from '../live/feed.ts'
+import { createForwardLinks } from '../mail/forward-link.ts'
 import { createOwnParts, NOTHING_OWN } from '../mail/own-parts.ts'
 import { createVerp } from '../mail/verp.ts'
 import type { Mode } from '../model/message.ts'
@@ -14,6 +15,7 @@ import { policyAt } from '../model/mta-sts.ts'
 import { invalid } from '../model/refusal.ts'
 import { createOperations, openSubmission } from '../operations.ts'
 import { createPreparer } from '../outbound/prepare.ts'
+import { parsingHere } from '../parsing/parsing.ts'
 import { createAuthoritativeResolver } from '../platform/authoritative.ts'
 import type { WallClock } from '../platform/clock.ts'
 import { createMintId, type MintId } from '../platform/ids.ts'
@@ -84,6 +86,7 @@ export function createOperator(deps: {
         })
       : asked
   const preparer = createPreparer()
+  const parsing = parsingHere()
   const around = {
     config,
     store,
@@ -91,6 +94,7 @@ export function createOperator(deps: {
     random,
     mintId,
     freshResolver: resolver,
+    parsing,
     compose: async (content: Uint8Array, signingKeys: SigningKey[], signedAt: number, own = NOTHING_OWN) =>
       Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, own })),
     ownParts: async () =>
@@ -99,6 +103,8 @@ export function createOperator(deps: {
         secret: await store.secret('tracking', random.bytes(32)),
         publicUrl: () => config.http.publicUrl,
       }),
+    publicUrl: () => config.http.publicUrl,
+    forwardLinks: async () => createForwardLinks(await store.secret('forward', random.bytes(32))),
     feed: createFeed({ events: store.events, clock, lookMs: 1_000 }),
     streams: createStreams({ clock }),
     health: createHealthWatch({ run: async () => [], now: clock.now, log }),

@@ -1,14 +1,16 @@
 import { writeSync } from 'node:fs'
+import { visible, visibleLines } from '../platform/visible-text.ts'
 
 /** Text → standard output, whole, before this returns: the process may end right after. A reader that went away
- *  (`| head`) is no failure of ours. */
+ *  (`| head`) is no failure of ours. Characters that would act on the terminal are written as escapes, so that JSON keeps
+ *  its values (visible-text.ts). */
 export function print(text: string): void {
-  write(1, `${text}\n`)
+  write(1, `${visibleLines(text)}\n`)
 }
 
 /** Text → standard error. */
 export function complain(text: string): void {
-  write(2, `${text}\n`)
+  write(2, `${visibleLines(text)}\n`)
 }
 
 /** A record → one line of JSON, for machines. */
@@ -16,10 +18,11 @@ export function printJson(record: unknown): void {
   print(JSON.stringify(record))
 }
 
-/** Rows → columns of equal width, two spaces between; `heads` on top. No rows give ''. */
+/** Rows → columns of equal width, two spaces between; `heads` on top. No rows give ''. Cells are cleaned as by
+ *  harmless. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return ''
-  const all = [heads.map((head) => head.toUpperCase()), ...rows]
+  const all = [heads.map((head) => head.toUpperCase()), ...rows.map((row) => row.map(visible))]
   const widths = heads.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
   return all
     .map((row) =>
@@ -28,11 +31,9 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
     .join('\n')
 }
 
-/** Text of strangers, such as a record found in DNS → the same for a terminal: control characters, which could move the
- *  cursor or rewrite what stands above, and marks that turn the direction of writing become `?`. */
-export function harmless(text: string): string {
-  return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '?')
-}
+/** Text of strangers, such as a record found in DNS → the same for a terminal, in one line: what could move the cursor,
+ *  rewrite what stands above or turn the direction of writing is written as an escape. */
+export const harmless = visible
 
 /** Colours for people at a terminal. */
 export interface Paint {

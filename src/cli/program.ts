@@ -8,6 +8,7 @@ import { addDoctor } from './commands/doctor.ts'
 import { addDomains } from './commands/domain.ts'
 import { addImport } from './commands/import.ts'
 import { addKeys } from './commands/key.ts'
+import { addLinks } from './commands/link.ts'
 import { addListen } from './commands/listen.ts'
 import { addLoginLink } from './commands/login-link.ts'
 import { addManual } from './commands/manual.ts'
@@ -66,6 +67,7 @@ export function createProgram(end: (code: number) => void): Command {
   addImport(program, end)
   program.commandsGroup('The machine and its data:')
   addDoctor(program, end)
+  addLinks(program)
   addService(program, end)
   addConfig(program)
   addBackup(program)

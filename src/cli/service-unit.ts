@@ -67,6 +67,8 @@ LockPersonality=yes
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
+# The process that reads inbound mail gives up its rights with these, and threads a part of the processor.
+SystemCallFilter=seccomp setpriority landlock_create_ruleset landlock_add_rule landlock_restrict_self
 SystemCallErrorNumber=EPERM
 
 [Install]

@@ -94,8 +94,8 @@ const NOT_CONFIG = new Set(['POSTRIDER_CONFIG', 'POSTRIDER_API_KEY', 'POSTRIDER_
 
 /** Variables made for each service of a namespace: X_SERVICE_HOST, X_PORT=tcp://…, X_PORT_8025_TCP_ADDR. */
 const isFromKubernetes = (name: string, text: string) =>
-  /_SERVICE_(HOST|PORT(_\w+)?)$/.test(name) ||
-  /_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(name) ||
+  /_SERVICE_(?:HOST$|PORT(?:$|_\w))/.test(name) ||
+  /_PORT_\d+_(?:TCP|UDP|SCTP)(?:$|_\w)/.test(name) ||
   (name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(text))
 
 const isTable = (raw: unknown): raw is object =>

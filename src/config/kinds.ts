@@ -9,6 +9,7 @@ import {
   parseIpPort,
   parseListen,
   parseOrigin,
+  parseShortHostName,
   parseSmarthost,
 } from './notations.ts'
 
@@ -98,6 +99,13 @@ export const hostNames = {
   fromText: toList(asItIs),
 }
 
+/** As a browser or a program in a closed network writes them: one label is enough. */
+export const ownHosts = {
+  expected: 'a list of host names like api.example.com or postrider, without a port',
+  schema: z.array(written(parseShortHostName)).readonly(),
+  fromText: toList(asItIs),
+}
+
 export const httpsUrl = {
   expected: 'https://host[:port]/path',
   schema: written((text) => (URL.parse(text)?.protocol === 'https:' ? text : undefined)),
@@ -121,6 +129,13 @@ export const smarthost = {
   expected: 'smtp:// or smtps://, then user:password@host:port (percent-encoded), or "" for none',
   schema: written(parseSmarthost),
   fromText: asItIs,
+}
+
+/** SHA-256 as programs print it, with or without colons → 64 hexadecimal digits. */
+export const fingerprints = {
+  expected: 'a list of SHA-256 fingerprints, 64 hexadecimal digits each, with or without colons',
+  schema: z.array(written(parseFingerprint)).readonly(),
+  fromText: toList(asItIs),
 }
 
 /** '' leaves the choice to the system: null. */
@@ -175,6 +190,11 @@ function written<Value>(parse: (text: string) => Value | undefined): z.ZodType<V
 function parseNameServer(text: string): string | undefined {
   const server = parseIpPort(text)
   return server && server.port > 0 ? formatEndpoint(server) : undefined
+}
+
+function parseFingerprint(text: string): string | undefined {
+  const digits = text.replaceAll(':', '').toLowerCase()
+  return /^[0-9a-f]{64}$/.test(digits) ? digits : undefined
 }
 
 /** A path stands in a line of the unit for systemd. */

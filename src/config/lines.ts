@@ -4,6 +4,7 @@
 export function linesOfKeys(text: string): Map<string, number> {
   const lines = new Map<string, number>()
   let table: string[] = []
+  const lineAt = createLineCount(text)
   let at = skip(BLANK, text, 0)
   while (at < text.length) {
     const isHeader = text[at] === '['
@@ -12,16 +13,17 @@ export function linesOfKeys(text: string): Map<string, number> {
     const parts = keyParts(text.slice(at, end))
     const path = isHeader ? parts : [...table, ...parts]
     if (isHeader) table = parts
-    for (const above of prefixesOf(path)) if (!lines.has(above)) lines.set(above, lineAt(text, at))
+    for (const above of prefixesOf(path)) if (!lines.has(above)) lines.set(above, lineAt(at))
     at = skip(BLANK, text, isHeader ? end : endOfValue(text, end))
   }
   return lines
 }
 
-const BLANK = /(?:[ \t\r\n]|#[^\n]*)*/y
+const BLANK = /(?:[ \t\r\n]|#[^\n]*(?:\n|$))*/y
 const HEADER = /\[(?:"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[^"'\n\]])*\]\]?/y
 const KEY = /(?:"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[^"'\n=])+=/y
-const KEY_PART = /"((?:\\.|[^"\\])*)"|'([^']*)'|([\w-]+)/g
+// A quote that never closes goes to the end: were it to fail there, each one would be tried so far again.
+const KEY_PART = /"((?:[^"\\]|\\.?)*)"?|'([^']*)'|([\w-]+)/gs
 /** A string, a comment, or one character: what may hold a bracket or a line end, and what counts as one. */
 const TOKEN = /"""(?:\\[\s\S]|[^\\])*?"{3,5}|'''[\s\S]*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*|[\s\S]/y
 
@@ -53,6 +55,12 @@ function prefixesOf(path: string[]): string[] {
   return path.map((_, index) => path.slice(0, index + 1).join('.'))
 }
 
-function lineAt(text: string, at: number): number {
-  return text.slice(0, at).split('\n').length
+/** Text → what gives the line (from 1) of offsets that only grow; each line end is counted once. */
+function createLineCount(text: string): (at: number) => number {
+  let line = 1
+  let next = text.indexOf('\n')
+  return (at) => {
+    for (; next >= 0 && next < at; next = text.indexOf('\n', next + 1)) line++
+    return line
+  }
 }

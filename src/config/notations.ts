@@ -47,9 +47,15 @@ export function parseCidr(text: string): string | undefined {
 
 /** A host name of two labels or more → its A-label form, lower case, without a final dot. An address is none. */
 export function parseHostName(text: string): string | undefined {
+  const name = parseShortHostName(text)
+  return name?.includes('.') ? name : undefined
+}
+
+/** The same where one label is enough, as in a closed network. */
+export function parseShortHostName(text: string): string | undefined {
   const name = domainToASCII(text.replace(/\.$/, ''))
   const labels = name.split('.')
-  if (name.length > 253 || labels.length < 2 || /^\d*$/.test(labels.at(-1) ?? '')) return undefined
+  if (name.length > 253 || /^\d*$/.test(labels.at(-1) ?? '')) return undefined
   return labels.every((label) => LABEL.test(label)) ? name : undefined
 }
 

@@ -45,26 +45,141 @@ export interface Table {
   readonly [name: string]: Key | Section | OpenSection
 }
 
-const planKeys = (perMinute: number, perMonth: number, domains: number, retentionDays: number) => ({
+/** The numbers of a plan, in the order of `planKeys`; -1 = unlimited. */
+interface PlanNumbers {
+  requests: number
+  messages: number
+  domains: number
+  days: number
+  webhooks: number
+  routes: number
+  templates: number
+  versions: number
+  keys: number
+  scheduled: number
+  bytes: number
+  tests: number
+  forwards: number
+  suppressions: number
+}
+
+const planKeys = (plan: PlanNumbers) => ({
   requests_per_minute: key(kinds.limit(1), {
     about: 'API requests that each key may make.',
     unit: 'per minute',
-    fallback: perMinute,
+    fallback: plan.requests,
   }),
   messages_per_month: key(kinds.limit(0), {
     about: 'Recipients accepted for live sending in a calendar month (UTC).',
-    fallback: perMonth,
+    fallback: plan.messages,
   }),
-  domains: key(kinds.limit(0), { about: 'Sending domains of an organization.', fallback: domains }),
+  domains: key(kinds.limit(0), { about: 'Sending domains of an organization.', fallback: plan.domains }),
   retention_days: key(kinds.limit(1), {
     about: 'How long messages, events and inbound mail are kept.',
     unit: 'days',
-    fallback: retentionDays,
+    fallback: plan.days,
+  }),
+  webhooks: key(kinds.limit(0), { about: 'Webhooks of an organization.', fallback: plan.webhooks }),
+  inbound_routes: key(kinds.limit(0), { about: 'Inbound routes of an organization.', fallback: plan.routes }),
+  templates: key(kinds.limit(0), { about: 'Templates of an organization.', fallback: plan.templates }),
+  template_versions: key(kinds.limit(1), {
+    about: 'Versions kept of each template; the oldest are removed.',
+    fallback: plan.versions,
+  }),
+  api_keys: key(kinds.limit(1), {
+    about: 'API keys that work; as many again may be in the grace period of a rotation.',
+    fallback: plan.keys,
+  }),
+  scheduled_messages: key(kinds.limit(0), {
+    about: 'Messages that wait for their time.',
+    fallback: plan.scheduled,
+  }),
+  stored_bytes: key(kinds.limit(0), {
+    about: `What messages, inbound mail, templates and remembered answers may occupy. Beyond it nothing new is accepted
+until retention has removed something; inbound mail is answered 452.`,
+    unit: 'bytes',
+    fallback: plan.bytes,
+  }),
+  test_messages_per_month: key(kinds.limit(0), {
+    about: 'Recipients of test messages in a calendar month (UTC).',
+    fallback: plan.tests,
+  }),
+  forwards_per_day: key(kinds.limit(0), {
+    about: 'Recipients that forward routes may send to in a day (UTC). They count as messages too.',
+    fallback: plan.forwards,
+  }),
+  suppressions: key(kinds.limit(0), {
+    about: 'Suppressed addresses that may be added by hand and by import. Bounces and complaints always add theirs.',
+    fallback: plan.suppressions,
   }),
 })
 
-/** The customer's document, Limits: requests a minute, messages a month, domains, days of retention. */
-const FREE = [60, 1000, 1, 7] as const
+/** Requests, messages, domains and days: the customer's document, Limits. The others: contract §7; the numbers of starter
+ *  and pro lie between those of free and enterprise. */
+const FREE: PlanNumbers = {
+  requests: 60,
+  messages: 1000,
+  domains: 1,
+  days: 7,
+  webhooks: 10,
+  routes: 10,
+  templates: 50,
+  versions: 20,
+  keys: 20,
+  scheduled: 1000,
+  bytes: 1_000_000_000,
+  tests: 10_000,
+  forwards: 200,
+  suppressions: 100_000,
+}
+const STARTER: PlanNumbers = {
+  requests: 300,
+  messages: 50_000,
+  domains: 5,
+  days: 14,
+  webhooks: 25,
+  routes: 50,
+  templates: 200,
+  versions: 50,
+  keys: 50,
+  scheduled: 10_000,
+  bytes: 10_000_000_000,
+  tests: 50_000,
+  forwards: 2000,
+  suppressions: 500_000,
+}
+const PRO: PlanNumbers = {
+  requests: 1000,
+  messages: 150_000,
+  domains: 10,
+  days: 30,
+  webhooks: 100,
+  routes: 200,
+  templates: 1000,
+  versions: 100,
+  keys: 200,
+  scheduled: 100_000,
+  bytes: 50_000_000_000,
+  tests: 200_000,
+  forwards: 10_000,
+  suppressions: 2_000_000,
+}
+const ENTERPRISE: PlanNumbers = {
+  requests: -1,
+  messages: -1,
+  domains: -1,
+  days: 90,
+  webhooks: 500,
+  routes: 1000,
+  templates: 5000,
+  versions: 200,
+  keys: 1000,
+  scheduled: 1_000_000,
+  bytes: -1,
+  tests: -1,
+  forwards: -1,
+  suppressions: -1,
+}
 
 const DAY = 86_400
 const MONTH = 31 * DAY
@@ -114,6 +229,12 @@ http.public_url where that is https.`,
     dashboard: key(kinds.flag, {
       about: 'Whether the dashboard is there, at /dashboard/, and signing in to it. The API is, in any case.',
       fallback: true,
+    }),
+    allowed_hosts: key(kinds.ownHosts, {
+      about: `Other host names under which the dashboard may be used and /metrics read, beside hostname, the host of
+public_url, localhost and addresses. Any other name is refused there: a page of that name could reach this server through
+the browser of somebody in your network (DNS rebinding). API keys work under every name.`,
+      fallback: [],
     }),
     behind_proxy: key(kinds.flag, {
       about: `All requests come through a TLS proxy of yours: public_url must be https, and what came to the proxy in clear
@@ -180,6 +301,27 @@ can be read by everybody.`,
     }),
     inbound: section('Mail from the world: inbound routes, bounces and complaints.', {
       listen: key(kinds.listen, { about: 'host:port, or "off".', fallback: '0.0.0.0:25' }),
+      max_connections_per_network: key(kinds.whole(1, 100_000), {
+        about: 'Connections at once from one network (IPv4: /24, IPv6: /56). More are answered 421.',
+        fallback: 200,
+      }),
+      connections_per_minute_per_network: key(kinds.whole(1, 1_000_000), {
+        about: 'New connections of one network in a minute. More are answered 421.',
+        fallback: 600,
+      }),
+      mails_per_minute_per_network: key(kinds.whole(1, 1_000_000), {
+        about: 'Mails of one network in a minute. More are answered 451.',
+        fallback: 1200,
+      }),
+      unknown_recipients_per_hour_per_network: key(kinds.whole(1, 1_000_000), {
+        about:
+          'Recipients that do not exist, of one network in an hour. Beyond that all its recipients are answered 451.',
+        fallback: 300,
+      }),
+      unlimited_networks: key(kinds.networks, {
+        about: 'Networks (CIDR) without these limits per network, such as a backup MX of yours.',
+        fallback: ['127.0.0.0/8', '::1/128'],
+      }),
       mta_sts: key(kinds.choice('off', 'testing', 'enforce'), {
         about: `The MTA-STS policy published for domains whose mail comes here: where http.public_url is https, as
 https://mta-sts.<domain>/.well-known/mta-sts.txt. "enforce" needs a certificate of a public authority.`,
@@ -215,6 +357,12 @@ https://mta-sts.<domain>/.well-known/mta-sts.txt. "enforce" needs a certificate 
 (TLS from the start, 465), then user:password@host:port with user and password percent-encoded. Empty: use MX.`,
       fallback: '',
       isSecret: true,
+    }),
+    smarthost_certificates: key(kinds.fingerprints, {
+      about: `SHA-256 fingerprints of the smarthost's certificate, or of its public key: one of them must be shown, whoever
+signed it. Empty: the usual authorities decide. Without proof the password is sent to this machine only (127.0.0.1, ::1).
+\`openssl x509 -noout -fingerprint -sha256\` and \`postrider doctor\` tell it.`,
+      fallback: [],
     }),
     allow_private_destinations: key(kinds.flag, {
       about: 'Deliver to loopback and private addresses too. For tests and closed networks.',
@@ -295,7 +443,8 @@ organization. Empty: nothing is counted and nothing is sent.`,
       fallback: '',
     }),
     max_in_flight: key(kinds.whole(1, 10_000), {
-      about: 'Requests under way at once, over all webhooks.',
+      about: `Requests under way at once, over all webhooks. One organization has at most as many as are free then: half, when it
+is alone, and of endpoints that did not answer quickly yet a third.`,
       fallback: 200,
     }),
     max_per_webhook: key(kinds.whole(1, 1000), { about: 'Requests at once to one webhook.', fallback: 10 }),
@@ -325,17 +474,22 @@ again. 0: what its control group grants, at most seven eighths of the machine.`,
       unit: 'seconds',
       fallback: [60, 600, 3600, 21_600],
     }),
+    confirm_forward_targets: key(kinds.flag, {
+      about: `A forward route sends to an address elsewhere only after its owner confirmed it by a link in a mail. false: for a
+server of one organization, which answers for all of its routes.`,
+      fallback: true,
+    }),
   }),
   plans: openSection(
     `What an organization may use; -1 is unlimited. A plan of your own is a section [plans.<name>]; what it leaves out
 is as in [plans.free].`,
     {
-      free: section('', planKeys(...FREE)),
-      starter: section('', planKeys(300, 50_000, 5, 14)),
-      pro: section('', planKeys(1000, 150_000, 10, 30)),
-      enterprise: section('', planKeys(-1, -1, -1, 90)),
+      free: section('', planKeys(FREE)),
+      starter: section('', planKeys(STARTER)),
+      pro: section('', planKeys(PRO)),
+      enterprise: section('', planKeys(ENTERPRISE)),
     },
-    section('', planKeys(...FREE)),
+    section('', planKeys(FREE)),
     PLAN_NAMES,
   ),
   billing: section('What organizations may do about their plans by themselves.', {

@@ -11,10 +11,14 @@ export interface DashboardPage {
 
 /** `/dashboard/…`: one page for all paths below it, its files under `/dashboard/assets/`, and `/dashboard/preview`, the frame
  *  that mail is shown in. Everything is the same for everybody and says nothing of anybody: who may see what is decided
- *  by the API, which the page asks.
+ *  by the API, which the page asks. Under a host name that is none of ours the page is not there: neither on the tracking
+ *  host of a customer, nor for DNS rebinding.
  *
  *  Files have the hash of what is in them in their name and are kept for ever; the page is asked for each time. */
-export function dashboardPages(files: () => Promise<PackedFile[]>): DashboardPage[] {
+export function dashboardPages(
+  files: () => Promise<PackedFile[]>,
+  isKnownHost: (header: string | null) => boolean = () => true,
+): DashboardPage[] {
   let opened: Promise<Map<string, Served>> | null = null
   const open = () => {
     opened ??= files().then((all) => new Map(all.map((file) => [file.name, serve(file)])))
@@ -23,7 +27,11 @@ export function dashboardPages(files: () => Promise<PackedFile[]>): DashboardPag
     })
     return opened
   }
-  const shell = async (request: Request) => answer(request, (await open()).get('index.html'), SHELL)
+  const shell = async (request: Request) => {
+    if (!isKnownHost(request.headers.get('host')))
+      return new Response(UNKNOWN_HOST, { status: 403, headers: UNKNOWN_HEADERS })
+    return answer(request, (await open()).get('index.html'), SHELL)
+  }
   const asset = async (request: Request, params: Record<string, string>) =>
     answer(request, (await open()).get(params['*'] ?? ''), ASSET)
   const frame = (policy: string) => async () => new Response(FRAME, { headers: { ...FRAME_HEADERS, ...csp(policy) } })
@@ -79,16 +87,20 @@ const SHELL = {
     ].join('; '),
   ),
 }
+const UNKNOWN_HOST =
+  'The dashboard is not available under this host name. The operator can add it to http.allowed_hosts.\n'
+const UNKNOWN_HEADERS = { ...ALWAYS, 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
 const ASSET = { ...ALWAYS, 'cache-control': 'public, max-age=31536000, immutable' }
 
 /** An empty page, which ours fills with a mail: the mail's own styles, no script whatever happens, and no request to
  *  anywhere unless its images are wanted. */
-const FRAME = '<!doctype html><html><head><meta charset="utf-8"><title>Mail</title></head><body></body></html>'
+const FRAME =
+  '<!doctype html><html><head><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Mail</title></head><body></body></html>'
 const FRAME_HEADERS = { ...ALWAYS, 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' }
-const framePolicy = (images: string) =>
-  `default-src 'none'; img-src ${images}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-same-origin`
+const framePolicy = (images: string, sheets = '') =>
+  `default-src 'none'; img-src ${images}; style-src 'unsafe-inline'${sheets}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-same-origin`
 const PREVIEW = framePolicy('data:')
-const PREVIEW_WITH_IMAGES = framePolicy('data: https: http:')
+const PREVIEW_WITH_IMAGES = framePolicy('data: https:', ' data:') // for sheets that have no Referer (mail-html.ts)
 
 /** In the way the client likes best; 304 when it has it already (RFC 9110 §12.5.3, §13.1.2). */
 function answer(request: Request, served: Served | undefined, always: Record<string, string>): Response {

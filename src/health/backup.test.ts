@@ -31,6 +31,7 @@ test('without a backup, or with an old one, it says what to do', () => {
   expect(checkBackup(dataDir, NOW).status).toBe('warn')
 })
 
+// threat: links-in-data-directory
 test('what lies in the way of the note is removed, never written to', () => {
   const foreign = join(dataDir, 'foreign')
   writeFileSync(foreign, 'of somebody else')

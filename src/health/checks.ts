@@ -14,6 +14,7 @@ import { checkPort25 } from './port-25.ts'
 import { checkLowPorts, checkPorts } from './ports.ts'
 import { checkReverseDns } from './reverse-dns.ts'
 import { checkDmarc, checkSpf } from './sender-policy.ts'
+import { checkSeparation } from './separation.ts'
 import { checkSmarthost } from './smarthost.ts'
 import { checkStore } from './store.ts'
 import { createSurroundings, type Surroundings } from './surroundings.ts'
@@ -43,8 +44,11 @@ export function machineChecks(
     { name: 'data_dir', look: () => checkDataDir(installation) },
     { name: 'open_files', look: () => checkOpenFiles(installation, world) },
     { name: 'memory', look: () => checkMemory(installation, world) },
+    { name: 'inbound_reading', look: () => checkSeparation(takesMail(installation), world.readerSeparation) },
   ]
 }
+
+const takesMail = ({ listeners }: Installation) => listeners.some(({ key }) => key === 'smtp.inbound.listen')
 
 /** What can be looked at where there is a store. */
 export function storeChecks(house: {

@@ -5,6 +5,8 @@ export interface LookedAt {
   name: string
   /** It could be sent from before this look. */
   wasVerified: boolean
+  /** Since when the proof of ownership is missing (ms UTC); null while it is there. */
+  missingSince: number | null
   /** Required records that are missing or say something else, by name; null when DNS gave no answer about one. */
   wrong: readonly string[] | null
 }
@@ -13,6 +15,17 @@ export interface LookedAt {
 export async function checkDomains(look: () => Promise<readonly LookedAt[]>): Promise<Verdict> {
   const all = await look()
   if (all.length === 0) return skip('there is no sending domain yet: postrider domain add')
+  const lost = all.filter(({ missingSince }) => missingSince !== null)
+  if (lost.length > 0) {
+    const named = lost.slice(0, MOST_NAMED).map(({ name, missingSince, wasVerified }) => {
+      const since = new Date(missingSince!).toISOString().slice(0, 10)
+      return `${name} (${wasVerified ? '' : 'failed, '}since ${since})`
+    })
+    const rest = lost.length > MOST_NAMED ? `, and ${lost.length - MOST_NAMED} more` : ''
+    const message = `DNS has no proof of ownership: ${named.join(', ')}${rest}`
+    const verdict = lost.some(({ wasVerified }) => wasVerified) ? fail : warn
+    return verdict(message, `postrider dns check ${lost[0]!.name}; after seven days without it a domain fails`)
+  }
   const wrong = all.filter((domain) => domain.wrong !== null && domain.wrong.length > 0)
   if (wrong.length > 0) {
     const named = wrong.slice(0, MOST_NAMED).map((domain) => `${domain.name} (${domain.wrong!.join(', ')})`)

@@ -8,6 +8,12 @@ export async function checkSmarthost({ smarthost }: Installation, world: World):
   const { isReached, problem, durationMs } = await world.greetSmarthost()
   const name = `${smarthost.host}:${smarthost.port}`
   if (problem === null) return pass(`${name} takes our login, after ${durationMs} ms`)
+  if (isReached && problem.startsWith('the password was not sent')) {
+    return fail(
+      `${name}: ${problem}`,
+      'Give it a certificate of a public authority for its name, or set delivery.smarthost_certificates to the fingerprint.',
+    )
+  }
   return isReached
     ? fail(`${name} answers, but: ${problem}`, 'Look at user and password (percent-encoded) of delivery.smarthost.')
     : fail(

@@ -85,9 +85,10 @@ export function recordsOf<T>(lookup: Lookup<T>): T[] {
 
 /** Some servers tell in their answer to EHLO whom they see: `250-mx.example at your service, [203.0.113.10]`. */
 export function seenFrom(words: string, family: Family): string[] {
-  const said = [...words.matchAll(/^\d+ S: 250[ -][^\n]*?\[(?:IPv6:)?([0-9a-f:.]+)\]/gim)]
-  return said
-    .flatMap(([, text = '']) => canonicalIp(text) ?? [])
+  const answers = words.split('\n').filter((line) => /^\d+ S: 250[ -]/.test(line))
+  return answers
+    .flatMap((line) => /\[(?:IPv6:)?([0-9a-f:.]+)\]/i.exec(line)?.[1] ?? [])
+    .flatMap((text) => canonicalIp(text) ?? [])
     .filter((ip) => isIP(ip) === family && isPublicUnicast(ip))
 }
 

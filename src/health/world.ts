@@ -1,4 +1,5 @@
 import type { Resolver } from '../platform/resolver.ts'
+import type { ReaderSeparation } from './separation.ts'
 
 /** What is set up, as far as the checks care. */
 export interface Installation {
@@ -80,6 +81,8 @@ export interface World {
   sys: string
   /** Where a unit of systemd may stand. */
   units: readonly string[]
+  /** Starts a reader of inbound mail, lets it try to break out, and ends it. */
+  readerSeparation: () => Promise<ReaderSeparation>
   /** False: nobody but this machine is asked. */
   looksOutside: boolean
 }

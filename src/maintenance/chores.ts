@@ -3,9 +3,10 @@ import { AUDIT_KEPT_MS } from '../model/audit-entry.ts'
 import type { Plan } from '../model/organization.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { MintId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
 import type { Resolver } from '../platform/resolver.ts'
 import type { Store } from '../storage/store.ts'
-import { tendDomains } from './domains.ts'
+import { checkDueDomains } from './domains.ts'
 import type { Task } from './loop.ts'
 import { watchQuality } from './quality.ts'
 import { createRetention } from './retention.ts'
@@ -15,6 +16,7 @@ export function chores(house: {
   store: Store
   clock: Clock
   mintId: MintId
+  log: Log
   plans: (name: string) => Plan | undefined
   /** Without a cache: domains are looked at because something may have changed. */
   resolver: Resolver
@@ -40,10 +42,10 @@ export function chores(house: {
     { name: 'key uses', everyMs: 10_000, run: () => house.flushUses().then(() => false) },
     {
       name: 'domains',
-      everyMs: 5 * MINUTE_MS,
+      everyMs: MINUTE_MS,
       run: async (now) => {
-        await tendDomains(now, house)
-        return false
+        // Other tasks wait meanwhile, so it is a few domains a turn.
+        return (await checkDueDomains(now, house)) ? 5_000 : false
       },
     },
     {
@@ -109,6 +111,32 @@ export function chores(house: {
       everyMs: 60 * MINUTE_MS,
       run: async (now) => (await store.sessions.prune(now, 100)) >= 100,
     },
+    {
+      name: 'stored bytes',
+      everyMs: 1_000,
+      // A step a second while there is other work, one after the other when there is none.
+      run: async () => (await store.usage.countSome()) && !isBusy(),
+    },
+    {
+      name: 'stored bytes from the beginning',
+      everyMs: 7 * 24 * 60 * MINUTE_MS,
+      run: async () => {
+        await store.usage.beginCount()
+        return false
+      },
+    },
+    {
+      name: 'usage of past days',
+      erases: true,
+      everyMs: 60 * MINUTE_MS,
+      run: async (now) => (await store.usage.prune(now, 100)) === 100,
+    },
+    {
+      name: 'forward targets that never answered',
+      erases: true,
+      everyMs: 60 * MINUTE_MS,
+      run: async (now) => (await store.forwardTargets.prune(now - UNANSWERED_MS, 100)) === 100,
+    },
     { name: 'tls reports', everyMs: MINUTE_MS, run: (now) => house.tellTls(now).then(() => false) },
     createRetention(house),
   ]
@@ -117,5 +145,7 @@ export function chores(house: {
 /** contract §6: quality is looked at every 15 s. */
 const QUALITY_MS = 15_000
 const MINUTE_MS = 60_000
+/** A confirmation link works for 7 days; who asks again then is asked anew. */
+const UNANSWERED_MS = 30 * 24 * 60 * MINUTE_MS
 /** contract §3: an Idempotency-Key is kept 24 h. */
 const IDEMPOTENCY_MS = 24 * 60 * MINUTE_MS

@@ -4,14 +4,16 @@ import { mintDkimKeys, newDomain } from '../domains/keys.ts'
 import { dnsRecords } from '../domains/records.ts'
 import type { Domain } from '../model/domain.ts'
 import { createMintId } from '../platform/ids.ts'
+import { silentLog } from '../platform/log.ts'
 import { systemRandom } from '../platform/random.ts'
 import { createResolver } from '../platform/resolver.ts'
 import { startZone, type Zone } from '../platform/zone-server.ts'
 import { openStore } from '../storage/sqlite/open.ts'
-import { tendDomains } from './domains.ts'
+import { checkDueDomains } from './domains.ts'
 
 const START = Date.UTC(2026, 10, 21)
-const DAY = 86_400_000
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
 const HOSTNAME = 'mail.example.net'
 
 const undo: (() => unknown)[] = []
@@ -34,7 +36,8 @@ async function world() {
   const domain = newDomain(facts, START, keys)
   await store.domains.create(domain, -1)
   const read = async () => (await store.domains.get(domain.id))!
-  return { zone, store, read, tend: (now: number) => tendDomains(now, { store, resolver, hostname: HOSTNAME }) }
+  const us = { store, resolver, hostname: HOSTNAME, mintId, log: silentLog }
+  return { zone, store, resolver, clock, mintId, domain, read, tend: (now: number) => checkDueDomains(now, us) }
 }
 
 function publish(zone: Zone, domain: Domain): void {
@@ -43,29 +46,41 @@ function publish(zone: Zone, domain: Domain): void {
   }
 }
 
+function unpublish(zone: Zone, domain: Domain): void {
+  for (const { selector } of domain.dkim) zone.remove(`${selector}._domainkey.${domain.name}`)
+}
+
 test('a domain whose records appear is verified without anybody asking', async () => {
   const { zone, read, tend } = await world()
   await tend(START + 60_000)
   expect((await read()).status).toBe('pending')
   publish(zone, await read())
-  await tend(START + 120_000)
-  expect(await read()).toMatchObject({ status: 'verified', verifiedAt: START + 120_000 })
+  await tend(START + 420_000)
+  expect(await read()).toMatchObject({ status: 'verified', verifiedAt: START + 420_000 })
 })
 
-test('a verified domain is not looked at again, so that one bad answer cannot stop its mail', async () => {
+test('a verified domain is looked at daily, and one bad answer does not stop its mail', async () => {
   const { zone, read, tend } = await world()
   publish(zone, await read())
   await tend(START)
-  for (const { selector } of (await read()).dkim) zone.remove(`${selector}._domainkey.acme.example`)
   zone.queries.length = 0
+  await tend(START + DAY / 2)
+  expect(zone.queries).toEqual([])
+  unpublish(zone, await read())
   await tend(START + DAY)
-  expect([(await read()).status, zone.queries.length]).toEqual(['verified', 0])
+  expect(await read()).toMatchObject({ status: 'verified', missingSince: START + DAY, provedBy: 'dkim' })
+  publish(zone, await read())
+  await tend(START + DAY + HOUR)
+  expect(await read()).toMatchObject({ status: 'verified', missingSince: null })
 })
 
 test('a domain that was never set up is left alone after a week', async () => {
   const { zone, read, tend } = await world()
+  await tend(START)
+  await tend(START + 7 * DAY + 1)
   publish(zone, await read())
-  await tend(START + 8 * DAY)
+  zone.queries.length = 0
+  await tend(START + 9 * DAY)
   expect([(await read()).status, zone.queries.length]).toEqual(['pending', 0])
 })
 

@@ -1,35 +1,71 @@
-import { allDomains } from '../domains/all.ts'
 import { endedSelectors } from '../domains/keys.ts'
 import type { OwnMtaSts } from '../domains/mta-sts.ts'
 import { verifyDomain } from '../domains/verify.ts'
 import type { Domain } from '../model/domain.ts'
+import type { MintId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
 import type { Resolver } from '../platform/resolver.ts'
-import type { Store } from '../storage/store.ts'
+import type { DomainCheck, Store } from '../storage/store.ts'
 
-/** A domain whose set-up is not finished is looked at again by itself for so long after it was added or its keys were
- *  rotated; later its owner asks. */
-const PATIENCE_MS = 7 * 86_400_000
+/** Domains in one turn, and how many of them ask DNS at once: a dead name server costs several seconds. */
+const MOST_AT_ONCE = 5
+const MOST_A_TURN = 10
+/** What is not finished after so long, because the process ended, is due again. */
+const CLAIM_MS = 10 * 60_000
 
-/** Looks at DNS again for domains that wait for it, and forgets DKIM keys that nothing on its way was signed with any
- *  more. A verified domain is left alone: one bad answer of the DNS must not stop its mail. */
-export async function tendDomains(
-  now: number,
-  house: {
-    store: Pick<Store, 'organizations' | 'domains'>
-    resolver: Resolver
-    hostname: string
-    mtaSts?: OwnMtaSts | null
-  },
-): Promise<void> {
-  const { domains } = house.store
-  for await (const domain of allDomains(house.store)) {
+export interface DomainCare {
+  store: Pick<Store, 'domains'>
+  resolver: Resolver
+  hostname: string
+  mtaSts?: OwnMtaSts | null
+  mintId: MintId
+  log: Log
+}
+
+/** Asks DNS again for the domains that are due: those that wait for their records, and daily those that are proved, since a
+ *  name may change hands. Also removes DKIM keys that no mail on its way was signed with. True: more domains are due. */
+export async function checkDueDomains(now: number, deps: DomainCare): Promise<boolean> {
+  const due = await deps.store.domains.claimDue(now, MOST_A_TURN, now + CLAIM_MS)
+  const waiting = due.values()
+  const work = async () => {
+    for (const domain of waiting) await checkDue(domain, now, deps)
+  }
+  await Promise.all(Array.from({ length: MOST_AT_ONCE }, work))
+  return due.length === MOST_A_TURN
+}
+
+async function checkDue(domain: Domain, now: number, { store, log, mintId, ...us }: DomainCare): Promise<void> {
+  const { domains } = store
+  const about = { domain_id: domain.id, domain: domain.name, organization_id: domain.organizationId }
+  try {
     for (const selector of endedSelectors(domain, now)) await domains.removeDkimKey(domain.id, selector)
-    if (isWaiting(domain, now)) await verifyDomain(domain, { ...house, domains, now })
+    await verifyDomain(domain, {
+      ...us,
+      domains,
+      now,
+      audit: changeOfOwner(domain, now, mintId),
+      onChange: ({ reason }, { before, after }) => {
+        if (before === 'verified') log.warn('domain lost its proof of ownership', { ...about, status: after, reason })
+        else if (after === 'verified') log.info('domain verified', about)
+      },
+    })
+  } catch (error) {
+    log.error('domain not checked', { ...about, error }) // it is due again soon, and holds up no other
   }
 }
 
-function isWaiting({ status, createdAt, dkim }: Domain, now: number): boolean {
-  const changedAt = Math.max(createdAt, ...dkim.map((key) => key.createdAt))
-  if (now - changedAt > PATIENCE_MS) return false
-  return status !== 'verified' || dkim.some((key) => key.state === 'pending')
+/** The audit entry for a name that the server found proved or lost by itself. */
+function changeOfOwner(domain: Domain, now: number, mintId: MintId): NonNullable<DomainCheck['audit']> {
+  return {
+    id: mintId('aud'),
+    organizationId: domain.organizationId,
+    at: now,
+    actor: { type: 'server', id: 'server', name: 'server' },
+    resourceId: domain.id,
+    createdId: null,
+    fields: ['status'],
+    ipAddress: null,
+    outcome: 'done',
+    requestId: mintId('req'),
+  }
 }

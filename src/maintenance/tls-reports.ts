@@ -1,6 +1,6 @@
 import { parseMailbox } from '../mail/address.ts'
 import { readTlsRpt, tlsReportMail } from '../mail/tls-report.ts'
-import type { Post } from '../platform/fetch-public.ts'
+import type { Post } from '../net/https/requests.ts'
 import type { Log } from '../platform/log.ts'
 import type { Resolver } from '../platform/resolver.ts'
 import type { Store } from '../storage/store.ts'

@@ -14,7 +14,8 @@ test('of many sites the fifty busiest have lines, all are counted by state, and 
     inboundPosts: () => 0,
     httpRequests: () => 0,
     eventStreams: { underWay: () => 3, told: () => 9 },
-    smtpConnections: () => [{ door: 'inbound', connections: 2 }],
+    smtpConnections: () => [{ door: 'inbound', connections: 2, isStressed: true }],
+    networkRefusals: () => ({ mails: 4 }),
     sites: () => {
       asked++
       return sites

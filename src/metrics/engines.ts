@@ -8,7 +8,9 @@ export interface Engines {
   inboundPosts: () => number
   httpRequests: () => number
   eventStreams: { underWay(): number; told(): number }
-  smtpConnections: () => readonly { door: string; connections: number }[]
+  smtpConnections: () => readonly { door: string; connections: number; isStressed: boolean }[]
+  /** How many times a limit of a client network refused something, by kind. */
+  networkRefusals: () => Record<string, number>
   /** How we stand with receiving sites. */
   sites: () => readonly Site[]
 }
@@ -35,6 +37,15 @@ export function gaugeEngines(registry: Registry, engines: Engines): void {
   registry.total('postrider_events_streamed_total', 'Events told to those who follow them.', engines.eventStreams.told)
   registry.gauges('postrider_smtp_connections', 'Connections to the SMTP listeners.', ['door'], () =>
     engines.smtpConnections().map(({ door, connections }) => ({ values: [door], value: connections })),
+  )
+  registry.gauges('postrider_smtp_stress', 'Whether the SMTP listener is short of connections: 1 or 0.', ['door'], () =>
+    engines.smtpConnections().map(({ door, isStressed }) => ({ values: [door], value: isStressed ? 1 : 0 })),
+  )
+  registry.totals(
+    'postrider_smtp_network_limit_total',
+    'Connections, mails and recipients refused because a client network reached a limit.',
+    ['kind'],
+    () => Object.entries(engines.networkRefusals()).map(([kind, value]) => ({ values: [kind], value })),
   )
   // There may be tens of thousands: asked once for the three, which are read in this order.
   let busiest: readonly Site[] = []

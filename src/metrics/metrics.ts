@@ -1,7 +1,6 @@
 import type { HealthWatch } from '../health/watch.ts'
 import type { SuppressionReason } from '../model/suppression.ts'
-import type { ClientAddress } from '../platform/client-address.ts'
-import type { Post } from '../platform/fetch-public.ts'
+import type { Post } from '../net/https/requests.ts'
 import type { MailLog } from '../platform/maillog.ts'
 import { ampleMemory, type Memory } from '../platform/memory.ts'
 import { watchStalls } from '../platform/stalls.ts'
@@ -11,7 +10,8 @@ import { type Engines, gaugeEngines } from './engines.ts'
 import { gaugeHealth } from './health.ts'
 import { countMachine } from './machine.ts'
 import { countMail } from './mail.ts'
-import { type MetricsPage, metricsPage } from './page.ts'
+import { type AskedBy, type MetricsPage, metricsPage } from './page.ts'
+import { countPools, type PoolMetrics } from './pools.ts'
 import { countPosts } from './posts.ts'
 import { gaugeQueues } from './queues.ts'
 import { createRegistry, type Family } from './registry.ts'
@@ -25,6 +25,7 @@ export interface Metrics {
   mail(log: MailLog): MailLog
   posts(kind: 'webhook' | 'inbound', post: Post): Post
   answered(request: AnsweredRequest): void
+  pools: PoolMetrics
   /** A transaction of the store took so long. */
   committed(ms: number): void
   suppressed(reason: SuppressionReason): void
@@ -33,7 +34,7 @@ export interface Metrics {
   /** Tells until when what is shown in TLS holds (ms UTC), asked when it is read. */
   certificates(shown: () => readonly ShownCertificate[]): void
   /** None when no network may ask. */
-  pages(clientAddress: ClientAddress): MetricsPage[]
+  pages(asked: AskedBy): MetricsPage[]
   /** All that can be read, for the alerts and boards that name it. */
   families(): readonly Family[]
   stop(): void
@@ -50,6 +51,7 @@ export function createMetrics(options: {
   const registry = createRegistry()
   const posts = countPosts(registry)
   const answered = countRequests(registry)
+  const pools = countPools(registry)
   const suppressions = registry.counter(
     'postrider_suppressions_total',
     'Addresses that came onto a suppression list.',
@@ -62,6 +64,7 @@ export function createMetrics(options: {
     mail: (log) => countMail(registry, log),
     posts,
     answered,
+    pools,
     committed: machine.committed,
     suppressed: (reason) => suppressions([reason]),
     watch: (engines, store, health, now) => {
@@ -71,10 +74,10 @@ export function createMetrics(options: {
       if (allowedNetworks.length > 0) stop = watchStalls(machine.late)
     },
     certificates: (shown) => gaugeCertificates(registry, shown),
-    pages: (clientAddress) =>
+    pages: (asked) =>
       allowedNetworks.length === 0
         ? []
-        : [metricsPage(registry, { allowedNetworks, clientAddress, refresh: () => refresh() })],
+        : [metricsPage(registry, { ...asked, allowedNetworks, refresh: () => refresh() })],
     families: registry.families,
     stop: () => stop(),
   }

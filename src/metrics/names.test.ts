@@ -30,6 +30,7 @@ test('names begin with ours, end with their unit in base units, and say the type
 /** Each has few values, all of them ours; `site` is the domain of mail servers, of the fifty busiest. */
 const LABELS = [
   'answer',
+  'cause',
   'code',
   'door',
   'kind',
@@ -39,6 +40,7 @@ const LABELS = [
   'name',
   'operation',
   'outcome',
+  'pool',
   'queue',
   'reason',
   'result',

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { PostResult } from '../platform/fetch-public.ts'
+import type { PostResult } from '../net/https/requests.ts'
 import { countPosts } from './posts.ts'
 import { createRegistry } from './registry.ts'
 

@@ -1,4 +1,4 @@
-import type { Post } from '../platform/fetch-public.ts'
+import type { Post } from '../net/https/requests.ts'
 import type { Registry } from './registry.ts'
 
 /** Seconds; an endpoint has thirty. */

@@ -8,6 +8,8 @@ export interface Registry {
   gauge(name: string, help: string, read: () => number): void
   /** A counter that somebody else keeps. */
   total(name: string, help: string, read: () => number): void
+  /** The same with labels. */
+  totals(name: string, help: string, labels: readonly string[], read: () => readonly Sample[]): void
   gauges(name: string, help: string, labels: readonly string[], read: () => readonly Sample[]): void
   /** Values sorted into buckets by their upper bounds, which go up. */
   histogram(
@@ -42,11 +44,13 @@ export function createRegistry(): Registry {
   const add = (family: Family, lines: () => string[]) => {
     families.push({ ...family, lines })
   }
-  const gauges: Registry['gauges'] = (name, help, labels, read) => {
-    add({ name, type: 'gauge', help, labels }, () =>
-      read().map(({ values, value }) => line(name, labelled(labels, values), value)),
-    )
-  }
+  const sampled =
+    (type: 'gauge' | 'counter'): Registry['gauges'] =>
+    (name, help, labels, read) => {
+      add({ name, type, help, labels }, () =>
+        read().map(({ values, value }) => line(name, labelled(labels, values), value)),
+      )
+    }
 
   return {
     counter: (name, help, labels = []) => {
@@ -60,7 +64,8 @@ export function createRegistry(): Registry {
     },
     gauge: (name, help, read) => add({ name, type: 'gauge', help, labels: [] }, () => [line(name, '', read())]),
     total: (name, help, read) => add({ name, type: 'counter', help, labels: [] }, () => [line(name, '', read())]),
-    gauges,
+    totals: sampled('counter'),
+    gauges: sampled('gauge'),
     histogram: (name, help, bounds, labels = []) => {
       const rows = new Map<string, { counts: number[]; sum: number }>()
       const row = (key: string) => {

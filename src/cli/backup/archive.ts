@@ -5,7 +5,15 @@ import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { readTar, TarDamaged, tarEnd, tarHead, tarPadding } from '../../platform/tar.ts'
 import { CommandFailure } from '../failure.ts'
 import type { SmallFile } from './contents.ts'
-import { DATABASE, FORMAT, MANIFEST_FILE, type Manifest, MOST_SMALL_BYTES, parseManifest } from './manifest.ts'
+import {
+  DATABASE,
+  FORMAT,
+  MANIFEST_FILE,
+  type Manifest,
+  MOST_SMALL_BYTES,
+  manifestFault,
+  parseManifest,
+} from './manifest.ts'
 
 /** A backup as one file: a tar archive in zstd (RFC 8878), so that `tar --zstd` reads it where this program is not. The
  *  manifest comes first, the database last. */
@@ -82,11 +90,12 @@ export async function openArchive(bytes: Readable): Promise<Archive> {
   const text = await wholeOf(tar.body())
   const manifest = parseManifest(text.toString())
   if (manifest === null) throw new CommandFailure(foreignManifest(text.toString()))
+  const fault = manifestFault(manifest)
+  if (fault !== null) throw damaged(fault)
 
   const small: SmallFile[] = []
   for (const told of manifest.files.slice(0, -1)) {
     await requireNext(told)
-    if (told.bytes > MOST_SMALL_BYTES) throw damaged(`${told.name} is too large`)
     const found = await wholeOf(tar.body())
     requireSame(told, await hashOf(piece(found)))
     small.push({ name: told.name, bytes: found })

@@ -1,18 +1,13 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, constants, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { LAST_BACKUP_FILE } from '../../platform/last-backup.ts'
 import { SEAL_KEY_FILE } from '../../storage/sqlite/seal-key.ts'
-import { SERVING_FILE } from '../serving.ts'
-import { CONFIG_FILE, isPlainName, MOST_SMALL_BYTES, MOST_SMALL_FILES } from './manifest.ts'
-import { BEFORE_RESTORE } from './swap.ts'
+import { CONFIG_FILE, MOST_SMALL_BYTES, MOST_SMALL_FILES, mayHold } from './manifest.ts'
 
 export interface SmallFile {
   name: string
   bytes: Buffer
 }
 
-/** Certificates, their keys, and what is known of an authority. Whatever else somebody puts into the data directory is his. */
-const KEPT = /\.(?:pem|key|crt|csr|json)$/
 const DEEPEST = 3
 
 /** Config file and data directory → what a backup holds beside the database: the config as it is written, and keys and
@@ -24,21 +19,29 @@ export function smallFiles(options: { config: string; dataDir: string; withKey: 
     .slice(0, MOST_SMALL_FILES - 1)
   return [
     { name: CONFIG_FILE, bytes: readFileSync(config) },
-    ...names.map((name) => ({ name, bytes: readFileSync(join(dataDir, name)) })),
+    ...names.map((name) => ({ name, bytes: readNoLink(join(dataDir, name)) })),
   ]
 }
 
-/** Of this machine now, or what a name of ours stands for. */
-const OF_THE_MOMENT = [CONFIG_FILE, LAST_BACKUP_FILE, SERVING_FILE]
+/** Never what a link leads to: the folder may be another user's than ours. */
+function readNoLink(path: string): Buffer {
+  const handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    return readFileSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
 
 function namesBelow(folder: string, prefix: string, deep: number): string[] {
   return readdirSync(join(folder, prefix), { withFileTypes: true })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const name = prefix + entry.name
-      if (!isPlainName(name) || OF_THE_MOMENT.includes(name)) return []
-      if (name.startsWith(BEFORE_RESTORE)) return []
-      if (entry.isDirectory()) return deep > 1 ? namesBelow(folder, `${name}/`, deep - 1) : []
-      return entry.isFile() && KEPT.test(name) && statSync(join(folder, name)).size <= MOST_SMALL_BYTES ? [name] : []
+      // Its name, as a stem of what may lie in it.
+      if (entry.isDirectory())
+        return deep > 1 && mayHold(`${name}/a.pem`) ? namesBelow(folder, `${name}/`, deep - 1) : []
+      if (name === CONFIG_FILE || !entry.isFile() || !mayHold(name)) return []
+      return lstatSync(join(folder, name)).size <= MOST_SMALL_BYTES ? [name] : []
     })
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import {
+  chmodSync,
   chownSync,
   lstatSync,
   mkdirSync,
@@ -13,6 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { asOwnerOf, removeWithForeign } from '../as-owner.ts'
 import { isEmpty, swapIn, workplaceFor } from './swap.ts'
 
 let folder: string
@@ -20,6 +22,7 @@ let dataDir: string
 let made: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'postrider-swap-'))
+  chmodSync(folder, 0o755)
   dataDir = join(folder, 'data')
   made = join(folder, '.postrider-restore-1/data')
   mkdirSync(made, { recursive: true })
@@ -91,19 +94,30 @@ test('it is made beside the data directory, unless that is a disk of its own', (
 })
 
 const isRoot = process.getuid?.() === 0
-test.skipIf(!isRoot)('root gives the owner what is his, and never what a link of his leads to', () => {
+// threat: restore-as-root
+test.skipIf(!isRoot)('root gives the owner what is his, and never what a link of his leads to', async () => {
   const foreign = join(folder, 'foreign')
-  writeFileSync(foreign, 'of root')
+  writeFileSync(foreign, 'of root', { mode: 0o600 })
   mkdirSync(dataDir)
   fill(dataDir, 'old')
   symlinkSync(foreign, join(dataDir, 'link'))
-  chownSync(dataDir, 65534, 65534)
-  const inside = join(dataDir, '.postrider-restore-1/data')
-  mkdirSync(join(inside, 'tls'), { recursive: true })
-  fill(inside, 'new')
-  fill(join(inside, 'tls'), 'new')
-  const kept = swapIn(inside, dataDir, { workplace: dataDir, stamp: beside.stamp })!
+  symlinkSync(folder, join(dataDir, 'folder'))
+  for (const path of [dataDir, ...NAMES.map((name) => join(dataDir, name))]) chownSync(path, 65534, 65534)
+  const kept = await asOwnerOf(dataDir, async () => {
+    const inside = join(dataDir, '.postrider-restore-1/data')
+    mkdirSync(join(inside, 'tls'), { recursive: true })
+    fill(inside, 'new')
+    expect(() => readFileSync(join(dataDir, 'link'))).toThrow('EACCES')
+    return swapIn(inside, dataDir, { workplace: dataDir, stamp: beside.stamp })!
+  })
   expect(lstatSync(join(kept, 'link')).isSymbolicLink()).toBe(true)
-  const uids = [foreign, kept, join(dataDir, NAMES[0]!), join(dataDir, 'tls'), join(dataDir, 'tls', NAMES[1]!)]
-  expect(uids.map((path) => statSync(path).uid)).toEqual([0, 65534, 65534, 65534, 65534])
+  const uids = [foreign, folder, kept, join(dataDir, NAMES[0]!), join(dataDir, 'tls')].map((path) => statSync(path).uid)
+  expect(uids).toEqual([0, 0, 65534, 65534, 65534])
+
+  const leftover = join(folder, 'leftover')
+  mkdirSync(join(leftover, 'data'), { recursive: true })
+  symlinkSync(folder, join(leftover, 'data/up'))
+  chownSync(join(leftover, 'data'), 65534, 65534)
+  removeWithForeign(leftover)
+  expect([readdirSync(folder).includes('leftover'), readFileSync(foreign, 'utf8')]).toEqual([false, 'of root'])
 })

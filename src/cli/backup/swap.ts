@@ -1,7 +1,7 @@
-import { existsSync, lchownSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { exchangePaths } from '../../platform/exchange.ts'
-import { DATABASE } from './manifest.ts'
+import { BEFORE_RESTORE, DATABASE } from './manifest.ts'
 import { sync } from './workshop.ts'
 
 /** Where a data directory is made that is to take the place of `dataDir`: beside it, so that one rename does it; inside, where
@@ -13,15 +13,11 @@ export function workplaceFor(dataDir: string): string {
   return isDiskOfItsOwn || !mayWrite(beside) ? dataDir : beside
 }
 
-/** Begins the name of what a restore replaced. */
-export const BEFORE_RESTORE = 'before-restore-'
-
 /** A folder made in `workplaceFor(dataDir)` takes the place of the data directory, and what stood there is kept under the
  *  name that is answered; null when that was nothing. Beside it: one rename, at any moment one or the other is there whole.
- *  Inside it: the old database leaves first and the new one comes last, and a server refuses what is between. The owner of
- *  the directory stays. Throws what renaming throws. */
+ *  Inside it: the old database leaves first and the new one comes last, and a server refuses what is between. Runs with the
+ *  rights of the owner of the directory (as-owner.ts), who owns all of it then. Throws what renaming throws. */
 export function swapIn(made: string, dataDir: string, how: { workplace: string; stamp: string }): string | null {
-  if (existsSync(dataDir)) giveTo(made, statSync(dataDir))
   const kept = `${BEFORE_RESTORE}${how.stamp}`
   if (how.workplace === dataDir) return moveIn(made, dataDir, unused(join(dataDir, kept)))
   const old = unused(`${dataDir}.${kept}`)
@@ -54,7 +50,6 @@ function moveIn(made: string, dataDir: string, old: string): string | null {
   const before = namesIn(dataDir).toSorted(databaseLast).reverse()
   if (before.length > 0) mkdirSync(old, { mode: 0o700 })
   for (const name of before) renameSync(join(dataDir, name), join(old, name))
-  if (before.length > 0) giveOnly(old, statSync(dataDir)) // what is in it has its owner
   sync(dataDir)
   for (const name of readdirSync(made).toSorted(databaseLast)) renameSync(join(made, name), join(dataDir, name))
   sync(dataDir)
@@ -70,24 +65,10 @@ function unused(path: string, number = 2): string {
 const databaseLast = (a: string, b: string) => Number(a === DATABASE) - Number(b === DATABASE)
 
 function mayWrite(folder: string): boolean {
-  const { uid, mode } = statSync(folder)
-  const me = process.getuid?.()
-  return me === 0 || (me === uid && (mode & 0o200) !== 0) || (mode & 0o002) !== 0
-}
-
-/** Everything in it, too, and the folder last: from then on it is somebody else's. Only root can. */
-function giveTo(path: string, owner: Owner): void {
-  if (process.getuid?.() !== 0) return
-  if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) giveTo(join(path, name), owner)
-  giveOnly(path, owner)
-}
-
-/** Never what a link leads to, which may be anybody's. */
-function giveOnly(path: string, { uid, gid }: Owner): void {
-  if (process.getuid?.() === 0) lchownSync(path, uid, gid)
-}
-
-interface Owner {
-  uid: number
-  gid: number
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
 }

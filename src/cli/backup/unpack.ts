@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createReadStream, createWriteStream, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createReadStream, createWriteStream, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { systemClock } from '../../platform/clock.ts'
@@ -33,12 +33,12 @@ export async function openBackup(from: string): Promise<Archive> {
 }
 
 /** Writes a backup into an empty folder, as a data directory brought up to this program's schema, and looks at all of it:
- *  hashes, pages, references, secrets, and some mails. `sealKey` is the file of a backup without. With `restoredFrom` its
+ *  hashes, pages, references, secrets, and some mails. `sealKey` is the content of that file, for a backup without. With `restoredFrom` its
  *  audit log tells of it. Throws CommandFailure, and what the store throws. */
 export async function unpack(
   archive: Archive,
   folder: string,
-  options: { sealKey: string | undefined; restoredFrom?: string },
+  options: { sealKey: Buffer | null; restoredFrom?: string },
 ): Promise<Checked> {
   const { manifest, small } = archive
   requireRoom(
@@ -48,10 +48,10 @@ export async function unpack(
   )
   for (const { name, bytes } of small) if (name !== CONFIG_FILE) put(folder, name, bytes)
   if (!small.some(({ name }) => name === SEAL_KEY_FILE)) {
-    if (options.sealKey === undefined) {
+    if (options.sealKey === null) {
       throw new CommandFailure(`the backup was made without ${SEAL_KEY_FILE}: name that file with --seal-key`)
     }
-    put(folder, SEAL_KEY_FILE, readFileSync(options.sealKey))
+    put(folder, SEAL_KEY_FILE, options.sealKey)
   }
   const file = join(folder, DATABASE)
   await pipeline(archive.database(), createWriteStream(file, { flags: 'wx', mode: 0o600 })).catch((thrown: unknown) => {

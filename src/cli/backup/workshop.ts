@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { closeSync, fsyncSync, lstatSync, mkdirSync, mkdtempSync, openSync, readdirSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
+import { removeWithForeign } from '../as-owner.ts'
 import { CommandFailure } from '../failure.ts'
 
 /** A folder in which something is made that has its name only when it is whole. */
@@ -8,19 +9,20 @@ export interface Workshop {
   remove(): void
 }
 
-/** Makes one in `within`, for its owner alone, and removes what killed processes have left there. It goes when the process is
- *  asked to end, too. Throws what making it throws. */
+/** Makes one in `within`, for its owner alone, and removes what killed processes of the same user have left there; what
+ *  others put there under such a name is left alone. It goes when the process is asked to end, too. Throws what making it
+ *  throws. */
 export function openWorkshop(within: string, kind: string): Workshop {
   mkdirSync(within, { recursive: true, mode: 0o700 })
   const begins = `.postrider-${kind}-`
   for (const name of readdirSync(within)) {
-    const pid = name.startsWith(begins) ? Number(name.slice(begins.length)) : Number.NaN
-    if (Number.isInteger(pid) && !isRunning(pid)) rmSync(join(within, name), { recursive: true, force: true })
+    const pid = name.startsWith(begins) ? /^(\d{1,10})(?:-|$)/.exec(name.slice(begins.length))?.[1] : undefined
+    if (pid !== undefined && !isRunning(Number(pid)) && isOurs(join(within, name))) {
+      removeWithForeign(join(within, name))
+    }
   }
-  const folder = join(within, `${begins}${process.pid}`)
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { mode: 0o700 })
-  const remove = () => rmSync(folder, { recursive: true, force: true })
+  const folder = mkdtempSync(join(within, `${begins}${process.pid}-`)) // with mode 700, and nobody has it yet
+  const remove = () => removeWithForeign(folder)
   const leave = (code: number) => () => {
     remove()
     process.exit(code)
@@ -59,6 +61,12 @@ export function sync(path: string): void {
 
 export const mb = (bytes: number) =>
   bytes < 10_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${Math.ceil(bytes / 1e6)} MB`
+
+/** A folder of ours, and no link. */
+function isOurs(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found?.isDirectory() === true && found.uid === process.geteuid?.()
+}
 
 function isRunning(pid: number): boolean {
   try {

@@ -6,6 +6,7 @@ export function addDomains(program: Command, end: (code: number) => void): void 
   withRecords(domain.command('add <name>'))
     .description('add a sending domain with two DKIM keys')
     .option('--org <org>', 'id or name of its organization (needed when there are several)')
+    .option('--server-name', "a name of this server itself, to receive its postmaster's mail")
     .action(async (name, options) => (await import('../domain.ts')).addDomain(name, options))
   withRecords(domain.command('list'))
     .description('list sending domains')

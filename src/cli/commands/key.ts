@@ -14,6 +14,9 @@ export function addKeys(program: Command): void {
     .addOption(new Option('--mode <mode>', 'live sends, test pretends').choices(MODES).default('live'))
     .option('--name <label>', 'what it is for', 'made at the command line')
     .option('--expires <time>', 'ISO 8601 time after which it is refused')
+    .addOption(
+      new Option('--network <cidr>', 'usable from this network only; can be given more than once').argParser(gather),
+    )
     .action(async (options) => (await import('../key.ts')).createKey(options))
   withRecords(key.command('list'))
     .description('list keys, without their values')

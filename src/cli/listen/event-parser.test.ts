@@ -65,6 +65,7 @@ test('an id alone is no event, and says how far the stream has come, once its li
   expect(idAfter('id: 2\ndata: x')).toBe('1')
 })
 
+// threat: formulas-and-terminal-controls
 test('one byte at a time, and a line or an event that never ends', () => {
   const text = 'id: 1\r\ndata: ü\r\n\r\n'
   expect(

@@ -91,10 +91,22 @@ async function connect(
 
 function streamUrl(base: URL, types: readonly string[] | null, after: string | undefined): URL {
   const url = new URL(base)
-  url.pathname = `${base.pathname.replace(/\/+$|\/v1\/?$/g, '')}/v1/events/stream`
+  url.pathname = `${withoutVersion(base.pathname)}/v1/events/stream`
   if (types !== null) url.searchParams.set('types', types.join(','))
   if (after !== undefined) url.searchParams.set('after', after)
   return url
+}
+
+/** Path of the server's address → the same without final slashes and without a final `/v1`. */
+function withoutVersion(path: string): string {
+  const bare = withoutFinalSlashes(path)
+  return bare.endsWith('/v1') ? withoutFinalSlashes(bare.slice(0, -'/v1'.length)) : bare
+}
+
+function withoutFinalSlashes(path: string): string {
+  let end = path.length
+  while (path[end - 1] === '/') end--
+  return path.slice(0, end)
 }
 
 function streamOf(answer: Response): ReadableStream<Uint8Array> {

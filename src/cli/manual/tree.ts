@@ -57,7 +57,7 @@ export function allOf(node: Node): Node[] {
 
 function flagOf(option: Option): Flag {
   const { flags, short, long, description, mandatory, required, argChoices = [], defaultValue, envVar } = option
-  const placeholder = /[<[]([^>\]]+)[>\]]/.exec(flags)?.[1] ?? ''
+  const placeholder = /[<[]([^<>[\]]+)[>\]]/.exec(flags)?.[1] ?? ''
   return {
     flags,
     names: [short, long].filter((each) => each !== undefined),

@@ -49,5 +49,15 @@ export function percent(share: number | null | undefined, digits = 2): string {
 
 export function bytes(size: number): string {
   if (size < 1_024) return `${size} B`
-  return size < 1_048_576 ? `${(size / 1_024).toFixed(1)} KiB` : `${(size / 1_048_576).toFixed(1)} MiB`
+  if (size < 1_048_576) return `${(size / 1_024).toFixed(1)} KiB`
+  return size < 2 ** 30 ? `${(size / 1_048_576).toFixed(1)} MiB` : `${(size / 2 ** 30).toFixed(1)} GiB`
+}
+
+/** From as it was written → the name before the address, without quotes: `Shop <shop@example.com>` → `Shop`; all of it where there
+ *  is no name. Looks at each character once: strangers write it. */
+export function authorOf(from: string): string {
+  const open = from.indexOf('<')
+  if (open < 0 || !from.endsWith('>')) return from
+  const name = from.slice(0, open).trim()
+  return name.replace(/^"/, '').replace(/"$/, '') || from
 }

@@ -99,6 +99,8 @@ export function startRouter(): void {
 }
 
 function placeOf({ pathname, search }: { pathname: string; search: string }): Place {
-  const path = pathname.slice(BASE.length).replace(/\/+$/, '') || '/'
+  let end = pathname.length
+  while (end > BASE.length && pathname[end - 1] === '/') end--
+  const path = pathname.slice(BASE.length, end) || '/'
   return { path, query: Object.fromEntries(new URLSearchParams(search)) }
 }

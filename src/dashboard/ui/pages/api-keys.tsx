@@ -7,10 +7,10 @@ import { Empty, Head } from '../kit/pieces.tsx'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { attempt } from '../kit/toast.tsx'
-import { CreateKey, RotateKey } from './api-keys/forms.tsx'
+import { CreateKey, EditKey, RotateKey } from './api-keys/forms.tsx'
 import { KeyValue } from './api-keys/value.tsx'
 
-type Asking = { kind: 'create' } | { kind: 'rotate'; key: Json } | { kind: 'value'; key: Json }
+type Asking = { kind: 'create' } | { kind: 'edit' | 'rotate' | 'value'; key: Json }
 
 /** What programs present. A value is shown once, when it is made. */
 export default function ApiKeysPage() {
@@ -39,7 +39,8 @@ export default function ApiKeysPage() {
     { name: 'Name', show: ({ name }) => <strong class="break">{name}</strong>, by: ({ name }) => name },
     { name: 'Key', show: ({ prefix }) => <span class="mono">{prefix}…</span> },
     { name: 'Domain', show: ({ domain }) => domain ?? <span class="muted">removed</span>, by: ({ domain }) => domain },
-    { name: 'May', show: ({ permissions }) => permissions.join(', ') },
+    { name: 'Permissions', show: ({ permissions }) => permissions.join(', ') },
+    { name: 'Networks', show: (key) => <Networks of={key} /> },
     { name: 'State', show: (key) => <State of={key} /> },
     { name: 'Last used', show: ({ last_used_at }) => (last_used_at ? ago(last_used_at) : 'never') },
     {
@@ -48,6 +49,9 @@ export default function ApiKeysPage() {
       show: (key) =>
         wayOut(key) === null && (
           <div class="row">
+            <button type="button" class="tiny" onClick={() => setAsking({ kind: 'edit', key })}>
+              Edit<span class="hidden"> {key.name}</span>
+            </button>
             <button type="button" class="tiny" onClick={() => setAsking({ kind: 'rotate', key })}>
               Rotate<span class="hidden"> {key.name}</span>
             </button>
@@ -60,7 +64,10 @@ export default function ApiKeysPage() {
   ]
   return (
     <>
-      <Head name="API keys" about="Each belongs to one domain and can send only from it.">
+      <Head
+        name="API keys"
+        about="A key sends from its domain, and without admin reaches records of that domain only. Test keys reach test records only."
+      >
         {create}
       </Head>
       <Table
@@ -77,9 +84,30 @@ export default function ApiKeysPage() {
       />
       <Pager pages={pages} />
       {asking?.kind === 'create' && <CreateKey onClose={close} onMade={made} />}
+      {asking?.kind === 'edit' && (
+        <EditKey
+          of={asking.key}
+          onClose={close}
+          onSaved={() => {
+            close()
+            pages.reload()
+          }}
+        />
+      )}
       {asking?.kind === 'rotate' && <RotateKey of={asking.key} onClose={close} onMade={made} />}
       {asking?.kind === 'value' && <KeyValue of={asking.key} onClose={close} />}
     </>
+  )
+}
+
+function Networks({ of: { allowed_networks: networks } }: { of: Json }) {
+  if (networks === null) return <span class="muted">any</span>
+  const more = networks.length > 2 ? ` and ${networks.length - 2} more` : ''
+  return (
+    <span class="mono small" title={networks.join('\n')}>
+      {networks.slice(0, 2).join(', ')}
+      {more}
+    </span>
   )
 }
 
@@ -91,7 +119,7 @@ function State({ of: key }: { of: Json }) {
       <Chip word={key.mode} tone={key.mode === 'test' ? 'warn' : 'calm'} />
       {key.expires_at && (
         <span class="muted small" title={key.expires_at}>
-          ends {Date.parse(key.expires_at) - Date.now() < WEEK_MS ? inWords(key.expires_at) : when(key.expires_at)}
+          expires {Date.parse(key.expires_at) - Date.now() < WEEK_MS ? inWords(key.expires_at) : when(key.expires_at)}
         </span>
       )}
     </span>

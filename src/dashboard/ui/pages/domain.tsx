@@ -57,6 +57,7 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
           {isChecking ? 'Asking DNS…' : 'Check now'}
         </button>
       </Head>
+      <Ownership domain={domain} />
       <NextStep domain={domain} />
       <section class="stack" aria-label="DNS records">
         <div class="row apart">
@@ -116,7 +117,19 @@ function checkedWords({ last_checked_at, verified_at }: Json): string {
   return `DNS asked ${ago(last_checked_at)}${verified_at === null ? '' : `, verified ${when(verified_at)}`}.`
 }
 
-function NextStep({ domain: { status, dns_records } }: { domain: Json }) {
+/** What the state means: missing proof, a name that another organization has proved. */
+function Ownership({ domain: { status, detail, proof_missing_since } }: { domain: Json }) {
+  if (detail === null) return null
+  const isBad = status === 'failed' || proof_missing_since !== null
+  return (
+    <p class={`notice ${isBad ? 'warn' : ''}`} role="status">
+      {detail}
+    </p>
+  )
+}
+
+function NextStep({ domain: { status, proved_by, dns_records } }: { domain: Json }) {
+  if (proved_by === 'txt') return null
   const missing = dns_records.filter(({ required, status }: Json) => required && status !== 'valid').length
   if (missing === 0) return null
   return (

@@ -47,7 +47,16 @@ export default function DomainsPage() {
 
 const COLUMNS: Column<Json>[] = [
   { name: 'Name', show: ({ id, name }) => <a href={href(`/domains/${id}`)}>{name}</a>, by: ({ name }) => name },
-  { name: 'Status', show: ({ status }) => <Chip word={status} />, by: ({ status }) => status },
+  {
+    name: 'Status',
+    show: ({ status, proof_missing_since }) => (
+      <>
+        <Chip word={status} tone={proof_missing_since === null ? undefined : 'warn'} />
+        {proof_missing_since !== null && <span class="muted"> without proof since {when(proof_missing_since)}</span>}
+      </>
+    ),
+    by: ({ status }) => status,
+  },
   { name: 'Records', show: ({ dns_records }) => missingWords(dns_records) },
   { name: 'Checked', show: ({ last_checked_at }) => (last_checked_at ? ago(last_checked_at) : 'not yet') },
   { name: 'Added', show: ({ created_at }) => when(created_at), by: ({ created_at }) => created_at },

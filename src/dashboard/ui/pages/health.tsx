@@ -108,7 +108,7 @@ const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = 
   ['Mail', ['deliveries', 'queue', 'held']],
   ['Ports and certificates', ['ports', 'low_ports', 'certificate']],
   ['Data', ['store', 'backup', 'disk', 'data_dir']],
-  ['Machine', ['clock', 'open_files', 'memory']],
+  ['Machine', ['clock', 'open_files', 'memory', 'inbound_reading']],
 ]
 
 function groupsOf(checks: Json[]): [string, Json[]][] {
@@ -151,6 +151,7 @@ const NAMES: Record<string, string> = {
   spf: 'SPF',
   dmarc: 'DMARC',
   data_dir: 'Data folder',
+  inbound_reading: 'Isolation of inbound mail',
 }
 const sentence = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`
 

@@ -50,6 +50,7 @@ export default function InboundMessagePage({ inbound_message_id: id }: { inbound
 
 function factsOf(message: Json) {
   const { to, return_path, sender_ip, helo, tls, arc_result, message_id, size_bytes, route_id, forwarded_as } = message
+  const notForwarded: Json[] = message.not_forwarded
   return [
     ['To', to.join(', ')],
     ['Return path', return_path || 'none'],
@@ -59,6 +60,11 @@ function factsOf(message: Json) {
     ['Message-ID', message_id],
     ['Size', bytes(size_bytes)],
     ['Route', <a href={href('/inbound', { route: route_id })}>other mail of it</a>],
+    [
+      'Not forwarded to',
+      notForwarded.length > 0 &&
+        notForwarded.map(({ email, reason }) => `${email} (${NOT_FORWARDED[reason] ?? reason})`).join(', '),
+    ],
     ['Sent on as', forwarded_as && <a href={href(`/messages/${forwarded_as}`)}>{forwarded_as}</a>],
   ] as const
 }
@@ -118,4 +124,10 @@ function Raw({ id, part }: { id: string; part: 'headers' | 'raw' }) {
       <Source text={data} />
     </div>
   )
+}
+
+const NOT_FORWARDED: Record<string, string> = {
+  pending_confirmation: 'not confirmed yet',
+  stopped: 'stopped by its owner',
+  domain_not_verified: 'the domain of the route is not verified',
 }

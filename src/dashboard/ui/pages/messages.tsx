@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { get, type Json, type Paged, save } from '../kit/api.ts'
-import { when } from '../kit/format.ts'
+import { authorOf, when } from '../kit/format.ts'
 import { useEvents } from '../kit/live.ts'
 import { usePages } from '../kit/load.ts'
 import { Choice, Empty, Filters, Head } from '../kit/pieces.tsx'
@@ -102,9 +102,6 @@ const COLUMNS: Column<Json>[] = [
     ),
   },
 ]
-
-/** `Shop <shop@example.com>` → `Shop` */
-const authorOf = (from: string) => /^\s*"?(.*?)"?\s*<.*>$/.exec(from)?.[1] || from
 
 function recipientsOf(recipients: Json[]) {
   const [first, ...others] = recipients

@@ -52,6 +52,8 @@ export function NewMessage({ onClose }: { onClose: () => void }) {
 const OUTCOMES =
   'Nothing leaves; the name chooses what happens: bounce@, softbounce@, defer@, complain@, open@, click@, any other is delivered.'
 
+const recipientsIn = (written: string) => written.split(',').map((each) => each.trim())
+
 /** As the domain that stands in From. */
 async function send(values: Values, domains: Json[]): Promise<void> {
   const name = String(values.from).replace(/>\s*$/, '').split('@').at(-1)!.trim().toLowerCase()
@@ -59,7 +61,7 @@ async function send(values: Values, domains: Json[]): Promise<void> {
   if (domain === undefined) {
     throw new ApiError(0, 'validation_error', '', { from: `${name} is not a domain of this organization` })
   }
-  const body = { ...values, to: String(values.to).split(/\s*,\s*/) }
+  const body = { ...values, to: recipientsIn(String(values.to)) }
   const { id } = await post('/v1/messages/send', body, { domain: domain.id })
   toast('Handed in: this is what becomes of it')
   go(`/messages/${id}`)

@@ -8,12 +8,14 @@ import { session } from '../kit/state.ts'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { attempt, toast } from '../kit/toast.tsx'
 import { AuditLog } from './settings/audit-log.tsx'
+import { BlockedLinks } from './settings/blocked-links.tsx'
 import { Configuration } from './settings/configuration.tsx'
 
 const TABS = [
   ['sign-in', 'Sign-in'],
   ['configuration', 'Configuration'],
   ['audit-log', 'Audit log'],
+  ['blocked-links', 'Blocked links'],
 ] as const
 type Tab = (typeof TABS)[number][0]
 
@@ -27,6 +29,7 @@ export default function SettingsPage() {
         {tab === 'sign-in' && <SignIn />}
         {tab === 'configuration' && <Configuration />}
         {tab === 'audit-log' && <AuditLog />}
+        {tab === 'blocked-links' && <BlockedLinks />}
       </Tabs>
     </>
   )
@@ -132,7 +135,9 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
 
 /** `Mozilla/5.0 (X11; Linux x86_64) … Firefox/140.0` → `Firefox on Linux`. */
 function browserOf(agent: string): string {
-  const browser = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(agent.replace(/.*(?=Edg\/|OPR\/)/, ''))?.[1]
+  // Edge and Opera also name Chrome, in front of their own name.
+  const own = Math.max(agent.lastIndexOf('Edg/'), agent.lastIndexOf('OPR/'), 0)
+  const browser = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(agent.slice(own))?.[1]
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(agent)?.[1]
   if (browser === undefined) return agent.slice(0, 60) || 'unknown'
   return system === undefined ? browser : `${NAMES[browser] ?? browser} on ${system}`

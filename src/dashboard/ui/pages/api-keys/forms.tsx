@@ -1,4 +1,4 @@
-import { get, type Json, post } from '../../kit/api.ts'
+import { get, type Json, patch, post } from '../../kit/api.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Check, Field, Form } from '../../kit/form.tsx'
 import { useLoad } from '../../kit/load.ts'
@@ -14,11 +14,26 @@ interface Making {
 }
 
 const PERMISSIONS = [
-  ['send', 'send: hand in and analyze messages'],
-  ['read', 'read: messages, events, statistics'],
-  ['manage', 'manage: domains, templates, webhooks, keys'],
-  ['admin', 'admin: everything, with plan and audit log'],
+  ['send', 'send: send and analyze messages of the domain'],
+  ['read', 'read: messages, events, statistics of the domain'],
+  ['manage', 'manage: templates, webhooks, routes, keys of the domain'],
+  ['admin', 'admin: everything, for all domains'],
 ] as const
+
+/** Lines or commas → networks; nothing → null, which is anywhere. */
+function networksIn(text: string | undefined): string[] | null {
+  const networks = (text ?? '').split(/[\s,]+/).filter((each) => each !== '')
+  return networks.length === 0 ? null : networks
+}
+
+function NetworksField({ value }: { value?: string[] | null }) {
+  const hint = 'Networks or addresses, one per line, such as 203.0.113.0/24. Empty: any address.'
+  return (
+    <Field name="allowed_networks" label="Allowed networks" hint={hint}>
+      {(control) => <textarea {...control} rows={2} spellcheck={false} defaultValue={value?.join('\n') ?? ''} />}
+    </Field>
+  )
+}
 
 export function CreateKey({ onClose, onMade }: Making) {
   const { data, error, reload } = useLoad((signal) => get('/v1/domains', { limit: 100 }, signal), [])
@@ -35,9 +50,10 @@ export function CreateKey({ onClose, onMade }: Making) {
         <Form
           action="Create key"
           onCancel={onClose}
-          onSubmit={async ({ expires_at, ...values }) => {
+          onSubmit={async ({ expires_at, allowed_networks, ...values }) => {
             const ends = expires_at === undefined ? {} : { expires_at: new Date(expires_at).toISOString() }
-            onMade(await post('/v1/api-keys', { ...values, ...ends }))
+            const networks = { allowed_networks: networksIn(allowed_networks) }
+            onMade(await post('/v1/api-keys', { ...values, ...ends, ...networks }))
           }}
         >
           <Field name="name" label="Name" hint="What it is for: the program or the person.">
@@ -54,7 +70,11 @@ export function CreateKey({ onClose, onMade }: Making) {
               </select>
             )}
           </Field>
-          <Field name="mode" label="Mode" hint="With a test key outcomes are made up and nothing leaves.">
+          <Field
+            name="mode"
+            label="Mode"
+            hint="Test keys simulate sending. They see, change and create test records only."
+          >
             {(control) => (
               <select {...control} defaultValue={mode.value}>
                 <option value="live">live</option>
@@ -63,16 +83,37 @@ export function CreateKey({ onClose, onMade }: Making) {
             )}
           </Field>
           <fieldset class="stack tight plain-set">
-            <legend>It may</legend>
+            <legend>Permissions</legend>
             {PERMISSIONS.map(([value, words]) => (
               <Check key={value} name="permissions" value={value} label={words} isOn={value === 'send'} />
             ))}
           </fieldset>
-          <Field name="expires_at" label="Ends" hint="Empty: never.">
+          <Field name="expires_at" label="Expires" hint="Empty: never.">
             {(control) => <input {...control} type="datetime-local" />}
           </Field>
+          <NetworksField />
         </Form>
       )}
+    </Dialog>
+  )
+}
+
+export function EditKey({ of: key, onClose, onSaved }: { of: Json; onClose: () => void; onSaved: () => void }) {
+  return (
+    <Dialog name={`Edit ${key.name}`} onClose={onClose}>
+      <Form
+        action="Save"
+        onCancel={onClose}
+        onSubmit={async ({ name, allowed_networks }) => {
+          await patch(`/v1/api-keys/${key.id}`, { name, allowed_networks: networksIn(allowed_networks) })
+          onSaved()
+        }}
+      >
+        <Field name="name" label="Name">
+          {(control) => <input {...control} required maxLength={100} autoComplete="off" defaultValue={key.name} />}
+        </Field>
+        <NetworksField value={key.allowed_networks} />
+      </Form>
     </Dialog>
   )
 }
@@ -80,7 +121,10 @@ export function CreateKey({ onClose, onMade }: Making) {
 export function RotateKey({ of: key, onClose, onMade }: Making & { of: Json }) {
   return (
     <Dialog name={`Rotate ${key.name}`} onClose={onClose}>
-      <p>A new key with the same rights is made. Until the old one ends, both work.</p>
+      <p>
+        This creates a new key with the same permissions, mode, expiry and networks. Both work until the old one
+        expires.
+      </p>
       <Form
         action="Rotate key"
         onCancel={onClose}

@@ -42,6 +42,7 @@ export function DnsRecordCard({ record }: { record: Json }) {
 
 const PURPOSES: Record<string, string> = {
   dkim: 'DKIM key',
+  ownership: 'Ownership',
   spf: 'SPF of the return path',
   dmarc: 'DMARC',
   return_path: 'Return path',
@@ -82,12 +83,14 @@ function Difference({ expected, text }: { expected: string; text: string }) {
 
 function Hint({ record: { purpose, status, found } }: { record: Json }) {
   const text =
-    purpose === 'mx'
-      ? 'Publish this only when no other server receives the mail of this domain: it would all come here.'
-      : purpose === 'dmarc' && found.length > 0 && status !== 'valid'
-        ? 'There is a DMARC record already. One is enough; keep yours.'
-        : purpose === 'spf' && found.length > 0 && status === 'mismatch'
-          ? 'A name has one SPF record: change the one that is there, do not add a second.'
-          : null
+    purpose === 'ownership'
+      ? 'For a domain that only receives mail: it proves the name without DKIM keys. Live mail needs the DKIM keys.'
+      : purpose === 'mx'
+        ? 'Publish this only when no other server receives the mail of this domain: it would all come here.'
+        : purpose === 'dmarc' && found.length > 0 && status !== 'valid'
+          ? 'There is a DMARC record already. One is enough; keep yours.'
+          : purpose === 'spf' && found.length > 0 && status === 'mismatch'
+            ? 'A name has one SPF record: change the one that is there, do not add a second.'
+            : null
   return text === null ? null : <p class="muted small">{text}</p>
 }

@@ -55,7 +55,7 @@ export function Mails() {
   )
 }
 
-const ADDRESS = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+const ADDRESS = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/
 const SIDES = [
   ['to', 'of the recipient'],
   ['from', 'of the sender'],

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { type Json, patch, post } from '../../kit/api.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Check, Field, Form, type Values } from '../../kit/form.tsx'
+import { Targets } from './targets.tsx'
 
 interface Asking {
   onClose: () => void
@@ -88,9 +89,23 @@ function Fields({ of: route = NEW }: { of?: Json }) {
         </>
       )}
       {action === 'forward' && (
-        <Field name="action.config.to" label="To" hint="Up to ten addresses, one a line.">
-          {(control) => <textarea {...control} required rows={2} defaultValue={config.to?.join('\n')} />}
-        </Field>
+        <>
+          <Field
+            name="action.config.to"
+            label="To"
+            hint="Up to ten addresses, one per line. An address outside your verified domains gets a mail with a confirmation link first."
+          >
+            {(control) => (
+              <textarea
+                {...control}
+                required
+                rows={2}
+                defaultValue={config.to?.map(({ email }: Json) => email).join('\n')}
+              />
+            )}
+          </Field>
+          {route.id !== undefined && <Targets of={route} />}
+        </>
       )}
       <Field name="authentication" label="Mail that is not what it says">
         {(control) => <Select of={AUTHENTICATIONS} control={control} chosen={route.authentication} />}

@@ -49,6 +49,12 @@ export function Routes() {
           {matchWords(match)}
           <br />
           <span class="muted">{actionWords(action)}</span>
+          {pendingCount(action) > 0 && (
+            <>
+              {' '}
+              <Chip word="pending" /> <span class="muted small">{pendingCount(action)} not confirmed</span>
+            </>
+          )}
         </>
       ),
     },
@@ -132,7 +138,14 @@ function matchWords({ type, value }: Json): string {
   return type === 'domain' ? `all of ${value}` : value
 }
 
+/** Targets that get nothing yet. */
+function pendingCount({ type, config }: Json): number {
+  return type === 'forward' ? config.to.filter(({ status }: Json) => status === 'pending').length : 0
+}
+
 function actionWords({ type, config }: Json): string {
   if (type === 'store') return 'is kept here'
-  return type === 'forward' ? `is sent on to ${config.to.join(', ')}` : `is posted to ${config.url}`
+  return type === 'forward'
+    ? `is sent on to ${config.to.map(({ email }: Json) => email).join(', ')}`
+    : `is posted to ${config.url}`
 }

@@ -1,5 +1,5 @@
 import { get, type Json } from '../../kit/api.ts'
-import { number, when } from '../../kit/format.ts'
+import { bytes, number, when } from '../../kit/format.ts'
 import { useLoad } from '../../kit/load.ts'
 import { Fault } from '../../kit/pieces.tsx'
 import { limit } from './limits.ts'
@@ -13,10 +13,14 @@ export function UsageCard({ name }: { name: string }) {
     <section class="card stack">
       <h2>Usage of {name}</h2>
       <div class="columns">
-        <Used of="Messages this month" count={usage.messages} most={limits?.messages_per_month ?? -1} />
-        <Used of="Domains" count={usage.domains} most={limits?.domains ?? -1} />
+        {FIGURES.map(({ of, used, most, show }) => (
+          <Used key={used} of={of} count={usage[used]} most={limits?.[most] ?? -1} show={show} />
+        ))}
       </div>
-      <p class="muted small">The month ends {when(usage.resets_at)}. Recipients of live mail are counted.</p>
+      <p class="muted small">
+        Messages count recipients. Month and day are UTC: the month ends {when(usage.resets_at)}, the day{' '}
+        {when(usage.day_resets_at)}.
+      </p>
       {past.length > 0 && (
         <details>
           <summary>Months before</summary>
@@ -45,14 +49,37 @@ export function UsageCard({ name }: { name: string }) {
   )
 }
 
-function Used({ of, count, most }: { of: string; count: number; most: number }) {
-  const share = most <= 0 ? 0 : Math.min(1, count / most)
+interface Figure {
+  of: string
+  used: string
+  most: string
+  show?: (count: number) => string
+}
+
+/** In the words of `/v1/usage`. */
+const FIGURES: Figure[] = [
+  { of: 'Messages this month', used: 'messages', most: 'messages_per_month' },
+  { of: 'Test messages this month', used: 'test_messages', most: 'test_messages_per_month' },
+  { of: 'Forwards today', used: 'forwards', most: 'forwards_per_day' },
+  { of: 'Storage', used: 'stored_bytes', most: 'stored_bytes', show: bytes },
+  { of: 'Scheduled messages', used: 'scheduled_messages', most: 'scheduled_messages' },
+  { of: 'Domains', used: 'domains', most: 'domains' },
+  { of: 'API keys', used: 'api_keys', most: 'api_keys' },
+  { of: 'Webhooks', used: 'webhooks', most: 'webhooks' },
+  { of: 'Inbound routes', used: 'inbound_routes', most: 'inbound_routes' },
+  { of: 'Templates', used: 'templates', most: 'templates' },
+  { of: 'Suppressions', used: 'suppressions', most: 'suppressions' },
+]
+
+function Used({ of, count, most, show = number }: Pick<Figure, 'of' | 'show'> & { count: number; most: number }) {
+  const share = most < 0 ? 0 : most === 0 ? Number(count > 0) : Math.min(1, count / most)
   const tone = share >= 1 ? 'bad' : share >= 0.8 ? 'warn' : ''
   return (
     <dl class="figure">
       <dt>{of}</dt>
       <dd>
-        {number(count)} <span class="muted small">of {limit(most)}</span>
+        {show(count)} <span class="muted small">of {most < 0 ? limit(most) : show(most)}</span>
+        {share >= 0.8 && <span class="small"> {share >= 1 ? 'Limit reached' : 'Close to the limit'}</span>}
       </dd>
       {most > 0 && (
         <div class={`meter ${tone}`} aria-hidden="true">
