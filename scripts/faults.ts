@@ -1,6 +1,6 @@
 /** Faults made on purpose, against the built program: what was answered with 202 or 250 must survive them.
  *
- *    bun scripts/faults.ts [--only kill,points,power,disk,io,corrupt,upgrade,lock,retries,files,hostile,idle,bodies,inbound,ceiling,soak]
+ *    bun scripts/faults.ts [--only kill,points,power,disk,io,corrupt,upgrade,lock,retries,files,hostile,stranger,tenant,idle,bodies,inbound,ceiling,soak]
  *                          [--rounds N] [--short] [--program FILE] [--plant]
  *
  *  Prints a line a fault with its figures, and what of the promises did not hold. Without --short it takes its time: 200
@@ -29,6 +29,8 @@ import { power } from './faults/power.ts'
 import { retries } from './faults/retries.ts'
 import { soak } from './faults/soak.ts'
 import { hasStrace } from './faults/strace.ts'
+import { stranger } from './faults/stranger.ts'
+import { tenant } from './faults/tenant.ts'
 import { upgrade } from './faults/upgrade.ts'
 
 const FAULTS: Fault[] = [
@@ -43,6 +45,8 @@ const FAULTS: Fault[] = [
   retries,
   descriptors,
   hostile,
+  stranger,
+  tenant,
   idle,
   bodies,
   inbound,

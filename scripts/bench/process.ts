@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
@@ -72,14 +72,35 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** User and system time of a running process, its threads included. */
+/** User and system time of a running process, with its threads, its children and those that have ended. */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100 // clock ticks, 100 a second on Linux
+  const ticks = fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0)
+  return ticks / 100 + childrenOf(pid).reduce((sum, child) => sum + (ofProcess(child, cpuSeconds) ?? 0), 0) // 100 a second on Linux
 }
 
+/** Of a process, and what its children have for themselves: the executable's own pages are the same in all of them. */
 export function residentMb(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
+  const kb = (of: number, name: string) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${of}/status`, 'utf8'))![1])
+  const children = childrenOf(pid).reduce((sum, child) => sum + (ofProcess(child, (of) => kb(of, 'RssAnon')) ?? 0), 0)
+  return (kb(pid, 'VmRSS') + children) / 1024
+}
+
+function childrenOf(pid: number): number[] {
+  const tasks = readdirSync(`/proc/${pid}/task`)
+  return tasks.flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  )
+}
+
+/** Null for one that has ended meanwhile. */
+function ofProcess(pid: number, look: (pid: number) => number): number | null {
+  try {
+    return look(pid)
+  } catch {
+    return null
+  }
 }
 
 /** Runs `work` → the most it saw of a process's resident memory meanwhile, looking every 20 ms. */

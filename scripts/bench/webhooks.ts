@@ -83,6 +83,8 @@ async function seedEvents(home: Home, urls: string[]): Promise<void> {
           lastFailureAt: null,
           consecutiveFailures: 0,
           failingSince: null,
+          mode: 'live',
+          domainId: null,
         },
         `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
       )

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '../../src/storage/sqlite/driver.ts'
+import { MIGRATIONS } from '../../src/storage/sqlite/migrate.ts'
 import { exitOf, makeCrashable, NeverReady } from '../../test/crash/setup.ts'
 import { readStore, startClients } from './books.ts'
 import { type Fault, missingFrom, unless } from './fault.ts'
@@ -45,7 +46,7 @@ export const upgrade: Fault = {
           ...unless(code === 0, `${where}: the second try ended with ${code}`),
           ...unless(integrity === 'ok' && lost.length === 0, `${where}: ${lost.length} lost, integrity ${integrity}`),
           ...unless(raised === ids.size, `${where}: ${raised} of ${ids.size} brought up to date`),
-          ...unless(existsSync(`${copy}.before-schema-2`), `${where}: no copy was made before`),
+          ...unless(existsSync(`${copy}.before-schema-${MIGRATIONS.length + 1}`), `${where}: no copy was made before`),
         )
       }
       // The program itself, on what the newer code left.
@@ -76,11 +77,10 @@ function writeStep(scratch: string): string[] {
   writeFileSync(
     file,
     `import { connect } from ${JSON.stringify(join(source, 'driver.ts'))}
-import { migrate } from ${JSON.stringify(join(source, 'migrate.ts'))}
-import start from ${JSON.stringify(join(source, 'migrations/0001_start.sql'))} with { type: 'text' }
+import { MIGRATIONS, migrate } from ${JSON.stringify(join(source, 'migrate.ts'))}
 const raise = 'alter table messages add column raised integer; update messages set raised = 1;'
 const db = connect(process.argv.at(-1), { busyTimeoutMs: 5000 })
-migrate(db, 1, [{ name: '0001_start', sql: start }, { name: '0002_raised', sql: raise }])
+migrate(db, 1, [...MIGRATIONS, { name: 'raised', sql: raise }])
 db.close()
 `,
   )
