@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { analyzeOperations } from '../../src/api/routes/messages-analyze.ts'
 import { invalid, Refusal } from '../../src/model/refusal.ts'
+import { parsingHere } from '../../src/parsing/parsing.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 let made: TestApi
@@ -11,9 +12,10 @@ beforeAll(async () => {
     bodyBytes: 4_000_000,
     operations: ({ store, clock }) =>
       analyzeOperations({
+        ...parsingHere(),
         store,
         clock,
-        render: async (organizationId, { idOrAlias, variables: { name } }) => {
+        render: async ({ organizationId }, { idOrAlias, variables: { name } }) => {
           if (organizationId !== made.own.organization.id || idOrAlias !== 'welcome')
             throw invalid([{ field: 'template_id', message: 'template_id names no template' }])
           if (name === undefined)

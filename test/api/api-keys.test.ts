@@ -20,7 +20,7 @@ describe('creating a key', () => {
     const body = { name: 'shop', domain_id: own.domain.id, permissions: ['send', 'read'] }
     const answer = await ask('POST', '/v1/api-keys', { body })
     expect(answer.status).toBe(201)
-    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(answer.headers.get('cache-control')).toBe('private, no-store')
     const { id, key, prefix } = answer.body
     expect(key).toMatch(VALUE)
     const record = {
@@ -36,6 +36,7 @@ describe('creating a key', () => {
       expires_at: null,
       revoked_at: null,
       rotated_to: null,
+      allowed_networks: null,
     }
     expect(answer.body).toEqual({ ...record, key })
     expect(id).toMatch(/^key_[0-9a-z]{26}$/)

@@ -11,8 +11,33 @@ const start = async (plan?: string) => {
   return made
 }
 
-const FREE = { requests_per_minute: 60, messages_per_month: 1000, domains: 1, retention_days: 7 }
-const ENTERPRISE = { requests_per_minute: -1, messages_per_month: -1, domains: -1, retention_days: 90 }
+const UNLIMITED = Object.fromEntries(
+  [
+    ...['requests_per_minute', 'messages_per_month', 'domains', 'retention_days', 'webhooks', 'inbound_routes'],
+    ...['templates', 'template_versions', 'api_keys', 'scheduled_messages', 'stored_bytes'],
+    ...['test_messages_per_month', 'forwards_per_day', 'suppressions'],
+  ].map((name) => [name, -1]),
+)
+const FREE = { ...UNLIMITED, requests_per_minute: 60, messages_per_month: 1000, domains: 1, retention_days: 7 }
+const ENTERPRISE = { ...UNLIMITED, retention_days: 90 }
+/** What is there in a new organization: a domain and the keys of the test. */
+const USED = {
+  month: '2026-11',
+  messages: 0,
+  test_messages: 0,
+  domains: 1,
+  webhooks: 0,
+  inbound_routes: 0,
+  templates: 0,
+  api_keys: 4,
+  scheduled_messages: 0,
+  stored_bytes: 0,
+  suppressions: 0,
+  resets_at: '2026-12-01T00:00:00.000Z',
+  day: '2026-11-21',
+  forwards: 0,
+  day_resets_at: '2026-11-22T00:00:00.000Z',
+}
 
 /** So many recipients accepted in a month, and no message. */
 const use = ({ store, own }: TestApi, month: string, count: number) =>
@@ -28,7 +53,7 @@ test('usage says the plan, its limits and what is used of the month', async () =
     organization_id: house.own.organization.id,
     plan: 'free',
     limits: FREE,
-    usage: { month: '2026-11', messages: 120, domains: 1, resets_at: '2026-12-01T00:00:00.000Z' },
+    usage: { ...USED, messages: 120 },
   })
 })
 
@@ -37,7 +62,13 @@ test('a new month begins with nothing used, also at the turn of the year', async
   await use(house, '2026-11', 7)
   await house.clock.advance(Date.UTC(2026, 11, 31, 23, 59, 59, 999) - START)
   const { usage } = (await house.ask('GET', '/v1/usage', { key: house.own.keys.read })).body
-  expect(usage).toEqual({ month: '2026-12', messages: 0, domains: 1, resets_at: '2027-01-01T00:00:00.000Z' })
+  expect(usage).toEqual({
+    ...USED,
+    month: '2026-12',
+    resets_at: '2027-01-01T00:00:00.000Z',
+    day: '2026-12-31',
+    day_resets_at: '2027-01-01T00:00:00.000Z',
+  })
 })
 
 test('billing adds every past month, newest first, and nothing of another organization', async () => {
@@ -53,7 +84,7 @@ test('billing adds every past month, newest first, and nothing of another organi
     organization_id: house.own.organization.id,
     plan: 'enterprise',
     limits: ENTERPRISE,
-    usage: { month: '2026-11', messages: 7, domains: 1, resets_at: '2026-12-01T00:00:00.000Z' },
+    usage: { ...USED, messages: 7 },
     past_months: [
       { month: '2026-10', messages: 6 },
       { month: '2026-09', messages: 5 },

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
+import { GRACE_MS } from '../../src/domains/ownership.ts'
 import { createResolver, type Resolver } from '../../src/platform/resolver.ts'
 import { startZone, type Zone } from '../../src/platform/zone-server.ts'
 import { createTestApi, createTestRandom, START, type TestApi } from '../support/api.ts'
@@ -17,7 +18,7 @@ afterEach(async () => {
 })
 
 /** The API with DNS of our own making on loopback. */
-async function start(plan = 'enterprise') {
+async function start(plan = 'enterprise', requireVerified = true) {
   zone = await startZone([{ name: HOSTNAME, type: 'A', data: '192.0.2.25' }])
   const systemClock = { now: () => performance.now(), sleep: async () => {} }
   resolver = createResolver({
@@ -27,20 +28,22 @@ async function start(plan = 'enterprise') {
     maxCacheEntries: 0,
     tries: 1,
   })
-  made = await createTestApi({ resolver, plan })
+  made = await createTestApi({ resolver, plan, requireVerified })
   return { ...made, zone }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the wire record of a domain
 type Wire = any
 
-/** Publishes the records of a domain, or those of some purposes. */
+/** Publishes the records of a domain, or those of some purposes; of itself all but the one for who only receives. */
 function publish(target: Zone, domain: Wire, purposes?: string[]) {
   for (const { purpose, type, name, value, priority } of domain.dns_records) {
-    if (purposes !== undefined && !purposes.includes(purpose)) continue
+    if (purposes === undefined ? purpose === 'ownership' : !purposes.includes(purpose)) continue
     target.set(name, type, [type === 'MX' ? { preference: priority, exchange: value } : value])
   }
 }
+
+const VERIFIED = { status: 'verified' as const, verifiedAt: START, checkedAt: START, findings: [] }
 
 const statuses = (domain: Wire) =>
   domain.dns_records.map(({ purpose, status }: Wire) => `${purpose} ${status}`).join(', ')
@@ -67,6 +70,9 @@ describe('creating a domain', () => {
       'id',
       'name',
       'status',
+      'detail',
+      'proved_by',
+      'proof_missing_since',
       'created_at',
       'verified_at',
       'last_checked_at',
@@ -113,6 +119,14 @@ describe('creating a domain', () => {
         expect.stringMatching(/^v=DKIM1; k=ed25519; p=.{43}=$/),
         null,
       ),
+      record(
+        'ownership',
+        'TXT',
+        `_postrider-verify.${name}`,
+        expect.stringMatching(/^postrider-verify=[0-9a-f]{32}$/),
+        null,
+        false,
+      ),
       record('return_path', 'MX', `bounces.${name}`, HOSTNAME, 10),
       record('spf', 'TXT', `bounces.${name}`, `v=spf1 a:${HOSTNAME} ~all`, null),
       record('dmarc', 'TXT', `_dmarc.${name}`, 'v=DMARC1; p=none', null, false),
@@ -143,8 +157,9 @@ describe('creating a domain', () => {
     expect([answer.status, answer.body.error.field]).toEqual([400, 'name'])
   })
 
-  test('that exists is 409, with the same words whoever has it', async () => {
-    const { ask, own, other } = await start()
+  test('that is proved is 409, with the same words whoever has it', async () => {
+    const { ask, own, other, store } = await start()
+    await store.domains.recordCheck(other.domain.id, VERIFIED)
     const headers = { 'x-request-id': 'r' }
     const mine = await ask('POST', '/v1/domains', { body: { name: own.domain.name.toUpperCase() }, headers })
     const theirs = await ask('POST', '/v1/domains', { body: { name: other.domain.name }, headers })
@@ -159,7 +174,13 @@ describe('creating a domain', () => {
       headers: { 'x-request-id': 'r' },
     })
     expect([answer.status, answer.body.error.code]).toEqual([422, 'quota_exceeded'])
-    expect(answer.body.error.details).toEqual({ limit: 1, used: 1, resets_at: null, request_id: 'r' })
+    expect(answer.body.error.details).toEqual({
+      limit_name: 'domains',
+      limit: 1,
+      used: 1,
+      resets_at: null,
+      request_id: 'r',
+    })
   })
 })
 
@@ -170,7 +191,9 @@ describe('verifying', () => {
     publish(zone, (await ask('GET', path)).body)
     const answer = await ask('POST', `${path}/verify`)
     expect(answer.status).toBe(200)
-    expect(statuses(answer.body)).toBe('dkim valid, dkim valid, return_path valid, spf valid, dmarc valid, mx valid')
+    expect(statuses(answer.body)).toBe(
+      'dkim valid, dkim valid, ownership missing, return_path valid, spf valid, dmarc valid, mx valid',
+    )
     expect(answer.body).toMatchObject({
       status: 'verified',
       verified_at: '2026-11-21T12:00:00.000Z',
@@ -184,7 +207,7 @@ describe('verifying', () => {
     const path = `/v1/domains/${own.domain.id}`
     const first = (await ask('POST', `${path}/verify`)).body
     expect(statuses(first)).toBe(
-      'dkim missing, dkim missing, return_path missing, spf missing, dmarc missing, mx missing',
+      'dkim missing, dkim missing, ownership missing, return_path missing, spf missing, dmarc missing, mx missing',
     )
     expect(first.status).toBe('pending')
     const [rsa] = first.dns_records
@@ -204,7 +227,7 @@ describe('verifying', () => {
     const { body } = await ask('POST', `${path}/verify`)
     expect([body.status, statuses(body)]).toEqual([
       'verified',
-      'dkim valid, dkim valid, return_path missing, spf missing, dmarc missing, mx missing',
+      'dkim valid, dkim valid, ownership missing, return_path missing, spf missing, dmarc missing, mx missing',
     ])
   })
 
@@ -222,7 +245,7 @@ describe('verifying', () => {
     ])
   })
 
-  test('a verified domain that loses a record fails, DNS in trouble changes nothing', async () => {
+  test('a verified domain that loses a record fails after seven days, DNS in trouble changes nothing', async () => {
     const { ask, zone, own, clock } = await start()
     const path = `/v1/domains/${own.domain.id}`
     const domain = (await ask('GET', path)).body
@@ -239,10 +262,27 @@ describe('verifying', () => {
     expect(troubled.last_checked_at).toBe('2026-11-21T12:00:01.000Z')
     zone.fail(domain.dns_records[0].name, null)
     zone.remove(domain.dns_records[0].name)
-    expect((await ask('POST', `${path}/verify`)).body.status).toBe('failed')
+    const missing = (await ask('POST', `${path}/verify`)).body
+    expect(missing).toMatchObject({
+      status: 'verified',
+      proved_by: 'dkim',
+      proof_missing_since: '2026-11-21T12:00:01.000Z',
+    })
+    expect(missing.detail).toContain('missing from DNS since 2026-11-21T12:00:01.000Z')
+    await clock.advance(GRACE_MS - 1)
+    expect((await ask('POST', `${path}/verify`)).body.status).toBe('verified')
+    await clock.advance(1)
+    zone.fail(domain.dns_records[0].name, 'SERVFAIL')
+    expect((await ask('POST', `${path}/verify`)).body.status).toBe('verified')
+    zone.fail(domain.dns_records[0].name, null)
+    zone.remove(domain.dns_records[0].name)
+    const failed = (await ask('POST', `${path}/verify`)).body
+    expect(failed).toMatchObject({ status: 'failed', proved_by: null, proof_missing_since: null })
+    expect(failed.detail).toContain('no proof of ownership for seven days')
     publish(zone, domain)
     const back = (await ask('POST', `${path}/verify`)).body
-    expect([back.status, back.verified_at]).toEqual(['verified', '2026-11-21T12:00:01.000Z'])
+    expect(back).toMatchObject({ status: 'verified', proved_by: 'dkim', detail: null })
+    expect(back.verified_at).toBe('2026-11-28T12:00:01.000Z')
   })
 
   test('takes another SPF record that lets us pass, another DMARC policy and one of the domain above', async () => {
@@ -349,10 +389,13 @@ test('a domain is deleted with its keys, unless mail of it is still to be delive
   const { ask, own, store } = api
   const path = `/v1/domains/${own.domain.id}`
   const messageId = await queueMessage(api)
-  const busy = await ask('DELETE', path)
+  const key = own.keys.admin
+  const lesser = await ask('DELETE', path)
+  expect([lesser.status, lesser.body.error.details.required]).toEqual([403, 'admin'])
+  const busy = await ask('DELETE', path, { key })
   expect([busy.status, busy.body.error.code]).toEqual([422, 'invalid_state'])
   expect(await store.messages.cancel(messageId, START)).toBe('cancelled')
-  const answer = await ask('DELETE', path)
+  const answer = await ask('DELETE', path, { key })
   expect([answer.status, answer.body]).toEqual([200, { id: own.domain.id, deleted: true }])
   expect((await ask('GET', '/v1/events', { key: own.keys.read })).status).toBe(401)
   expect(await store.domains.get(own.domain.id)).toBeNull()

@@ -54,7 +54,7 @@ test('events come as they are told, in the very bytes that webhooks get, and not
   const [, before] = await tell(api, 2)
   const stream = await open(api.own.keys.read)
   expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
-  expect(stream.headers.get('cache-control')).toBe('no-store')
+  expect(stream.headers.get('cache-control')).toBe('private, no-store')
   const event = eventOf(api, api.own, 'message.bounced')
   await api.store.events.append([event])
   await stream.received(1)
@@ -174,6 +174,7 @@ test('what another process wrote, without a bell, comes with the next look', asy
   expect(stream.ids()).toEqual([silent.id])
 })
 
+// threat: event-stream-abuse
 test('nothing of another organization is told, and what it owns cannot be named', async () => {
   const api = await start()
   const stream = await open(api.own.keys.read, '?after=')
@@ -218,6 +219,7 @@ test('a client that went away before it was answered leaves nothing open', async
   expect(api.streams.underWay()).toBe(0)
 })
 
+// threat: event-stream-abuse
 test('a key has so many at once, and all together; who leaves makes room', async () => {
   const api = await start({ streams: { maxPerKey: 2, max: 3 } })
   const { read, admin } = api.own.keys
@@ -234,6 +236,7 @@ test('a key has so many at once, and all together; who leaves makes room', async
   expect((await open(read)).status).toBe(200)
 })
 
+// threat: slow-clients-and-floods
 test('keys of an organization leave room for others, however many it makes', async () => {
   const api = await start({ streams: { maxPerOrganization: 2, max: 3 } })
   const { read, admin } = api.own.keys
@@ -248,6 +251,17 @@ test('keys of an organization leave room for others, however many it makes', asy
   expect((await open(api.other.keys.read)).status).toBe(200)
 })
 
+// threat: streams-held
+test('some organizations that have all streams leave the others their first one', async () => {
+  const api = await start({ streams: { maxPerOrganization: 2, max: 2 } })
+  const { read, admin } = api.own.keys
+  await open(read)
+  await open(admin)
+  expect((await open(api.other.keys.read)).status).toBe(200)
+  expect((await open(api.other.keys.read)).status).toBe(503)
+})
+
+// threat: event-stream-abuse
 test('a quiet stream says something every 15 seconds, and ends at the first after its key was revoked or expired', async () => {
   const api = await start()
   const [revoked, expiring, good] = await Promise.all([
@@ -307,6 +321,7 @@ function largeEvents(api: TestApi, count: number): Event[] {
   })
 }
 
+// threat: event-stream-abuse
 test('one that does not read costs no memory and holds up nobody, and gets everything once it reads', async () => {
   const api = await start()
   const socket = await openUnread(api)

@@ -25,7 +25,8 @@ async function start(gate: () => Promise<void> = async () => {}) {
       body: z.strictObject({ email: z.string(), fail: z.boolean().optional() }),
       idempotent: true,
       secretAnswer,
-      load: async ({ params }) => {
+      load: async ({ params, key }) => {
+        if (params.name === 'theirs' && key.domainId !== made!.own.domain.id) throw new Refusal('forbidden', 'theirs')
         if (params.name === 'gone' && runs.length > 0) throw new Refusal('not_found', 'gone')
       },
       handle: async ({ body, organizationId, now, remember }) => {
@@ -39,6 +40,7 @@ async function start(gate: () => Promise<void> = async () => {}) {
           email: body.email,
           reason: 'manual' as const,
           evidence: null,
+          mode: 'live' as const,
           messageId: null,
           createdAt: now,
         }
@@ -78,16 +80,14 @@ describe('a request with an Idempotency-Key', () => {
     expect(runs).toHaveLength(1)
   })
 
-  test('with another body, operation, path parameter or mode is 409 idempotency_key_reused', async () => {
-    const { post, addKey, own } = await start()
+  test('with another body, operation or path parameter is 409 idempotency_key_reused', async () => {
+    const { post } = await start()
     await post('/v1/named/a', 'k', { email: 'a@b.example' })
-    const sandbox = await addKey(own, { mode: 'test' })
     const others = [
       await post('/v1/named/a', 'k', { email: 'c@b.example' }),
       await post('/v1/named/a', 'k', '{"email": "a@b.example"}'),
       await post('/v1/named/b', 'k', { email: 'a@b.example' }),
       await post('/v1/plain', 'k', { email: 'a@b.example' }),
-      await post('/v1/named/a', 'k', { email: 'a@b.example' }, { key: sandbox }),
     ]
     for (const answer of others) {
       expect(answer.status).toBe(409)
@@ -95,6 +95,30 @@ describe('a request with an Idempotency-Key', () => {
     }
   })
 
+  // threat: idempotency-key-abuse
+  test('of a test key is in the way of no live request, and shows it nothing', async () => {
+    const { post, addKey, own, runs } = await start()
+    const sandbox = await addKey(own, { mode: 'test' })
+    const squatted = await post('/v1/plain', 'order-1001', { email: 'squatter@b.example' }, { key: sandbox })
+    const live = await post('/v1/plain', 'order-1001', { email: 'a@b.example' })
+    expect([squatted.status, live.status]).toEqual([201, 201])
+    const same = await post('/v1/plain', 'order-1001', { email: 'a@b.example' }, { key: sandbox })
+    expect([same.status, same.body.error?.details.reason]).toEqual([409, 'idempotency_key_reused'])
+    expect(runs).toEqual(['squatter@b.example', 'a@b.example'])
+  })
+
+  // threat: idempotency-key-abuse
+  test('repeats nothing of a resource that is out of the key’s reach', async () => {
+    const { post, addKey, own, runs } = await start()
+    const elsewhere = await addKey({ ...own, domain: { ...own.domain, id: 'dom_01m7ykx6js1zy8zpzy8z8cwhzy' } })
+    const first = await post('/v1/named/theirs', 'k', { email: 'a@b.example' })
+    const answer = await post('/v1/named/theirs', 'k', { email: 'a@b.example' }, { key: elsewhere })
+    expect([first.status, answer.status]).toEqual([201, 403])
+    expect((await post('/v1/named/theirs', 'k', { email: 'a@b.example' })).text).toBe(first.text)
+    expect(runs).toHaveLength(1)
+  })
+
+  // threat: idempotency-key-abuse
   test('belongs to the organization: another one has its own', async () => {
     const { post, other, own, addKey, runs } = await start()
     const first = await post('/v1/plain', 'k', { email: 'a@b.example' })
@@ -135,6 +159,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(powerless.status).toBe(403)
   })
 
+  // threat: idempotency-key-abuse
   test.each(['', 'x'.repeat(256), 'tab\tinside', 'ümlaut'])('of a bad form (%p) is 400', async (key) => {
     const { post, runs } = await start()
     const answer = await post('/v1/plain', key, { email: 'a@b.example' })
@@ -149,6 +174,7 @@ describe('a request with an Idempotency-Key', () => {
 })
 
 describe('requests that race', () => {
+  // threat: idempotency-key-abuse
   test('a hundred with one key do the work once and get one answer', async () => {
     const gate = Promise.withResolvers<void>()
     const { post, runs, clock } = await start(() => gate.promise)
@@ -201,6 +227,7 @@ describe('requests that race', () => {
   })
 })
 
+// threat: secrets-exposed
 test('an answer with a secret is not readable in the store, others are', async () => {
   const { post, store, own } = await start()
   await post('/v1/sealed', 'sealed-key', { email: 'a@b.example' })

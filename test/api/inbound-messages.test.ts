@@ -163,6 +163,7 @@ describe('an inbound message', () => {
       arc_result: 'none',
       parse_error: 'too many parts',
       forwarded_as: null,
+      not_forwarded: [],
       created_at: '2026-11-21T12:00:00.000Z',
     }
     const list = await read(api, '/v1/inbound-messages')

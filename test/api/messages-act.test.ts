@@ -143,6 +143,7 @@ describe('sending again', () => {
       messageId: null,
       createdAt: START,
       evidence: null,
+      mode: 'live' as const,
     })
     const answer = await act(body.id, 'resend')
     expect(answer.body.recipients.map((each: { status: string }) => each.status)).toEqual(['suppressed', 'queued'])
@@ -152,7 +153,10 @@ describe('sending again', () => {
     const { body } = await house.send(MAIL)
     expect((await act(body.id, 'resend', { key: house.keys.unverified })).status).toBe(403)
     const other = await act(body.id, 'resend', { key: house.keys.test })
-    expect([other.status, other.body.error.code]).toEqual([422, 'invalid_state'])
+    expect([other.status, other.body.error.code]).toEqual([404, 'not_found'])
+    const rehearsal = await house.send(MAIL, { key: house.keys.test })
+    const live = await act(rehearsal.body.id, 'resend')
+    expect([live.status, live.body.error.code]).toEqual([422, 'invalid_state'])
   })
 
   test('a cancelled message may be sent after all, a test message plays out again', async () => {

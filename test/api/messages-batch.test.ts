@@ -84,6 +84,7 @@ test('a batch with a test key plays out each message', async () => {
   expect(body.data.map((each: { status: string }) => each.status)).toEqual(['delivered', 'bounced', 'suppressed'])
 })
 
+// threat: malformed-requests
 test('templates of a batch are paid from one purse: what is beyond it is refused, mail without a template goes', async () => {
   const html = '{% for i in (1..100000) %}{{ a | slugify: "latin" }}{% endfor %}'
   const texts = { subject: 'x', html, text: null }
@@ -93,6 +94,7 @@ test('templates of a batch are paid from one purse: what is beyond it is refused
   await house.store.templates.create({
     id,
     organizationId,
+    mode: 'live',
     alias: null,
     name: 'n',
     ...texts,

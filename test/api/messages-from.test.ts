@@ -50,6 +50,7 @@ describe('from', () => {
     'a@example.com (a@other.example)',
     'team: a@example.com;',
   ]
+  // threat: from-of-another-domain
   test.each(FOREIGN)('%s is refused', async (from) => {
     const answer = await house.send({ ...MAIL, from })
     const { code, field } = answer.body.error

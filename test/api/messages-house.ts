@@ -3,12 +3,13 @@ import { createApi } from '../../src/api/server.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
 import { createOwnParts, NOTHING_OWN } from '../../src/mail/own-parts.ts'
 import { createVerp } from '../../src/mail/verp.ts'
-import type { Permission } from '../../src/model/api-key.ts'
+import type { ApiKey, Permission } from '../../src/model/api-key.ts'
 import type { DkimKeyRecord } from '../../src/model/domain.ts'
 import type { Mode } from '../../src/model/message.ts'
-import type { Plan } from '../../src/model/organization.ts'
+import { type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import { createPreparer } from '../../src/outbound/prepare.ts'
 import { simulate } from '../../src/outbound/sandbox.ts'
+import { parsingHere } from '../../src/parsing/parsing.ts'
 import { createBells } from '../../src/platform/bells.ts'
 import { createMintId } from '../../src/platform/ids.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -42,8 +43,15 @@ export async function openMessageHouse(
 ) {
   const clock = createFakeClock(START)
   const mintId = createMintId(clock, systemRandom)
-  const store = await openStore({ dataDir: options.dataDir ?? ':memory:', now: START })
-  const plan = { requestsPerMinute: -1, messagesPerMonth: -1, domains: -1, retentionDays: 90, ...options.plan }
+  const plan = {
+    ...UNLIMITED_PLAN,
+    requestsPerMinute: -1,
+    messagesPerMonth: -1,
+    domains: -1,
+    retentionDays: 90,
+    ...options.plan,
+  }
+  const store = await openStore({ dataDir: options.dataDir ?? ':memory:', now: START, plans: () => plan })
   const preparer = createPreparer()
   const bells = createBells(clock.sleep)
   const verp = createVerp(systemRandom.bytes(32))
@@ -54,7 +62,9 @@ export async function openMessageHouse(
     Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, own }))
   const wakes = { wakeOutbound: () => void woken.outbound++, wakeWebhooks: () => void woken.webhooks++ }
 
+  const parsing = parsingHere()
   const submission = createSubmission({
+    ...parsing,
     store,
     clock,
     mintId,
@@ -69,6 +79,7 @@ export async function openMessageHouse(
     ...wakes,
   })
   const operations = messageOperations({
+    ...parsing,
     store,
     clock,
     submission,
@@ -115,10 +126,10 @@ export async function openMessageHouse(
   }
 
   /** Makes a key and answers its value. */
-  const mintKey = async (domain: string, mode: Mode, permissions: Permission[]) => {
+  const mintKey = async (domain: string, mode: Mode, permissions: Permission[], change: Partial<ApiKey> = {}) => {
     const organizationId = ids.get(domain === 'other.example' ? 'other' : 'ours')!
     const owner = { organizationId, domainId: domains.get(domain)! }
-    return (await addKey(store, { id: mintId('key'), ...owner, mode, permissions, createdAt: START })).value
+    return (await addKey(store, { id: mintId('key'), ...owner, mode, permissions, createdAt: START, ...change })).value
   }
   const keys = {
     live: await mintKey('example.com', 'live', ['send', 'read']),

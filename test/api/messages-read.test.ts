@@ -112,9 +112,14 @@ describe('who may read', () => {
     expect((await house.ask('GET', `/v1/messages/${ids[0]}${path}`, undefined, { key })).status).toBe(403)
   })
 
-  test('a key of another domain of the organization sees all of it', async () => {
-    const answer = await house.ask('GET', '/v1/messages', undefined, { key: house.keys.unverified })
-    expect(answer.body.data.length).toBe(4)
+  // threat: key-beyond-its-domain
+  test('a key of another domain of the organization sees nothing of it, unless it has admin', async () => {
+    const { unverified } = house.keys
+    const answer = await house.ask('GET', '/v1/messages', undefined, { key: unverified })
+    expect(answer.body.data).toEqual([])
+    expect((await house.ask('GET', `/v1/messages/${ids[0]}`, undefined, { key: unverified })).status).toBe(403)
+    const admin = await house.mintKey('new.example', 'live', ['admin'])
+    expect((await house.ask('GET', '/v1/messages', undefined, { key: admin })).body.data.length).toBe(4)
   })
 
   test('a key with read alone may not send, nor one with send alone read', async () => {

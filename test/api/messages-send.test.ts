@@ -243,6 +243,25 @@ describe('Prefer: wait', () => {
     expect([answer.status, answer.body.status]).toEqual([200, 'delivered'])
   })
 
+  // threat: waiting-requests-held
+  test('is ignored for the 51st waiting request of a key: answered at once, and nothing is lost', async () => {
+    const pending = Array.from({ length: 50 }, () => house.send(MAIL, wait))
+    await house.clock.untilNapping(50)
+    const beyond = await house.send(MAIL, wait)
+    expect([beyond.status, beyond.headers.get('preference-applied'), beyond.body.status]).toEqual([202, null, 'queued'])
+    await house.clock.advance(10_000)
+    expect((await Promise.all(pending)).map(({ status }) => status)).toEqual(Array(50).fill(200))
+    const again = house.send(MAIL, wait)
+    await house.clock.untilNapping()
+    await house.clock.advance(10_000)
+    expect((await again).status).toBe(200)
+  })
+
+  test('is ignored for a large request, whose body would keep its place in memory', async () => {
+    const large = { ...MAIL, text: 'x'.repeat(9_000_000) }
+    for (let at = 0; at < 3; at++) expect((await house.send(large, wait)).status).toBe(202)
+  })
+
   test('is ignored when it is no number of seconds', async () => {
     expect((await house.send(MAIL, { headers: { prefer: 'wait=soon' } })).status).toBe(202)
   })
@@ -250,7 +269,7 @@ describe('Prefer: wait', () => {
 
 async function suppress(email: string): Promise<void> {
   const { organizationId } = house
-  const facts = { reason: 'manual' as const, evidence: null, messageId: null, createdAt: START }
+  const facts = { reason: 'manual' as const, evidence: null, messageId: null, createdAt: START, mode: 'live' as const }
   await house.store.suppressions.add({
     id: house.mintId('sup'),
     organizationId,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Template } from '../../src/model/template.ts'
+import { parsingHere } from '../../src/parsing/parsing.ts'
 import { parseTemplateTexts, type TemplateTexts, variablesIn } from '../../src/submission/render.ts'
 import { createStoredTemplates } from '../../src/submission/templates.ts'
 import { MAIL, openMessageHouse, START } from './messages-house.ts'
@@ -19,11 +20,17 @@ afterAll(() => house.close())
 const { from, to } = MAIL
 const VARIABLES = { name: '<Ann>', order: { id: 42 } }
 
-async function store(alias: string, texts: Partial<TemplateTexts>, organizationId = house.organizationId) {
+async function store(
+  alias: string,
+  texts: Partial<TemplateTexts>,
+  organizationId = house.organizationId,
+  mode: Template['mode'] = 'live',
+) {
   const whole = { subject: null, html: null, text: null, ...texts }
   const template: Template = {
     id: house.mintId('tpl'),
     organizationId,
+    mode,
     alias,
     name: alias,
     ...whole,
@@ -96,6 +103,17 @@ describe('a message from a template', () => {
     const listed = await house.ask('GET', `/v1/messages?template_id=${template.id}`)
     expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([again.body.id, first.body.id])
     expect((await house.send({ from, to, template_id: 'gone' })).body.error.field).toBe('template_id')
+  })
+
+  // threat: key-beyond-its-mode
+  test('of a test key makes no live message, by alias or by id', async () => {
+    const texts = { subject: 'Reset', html: '<p>made by a test key</p>' }
+    const template = await store('reset', texts, house.organizationId, 'test')
+    for (const template_id of ['reset', template.id]) {
+      const live = await house.send({ from, to, template_id })
+      expect([live.status, live.body.error.field]).toEqual([400, 'template_id'])
+      expect((await house.send({ from, to, template_id }, { key: house.keys.test })).status).toBe(202)
+    }
   })
 
   test('takes the whole path in the sandbox too', async () => {
@@ -178,10 +196,9 @@ test('the list finds messages of a template by id and by alias, and none of an a
 
 test('a template can be filled without sending, for who looks at a mail before it is sent', async () => {
   const use = { idOrAlias: 'order', variables: VARIABLES }
-  expect(await house.submission.render(house.organizationId, use)).toMatchObject({ subject: 'Order 42' })
-  await expect(house.submission.render(house.organizationId, { ...use, variables: {} })).rejects.toThrow(
-    'order is missing',
-  )
+  const sender = { organizationId: house.organizationId, mode: 'live' as const }
+  expect(await house.submission.render(sender, use)).toMatchObject({ subject: 'Order 42' })
+  await expect(house.submission.render(sender, { ...use, variables: {} })).rejects.toThrow('order is missing')
 })
 
 test('a version is read and understood once for all messages that use it', async () => {
@@ -195,8 +212,9 @@ test('a version is read and understood once for all messages that use it', async
       return templates.version(id, number)
     },
   }
-  const stored = createStoredTemplates({ store: { templates: counted } })
-  const fill = (n: number) => stored.fill(stored.require(house.organizationId, 'kept'), { n })
+  const stored = createStoredTemplates({ ...parsingHere(), store: { templates: counted } })
+  const fill = (n: number) =>
+    stored.fill(stored.require({ organizationId: house.organizationId, mode: 'live' }, 'kept'), { n })
   for (const n of [1, 2, 3]) expect((await fill(n)).html).toBe(`${n}`)
   expect(read).toEqual([1])
   const content = { subject: 'S', html: 'v2 {{ n }}', text: null, variables: ['n'] }

@@ -9,6 +9,7 @@ afterAll(() => house.close())
 
 const LONG_ADDRESS_LIST = Array.from({ length: 51 }, (_, i) => `r${i}@remote.example`)
 
+// threat: files-by-path-or-url
 describe('a body that is not valid is 400 and names the field', () => {
   const attachment = (more: object) => ({ attachments: [{ filename: 'a.txt', content: '', ...more }] })
   const CASES: [string, object, string][] = [
@@ -19,6 +20,16 @@ describe('a body that is not valid is 400 and names the field', () => {
     ['from no address', { from: 'shop' }, 'from'],
     ['from with a group', { from: 'g: a@example.com;' }, 'from'],
     ['from an address literal', { from: 'a@[192.0.2.1]' }, 'from'],
+    ['from an encoded word', { from: '=?utf-8?q?ceo=40bank.example?=@example.com' }, 'from'],
+    ['to an encoded word', { to: 'Ann <=?utf-8?b?eA==?=@remote.example>' }, 'to'],
+    ['cc an encoded word', { cc: ['=?x?q?a?=@remote.example'] }, 'cc[0]'],
+    ['reply_to an encoded word', { reply_to: '"=?x?q?a?="@remote.example' }, 'reply_to'],
+    ['a tag that turns', { tags: ['a\u202eb'] }, 'tags[0]'],
+    [
+      'a file name that turns',
+      { attachments: [{ filename: 'invoice\u202efdp.exe', content: '' }] },
+      'attachments[0].filename',
+    ],
     ['no to', { to: undefined }, 'to'],
     ['to empty', { to: [] }, 'to'],
     ['to empty text', { to: '' }, 'to'],
@@ -140,6 +151,8 @@ describe('a body that is not valid is 400 and names the field', () => {
   })
 })
 
+// threat: header-and-recipient-injection
+// threat: address-string-confusion
 describe('CR, LF and NUL reach no header', () => {
   const FIELDS: [string, (text: string) => object][] = [
     ['from', (text) => ({ from: `Shop${text} <shop@example.com>` })],

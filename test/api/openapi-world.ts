@@ -1,15 +1,19 @@
 import { createApi } from '../../src/api/server.ts'
 import { createStreams } from '../../src/api/streams.ts'
+import { resend } from '../../src/compat/resend/resend.ts'
 import { makeConfig } from '../../src/config.ts'
+import { createDialect } from '../../src/dialect.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
 import { createHealthWatch } from '../../src/health/watch.ts'
 import { createFeed } from '../../src/live/feed.ts'
+import { createForwardLinks } from '../../src/mail/forward-link.ts'
 import { createOwnParts, NOTHING_OWN } from '../../src/mail/own-parts.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import type { Permission } from '../../src/model/api-key.ts'
 import type { Mode } from '../../src/model/message.ts'
 import { createOperations, openSubmission } from '../../src/operations.ts'
 import { createPreparer } from '../../src/outbound/prepare.ts'
+import { parsingHere } from '../../src/parsing/parsing.ts'
 import { createBells } from '../../src/platform/bells.ts'
 import { createMintId } from '../../src/platform/ids.ts'
 import { silentLog } from '../../src/platform/log.ts'
@@ -68,7 +72,10 @@ export async function openContractWorld() {
     mintId,
     freshResolver: silentResolver,
     compose,
+    parsing: parsingHere(),
     ownParts: () => ownParts,
+    publicUrl: () => 'https://mail.example.com',
+    forwardLinks: () => createForwardLinks(new Uint8Array(32)),
     feed: createFeed({ events: store.events, clock, lookMs: 1_000 }),
     streams,
     health: createHealthWatch({ run: async () => HEALTH, now: clock.now, log: silentLog }),
@@ -83,6 +90,7 @@ export async function openContractWorld() {
   const api = createApi({
     ...around,
     operations,
+    dialects: [createDialect(resend, operations)],
     plans: (name) => config.plans[name],
     limits: { bodyBytes: BODY_BYTES },
     clientAddress: (peer) => peer ?? '',
@@ -129,15 +137,27 @@ export async function openContractWorld() {
     return ids.id
   }
 
+  const addBlockedLink = async () => {
+    const id = mintId('blk')
+    const value = `${id.slice(4)}.example`
+    await store.blockedLinks.add({ id, kind: 'host', value, reason: 'abuse', createdAt: clock.now() })
+    return id
+  }
+
   return {
     api,
     clock,
+    addBlockedLink,
     operations,
     origin,
     keys,
     domain,
     addInbound,
     organizationId: rich,
+    store,
+    random,
+    mintId,
+    addDomain,
     /** Headers of a session of the operator's. */
     signIn: async () => ({ ...(await signIn(store, clock.now(), random, mintId)), 'x-operator': '1' }),
     /** A session of its own. */

@@ -14,6 +14,8 @@ afterAll(() => made.close())
 const pathOf = (path: string) => path.replace(/:\w+/g, 'none')
 
 describe('every operation', () => {
+  // threat: foreign-resources
+  // threat: operator-only-operations
   test('lets in the keys that hold its permission or admin, and no other', async () => {
     const wrong: string[] = []
     for (const { id, method, path, permission, forOperator } of made.operations) {
@@ -42,6 +44,7 @@ describe('every operation', () => {
     expect(wrong).toEqual([])
   })
 
+  // threat: foreign-resources
   test('is 403 for a resource of another organization', async () => {
     const { ask, other } = made
     const key = other.keys.manage

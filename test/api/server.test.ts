@@ -89,6 +89,7 @@ describe('the order of checks', () => {
     ['GET', '/v1/'],
     ['OPTIONS', '/v1/things'],
   ]
+  // threat: bad-api-keys
   test.each(noKey)('%s %s without a key is 401, whatever else is wrong', async (method, path) => {
     const { ask } = await start()
     const answer = await ask(method, path, { key: null, headers: { 'x-request-id': 'r-1' } })
@@ -104,6 +105,7 @@ describe('the order of checks', () => {
     expect(answer.headers.get('ratelimit-limit')).toBeNull()
   })
 
+  // threat: bad-api-keys
   test('every kind of bad key gets the same words', async () => {
     const { ask, api, addKey, own } = await start()
     const bad = [
@@ -195,6 +197,7 @@ describe('the body', () => {
     ['has a content type that only begins like JSON', '{}', { 'content-type': 'application/jsonp' }, 'Content-Type'],
     ['is compressed', '{"name":"x"}', { 'content-encoding': 'gzip' }, 'Content-Encoding'],
   ]
+  // threat: malformed-requests
   test.each(cases)('that %s is 400', async (_why, body, headers, field) => {
     const { ask, own } = await start()
     const answer = await ask('POST', '/v1/things', { key: own.keys.send, body, headers })
@@ -202,6 +205,7 @@ describe('the body', () => {
     expect(answer.body.error).toMatchObject({ code: 'validation_error', field, errors: [{ field }] })
   })
 
+  // threat: slow-clients-and-floods
   test('that is megabytes of brackets or of nothings is 400 before it is parsed', async () => {
     const { ask, own } = await start({ bodyBytes: 10_000_000 })
     for (const [body, word] of [
@@ -264,6 +268,7 @@ describe('the body', () => {
     expect(pieces).toBeLessThan(15)
   })
 
+  // threat: slow-clients-and-floods
   test('over the limit is 413, announced or not', async () => {
     const { ask, api, own } = await start({ bodyBytes: 100 })
     const big = JSON.stringify({ name: 'x'.repeat(200) })
@@ -399,6 +404,7 @@ describe('every answer', () => {
     expect(JSON.parse(lines[0]!).error.stack).toContain('a bug with /a/path in it')
   })
 
+  // threat: memory-exhaustion
   test('while memory is short is 503 with Retry-After; who asks how we are is answered', async () => {
     const { ask, own } = await start({ memory: { ...ampleMemory, isShort: () => true } })
     const answer = await ask('GET', '/v1/things', { key: own.keys.read })
@@ -516,6 +522,7 @@ describe('on a socket', () => {
     expect(made).toStartWith('HTTP/1.1 2')
   })
 
+  // threat: malformed-requests
   test('a body over the limit gets our JSON, also when it is twice the limit or chunked', async () => {
     const { api, own } = await start({ bodyBytes: 20_000 })
     const { port } = await api.listen({ host: '127.0.0.1', port: 0 })
@@ -578,6 +585,7 @@ describe('on a socket', () => {
     ['a NUL', '400', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: a\0b\r\n\r\n'],
     ['bare line feeds', '505', 'GET / HTTP/1.1\nHost: x\n\n'],
   ]
+  // threat: malformed-requests
   test.each(NO_REQUESTS)(
     'what is no request (%s) is %s without a word, and nothing behind it is served',
     async (_what, status, bytes) => {

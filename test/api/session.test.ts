@@ -37,7 +37,7 @@ describe('a link', () => {
     expect(answer.headers.get('set-cookie')).toMatch(
       /^postrider_session=[0-9A-Za-z]{40}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/,
     )
-    expect(answer.headers.get('cache-control')).toBe('no-store')
+    expect(answer.headers.get('cache-control')).toBe('private, no-store')
     expect(answer.body).toMatchObject({ has_password: false, session: { ends_at: '2026-11-28T12:00:00.000Z' } })
     expect(answer.body.organizations.map(({ name }: { name: string }) => name).toSorted()).toEqual(['other', 'own'])
     const { body } = await made.ask('GET', '/session', as({ cookie: cookieOf(answer) }))
@@ -46,6 +46,7 @@ describe('a link', () => {
     expect(session).toMatchObject({ userAgent: 'Browser/1' })
   })
 
+  // threat: sign-in-guessing
   test('that was used, has expired or never was gets the same words', async () => {
     await addLink()
     await post({ token: LINK })
@@ -59,6 +60,7 @@ describe('a link', () => {
     }
   })
 
+  // threat: cross-site-requests
   test('is asked for by our own page alone', async () => {
     await addLink()
     const { status } = await made.ask('POST', '/session', { key: null, body: { token: LINK } })
@@ -67,6 +69,7 @@ describe('a link', () => {
     expect((await post({ token: LINK }, { 'sec-fetch-site': 'same-origin' })).status).toBe(201)
   })
 
+  // threat: sign-in-guessing
   test('is asked for ten times a minute by an address, whatever others do', async () => {
     await addLink()
     const from = { 'x-forwarded-for': '192.0.2.1' }
@@ -91,11 +94,25 @@ describe('a link', () => {
   })
 })
 
-test('behind https the cookie is for https alone', async () => {
+test('behind https the cookie is for https and for this very host alone', async () => {
   await made.close()
-  made = await createTestApi({ isSecure: () => true })
+  const site = {
+    hostNames: [],
+    publicUrl: () => 'https://mail.example.com',
+    isBehindProxy: true,
+    isTrusted: () => false,
+  }
+  made = await createTestApi({ site })
   await addLink()
-  expect((await post({ token: LINK })).headers.get('set-cookie')).toEndWith('; Secure')
+  const answer = await post({ token: LINK })
+  expect(answer.headers.get('set-cookie')).toMatch(
+    /^__Host-postrider_session=[0-9A-Za-z]{40}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000; Secure$/,
+  )
+  // What another host of the domain could set in its place has no meaning.
+  const cookie = cookieOf(answer)
+  const tossed = cookie.replace('__Host-', '')
+  expect((await made.ask('GET', '/session', as({ cookie: tossed }))).status).toBe(401)
+  expect((await made.ask('GET', '/session', as({ cookie: `${tossed}x; ${cookie}` }))).status).toBe(200)
 })
 
 test('where there is no dashboard there is no way in, and a session that is there is worth nothing', async () => {
@@ -143,6 +160,7 @@ describe('a session', () => {
     }
   })
 
+  // threat: cross-site-requests
   test('is worth nothing in a request that another site can make', async () => {
     const cookie = await signIn()
     const organization = { 'x-organization': made.own.organization.id }
@@ -170,6 +188,7 @@ describe('a session', () => {
     expect((await made.ask('GET', '/v1/domains', { key: 'svc_live_none', headers })).status).toBe(401)
   })
 
+  // threat: sign-in-guessing
   test('ends after seven days without use, and after thirty whatever its use', async () => {
     const cookie = await signIn()
     const isIn = async () => (await made.ask('GET', '/session', as({ cookie }))).status === 200

@@ -105,7 +105,7 @@ test('an export of many pages has every address once, and none of another organi
   const { store, own, other, mintId } = api
   const of = (organizationId: string, email: string) => ({
     ...{ id: mintId('sup'), organizationId, domainId: null, email, reason: 'manual' as const },
-    ...{ messageId: null, createdAt: START, evidence: null },
+    ...{ messageId: null, createdAt: START, evidence: null, mode: 'live' as const },
   })
   const emails = Array.from({ length: 1_203 }, (_, at) => `a${at}@x.example`)
   await store.suppressions.addAll(emails.map((email) => of(own.organization.id, email)))

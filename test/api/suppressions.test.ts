@@ -24,6 +24,7 @@ test('an address is suppressed, found by id and by address, and let go again', a
     message_id: null,
     created_at: '2026-11-21T12:00:00.000Z',
     evidence: null,
+    mode: 'live',
   }
   expect([answer.status, answer.body]).toEqual([201, record])
   expect(record.id).toMatch(/^sup_[0-9a-z]{26}$/)

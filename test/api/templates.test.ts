@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { templateOperations } from '../../src/api/routes/templates.ts'
+import { parsingHere } from '../../src/parsing/parsing.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 let made: TestApi | null = null
@@ -10,8 +11,20 @@ afterEach(async () => {
 })
 
 const start = async () => {
-  made = await createTestApi({ operations: templateOperations, bodyBytes: 2_000_000 })
-  return made
+  const { templateEngine } = parsingHere()
+  const parsing = { parsed: 0 }
+  const counted: typeof templateEngine = {
+    ...templateEngine,
+    parse: (texts, owner) => {
+      parsing.parsed++
+      return templateEngine.parse(texts, owner)
+    },
+  }
+  made = await createTestApi({
+    operations: (parts) => templateOperations({ ...parts, templateEngine: counted }),
+    bodyBytes: 2_000_000,
+  })
+  return { ...made, parsing }
 }
 
 const WELCOME = {
@@ -31,6 +44,7 @@ describe('a template', () => {
       id: expect.stringMatching(/^tpl_[0-9a-z]{26}$/),
       alias,
       name,
+      mode: 'live',
       ...texts,
       variables: ['user.name', 'note', 'link'],
       version: 1,
@@ -138,6 +152,7 @@ describe('a bad template', () => {
     })
   })
 
+  // threat: files-by-path-or-url
   test('cannot load files', async () => {
     const { ask } = await start()
     const answer = await ask('POST', '/v1/templates', { body: { ...WELCOME, html: '{% include "package.json" %}' } })
@@ -206,6 +221,17 @@ describe('a change', () => {
     expect(body).toMatchObject({ subject: 'S', html: '<i>H</i>', text: 'T', variables: [], version: 4 })
   })
 
+  // threat: template-comment-lines
+  test('by many at once understands the texts of each once', async () => {
+    const { ask, parsing } = await start()
+    await ask('POST', '/v1/templates', { body: WELCOME })
+    const before = parsing.parsed
+    const subjects = Array.from({ length: 20 }, (_, at) => `S${at}`)
+    await Promise.all(subjects.map((subject) => ask('PATCH', '/v1/templates/welcome', { body: { subject } })))
+    expect(parsing.parsed - before).toBe(20)
+    expect((await ask('GET', '/v1/templates/welcome')).body.version).toBe(21)
+  })
+
   test('to one text by many at once keeps each as a version, and the last one stands', async () => {
     const { ask } = await start()
     await ask('POST', '/v1/templates', { body: WELCOME })
@@ -233,6 +259,7 @@ test('lists run newest first, page by page, and leave out the texts', async () =
     'id',
     'alias',
     'name',
+    'mode',
     'subject',
     'variables',
     'version',

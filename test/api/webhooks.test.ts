@@ -29,6 +29,8 @@ describe('a webhook', () => {
       events: ['message.bounced'],
       format: 'enveloped',
       status: 'active',
+      mode: 'live',
+      domain_id: api.own.domain.id,
       description: 'shop',
       disabled_reason: null,
       created_at: '2026-11-21T12:00:00.000Z',

@@ -4,7 +4,7 @@ import { OrderFailure } from '../../src/certificates/acme/failure.ts'
 import { orderCertificate } from '../../src/certificates/acme/order.ts'
 import { certificateId } from '../../src/certificates/acme/renewal-info.ts'
 import { createPlainPages } from '../../src/certificates/plain-pages.ts'
-import { createAsk } from '../../src/platform/fetch-public.ts'
+import { createAsk } from '../../src/net/https/requests.ts'
 import { type AcmeAuthority, startAcmeAuthority } from '../support/acme-authority.ts'
 import { silentResolver } from '../support/api.ts'
 
@@ -185,6 +185,7 @@ describe('trouble on the way', () => {
     )
   })
 
+  // threat: certificate-order-disturbed
   test('an authority that sends us elsewhere is not followed', async () => {
     for (const finalizeAt of ['https://10.0.0.1/finalize', 'http://127.0.0.1/finalize', 'not a URL']) {
       authority.mischief.finalizeAt = finalizeAt

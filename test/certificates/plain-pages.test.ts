@@ -20,6 +20,7 @@ test('a token is answered while it is shown, whatever name is asked', async () =
   expect(get('/.well-known/acme-challenge/token-1').status).toBe(404)
 })
 
+// threat: redirect-to-another-site
 test.each([
   ['/', '/'],
   ['/v1/messages?tag=a%20b', '/v1/messages?tag=a%20b'],

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createPlainPages } from '../../src/certificates/plain-pages.ts'
 import { reachOf } from '../../src/certificates/reach.ts'
+import { probeHttp } from '../../src/net/https/probe.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { probeHttp } from '../../src/platform/http-probe.ts'
 import { systemRandom } from '../../src/platform/random.ts'
 import { createResolver, type Resolver } from '../../src/platform/resolver.ts'
 import { startZone, type Zone } from '../../src/platform/zone-server.ts'
@@ -47,7 +47,7 @@ const look = (name: string, own: string[] = ['127.0.0.1'], port = ours.port!) =>
     ownAddresses: () => own,
     probe: (at) => {
       probed.push(at.ip)
-      return at.ip.startsWith('127.') ? probeHttp(at, { maxBytes: 256, timeoutMs: 2_000 }) : Promise.resolve(null)
+      return at.ip.startsWith('127.') ? probeHttp({ ...at, maxBytes: 256, timeoutMs: 2_000 }) : Promise.resolve(null)
     },
     port,
   })
@@ -66,6 +66,7 @@ test.each([
   expect(await look(name)).toEqual({ kind: 'elsewhere', reason })
 })
 
+// threat: certificate-order-disturbed
 test('private addresses of others are not even asked', async () => {
   await look('private.test')
   expect(probed).not.toContain('10.1.2.3')

@@ -335,6 +335,7 @@ describe('names', () => {
     expect(hours()).toEqual([0, 24, 48])
   })
 
+  // threat: certificate-order-disturbed
   test('of a domain that the authority refuses do not keep the others from theirs', async () => {
     domainNames = ['evil.example.net', 'good.example.net']
     answer = async (names) => {

@@ -220,6 +220,7 @@ describe('init', () => {
     LIMIT_MS,
   )
 
+  // threat: smarthost-password-exposed
   test(
     'a smarthost stands in a file of its own that nobody else can read',
     async () => {
@@ -234,6 +235,7 @@ describe('init', () => {
     LIMIT_MS,
   )
 
+  // threat: smarthost-password-exposed
   test(
     'a smarthost that is none, and no domain where nobody can be asked, are faults of usage that write nothing',
     async () => {

@@ -177,6 +177,7 @@ describe('from a server', () => {
     }
   })
 
+  // threat: formulas-and-terminal-controls
   test('what no server of ours says reaches neither the terminal nor the post', async () => {
     const said = '{"timestamp":"2026-11-21T12:00:00.000Z","data":{}}'
     const cases = [

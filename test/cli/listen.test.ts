@@ -129,6 +129,7 @@ describe('listen', () => {
     LIMIT_MS,
   )
 
+  // threat: event-stream-abuse
   test(
     'what it cannot do is said in one line',
     async () => {

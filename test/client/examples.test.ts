@@ -40,6 +40,7 @@ for (const [file, runtimes] of [
   ['elysia.mjs', bun],
 ] as const) {
   for (const [runtime, command] of runtimes) {
+    // threat: forged-webhooks-at-receiver
     test(`${file} on ${runtime} takes what is genuine, and answers 401 to all else`, async () => {
       const { post, says } = await start(command, file)
       expect(await post(told.body)).toEqual([204, ''])

@@ -215,6 +215,7 @@ describe('answers that are none', () => {
       '400 with another error: not an answer of Postrider',
     ],
   ] as [string, Move, string][]) {
+    // threat: keys-leaked-by-client
     test(name, async () => {
       const { client } = await open(move)
       const error = await failureOf(client.messages.get('msg_1'))
@@ -240,6 +241,7 @@ describe('without throwing', () => {
   })
 })
 
+// threat: keys-leaked-by-client
 test('the key stands in no error and in nothing that is printed', async () => {
   const { client } = await open(refusal(401, 'unauthorized'))
   const error = await failureOf(client.messages.get('msg_1'))

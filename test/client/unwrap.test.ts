@@ -143,6 +143,7 @@ describe('what is not believed, and why', () => {
     test(`${name}: ${fault}`, async () => expect(await faultOf(body, headers, secret, NOW)).toBe(fault))
   }
 
+  // threat: forged-webhooks-at-receiver
   test('a signature is stale beyond 300 seconds, in both directions', async () => {
     for (const [offsetMs, fault] of [
       [300_999, null],
@@ -163,6 +164,7 @@ describe('what is not believed, and why', () => {
   })
 })
 
+// threat: forged-webhooks-at-receiver
 test('whatever comes, it is an event or a WebhookVerificationError', async () => {
   const t = NOW / 1_000
   const word = fc.oneof(

@@ -195,6 +195,7 @@ describe('whoever asks', () => {
     expect([bare.status, ((await bare.json()) as Json).name]).toEqual([401, 'missing_api_key'])
   })
 
+  // threat: compatible-api-permissions
   test('with a sending key sends and does no more', async () => {
     const { token, id } = await data(resend.apiKeys.create({ name: 'sender', permission: 'sending_access' }))
     expect(token).toMatch(/^svc_live_/)
@@ -207,6 +208,7 @@ describe('whoever asks', () => {
     expect(await refused(withKey(token).emails.send(MAIL))).toMatchObject({ what: '401 invalid_api_key' })
   })
 
+  // threat: compatible-api-permissions
   test('finds nothing of another organization', async () => {
     const store = house.store()
     const mintId = createMintId(house.clock, systemRandom)

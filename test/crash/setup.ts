@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { startZone, type ZoneRecord } from '../../src/platform/zone-server.ts'
+import { startZone, type Zone, type ZoneRecord } from '../../src/platform/zone-server.ts'
 import { freePort } from '../support/free-port.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 
@@ -15,6 +15,8 @@ export interface Crashable {
   /** Where mail for example.org goes. */
   sink: Sink
   receiver: Receiver
+  zone: Zone
+  config: string
   dataDir: string
   /** Where it answers HTTP. */
   port: number
@@ -115,6 +117,8 @@ ${sections}
     port,
     sink,
     receiver,
+    zone,
+    config,
     key,
     serve: async (around = []) => {
       const log = openSync(join(folder, 'log'), 'w')

@@ -83,11 +83,12 @@ export interface Connection {
   close(): void
 }
 
-/** Resolves behind the greeting; TLS from the first byte when told so. Rejects with ConnectionLost. */
-export async function openConnection(port: number, isTls: boolean): Promise<Connection> {
+/** Resolves after the greeting; with TLS from the first byte where `isTls`. `localAddress`: the client's own, one of 127.0.0.0/8.
+ *  Rejects with ConnectionLost. */
+export async function openConnection(port: number, isTls: boolean, localAddress?: string): Promise<Connection> {
   const socket: Socket = isTls
     ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
-    : connect({ port, host: '127.0.0.1', noDelay: true })
+    : connect({ port, host: '127.0.0.1', localAddress, noDelay: true })
   let rest = ''
   let waiting = Promise.withResolvers<string>()
   waiting.promise.catch(() => {})

@@ -161,6 +161,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
     LIMIT_MS,
   )
 
+  // threat: active-content-in-mail
   test(
     'are shown without anything of theirs running, loading or leading away',
     async () => {

@@ -114,6 +114,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     LIMIT_MS,
   )
 
+  // threat: smuggled-ids-in-links
   test(
     'asks for nothing that a link smuggles into an id',
     async () => {

@@ -39,6 +39,7 @@ const SET: [how: string, set: () => Promise<void>][] = [
   ],
 ]
 for (const [how, set] of SET) {
+  // threat: clock-changes
   test(`set ${how}, a deferred mail is neither tried early nor late nor given up`, async () => {
     await open(['451 4.3.0 one', '451 4.3.0 two', null])
     const { body } = await house.send()
@@ -57,6 +58,7 @@ for (const [how, set] of SET) {
     expect(new Set(ids).size).toBe(3)
   })
 
+  // threat: clock-changes
   test(`set ${how}, an endpoint that failed hears again after its wait`, async () => {
     await open([null])
     house.receiver.script(500, 200)
@@ -87,6 +89,7 @@ for (const [how, set] of SET) {
   })
 }
 
+// threat: clock-changes
 test('set ten years forward, nothing that is under way is begun a second time', async () => {
   await open([{ do: 'hang' }])
   const { body } = await house.send()
@@ -99,6 +102,7 @@ test('set ten years forward, nothing that is under way is begun a second time', 
   expect((await house.read(`/v1/messages/${body.id}`)).status).toBe('deferred')
 })
 
+// threat: clock-changes
 test('set back, a scheduled mail keeps its date', async () => {
   await open([null])
   const at = new Date(START + HOUR).toISOString()
@@ -110,6 +114,7 @@ test('set back, a scheduled mail keeps its date', async () => {
   expect((await house.ended(body.id)).status).toBe('delivered')
 })
 
+// threat: clock-changes
 test('the grace of a rotated key ends by the clock on the wall', async () => {
   await open([null])
   const { body: made } = await house.ask('POST', '/v1/api-keys', {
@@ -125,6 +130,7 @@ test('the grace of a rotated key ends by the clock on the wall', async () => {
   expect((await house.ask('GET', '/v1/stats', undefined, old)).status).toBe(401)
 })
 
+// threat: clock-changes
 test('set back ten years while the house was closed, a deferred mail waits no longer than a day', async () => {
   await open(['451 4.3.0 one', null])
   house.clock.leap(YEARS)

@@ -94,6 +94,7 @@ test('a full mailbox is told as a soft bounce once, however often it is full', a
   ])
 })
 
+// threat: smtp-connection-resets
 test('lost after the final dot: an unknown outcome, tried again with the same Message-ID and the same bytes', async () => {
   await open([{ do: 'drop' }, null], {}, 'DOT')
   const { body } = await house.send()

@@ -132,7 +132,7 @@ test('what suppresses is what counts for the domain that sent, whoever asks', as
   const key = await house.ask('POST', '/v1/api-keys', {
     name: 'reader of the other domain',
     domain_id: made.body.id,
-    permissions: ['read'],
+    permissions: ['admin'],
   })
   const asked = await house.ask('GET', `/v1/messages/${body.id}/explain`, undefined, {
     authorization: `Bearer ${key.body.key}`,

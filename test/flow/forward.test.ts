@@ -13,7 +13,10 @@ let house: TestHouse
 
 beforeAll(async () => {
   remote = await startRemoteMx()
-  house = await startHouse({ remote, config: { smtp: { inbound: { listen: '127.0.0.1:0' } } } })
+  house = await startHouse({
+    remote,
+    config: { smtp: { inbound: { listen: '127.0.0.1:0' } }, inbound: { confirm_forward_targets: false } },
+  })
 })
 afterAll(async () => {
   await house.close()

@@ -128,9 +128,14 @@ test('on a listener of its own it is there alone, for the same networks', async 
   expect((await fetch(`${own}/metrics`, { method: 'POST' })).status).toBe(404)
   expect((await fetch(`${own}/healthz`)).status).toBe(404)
   const port = Number(own.split(':').at(-1))
-  for (const head of ['HTTP/1.0\r\n', 'HTTP/1.1\r\nConnection: close\r\nHost: a b:99999\r\n']) {
-    expect(await talk(port, [`GET /metrics ${head}\r\n`])).toStartWith('HTTP/1.1 200 ')
-    expect(await talk(port, [`GET // ${head}\r\n`])).toStartWith('HTTP/1.1 404 ')
+  for (const [head, status] of [
+    ['HTTP/1.0\r\n', 200],
+    ['HTTP/1.1\r\nConnection: close\r\nHost: localhost:1\r\n', 200],
+    ['HTTP/1.1\r\nConnection: close\r\nHost: evil.example\r\n', 403],
+    ['HTTP/1.1\r\nConnection: close\r\nHost: a b:99999\r\n', 400],
+  ] as const) {
+    expect(await talk(port, [`GET /metrics ${head}\r\n`])).toStartWith(`HTTP/1.1 ${status} `)
+    expect(await talk(port, [`GET // ${head}\r\n`])).toStartWith(`HTTP/1.1 ${status === 400 ? 400 : 404} `)
   }
   await house.stop()
   await expect(fetch(`${own}/metrics`)).rejects.toThrow()

@@ -70,6 +70,7 @@ test('any text is read or told, however it is cut', () => {
   fc.assert(run, runs({ target: 'lists', property: 'cut-anywhere' }, 1_000, 71))
 })
 
+// threat: formulas-and-terminal-controls
 test('what we wrote comes back as it was, and begins no formula', () => {
   const local = fc.stringMatching(/^[=+\-'a-z][a-z0-9+=_'-]{0,12}$/)
   const evidence = fc.string({ unit: 'grapheme', maxLength: 60 })
@@ -78,7 +79,14 @@ test('what we wrote comes back as it was, and begins no formula', () => {
   })
   const run = fc.property(entries, (list) => {
     const lines = list.map(({ local: name, reason, evidence: said }) => ({
-      ...{ id: '', organizationId: '', domainId: null, messageId: null, createdAt: 1_700_000_000_123 },
+      ...{
+        id: '',
+        organizationId: '',
+        domainId: null,
+        messageId: null,
+        createdAt: 1_700_000_000_123,
+        mode: 'live' as const,
+      },
       ...{ email: `${name}@x.example`, reason, evidence: said },
     }))
     const written = lines.map(ownLine)

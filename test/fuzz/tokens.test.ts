@@ -68,7 +68,7 @@ describe('tokens', () => {
   })
 
   test('a link of ours means what it was made for, and no other does', () => {
-    const links = createTrackingLinks(new Uint8Array(32).fill(9))
+    const links = createTrackingLinks(new Uint8Array(32).fill(9), { host: 'links.a.example', organizationId: 'org_1' })
     const id = mintId('dlv')
     const made = [links.open(id), links.unsubscribe(id), links.click(id, 'https://a.example/?b=c&d=\u00fc')]
     const change = fc.record({ which: fc.nat(2), at: fc.nat(200), length: fc.nat(2), put: fc.string({ maxLength: 3 }) })
@@ -97,7 +97,7 @@ describe('tokens', () => {
     const run = fc.property(
       fc.oneof(edited, binary, fc.constantFrom(null, '', 'Bearer ', `bearer   ${key}`)),
       (header) => {
-        expect(() => auth.authenticate(header, 0)).toThrow('a valid API key is needed')
+        expect(() => auth.authenticate(header, 0, () => '')).toThrow('a valid API key is needed')
         expect(asked.splice(0).every((bytes) => bytes === 32)).toBe(true)
       },
     )

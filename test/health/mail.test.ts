@@ -53,7 +53,12 @@ describe('queue', () => {
 
 describe('domains', () => {
   const check = (...domains: LookedAt[]) => checkDomains(async () => domains)
-  const domain = (wrong: string[] | null, wasVerified = true, name = 'acme.example') => ({ name, wrong, wasVerified })
+  const domain = (
+    wrong: string[] | null,
+    wasVerified = true,
+    name = 'acme.example',
+    missingSince: number | null = null,
+  ) => ({ name, wrong, wasVerified, missingSince })
 
   test('one that lost a record fails, one that never had it is waited for, silence is neither', async () => {
     expect(await check()).toMatchObject({ status: 'skip' })
@@ -64,6 +69,19 @@ describe('domains', () => {
     })
     expect(await check(domain(['x'], false))).toMatchObject({ status: 'warn' })
     expect(await check(domain(null), domain([]))).toMatchObject({ status: 'skip' })
+  })
+
+  test('a domain without its proof fails the check, with the day since when', async () => {
+    const since = Date.UTC(2026, 10, 20, 8)
+    const found = await check(
+      domain(['x'], true, 'a.example', since),
+      domain([]),
+      domain([], false, 'b.example', since),
+    )
+    expect(found).toMatchObject({
+      status: 'fail',
+      message: 'DNS has no proof of ownership: a.example (since 2026-11-20), b.example (failed, since 2026-11-20)',
+    })
   })
 
   test('of many only the first are named', async () => {

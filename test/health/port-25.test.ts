@@ -80,6 +80,7 @@ describe('outbound port 25', () => {
     expect(await world.check('hostname', { installation, world: { greet } })).toMatchObject({ status: 'pass' })
   })
 
+  // threat: internal-addresses-by-dns-checks
   test('addresses that may not be connected to are not called', async () => {
     let called = 0
     const greet = async () => {

@@ -59,6 +59,7 @@ export async function startWorld(more: ZoneRecord[] = []): Promise<TestWorld> {
     proc: '/nowhere',
     sys: '/nowhere',
     units: [],
+    readerSeparation: async () => ({ kind: 'confined', landlock: 7, why: null, broken: [] }),
     looksOutside: true,
   }
   return {

@@ -19,6 +19,8 @@ test('the smarthost takes our login, refuses it, or is not there', async () => {
   const refused = await check({ problem: 'login was refused: 535 5.7.8 no' })
   expect(refused).toMatchObject({ status: 'fail' })
   expect(refused.advice).toContain('percent-encoded')
+  const unproven = await check({ problem: 'the password was not sent: [10.0.0.1]:587 did not prove its name' })
+  expect(unproven.advice).toContain('delivery.smarthost_certificates')
   const silent = await check({ isReached: false, problem: 'no connection to 192.0.2.1:587 in time' })
   expect(silent.advice).toContain('2525')
   expect(await world.check('smarthost')).toMatchObject({ status: 'skip' })

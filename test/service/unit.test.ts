@@ -66,10 +66,28 @@ describeWith(
       'walks the whole way of a mail as nobody, with no right but that to low ports',
       async () => {
         // The filter holds: what it leaves out is refused.
-        expect((await run(confined('/usr/bin/nice', '-n', '-1', 'true'), { input })).output).toContain('not permitted')
+        expect((await run(confined('/usr/bin/ionice', '-c', '3', 'true'), { input })).output).toContain('not permitted')
         const walked = await run(confined(program, 'try', '--once'), { input })
         expect(walked.output).toContain('All of it in')
         expect(walked.exitCode).toBe(0)
+      },
+      LIMIT_MS,
+    )
+
+    test(
+      'reads inbound mail in a confined process, as far as the kernel lets it',
+      async () => {
+        const asked = (...command: string[]) =>
+          run([...command, 'doctor', '--config', '/none', '--hostname', 'mail.x.test', '--json'], { input })
+        const found = async (output: string) => {
+          const { checks } = JSON.parse(output.slice(output.indexOf('{'))) as {
+            checks: { name: string; message: string }[]
+          }
+          return checks.find(({ name }) => name === 'inbound_reading')?.message
+        }
+        const outside = await found((await asked(program)).output)
+        expect(await found((await asked(...confined(program))).output)).toBe(outside)
+        expect(outside).toContain('process')
       },
       LIMIT_MS,
     )

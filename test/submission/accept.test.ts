@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parseMailbox } from '../../src/mail/address.ts'
 import type { Mode } from '../../src/model/message.ts'
+import { UNLIMITED_PLAN } from '../../src/model/organization.ts'
+import { Refusal } from '../../src/model/refusal.ts'
 import { simulate } from '../../src/outbound/sandbox.ts'
+import { parsingHere } from '../../src/parsing/parsing.ts'
 import { type Store, StoreUnavailable } from '../../src/storage/store.ts'
-import { createSubmission, type SubmissionDeps } from '../../src/submission/accept.ts'
+import { createSubmission, type Fate, type SubmissionDeps } from '../../src/submission/accept.ts'
 import type { SubmissionRequest } from '../../src/submission/request.ts'
 import { openMessageHouse } from '../api/messages-house.ts'
 
@@ -47,11 +50,12 @@ function author(mode: Mode = 'live') {
 function submissionWith(change: Partial<SubmissionDeps>) {
   const told: string[] = []
   const submission = createSubmission({
+    ...parsingHere(),
     store: house.store,
     clock: house.clock,
     mintId: house.mintId,
     settings: { requireVerifiedDomain: true, messageBytes: 1_000_000 },
-    planOf: () => ({ requestsPerMinute: -1, messagesPerMonth: -1, domains: -1, retentionDays: 1 }),
+    planOf: () => ({ ...UNLIMITED_PLAN, requestsPerMinute: -1, messagesPerMonth: -1, domains: -1, retentionDays: 1 }),
     compose: async () => new Uint8Array(),
     simulate,
     stoppedBy: () => null,
@@ -138,7 +142,7 @@ describe('when something breaks', () => {
 test('a month that others use up while a batch is being accepted ends in refusals, not in a loop', async () => {
   const rounds: number[] = []
   const { submission } = submissionWith({
-    planOf: () => ({ requestsPerMinute: -1, messagesPerMonth: 10, domains: -1, retentionDays: 1 }),
+    planOf: () => ({ ...UNLIMITED_PLAN, requestsPerMinute: -1, messagesPerMonth: 10, domains: -1, retentionDays: 1 }),
     store: withAccept(async (accepted) => {
       rounds.push(accepted.length)
       return accepted.length === 0 ? { kind: 'accepted' } : { kind: 'volume_exceeded', used: 7 }
@@ -147,6 +151,110 @@ test('a month that others use up while a batch is being accepted ends in refusal
   const fates = await submission.submitBatch(author(), Array(5).fill(REQUEST))
   expect(rounds).toEqual([5, 3, 2, 1, 0])
   expect(fates.map((fate) => 'reason' in fate && fate.reason)).toEqual(Array(5).fill('quota_exceeded'))
+})
+
+describe('a large batch is written in slices', () => {
+  const many = addresses(...Array.from({ length: 50 }, (_, i) => `r${i}@remote.example`))
+  const LARGE = { ...REQUEST, to: many }
+  /** As once.ts keeps them. */
+  const keptParts = () => {
+    const bodies = new Map<number, Uint8Array>()
+    const record = (part: number, body: Uint8Array) => {
+      bodies.set(part, body)
+      return undefined as never
+    }
+    return { bodies, parts: { known: async (part: number) => bodies.get(part) ?? null, record } }
+  }
+  const idOf = (fate: Fate) => (fate instanceof Refusal ? fate.reason : fate.message.id)
+
+  // threat: batch-holds-main-thread
+  test.each(['live', 'test'] as const)(
+    'a batch of 500 to 50 recipients each does not hold the thread: %s',
+    async (mode) => {
+      const sizes: number[] = []
+      const { submission, told } = submissionWith({
+        store: withAccept(async (accepted) => {
+          sizes.push(accepted.reduce((sum, { deliveries, events }) => sum + deliveries.length + events.length, 0))
+          return { kind: 'accepted' }
+        }),
+      })
+      const fates = await submission.submitBatch(author(mode), Array(500).fill(LARGE), undefined, null)
+      expect(new Set(fates.map(idOf)).size).toBe(500)
+      expect(Math.max(...sizes)).toBeLessThan(1_200)
+      expect(told.filter((each) => each === (mode === 'live' ? 'outbound' : 'webhooks')).length).toBe(1)
+    },
+  )
+
+  test('one transaction for whoever needs all or nothing', async () => {
+    let accepts = 0
+    const { submission } = submissionWith({
+      store: withAccept(async () => {
+        accepts++
+        return { kind: 'accepted' }
+      }),
+    })
+    await submission.submitBatch(author(), Array(50).fill(LARGE))
+    expect(accepts).toBe(1)
+  })
+
+  // threat: batch-cut-off
+  test('cut off between two slices and repeated with its key: nothing is sent twice, nothing is missing', async () => {
+    const { bodies, parts } = keptParts()
+    const requests = [...Array(50).fill(LARGE), new Refusal('validation_error', 'bad')]
+    let slices = 0
+    const dying = submissionWith({
+      store: withAccept((...given) => {
+        if (++slices > 2) throw new Error('killed')
+        return house.store.messages.accept(...given)
+      }),
+    })
+    const first = dying.submission.submitBatch(author(), requests, undefined, parts)
+    await expect(first).rejects.toThrow('killed')
+    const before = new Set(
+      [...bodies]
+        .filter(([part]) => part < 2)
+        .flatMap(([, body]) => JSON.parse(new TextDecoder().decode(body)))
+        .map(({ accepted }) => accepted.message.id),
+    )
+    for (const part of [...bodies.keys()]) if (part >= 2) bodies.delete(part) // its transaction was not written
+    let accepted = 0
+    const { submission } = submissionWith({
+      store: withAccept((...given) => {
+        accepted += given[0].length
+        return house.store.messages.accept(...given)
+      }),
+    })
+    let remembered: Fate[] = []
+    const remember = (fates: Fate[]) => {
+      remembered = fates
+      return undefined
+    }
+    const fates = await submission.submitBatch(author(), requests, remember, parts)
+    expect([accepted, new Set(fates.map(idOf)).size, fates.length]).toEqual([50 - before.size, 51, 51])
+    expect(fates.slice(0, before.size).map(idOf)).toEqual([...before])
+    expect(idOf(fates.at(-1)!)).toBe('validation_error')
+    expect(remembered.map(idOf)).toEqual(fates.map(idOf))
+  })
+
+  test('a disk that refuses the third slice: what is written is answered so, the rest is unavailable', async () => {
+    let slices = 0
+    const { submission, told } = submissionWith({
+      store: withAccept(async () => {
+        if (++slices > 2) throw new StoreUnavailable('disk full')
+        return { kind: 'accepted' }
+      }),
+    })
+    let remembered = false
+    const remember = () => {
+      remembered = true
+      return undefined
+    }
+    const fates = await submission.submitBatch(author(), Array(60).fill(LARGE), remember, null)
+    const refused = fates.filter((fate) => fate instanceof Refusal)
+    expect(refused.every(({ reason }) => reason === 'unavailable')).toBe(true)
+    expect([fates.length, refused.length, remembered]).toEqual([60, 24, false])
+    expect(told.filter((each) => each.startsWith('accepted')).length).toBe(36)
+  })
 })
 
 function withAccept(accept: Store['messages']['accept']) {

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { ClearDoor } from '../../src/api/in-clear.ts'
 import type { Operation } from '../../src/api/operation.ts'
+import type { SiteOptions } from '../../src/api/own-site.ts'
 import type { Page } from '../../src/api/route-table.ts'
 import { apiKeyOperations } from '../../src/api/routes/api-keys.ts'
 import { auditLogOperations } from '../../src/api/routes/audit-log.ts'
 import { billingOperations } from '../../src/api/routes/billing.ts'
+import { blockedLinkOperations } from '../../src/api/routes/blocked-links.ts'
 import { configurationOperations } from '../../src/api/routes/configuration.ts'
 import { domainOperations } from '../../src/api/routes/domains.ts'
 import { eventOperations } from '../../src/api/routes/events.ts'
@@ -24,9 +26,10 @@ import { createHealthWatch, type HealthWatch } from '../../src/health/watch.ts'
 import { createFeed } from '../../src/live/feed.ts'
 import type { ApiKey, Permission } from '../../src/model/api-key.ts'
 import type { Domain } from '../../src/model/domain.ts'
-import type { Organization, Plan } from '../../src/model/organization.ts'
+import { type Organization, type Plan, UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import { sessionEnd } from '../../src/model/session.ts'
-import { checkWebhookUrl } from '../../src/platform/fetch-public.ts'
+import { checkWebhookUrl } from '../../src/net/https/requests.ts'
+import { parsingHere } from '../../src/parsing/parsing.ts'
 import { createMintId, type MintId } from '../../src/platform/ids.ts'
 import { isPublicUnicast } from '../../src/platform/ip.ts'
 import { type Log, silentLog } from '../../src/platform/log.ts'
@@ -74,7 +77,7 @@ export interface TestApi {
   /** Asks without a socket. The key is `own`'s with `manage` unless said; null = none. Throws on an answer that its
    *  operation does not promise. */
   ask(method: string, path: string, options?: AskOptions): Promise<Answered>
-  addKey(tenant: Tenant, change?: Partial<ApiKey>): Promise<HeldKey>
+  addKey(tenant: Pick<Tenant, 'organization' | 'domain'>, change?: Partial<ApiKey>): Promise<HeldKey>
   /** A new session of the operator's → its cookie as a header. */
   signIn(): Promise<{ cookie: string }>
   close(): Promise<void>
@@ -96,10 +99,13 @@ export interface Answered {
 }
 
 export const TEST_PLANS: Record<string, Plan> = {
-  enterprise: { requestsPerMinute: -1, messagesPerMonth: -1, domains: -1, retentionDays: 90 },
-  free: { requestsPerMinute: 60, messagesPerMonth: 1000, domains: 1, retentionDays: 7 },
-  internal: { requestsPerMinute: -1, messagesPerMonth: -1, domains: -1, retentionDays: -1 },
+  enterprise: { ...UNLIMITED_PLAN, retentionDays: 90 },
+  free: { ...UNLIMITED_PLAN, requestsPerMinute: 60, messagesPerMonth: 1000, domains: 1, retentionDays: 7 },
+  internal: UNLIMITED_PLAN,
 }
+
+/** No target needs a confirmation: test/flow/forward-targets.test.ts is about those. */
+const CONFIRMED = { statusOf: () => 'confirmed' as const, ask: async () => [] }
 
 const SETTINGS = [{ key: 'hostname', value: '"mail.example.com"', source: 'config.toml:1', isGiven: true }]
 
@@ -113,14 +119,18 @@ export async function createTestApi(
     log?: Log
     isReady?: () => string | null
     health?: HealthWatch
-    isSecure?: () => boolean
+    site?: SiteOptions
     hasSessions?: boolean
     clearDoor?: ClearDoor
     watchDescriptors?: Parameters<typeof createApi>[0]['watchDescriptors']
     hstsSeconds?: number
     memory?: Memory
     wrapStore?: (store: Store) => Store
+    /** False, as for a try-out: a claim counts as proved. */
+    requireVerified?: boolean
     plan?: string
+    /** Of all organizations in the store. */
+    limits?: Plan
     streams?: { maxPerKey?: number; maxPerOrganization?: number; max?: number }
   } = {},
 ): Promise<TestApi> {
@@ -130,6 +140,7 @@ export async function createTestApi(
   const store = await openStore({
     dataDir: ':memory:',
     now: START,
+    ...(options.limits && { plans: () => options.limits! }),
     told: {
       committed: () => {},
       suppressed: () => {},
@@ -140,11 +151,13 @@ export async function createTestApi(
   const feed = createFeed({ events: seen.events, clock: clock.steady, lookMs: 1_000 })
   const streams = createStreams({ clock: clock.steady, ...options.streams })
   const plans = (name: string) => TEST_PLANS[name]
+  const { requireVerified = false } = options
   let wakes = 0
   const wake = () => {
     wakes++
   }
   const checkUrl = (url: string) => checkWebhookUrl(url, isPublicUnicast)
+  const parsing = parsingHere()
   const operations = options.operations?.({ store: seen, clock, mintId }) ?? [
     ...apiKeyOperations({ store: seen, random, mintId }),
     ...domainOperations({
@@ -154,6 +167,8 @@ export async function createTestApi(
       plans,
       resolver: options.resolver ?? silentResolver,
       hostname: 'mail.postrider.test',
+      serverNames: ['mail.postrider.test'],
+      requireVerified,
     }),
     ...eventOperations({ store: seen, feed, streams }),
     ...auditLogOperations({ store: seen }),
@@ -162,10 +177,19 @@ export async function createTestApi(
     }),
     ...billingOperations({ store: seen, plans, selfService: ['free', 'enterprise'] }),
     ...suppressionOperations({ store: seen, mintId }),
-    ...suppressionListOperations({ store: seen, random }),
-    ...templateOperations({ store: seen, mintId }),
+    ...suppressionListOperations({ ...parsing, store: seen, random }),
+    ...templateOperations({ ...parsing, store: seen, mintId }),
     ...webhookOperations({ store: seen, random, mintId, checkUrl, wakeWebhooks: wake }),
-    ...inboundOperations({ store: seen, random, mintId, checkUrl, wakeInbound: wake }),
+    ...inboundOperations({
+      store: seen,
+      random,
+      mintId,
+      checkUrl,
+      wakeInbound: wake,
+      requireVerified,
+      forwarding: CONFIRMED,
+    }),
+    ...blockedLinkOperations({ store: seen, mintId }),
     ...organizationOperations({ store: seen, mintId, plans: Object.keys(TEST_PLANS) }),
     ...configurationOperations({ plans: TEST_PLANS, settings: () => SETTINGS }),
     ...sessionOperations({ store: seen }),
@@ -181,7 +205,7 @@ export async function createTestApi(
     limits: { bodyBytes: options.bodyBytes ?? 65_536 },
     clientAddress: (peer, forwardedFor) => forwardedFor ?? peer ?? '',
     log: options.log ?? silentLog,
-    isSecure: options.isSecure,
+    site: options.site,
     hasSessions: options.hasSessions,
     clearDoor: options.clearDoor,
     hstsSeconds: options.hstsSeconds,

@@ -38,8 +38,8 @@ export interface TestHouse {
   /** Admin keys of the domain. */
   keys: Record<Mode, string>
   organizationId: string
-  /** Delivery threads that run now. */
-  threads(): Worker[]
+  /** Threads that run now whose code is in this file: of delivery, unless told. */
+  threads(file?: string): Worker[]
   /** Over the socket, as a client does. Throws on an answer that the document does not have. */
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>
   send(change?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answered>
@@ -81,8 +81,15 @@ export interface Remote {
 
 /** Opens it with one organization, one verified domain and a webhook for every event. `*.remote.example` has its mail
  *  at `remote`; further names are for the test to set in `zone`. */
-export async function startHouse(options: { remote: Remote; config?: ConfigValues; log?: Log }): Promise<TestHouse> {
-  const { remote, log = silentLog } = options
+export async function startHouse(options: {
+  remote: Remote
+  config?: ConfigValues
+  log?: Log
+  /** A file that each thread loads before its own code. */
+  preload?: string
+  computeMs?: number
+}): Promise<TestHouse> {
+  const { remote, log = silentLog, computeMs } = options
   const clock = createFakeClock(START)
   const folder = mkdtempSync(join(tmpdir(), 'postrider-house-'))
   const [zone, receiver, dkim] = await Promise.all([startZone(WORLD), startReceiver(), sharedDkimKeys()])
@@ -99,8 +106,8 @@ export async function startHouse(options: { remote: Remote; config?: ConfigValue
     ...rest,
   })
 
-  const threads = watchThreads()
-  let house = await openHouse(config, { log, clock, random })
+  const threads = watchThreads(options.preload)
+  let house = await openHouse(config, { log, clock, random, computeMs })
   let isOpen = true
   const made = await furnish(house.store, zone, dkim)
   const keys = made.keys
@@ -275,18 +282,19 @@ async function furnish(store: Store, zone: Zone, dkim: DkimKeyRecord[]) {
 }
 
 /** Every thread that is started from now on. The house makes them itself, so this looks over its shoulder. */
-function watchThreads() {
+function watchThreads(preload?: string) {
   const RealWorker = globalThis.Worker
-  const running = new Set<Worker>()
+  const running = new Map<Worker, string>()
   globalThis.Worker = class extends RealWorker {
-    constructor(...given: ConstructorParameters<typeof RealWorker>) {
-      super(...given)
-      running.add(this)
+    constructor(url: string | URL, options?: WorkerOptions) {
+      super(url, preload === undefined ? options : { ...options, preload: [preload] })
+      running.set(this, String(url))
       this.addEventListener('close', () => running.delete(this))
     }
   }
   return {
-    running: () => [...running],
+    running: (file = 'outbound/worker.ts') =>
+      [...running].filter(([, url]) => url.endsWith(file)).map(([worker]) => worker),
     leaks: () => unless('delivery threads', () => running.size === 0),
     forget: () => {
       globalThis.Worker = RealWorker

@@ -44,6 +44,7 @@ export function inboundMessage(
     verdicts: { spf: 'pass', dkim: 'pass', dmarc: 'pass', arc: 'none' },
     parseError: null,
     forwardedAs: null,
+    notForwarded: [],
     ...part,
   }
 }

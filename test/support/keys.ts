@@ -21,6 +21,7 @@ export async function addKey(
     expiresAt: null,
     revokedAt: null,
     rotatedTo: null,
+    allowedNetworks: null,
     ...key,
   }
   await store.apiKeys.create(record, hashKeyValue(value))

@@ -3,16 +3,18 @@ import { spawnSync } from 'node:child_process'
 import type { Zone } from '../../src/platform/zone-server.ts'
 
 /** Mail programs of others that tests talk to, so that not only we believe in our protocol. `.ci/run` installs them:
- *  swaks, a client in Perl, and dkimpy, DKIM in Python. */
+ *  swaks, a client in Perl, and two verifiers of DKIM: dkimpy in Python and Mail::DKIM in Perl. */
 
 /** Debian's own, for which its packages are; another may come first in PATH. */
 const PYTHON = '/usr/bin/python3'
+const PERL = '/usr/bin/perl'
 
 /** `describe` for tests that need them: skipped where one is missing, and an error with REAL_PEERS=required. */
 export function describeWithPeers(what: string, tests: () => void): void {
   const missing = [
     ...(Bun.which('swaks') === null ? ['swaks'] : []),
     ...(spawnSync(PYTHON, ['-c', 'import dkim, nacl']).status === 0 ? [] : ['dkimpy']),
+    ...(spawnSync(PERL, ['-MMail::DKIM::Verifier', '-e', '1']).status === 0 ? [] : ['Mail::DKIM']),
   ]
   if (missing.length > 0 && process.env.REAL_PEERS === 'required') throw new Error(`missing: ${missing.join(', ')}`)
   describe.skipIf(missing.length > 0)(what, tests)
@@ -46,28 +48,65 @@ export async function dkimpySigned(
 /** A mail as it was received → `algorithm domain pass|fail` of each signature, sorted, by dkimpy, which asks the zone
  *  for the keys itself. */
 export async function dkimpyResults(raw: Uint8Array, zone: Zone): Promise<string[]> {
-  const [host, port] = zone.address.split(':') as [string, string]
-  const { exitCode, output } = await run([PYTHON, '-c', VERIFY, host, port], raw)
-  if (exitCode !== 0) throw new Error(output.toString())
-  return output.toString().trim().split('\n').sort()
+  return (await resultsOf([PYTHON, '-c', DKIMPY_VERIFY], [raw], zone))[0]!
 }
 
-const VERIFY = `
-import dkim, dns.resolver, sys
+/** Several mails → for each what dkimpyResults gives, by one process. */
+export function dkimpyResultsOfAll(mails: readonly Uint8Array[], zone: Zone): Promise<string[][]> {
+  return resultsOf([PYTHON, '-c', DKIMPY_VERIFY], mails, zone)
+}
+
+/** The same by Mail::DKIM, which skips what is signed with Ed25519: its results are of RSA only. */
+export function mailDkimResultsOfAll(mails: readonly Uint8Array[], zone: Zone): Promise<string[][]> {
+  return resultsOf([PERL, '-e', MAIL_DKIM_VERIFY], mails, zone)
+}
+
+async function resultsOf(command: string[], mails: readonly Uint8Array[], zone: Zone): Promise<string[][]> {
+  const lines = mails.map((raw) => `${Buffer.from(raw).toString('base64')}\n`).join('')
+  const { exitCode, output } = await run([...command, ...zone.address.split(':')], lines)
+  if (exitCode !== 0) throw new Error(output.toString())
+  const results = output.toString().trim().split('\n')
+  return results.map((line) => line.split(',').filter(Boolean).sort())
+}
+
+/** A line of base64 is a mail; a line of output is its results, with a comma behind each. */
+const DKIMPY_VERIFY = `
+import base64, dkim, dns.resolver, sys
 asked = dns.resolver.Resolver(configure=False)
 asked.nameservers, asked.port = [sys.argv[1]], int(sys.argv[2])
+known = {}
 def txt(name, timeout=5):
-    return b''.join(asked.resolve(name.decode(), 'TXT')[0].strings)
-raw = sys.stdin.buffer.read()
-count = sum(name.lower() == b'dkim-signature' for name, _ in dkim.rfc822_parse(raw)[0])
-for index in range(count):
-    mail = dkim.DKIM(raw)
-    try:
-        passed = mail.verify(idx=index, dnsfunc=txt)
-    except dkim.DKIMException:
-        passed = False
-    fields = mail.signature_fields
-    print(fields[b'a'].decode(), fields[b'd'].decode(), 'pass' if passed else 'fail')
+    if name not in known:
+        known[name] = b''.join(asked.resolve(name.decode(), 'TXT')[0].strings)
+    return known[name]
+for line in sys.stdin.buffer:
+    raw = base64.b64decode(line)
+    count = sum(name.lower() == b'dkim-signature' for name, _ in dkim.rfc822_parse(raw)[0])
+    for index in range(count):
+        mail = dkim.DKIM(raw)
+        try:
+            passed = mail.verify(idx=index, dnsfunc=txt)
+        except dkim.DKIMException:
+            passed = False
+        fields = mail.signature_fields
+        print(fields[b'a'].decode(), fields[b'd'].decode(), 'pass' if passed else 'fail', end=',')
+    print()
+`
+
+const MAIL_DKIM_VERIFY = `
+use strict; use MIME::Base64; use Net::DNS; use Mail::DKIM::Verifier; use Mail::DKIM::DNS;
+my ($host, $port) = @ARGV;
+Mail::DKIM::DNS::resolver(Net::DNS::Resolver->new(nameservers => [$host], port => $port, recurse => 1));
+while (my $line = <STDIN>) {
+  my $verifier = Mail::DKIM::Verifier->new();
+  $verifier->PRINT(decode_base64($line));
+  $verifier->CLOSE;
+  for my $signature ($verifier->signatures) {
+    next if $signature->algorithm ne 'rsa-sha256';
+    print $signature->algorithm, ' ', $signature->domain, ' ', $signature->result eq 'pass' ? 'pass' : 'fail', ',';
+  }
+  print "\n";
+}
 `
 
 /** Lines for a zone → its records as dnspython reads them, `name type data` each, the strings of a text joined. */

@@ -22,6 +22,8 @@ export interface Receiver {
   url: string
   /** The certificate to trust, PEM. */
   ca: string
+  /** Its private key, PEM: for other endpoints under the same certificate. */
+  key: string
   requests: ReceivedRequest[]
   /** From now on: these answers in order, the last one again and again. */
   script(...answers: ScriptedAnswer[]): void
@@ -70,6 +72,7 @@ export async function startReceiver(...answers: ScriptedAnswer[]): Promise<Recei
   return {
     url: `https://127.0.0.1:${server.port}/hook`,
     ca: certificatePem,
+    key: keyPem,
     requests,
     script: setScript,
     release: answerHanging,

@@ -16,6 +16,7 @@ afterEach(async () => {
   await remote.stop()
 })
 
+// threat: erased-data-read-back
 test('what retention removed is in no file any more, while the server runs', async () => {
   remote = await startRawMx({})
   house = await startHouse({ remote, config: { plans: { enterprise: { retention_days: 3 } } } })

@@ -44,6 +44,7 @@ const asStranger = async (method: string, path: string, body?: unknown) => {
   return ask(world.keys.poor, method, path, body)
 }
 
+// threat: foreign-resources
 test('no parameter of a query shows anything of another organization', async () => {
   const document: Json = await (await fetch(`${world.origin}/openapi.json`)).json()
   const asked: string[] = []
@@ -80,6 +81,7 @@ const BODIES: [path: string, body: (theirs: Record<string, string>) => object][]
   ],
 ]
 
+// threat: foreign-resources
 test.each(BODIES)('%s with what belongs to another organization is 403', async (path, body) => {
   const { status, text } = await asStranger('POST', path, body(ids))
   expect([status, text.includes('elsewhere')]).toEqual([403, false])

@@ -24,6 +24,7 @@ async function sendAtOnce(): Promise<{ http: number; smtp: number }> {
   return { smtp: await taken(smtp), http: await taken(http) }
 }
 
+// threat: plan-limits-bypassed
 test('the messages of a month are the same by HTTP and by SMTP, however parallel', async () => {
   relay = await openRelay({ plan: { messagesPerMonth: 22, requestsPerMinute: -1 } })
   const { http, smtp } = await sendAtOnce()
@@ -31,6 +32,7 @@ test('the messages of a month are the same by HTTP and by SMTP, however parallel
   expect((await relay.send(MAIL)).status).toBe(422)
 })
 
+// threat: plan-limits-bypassed
 test('the requests of a minute are the same by HTTP and by SMTP, however parallel', async () => {
   relay = await openRelay({ plan: { messagesPerMonth: -1, requestsPerMinute: 22 } })
   const { http, smtp } = await sendAtOnce()

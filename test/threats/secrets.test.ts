@@ -16,6 +16,7 @@ afterEach(async () => {
   await remote.stop()
 })
 
+// threat: secrets-exposed
 test('no secret stands in a log, a later answer, an error or a file, whatever the house has done', async () => {
   remote = await startRawMx({})
   const lines: string[] = []
@@ -40,7 +41,7 @@ test('no secret stands in a log, a later answer, an error or a file, whatever th
   await house.store().sessions.addLink({ tokenHash: hashToken(link), createdAt: house.clock.now(), expiresAt: soon })
   const operator = { 'x-operator': '1', authorization: '' }
   const opened = await house.ask('POST', '/session', { token: link }, operator)
-  const session = cookieToken(opened.headers.get('set-cookie'))!
+  const session = cookieToken(opened.headers.get('set-cookie'), true)!
   const password = 'canary of a password, long'
   const cookie = { ...operator, cookie: `${SESSION_COOKIE}=${session}` }
   expect((await house.ask('POST', '/session/password', { password }, cookie)).status).toBe(200)
@@ -93,6 +94,7 @@ test('no secret stands in a log, a later answer, an error or a file, whatever th
   expect(foundInFiles(house.dataDir, [key.prefix]).length).toBeGreaterThan(0) // it is looked for where keys are
 })
 
+// threat: revoked-keys
 test('a key that was deleted opens nothing any more, at once and by every door', async () => {
   remote = await startRawMx({})
   house = await startHouse({ remote })

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createGet } from '../../src/net/https/requests.ts'
 import { type Certificate, selfSignedCertificate } from '../../src/platform/certificate.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { createGet } from '../../src/platform/fetch-public.ts'
 import { createAddressGuard } from '../../src/platform/ip.ts'
 import { systemRandom } from '../../src/platform/random.ts'
 import { createResolver } from '../../src/platform/resolver.ts'
 import { startZone, type Zone } from '../../src/platform/zone-server.ts'
 import { createFetchPolicy } from '../../src/tls/fetch-policy.ts'
+import { startHostilePeer } from '../support/hostile-peer.ts'
 
 let certificate: Certificate
 let zone: Zone
@@ -33,12 +34,12 @@ afterAll(async () => {
   await zone.stop()
 })
 
-function fetchWith(options: { networks?: string[]; ca?: string } = {}) {
+function fetchWith(options: { networks?: string[]; ca?: string; port?: number } = {}) {
   const resolver = createResolver({ servers: [zone.address], clock: systemClock, random: systemRandom })
   const mayConnect = createAddressGuard(options.networks ?? ['127.0.0.0/8'])
   const ca = 'ca' in options ? options.ca : certificate.certificatePem
   const get = createGet({ resolver, mayConnect, ca, userAgent: 'Postrider/test' })
-  return createFetchPolicy({ get, clock: systemClock, port: server.port! })
+  return createFetchPolicy({ get, clock: systemClock, port: options.port ?? server.port! })
 }
 
 const FILE = 'version: STSv1\r\nmode: enforce\r\nmx: mx.remote.test\r\nmax_age: 86400\r\n'
@@ -82,4 +83,19 @@ test('a policy host in a private network is not connected to', async () => {
     detail: expect.stringContaining('not a public address'),
   })
   expect(asked.length).toBe(before)
+})
+
+// threat: endless-interim-answers
+test('a policy host that sends endless interim answers, headers or chunks is left at once', async () => {
+  const pair = { key: certificate.keyPem, cert: certificate.certificatePem }
+  for (const [misbehaviour, detail] of [
+    ['endless 100 Continue', 'too many interim answers'],
+    ['endless 103 Early Hints', 'too many interim answers'],
+    ['endless headers', 'answer has too many headers'],
+    ['endless chunks of one byte', 'answer has too many chunks'],
+  ] as const) {
+    const peer = await startHostilePeer(pair, misbehaviour)
+    expect(await fetchWith({ port: peer.port })('remote.test')).toEqual({ failure: 'sts-policy-fetch-error', detail })
+    peer.close()
+  }
 })

@@ -111,6 +111,7 @@ describe('a click', () => {
 })
 
 describe('unsubscribing', () => {
+  // threat: tracking-link-abuse
   test('takes a button: a GET, however often, shows a page and does nothing', async () => {
     for (const userAgent of [BROWSER, 'curl/8', '']) {
       const answer = await room.ask('GET', paths(room).stop, { headers: { 'user-agent': userAgent } })
@@ -239,6 +240,7 @@ test('of test mail nothing is told, counted or suppressed', async () => {
   await rehearsal.close()
 })
 
+// threat: tracking-link-abuse
 test('a link that was not made here leads nowhere and says nothing', async () => {
   const { open, click, stop } = paths(room)
   const evil = Buffer.from('https://evil.example/').toString('base64url')

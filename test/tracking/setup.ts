@@ -4,6 +4,7 @@ import { createClientAddress } from '../../src/platform/client-address.ts'
 import { createMintId } from '../../src/platform/ids.ts'
 import { createNetworks } from '../../src/platform/ip.ts'
 import { createLog } from '../../src/platform/log.ts'
+import { createRequestHost } from '../../src/platform/request-host.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { trackingPages } from '../../src/tracking/pages.ts'
@@ -14,6 +15,10 @@ import { createFakeClock } from '../support/fake-clock.ts'
 /** When everybody reads their mail. */
 export const LATER = START + 3_600_000
 export const BROWSER = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/142.0.0.0 Safari/537.36'
+
+/** The address of the server, which these links begin with. */
+const HOST = 'mail.server.example'
+const PUBLIC_URL = `https://${HOST}`
 
 /** The room over a real store in memory, with a message to Bob; `wrap` stands between the two. */
 export async function openTracking(
@@ -29,15 +34,19 @@ export async function openTracking(
   )
   const secret = new Uint8Array(32).fill(9)
   const clock = createFakeClock(LATER)
+  const isTrusted = createNetworks(['127.0.0.1/32'])
   const seen = { wakes: 0, logged: [] as string[] }
   const pages = trackingPages({
-    store: { deliveries: wrap(store.deliveries) },
+    store: { ...store, deliveries: wrap(store.deliveries) },
     secret,
+    publicUrl: () => PUBLIC_URL,
+    serverNames: [new URL(PUBLIC_URL).hostname],
+    hostOf: createRequestHost(isTrusted),
     clock,
     mintId: createMintId(clock, createTestRandom()),
     log: createLog({ clock, level: 'info', format: 'json', write: (line) => void seen.logged.push(line) }),
     wakeWebhooks: () => void seen.wakes++,
-    clientAddress: createClientAddress(createNetworks(['127.0.0.1/32'])),
+    clientAddress: createClientAddress(isTrusted),
   })
   /** As a browser at 198.51.100.7 behind our proxy; `headers` in place of its own. */
   const ask = (
@@ -46,15 +55,16 @@ export async function openTracking(
     init: { headers?: Record<string, string>; body?: string | FormData } = {},
   ) => {
     const page = pages.find((each) => each.method === (method === 'HEAD' ? 'GET' : method))!
-    const headers = { 'user-agent': BROWSER, 'x-forwarded-for': '198.51.100.7', ...init.headers }
-    const request = new Request(`https://t.a.example${path}`, { method, headers, body: init.body ?? null })
+    const headers = { host: HOST, 'user-agent': BROWSER, 'x-forwarded-for': '198.51.100.7', ...init.headers }
+    const request = new Request(`https://${HOST}${path}`, { method, headers, body: init.body ?? null })
     return page.handle(request, {}, () => '127.0.0.1')
   }
   return {
     store,
     message,
     deliveryId: deliveries[0]!.id,
-    links: createTrackingLinks(secret),
+    secret,
+    links: createTrackingLinks(secret, { host: HOST, organizationId: '' }),
     seen,
     ask,
     delivery: async () => (await store.deliveries.get(deliveries[0]!.id))!.delivery,

@@ -342,3 +342,22 @@ test('no secret, address, subject or text reaches the log', async () => {
     expect(text).not.toContain(hidden)
   }
 })
+
+// threat: webhook-slots-of-one-tenant
+test("the routes of one organization all hang, and another organization's mail is posted at once", async () => {
+  const hanging = await bench.receiver('hang')
+  const other = await bench.organization()
+  const healthy = await bench.receiver()
+  const healthyRoute = await bench.route(healthy.url, false, other)
+  for (let i = 0; i < 30; i++) {
+    const route = await bench.route(hanging.url)
+    await bench.mail(route)
+    await bench.mail(route)
+  }
+  const loop = bench.loop({ settings: { maxInFlight: 30 } })
+  await hanging.received(10)
+  for (let i = 0; i < 10; i++) await bench.mail(healthyRoute)
+  await healthy.received(10)
+  await until(() => loop.inFlight() === 10)
+  expect(hanging.requests.length).toBe(10)
+})

@@ -19,8 +19,10 @@ export interface InboundBench {
   clock: FakeClock
   mintId: MintId
   receiver(...script: ScriptedAnswer[]): Promise<Receiver>
+  /** Another organization → its id. */
+  organization(): Promise<string>
   /** A webhook route for `url`; every route has the same secret. */
-  route(url: string, includeAttachments?: boolean): Promise<InboundRoute>
+  route(url: string, includeAttachments?: boolean, organizationId?: string): Promise<InboundRoute>
   /** A mail that the route took, due at once; wakes the loops. */
   mail(route: InboundRoute, change?: Partial<InboundMessage>, parsed?: ParsedMail): Promise<InboundMessage>
   /** A loop that runs; the jitter stands in the middle. */
@@ -37,7 +39,7 @@ type LoopChanges = Partial<Omit<InboundLoopOptions, 'settings'>> & {
 
 export async function startInboundBench(): Promise<InboundBench> {
   const ground = await startGround<DeliveryLoop>()
-  const { store, clock, mintId, organizationId, loops, receiver, end } = ground
+  const { store, clock, mintId, loops, receiver, end } = ground
 
   return {
     store,
@@ -45,7 +47,8 @@ export async function startInboundBench(): Promise<InboundBench> {
     mintId,
     receiver,
     end,
-    route: async (url, includeAttachments = false) => {
+    organization: ground.organization,
+    route: async (url, includeAttachments = false, organizationId = ground.organizationId) => {
       const route: InboundRoute = {
         id: mintId('rte'),
         organizationId,
@@ -63,7 +66,7 @@ export async function startInboundBench(): Promise<InboundBench> {
     mail: async (route, change = {}, parsed) => {
       const message = inboundMessage({
         id: mintId('inb'),
-        organizationId,
+        organizationId: route.organizationId,
         domainId: 'dom_none',
         routeId: route.id,
         receivedAt: clock.now(),

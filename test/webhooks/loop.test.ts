@@ -34,6 +34,7 @@ test('an event reaches every webhook that subscribed to its kind, at once', asyn
   expect(first.requests.length).toBe(2)
 })
 
+// threat: failing-webhook-endpoints
 test('five attempts at the times of the ladder, the same bytes each time, then failed', async () => {
   const receiver = await bench.receiver({ status: 500, body: 'oh no' })
   const webhook = await bench.webhook(receiver.url)
@@ -171,32 +172,73 @@ test('what was answered is written in the turn in which the next is claimed: one
   expect((await bench.deliveries(webhook.id)).map(({ status }) => status)).toEqual(Array(3).fill('delivered'))
 })
 
+// threat: flapping-webhook-endpoints
 test('endpoints that hang delay no other webhook, even when they are new and many', async () => {
   const hanging = await bench.receiver('hang')
   for (let i = 0; i < 5; i++) await bench.webhook(hanging.url, ['message.bounced'])
   const healthy = await bench.receiver()
   await bench.webhook(healthy.url, ['message.delivered'])
-  const loop = bench.loop({ settings: { maxInFlight: 20, maxPerWebhook: 10 } })
+  const loop = bench.loop({ settings: { maxInFlight: 40, maxPerWebhook: 10 } })
   await bench.tell(10, 'message.bounced')
   await hanging.received(10)
   await bench.tell(30)
   await healthy.received(30)
   await until(() => loop.inFlight() === 10)
   expect(hanging.requests.length).toBe(10)
-  // They turn out to be slow: together they keep half of the slots for good.
+  // They turn out to be slow: together they keep a third of the slots for good.
   await bench.clock.advance(6000)
   hanging.release(500)
-  await hanging.received(20)
+  await hanging.received(23)
   await bench.tell(30)
   await healthy.received(60)
-  await until(() => loop.inFlight() === 10)
-  expect(hanging.requests.length).toBe(20)
+  await until(() => loop.inFlight() === 13)
+  expect(hanging.requests.length).toBe(23)
+})
+
+// threat: webhook-slots-of-one-tenant
+test("a hundred endpoints of one organization hang, and another organization's webhook gets its events at once", async () => {
+  const hanging = await bench.receiver('hang')
+  for (let i = 0; i < 100; i++) await bench.webhook(hanging.url)
+  const other = await bench.organization()
+  const healthy = await bench.receiver()
+  for (let i = 0; i < 3; i++) await bench.webhook(healthy.url, undefined, other)
+  const loop = bench.loop()
+  await bench.tell(10)
+  // Due long before those of the others.
+  await hanging.received(66)
+  await bench.clock.advance(1000)
+  await bench.tell(20, 'message.delivered', other)
+  await healthy.received(60)
+  await until(() => loop.inFlight() === 66)
+  expect(hanging.requests.length).toBe(66)
+})
+
+// threat: webhook-slots-of-one-tenant
+test('endpoints that were quick and then all hang hold half of the slots of the server', async () => {
+  const turning = await bench.receiver(200)
+  for (let i = 0; i < 20; i++) await bench.webhook(turning.url)
+  const other = await bench.organization()
+  const healthy = await bench.receiver()
+  await bench.webhook(healthy.url, undefined, other)
+  const loop = bench.loop()
+  await bench.tell()
+  await until(() => turning.requests.length === 20 && loop.inFlight() === 0)
+  turning.script('hang')
+  await bench.tell(20)
+  await turning.received(120)
+  await bench.tell(20, 'message.delivered', other)
+  await healthy.received(20)
+  await until(() => loop.inFlight() === 100)
+  // What waited goes on once they answer.
+  turning.script(200)
+  turning.release(200)
+  await turning.received(420)
 })
 
 test('what counts as slow follows the time that endpoints are given', async () => {
   const hanging = await bench.receiver('hang')
   for (let i = 0; i < 5; i++) await bench.webhook(hanging.url, ['message.bounced'])
-  const loop = bench.loop({ settings: { maxInFlight: 20, maxPerWebhook: 10, timeoutMs: 4000 } })
+  const loop = bench.loop({ settings: { maxInFlight: 30, maxPerWebhook: 10, timeoutMs: 4000 } })
   await bench.tell(20, 'message.bounced')
   await hanging.received(10)
   await bench.clock.advance(3000)
@@ -227,6 +269,7 @@ test('a paused webhook gets nothing: its pending deliveries wait, events of that
   expect(attemptNumbers(receiver)).toEqual([1, 2])
 })
 
+// threat: flapping-webhook-endpoints
 test('410 pauses the webhook and says why; nothing is lost', async () => {
   const receiver = await bench.receiver(410)
   const webhook = await bench.webhook(receiver.url)
@@ -297,6 +340,7 @@ test('a retry by hand beyond the fifth attempt is one attempt, then failed again
   expect(again!.attempts.length).toBe(6)
 })
 
+// threat: flapping-webhook-endpoints
 test('every event arrives at an endpoint that fails every other time', async () => {
   const flapping = Array.from({ length: 150 }, (_, at) => (at % 2 === 0 ? 503 : 200))
   const receiver = await bench.receiver(...flapping, 200)

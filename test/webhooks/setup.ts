@@ -1,6 +1,6 @@
 import { createEvent, EVENT_TYPES, type EventType } from '../../src/model/event.ts'
 import type { Webhook, WebhookDelivery } from '../../src/model/webhook.ts'
-import { createPost } from '../../src/platform/fetch-public.ts'
+import { createPost } from '../../src/net/https/requests.ts'
 import { createMintId } from '../../src/platform/ids.ts'
 import { type Log, silentLog } from '../../src/platform/log.ts'
 import { systemRandom } from '../../src/platform/random.ts'
@@ -22,10 +22,12 @@ export interface Bench {
   store: Store
   clock: FakeClock
   receiver(...script: ScriptedAnswer[]): Promise<Receiver>
+  /** Another organization → its id. */
+  organization(): Promise<string>
   /** A webhook for `url`, with its secret. */
-  webhook(url: string, events?: EventType[]): Promise<Webhook & { secret: string }>
+  webhook(url: string, events?: EventType[], organizationId?: string): Promise<Webhook & { secret: string }>
   /** Writes `count` events → their ids; wakes the loops. */
-  tell(count?: number, type?: EventType): Promise<string[]>
+  tell(count?: number, type?: EventType, organizationId?: string): Promise<string[]>
   /** A loop that runs; the jitter stands in the middle. */
   loop(changes?: Partial<LoopChanges>): WebhookLoop
   deliveries(webhookId: string): Promise<WebhookDelivery[]>
@@ -42,8 +44,12 @@ export async function startGround<Loop extends DeliveryLoop>() {
   const clock = createFakeClock(START)
   const store = await openStore({ dataDir: ':memory:', now: START })
   const mintId = createMintId(clock, systemRandom)
-  const organizationId = mintId('org')
-  await store.organizations.create({ id: organizationId, name: 'Bench', plan: 'enterprise', createdAt: START })
+  const organization = async () => {
+    const id = mintId('org')
+    await store.organizations.create({ id, name: id, plan: 'enterprise', createdAt: START })
+    return id
+  }
+  const organizationId = await organization()
   const ca = await startReceiver()
   const resolver = createResolver({ servers: ['127.0.0.1:1'], clock, random: systemRandom })
   const mayConnect = (ip: string) => ip === '127.0.0.1'
@@ -56,6 +62,7 @@ export async function startGround<Loop extends DeliveryLoop>() {
     clock,
     mintId,
     organizationId,
+    organization,
     loops,
     /** What every loop is made with; the jitter stands in the middle. */
     means: {
@@ -88,14 +95,15 @@ export async function startGround<Loop extends DeliveryLoop>() {
 
 export async function startBench(): Promise<Bench> {
   const ground = await startGround<WebhookLoop>()
-  const { store, clock, mintId, organizationId, loops, receiver, end } = ground
+  const { store, clock, mintId, loops, receiver, end } = ground
 
   return {
     store,
     clock,
     receiver,
     end,
-    webhook: async (url, events = [...EVENT_TYPES]) => {
+    organization: ground.organization,
+    webhook: async (url, events = [...EVENT_TYPES], organizationId = ground.organizationId) => {
       const id = mintId('whk')
       const secret = `whsec_${Buffer.from(systemRandom.bytes(32)).toString('base64')}`
       const webhook: Webhook = {
@@ -113,11 +121,13 @@ export async function startBench(): Promise<Bench> {
         lastFailureAt: null,
         consecutiveFailures: 0,
         failingSince: null,
+        mode: 'live',
+        domainId: null,
       }
       await store.webhooks.create(webhook, secret)
       return { ...webhook, secret }
     },
-    tell: async (count = 1, type = 'message.delivered') => {
+    tell: async (count = 1, type = 'message.delivered', organizationId = ground.organizationId) => {
       const createdAt = clock.now()
       const events = Array.from({ length: count }, (_, at) =>
         createEvent(

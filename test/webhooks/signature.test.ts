@@ -40,6 +40,7 @@ const countOfV1 = (request: ReceivedRequest) => [
   request.headers['webhook-signature']!.split(' ').length,
 ]
 
+// threat: webhook-replay-and-tampering
 test('what arrives passes both verifiers, and fails them with another secret, body or time', async () => {
   const receiver = await bench.receiver()
   const webhook = await bench.webhook(receiver.url)
@@ -71,6 +72,7 @@ test('the fifth attempt is still fresh for the receiver', async () => {
   expect(accepts(receiver.requests[0]!, webhook.secret, bench.clock.now())).toEqual([false, false])
 })
 
+// threat: webhook-replay-and-tampering
 test('while a secret is rotated both are good, afterwards the new one alone', async () => {
   const receiver = await bench.receiver()
   const webhook = await bench.webhook(receiver.url)

@@ -1,0 +1,210 @@
+import type { ApiKey, Permission } from '../../src/model/api-key.ts'
+import type { Domain } from '../../src/model/domain.ts'
+import { createEvent } from '../../src/model/event.ts'
+import type { Mode } from '../../src/model/message.ts'
+import type { PageRequest } from '../../src/storage/store.ts'
+import { inboundMessage, PARSED, storedMail } from '../support/inbound.ts'
+import { addKey } from '../support/keys.ts'
+import { type ContractWorld, openContractWorld } from './openapi-world.ts'
+
+/** Three tenants for the walk through all operations: the domain `own`, another domain of its organization (`sibling`), and
+ *  another organization (`stranger`). Each has a record of every kind, live and test, with a text in it that must show up
+ *  in no answer to a key that does not reach it. */
+
+export const PLACES = ['own', 'sibling', 'stranger'] as const
+export type Place = (typeof PLACES)[number]
+export const MODES: readonly Mode[] = ['live', 'test']
+
+export interface Tenancy {
+  place: Place
+  organizationId: string
+  domain: Domain
+  /** Names in paths → ids of its records. What has no mode, or is live only, is under `live`. */
+  ids: Record<Mode, Record<string, string>>
+}
+
+export type WalkWorld = Awaited<ReturnType<typeof openWalkWorld>>
+
+/** The text that stands in every record of a place and a mode. */
+export const canaryOf = (place: Place, mode: Mode) => `zq${place}${mode}zq`
+
+export async function openWalkWorld() {
+  const world = await openContractWorld()
+  const { store, mintId, random, clock } = world
+  const strangers = mintId('org')
+  await store.organizations.create({ id: strangers, name: 'strangers', plan: 'enterprise', createdAt: clock.now() })
+  const tenancies = {} as Record<Place, Tenancy>
+  const tenancy = async (place: Place, organizationId: string) => {
+    const domain = (await store.domains.get((await world.addDomain(organizationId, `${place}.example`, true)).id))!
+    tenancies[place] = { place, organizationId, domain, ids: { live: {}, test: {} } }
+  }
+  await tenancy('own', world.organizationId)
+  await tenancy('sibling', world.organizationId)
+  await tenancy('stranger', strangers)
+
+  const mintKey = async (place: Place, mode: Mode, permissions: Permission[], change: Partial<ApiKey> = {}) => {
+    const { organizationId, domain } = tenancies[place]
+    const id = mintId('key')
+    const owner = { id, organizationId, domainId: domain.id, createdAt: clock.now() }
+    return (await addKey(store, { ...owner, name: 'walker', mode, permissions, ...change }, random)).value
+  }
+  const makers = {} as Record<Place, Record<Mode, string>>
+  for (const place of PLACES) {
+    makers[place] = { live: '', test: '' }
+    for (const mode of MODES) makers[place][mode] = await mintKey(place, mode, ['send', 'read', 'manage'])
+  }
+
+  const ask = async (key: string | null, method: string, path: string, body?: unknown) => {
+    const headers = new Headers(body === undefined ? {} : { 'content-type': 'application/json' })
+    if (key !== null) headers.set('authorization', `Bearer ${key}`)
+    const sent = body === undefined ? null : JSON.stringify(body)
+    const response = await world.api.fetch(new Request(`http://localhost${path}`, { method, headers, body: sent }))
+    return { status: response.status, text: await beginningOf(response) }
+  }
+  let made = 0
+  const created = async (key: string, path: string, body: unknown): Promise<string> => {
+    const { status, text } = await ask(key, 'POST', path, body)
+    if (status > 299) throw new Error(`POST ${path}: ${status} ${text}`)
+    return JSON.parse(text).id
+  }
+
+  /** A new record of the kind that a path names, for that place and mode. */
+  const furnish: Record<string, (place: Place, mode: Mode) => Promise<void>> = {
+    message_id: async (place, mode) => {
+      const { ids, domain } = tenancies[place]
+      const canary = canaryOf(place, mode)
+      const mail = { from: `shop@${domain.name}`, to: `${canary}@customer.example`, subject: canary, text: canary }
+      const attachments = [{ filename: `${canary}.txt`, content: Buffer.from(canary).toString('base64') }]
+      const whole = { ...mail, attachments, scheduled_at: '2026-11-25T12:00:00Z', tags: [canary] }
+      ids[mode].message_id = await created(makers[place][mode], '/v1/send', whole)
+    },
+    event_id: async (place, mode) => {
+      const { ids, organizationId, domain } = tenancies[place]
+      const id = mintId('evt')
+      const about = {
+        organizationId,
+        domainId: domain.id,
+        messageId: ids[mode].message_id!,
+        mode,
+        createdAt: clock.now(),
+      }
+      const data = { message_id: about.messageId, to: canaryOf(place, mode), smtp_response: canaryOf(place, mode) }
+      await store.events.append([createEvent({ id, type: 'message.delivered', ...about }, data)])
+      ids[mode].event_id = id
+    },
+    webhook_id: async (place, mode) => {
+      const { ids } = tenancies[place]
+      const url = `https://hooks.example.com/${canaryOf(place, mode)}`
+      const key = makers[place][mode]
+      const id = await created(key, '/v1/webhooks', {
+        url,
+        events: ['message.delivered'],
+        description: canaryOf(place, mode),
+      })
+      await ask(key, 'POST', `/v1/webhooks/${id}/test`, { type: 'message.delivered' })
+      const { records } = await store.webhookDeliveries.list({ ...ALL_DELIVERIES, webhookId: id }, NEWEST)
+      Object.assign(ids[mode], { webhook_id: id, delivery_id: records[0]!.id })
+    },
+    template_id: async (place, mode) => {
+      const canary = canaryOf(place, mode)
+      const template = { name: canary, alias: `a${made++}`, subject: canary, text: canary }
+      tenancies[place].ids[mode].template_id = await created(makers[place][mode], '/v1/templates', template)
+    },
+    id_or_email: async (place, mode) => {
+      const { ids, domain } = tenancies[place]
+      const email = `${canaryOf(place, mode)}${made++}@customer.example`
+      ids[mode].id_or_email = await created(makers[place][mode], '/v1/suppressions', { email, domain_id: domain.id })
+    },
+    key_id: async (place, mode) => {
+      const { ids, domain } = tenancies[place]
+      const key = { name: canaryOf(place, mode), domain_id: domain.id, permissions: ['send'], mode }
+      ids[mode].key_id = await created(makers[place][mode], '/v1/api-keys', key)
+    },
+    route_id: async (place) => {
+      const { ids, domain } = tenancies[place]
+      const match = { type: 'address', value: `${canaryOf(place, 'live')}@${domain.name}` }
+      const action = { type: 'webhook', config: { url: `https://hooks.example.com/${canaryOf(place, 'live')}` } }
+      const route = { name: canaryOf(place, 'live'), match, action }
+      ids.live.route_id = await created(makers[place].live, '/v1/inbound-routes', route)
+    },
+    inbound_message_id: async (place) => {
+      const { ids, organizationId, domain } = tenancies[place]
+      const canary = canaryOf(place, 'live')
+      const part = { id: mintId('inb'), organizationId, domainId: domain.id, routeId: ids.live.route_id! }
+      const message = inboundMessage({ ...part, receivedAt: clock.now(), from: `${canary}@x.example`, subject: canary })
+      const mail = storedMail(
+        { ...PARSED, textBody: canary, htmlBody: canary },
+        `Subject: ${canary}\r\n\r\n${canary}\r\n`,
+      )
+      await store.inbound.accept({ ...mail, taken: [{ message, deliveryId: null, forward: null }] })
+      ids.live.inbound_message_id = part.id
+    },
+    domain_id: async (place) => {
+      const { ids, domain } = tenancies[place]
+      ids.live.domain_id = domain.id
+    },
+  }
+  for (const place of PLACES) {
+    for (const make of Object.values(furnish)) for (const mode of MODES) await make(place, mode)
+  }
+
+  /** Everything that is kept of a place in a mode, and the newest of each list, as one text; what has no mode counts as
+   *  live. */
+  const snapshot = async (place: Place, mode: Mode): Promise<string> => {
+    const { ids, organizationId, domain } = tenancies[place]
+    const id = ids[mode]
+    const key = await store.apiKeys.get(id.key_id!)
+    const records: unknown[] = [
+      await store.messages.get(id.message_id!),
+      await store.messages.deliveries(id.message_id!),
+      await store.events.get(id.event_id!),
+      await store.webhooks.get(id.webhook_id!),
+      await store.webhooks.secrets(id.webhook_id!),
+      await store.webhookDeliveries.get(id.delivery_id!),
+      await store.templates.get(id.template_id!),
+      await store.suppressions.get(id.id_or_email!),
+      key && { ...key, lastUsedAt: null },
+    ]
+    if (mode === 'live') {
+      records.push(
+        await store.domains.get(domain.id),
+        await store.inboundRoutes.get(id.route_id!),
+        await store.inboundDeliveries.ofMessage(id.inbound_message_id!),
+        (await store.inboundRoutes.list(organizationId, EVER)).records,
+        (await store.domains.list(organizationId, EVER)).records.map((each) => each.id),
+      )
+    }
+    const ofMode = <T extends { mode: Mode }>(all: T[]) => all.filter((each) => each.mode === mode).length
+    const counts = [
+      ofMode((await store.webhooks.list(organizationId, EVER)).records),
+      ofMode((await store.templates.list(organizationId, EVER)).records),
+      ofMode((await store.apiKeys.list(organizationId, EVER)).records),
+    ]
+    return JSON.stringify([records, counts])
+  }
+
+  return { ...world, tenancies, mintKey, ask, furnish, snapshot }
+}
+
+const EVER = { limit: 100_000, after: null, createdAfter: null, createdBefore: null }
+const NEWEST: PageRequest = { limit: 1, after: null }
+const ALL_DELIVERIES = { status: null, type: null, createdAfter: null, createdBefore: null }
+
+/** The text of an answer; of a stream of events what comes within a moment. */
+async function beginningOf(response: Response): Promise<string> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response.text()
+  const reader = response.body!.getReader()
+  let text = ''
+  for (;;) {
+    const read = await Promise.race([reader.read(), Bun.sleep(STREAM_MS).then(() => null)])
+    if (read === null || read.done) break
+    text += Buffer.from(read.value).toString()
+  }
+  await reader.cancel()
+  return text
+}
+
+/** All events of a store in memory are there at once. */
+const STREAM_MS = 10
+
+export type { ContractWorld }

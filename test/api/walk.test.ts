@@ -1,0 +1,299 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { withPermissionTable } from '../../scripts/permission-table.ts'
+import { type AccessRule, accessOf, PERMISSION_TABLE } from '../../src/api/permission-table.ts'
+import { resend } from '../../src/compat/resend/resend.ts'
+import { PERMISSIONS, type Permission } from '../../src/model/api-key.ts'
+import type { Mode } from '../../src/model/message.ts'
+import { type Documented, readDocument } from '../support/documented.ts'
+import { canaryOf, MODES, openWalkWorld, PLACES, type Place, type WalkWorld } from './walk-world.ts'
+
+/** THE WALK: every operation of the document and of the Resend API, asked with every kind of key for live and for test
+ *  records of every kind. The status must be what the table of permissions says, nothing out of the key's reach may show
+ *  up in an answer, and nothing out of its reach may have changed in the store afterwards. */
+
+let world: WalkWorld
+let operations: Documented[]
+
+beforeAll(async () => {
+  world = await openWalkWorld()
+  walkers = await mintWalkers()
+  operations = readDocument(await (await fetch(`${world.origin}/openapi.json`)).json()).operations
+}, 60_000)
+afterAll(() => world.close())
+
+interface Walker {
+  place: Place
+  mode: Mode
+  permission: Permission
+  key: string
+}
+
+let walkers: Walker[]
+
+async function mintWalkers(): Promise<Walker[]> {
+  const all: Walker[] = []
+  for (const place of PLACES) {
+    for (const mode of MODES) {
+      for (const permission of PERMISSIONS) {
+        all.push({ place, mode, permission, key: await world.mintKey(place, mode, [permission]) })
+      }
+    }
+  }
+  return all
+}
+
+/** Whether a key may see what stands in a place and a mode. Templates belong to no domain, and share the canary of the
+ *  domain that they were made for. */
+function sees({ place, mode, permission }: Walker, there: Place, of: Mode, rule: AccessRule): boolean {
+  if (mode === 'test' && of === 'live') return false
+  if (there === place) return true
+  if (there === 'stranger' || place === 'stranger') return false
+  return permission === 'admin' || rule.reach === 'organization'
+}
+
+/** What stands in an answer and must not, apart from what the request said itself. */
+function foreignIn(text: string, walker: Walker, rule: AccessRule, asked: string): string[] {
+  return PLACES.flatMap((place) =>
+    MODES.flatMap((mode) => {
+      if (sees(walker, place, mode, rule)) return []
+      const ids = Object.entries(world.tenancies[place].ids[mode])
+      // Domains have no mode, streams give ids of events out as places, and the audit log has what the key itself named.
+      const isTold = (name: string) => name === 'domain_id' || name === 'event_id' || asked.startsWith('/v1/audit-log')
+      const secret = ids.filter(([name]) => !isTold(name)).map(([, id]) => id)
+      return [canaryOf(place, mode), ...secret].filter((each) => text.includes(each) && !asked.includes(each))
+    }),
+  )
+}
+
+/** Places and modes in which nothing may have changed, whatever the answer was. */
+function untouchable(walker: Walker): [Place, Mode][] {
+  return PLACES.flatMap((place) =>
+    MODES.filter((mode) => {
+      if (walker.mode === 'test' && mode === 'live') return true
+      const isStranger = (place === 'stranger') !== (walker.place === 'stranger')
+      return isStranger
+    }).map((mode): [Place, Mode] => [place, mode]),
+  )
+}
+
+/** Snapshots that still hold. */
+const known = new Map<string, string>()
+
+/** Looks at what a walker may not change → a look afterwards, which says what changed all the same. */
+async function watch(walker: Walker): Promise<() => Promise<string[]>> {
+  const guarded = untouchable(walker)
+  for (const each of guarded) {
+    const name = each.join(' ')
+    if (!known.has(name)) known.set(name, await world.snapshot(...each))
+  }
+  return async () => {
+    const changed: string[] = []
+    for (const each of guarded) {
+      const now = await world.snapshot(...each)
+      if (now !== known.get(each.join(' '))) changed.push(each.join(' '))
+      known.set(each.join(' '), now)
+    }
+    const names = new Set(guarded.map((each) => each.join(' ')))
+    for (const name of known.keys()) if (!names.has(name)) known.delete(name)
+    return changed
+  }
+}
+
+/** Kinds that only live mail has. */
+const LIVE_ONLY = new Set(['route_id', 'inbound_message_id'])
+const nameIn = (path: string) => [.../[{:](\w+)\}?/.exec(path)!][1]!
+/** The record of a nested path is the first that it names. */
+const targetIn = (path: string) => (path.includes('{') || path.includes(':') ? nameIn(path) : null)
+
+/** What the table says of a key and a record of the domain `own` in a mode → the statuses that may be answered: `in` for
+ *  all but refusals of the key. */
+function expected(id: string, walker: Walker, target: string | null, of: Mode): number | 'in' | 'no' {
+  const rule = accessOf(id)!
+  if (rule.forOperator) return 403
+  if (walker.permission !== rule.permission && walker.permission !== 'admin') return 403
+  if (rule.testKey === 'refused' && walker.mode === 'test') return 403
+  if (target === null) return 'in'
+  if (walker.place === 'stranger') return 403
+  if (target === 'domain_id') {
+    return walker.place === 'own' || walker.permission === 'admin' || rule.reach === 'organization' ? 'in' : 403
+  }
+  if (walker.mode === 'test' && (of === 'live' || LIVE_ONLY.has(target))) return 404
+  if (walker.place === 'own') return 'in'
+  if (walker.permission === 'admin') return id === 'messages_resend' ? 'no' : 'in' // a key sends from its own domain only
+  return target === 'template_id' ? 'in' : 403
+}
+
+const isIn = (status: number) => ![401, 403, 404].includes(status)
+function isRight(status: number, wanted: number | 'in' | 'no'): boolean {
+  if (wanted === 'in') return isIn(status)
+  return wanted === 'no' ? status >= 400 && status < 500 : status === wanted
+}
+
+/** Bodies where the example of the document names another domain, or would change who asks. */
+function bodyOf(documented: Documented, walker: Walker): unknown {
+  const { domain } = world.tenancies[walker.place]
+  const mail = { from: `a@${domain.name}`, to: 'ann@customer.example', subject: 'x', text: 'x' }
+  const own: Record<string, unknown> = {
+    messages_send: mail,
+    messages_send_alias: mail,
+    messages_analyze: mail,
+    messages_batch: { messages: [mail] },
+    api_keys_create: {
+      name: 'k',
+      domain_id: domain.id,
+      permissions: [walker.permission === 'admin' ? 'admin' : 'send'],
+      mode: walker.mode,
+    },
+    api_keys_update: { name: 'renamed' },
+    suppressions_create: { email: `${crypto.randomUUID()}@customer.example`, domain_id: domain.id },
+    suppressions_import: { suppressions: [{ email: `${crypto.randomUUID()}@customer.example` }] },
+    inbound_routes_create: {
+      name: 'r',
+      match: { type: 'address', value: `${crypto.randomUUID()}@${domain.name}` },
+      action: { type: 'store' },
+    },
+    domains_create: { name: `d${crypto.randomUUID()}.example` },
+    domains_update: { tracking: { opens: true } },
+    inbound_routes_test: { to: `x@${domain.name}` },
+    templates_create: { name: 't', text: 'x' },
+    templates_update: { name: 't' },
+    billing_update: { plan: 'nothing' },
+  }
+  const { requestBody } = documented.operation
+  return own[documented.id] ?? (requestBody && (requestBody.content['application/json'].example ?? {}))
+}
+
+const QUERIES: Record<string, string> = { explain_address: '?to=ann@customer.example', events_stream: '?after=' }
+
+/** An operation may use up the record that it names. */
+async function replace(target: string | null, mode: Mode): Promise<void> {
+  if (target === null) return
+  known.clear()
+  const kind = target === 'delivery_id' ? 'webhook_id' : target
+  await world.furnish[kind]?.('own', mode)
+  if (target === 'message_id') await world.furnish.event_id!('own', mode)
+}
+
+test('every operation of the document has a row in the table of permissions, and every row an operation', () => {
+  const ids = new Set(operations.map(({ id }) => id.replace(/_alias$/, '')))
+  expect([...ids].toSorted()).toEqual(Object.keys(PERMISSION_TABLE).toSorted())
+  for (const { id, operation } of operations) {
+    const { permission, forOperator } = accessOf(id.replace(/_alias$/, ''))!
+    expect([id, operation['x-permission']]).toEqual([id, forOperator ? 'operator' : permission])
+  }
+})
+
+/** The path parameter of a Resend endpoint → the kind of record it names. */
+function kindOf(operation: string): string | null {
+  if (operation.startsWith('messages_')) return 'message_id'
+  if (operation.startsWith('domains_')) return 'domain_id'
+  if (operation.startsWith('api_keys_')) return 'key_id'
+  if (operation.startsWith('webhooks_')) return 'webhook_id'
+  return operation.startsWith('suppressions_') ? 'id_or_email' : null
+}
+
+function resendBodyOf(id: string, walker: Walker): unknown {
+  const { domain } = world.tenancies[walker.place]
+  const email = { from: `a@${domain.name}`, to: 'ann@customer.example', subject: 'x', text: 'x' }
+  const bodies: Record<string, unknown> = {
+    emails_send: email,
+    emails_batch: [email],
+    emails_update: { scheduled_at: '2026-11-26T12:00:00Z' },
+    api_keys_create: { name: 'k', permission: 'sending_access' },
+    domains_create: { name: `d${crypto.randomUUID()}.example` },
+    domains_update: { open_tracking: true },
+    webhooks_create: { endpoint: 'https://hooks.example.com/r', events: ['email.delivered'] },
+    webhooks_update: { status: 'enabled' },
+    suppressions_add: { email: `${crypto.randomUUID()}@customer.example` },
+  }
+  return bodies[id]
+}
+
+test('the README shows the table of permissions as it is', async () => {
+  const readme = await Bun.file(new URL('../../README.md', import.meta.url)).text()
+  expect(withPermissionTable(readme)).toBe(readme) // else run scripts/permission-table.ts
+})
+
+// threat: compatible-api-permissions
+test('every endpoint of the Resend API keeps every kind of key to the records that it reaches', async () => {
+  const wrong: string[] = []
+  for (const { id, method, path, operation } of resend.endpoints) {
+    const rule = accessOf(operation)!
+    const target = path.includes(':') ? kindOf(operation) : null
+    for (const walker of walkers) {
+      for (const of of target === null ? (['live'] as const) : MODES) {
+        const { own } = world.tenancies
+        const named = target === null ? '' : ({ ...own.ids.live, ...own.ids[of] }[target] ?? 'none')
+        const asked = `${resend.root}${path.replace(/:\w+/, named)}`
+        const changes = method === 'GET' ? null : await watch(walker)
+        const { status, text } = await world.ask(walker.key, method, asked, resendBodyOf(id, walker))
+        const who = `${id} of ${of} with ${walker.permission} ${walker.mode} of ${walker.place}`
+        const wanted = expected(operation, walker, target, of)
+        const isAlwaysGone = id === 'emails_attachments' // says so to everybody
+        const isFine = wanted === 'in' ? isIn(status) || isAlwaysGone : status >= 401 && status < 405
+        if (!isFine) wrong.push(`${who}: ${status}, not ${wanted}: ${text.slice(0, 200)}`)
+        const foreign = foreignIn(text, walker, rule, asked)
+        if (foreign.length > 0) wrong.push(`${who} shows ${foreign.join(', ')}`)
+        for (const changed of (await changes?.()) ?? []) wrong.push(`${who} changed something of ${changed}`)
+        if (status < 300 && method !== 'GET') await replace(target, of)
+      }
+    }
+  }
+  expect(wrong).toEqual([])
+}, 300_000) // some twenty seconds each where nothing else runs
+
+// threat: key-beyond-its-mode
+// threat: key-beyond-its-domain
+test('every operation keeps every kind of key to the records that it reaches', async () => {
+  const wrong: string[] = []
+  for (const documented of operations) {
+    const { id, method, path } = documented
+    const rule = accessOf(id.replace(/_alias$/, ''))!
+    const target = targetIn(path)
+    for (const walker of walkers) {
+      for (const of of target === null ? (['live'] as const) : MODES) {
+        const ids = { ...world.tenancies.own.ids.live, ...world.tenancies.own.ids[of], number: '1' }
+        const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name as keyof typeof ids] ?? 'none')
+        const changes = method === 'GET' ? null : await watch(walker)
+        const body = bodyOf(documented, walker)
+        const asked = `${filled}${QUERIES[id] ?? ''}`
+        const { status, text } = await world.ask(walker.key, method, asked, body)
+        const who = `${id} of ${of} with ${walker.permission} ${walker.mode} of ${walker.place}`
+        const wanted = expected(id.replace(/_alias$/, ''), walker, target, of)
+        if (!isRight(status, wanted)) {
+          wrong.push(`${who}: ${status}, not ${wanted}: ${text.slice(0, 200)}`)
+        }
+        const foreign = foreignIn(text, walker, rule, asked + JSON.stringify(body ?? ''))
+        if (foreign.length > 0) wrong.push(`${who} shows ${foreign.join(', ')}`)
+        for (const changed of (await changes?.()) ?? []) wrong.push(`${who} changed something of ${changed}`)
+        if (status < 300 && method !== 'GET') await replace(target, of)
+      }
+    }
+  }
+  expect(wrong).toEqual([])
+}, 300_000) // some twenty seconds each where nothing else runs
+
+// threat: bad-api-keys
+test('every operation answers every kind of bad key alike, and does nothing', async () => {
+  const expired = (mode: Mode, permission: Permission) =>
+    world.mintKey('own', mode, [permission], { expiresAt: world.clock.now() })
+  const revoked = (mode: Mode, permission: Permission) =>
+    world.mintKey('own', mode, [permission], { revokedAt: world.clock.now() })
+  const elsewhere = (mode: Mode, permission: Permission) =>
+    world.mintKey('own', mode, [permission], { allowedNetworks: ['192.0.2.0/24'] })
+  const bad: (string | null)[] = [null]
+  for (const mint of [expired, revoked, elsewhere]) {
+    for (const mode of MODES) for (const permission of PERMISSIONS) bad.push(await mint(mode, permission))
+  }
+  const answers = new Set<string>()
+  const before = await world.snapshot('own', 'live')
+  for (const documented of operations) {
+    const filled = documented.path.replace(/\{\w+\}/g, 'none')
+    const body = documented.operation.requestBody === undefined ? undefined : {}
+    for (const key of bad) answers.add(answerOf(await world.ask(key, documented.method, filled, body)))
+  }
+  expect([...answers]).toEqual([expect.stringMatching(/^401 .*unauthorized/)])
+  expect(await world.snapshot('own', 'live')).toBe(before)
+}, 60_000)
+
+const answerOf = ({ status, text }: { status: number; text: string }) => `${status} ${text.replace(/req_\w+/g, 'req')}`

@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { createTransport } from 'nodemailer'
+import { DOMAIN, type Json, startHouse, type TestHouse } from '../support/house.ts'
+import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+
+/** Mail in by SMTP, a forward route, mail out to a mail server: who may be sent to, and what it counts as. */
+
+const TARGET = 'ann@desk.remote.example'
+let remote: RemoteMx
+let house: TestHouse
+
+beforeEach(async () => {
+  remote = await startRemoteMx()
+  house = await startHouse({
+    remote,
+    config: {
+      smtp: { inbound: { listen: '127.0.0.1:0' } },
+      sending: { require_verified_domain: true },
+      quality: { stop_sending: true },
+      plans: { small: { messages_per_month: 100, forwards_per_day: 25, requests_per_minute: -1 } },
+    },
+  })
+  await house.store().organizations.setPlan(house.organizationId, 'small')
+})
+afterEach(async () => {
+  await house.close()
+  await remote.stop()
+})
+
+const forwardRoute = (...to: string[]) => ({
+  name: 'desk',
+  match: { type: 'address', value: `desk@${DOMAIN}` },
+  action: { type: 'forward', config: { to } },
+})
+const create = async (...to: string[]): Promise<Json> => {
+  const { status, body, text } = await house.ask('POST', '/v1/inbound-routes', forwardRoute(...to))
+  if (status !== 201) throw new Error(text)
+  return body
+}
+const targetsOf = async ({ id }: Json): Promise<Json[]> =>
+  (await house.read(`/v1/inbound-routes/${id}`)).action.config.to
+
+/** From the world; rejects with what the server answers. */
+async function mailIn(subject = 'A question'): Promise<void> {
+  const [host, port] = house.house().listening.smtpInbound!.split(':')
+  const client = createTransport({ host: host!, port: Number(port), name: 'mx.author.example', ignoreTLS: true })
+  try {
+    await client.sendMail({ from: 'Bob <bob@author.example>', to: `desk@${DOMAIN}`, subject, text: 'Hello?' })
+  } finally {
+    client.close()
+  }
+}
+
+/** The links in a confirmation mail, as paths. */
+function linksIn(raw: string): { confirm: string; stop: string } {
+  const text = raw.replace(/=\r\n/g, '').replace(/=3D/gi, '=')
+  const path = (kind: string) => new RegExp(`/forward/${kind}/[\\w.-]+`).exec(text)?.[0] ?? ''
+  return { confirm: path('c'), stop: path('s') }
+}
+
+const open = async (path: string, method = 'GET') => {
+  const response = await fetch(`http://${house.house().listening.http}${path}`, { method })
+  return { status: response.status, text: await response.text(), headers: response.headers }
+}
+const usage = async () => (await house.read('/v1/usage')).usage
+
+// threat: forward-target-confirmed
+test('a route forwards to a target elsewhere only after its owner pressed the button behind the link', async () => {
+  const route = await create(TARGET)
+  expect(route.action.config.to).toEqual([{ email: TARGET, status: 'pending', is_stopped: false }])
+  const [asking] = await remote.received(1)
+  expect(asking!.rcptTo).toEqual([TARGET])
+  expect(asking!.raw.toString()).toMatch(/^DKIM-Signature:/m)
+  const { confirm, stop } = linksIn(asking!.raw.toString())
+
+  await mailIn('before')
+  const [kept] = (await house.read('/v1/inbound-messages')).data
+  expect(kept).toMatchObject({
+    subject: 'before',
+    status: 'stored',
+    forwarded_as: null,
+    not_forwarded: [{ email: TARGET, reason: 'pending_confirmation' }],
+  })
+
+  // A scanner of links looks at all of them.
+  const page = await open(confirm)
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  expect(page.text).toContain(`<b>desk@${DOMAIN}</b>`)
+  expect((await open(stop)).status).toBe(200)
+  expect((await open(confirm, 'HEAD')).status).toBeLessThan(500)
+  expect(await targetsOf(route)).toMatchObject([{ status: 'pending' }])
+
+  for (let twice = 0; twice < 2; twice++) {
+    const done = await open(confirm, 'POST')
+    expect([done.status, done.text.includes(stop)]).toEqual([200, true])
+  }
+  expect(await targetsOf(route)).toMatchObject([{ status: 'confirmed' }])
+  await mailIn('after')
+  const [, forwarded] = await remote.received(2)
+  expect(forwarded!.rcptTo).toEqual([TARGET])
+  expect(forwarded!.raw.toString()).toContain('Subject: after')
+
+  expect((await open(stop, 'POST')).status).toBe(200)
+  expect(await targetsOf(route)).toEqual([{ email: TARGET, status: 'pending', is_stopped: true }])
+  await mailIn('too late')
+  const [late] = (await house.read('/v1/inbound-messages')).data
+  expect(late).toMatchObject({ status: 'stored', not_forwarded: [{ email: TARGET, reason: 'stopped' }] })
+  const again = await house.ask('POST', `/v1/inbound-routes/${route.id}/confirmations`, {})
+  expect([again.status, again.body.data]).toEqual([
+    202,
+    [{ email: TARGET, status: 'pending', sent: false, reason: 'stopped' }],
+  ])
+})
+
+test('a link confirms nothing when it was made up, is for another address, has expired, or its route is gone', async () => {
+  const route = await create(TARGET)
+  const [asking] = await remote.received(1)
+  const { confirm, stop } = linksIn(asking!.raw.toString())
+  const [facts, tag] = confirm.slice('/forward/c/'.length).split('.')
+  const others = Buffer.from(Buffer.from(facts!, 'base64url').toString().replace('ann@', 'eve@')).toString('base64url')
+  for (const wrong of [
+    `/forward/c/${others}.${tag}`,
+    stop.replace('/s/', '/c/'),
+    `/forward/c/${facts}.${'A'.repeat(22)}`,
+    '/forward/c/',
+    '/forward/x',
+  ]) {
+    expect([(await open(wrong)).status, (await open(wrong, 'POST')).status]).toEqual([404, 404])
+  }
+  // The route names somebody else now.
+  await house.ask('PATCH', `/v1/inbound-routes/${route.id}`, { action: forwardRoute(`eve@${DOMAIN}`).action })
+  expect((await open(confirm, 'POST')).status).toBe(404)
+  await house.ask('PATCH', `/v1/inbound-routes/${route.id}`, { action: forwardRoute(TARGET).action })
+  expect(await targetsOf(route)).toMatchObject([{ status: 'pending' }])
+})
+
+// threat: forward-confirmation-bomb
+test('creating and changing routes does not send an address more than three confirmation mails a day', async () => {
+  const route = await create(TARGET)
+  for (let n = 0; n < 5; n++) {
+    await house.ask('PATCH', `/v1/inbound-routes/${route.id}`, { action: forwardRoute(TARGET).action })
+  }
+  const last = await house.ask('POST', `/v1/inbound-routes/${route.id}/confirmations`, { email: TARGET.toUpperCase() })
+  expect(last.body.data).toEqual([{ email: TARGET, status: 'pending', sent: false, reason: 'too_many' }])
+  expect(await remote.received(3)).toHaveLength(3)
+  expect((await usage()).messages).toBe(3)
+  const other = await house.ask('POST', `/v1/inbound-routes/${route.id}/confirmations`, { email: 'no@x.example' })
+  expect([other.status, other.body.error.field]).toEqual([400, 'email'])
+})
+
+test('a target at a verified domain of the organization needs no confirmation, one at an unproved claim does', async () => {
+  const claimed = await house.ask('POST', '/v1/domains', { name: 'claimed.example' })
+  expect(claimed.status).toBeLessThan(500)
+  const route = await create(`boss@${DOMAIN}`, 'boss@claimed.example')
+  expect(await targetsOf(route)).toMatchObject([{ status: 'confirmed' }, { status: 'pending' }])
+})
+
+// threat: forward-counts-as-sending
+test('three mails to a route with ten targets are thirty of the month and of the day, and end at the limit', async () => {
+  const targets = Array.from({ length: 10 }, (_, at) => `t${at}@desk.remote.example`)
+  const route = await create(...targets)
+  for (const email of targets) {
+    await house.store().forwardTargets.set(house.organizationId, email, 'confirmed', house.clock.now())
+  }
+  const before = (await usage()).messages
+  await mailIn('one')
+  await mailIn('two')
+  expect(await usage()).toMatchObject({ messages: before + 20, forwards: 20 })
+  await expect(mailIn('three')).rejects.toThrow('452 4.7.1')
+  expect(await usage()).toMatchObject({ messages: before + 20, forwards: 20 })
+  expect((await house.read('/v1/inbound-messages')).data).toHaveLength(2)
+  expect(route.action.config.to).toHaveLength(10)
+})
+
+// threat: forward-needs-owned-domain
+test('a route of a domain that lost its proof forwards nothing, and the record says why', async () => {
+  await create(TARGET)
+  await house.store().forwardTargets.set(house.organizationId, TARGET, 'confirmed', house.clock.now())
+  const [domain] = (await house.store().domains.list(house.organizationId, { limit: 1, after: null })).records
+  const at = house.clock.now()
+  await house
+    .store()
+    .domains.recordCheck(domain!.id, { status: 'failed', verifiedAt: null, checkedAt: at, findings: [] })
+  const refused = await mailIn().catch((error: Error) => error.message)
+  const kept = (await house.read('/v1/inbound-messages')).data
+  // Refused at RCPT, where unproved domains receive nothing; else kept with the reason.
+  if (refused === undefined) {
+    expect(kept).toMatchObject([{ not_forwarded: [{ reason: 'domain_not_verified' }], forwarded_as: null }])
+  } else expect([refused.includes('550'), kept]).toEqual([true, []])
+})

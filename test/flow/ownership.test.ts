@@ -1,0 +1,445 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { connect } from 'node:net'
+import type { CheckResult } from '../../src/health/check.ts'
+import { createVerp } from '../../src/mail/verp.ts'
+import { createMintId } from '../../src/platform/ids.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { systemRandom } from '../../src/platform/random.ts'
+import { DOMAIN, type Json, START, startHouse, type TestHouse, until, untilInTime } from '../support/house.ts'
+import { addKey } from '../support/keys.ts'
+import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+
+/** Who owns a name: two organizations on one server, over HTTP, SMTP and DNS. */
+
+const DAY = 86_400_000
+const PUBLIC = `post.${DOMAIN}`
+const mintId = createMintId({ now: () => START, sleep: async () => {} }, systemRandom)
+
+let remote: RemoteMx
+let house: TestHouse
+const logged: string[] = []
+beforeAll(async () => {
+  remote = await startRemoteMx()
+})
+afterAll(() => remote.stop())
+beforeEach(async () => {
+  logged.length = 0
+  house = await startHouse({
+    remote,
+    log: createLog({
+      clock: { now: () => START, sleep: async () => {} },
+      level: 'info',
+      format: 'json',
+      write: (line) => void logged.push(line),
+    }),
+    config: {
+      http: { listen: '127.0.0.1:0', public_url: `https://${PUBLIC}` },
+      smtp: { inbound: { listen: '127.0.0.1:0' } },
+    },
+  })
+})
+afterEach(() => house.close())
+
+interface Tenant {
+  organizationId: string
+  ask(method: string, path: string, body?: unknown): Promise<Json>
+}
+
+/** Another organization with an admin key of a claim that nobody has proved. */
+async function addTenant(name: string): Promise<Tenant> {
+  const organizationId = mintId('org')
+  await house.store().organizations.create({ id: organizationId, name, plan: 'enterprise', createdAt: START })
+  const key = { id: mintId('key'), organizationId, domainId: 'dom_none', name, mode: 'live' as const }
+  const { value } = await addKey(house.store(), { ...key, createdAt: START, permissions: ['admin'] })
+  const authorization = { authorization: `Bearer ${value}` }
+  return { organizationId, ask: (method, path, body) => house.ask(method, path, body, authorization) }
+}
+
+const owner = () => house.ask
+const own = async () => (await house.read('/v1/domains')).data.find(({ name }: Json) => name === DOMAIN)
+
+/** Publishes records of a domain in DNS, by purpose. */
+function publish({ dns_records }: Json, ...purposes: string[]) {
+  for (const { purpose, type, name, value, priority } of dns_records) {
+    if (!purposes.includes(purpose)) continue
+    house.zone.set(name, type, [type === 'MX' ? { preference: priority, exchange: value } : value])
+  }
+}
+function unpublish({ dns_records }: Json, ...purposes: string[]) {
+  for (const { purpose, name } of dns_records) if (purposes.includes(purpose)) house.zone.remove(name)
+}
+
+/** What port 25 says to RCPT TO. */
+function rcpt(address: string): Promise<string> {
+  const [host, port] = house.house().listening.smtpInbound!.split(':')
+  const said = ['EHLO mx.author.example', 'MAIL FROM:<bob@author.example>', `RCPT TO:<${address}>`, 'QUIT']
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), host!)
+    let text = ''
+    let step = -1 // the greeting
+    let answer = ''
+    socket.on('data', (bytes) => {
+      text += bytes.toString()
+      const lines = text.split('\r\n')
+      while (lines.length > 1) {
+        const line = lines.shift()!
+        if (!/^\d{3} /.test(line)) continue
+        if (step === 2) answer = line
+        step++
+        if (step < said.length) socket.write(`${said[step]}\r\n`)
+      }
+      text = lines[0]!
+    })
+    socket.on('close', () => resolve(answer))
+    socket.on('error', reject)
+  })
+}
+
+const catchAll = { name: 'all', match: { type: 'catch_all' }, action: { type: 'store' } }
+
+/** HTTP at the server under another host's name. */
+const at = (host: string, path: string, headers: Record<string, string> = {}) =>
+  fetch(`http://${house.house().listening.http}${path}`, {
+    redirect: 'manual',
+    headers: { host, connection: 'close', ...headers },
+  })
+
+// threat: server-name-claimed
+test('a tenant cannot add the server’s names or hosts of another tenant, in any form, nor receive mail there', async () => {
+  const domain = await own()
+  await owner()('PATCH', `/v1/domains/${domain.id}`, { tracking: { host: `links.${DOMAIN}` } })
+  const evil = await addTenant('Evil')
+  await evil.ask('POST', '/v1/inbound-routes', catchAll)
+  const names = [
+    `mail.${DOMAIN}`,
+    `MAIL.${DOMAIN.toUpperCase()}.`,
+    ` mail.${DOMAIN} `,
+    `ｍａｉｌ.${DOMAIN}`,
+    PUBLIC,
+    DOMAIN,
+    `bounces.${DOMAIN}`,
+    `a.bounces.${DOMAIN}`,
+    `links.${DOMAIN}`,
+    `deep.below.links.${DOMAIN}`,
+    `mta-sts.${DOMAIN}`,
+    `x.mta-sts.${DOMAIN}`,
+  ]
+  for (const name of names) {
+    const { status, body } = await evil.ask('POST', '/v1/domains', { name })
+    expect([name, status, body.error.code]).toEqual([name, 409, 'conflict'])
+    expect(body.error.message).not.toContain('Shop')
+  }
+  // A name below another's is open to whoever proves it, but it takes no host that is in use.
+  const below = await evil.ask('POST', '/v1/domains', { name: `team.${DOMAIN}` })
+  expect([below.status, below.body.status]).toEqual([201, 'pending'])
+  const parent = await evil.ask('POST', '/v1/domains', {
+    name: 'corp.example',
+    tracking: { host: 'links.corp.example' },
+  })
+  expect(parent.status).toBe(201)
+  expect((await evil.ask('POST', '/v1/domains', { name: 'links.corp.example' })).status).toBe(409)
+  expect((await evil.ask('POST', '/v1/domains', { name: 'x.example', server_name: true })).status).toBe(403)
+  for (const host of [...names.filter((name) => name !== DOMAIN), `team.${DOMAIN}`, 'x.example']) {
+    for (const local of ['admin', 'hostmaster', 'postmaster', 'abuse', 'fbl']) {
+      const answer = await rcpt(`${local}@${host.trim().replace('ｍａｉｌ', 'mail').replace(/\.$/, '')}`)
+      const isOwners = host === `bounces.${DOMAIN}` && !['admin', 'hostmaster'].includes(local)
+      expect([host, local, answer.slice(0, 4)]).toEqual([host, local, isOwners ? '250 ' : '550 '])
+    }
+  }
+  expect((await evil.ask('GET', '/v1/inbound-messages')).body.data).toEqual([])
+})
+
+// threat: unproved-domain-receives
+test('a name that nobody has proved receives nothing, tracks nothing and has no policy host', async () => {
+  const evil = await addTenant('Evil')
+  await evil.ask('POST', '/v1/inbound-routes', catchAll)
+  const body = { name: 'victim.example', tracking: { opens: true, clicks: true, host: 'links.victim.example' } }
+  const { body: claim } = await evil.ask('POST', '/v1/domains', body)
+  house.zone.set('links.victim.example', 'CNAME', [`mail.${DOMAIN}`])
+  house.zone.set('mta-sts.victim.example', 'CNAME', [PUBLIC])
+  house.zone.set('victim.example', 'MX', [{ preference: 10, exchange: `mail.${DOMAIN}` }])
+  const looked = (await evil.ask('POST', `/v1/domains/${claim.id}/verify`)).body
+  expect([looked.status, looked.dns_records.find(({ purpose }: Json) => purpose === 'tracking').status]).toEqual([
+    'pending',
+    'valid',
+  ])
+  for (const local of ['admin', 'hostmaster', 'x']) {
+    expect(await rcpt(`${local}@victim.example`)).toStartWith('550 5.7.1 ')
+  }
+  for (const local of ['abuse', 'fbl', 'complaints', 'b-x']) {
+    expect(await rcpt(`${local}@bounces.victim.example`)).toStartWith('550 5.7.1 ')
+  }
+  expect((await at('mta-sts.victim.example', '/.well-known/mta-sts.txt')).status).toBe(404)
+  const probe = await evil.ask('POST', '/v1/inbound-routes', { ...catchAll, name: 'b' })
+  const tested = await evil.ask('POST', `/v1/inbound-routes/${probe.body.id}/test`, { to: 'a@victim.example' })
+  expect(tested.body).toMatchObject({ taken_by: null, reason: expect.stringContaining('550 5.7.1') })
+  // Test mail goes on, with links of the server alone; live mail does not.
+  for (const mode of ['live', 'test'] as const) {
+    const key = { id: mintId('key'), organizationId: evil.organizationId, domainId: claim.id, mode }
+    const { value } = await addKey(house.store(), { ...key, name: mode, createdAt: START, permissions: ['admin'] })
+    const headers = { authorization: `Bearer ${value}` }
+    const mail = { from: 'a@victim.example', html: '<a href="https://x.example/">x</a>' }
+    const { status, body } = await house.send(mail, headers)
+    expect([mode, status]).toEqual([mode, mode === 'live' ? 422 : 202])
+    if (mode === 'live') expect(body.error.code).toBe('domain_not_verified')
+    else {
+      const shown = (await house.ask('GET', `/v1/messages/${body.id}/content?part=raw`, undefined, headers)).text
+      expect(shown).toContain(PUBLIC)
+      expect(shown).not.toContain('links.victim.example')
+    }
+  }
+})
+
+test('the ownership record is enough to receive, and the DKIM records are needed to send', async () => {
+  const tenant = await addTenant('Inbound')
+  await tenant.ask('POST', '/v1/inbound-routes', catchAll)
+  const { body: claim } = await tenant.ask('POST', '/v1/domains', { name: 'in.example' })
+  const record = claim.dns_records.find(({ purpose }: Json) => purpose === 'ownership')
+  expect(record).toMatchObject({ type: 'TXT', name: '_postrider-verify.in.example', required: false })
+  expect(await rcpt('a@in.example')).toStartWith('550 5.7.1 ')
+  house.zone.fail(record.name, 'SERVFAIL')
+  const verify = async () => (await tenant.ask('POST', `/v1/domains/${claim.id}/verify`)).body
+  expect((await verify()).status).toBe('pending')
+  house.zone.fail(record.name, null)
+  house.zone.set(record.name, 'TXT', ['postrider-verify=00000000000000000000000000000000', record.value])
+  expect(await verify()).toMatchObject({
+    status: 'verified',
+    proved_by: 'txt',
+    detail: expect.stringContaining('DKIM'),
+  })
+  expect(await rcpt('a@in.example')).toStartWith('250 ')
+  const key = { id: mintId('key'), organizationId: tenant.organizationId, domainId: claim.id, mode: 'live' as const }
+  const { value } = await addKey(house.store(), { ...key, name: 'k', createdAt: START, permissions: ['send'] })
+  const send = () => house.send({ from: 'a@in.example' }, { authorization: `Bearer ${value}` })
+  expect((await send()).body.error).toMatchObject({
+    code: 'domain_not_verified',
+    message: expect.stringContaining('DKIM'),
+  })
+  publish(claim, 'dkim')
+  expect(await verify()).toMatchObject({ status: 'verified', proved_by: 'dkim', detail: null })
+  expect((await send()).status).toBe(202)
+  // Without the DKIM records it stays owned; after seven days it only receives again.
+  unpublish(claim, 'dkim')
+  expect(await verify()).toMatchObject({
+    status: 'verified',
+    proved_by: 'dkim',
+    proof_missing_since: expect.any(String),
+  })
+  expect((await send()).status).toBe(202)
+  house.clock.leap(7 * DAY)
+  expect(await verify()).toMatchObject({ status: 'verified', proved_by: 'txt', proof_missing_since: null })
+  expect((await send()).status).toBe(422)
+  expect(await rcpt('a@in.example')).toStartWith('250 ')
+})
+
+// threat: claim-of-a-name
+test('of two claims the first that is proved owns the name, whose records say which', async () => {
+  const [a, b] = [await addTenant('A'), await addTenant('B')]
+  const { body: first } = await a.ask('POST', '/v1/domains', { name: 'name.example' })
+  const { body: second, status } = await b.ask('POST', '/v1/domains', { name: 'NAME.example.' })
+  expect(status).toBe(201)
+  expect((await a.ask('POST', '/v1/domains', { name: 'name.example' })).status).toBe(409)
+  const recordNames = (domain: Json) => domain.dns_records.filter(({ purpose }: Json) => purpose === 'dkim')
+  const values = (domain: Json) => recordNames(domain).map(({ name, value }: Json) => `${name} ${value}`)
+  expect(values(first).some((each: string) => values(second).includes(each))).toBe(false)
+
+  publish(second, 'dkim')
+  expect((await a.ask('POST', `/v1/domains/${first.id}/verify`)).body.status).toBe('pending')
+  expect((await b.ask('POST', `/v1/domains/${second.id}/verify`)).body.status).toBe('verified')
+  const lost = (await a.ask('GET', `/v1/domains/${first.id}`)).body
+  expect(lost).toMatchObject({ status: 'failed', detail: 'Another organization has proved this name or a host of it.' })
+  publish(first, 'dkim', 'ownership')
+  expect((await a.ask('POST', `/v1/domains/${first.id}/verify`)).body.status).toBe('failed')
+  const third = await addTenant('C')
+  expect((await third.ask('POST', '/v1/domains', { name: 'name.example' })).status).toBe(409)
+
+  // The mail goes to the owner's routes alone.
+  await a.ask('POST', '/v1/inbound-routes', catchAll)
+  expect(await rcpt('x@name.example')).toStartWith('550 5.1.1 ')
+  await b.ask('POST', '/v1/inbound-routes', catchAll)
+  expect(await rcpt('x@name.example')).toStartWith('250 ')
+
+  // What the owner gives up the other claim proves by itself.
+  expect((await b.ask('DELETE', `/v1/domains/${second.id}`)).status).toBe(200)
+  expect((await a.ask('GET', `/v1/domains/${first.id}`)).body).toMatchObject({ status: 'pending', detail: null })
+  const statusOf = async () => (await a.ask('GET', `/v1/domains/${first.id}`)).body.status
+  await untilInTime(house.clock, 'the proof to be seen', async () => (await statusOf()) === 'verified')
+  expect((await b.ask('POST', '/v1/domains', { name: 'name.example' })).status).toBe(409)
+})
+
+test('two that are verified at the same moment are one owner and one failed claim', async () => {
+  const [a, b] = [await addTenant('A'), await addTenant('B')]
+  const claims = await Promise.all(
+    [a, b].map(async (each) => (await each.ask('POST', '/v1/domains', { name: 'race.example' })).body),
+  )
+  for (const claim of claims) publish(claim, 'dkim', 'ownership')
+  const answers = await Promise.all(
+    [a, b].flatMap((each, at) => [1, 2].map(() => each.ask('POST', `/v1/domains/${claims[at].id}/verify`))),
+  )
+  for (const { status } of answers) expect(status).toBe(200)
+  const states = await Promise.all(
+    [a, b].map(async (each, at) => (await each.ask('GET', `/v1/domains/${claims[at].id}`)).body.status),
+  )
+  expect(states.toSorted()).toEqual(['failed', 'verified'])
+})
+
+// threat: proof-lost
+test('a proof that is lost for seven days ends the ownership, with log, audit entry and health; it comes back by itself', async () => {
+  const domain = await own()
+  await owner()('POST', '/v1/inbound-routes', catchAll)
+  await owner()('POST', `/v1/domains/${domain.id}/verify`)
+  const { body: sent } = await house.send({ unsubscribe: true })
+  await house.ended(sent.id)
+  const [delivery] = await house.store().messages.deliveries(sent.id)
+  const verp = createVerp(await house.store().secret('verp', new Uint8Array(32)))
+  const tagged = `${verp.encode(delivery!.id, 'bounce')}@${domain.return_path_host}`
+
+  for (const { name } of domain.dns_records) house.zone.fail(name, 'SERVFAIL')
+  const isDue = async () => (await house.store().domains.get(domain.id))!.nextCheckAt! > house.clock.now()
+  const pass = async (ms: number) => {
+    house.clock.leap(ms)
+    await untilInTime(house.clock, 'the domain to be looked at', isDue)
+  }
+  await pass(9 * DAY)
+  expect(await own()).toMatchObject({ status: 'verified', proof_missing_since: null })
+  for (const { name } of domain.dns_records) house.zone.fail(name, null)
+  unpublish(domain, 'dkim', 'ownership')
+  await pass(DAY)
+  const missing = await own()
+  expect(missing).toMatchObject({ status: 'verified', detail: expect.stringContaining('missing from DNS since') })
+  for (let day = 1; day < 7; day++) await pass(DAY - 3_600_000)
+  expect((await own()).status).toBe('verified')
+  expect(await rcpt(`x@${DOMAIN}`)).toStartWith('250 ')
+  expect((await house.send()).status).toBe(202)
+
+  await untilInTime(house.clock, 'the domain to fail', async () => {
+    house.clock.leap(1_800_000)
+    return (await own()).status === 'failed'
+  })
+  const since = Date.parse(missing.proof_missing_since)
+  expect(house.clock.now() - since).toBeGreaterThanOrEqual(7 * DAY)
+  expect((await own()).detail).toContain('no proof of ownership for seven days')
+  expect(await rcpt(`x@${DOMAIN}`)).toStartWith('550 5.7.1 ')
+  expect(await rcpt(`abuse@${domain.return_path_host}`)).toStartWith('550 5.7.1 ')
+  expect(await rcpt(tagged)).toStartWith('250 ') // mail that was sent while it was owned
+  expect((await house.send()).body.error.code).toBe('domain_not_verified')
+  expect(logged.filter((line) => line.includes('domain lost its proof of ownership'))).toHaveLength(1)
+  const { data } = await house.read('/v1/audit-log?action=domains_lost')
+  expect(data).toMatchObject([{ actor: { type: 'server' }, resource_id: domain.id, outcome: 'done' }])
+  const { checkDomains } = await import('../../src/health/domains.ts')
+  const troubled = await house.store().domains.withoutProof(9)
+  const looked = troubled.map(({ name, missingSince }) => ({ name, missingSince, wasVerified: false, wrong: [] }))
+  const verdict = (await checkDomains(async () => looked)) as CheckResult
+  expect([verdict.status, verdict.message.includes(DOMAIN)]).toEqual(['warn', true])
+
+  publish(domain, 'dkim')
+  await untilInTime(house.clock, 'the domain to be verified again', async () => {
+    house.clock.leap(1_800_000)
+    return (await own()).status === 'verified'
+  })
+  expect(await rcpt(`x@${DOMAIN}`)).toStartWith('250 ')
+  expect((await house.read('/v1/audit-log?action=domains_proved')).data).toHaveLength(1)
+  const stored = await house.store().domains.get(domain.id)
+  expect(stored).toMatchObject({ missingSince: null, provedBy: 'dkim' })
+}, 60_000)
+
+test('mail that waits for its time is not sent in a name that was lost meanwhile', async () => {
+  const at = new Date(house.clock.now() + 60_000).toISOString()
+  const { body } = await house.send({ scheduled_at: at })
+  unpublish(await own(), 'dkim', 'ownership')
+  const { id, verifiedAt } = (await house.store().domains.findByName(DOMAIN))!
+  await house.store().domains.recordCheck(id, { status: 'failed', verifiedAt, checkedAt: START, findings: [] })
+  await house.clock.advance(61_000)
+  const [recipient] = (await house.ended(body.id)).recipients
+  expect(recipient).toMatchObject({ status: 'bounced', bounce_type: 'soft', bounce_code: '5.7.1', mx_host: null })
+  expect(remote.mails.some(({ raw }) => raw.includes(body.id))).toBe(false)
+})
+
+describe('a click link', () => {
+  const TARGET = 'https://shop.example/'
+  /** A click link of a mail of the organization that `house.ask` is, as the delivery of a message. */
+  async function linkOf(host: string | null): Promise<{ path: string; deliveryId: string }> {
+    const domain = await own()
+    await owner()('PATCH', `/v1/domains/${domain.id}`, { tracking: { clicks: true, host } })
+    if (host !== null) house.zone.set(host, 'CNAME', [`mail.${DOMAIN}`])
+    expect((await owner()('POST', `/v1/domains/${domain.id}/verify`)).body.status).toBe('verified')
+    const { body } = await house.send({ html: `<a href="${TARGET}">x</a>` })
+    await house.ended(body.id)
+    const [delivery] = await house.store().messages.deliveries(body.id)
+    const raw = remote.mails.at(-1)!.raw.toString().replaceAll('=\r\n', '').replaceAll('=3D', '=')
+    const url = new URL(/href="(https:[^"]+)"/.exec(raw)![1]!)
+    expect(url.hostname).toBe(host ?? PUBLIC)
+    return { path: url.pathname, deliveryId: delivery!.id }
+  }
+  const other = async (name: string) => {
+    const tenant = await addTenant('Other')
+    const { body } = await tenant.ask('POST', '/v1/domains', { name })
+    publish(body, 'dkim')
+    expect((await tenant.ask('POST', `/v1/domains/${body.id}/verify`)).body.status).toBe('verified')
+    return { tenant, domain: body }
+  }
+
+  // threat: foreign-tracking-host
+  test('works under the host it was made for, and is 404 under any other', async () => {
+    const { path } = await linkOf(`links.${DOMAIN}`)
+    await other('other.example')
+    for (const host of [`links.${DOMAIN}`, `LINKS.${DOMAIN}.`, `links.${DOMAIN}:8443`]) {
+      const answer = await at(host, path)
+      expect([host, answer.status, answer.headers.get('location')]).toEqual([host, 302, TARGET])
+    }
+    for (const host of [PUBLIC, 'links.other.example', `x.links.${DOMAIN}`, DOMAIN, 'evil.example', '127.0.0.1', 'x']) {
+      const answer = await at(host, path)
+      expect([host, answer.status, answer.headers.get('location')]).toEqual([host, 404, null])
+    }
+    const { path: shared } = await linkOf(null)
+    expect((await at(PUBLIC, shared)).status).toBe(302)
+    for (const host of ['links.other.example', `links.${DOMAIN}`]) expect((await at(host, shared)).status).toBe(404)
+  })
+
+  test('goes on under an earlier tracking host of its domain, and ends with the ownership', async () => {
+    const { path } = await linkOf(`links.${DOMAIN}`)
+    const { path: later } = await linkOf(`go.${DOMAIN}`)
+    expect([(await at(`links.${DOMAIN}`, path)).status, (await at(`go.${DOMAIN}`, later)).status]).toEqual([302, 302])
+    const { id, ...rest } = (await house.store().domains.findByName(DOMAIN))!
+    const check = { verifiedAt: rest.verifiedAt, checkedAt: START, findings: rest.findings }
+    await house.store().domains.recordCheck(id, { ...check, status: 'failed', reason: 'proof_lost' })
+    expect((await at(`links.${DOMAIN}`, path)).status).toBe(404)
+    // The next owner of the name has nothing to do with its links.
+    const next = await other(DOMAIN)
+    expect(next.domain.name).toBe(DOMAIN)
+    expect((await at(`links.${DOMAIN}`, path)).status).toBe(404)
+  })
+
+  // threat: foreign-tracking-host
+  test('of a mail from before the upgrade works on the server’s names and hosts of its own domain alone', async () => {
+    const { deliveryId } = await linkOf(null)
+    await other('other.example')
+    const secret = await house.store().secret('tracking', new Uint8Array(32))
+    const body = deliveryId.slice(4)
+    const tag = (text: string) => createHmac('sha256', secret).update(text).digest().toString('base64url', 0, 16)
+    const old = `/t/c/${body}${tag(`track c ${body} ${TARGET}`)}/${Buffer.from(TARGET).toString('base64url')}`
+    const stop = `/t/u/${body}${tag(`track u ${body} `)}`
+    for (const host of [PUBLIC, `mail.${DOMAIN}`, `links.${DOMAIN}`]) {
+      expect([host, (await at(host, old)).status, (await at(host, stop)).status]).toEqual([host, 302, 200])
+    }
+    for (const host of ['links.other.example', 'other.example', 'evil.example']) {
+      expect([host, (await at(host, old)).status, (await at(host, stop)).status]).toEqual([host, 404, 404])
+    }
+  })
+
+  // threat: blocked-target
+  test('to a target that the operator has blocked is 410, also in mail that was sent before, and counts nothing', async () => {
+    const { path, deliveryId } = await linkOf(null)
+    expect((await at(PUBLIC, path)).status).toBe(302)
+    const link = { id: mintId('blk'), kind: 'host' as const, value: 'shop.example', reason: 'abuse', createdAt: START }
+    expect(await house.store().blockedLinks.add(link)).toBe('added')
+    const answer = await at(PUBLIC, path)
+    expect([answer.status, answer.headers.get('location')]).toEqual([410, null])
+    expect(await answer.text()).not.toContain('shop.example')
+    await until('the click', async () => (await house.store().deliveries.get(deliveryId))!.delivery.clicks === 1)
+    expect((await house.ask('POST', '/v1/blocked-links', { target: 'x.example', reason: 'x' })).status).toBe(403)
+    await house.store().blockedLinks.remove(link.id)
+    expect((await at(PUBLIC, path)).status).toBe(302)
+  })
+})
