@@ -15,7 +15,7 @@ const answer = serveHttps(
       if (job.url.endsWith('/spin-later')) {
         await Bun.sleep(30)
         onWork?.()
-        return /^(a+)+$/.test(`${'a'.repeat(60)}b`) as never
+        for (;;) /^(a+)+$/.test(`${'a'.repeat(60)}b`) // the engine gives one up after some time
       }
       return exchange(job, onWork)
     }
