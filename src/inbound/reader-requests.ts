@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/clock.ts'
+import type { LookupType } from '../platform/lookup-types.ts'
 import type { Lookup, Resolver } from '../platform/resolver.ts'
 
 /** What a reader cannot do itself and asks the main thread for: it has neither network nor keys. A request names the job it
@@ -15,9 +16,6 @@ export interface RequestReply {
   id: number
   value: unknown
 }
-
-export const LOOKUP_TYPES = ['A', 'AAAA', 'TXT', 'MX', 'CNAME', 'NS', 'PTR'] as const
-export type LookupType = (typeof LOOKUP_TYPES)[number]
 
 type OmitFromEach<T, Key extends PropertyKey> = T extends unknown ? Omit<T, Key> : never
 

@@ -2,9 +2,10 @@ import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import type { Runner } from '../os/runner.ts'
 import type { Clock } from '../platform/clock.ts'
 import { networkOf } from '../platform/ip.ts'
-import type { Lookup, Resolver, SharedResolver } from '../platform/resolver.ts'
+import { isLookupType, lookUp } from '../platform/lookup-types.ts'
+import type { Resolver, SharedResolver } from '../platform/resolver.ts'
 import { isAnswerTo } from './answer-check.ts'
-import { LOOKUP_TYPES, type LookupType, type RequestReply } from './reader-requests.ts'
+import type { RequestReply } from './reader-requests.ts'
 import type { ReaderAnswer, ReaderJob, Seal } from './reading.ts'
 import { isSealText } from './seal-text.ts'
 
@@ -80,7 +81,7 @@ export function withServices(
         return reply(id, null)
       served.lookups++
       served.asking++
-      void lookedUp(served.resolver, type, name).then((found) => {
+      void lookUp(served.resolver, type, name).then((found) => {
         served.asking--
         reply(id, found)
       })
@@ -171,27 +172,6 @@ interface Served {
 }
 
 const isNumber = (value: unknown): value is number => Number.isInteger(value)
-const isLookupType = (type: unknown): type is LookupType => LOOKUP_TYPES.includes(type as LookupType)
-
-function lookedUp(resolver: Resolver, type: LookupType, name: string): Promise<Lookup<unknown>> {
-  switch (type) {
-    case 'A':
-      return resolver.a(name)
-    case 'AAAA':
-      return resolver.aaaa(name)
-    case 'TXT':
-      return resolver.txtStrings(name)
-    case 'MX':
-      return resolver.mx(name)
-    case 'CNAME':
-      return resolver.cname(name)
-    case 'NS':
-      return resolver.ns(name)
-    case 'PTR':
-      return resolver.ptr(name)
-  }
-}
-
 /** Beside this thread: hashing and the RSA operation. Null when the key is of no use. */
 async function signedWith({ privateKeyPem }: Seal, text: Uint8Array): Promise<Uint8Array | null> {
   const key = keyOf(privateKeyPem)

@@ -1,3 +1,4 @@
+import { isLookupType, lookUp } from './lookup-types.ts'
 import type { Lookup, Resolver } from './resolver.ts'
 
 /** Resolver → the function mailauth takes as `resolver`: TXT as lists of strings, MX with `priority` and an
@@ -20,24 +21,9 @@ export function mailauthResolver(resolver: Resolver): (name: string, type?: stri
 }
 
 async function lookup(resolver: Resolver, name: string, type: string): Promise<Lookup<unknown>> {
-  switch (type) {
-    case 'A':
-      return resolver.a(name)
-    case 'AAAA':
-      return resolver.aaaa(name)
-    case 'TXT':
-      return resolver.txtStrings(name)
-    case 'MX':
-      return nodeMx(await resolver.mx(name))
-    case 'CNAME':
-      return resolver.cname(name)
-    case 'NS':
-      return resolver.ns(name)
-    case 'PTR':
-      return resolver.ptr(name)
-    default:
-      throw dnsError('ENOTIMP', name, type)
-  }
+  if (type === 'MX') return nodeMx(await resolver.mx(name))
+  if (!isLookupType(type)) throw dnsError('ENOTIMP', name, type)
+  return await lookUp(resolver, type, name)
 }
 
 function nodeMx(found: Awaited<ReturnType<Resolver['mx']>>): Lookup<{ priority: number; exchange: string }> {
