@@ -1,5 +1,6 @@
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
+import { destinationOf } from '../../src/model/delivery.ts'
 import { type Figure, median } from './figures.ts'
 import type { Part } from './part.ts'
 import { acceptAll, dueMessage, seeding } from './seed.ts'
@@ -27,7 +28,7 @@ export const claim: Part = {
           now: NOW,
           limit: 1,
           lease: { worker: 'bench', until: NOW + 3_600_000 },
-          freeFor: (destination) => (destination === 'dead.example' ? 0 : 20),
+          freeFor: (queue) => (destinationOf(queue) === 'dead.example' ? 0 : 20),
         })
         timesMs.push(performance.now() - startedAt)
         if (claims.length !== 1) throw new Error(`claimed ${claims.length}`)

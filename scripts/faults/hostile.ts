@@ -111,11 +111,11 @@ function attemptsAt({ dataDir }: Crashable, count: number) {
   try {
     const rows = db
       .prepare(
-        `select d.destination, d.worker is not null as isOpen, count(a.number) as attempts, max(a.duration_ms) as longestMs
+        `select d.email, d.worker is not null as isOpen, count(a.number) as attempts, max(a.duration_ms) as longestMs
          from deliveries d left join attempts a on a.delivery_number = d.number group by d.number`,
       )
-      .all() as { destination: string; isOpen: number; attempts: number; longestMs: number | null }[]
-    const hostile = rows.filter(({ destination }) => isHostile(destination))
+      .all() as { email: string; isOpen: number; attempts: number; longestMs: number | null }[]
+    const hostile = rows.filter(({ email }) => isHostile(email))
     return {
       attempts: hostile.reduce((sum, { attempts }) => sum + attempts, 0),
       longestMs: Math.max(...hostile.map(({ longestMs }) => longestMs ?? 0)),

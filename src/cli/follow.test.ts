@@ -17,7 +17,7 @@ function delivery(email: string, status: DeliveryStatus, change: Partial<Deliver
     machineClicks: 0,
     softBounceTold: false,
   }
-  const fixed = { id: email, messageId: 'msg_1', position: 0, type: 'to' as const, destination: 'x' }
+  const fixed = { id: email, messageId: 'msg_1', position: 0, type: 'to' as const, queue: 'x' }
   return { ...fixed, ...UNTRIED, ...none, email, status, ...change }
 }
 

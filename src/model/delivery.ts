@@ -11,8 +11,8 @@ export interface Delivery {
   /** As spoken in RCPT TO: local part as given, domain as A-label. */
   email: string
   type: RecipientType
-  /** What it shares connections with: the recipient's domain, or for test mail SANDBOX. */
-  destination: string
+  /** Where it waits to be tried; queueOf. */
+  queue: string
   status: DeliveryStatus
   attempts: number
   lastAttemptAt: number | null
@@ -35,6 +35,27 @@ export interface Delivery {
 
 /** The destination of test mail: no domain can be called so, and DNS is asked nothing. */
 export const SANDBOX = '[sandbox]'
+
+/** A destination (the recipient's domain, or SANDBOX) and an organization → the queue in which its mail waits to be tried:
+ *  organizations that send to one destination take turns there, however much one of them sends. */
+export function queueOf(destination: string, organizationId: string): string {
+  return `${destination} ${organizationId.slice(-OWNER_CHARACTERS)}`
+}
+
+/** The random end of an id: enough to tell organizations apart. */
+const OWNER_CHARACTERS = 8
+
+/** A queue → its destination. */
+export function destinationOf(queue: string): string {
+  const at = queue.indexOf(' ')
+  return at < 0 ? queue : queue.slice(0, at)
+}
+
+/** A queue → whose mail waits in it; '' for mail of a store before schema 6. */
+export function ownerOf(queue: string): string {
+  const at = queue.indexOf(' ')
+  return at < 0 ? '' : queue.slice(at + 1)
+}
 
 /** What is known of a delivery before its first attempt. */
 export const UNTRIED = {

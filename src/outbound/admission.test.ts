@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
-import { SANDBOX } from '../model/delivery.ts'
-import { createAdmission, GIVEN_UP } from './admission.ts'
+import { queueOf, SANDBOX } from '../model/delivery.ts'
+import { createAdmission, GIVEN_UP, type Grant } from './admission.ts'
+import { createOwnerShares } from './owner-shares.ts'
 
 const NO_MX = { kind: 'no_data' } as const
 const TERMS = { maxConnections: 20, maxMailsPerConnection: 500, maxMailsPerMinute: null }
@@ -16,6 +17,7 @@ function open(maxInFlight = 40) {
       ask: () => ({ obstacle: { name: 'never', until: null }, isNew: true }),
       leapt: () => {},
     },
+    shares: createOwnerShares(() => world.now),
     now: () => world.now,
     maxInFlight,
     termsOf: () => TERMS,
@@ -60,6 +62,41 @@ test('what waited out its age is given up without room, one at a time, and does 
   const wayOf = admission.admitted()
   expect(wayOf('one.a')).toBe(GIVEN_UP)
   expect(admission.stateOf('one').underWay).toBe(5)
+})
+
+// threat: hanging-destinations-of-one-tenant
+test('whose destinations hang leaves places to other organizations', () => {
+  const { world, admission } = open()
+  const queue = (site: string, owner: string) => queueOf(site, owner.repeat(8))
+  const takeAll = (owner: string) => {
+    for (let places = 0, n = 0; ; n++) {
+      const free = admission.freeFor(queue(`${owner}${n}`, owner), world.now)
+      if (typeof free !== 'number') return { places, waitsFor: free.name }
+      admission.took(queue(`${owner}${n}`, owner), free)
+      places += free
+    }
+  }
+  const deferred = { kind: 'deferred', code: '4.4.1', message: '', aboutRecipient: false } as const
+  const outcome = { ...deferred, cause: { class: 'timeout', rule: 'timeout:dot' } }
+  const end = (grant: Grant, times: number) => {
+    for (let n = 0; n < times; n++) admission.ended(grant, { outcome, reached: true, startedAt: 0 })
+  }
+
+  // Of 40 deliveries under way 20 may be at unknown sites: all of them are its own while nobody else wants any.
+  admission.begin()
+  expect(takeAll('h')).toEqual({ places: 20, waitsFor: 'unknown' })
+  const grantOf = admission.admitted()
+  admission.begin()
+  expect(admission.freeFor(queue('other', 'b'), world.now)).toEqual({ name: 'unknown', until: null })
+  end(grantOf(queue('h0', 'h')), 5)
+  expect(admission.freeFor(queue('h9', 'h'), world.now)).toEqual({ name: 'unknown of hhhhhhhh', until: null })
+  expect(admission.freeFor(queue('other', 'b'), world.now)).toBe(5)
+  admission.took(queue('other', 'b'), 5)
+  // It has its half again and is told to look.
+  end(grantOf(queue('h1', 'h')), 5)
+  end(grantOf(queue('h2', 'h')), 1)
+  expect(admission.freed()).toContain('unknown of hhhhhhhh')
+  expect(admission.freeFor(queue('h9', 'h'), world.now)).toBe(1)
 })
 
 test('test mail always has room', () => {

@@ -11,6 +11,8 @@ export interface Allowance {
   /** How many more may start, or what they wait for. `isFresh`: not overdue for long. Of the unknown sites' share a
    *  backlog gets half, so that a fresh mail need not wait behind it. */
   roomFor(site: string, isFresh: boolean, now: number): number | Obstacle
+  /** All that share places with the site: its name, and how many places there are. */
+  poolOf(site: string): { name: Repute; total: number }
   started(site: string, count: number, now: number): void
   /** As if it had never started. */
   undone(site: string, count: number): void
@@ -74,6 +76,10 @@ export function createAllowance(options: {
       const shared = (isBacklog ? backlogOfUnknown : together[repute]) - underWay[repute]
       if (shared <= 0) return { name: isBacklog ? BACKLOG : repute, until: null }
       return Math.min(own, minute.mails, shared)
+    },
+    poolOf: (site) => {
+      const name = standings.get(site)?.repute ?? 'unknown'
+      return { name, total: together[name] }
     },
     started: (site, started, now) => {
       const standing = standingOf(site, now)

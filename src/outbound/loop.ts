@@ -15,17 +15,18 @@ import type { Random } from '../platform/random.ts'
 import type { Resolver } from '../platform/resolver.ts'
 import { createSlots } from '../platform/slots.ts'
 import type { ClaimedDelivery, DeliveryRecord, Store } from '../storage/store.ts'
-import { createAdmission, GIVEN_UP } from './admission.ts'
+import { createAdmission, GIVEN_UP, type Grant } from './admission.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
 import { createLargeContents } from './large-contents.ts'
 import { internalFault } from './outcome.ts'
+import { createOwnerShares } from './owner-shares.ts'
 import { createPoisonous } from './poisonous.ts'
 import { recordOf, type Tried, tellOf } from './record.ts'
 import { simulate } from './sandbox.ts'
 import { nextAttempt } from './schedule.ts'
 import type { SiteState } from './site-state.ts'
 import { type ConfiguredTerms, createTermsOf } from './site-terms.ts'
-import { createSites, type Way } from './sites.ts'
+import { createSites } from './sites.ts'
 import { unmetAttempt } from './unmet.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
 
@@ -101,8 +102,11 @@ export function createOutboundLoop(house: {
   const freed = new Set<string>()
   const leaps = createLeaps(clock)
   const ladder = settings.retryScheduleSeconds
+  const shares = createOwnerShares(clock.steady.now)
   const admission = createAdmission({
+    shares,
     sites: createSites({
+      shares,
       resolver: house.resolver,
       smarthost: settings.smarthost?.host ?? null,
       now: clock.now,
@@ -161,10 +165,10 @@ export function createOutboundLoop(house: {
       contentBytes: contents.smallBytes,
       ...admission,
     })
-    const wayOf = admission.admitted()
+    const grantOf = admission.admitted()
     for (const claim of claims) {
-      const way = wayOf(claim.delivery.destination)
-      slots.start(way.site, () => carry(claim, way))
+      const grant = grantOf(claim.delivery.queue)
+      slots.start(grant.way.site, () => carry(claim, grant))
     }
     return slots.free() === 0 ? null : store.deliveries.nextDueAt(admission.freeFor, clock.now())
   }
@@ -178,7 +182,7 @@ export function createOutboundLoop(house: {
     const limit = Math.min(slots.free(), CLAIM_MAX)
     if (isStopping || limit === 0 || second === expiredIn) return
     const claims = await store.deliveries.claimExpired({ now, limit, lease: leaseFrom(now) })
-    for (const claim of claims) slots.start(GIVEN_UP.site, () => carry(claim, GIVEN_UP))
+    for (const claim of claims) slots.start(GIVEN_UP.way.site, () => carry(claim, GIVEN_UP))
     if (claims.length < limit) expiredIn = second
   }
 
@@ -199,32 +203,32 @@ export function createOutboundLoop(house: {
   })
 
   /** One claim to its record. Never rejects. */
-  const carry = async (claim: ClaimedDelivery, way: Way): Promise<void> => {
+  const carry = async (claim: ClaimedDelivery, grant: Grant): Promise<void> => {
     const startedAt = clock.now()
-    const waitMs = way === GIVEN_UP ? 0 : poisonous.waitMs(claim.message.organizationId)
-    if (waitMs > 0) return giveBack(claim, way, startedAt + waitMs)
-    const ended = await attemptOrExpire(claim, way)
-    if (ended === null) return giveBack(claim, way, clock.now())
+    const waitMs = grant === GIVEN_UP ? 0 : poisonous.waitMs(claim.message.organizationId)
+    if (waitMs > 0) return giveBack(claim, grant, startedAt + waitMs)
+    const ended = await attemptOrExpire(claim, grant)
+    if (ended === null) return giveBack(claim, grant, clock.now())
     const tried = await poisonous.judge(claim.message, ended)
     const { outcome, attempt } = tried
-    admission.ended(way, { outcome, reached: attempt.mxHost !== null, startedAt })
+    admission.ended(grant, { outcome, reached: attempt.mxHost !== null, startedAt })
     const verdict = decide(claim, outcome)
     await recordUntilWritten(toRecord(claim, tried, verdict))
   }
 
   /** Null when the mail was not tried. */
-  const attemptOrExpire = async (claim: ClaimedDelivery, way: Way): Promise<Tried | null> => {
+  const attemptOrExpire = async (claim: ClaimedDelivery, grant: Grant): Promise<Tried | null> => {
     const { expiresAt } = claim.message
     const now = clock.now()
     if (expiresAt !== null && now >= expiresAt) return expired(claim, 'expires_in', now)
-    if (way === GIVEN_UP) return expired(claim, 'max_age', now)
+    if (grant === GIVEN_UP) return expired(claim, 'max_age', now)
     if (settings.requireVerified && !maySend(claim)) return notVerified(claim, now)
     const refused = poisonous.refusal(claim.message.id)
     if (refused !== null) return untried(claim, refused, now)
-    const attempted = contents.during(claim, way.site, leaving.signal, async (content) => {
+    const attempted = contents.during(claim, grant.way.site, leaving.signal, async (content) => {
       // The content goes over to a thread; what a rehearsal needs of it is looked at before.
       const reactions = claim.message.mode === 'test' ? await reactionsTo(claim, content) : []
-      const attempted = await house.attempt(toJob(claim, content, way))
+      const attempted = await house.attempt(toJob(claim, content, grant))
       return attempted === null ? null : { ...attempted, reactions }
     })
     return attempted.catch((error) => {
@@ -235,9 +239,9 @@ export function createOutboundLoop(house: {
 
   /** A large mail found no room, the thread ended over another, or its organization has to wait: it is due again at `dueAt`
    *  as if nothing had been. */
-  const giveBack = async ({ delivery }: ClaimedDelivery, way: Way, dueAt: number): Promise<void> => {
+  const giveBack = async ({ delivery }: ClaimedDelivery, grant: Grant, dueAt: number): Promise<void> => {
     const { id, attempts: attempt } = delivery
-    admission.returned(way)
+    admission.returned(grant)
     await store.deliveries
       .release([{ id, attempt, worker: house.workerId }], dueAt)
       .catch((error) => log.error('a delivery waits for the end of its lease', { delivery_id: id, error }))
@@ -258,7 +262,7 @@ export function createOutboundLoop(house: {
   const toJob = (
     { delivery, message, signingKeys, domainName, returnPathHost, trackingHost }: ClaimedDelivery,
     content: Uint8Array,
-    way: Way,
+    { way }: Grant,
   ): AttemptJob => ({
     deliveryId: delivery.id,
     messageId: message.id,

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Lookup, MxRecord } from '../platform/resolver.ts'
+import { createOwnerShares } from './owner-shares.ts'
 import { createSites } from './sites.ts'
 
 const GOOGLE: Lookup<MxRecord> = {
@@ -20,6 +21,7 @@ function open(smarthost: string | null = null) {
         return new Promise((resolve) => waiting.set(domain, resolve))
       },
     },
+    shares: createOwnerShares(() => world.now),
     smarthost,
     now: () => world.now,
     onKnown: (obstacles) => world.freed.push(...obstacles),
@@ -35,8 +37,8 @@ function open(smarthost: string | null = null) {
 test('a domain is asked about once, waits for the answer, and is known for as long as the answer lives', async () => {
   const { world, sites, answer } = open()
   expect(sites.wayOf('a.example', 0)).toBeNull()
-  expect(sites.ask('a.example', true)).toEqual({ obstacle: { name: 'mx a.example', until: null }, isNew: true })
-  expect(sites.ask('a.example', true).isNew).toBe(false)
+  expect(sites.ask('a.example', 'a', true)).toEqual({ obstacle: { name: 'mx a.example', until: null }, isNew: true })
+  expect(sites.ask('a.example', 'a', true).isNew).toBe(false)
   await answer('a.example', GOOGLE)
   expect(world.freed).toContain('mx a.example')
   expect(sites.wayOf('a.example', 299_999)).toEqual({ site: 'google.com', mx: GOOGLE })
@@ -46,21 +48,32 @@ test('a domain is asked about once, waits for the answer, and is known for as lo
 
 test('an answer that lives shorter than its way to whoever asked is good for the claim it was asked for', async () => {
   const { sites, answer } = open()
-  sites.ask('a.example', true)
+  sites.ask('a.example', 'a', true)
   await answer('a.example', { kind: 'temporary', reason: 'SERVFAIL' })
   expect(sites.wayOf('a.example', 999_999)!.site).toBe('a.example')
   expect(sites.wayOf('a.example', 999_999)!.site).toBe('a.example')
   expect(sites.wayOf('a.example', 999_999)).toBeNull()
 })
 
+// threat: hanging-destinations-of-one-tenant
+test('silent domains of one organization leave half of the questions to the others', async () => {
+  const { world, sites, answer } = open()
+  sites.ask('first.example', 'b', true)
+  await answer('first.example', GOOGLE)
+  for (let i = 0; i < 100; i++) sites.ask(`silent${i}.example`, 'h', true)
+  expect(world.asked).toHaveLength(1 + 32)
+  expect(sites.ask('silent99.example', 'h', true).obstacle.name).toBe('question of h')
+  expect(sites.ask('other.example', 'b', true).obstacle.name).toBe('mx other.example')
+})
+
 test('a backlog of silent domains leaves half of the questions to fresh mail', () => {
   const { world, sites } = open()
-  for (let i = 0; i < 100; i++) sites.ask(`old${i}.example`, false)
+  for (let i = 0; i < 100; i++) sites.ask(`old${i}.example`, 'a', false)
   expect(world.asked).toHaveLength(32)
-  expect(sites.ask('old99.example', false).obstacle.name).toBe('questions of the backlog')
-  for (let i = 0; i < 100; i++) sites.ask(`new${i}.example`, true)
+  expect(sites.ask('old99.example', 'a', false).obstacle.name).toBe('questions of the backlog')
+  for (let i = 0; i < 100; i++) sites.ask(`new${i}.example`, 'a', true)
   expect(world.asked).toHaveLength(64)
-  expect(sites.ask('new99.example', true).obstacle.name).toBe('questions')
+  expect(sites.ask('new99.example', 'a', true).obstacle.name).toBe('questions')
 })
 
 test('nothing is asked about an address, nor with a smarthost', () => {

@@ -1,6 +1,7 @@
 import type { Lookup, MxRecord, Resolver } from '../platform/resolver.ts'
 import type { Obstacle } from '../storage/store.ts'
 import { isAddressLiteral } from './mx.ts'
+import type { OwnerShares } from './owner-shares.ts'
 import { siteOf, siteOfHost } from './site.ts'
 
 /** Where a domain's mail goes: the site whose limits count, and what DNS said of its MX (null: nothing was to be asked). */
@@ -16,8 +17,8 @@ export interface Sites {
   wayOf(domain: string, now: number): Way | null
   /** As it was known last, were it long ago. */
   lastWayOf(domain: string): Way | null
-  /** Asks, or waits until there is room to ask; answers what the domain has to wait for. */
-  ask(domain: string, isFresh: boolean): { obstacle: Obstacle; isNew: boolean }
+  /** Asks, or waits until there is room to ask; answers what the domain has to wait for. `owner`: who wants to know. */
+  ask(domain: string, owner: string, isFresh: boolean): { obstacle: Obstacle; isNew: boolean }
   /** The clock was set by so many ms. */
   leapt(byMs: number): void
 }
@@ -38,21 +39,24 @@ const REMEMBERED = 100_000
 
 export function createSites(options: {
   resolver: Pick<Resolver, 'mx'>
+  shares: OwnerShares
   /** All mail goes to this host, if there is one. */
   smarthost: string | null
   now: () => number
   /** What waited behind these may go on. */
   onKnown: (obstacles: string[]) => void
 }): Sites {
-  const { resolver, smarthost, now: clockNow, onKnown } = options
+  const { resolver, shares, smarthost, now: clockNow, onKnown } = options
   const all: Way | null = smarthost === null ? null : { site: siteOfHost(smarthost), mx: null }
   const ways = new Map<string, { way: Way; until: number; looks: number }>()
   const asking = new Set<string>()
 
-  const asked = async (domain: string) => {
+  const asked = async (domain: string, owner: string) => {
     asking.add(domain)
+    shares.took(QUESTION, owner, 1)
     const mx = await resolver.mx(domain)
     asking.delete(domain)
+    shares.gaveBack(QUESTION, owner, 1)
     ways.delete(domain)
     ways.set(domain, { way: { site: siteOf(domain, mx), mx }, until: clockNow() + lifeOf(mx), looks: LOOKS })
     if (ways.size > REMEMBERED) ways.delete(ways.keys().next().value!)
@@ -67,12 +71,14 @@ export function createSites(options: {
       return known !== undefined && (known.until > now || known.looks-- > 0) ? known.way : withoutQuestion(domain)
     },
     lastWayOf: (domain) => ways.get(domain)?.way ?? withoutQuestion(domain),
-    ask: (domain, isFresh) => {
+    ask: (domain, owner, isFresh) => {
       const isNew = !asking.has(domain)
+      const share = shares.roomFor(QUESTION, owner, QUESTIONS)
       if (isNew && asking.size >= (isFresh ? QUESTIONS : QUESTIONS_OF_BACKLOG)) {
         return { obstacle: { name: isFresh ? ROOM : ROOM_OF_BACKLOG, until: null }, isNew: false }
       }
-      if (isNew) void asked(domain)
+      if (isNew && share <= 0) return { obstacle: shares.obstacleOf(QUESTION, owner), isNew: false }
+      if (isNew) void asked(domain, owner)
       return { obstacle: { name: nameOf(domain), until: null }, isNew }
     },
     leapt: (byMs) => {
@@ -81,6 +87,7 @@ export function createSites(options: {
   }
 }
 
+const QUESTION = 'question'
 const ROOM = 'questions'
 const ROOM_OF_BACKLOG = 'questions of the backlog'
 const nameOf = (domain: string) => `mx ${domain}`

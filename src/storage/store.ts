@@ -390,6 +390,7 @@ export interface NewDelivery {
   position: number
   email: string
   type: RecipientType
+  /** What it shares connections with: the recipient's domain, or for test mail SANDBOX. */
   destination: string
   status: DeliveryStatus
   /** Null when nothing is to be tried. */
@@ -489,7 +490,7 @@ export interface ClaimedDelivery {
 }
 
 export interface Deliveries {
-  /** Takes up to `limit` deliveries that are due, oldest destination first, at most `freeFor(destination)` of each.
+  /** Takes up to `limit` deliveries that are due, oldest queue first, at most `freeFor(queue)` of each.
    *  Each has its attempt counted (`delivery.attempts`) and is not due again before the lease ends. Contents of messages
    *  larger than `contentBytes` do not come along. */
   claimDue(
@@ -498,8 +499,8 @@ export interface Deliveries {
   /** The same of what is due, has no lease and must not be tried any more (`expiresAt`), whatever has room; the longest
    *  expired first. No content comes along. */
   claimExpired(request: { now: number; limit: number; lease: Lease }): Promise<ClaimedDelivery[]>
-  /** When the next delivery is due among destinations that have room, or an obstacle ends; null when there is neither.
-   *  Destinations that are due after `now` count without being asked about. */
+  /** When the next delivery is due among queues that have room, or an obstacle ends; null when there is neither.
+   *  Queues that are due after `now` count without being asked about. */
   nextDueAt(freeFor: Room['freeFor'], now?: number): number | null
   /** What waited behind this obstacle may have room. */
   freed(obstacle: string): void

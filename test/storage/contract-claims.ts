@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { destinationOf } from '../../src/model/delivery.ts'
 import type { Holds } from './contract.ts'
 import { accept, BOUNCED, claim, DEFERRED, found, LEASE, recordOf, START } from './records.ts'
 
@@ -122,9 +123,9 @@ export function claimPromises(holds: Holds): void {
       await accept(store, records.accepted({ deliveries }))
     }
     const free: Record<string, number> = { 'a.example': 1, 'b.example': 0, 'c.example': 3 }
-    const freeFor = (destination: string) => free[destination]!
+    const freeFor = (queue: string) => free[destinationOf(queue)]!
     const first = await claim(store, { freeFor })
-    expect(first.map(({ delivery }) => delivery.destination).sort()).toEqual([
+    expect(first.map(({ delivery }) => destinationOf(delivery.queue)).sort()).toEqual([
       'a.example',
       'c.example',
       'c.example',
@@ -159,6 +160,29 @@ export function claimPromises(holds: Holds): void {
     },
   )
 
+  // threat: shared-destination-backlog
+  holds('organizations that send to one destination take turns there', async (store, records) => {
+    await found(store, records)
+    await store.organizations.create(records.organization({ id: 'org_b' }))
+    const backlog = Array.from({ length: 50 }, (_, n) => ({ email: `${n}@a.example`, nextAttemptAt: START - 1000 }))
+    const two = ['x@a.example', 'y@a.example'].map((email) => ({ email, nextAttemptAt: START - 1 }))
+    await accept(store, records.accepted({ deliveries: backlog }))
+    await accept(store, records.accepted({ organizationId: 'org_b', deliveries: two }))
+    const order: string[] = []
+    for (let n = 0; n < 5; n++) {
+      let room = 1
+      store.deliveries.freed('site')
+      const claimed = await claim(store, {
+        freeFor: () => (room > 0 ? room : { name: 'site', until: null }),
+        took: (_, count) => {
+          room -= count
+        },
+      })
+      order.push(claimed.map(({ delivery }) => delivery.email).join())
+    }
+    expect(order).toEqual(['0@a.example', '1@a.example', 'x@a.example', '2@a.example', 'y@a.example'])
+  })
+
   holds('a destination without room hides nothing of the others', async (store, records) => {
     await found(store, records)
     const backlog = Array.from({ length: 300 }, (_, n) => ({ email: `${n}@full.example`, nextAttemptAt: START - 1000 }))
@@ -167,7 +191,7 @@ export function claimPromises(holds: Holds): void {
       records.accepted({ deliveries: backlog }),
       records.accepted({ deliveries: [{ email: 'x@free.example' }] }),
     )
-    const freeFor = (destination: string) => (destination === 'full.example' ? 0 : 5)
+    const freeFor = (queue: string) => (destinationOf(queue) === 'full.example' ? 0 : 5)
     expect(store.deliveries.nextDueAt(freeFor)).toBe(START)
     expect((await claim(store, { freeFor })).map(({ delivery }) => delivery.email)).toEqual(['x@free.example'])
     expect(store.deliveries.nextDueAt(freeFor)).toBe(LEASE.until)

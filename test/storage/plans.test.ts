@@ -63,18 +63,18 @@ test('every exception is needed', () => {
 })
 
 const INTENDED: [statement: RegExp, plan: RegExp][] = [
-  // The claim of all queues: one destination's due rows, in the order of the index.
+  // The claim of all queues: the due rows of one, in the order of the index.
   [
-    /^select number, message_number .* from deliveries where destination/,
-    /INDEX deliveries_due \(destination=\? AND next_attempt_at<\?\)/,
+    /^select number, message_number .* from deliveries where queue/,
+    /INDEX deliveries_due \(queue=\? AND next_attempt_at<\?\)/,
   ],
-  [/^select min\(next_attempt_at\) from deliveries/, /COVERING INDEX deliveries_due \(destination=\?/],
+  [/^select min\(next_attempt_at\) from deliveries/, /COVERING INDEX deliveries_due \(queue=\?/],
   [
     /^select d\.number, d\.id, .* where d\.webhook_id = \+\? and d\.next_attempt_at <=/,
     /INDEX webhook_deliveries_due \(webhook_id=\? AND next_attempt_at<\?\)/,
   ],
   [/^select min\(next_attempt_at\) from webhook_deliveries/, /COVERING INDEX webhook_deliveries_due \(webhook_id=\?/],
-  [/^with recursive destinations/, /COVERING INDEX deliveries_due \(destination>\?\)/],
+  [/^with recursive queues/, /COVERING INDEX deliveries_due \(queue>\?\)/],
   [/^with recursive waiting/, /COVERING INDEX webhook_deliveries_due \(webhook_id>\?\)/],
   [/^update deliveries set worker = null.*worker is not null/, /COVERING INDEX deliveries_leased/],
   [/^update deliveries .* set next_attempt_at = \? where/, /INDEX deliveries_deferred \(next_attempt_at>\?\)/],
@@ -234,10 +234,7 @@ const INTENDED: [statement: RegExp, plan: RegExp][] = [
     /SEARCH o EXISTS USING COVERING INDEX \w+ \(message_number=\? AND organization_id=\? AND field=\? AND address=\?\)/,
   ],
   // What waits is counted along the due indexes alone.
-  [
-    /^select count\(\*\) as total, .* from deliveries/,
-    /COVERING INDEX deliveries_due \(\(destination,next_attempt_at\)>/,
-  ],
+  [/^select count\(\*\) as total, .* from deliveries/, /COVERING INDEX deliveries_due \(\(queue,next_attempt_at\)>/],
   [/^select webhook_id as key/, /COVERING INDEX webhook_deliveries_due \(\(webhook_id,next_attempt_at\)>/],
   [/^select route_id as key/, /COVERING INDEX inbound_deliveries_due \(\(route_id,next_attempt_at\)>/],
   [/join inbound_deliveries d/, /INDEX inbound_deliveries_of_message \(message_number=\?\)/],

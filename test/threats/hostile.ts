@@ -134,6 +134,16 @@ export const TENANTS: Threat[] = [
     asset: 'availability',
     attack: 'content that is costly to read, analyze or render',
   },
+  {
+    id: 'shared-destination-backlog',
+    asset: 'delivery',
+    attack: 'a backlog for a destination to which others send as well',
+  },
+  {
+    id: 'hanging-destinations-of-one-tenant',
+    asset: 'delivery',
+    attack: 'destinations that hang, or whose DNS is silent, until no place is left for mail of others',
+  },
   { id: 'link-of-blanks', asset: 'delivery', attack: 'an address of blanks in a tracked link' },
   { id: 'content-id-brackets', asset: 'availability', attack: 'a Content-ID of brackets in stored mail' },
   { id: 'analysis-cost', asset: 'availability', attack: 'HTML or CSS that is costly to analyze' },

@@ -14,7 +14,7 @@ export async function timeClaims(dataDir: string, { seededAt }: Seeded, areHalfF
   // Three days on, a fifth of the queue is due.
   const now = seededAt + 3 * DAY_MS
   const lease = { worker: 'bench', until: now + DAY_MS }
-  const freeFor = (destination: string) => (areHalfFull && destination.length % 2 === 0 ? 0 : 20)
+  const freeFor = (queue: string) => (areHalfFull && queue.length % 2 === 0 ? 0 : 20)
   const timesMs: number[] = []
   const claims = []
   for (let round = 0; round < ROUNDS; round++) {

@@ -4,6 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packContent } from '../../../src/mail/content.ts'
+import { queueOf } from '../../../src/model/delivery.ts'
 import type { Event } from '../../../src/model/event.ts'
 import { contentParts } from '../../../src/storage/sqlite/content-parts.ts'
 import { type Connection, connect } from '../../../src/storage/sqlite/driver.ts'
@@ -128,7 +129,7 @@ function fillMessages(db: Connection, extent: Extent, senderOf: (n: number) => S
   const addContent = insert('message_contents', 'message_number, content')
   const addDelivery = insert(
     'deliveries',
-    `number, id, message_number, position, email, address, type, destination, status, attempts, last_attempt_at,
+    `number, id, message_number, position, email, address, type, queue, status, attempts, last_attempt_at,
       next_attempt_at, delivered_at, smtp_response, mx_host, tls`,
   )
   const addAttempt = insert('attempts', 'delivery_number, number, started_at, duration_ms, outcome, facts')
@@ -194,7 +195,7 @@ function fillMessages(db: Connection, extent: Extent, senderOf: (n: number) => S
       email,
       email,
       'to',
-      destination,
+      queueOf(destination, sender.organizationId),
       status,
       isPast || n % 3 === 2 ? 1 : 0,
       isPast ? at + 500 : null,

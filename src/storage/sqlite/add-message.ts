@@ -1,4 +1,5 @@
 import { parseMailbox } from '../../mail/address.ts'
+import { queueOf } from '../../model/delivery.ts'
 import { messageStoredBytes } from '../../model/stored-bytes.ts'
 import { suppressionKey } from '../../model/suppression.ts'
 import type { AcceptedMessage } from '../store.ts'
@@ -20,7 +21,7 @@ const ADD_MESSAGE = `insert into messages (id, organization_id, domain_id, key_i
 const ADD_CONTENT = 'insert into message_contents (message_number, content) values (?, ?)'
 const ADD_TAG =
   'insert into message_tags (organization_id, tag, message_number) values (?, ?, ?) on conflict do nothing'
-const ADD_DELIVERY = `insert into deliveries (id, message_number, position, email, address, type, destination, status,
+const ADD_DELIVERY = `insert into deliveries (id, message_number, position, email, address, type, queue, status,
     attempts, last_attempt_at, next_attempt_at, delivered_at, smtp_response, bounce_type, bounce_code, opens, clicks)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
@@ -82,6 +83,7 @@ export function addMessageInside(
     for (const tag of message.tags) addTag.run(message.organizationId, tag, number)
     const numbers = new Map<string, number | bigint>()
     for (const part of parts) {
+      const queue = queueOf(part.destination, message.organizationId)
       const { lastInsertRowid } = addDelivery.run(
         part.id,
         number,
@@ -89,7 +91,7 @@ export function addMessageInside(
         part.email,
         suppressionKey(part.email),
         part.type,
-        part.destination,
+        queue,
         part.status,
         part.attempts,
         part.lastAttemptAt,
@@ -102,7 +104,7 @@ export function addMessageInside(
         part.clicks,
       )
       numbers.set(part.id, lastInsertRowid)
-      if (part.nextAttemptAt !== null) inside.agenda.offer(part.destination, part.nextAttemptAt)
+      if (part.nextAttemptAt !== null) inside.agenda.offer(queue, part.nextAttemptAt)
     }
     inside.tally.accepted(message, parts)
     for (const { deliveryId, attempt } of told.attempts) inside.addAttempt(numbers.get(deliveryId)!, attempt)

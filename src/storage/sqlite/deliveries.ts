@@ -23,17 +23,17 @@ import type { SuppressInside } from './suppressions.ts'
 import { sqliteUnsubscribables } from './unsubscribables.ts'
 import type { Writer } from './writer.ts'
 
-// From destination to destination along the due index: its cost is their number, not what waits for them.
-const DUE_TIMES = `with recursive destinations (key) as (
-    select min(destination) from deliveries where next_attempt_at is not null
+// From queue to queue along the due index: its cost is their number, not what waits in them.
+const DUE_TIMES = `with recursive queues (key) as (
+    select min(queue) from deliveries where next_attempt_at is not null
     union all
-    select (select min(destination) from deliveries where next_attempt_at is not null and destination > key)
-      from destinations where key is not null)
-  select key, (select min(next_attempt_at) from deliveries where destination = key and next_attempt_at is not null) as at
-  from destinations where key is not null`
-const NEXT_OF = 'select min(next_attempt_at) from deliveries where destination = +? and next_attempt_at is not null'
+    select (select min(queue) from deliveries where next_attempt_at is not null and queue > key)
+      from queues where key is not null)
+  select key, (select min(next_attempt_at) from deliveries where queue = key and next_attempt_at is not null) as at
+  from queues where key is not null`
+const NEXT_OF = 'select min(next_attempt_at) from deliveries where queue = +? and next_attempt_at is not null'
 const DUE = `select number, message_number as messageNumber from deliveries
-  where destination = +? and next_attempt_at <= ? order by next_attempt_at limit +?`
+  where queue = +? and next_attempt_at <= ? order by next_attempt_at limit +?`
 const EXPIRED = `select d.number, d.message_number as messageNumber
   from messages m join deliveries d on d.message_number = m.number
   where m.expires_at <= ? and m.status in ('scheduled', 'queued', 'deferred')
@@ -47,7 +47,7 @@ const MESSAGE = `select ${MESSAGE_COLUMNS} from messages m where m.number = ?`
 const CONTENT = 'select content from message_contents where message_number = ?'
 const CONTENT_OF = `select c.message_number as number, c.content as first
   from messages m join message_contents c on c.message_number = m.number where m.id = ?`
-const HELD = `select number, message_number as messageNumber, destination from deliveries
+const HELD = `select number, message_number as messageNumber, queue from deliveries
   where id = ? and worker = ? and attempts = ?`
 const SETTLE = `update deliveries set status = ?, worker = null, next_attempt_at = ?, delivered_at = ?, smtp_response = ?,
     bounce_type = ?, bounce_code = ?, mx_host = ?, tls = ?, soft_bounce_told = max(soft_bounce_told, ?),
@@ -57,18 +57,18 @@ const STATUSES = 'select status from deliveries where message_number = ?'
 const SET_MESSAGE_STATUS = 'update messages set status = ? where number = ? and status <> ?'
 const RELEASE = `update deliveries set attempts = attempts - 1, worker = null, next_attempt_at = ?,
     last_attempt_at = (select max(a.started_at) from attempts a where a.delivery_number = deliveries.number)
-  where id = ? and worker = ? and attempts = ? returning destination`
+  where id = ? and worker = ? and attempts = ? returning queue`
 // An attempt that was counted and left no record saw its process die. Twice that means: try again at once; from the
 // third on a message that kills its process waits, 5 s, 20 s, 45 s, so that the house is up in between.
 const FOREIGN = `update deliveries set worker = null, next_attempt_at = ? + (
     select 5000 * max(0, deliveries.attempts - count(*) - 2) * max(0, deliveries.attempts - count(*) - 2)
     from attempts a where a.delivery_number = deliveries.number)
-  where worker is not null and worker <> ? returning destination, next_attempt_at as nextAttemptAt`
-// By destination, a start would step over everything that is scheduled.
+  where worker is not null and worker <> ? returning queue, next_attempt_at as nextAttemptAt`
+// By queue, a start would step over everything that is scheduled.
 const TOO_LATE = `update deliveries indexed by deliveries_deferred set next_attempt_at = ?
   where next_attempt_at > ? and worker is null and status = 'deferred'`
 const LEAPT = `update deliveries set next_attempt_at = next_attempt_at + ?
-  where destination = ? and next_attempt_at > ? and (worker is not null or status = 'deferred')`
+  where queue = ? and next_attempt_at > ? and (worker is not null or status = 'deferred')`
 const GET = `select ${DELIVERY_COLUMNS}, d.message_number as messageNumber
   from deliveries d join messages m on m.number = d.message_number
   where d.id = +?`
@@ -164,9 +164,8 @@ export function sqliteDeliveries(
     claimDue: (request) =>
       claimFrom(writer, agenda, request, {
         hasRoom: () => true,
-        take: (destination, most) =>
-          (due.all(destination, request.now, most) as DueRow[]).map((row) => claimed(row, request)),
-        nextAt: (destination) => nextOf.get(destination) as number | null,
+        take: (queue, most) => (due.all(queue, request.now, most) as DueRow[]).map((row) => claimed(row, request)),
+        nextAt: (queue) => nextOf.get(queue) as number | null,
       }),
     claimExpired: async (request) => {
       const { now, limit } = request
@@ -177,7 +176,7 @@ export function sqliteDeliveries(
     },
     nextDueAt: (freeFor, now) => {
       foreign.check()
-      return agenda.nextAt((destination, at) => mayGo(freeFor(destination, at)), now)
+      return agenda.nextAt((queue, at) => mayGo(freeFor(queue, at)), now)
     },
     freed: agenda.freed,
     content: async (messageId) => {
@@ -208,20 +207,20 @@ export function sqliteDeliveries(
         settleMessage(row.messageNumber)
         for (const event of record.events) inside.append(event)
         if (record.suppression !== null) inside.suppress(record.suppression)
-        if (record.nextAttemptAt !== null) agenda.offer(row.destination, record.nextAttemptAt)
+        if (record.nextAttemptAt !== null) agenda.offer(row.queue, record.nextAttemptAt)
         return 'recorded'
       }),
     release: (claims, now) =>
       writer.write(() => {
         for (const { id, attempt, worker } of claims) {
-          const released = release.get(now, id, worker, attempt) as { destination: string } | undefined
-          if (released !== undefined) agenda.offer(released.destination, now)
+          const released = release.get(now, id, worker, attempt) as { queue: string } | undefined
+          if (released !== undefined) agenda.offer(released.queue, now)
         }
       }),
     endForeignLeases: (worker, now) =>
       writer.write(() => {
-        const ended = endForeign.all(now, worker) as { destination: string; nextAttemptAt: number }[]
-        for (const { destination, nextAttemptAt } of ended) agenda.offer(destination, nextAttemptAt)
+        const ended = endForeign.all(now, worker) as { queue: string; nextAttemptAt: number }[]
+        for (const { queue, nextAttemptAt } of ended) agenda.offer(queue, nextAttemptAt)
         return ended.length
       }),
     leapt: (byMs, now) =>
@@ -272,7 +271,7 @@ interface DueRow {
 interface HeldRow {
   number: number
   messageNumber: number
-  destination: string
+  queue: string
 }
 
 type LateRow = DeliveryRow & { messageNumber: number }

@@ -21,7 +21,7 @@ const QUEUES: readonly Queue[] = [
   {
     name: 'deliveries',
     table: 'deliveries',
-    key: 'destination',
+    key: 'queue',
     isOpen: `status in ('scheduled', 'queued', 'deferred')`,
     discarded: 'cancelled',
   },

@@ -56,7 +56,7 @@ export function toMessage(row: MessageRow): Message {
   }
 }
 
-export const DELIVERY_COLUMNS = `d.number, d.id, m.id as messageId, d.position, d.email, d.type, d.destination, d.status,
+export const DELIVERY_COLUMNS = `d.number, d.id, m.id as messageId, d.position, d.email, d.type, d.queue, d.status,
   d.attempts, d.last_attempt_at as lastAttemptAt, d.next_attempt_at as nextAttemptAt, d.worker,
   d.delivered_at as deliveredAt, d.smtp_response as smtpResponse, d.bounce_type as bounceType,
   d.bounce_code as bounceCode, d.mx_host as mxHost, d.tls, d.opens, d.clicks,

@@ -144,7 +144,7 @@ export function sqliteMessages(
         if (open.length === 0 || !isScheduled) return 'invalid_state'
         for (const row of open) {
           reschedule.run(Math.max(at, now), row.number)
-          inside.agenda.offer(row.destination, Math.max(at, now))
+          inside.agenda.offer(row.queue, Math.max(at, now))
         }
         setScheduledAt.run(at, at, id)
         return 'rescheduled'

@@ -7,6 +7,7 @@ import ownership from './migrations/0002_ownership.sql' with { type: 'text' }
 import planLimits from './migrations/0003_plan_limits.sql' with { type: 'text' }
 import forwardTargets from './migrations/0004_forward_targets.sql' with { type: 'text' }
 import keyNetworks from './migrations/0005_key_networks.sql' with { type: 'text' }
+import queues from './migrations/0006_queues.sql' with { type: 'text' }
 
 export interface Migration {
   name: string
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0003_plan_limits', sql: planLimits },
   { name: '0004_forward_targets', sql: forwardTargets },
   { name: '0005_key_networks', sql: keyNetworks },
+  { name: '0006_queues', sql: queues },
 ]
 
 /** The data directory belongs to a newer Postrider, or its history is not ours. */

@@ -15,7 +15,7 @@ const BEFORE_ALL: Entry = { key: '', at: 0, number: 0 }
 /** Counts along the due indexes, which hold nothing but what waits: a quiet house has little to count, and a million
  *  entries are counted in turns with everybody else's work. */
 export function sqliteQueues(db: Connection): Queues {
-  const deliveries = counted(db, 'deliveries', 'destination')
+  const deliveries = counted(db, 'deliveries', 'queue')
   const webhookDeliveries = counted(db, 'webhook_deliveries', 'webhook_id')
   const inboundDeliveries = counted(db, 'inbound_deliveries', 'route_id')
   return {
