@@ -1,16 +1,6 @@
 import { expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
-
-/** Nice values of the threads of this process. proc_pid_stat(5) */
-function niceValues(): number[] {
-  return readdirSync('/proc/self/task').flatMap((id) => {
-    try {
-      return [Number(readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ')[1]!.split(' ')[16])]
-    } catch {
-      return [] // it has ended
-    }
-  })
-}
+import { readFileSync } from 'node:fs'
+import { niceValues } from '../../test/support/nice-values.ts'
 
 test('a thread lowers its own priority and that of no other', async () => {
   const own = Number(readFileSync('/proc/thread-self/stat', 'utf8').split(') ')[1]!.split(' ')[16])

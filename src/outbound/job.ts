@@ -91,6 +91,8 @@ export interface ThreadSettings extends WorkerSettings {
   sent: SharedArrayBuffer
   /** Its file of mails that servers have taken. */
   takenPath: string
+  /** Priority of the thread, as in lowerThreadPriority; 0 = as others. */
+  nice: number
 }
 
 export type ToWorker =
@@ -103,8 +105,8 @@ export type ToWorker =
 
 export type FromWorker =
   | { kind: 'ready' }
-  /** `costs`: of each sending domain since the last message, how long one mail took to prepare on average, ms. */
-  | { kind: 'results'; results: AttemptResult[]; costs: [domain: string, msPerMail: number][] }
+  /** `costs`: of each sending domain since the last message, how long its mails took to prepare. */
+  | { kind: 'results'; results: AttemptResult[]; costs: [domain: string, ms: number, mails: number][] }
   /** A bug inside: the job was deferred all the same, main writes the log. */
   | { kind: 'bug'; deliveryId: string; messageId: string; error: string }
   | { kind: 'stopped' }

@@ -1,3 +1,4 @@
+import { lowerThreadPriority } from '../os/thread-priority.ts'
 import { createWorkMarks } from '../os/work-board.ts'
 import { systemClock } from '../platform/clock.ts'
 import { createCollector } from '../platform/collector.ts'
@@ -49,6 +50,7 @@ const LARGE_BYTES = 2 ** 20
 const LOOSE_BYTES = 16 * 2 ** 20
 
 function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, post: Post) {
+  if (settings.nice > 0) lowerThreadPriority(settings.nice)
   const resolver = createResolver({
     servers: settings.dnsServers,
     trustedServers: settings.trustedDnsServers,
@@ -91,7 +93,7 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
 
   const flush = () => {
     flushPlanned = false
-    const costOf = [...costs].map(([domain, { ms, mails }]): [string, number] => [domain, ms / mails])
+    const costOf = [...costs].map(([domain, { ms, mails }]): [string, number, number] => [domain, ms, mails])
     if (results.length > 0 || costOf.length > 0) post({ kind: 'results', results, costs: costOf })
     results = []
     costs.clear()

@@ -1,10 +1,10 @@
 import { createSupervisor, type PoolEvent, type RunnerEnd, type Supervised } from '../os/supervisor.ts'
 import { threadRunner } from '../os/thread-pool.ts'
+import { CONTENT_NICE } from '../os/thread-priority.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { createCostlyDomains } from './costly-domains.ts'
 import type { AttemptJob, AttemptResult, FromWorker, JobWay, ToWorker, WorkerSettings } from './job.ts'
-
 import { createJobSlots, type JobSlots } from './job-slots.ts'
 import { notesAt, removeNotes, takenPath } from './taken.ts'
 
@@ -13,7 +13,8 @@ export interface Workers {
   /** Resolves when all threads have answered; rejects when one dies again and again before that. */
   ready: Promise<void>
   /** Gives each job to the thread with the least under way, so that the mails of one site spread over all processors,
-   *  and with it the thread's share of the site's connections. A content of 64 KiB or more that has a buffer of its own
+   *  and with it the thread's share of the site's connections. Mail of domains that take much of the processor, while others
+   *  send too, goes to more threads, of a lower priority, that are started for it. A content of 64 KiB or more that has a buffer of its own
    *  is handed over, not copied: do not touch it afterwards, unless several jobs of the same call share it. */
   submit(jobs: readonly AttemptJob[]): void
   /** What came of it is in the store: its thread need not remember it any longer. */
@@ -57,7 +58,7 @@ export interface WorkersOptions {
 export function createWorkers(options: WorkersOptions): Workers {
   const { count, settings, clock, log, onResults, onLost, computeMs = COMPUTE_MS } = options
   const orphans = new Map<string, Set<string>>()
-  const costly = createCostlyDomains(() => clock.now())
+  const costly = createCostlyDomains(() => clock.now(), count)
   let held: AttemptJob[] = []
   let written: string[] = []
   let failedStarts = 0
@@ -72,7 +73,12 @@ export function createWorkers(options: WorkersOptions): Workers {
     name: 'delivery',
     start: threadRunner(options.spawn),
     computeMs,
-    settingsOf: ({ slots, path }) => ({ ...settings, sent: slots.sent, takenPath: path }),
+    settingsOf: ({ slots, path, isForCostly }) => ({
+      ...settings,
+      sent: slots.sent,
+      takenPath: path,
+      nice: isForCostly ? CONTENT_NICE : 0,
+    }),
     clock,
     log,
     isBusy: ({ slots }) => slots.used() > 0,
@@ -91,12 +97,26 @@ export function createWorkers(options: WorkersOptions): Workers {
     onEvent: options.onEvent,
   })
 
+  const forAll = () => supervisor.runners.filter(({ state }) => !state.isForCostly)
+
+  const start = (isForCostly: boolean) => {
+    const path = takenPath(settings.taken.folder, settings.taken.worker)
+    const stopped = Promise.withResolvers<void>()
+    return supervisor.start({ slots: createJobSlots(), unwritten: new Set(), stopped, path, isForCostly })
+  }
+
+  /** Half as many as the others, at least one; started when they are needed. */
+  const threadsForCostly = () => {
+    const started = supervisor.runners.filter(({ state }) => state.isForCostly)
+    while (!stopping && supervisor.mayStart() && started.length < Math.max(1, count / 2)) started.push(start(true))
+    return started
+  }
+
   const fill = () => {
-    while (!stopping && supervisor.mayStart() && supervisor.runners.length < count) {
-      const path = takenPath(settings.taken.folder, settings.taken.worker)
-      supervisor.start({ slots: createJobSlots(), unwritten: new Set(), stopped: Promise.withResolvers(), path })
+    while (!stopping && supervisor.mayStart() && forAll().length < count) {
+      start(false)
     }
-    if (supervisor.runners.length === 0) return
+    if (forAll().length === 0) return
     const jobs = held
     held = []
     if (jobs.length > 0) submit(jobs)
@@ -113,7 +133,7 @@ export function createWorkers(options: WorkersOptions): Workers {
           thread.slots.free(deliveryId)
           thread.unwritten.add(deliveryId)
         }
-        for (const [domain, ms] of message.costs) costly.learned(domain, ms)
+        for (const [domain, ms, mails] of message.costs) costly.learned(domain, ms, mails)
         return onResults(message.results)
       case 'bug':
         return log.error('an attempt failed inside', {
@@ -167,7 +187,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   }
 
   const submit = (jobs: readonly AttemptJob[]) => {
-    const threads = supervisor.runners
+    const threads = forAll()
     if (threads.length === 0) {
       held = held.concat(jobs)
       return
@@ -175,7 +195,8 @@ export function createWorkers(options: WorkersOptions): Workers {
     const shares = new Map<Supervised<Thread>, AttemptJob[]>()
     for (const job of jobs) {
       const isCostly = costly.isCostly(job.signingKeys[0]?.domain ?? '')
-      const thread = leastLoaded(isCostly ? forCostly(threads) : threadsFor(job.way, threads))
+      const costlyThreads = isCostly ? threadsForCostly() : []
+      const thread = leastLoaded(threadsFor(job.way, costlyThreads.length > 0 ? costlyThreads : threads))
       thread.state.slots.take(job)
       const share = shares.get(thread)
       if (share === undefined) shares.set(thread, [job])
@@ -187,12 +208,20 @@ export function createWorkers(options: WorkersOptions): Workers {
         ...job,
         slot: thread.state.slots.of(job.deliveryId),
         content: withOwnBuffer(job.content),
-        way: { ...job.way, connections: Math.max(1, Math.floor(job.way.connections / threads.length)) },
+        way: { ...job.way, connections: connectionsFor(thread, job.way.connections) },
       }))
       const buffers = sent.map(({ content }) => content.buffer as ArrayBuffer).filter(handOver)
       send(thread, { kind: 'attempt', jobs: sent }, buffers)
     }
     supervisor.watch()
+  }
+
+  /** A thread's part of a site's connections. */
+  const connectionsFor = ({ state }: Supervised<Thread>, connections: number) => {
+    const alike = supervisor.runners.filter((each) => each.state.isForCostly === state.isForCostly).length
+    const hasCostly = alike < supervisor.runners.length || state.isForCostly
+    const part = state.isForCostly ? COSTLY_PART : hasCostly ? 1 - COSTLY_PART : 1
+    return Math.max(1, Math.floor((connections * part) / alike))
   }
 
   const tellWritten = () => {
@@ -248,9 +277,13 @@ interface Thread {
   stopped: PromiseWithResolvers<void>
   /** Its file of mails that servers have taken. */
   path: string
+  /** For mail that takes long to prepare. */
+  isForCostly: boolean
 }
 
 const GIVE_UP_START = 4
+/** Of a site's connections, for the threads of costly mail while there are any. */
+const COSTLY_PART = 0.25
 /** Below this a copy is as cheap as handing over. */
 const HAND_OVER_BYTES = 65_536
 /** Composing, tracking and signing the largest mail take less than a second. */
@@ -281,11 +314,6 @@ function threadsFor(
   if (connections >= threads.length) return threads
   const first = Bun.hash.crc32(site) % threads.length
   return Array.from({ length: Math.max(1, connections) }, (_, at) => threads[(first + at) % threads.length]!)
-}
-
-/** Half of the threads, at least one: mail that takes long to prepare leaves the others to everybody else's. */
-function forCostly(threads: readonly Supervised<Thread>[]): readonly Supervised<Thread>[] {
-  return threads.slice(0, Math.max(1, Math.floor(threads.length / 2)))
 }
 
 /** A view into a larger buffer would take the whole of it along to the other thread. */

@@ -1,15 +1,18 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type MailContent, packContent } from '../../src/mail/content.ts'
 import { NOTHING_OWN } from '../../src/mail/own-parts.ts'
+import { CONTENT_NICE } from '../../src/os/thread-priority.ts'
 import type { AttemptJob, AttemptResult, WorkerSettings } from '../../src/outbound/job.ts'
 import { type Note, readTaken } from '../../src/outbound/taken.ts'
 import { createWorkers, type LostJob } from '../../src/outbound/workers.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { silentLog } from '../../src/platform/log.ts'
 import { startZone, type Zone } from '../../src/platform/zone-server.ts'
+import { niceValues } from '../support/nice-values.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
 
 const open: { stop(timeoutMs: number): Promise<void> }[] = []
@@ -183,6 +186,30 @@ test('what a server has taken stands in a file until the store knows of it', asy
   await until(() => results.length === 4)
   await workers.stop(2000)
   expect(noted()).toEqual([])
+})
+
+// threat: hostile-content-holds-delivery
+test('mail that takes long to prepare gets a thread of its own, of a lower priority, while others send too', async () => {
+  const { mx, zone } = await remote()
+  const { workers, results, spawned, until } = threads({ mx, zone })
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+  const from = (domain: string, number: number, html: string | null) =>
+    job(number, {
+      content: packContent({ ...CONTENT, html }),
+      signingKeys: [{ domain, selector: 's', algorithm: 'ed25519-sha256', privateKeyPem }],
+    })
+  const large = '<p>x</p>\n'.repeat(2_000_000)
+  await workers.ready
+  workers.submit([from('healthy.test', 1, null), from('costly.test', 2, large)])
+  await until(() => results.length === 2)
+  expect(spawned.length).toBe(2)
+
+  workers.submit([from('costly.test', 3, null), from('healthy.test', 4, null), from('costly.test', 5, null)])
+  await until(() => results.length === 5)
+  expect(spawned.length).toBe(3)
+  expect(niceValues()).toContain(CONTENT_NICE)
+  expect(results.every(({ outcome }) => outcome.kind === 'delivered')).toBe(true)
 })
 
 test('stop lets the mail under way finish and takes leave of the server', async () => {
