@@ -27,9 +27,9 @@ const PENDING = `with recursive pending (id) as (
 const NEXT_OF = `select f.event_number as eventNumber, f.target_set as targetSet, f.next, e.id, e.type,
     e.created_at as createdAt, e.mode, e.domain_id as domainId
   from fan_outs f join events e on e.number = f.event_number
-  where f.organization_id = ? order by f.event_number limit 1`
-const MOVE = 'update fan_outs set next = ? where event_number = ?'
-const DONE = 'delete from fan_outs where event_number = ?'
+  where f.organization_id = ? order by f.event_number limit ?`
+const MOVE = 'update fan_outs set next = ? where organization_id = ? and event_number between ? and ?'
+const DONE = 'delete from fan_outs where organization_id = ? and event_number between ? and ?'
 
 /** Deliveries of one organization written with their events in one transaction: some 24 µs each, so 6 ms. */
 const INLINE_OF_ORGANIZATION = 250
@@ -37,6 +37,9 @@ const INLINE_OF_ORGANIZATION = 250
 const INLINE = 500
 /** Written in one step afterwards. */
 const STEP = 200
+/** Events that are written together, for one webhook after the other: what a webhook's deliveries share in the indexes is
+ *  written once for all of them. Event by event, 60 webhooks cost a step ten times the pages. */
+const TOGETHER = 100
 
 /** Writes an event, counts it, and writes one pending delivery for each active webhook that subscribed to its kind,
  *  inside the change that caused it. An event that is there already was fanned out then: nothing happens. */
@@ -65,7 +68,13 @@ export interface FanOut {
 
 export function createFanOut(
   db: Connection,
-  inside: { webhooks: WebhookCache; agenda: Agenda; tally: Tally; kinds: EventKinds; foreign: ForeignChanges },
+  inside: {
+    webhooks: WebhookCache
+    agenda: Agenda
+    tally: Tally
+    kinds: EventKinds
+    foreign: ForeignChanges
+  },
 ): FanOut {
   const { webhooks, agenda, tally, kinds } = inside
   const append = db.prepare(APPEND)
@@ -132,18 +141,23 @@ export function createFanOut(
   /** Writes deliveries of the oldest events of an organization; false when there are none left. */
   const step = (organizationId: string): boolean => {
     for (let left = STEP; left > 0; ) {
-      const row = nextOf.get(organizationId) as Pending | undefined
-      if (row === undefined) return false
-      const all = JSON.parse(targets.get(row.targetSet) as string) as Target[]
-      const event = { ...row, number: row.eventNumber }
-      let at = row.next
+      const oldest = nextOf.all(organizationId, TOGETHER) as Pending[]
+      const first = oldest[0]
+      if (first === undefined) return false
+      const events = whileAlike(oldest, first)
+      const all = JSON.parse(targets.get(first.targetSet) as string) as Target[]
+      let at = first.next
       for (; at < all.length && left > 0; at++) {
-        left -= 1 // also for who is not subscribed, or gone meanwhile
-        const { id } = all[at]!
-        if (isFor(row)(all[at]!) && webhooks.get(id) !== null) deliverTo(id, event)
+        left -= events.length // also for who is not subscribed, or gone meanwhile
+        const target = all[at]!
+        if (webhooks.get(target.id) === null) continue
+        for (const event of events) {
+          if (isFor(event)(target)) deliverTo(target.id, { ...event, number: event.eventNumber })
+        }
       }
-      if (at < all.length) move.run(at, row.eventNumber)
-      else done.run(row.eventNumber)
+      const range = [organizationId, first.eventNumber, events.at(-1)!.eventNumber]
+      if (at < all.length) move.run(at, ...range)
+      else done.run(...range)
     }
     return true
   }
@@ -210,6 +224,12 @@ interface Written {
   id: string
   type: EventType
   createdAt: number
+}
+
+/** Those at the head that stand at the same place of the same targets. */
+function whileAlike(events: readonly Pending[], { targetSet, next }: Pending): readonly Pending[] {
+  const end = events.findIndex((event) => event.targetSet !== targetSet || event.next !== next)
+  return end < 0 ? events : events.slice(0, end)
 }
 
 interface Pending {
