@@ -13,6 +13,7 @@ import type { AcceptedMessage, Remember, Store } from '../storage/store.ts'
 import { slicesOf, submitSlices } from './batch-slices.ts'
 import { type StoredContent, storedContent } from './content.ts'
 import { describe, plannedDeliveries } from './draft.ts'
+import { createHeavyWork, isHeavy } from './heavy-work.ts'
 import type { Parts } from './once.ts'
 import type { Recipient } from './recipients.ts'
 import type { Rendered } from './render.ts'
@@ -89,6 +90,7 @@ export type MakeRecord<T> = (answer: T) => Remember | undefined
 export function createSubmission(deps: SubmissionDeps): Submission {
   const { store, clock, planOf } = deps
   const templates = createStoredTemplates(deps)
+  const heavy = createHeavyWork(clock)
 
   /** Test mail takes the whole path, signing included, and is over when it is accepted; scheduled test mail waits
    *  in the queue like any other, and delivery plays its part then. */
@@ -195,21 +197,29 @@ export function createSubmission(deps: SubmissionDeps): Submission {
     }
   }
 
+  const submitOne: Submission['submit'] = async (author, request, remember) => {
+    const { organizationId, domainId } = author.key
+    const now = clock.now()
+    // One after the other: both are mostly in memory, and awaiting them together costs more than either.
+    const domain = await store.domains.get(domainId)
+    const plan = await planOf(organizationId)
+    const prepared = await prepare(author, domain, request, now)
+    const answer = toAccepted(prepared)
+    const volume = { organizationId, month: monthOf(now), count: liveCount(prepared), limit: plan.messagesPerMonth }
+    const result = await store.messages.accept([prepared], volume, remember?.(answer))
+    if (result.kind === 'volume_exceeded') throw quotaExceeded(plan, result.used, now)
+    if (result.kind === 'limit') throw limitRefusal(result, now)
+    tell([prepared])
+    return answer
+  }
+
   return {
-    submit: async (author, request, remember) => {
-      const { organizationId, domainId } = author.key
-      const now = clock.now()
-      // One after the other: both are mostly in memory, and awaiting them together costs more than either.
-      const domain = await store.domains.get(domainId)
-      const plan = await planOf(organizationId)
-      const prepared = await prepare(author, domain, request, now)
-      const answer = toAccepted(prepared)
-      const volume = { organizationId, month: monthOf(now), count: liveCount(prepared), limit: plan.messagesPerMonth }
-      const result = await store.messages.accept([prepared], volume, remember?.(answer))
-      if (result.kind === 'volume_exceeded') throw quotaExceeded(plan, result.used, now)
-      if (result.kind === 'limit') throw limitRefusal(result, now)
-      tell([prepared])
-      return answer
+    submit: (author, request, remember) => {
+      const { organizationId, mode } = author.key
+      const work = () => submitOne(author, request, remember)
+      if (isHeavy(request, mode)) return heavy.run(organizationId, work)
+      heavy.sends(organizationId)
+      return work()
     },
 
     submitBatch: async (author, requests, remember, parts) => {
@@ -221,7 +231,7 @@ export function createSubmission(deps: SubmissionDeps): Submission {
       const written: AcceptedMessage[] = []
       try {
         return await submitSlices(slices, remember, parts ?? null, (slice, record) =>
-          submitSlice(batch, slice, record, written),
+          heavy.run(organizationId, () => submitSlice(batch, slice, record, written)),
         )
       } finally {
         tell(written)

@@ -58,13 +58,14 @@ export async function submitSlices(
   return fates
 }
 
-/** In recipients of live mail: what a message costs to write, some 30 µs each. */
+/** In recipients of live mail, some 30 µs each. */
 const SLICE_WORK = 1000
 const MESSAGE_WORK = 4
 /** Test mail is over when it is accepted: each recipient has an attempt and its events too. */
 const TEST_WORK = 4
 
-function workOf({ to, cc, bcc }: SubmissionRequest, mode: Mode): number {
+/** What it takes to write one message. */
+export function workOf({ to, cc, bcc }: SubmissionRequest, mode: Mode): number {
   const recipients = [to, cc, bcc].reduce((sum, each) => sum + (each?.mailboxes.length ?? 0), 0)
   return MESSAGE_WORK + recipients * (mode === 'test' ? TEST_WORK : 1)
 }

@@ -122,8 +122,12 @@ export function createDeliveryLoop<C extends Claim, V extends Pick<Verdict, 'att
     const leaptMs = leaps.look()
     if (leaptMs !== 0) await queue.leapt(leaptMs, now)
     // Also when the loop is woken before: else an organization with many webhooks would have most of the main thread.
-    const isPause = fanOutAt !== null && now < fanOutAt && fanOutAt <= now + FAN_OUT_PAUSE_MS // or the clock was set back
-    if (!isPause) fanOutAt = (await queue.fanOutSome?.()) ? clock.now() + FAN_OUT_PAUSE_MS : null
+    const isPause = fanOutAt !== null && now < fanOutAt && fanOutAt <= now + LONGEST_PAUSE_MS // or the clock was set back
+    if (!isPause) {
+      const isMore = await queue.fanOutSome?.()
+      const tookMs = clock.now() - now
+      fanOutAt = isMore ? clock.now() + Math.min(Math.max(FAN_OUT_PAUSE_MS, 3 * tookMs), LONGEST_PAUSE_MS) : null
+    }
     return earlier(fanOutAt, await claim(now))
   }
 
@@ -253,5 +257,7 @@ const LEASE_SPARE_MS = 60_000
 const REWRITE_MS = 1000
 /** Between two steps of writing deliveries, each of some milliseconds: others have three quarters of the time. */
 const FAN_OUT_PAUSE_MS = 15
+/** It is longer while much else is to be written. */
+const LONGEST_PAUSE_MS = 200
 /** A sixth of the 30 s that an endpoint is given unless configured. */
 const SLOW_MS = 5000
