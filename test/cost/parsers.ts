@@ -52,6 +52,7 @@ import { createCsvReader } from '../../src/suppressions/csv.ts'
 import { createJsonListReader } from '../../src/suppressions/json-list.ts'
 import { createListReader } from '../../src/suppressions/read-list.ts'
 import { silentResolver } from '../support/api.ts'
+import { ANALYSED } from './analysed.ts'
 
 export interface Parser {
   name: string
@@ -91,18 +92,6 @@ const TRACKING = {
   unsubscribe: true,
 }
 const LINKS = createTrackingLinks(TRACKING.secret, TRACKING.scope)
-const ANALYSED = {
-  from: { name: 'A', local: 'a', domain: 'a.example' },
-  replyTo: [],
-  subject: 'a',
-  html: null,
-  text: null,
-  headers: [],
-  attachments: [],
-  domain: { status: 'verified' as const, findings: [] },
-  hasUnsubscribe: false,
-  sizeBytes: 1_000,
-}
 const bytes = (text: string) => Buffer.from(text)
 const inMail = (head: string, body: string) => bytes(`From: a@b.example\r\nTo: c@d.example\r\n${head}\r\n\r\n${body}`)
 const unfolded = (text: string) => text.replace(/[\r\n]/g, ' ')

@@ -12,6 +12,7 @@ import { trackHtml } from '../../src/mail/track.ts'
 import { createTrackingLinks } from '../../src/mail/tracking-link.ts'
 import { WORD } from '../../src/storage/sqlite/search.ts'
 import { parseTemplateTexts } from '../../src/submission/render.ts'
+import { ANALYSED } from './analysed.ts'
 import { costMs } from './measure.ts'
 
 const TRIES = 5
@@ -19,18 +20,6 @@ const TRIES = 5
 const MOST_MS = 100
 
 const BOUNCE = 'From: MAILER-DAEMON@a.example\r\nReturn-Path: <>\r\nSubject: Undelivered\r\n\r\n'
-const ANALYSED = {
-  from: { name: 'A', local: 'a', domain: 'a.example' },
-  replyTo: [],
-  subject: 'a',
-  html: null,
-  text: null,
-  headers: [],
-  attachments: [],
-  domain: { status: 'verified' as const, findings: [] },
-  hasUnsubscribe: false,
-  sizeBytes: 1_000,
-}
 
 // threat: bounce-backtracking
 test('a bounce of 85 kB whose lines hold @ signs, tabs and bare CRs does not stop the server', async () => {
