@@ -15,9 +15,6 @@ export function lowerThreadPriority(nice: number): void {
 const PRIO_PROCESS = 0
 const THIS_THREAD = 0
 
-/** Of the thread that talks to endpoints of tenants: two fifths of the share of others. */
-export const PEERS_NICE = 4
-
 /** Of the threads that work on content of tenants for a request: a fifth of the share of others when all want to work
  *  (sched(7), weights of nice values). */
 export const CONTENT_NICE = 7

@@ -1,5 +1,4 @@
 import type { StartMessage } from '../../os/supervisor.ts'
-import { lowerThreadPriority, PEERS_NICE } from '../../os/thread-priority.ts'
 import { createWorkMarks, type MarkMessage } from '../../os/work-board.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { createAddressGuard } from '../../platform/ip.ts'
@@ -95,7 +94,6 @@ const LOOKUPS = 256
 declare const self: Worker
 
 if (!Bun.isMainThread) {
-  lowerThreadPriority(PEERS_NICE)
   const answer = serveHttps((message) => self.postMessage(message))
   self.onmessage = (event: MessageEvent) => answer(event.data)
 }
