@@ -8,6 +8,7 @@ import type { Log } from '../platform/log.ts'
 import type { Memory } from '../platform/memory.ts'
 import type { Random } from '../platform/random.ts'
 import type { Store } from '../storage/store.ts'
+import { createHeavyWork } from '../submission/heavy-work.ts'
 import type { Once } from '../submission/once.ts'
 import { JSON_TYPE, render } from './answer.ts'
 import { createAudit, type Origin } from './audit.ts'
@@ -72,6 +73,7 @@ export function createFlow(options: FlowOptions): Flow {
   const idempotency = createIdempotency({ once, random: options.random })
   const largeBodies = createLargeBodies({ clock: clock.steady, memory })
   const largeAnswers = createLargeAnswers({ clock: clock.steady, memory })
+  const heavy = createHeavyWork(clock.steady)
   const audit = createAudit({ auditLog: options.store.auditLog, mintId, log })
   let isStopping = false
   let underWay = 0
@@ -142,6 +144,7 @@ export function createFlow(options: FlowOptions): Flow {
   async function answer(request: Request, operation: Operation, call: Call, exchange: Exchange): Promise<Response> {
     requirePermission(call.key, operation)
     if (isOperator(call.key)) await sessions.requireTenant(call.key, operation)
+    heavy.sends(call.organizationId)
     const held = largeBodies.open(request, call.organizationId)
     const large = largeAnswers.open(request, call.organizationId)
     call.enter = large.enter
@@ -170,7 +173,7 @@ export function createFlow(options: FlowOptions): Flow {
     const work = (remember: MakeRemember) =>
       perform(operation, call, {
         query: () => parseQuery(operation, request.url),
-        body: () => bodyOf(bytes, request, operation),
+        body: () => bodyOf(bytes, request, operation, call.organizationId),
         remember,
       })
     const idempotencyKey = operation.idempotent ? request.headers.get('idempotency-key') : null
@@ -190,13 +193,16 @@ export function createFlow(options: FlowOptions): Flow {
   }
 
   /** What is large is read one after another, a piece in each turn, so that others have theirs. */
-  function bodyOf(bytes: Uint8Array, request: Request, operation: Operation): unknown {
+  function bodyOf(bytes: Uint8Array, request: Request, operation: Operation, organizationId: string): unknown {
     const { base64At } = operation
-    if (base64At === undefined || bytes.byteLength <= SMALL_BYTES) return parseBody(operation, request, bytes)
-    return largeBodies.inTurn(async () => {
-      const { json, put } = await liftBase64(bytes, base64At)
-      return parseBody(operation, request, json, put)
-    })
+    if (bytes.byteLength <= SMALL_BYTES) return parseBody(operation, request, bytes)
+    if (base64At === undefined) return heavy.run(organizationId, async () => parseBody(operation, request, bytes))
+    return heavy.run(organizationId, () =>
+      largeBodies.inTurn(async () => {
+        const { json, put } = await liftBase64(bytes, base64At)
+        return parseBody(operation, request, json, put)
+      }),
+    )
   }
 
   function originOf(request: Request, key: ApiKey): Origin {

@@ -26,6 +26,7 @@ function open() {
   return { clock, heavy, piece, took, most: () => most }
 }
 
+// threat: batch-holds-main-thread
 test('while others send, heavy work goes piece by piece and leaves as much time as it takes', async () => {
   const { heavy, piece, took, most } = open()
   heavy.sends('org_b')

@@ -3,7 +3,7 @@ import { createCompany } from '../platform/company.ts'
 import { workOf } from './batch-slices.ts'
 import type { SubmissionRequest } from './request.ts'
 
-/** Paces what takes the main thread for long: slices of batches, mail to many recipients, large mail. While other organizations
+/** Paces what takes the main thread for long: large requests, slices of batches, mail to many recipients. While other organizations
  *  send too, an organization does such work one piece at a time, and behind each piece it leaves as much time as that took. */
 export interface HeavyWork {
   /** The organization sends something. */
