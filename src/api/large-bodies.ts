@@ -67,5 +67,5 @@ async function restOfTurn(): Promise<void> {
 
 /** A body takes some times its size while it is read, checked and packed. */
 const ROOM_BYTES = 64 * 2 ** 20
-const LOOSE_BYTES = 16 * 2 ** 20
+const LOOSE_BYTES = 48 * 2 ** 20
 const PATIENCE_MS = 20_000
