@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { unpackMime } from '../../src/mail/mime-content.ts'
+import { queueOf } from '../../src/model/delivery.ts'
 import type { InboundRoute } from '../../src/model/inbound-route.ts'
 import { UNLIMITED_PLAN } from '../../src/model/organization.ts'
 import { createInboundSetup, type InboundSetup, LOOP_TAG, MAIL, START } from './setup.ts'
@@ -68,8 +69,20 @@ describe('a forwarded mail', () => {
       trackClicks: false,
     })
     expect(deliveries).toMatchObject([
-      { email: 'bo@b.test', type: 'to', destination: 'b.test', status: 'queued', nextAttemptAt: START },
-      { email: 'cy@c.test', type: 'to', destination: 'c.test', status: 'queued', nextAttemptAt: START },
+      {
+        email: 'bo@b.test',
+        type: 'to',
+        queue: queueOf('b.test', setup.organization.id),
+        status: 'queued',
+        nextAttemptAt: START,
+      },
+      {
+        email: 'cy@c.test',
+        type: 'to',
+        queue: queueOf('c.test', setup.organization.id),
+        status: 'queued',
+        nextAttemptAt: START,
+      },
     ])
     expect(text).toBe(`X-Sealed-By: sealing-ours\r\nX-Service-Loop: ${LOOP_TAG}\r\n${MAIL}`)
     expect(inbound).toMatchObject({ routeId: route.id, action: 'forward', to: ['info+x@ours.test'] })
