@@ -27,6 +27,7 @@ import { createRelayDoor } from './relay/door.ts'
 import { sharesOf } from './shares.ts'
 import { lockDataDir } from './storage/sqlite/lock.ts'
 import type { Store } from './storage/store.ts'
+import { createHeavyWork } from './submission/heavy-work.ts'
 import { gaugesOf, openMaintenance, watchHealth } from './upkeep.ts'
 import { VERSION } from './version.ts'
 import { createWeb } from './web.ts'
@@ -125,6 +126,7 @@ async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]
     config,
     settings,
     compose: dispatch.compose,
+    heavyWork: createHeavyWork(steady),
     parsing: engines.parsing,
     ownParts: () => ground.ownParts,
     forwardLinks: () => ground.forwardLinks,

@@ -43,6 +43,7 @@ import type { Resolver } from './platform/resolver.ts'
 import type { Store } from './storage/store.ts'
 import { createSubmission, type Submission } from './submission/accept.ts'
 import { createForwarding, type Forwarding } from './submission/forwarding.ts'
+import type { HeavyWork } from './submission/heavy-work.ts'
 import type { Compose } from './submission/signing.ts'
 import { createStanding } from './submission/standing.ts'
 
@@ -62,6 +63,8 @@ export interface Around {
   /** Without a cache: whoever asks to look at DNS again has just changed something. */
   freshResolver: Resolver
   compose: Compose
+  /** Paces large mail and large requests together; each has a pace of its own without it. */
+  heavyWork?: HeavyWork
   /** Reads what tenants write, away from the main thread. */
   parsing: Parsing
   /** Made from secrets of the store, which the command line asks for only when they are needed. */
@@ -125,7 +128,7 @@ function sendingRules({ config, store }: Pick<Around, 'config' | 'store'>) {
 
 type SubmissionAround = Pick<
   Around,
-  'config' | 'store' | 'clock' | 'mintId' | 'compose' | 'parsing' | 'wakeOutbound' | 'wakeWebhooks'
+  'config' | 'store' | 'clock' | 'mintId' | 'compose' | 'parsing' | 'heavyWork' | 'wakeOutbound' | 'wakeWebhooks'
 > & { mailLog?: MailLog }
 
 /** Everything that can be asked of Postrider, by HTTP or on the command line. */

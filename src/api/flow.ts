@@ -8,7 +8,7 @@ import type { Log } from '../platform/log.ts'
 import type { Memory } from '../platform/memory.ts'
 import type { Random } from '../platform/random.ts'
 import type { Store } from '../storage/store.ts'
-import { createHeavyWork } from '../submission/heavy-work.ts'
+import type { HeavyWork } from '../submission/heavy-work.ts'
 import type { Once } from '../submission/once.ts'
 import { JSON_TYPE, render } from './answer.ts'
 import { createAudit, type Origin } from './audit.ts'
@@ -45,6 +45,7 @@ export interface FlowOptions {
   hasSessions: boolean
   rateLimit: RateLimit
   once: Once
+  heavyWork: HeavyWork
   log: Log
   memory: Memory
   answered?: (request: { operation: string; status: number; durationMs: number }) => void
@@ -69,11 +70,10 @@ export interface Flow {
  *  answered, so an answer that is lost on the way may be asked for again with its Idempotency-Key. */
 export function createFlow(options: FlowOptions): Flow {
   const { clock, log, limits, mintId, memory } = options
-  const { auth, sessions, hasSessions, rateLimit, once, peerOf } = options
+  const { auth, sessions, hasSessions, rateLimit, once, heavyWork, peerOf } = options
   const idempotency = createIdempotency({ once, random: options.random })
   const largeBodies = createLargeBodies({ clock: clock.steady, memory })
   const largeAnswers = createLargeAnswers({ clock: clock.steady, memory })
-  const heavy = createHeavyWork(clock.steady)
   const audit = createAudit({ auditLog: options.store.auditLog, mintId, log })
   let isStopping = false
   let underWay = 0
@@ -144,7 +144,6 @@ export function createFlow(options: FlowOptions): Flow {
   async function answer(request: Request, operation: Operation, call: Call, exchange: Exchange): Promise<Response> {
     requirePermission(call.key, operation)
     if (isOperator(call.key)) await sessions.requireTenant(call.key, operation)
-    heavy.sends(call.organizationId)
     const held = largeBodies.open(request, call.organizationId)
     const large = largeAnswers.open(request, call.organizationId)
     call.enter = large.enter
@@ -192,12 +191,12 @@ export function createFlow(options: FlowOptions): Flow {
     return send(rendered, exchange)
   }
 
-  /** What is large is read one after another, a piece in each turn, so that others have theirs. */
+  /** Large bodies are read one after another, a piece in each turn of the event loop, and paced by organization. */
   function bodyOf(bytes: Uint8Array, request: Request, operation: Operation, organizationId: string): unknown {
     const { base64At } = operation
     if (bytes.byteLength <= SMALL_BYTES) return parseBody(operation, request, bytes)
-    if (base64At === undefined) return heavy.run(organizationId, async () => parseBody(operation, request, bytes))
-    return heavy.run(organizationId, () =>
+    if (base64At === undefined) return heavyWork.run(organizationId, async () => parseBody(operation, request, bytes))
+    return heavyWork.run(organizationId, () =>
       largeBodies.inTurn(async () => {
         const { json, put } = await liftBase64(bytes, base64At)
         return parseBody(operation, request, json, put)

@@ -8,6 +8,7 @@ import type { Log } from '../platform/log.ts'
 import { ampleMemory, type Memory } from '../platform/memory.ts'
 import type { Random } from '../platform/random.ts'
 import type { Store } from '../storage/store.ts'
+import { createHeavyWork, type HeavyWork } from '../submission/heavy-work.ts'
 import { createOnce, type Once } from '../submission/once.ts'
 import { VERSION } from '../version.ts'
 import { type Auth, createAuth } from './auth.ts'
@@ -51,6 +52,8 @@ export interface ApiOptions {
   watchDescriptors?: (tell: (supply: Supply) => void) => () => void
   /** What large bodies and answers ask for a place; while it is short, keys are not even looked at. Ample unless told. */
   memory?: Memory
+  /** Paces large requests together with large mail (submission/accept.ts); of its own unless given. */
+  heavyWork?: HeavyWork
   /** Hears of every answer; `operation` is its name, or the pattern of the path. */
   answered?: (request: { operation: string; status: number; durationMs: number }) => void
   /** Answers that go on until they are ended. */
@@ -80,7 +83,7 @@ export interface Api {
 
 /** The HTTP API put together: what a request passes (flow.ts), and how it gets here (sockets.ts). */
 export function createApi(options: ApiOptions): Api {
-  const { store, clock, memory = ampleMemory, hasSessions = true } = options
+  const { store, clock, memory = ampleMemory, hasSessions = true, heavyWork = createHeavyWork(clock.steady) } = options
   const auth = createAuth(store.apiKeys)
   const connection = {
     peerOf: (request: Request) => sockets.peerOf(request),
@@ -91,7 +94,7 @@ export function createApi(options: ApiOptions): Api {
   const rateLimit = createRateLimit({ organizations: store.organizations, plans: options.plans })
   const once = createOnce({ records: store.idempotency, clock: clock.steady })
   const { peerOf } = connection
-  const flow = createFlow({ ...options, memory, auth, sessions, hasSessions, rateLimit, once, peerOf })
+  const flow = createFlow({ ...options, memory, auth, sessions, hasSessions, rateLimit, once, heavyWork, peerOf })
 
   const pages = [
     ...healthPages({ store, isReady: options.isReady, isStopping: flow.isStopping }),

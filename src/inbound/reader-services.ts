@@ -172,6 +172,7 @@ interface Served {
 }
 
 const isNumber = (value: unknown): value is number => Number.isInteger(value)
+
 /** Beside this thread: hashing and the RSA operation. Null when the key is of no use. */
 async function signedWith({ privateKeyPem }: Seal, text: Uint8Array): Promise<Uint8Array | null> {
   const key = keyOf(privateKeyPem)

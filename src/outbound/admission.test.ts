@@ -65,7 +65,7 @@ test('what waited out its age is given up without room, one at a time, and does 
 })
 
 // threat: hanging-destinations-of-one-tenant
-test('whose destinations hang leaves places to other organizations', () => {
+test('an organization whose destinations hang leaves places to the others', () => {
   const { world, admission } = open()
   const queue = (site: string, owner: string) => queueOf(site, owner.repeat(8))
   const takeAll = (owner: string) => {
@@ -92,9 +92,10 @@ test('whose destinations hang leaves places to other organizations', () => {
   expect(admission.freeFor(queue('h9', 'h'), world.now)).toEqual({ name: 'unknown of hhhhhhhh', until: null })
   expect(admission.freeFor(queue('other', 'b'), world.now)).toBe(5)
   admission.took(queue('other', 'b'), 5)
-  // It has its half again and is told to look.
+  // A third of the places is its own again, and a third is left for an organization that holds none.
   end(grantOf(queue('h1', 'h')), 5)
-  end(grantOf(queue('h2', 'h')), 1)
+  expect(admission.freeFor(queue('h9', 'h'), world.now)).toEqual({ name: 'unknown of hhhhhhhh', until: null })
+  end(grantOf(queue('h2', 'h')), 4)
   expect(admission.freed()).toContain('unknown of hhhhhhhh')
   expect(admission.freeFor(queue('h9', 'h'), world.now)).toBe(1)
 })

@@ -1,4 +1,4 @@
-import { createCompany } from '../platform/company.ts'
+import { createRecentOthers } from '../platform/recent-others.ts'
 
 /** Which sending domains have mail that takes much of the processor to prepare, so that it goes to threads of a lower priority
  *  and leaves the others to the mail of everybody else. */
@@ -31,7 +31,7 @@ interface Use {
 /** A steady clock, ms, and the number of delivery threads → nothing known. */
 export function createCostlyDomains(now: () => number, threads: number): CostlyDomains {
   const uses = new Map<string, Use>()
-  const company = createCompany(now, MIXED_MS)
+  const recentOthers = createRecentOthers(now, MIXED_MS)
   const usedMs = (use: Use) => use.usedMs * Math.exp((use.at - now()) / MEMORY_MS)
   return {
     learned: (domain, ms, mails) => {
@@ -42,9 +42,9 @@ export function createCostlyDomains(now: () => number, threads: number): CostlyD
       uses.set(domain, { averageMs, usedMs: ms + (before === undefined ? 0 : usedMs(before)), at: now() })
     },
     isCostly: (domain) => {
-      const isAlone = !company.has(domain)
+      const hasOthers = recentOthers.than(domain)
       const use = uses.get(domain)
-      if (isAlone || use === undefined) return false
+      if (!hasOthers || use === undefined) return false
       return use.averageMs > COSTLY_MS || usedMs(use) > COSTLY_PART * threads * MEMORY_MS
     },
   }

@@ -1,10 +1,11 @@
-import { createCompany } from '../platform/company.ts'
+import { createRecentOthers } from '../platform/recent-others.ts'
 
-/** Shares places that are few (deliveries under way, questions to DNS) among the organizations that want them, so that one of
- *  them whose destinations hang, however many it has, leaves places to the others. */
+/** Divides limited places (deliveries under way, questions to DNS) among organizations, so that one whose destinations hang,
+ *  however many, leaves places for the others. */
 export interface OwnerShares {
-  /** How many more places of the pool, which has `total`, the owner may take: all while no other wants any, else so many that
-   *  one more owner finds as many. Who asks wants some, whatever else it has to wait for. */
+  /** How many more of the pool's `total` places the owner may take; zero or less when it has its part. While no other owner
+   *  asked within the last hour it may take all; else, with n other owners that hold places, total / (n + 2): a part is left
+   *  for an owner that holds none yet. */
   roomFor(pool: string, owner: string, total: number): number
   took(pool: string, owner: string, count: number): void
   gaveBack(pool: string, owner: string, count: number): void
@@ -14,27 +15,27 @@ export interface OwnerShares {
   freed(): string[]
 }
 
-/** Another owner counts as one that wants places so long after it last asked. */
+/** An owner counts as active so long after it last asked. */
 const MIXED_MS = 3_600_000
 
-/** A clock, ms → nobody has taken anything. */
+/** A clock, ms → all places are free. */
 export function createOwnerShares(now: () => number): OwnerShares {
   /** Pool → owner → places. */
   const held = new Map<string, Map<string, number>>()
   /** Pool → those that were told to wait. */
   const waiting = new Map<string, Set<string>>()
   let freed: string[] = []
-  const company = createCompany(now, MIXED_MS)
+  const recentOthers = createRecentOthers(now, MIXED_MS)
 
   const holdersOf = (pool: string) => held.get(pool) ?? new Map<string, number>()
   return {
     roomFor: (pool, owner, total) => {
-      const isAlone = !company.has(owner)
+      const hasOthers = recentOthers.than(owner)
       const holders = holdersOf(pool)
       const own = holders.get(owner) ?? 0
       const others = holders.size - (own > 0 ? 1 : 0)
-      if (others === 0 && isAlone) return total - own
-      return Math.ceil(total / (Math.max(1, others) + 1)) - own
+      if (others === 0 && !hasOthers) return total - own
+      return Math.ceil(total / (others + 2)) - own
     },
     took: (pool, owner, count) => {
       const holders = holdersOf(pool)

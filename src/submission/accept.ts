@@ -13,7 +13,7 @@ import type { AcceptedMessage, Remember, Store } from '../storage/store.ts'
 import { slicesOf, submitSlices } from './batch-slices.ts'
 import { type StoredContent, storedContent } from './content.ts'
 import { describe, plannedDeliveries } from './draft.ts'
-import { createHeavyWork, isHeavy } from './heavy-work.ts'
+import { createHeavyWork, type HeavyWork, isHeavy } from './heavy-work.ts'
 import type { Parts } from './once.ts'
 import type { Recipient } from './recipients.ts'
 import type { Rendered } from './render.ts'
@@ -68,6 +68,8 @@ export interface SubmissionDeps {
   simulate: Simulate
   wakeOutbound: () => void
   wakeWebhooks: () => void
+  /** What large requests are paced with, too (api/flow.ts); of its own unless given. */
+  heavyWork?: HeavyWork
   /** Hears of every message, after it is durable. */
   mailLog?: Pick<MailLog, 'accepted' | 'suppressed'>
 }
@@ -88,9 +90,8 @@ export type Fate = Accepted | Refusal
 export type MakeRecord<T> = (answer: T) => Remember | undefined
 
 export function createSubmission(deps: SubmissionDeps): Submission {
-  const { store, clock, planOf } = deps
+  const { store, clock, planOf, heavyWork = createHeavyWork(clock) } = deps
   const templates = createStoredTemplates(deps)
-  const heavy = createHeavyWork(clock)
 
   /** Test mail takes the whole path, signing included, and is over when it is accepted; scheduled test mail waits
    *  in the queue like any other, and delivery plays its part then. */
@@ -217,8 +218,8 @@ export function createSubmission(deps: SubmissionDeps): Submission {
     submit: (author, request, remember) => {
       const { organizationId, mode } = author.key
       const work = () => submitOne(author, request, remember)
-      if (isHeavy(request, mode)) return heavy.run(organizationId, work)
-      heavy.sends(organizationId)
+      if (isHeavy(request, mode)) return heavyWork.run(organizationId, work)
+      heavyWork.sends(organizationId)
       return work()
     },
 
@@ -231,7 +232,7 @@ export function createSubmission(deps: SubmissionDeps): Submission {
       const written: AcceptedMessage[] = []
       try {
         return await submitSlices(slices, remember, parts ?? null, (slice, record) =>
-          heavy.run(organizationId, () => submitSlice(batch, slice, record, written)),
+          heavyWork.run(organizationId, () => submitSlice(batch, slice, record, written)),
         )
       } finally {
         tell(written)

@@ -1,14 +1,16 @@
+import type { Mode } from '../model/message.ts'
 import type { Clock } from '../platform/clock.ts'
-import { createCompany } from '../platform/company.ts'
+import { createRecentOthers } from '../platform/recent-others.ts'
 import { workOf } from './batch-slices.ts'
 import type { SubmissionRequest } from './request.ts'
 
-/** Paces what takes the main thread for long: large requests, slices of batches, mail to many recipients. While other organizations
- *  send too, an organization does such work one piece at a time, and behind each piece it leaves as much time as that took. */
+/** Paces work that keeps the main thread busy for long: reading large requests, writing slices of batches, large mail and mail
+ *  to many recipients. While several organizations send, the pieces of one organization run one after the other, each
+ *  followed by a pause as long as it took. */
 export interface HeavyWork {
-  /** The organization sends something. */
+  /** The organization sends a mail that is no such work. */
   sends(organizationId: string): void
-  /** Does it now, or in its turn. Resolves and rejects as `work` does. */
+  /** Starts `work` now, or after the organization's earlier pieces and a pause. Resolves and rejects as `work` does. */
   run<T>(organizationId: string, work: () => Promise<T>): Promise<T>
 }
 
@@ -16,14 +18,18 @@ export interface HeavyWork {
 const SENDING_MS = 10_000
 const LONGEST_PAUSE_MS = 500
 
+/** The pieces of one organization. */
 interface Line {
+  /** Settles when the last piece has ended; never rejects. */
   last: Promise<unknown>
+  /** Pieces that wait or run. */
   waiting: number
   pauseUntil: number
 }
 
+/** → no organization has sent yet. */
 export function createHeavyWork(clock: Clock): HeavyWork {
-  const company = createCompany(clock.now, SENDING_MS)
+  const recentOthers = createRecentOthers(clock.now, SENDING_MS)
   const lines = new Map<string, Line>()
 
   const inTurn = async <T>(line: Line, work: () => Promise<T>): Promise<T> => {
@@ -39,11 +45,11 @@ export function createHeavyWork(clock: Clock): HeavyWork {
     }
   }
   return {
-    sends: (organizationId) => void company.has(organizationId),
+    sends: (organizationId) => void recentOthers.than(organizationId),
     run: async (organizationId, work) => {
-      const isAlone = !company.has(organizationId)
+      const hasOthers = recentOthers.than(organizationId)
       const line = lines.get(organizationId) ?? { last: Promise.resolve(), waiting: 0, pauseUntil: 0 }
-      if (isAlone && line.waiting === 0) return work()
+      if (!hasOthers && line.waiting === 0) return work()
       lines.set(organizationId, line)
       line.waiting++
       const turn = inTurn(line, work)
@@ -64,15 +70,16 @@ function forgetIdle(lines: Map<string, Line>): void {
   for (const [id, { waiting }] of lines) if (waiting === 0) lines.delete(id)
 }
 
-/** Recipients of test mail count several times (workOf). */
-const MANY_RECIPIENTS = 20
-const LARGE_BYTES = 256 * 1024
+/** A live mail to 20 recipients, a test mail to 5. */
+const HEAVY_WORK = 24
+const LARGE_BYTES = 2 ** 20
 
-/** Whether one message is such work. */
-export function isHeavy(request: SubmissionRequest, mode: Parameters<typeof workOf>[1]): boolean {
-  return workOf(request, mode) >= MANY_RECIPIENTS || sizeOf(request) >= LARGE_BYTES
+/** Whether writing one message is such work. */
+export function isHeavy(request: SubmissionRequest, mode: Mode): boolean {
+  return workOf(request, mode) >= HEAVY_WORK || sizeOf(request) >= LARGE_BYTES
 }
 
+/** Roughly, in bytes. */
 function sizeOf({ html, text, mime, attachments }: SubmissionRequest): number {
   const parts = (html?.length ?? 0) + (text?.length ?? 0) + (mime?.bytes.byteLength ?? 0)
   return attachments.reduce((sum, { content }) => sum + content.byteLength, parts)

@@ -140,11 +140,12 @@ export function createFanOut(
   }
   /** Writes deliveries of the oldest events of an organization; false when there are none left. */
   const step = (organizationId: string): boolean => {
-    for (let left = STEP; left > 0; ) {
-      const oldest = nextOf.all(organizationId, TOGETHER) as Pending[]
-      const first = oldest[0]
-      if (first === undefined) return false
+    let oldest: readonly Pending[] = nextOf.all(organizationId, TOGETHER) as Pending[]
+    if (oldest.length === 0) return false
+    for (let left = STEP; left > 0 && oldest.length > 0; ) {
+      const first = oldest[0]!
       const events = whileAlike(oldest, first)
+      oldest = oldest.slice(events.length)
       const all = JSON.parse(targets.get(first.targetSet) as string) as Target[]
       let at = first.next
       for (; at < all.length && left > 0; at++) {
