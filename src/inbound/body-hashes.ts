@@ -96,64 +96,88 @@ class Canonical {
 
   update(piece: Uint8Array): void {
     this.#sourceBytes += piece.length
-    // The pieces before leave a CR and a blank at most, and line ends, which have room here or are written on their own.
-    const out = Buffer.allocUnsafe(piece.length + MANY_CRLF.length)
-    let filled = 0
+    // Most pieces are canonical but for the blanks and line ends around them, which belong to the pieces beside.
+    const [start, end] = contentOf(piece)
+    if (start === end || !this.#isCanonical(piece.subarray(start, end))) this.#rewrite(piece)
+    else {
+      this.#rewrite(piece.subarray(0, start + 1))
+      this.#write(piece.subarray(start + 1, end))
+      this.#rewrite(piece.subarray(end))
+    }
+  }
+
+  #isCanonical(content: Uint8Array): boolean {
+    if (!this.#isRelaxed) return true
+    const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
+    return !bytes.includes(TAB) && !bytes.includes('  ', 0, 'latin1') && !bytes.includes(' \r\n', 0, 'latin1')
+  }
+
+  /** Byte by byte. */
+  #rewrite(piece: Uint8Array): void {
     const isRelaxed = this.#isRelaxed
+    let breaks = this.#breaks
+    let isBlank = this.#isBlank
+    let isAfterCr = this.#isAfterCr
+    // The pieces before leave a CR and a blank at most, and line ends, which have room here or are written on their own.
+    const out = Buffer.allocUnsafe(piece.length + 2 + Math.min(2 * breaks, MANY_CRLF.length))
+    let filled = 0
     for (let at = 0; at < piece.length; at++) {
       const byte = piece[at]!
       if (byte === LF) {
-        this.#breaks++
-        this.#isAfterCr = false
-        this.#isBlank = false
+        breaks++
+        isAfterCr = false
+        isBlank = false
         continue
       }
-      if (isRelaxed && (byte === SPACE || byte === TAB) && !this.#isAfterCr) {
-        this.#isBlank = true
+      if (isRelaxed && (byte === SPACE || byte === TAB) && !isAfterCr) {
+        isBlank = true
         continue
       }
-      if (byte === CR && !this.#isAfterCr) {
-        this.#isAfterCr = true
+      if (byte === CR && !isAfterCr) {
+        isAfterCr = true
         continue
       }
-      if (this.#breaks > 0) {
-        if (filled + 2 * this.#breaks + 2 + piece.length - at <= out.length) {
-          for (; this.#breaks > 0; this.#breaks--) {
+      if (breaks > 0) {
+        if (filled + 2 * breaks + 2 + piece.length - at <= out.length) {
+          for (; breaks > 0; breaks--) {
             out[filled++] = CR
             out[filled++] = LF
           }
         } else {
           this.#write(out.subarray(0, filled))
           filled = 0
-          this.#lineEnds()
+          this.#lineEnds(breaks)
+          breaks = 0
         }
       }
-      if (this.#isBlank) out[filled++] = SPACE
-      this.#isBlank = false
-      if (this.#isAfterCr) out[filled++] = CR // a bare one is content
-      this.#isAfterCr = byte === CR
+      if (isBlank) out[filled++] = SPACE
+      isBlank = false
+      if (isAfterCr) out[filled++] = CR // a bare one is content
+      isAfterCr = byte === CR
       if (byte === CR) continue
-      if (isRelaxed && (byte === SPACE || byte === TAB)) this.#isBlank = true
+      if (isRelaxed && (byte === SPACE || byte === TAB)) isBlank = true
       else out[filled++] = byte
     }
     this.#write(out.subarray(0, filled))
+    this.#breaks = breaks
+    this.#isBlank = isBlank
+    this.#isAfterCr = isAfterCr
   }
 
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true
     if (this.#isAfterCr) {
-      this.#lineEnds()
+      this.#lineEnds(this.#breaks)
       if (this.#isBlank) this.#write(Buffer.from(' '))
       this.#write(Buffer.from('\r'))
     }
     if (!this.#isRelaxed || this.#bytes > 0) this.#write(CRLF)
   }
 
-  #lineEnds(): void {
-    for (let left = this.#breaks; left > 0; left -= MANY_CRLF.length / 2)
+  #lineEnds(count: number): void {
+    for (let left = count; left > 0; left -= MANY_CRLF.length / 2)
       this.#write(MANY_CRLF.subarray(0, Math.min(left * 2, MANY_CRLF.length)))
-    this.#breaks = 0
   }
 
   #write(bytes: Uint8Array): void {
@@ -167,4 +191,17 @@ class Canonical {
       sink.hashedBytes += own.length
     }
   }
+}
+
+/** Where the text of a piece begins and ends, without the blanks and line ends around it; twice the same when it has none. */
+function contentOf(piece: Uint8Array): [start: number, end: number] {
+  let start = 0
+  let end = piece.length
+  while (start < end && isBlankOrBreak(piece[start]!)) start++
+  while (end > start && isBlankOrBreak(piece[end - 1]!)) end--
+  return [start, end]
+}
+
+function isBlankOrBreak(byte: number): boolean {
+  return byte === SPACE || byte === TAB || byte === CR || byte === LF
 }

@@ -23,15 +23,19 @@ export function isPublicUnicast(ip: string): boolean {
 /** Networks the operator allows beside the public Internet → the question "may we connect to this
  *  address?". An IPv4 network also covers its IPv4-mapped IPv6 form. Throws on what is not a CIDR. */
 export function createAddressGuard(allowedCidrs: string[]): (ip: string) => boolean {
-  const allowed = allowedCidrs.map(parseCidr)
-  return (ip) => isPublicUnicast(ip) || (isIpLiteral(ip) && allowed.some((network) => contains(network, ip)))
+  const isAllowed = createNetworks(allowedCidrs)
+  return (ip) => isPublicUnicast(ip) || isAllowed(ip)
 }
 
 /** CIDRs → the question "is this address in one of them?", which is no for what is no address. An IPv4 network also
  *  covers its IPv4-mapped IPv6 form. Throws on what is not a CIDR. */
 export function createNetworks(cidrs: readonly string[]): (ip: string) => boolean {
   const networks = cidrs.map(parseCidr)
-  return (ip) => isIpLiteral(ip) && networks.some((network) => contains(network, ip))
+  return (ip) => {
+    if (networks.length === 0 || !isIpLiteral(ip)) return false
+    const forms = [ipaddr.parse(ip), ipaddr.process(ip)]
+    return networks.some(([base, bits]) => forms.some((form) => form.kind() === base.kind() && form.match(base, bits)))
+  }
 }
 
 /** A network or a single address as people write it → the one way to write it: host bits cleared, IPv6 shortened, a
@@ -130,8 +134,4 @@ function parseCidr(text: string): Network {
   const isSound = version !== 0 && !base.includes('%') && /^\d{1,3}$/.test(bits) && rest.length === 0
   if (!isSound || Number(bits) > (version === 4 ? 32 : 128)) throw new Error(`not a network in CIDR form: ${text}`)
   return [ipaddr.parse(base), Number(bits)]
-}
-
-function contains([base, bits]: Network, ip: string): boolean {
-  return [ipaddr.parse(ip), ipaddr.process(ip)].some((form) => form.kind() === base.kind() && form.match(base, bits))
 }

@@ -41,3 +41,7 @@ export const CONNECT_LIMITS = {
   /** A kept connection is closed before the firewalls between us drop its state. */
   idleMs: 30_000,
 } as const
+
+/** Messages between the main thread and the thread of the exchanges: with fewer than `few` requests under way each leaves in
+ *  the same turn of the event loop, with more those of `waitMs` share one. */
+export const BATCHING = { few: 4, waitMs: 1 } as const

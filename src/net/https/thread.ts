@@ -4,6 +4,7 @@ import { createSupervisor, type PoolEvent, type Supervised } from '../../os/supe
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Exchange, ExchangeJob, ExchangeResult } from './exchange.ts'
+import { BATCHING } from './limits.ts'
 import type { Probe, ProbeJob } from './probe.ts'
 
 /** One kind of request: where it may go, and whom it trusts. Plain data, for the thread. */
@@ -116,8 +117,10 @@ export function createHttpsThread<Kind extends string>(options: {
     if (current === null && !supervisor.mayStart()) return void waiting.push(task)
     current ??= supervisor.start({ tasks: new Map(), idleSince: clock.now() })
     current.state.tasks.set(task.id, task)
-    // Requests that begin in one turn of the event loop share a message.
-    if (unsent.length === 0) setImmediate(flush)
+    if (unsent.length === 0) {
+      if (current.state.tasks.size < BATCHING.few) setImmediate(flush)
+      else setTimeout(flush, BATCHING.waitMs)
+    }
     unsent.push(task)
   }
 

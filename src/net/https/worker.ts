@@ -5,6 +5,7 @@ import { createAddressGuard } from '../../platform/ip.ts'
 import { systemRandom } from '../../platform/random.ts'
 import { createResolver } from '../../platform/resolver.ts'
 import { createExchange, type Exchange } from './exchange.ts'
+import { BATCHING } from './limits.ts'
 import { probeHttp } from './probe.ts'
 import type { FromHttpsThread, HttpsKind, HttpsSettings, SentJob, ToHttpsThread } from './thread.ts'
 
@@ -69,8 +70,8 @@ function open(
       underWay--
     }
     if (results.length === 0) {
-      if (underWay < FEW) setImmediate(flush)
-      else setTimeout(flush, BATCH_MS)
+      if (underWay < BATCHING.few) setImmediate(flush)
+      else setTimeout(flush, BATCHING.waitMs)
     }
     results.push(result)
   }
@@ -82,10 +83,6 @@ function exchangeOfKind(kind: HttpsKind): Exchange {
   const mayConnect = allowed === 'all addresses' ? () => true : createAddressGuard([...allowed])
   return createExchange({ ...kind, resolver, mayConnect }).exchange
 }
-
-/** With so few under way a result is not held back to share a message with others. */
-const FEW = 4
-const BATCH_MS = 1
 
 /** Of one kind of request at once. More than may be under way of slow endpoints, so that silent name servers of some do not
  *  keep the others waiting (webhooks/share.ts). */

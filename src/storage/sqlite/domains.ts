@@ -53,7 +53,7 @@ export interface DomainCache {
   get(id: string): Domain | null
   /** The same, having looked first whether another process changed something. */
   current(id: string): Domain | null
-  /** The same by its name, a verified one before claims; names come from outside, so what is not there is not remembered. */
+  /** The same by its name, a verified one before claims. */
   byName(name: string): Domain | null
   /** The same by the host of its return path. */
   byReturnPathHost(host: string): Domain | null
@@ -63,8 +63,8 @@ export interface DomainCache {
 export function domainCache(db: Connection, foreign: ForeignChanges, seal: Seal): DomainCache {
   const read = domainReader(db, seal)
   const cache = new Map<string, Domain | null>()
-  const byName = new Map<string, Domain>()
-  const byReturnPathHost = new Map<string, Domain>()
+  const byName = new Map<string, Domain | null>()
+  const byReturnPathHost = new Map<string, Domain | null>()
   const forget = () => {
     cache.clear()
     byName.clear()
@@ -78,10 +78,13 @@ export function domainCache(db: Connection, foreign: ForeignChanges, seal: Seal)
     cache.set(id, domain)
     return domain
   }
-  const find = (known: Map<string, Domain>, key: string, read: (key: string) => Domain | null) => {
+  const find = (known: Map<string, Domain | null>, key: string, read: (key: string) => Domain | null) => {
     foreign.glance()
-    const domain = known.get(key) ?? read(key)
-    if (domain !== null) known.set(key, domain)
+    const cached = known.get(key)
+    if (cached !== undefined) return cached
+    const domain = read(key)
+    if (known.size >= MOST_KEYS) known.clear() // senders choose the names
+    known.set(key, domain)
     return domain
   }
   return {
@@ -95,6 +98,9 @@ export function domainCache(db: Connection, foreign: ForeignChanges, seal: Seal)
     forget,
   }
 }
+
+/** Names and hosts that are remembered, those of no domain among them. */
+const MOST_KEYS = 10_000
 
 export function sqliteDomains(
   db: Connection,

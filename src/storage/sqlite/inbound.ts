@@ -10,6 +10,7 @@ import type { QueueInboundInside } from './inbound-queue.ts'
 import { INBOUND_COLUMNS, type InboundRow, toInboundMessage } from './inbound-row.ts'
 import type { LargeContents } from './large-contents.ts'
 import { type Condition, toPage, when } from './page.ts'
+import type { Reading } from './reading.ts'
 import { joined, sliced, type Walk, walkSlices } from './slices.ts'
 import type { StoredBytes } from './stored-bytes.ts'
 import { numbersOf } from './times.ts'
@@ -39,6 +40,7 @@ export function sqliteInbound(
   db: Connection,
   writer: Writer,
   inside: {
+    reading: Reading
     parts: ContentParts
     large: LargeContents
     queueDelivery: QueueInboundInside
@@ -160,7 +162,10 @@ export function sqliteInbound(
       return toPage((await walkSlices(step, high, page.limit + 1)) as InboundRow[], page, toInboundMessage)
     },
     raw: async (id) => wholeOf('raw', rawOf.get(id)),
-    parsed: async (id) => wholeOf('parsed', parsedOf.get(id)),
+    parsed: async (id) => {
+      inside.reading.begin() // webhook deliveries of one turn read their mails together
+      return wholeOf('parsed', parsedOf.get(id))
+    },
   }
 }
 

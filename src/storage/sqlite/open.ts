@@ -223,7 +223,7 @@ export function storeOn(
     webhooks: sqliteWebhooks(db, writer, webhooks, remember, seal, usage),
     webhookDeliveries: sqliteWebhookDeliveries(db, writer, webhooks, webhookAgenda, foreign, fanOut),
     inboundRoutes: sqliteInboundRoutes(db, writer, routes, domains, remember, seal, usage),
-    inbound: sqliteInbound(db, taking, { parts, large, queueDelivery, addMessage, usage, storedBytes }),
+    inbound: sqliteInbound(db, taking, { reading, parts, large, queueDelivery, addMessage, usage, storedBytes }),
     forwardTargets: sqliteForwardTargets(db, writer, reading, usage),
     inboundDeliveries: sqliteInboundDeliveries(db, writer, {
       routes,
