@@ -44,4 +44,4 @@ export const CONNECT_LIMITS = {
 
 /** Messages between the main thread and the thread of the exchanges: with fewer than `few` requests under way each leaves in
  *  the same turn of the event loop, with more those of `waitMs` share one. */
-export const BATCHING = { few: 4, waitMs: 1 } as const
+export const BATCHING = { few: 32, waitMs: 1 } as const
