@@ -1,4 +1,5 @@
 import { asciiDomain } from '../mail/address.ts'
+import { SUBJECT_ONLY } from '../mail/bounce-notice.ts'
 import type { Dsn, DsnRecipient } from '../mail/dsn.ts'
 import { parseReplyLine, type Reply } from '../mail/reply.ts'
 import type { BounceType, Cause, Delivery } from '../model/delivery.ts'
@@ -34,7 +35,7 @@ export function judgeDsn(dsn: Dsn, delivery: Delivery, at: number, judge: JudgeR
   }
   if (action !== 'failed') return kept
 
-  const { bounceType: said, code, cause } = judge(replyOf(recipient, diagnostic))
+  const { bounceType: said, code, cause } = weighed(replyOf(recipient, diagnostic), dsn, judge)
   const bounceType = isOfOurs(recipient, delivery.email) ? said : 'soft'
   const suppress = bounceType === 'hard' ? 'hard_bounce' : null
   const failed: Judgement = { ...kept, report: { ...kept.report, cause }, suppress }
@@ -54,6 +55,49 @@ export function judgeDsn(dsn: Dsn, delivery: Delivery, at: number, judge: JudgeR
     },
   }
 }
+
+/** What the reply means, weighed against the rest of the report:
+ *
+ *  unknown-after-data  the server accepted the recipient and called it unknown only at DATA: a filter, since the mailbox of
+ *                      others there exists. Soft.
+ *  subject-only        the text says nothing. Soft.
+ *  words-mailbox-full, words-mailbox-disabled
+ *                      the text says so, which outweighs a 5.1.1 beside it. Soft.
+ *  words-…             a code without a reason (none, 5.0.0, 5.4.4) takes that of the text. */
+function weighed(reply: Reply, { isAfterRecipient, words, form }: Dsn, judge: JudgeReply): ReturnType<JudgeReply> {
+  const judged = judge(reply)
+  if (isAfterRecipient && judged.cause.class === 'no_mailbox') {
+    return { ...judged, bounceType: 'soft', cause: { class: 'policy', rule: 'unknown-after-data' } }
+  }
+  if (form === SUBJECT_ONLY) {
+    return { ...judged, bounceType: 'soft', cause: { class: 'unknown', rule: 'subject-only' } }
+  }
+  if (words === null || form === 'notice') return judged
+  if (judged.cause.class === 'no_mailbox') {
+    const known = MAILBOX_EXISTS.find(({ text }) => text.test(words))
+    if (known !== undefined) return { ...judged, bounceType: 'soft', cause: { class: known.class, rule: known.rule } }
+  }
+  if (!WITHOUT_REASON.has(judged.cause.rule) || reply.code < 500) return judged
+  const said = judge({ code: reply.code, enhanced: null, text: words })
+  if (!SAID.has(said.cause.class)) return judged
+  return { bounceType: said.bounceType, code: judged.code, cause: { ...said.cause, rule: `words-${said.cause.rule}` } }
+}
+
+const WITHOUT_REASON = new Set(['none', 'enhanced-4.4', 'enhanced-5.0'])
+const SAID = new Set(['no_mailbox', 'no_domain', 'mailbox_full'])
+/** Words that no system writes about a mailbox that does not exist. */
+const MAILBOX_EXISTS = [
+  {
+    class: 'mailbox_full',
+    rule: 'words-mailbox-full',
+    text: /not enough disk space|\bmailbox (?:is )?full\b|\bover ?quota\b|\bquota exceeded\b/i,
+  },
+  {
+    class: 'mailbox_disabled',
+    rule: 'words-mailbox-disabled',
+    text: /\b(?:account|mailbox) (?:is|has been) (?:disabled|suspended)\b/i,
+  },
+]
 
 /** The entry about our recipient. Where none names it, a list has been expanded: failed only if all of it has. */
 function recipientOf(dsn: Dsn, email: string): DsnRecipient {

@@ -1,17 +1,34 @@
 import { readFeedbackReport } from '../mail/arf.ts'
-import { isAutoReply } from '../mail/auto-reply.ts'
-import { type Dsn, readDsn } from '../mail/dsn.ts'
-import { decodeWords, readHeaderFields } from '../mail/header-fields.ts'
+import { hasVacationSubject, isAutoReply } from '../mail/auto-reply.ts'
+import { isMailSystem, subjectOf } from '../mail/bounce-author.ts'
+import { noticeText, readBounceNotice } from '../mail/bounce-notice.ts'
+import { diagnosticText } from '../mail/delivery-status.ts'
+import { type Dsn, readDsn, surroundings } from '../mail/dsn.ts'
+import { saysAway } from '../mail/failure-words.ts'
 import { UNSUBSCRIBE_SUBJECT } from '../mail/list-unsubscribe.ts'
+import { contentOf, leavesOf, type MimePart, readParts } from '../mail/mime-parts.ts'
+import { readSesNotification } from '../mail/ses-notification.ts'
+import { MAX_DIAGNOSTIC } from './judgement.ts'
 
 /** What a mail to one of our keyed addresses is, whatever its author calls it. */
 export type ReportContent =
   | { kind: 'complaint'; complaint: Complaint }
   | { kind: 'dsn'; dsn: Dsn }
   | { kind: 'auto_reply' }
-  | { kind: 'other' }
+  /** A mail system wrote it, and says neither that the mail failed nor that it arrived. */
+  | { kind: 'notice'; unclassified: Unclassified }
+  /** A person wrote it, or a program that unsubscribes. */
+  | { kind: 'other'; unclassified: Unclassified }
   /** Reading it took too long, twice. */
   | { kind: 'unread' }
+
+/** What is kept of a mail that no reader understood. */
+export interface Unclassified {
+  /** Subject and the beginning of its text; '' without any. */
+  excerpt: string
+  /** As in Complaint, from the whole mail. */
+  tagged: string[]
+}
 
 /** What counts of a feedback loop's report. */
 export interface Complaint {
@@ -26,7 +43,8 @@ export interface Complaint {
 /** Raw mail and its return path (empty = null) → what it is, the most certain first. A program that unsubscribes marks
  *  its mail as automatic (Apple's do: `Auto-Submitted: auto-replied`), hence the subject that our mailto link gives goes
  *  before that mark. Never throws. */
-export function readReport(raw: Uint8Array, returnPath: string): ReportContent {
+export function readReport(received: Uint8Array, returnPath: string): ReportContent {
+  const raw = withLineFeeds(received)
   const complaint = readFeedbackReport(raw)
   if (complaint !== null) {
     const { feedbackType, userAgent, originalMailFrom, originalHeaders } = complaint
@@ -42,10 +60,61 @@ export function readReport(raw: Uint8Array, returnPath: string): ReportContent {
   }
   const dsn = readDsn(raw)
   if (dsn !== null) return { kind: 'dsn', dsn: shortened(dsn) }
-  const { fields } = readHeaderFields(raw)
-  const subject = fields.find(({ key }) => key === 'subject')?.value ?? ''
-  if (decodeWords(subject).trim().toLowerCase() === UNSUBSCRIBE_SUBJECT) return { kind: 'other' }
-  return { kind: returnPath === '' || isAutoReply(fields) ? 'auto_reply' : 'other' }
+  const mail = readParts(raw)
+  const subject = subjectOf(mail)
+  const notification = readSesNotification(mail)
+  if (notification?.kind === 'bounce')
+    return { kind: 'dsn', dsn: shortened({ ...notification.dsn, isAfterRecipient: false, words: null }) }
+  if (notification?.kind === 'complaint') {
+    const { feedbackType, userAgent } = notification
+    return {
+      kind: 'complaint',
+      complaint: { feedbackType: cut(feedbackType), userAgent: cutOrNull(userAgent), tagged: taggedIn(mail) },
+    }
+  }
+  if (subject.trim().toLowerCase() === UNSUBSCRIBE_SUBJECT) return { kind: 'other', unclassified: unclassified(mail) }
+  const isSystem = isMailSystem(mail)
+  const isAutomatic = isAutoReply(mail.fields) || hasVacationSubject(mail.fields)
+  if (isSystem || (returnPath === '' && !isAutomatic)) {
+    const notice = notification === null ? readBounceNotice(mail) : null
+    if (notice !== null) return { kind: 'dsn', dsn: shortened({ ...notice, ...surroundings(mail, notice.recipients) }) }
+    const isAnswer = isAutomatic || (!isSystem && (ANSWER.test(subject) || saysAway(`${subject}\n${noticeText(mail)}`)))
+    if (!isAnswer) return { kind: 'notice', unclassified: unclassified(mail) }
+    return { kind: 'auto_reply' }
+  }
+  if (isAutomatic) return { kind: 'auto_reply' }
+  return { kind: 'other', unclassified: unclassified(mail) }
+}
+
+const ANSWER = /^\s*(?:re|aw|sv|antw|rv|r)\s*:/i
+
+/** Lines that end in a bare CR, as in mail that came by way of an old Mac: with LF instead. */
+function withLineFeeds(raw: Uint8Array): Uint8Array {
+  if (raw.includes(LF) || !raw.includes(CR)) return raw
+  return raw.map((byte) => (byte === CR ? LF : byte))
+}
+
+const [LF, CR] = [10, 13]
+
+function unclassified(mail: MimePart): Unclassified {
+  const text = diagnosticText(noticeText(mail)) ?? ''
+  return {
+    excerpt: `${diagnosticText(subjectOf(mail)) ?? ''}: ${text}`.slice(0, MAX_DIAGNOSTIC),
+    tagged: taggedIn(mail),
+  }
+}
+
+/** In texts and attached mails, as they are transferred: tags are ASCII and short enough to stay whole in most encodings. */
+function taggedIn(mail: MimePart): string[] {
+  const tagged = new Set<string>()
+  for (const leaf of leavesOf(mail)) {
+    if (tagged.size >= MOST_TAGGED) break
+    for (const [found] of Buffer.from(contentOf(leaf)).toString('latin1').matchAll(KEYED)) {
+      tagged.add(found)
+      if (tagged.size >= MOST_TAGGED) break
+    }
+  }
+  return [...tagged]
 }
 
 /** Much longer than what is kept (judgement.ts). */
@@ -59,7 +128,7 @@ const KEYED = /\b[bu]-[0-9a-z]{26}-[0-9a-z]{12}@/gi
 const cut = (text: string) => text.slice(0, MOST_CHARACTERS)
 const cutOrNull = (text: string | null) => (text === null ? null : cut(text))
 
-function shortened({ form, reportingMta, recipients }: Dsn): Dsn {
+function shortened({ form, reportingMta, recipients, isAfterRecipient, words }: Dsn): Dsn {
   let characters = 0
   const short = recipients.map(({ action, ...said }) => ({
     action,
@@ -73,5 +142,5 @@ function shortened({ form, reportingMta, recipients }: Dsn): Dsn {
     for (const text of Object.values(said)) characters += text?.length ?? 0
     return characters <= MOST_RECIPIENT_CHARACTERS
   })
-  return { form, reportingMta: cutOrNull(reportingMta), recipients: kept }
+  return { form, reportingMta: cutOrNull(reportingMta), recipients: kept, isAfterRecipient, words: cutOrNull(words) }
 }

@@ -11,7 +11,7 @@ import type { MailLog } from '../platform/maillog.ts'
 import type { LateRecord, Store } from '../storage/store.ts'
 import { type FeedbackAddress, recognizeAddress } from './address.ts'
 import type { JudgeReply } from './bounce.ts'
-import { deliveryComplainedOf } from './complaint.ts'
+import { deliveryTaggedIn } from './complaint.ts'
 import type { ReportContent } from './content.ts'
 import { isPlea, judgeReport, unsubscribedFields } from './judge.ts'
 import type { Judgement } from './judgement.ts'
@@ -57,12 +57,13 @@ export function createFeedback(deps: {
 }): Feedback {
   const { store, verp, mintId, judge, log } = deps
 
-  /** Whom the mail speaks of. A complaint finds its delivery by the tag inside it, wherever it was sent to. */
+  /** Whom the mail speaks of. What came to no keyed address finds its delivery by the tag inside it: a complaint, or a report
+   *  in no known form. */
   const concernsOf = (content: ReportContent, recipients: readonly FeedbackAddress[]): Concern[] => {
     const addressed = new Map<string, Concern>()
     for (const each of recipients) if (each.kind !== 'complaints') addressed.set(each.deliveryId, each)
-    if (addressed.size > 0 || content.kind !== 'complaint') return [...addressed.values()]
-    const deliveryId = deliveryComplainedOf(content.complaint, verp)
+    if (addressed.size > 0) return [...addressed.values()]
+    const deliveryId = deliveryTaggedIn(content, verp)
     return deliveryId === null ? [] : [{ kind: 'complaints', deliveryId }]
   }
 

@@ -25,8 +25,11 @@ export function judgeReport(
       return onlyKept({ kind: 'auto_reply' })
     case 'unread':
       return onlyKept({ kind: 'other' })
+    case 'notice':
+      return onlyKept({ kind: 'other', diagnostic: content.unclassified.excerpt })
     case 'other':
-      return isPlea(content, addressKind) ? unsubscribed(receivedAt) : onlyKept({ kind: 'other' })
+      if (isPlea(content, addressKind)) return unsubscribed(receivedAt)
+      return onlyKept({ kind: 'other', diagnostic: content.unclassified.excerpt })
   }
 }
 

@@ -88,11 +88,14 @@ function isContent(content: ReportContent): boolean {
   const isShort = (value: unknown) => value === null || isText(value, REPORT_CHARACTERS)
   switch (content.kind) {
     case 'auto_reply':
-    case 'other':
       return true
+    case 'notice':
+    case 'other':
+      return isUnclassified(content.unclassified)
     case 'dsn': {
       const { dsn } = content
       if (!isRecord(dsn) || !isText(dsn.form, SHORT_CHARACTERS) || !isShort(dsn.reportingMta)) return false
+      if (typeof dsn.isAfterRecipient !== 'boolean' || !isShort(dsn.words)) return false
       return (
         isListOf(dsn.recipients, MOST_RECIPIENTS, (each) => {
           if (!isRecord(each) || !ACTIONS.includes(each.action as string)) return false
@@ -116,6 +119,10 @@ function isContent(content: ReportContent): boolean {
   }
 }
 
+const isUnclassified = (said: unknown) =>
+  isRecord(said) &&
+  isText(said.excerpt, REPORT_CHARACTERS) &&
+  isListOf(said.tagged, MOST_TAGGED_FIELDS, (text) => isText(text, SHORT_CHARACTERS))
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const isText = (value: unknown, most: number): value is string => typeof value === 'string' && value.length <= most

@@ -40,6 +40,11 @@ const VACATION =
  *  that nobody's vacation note comes back. The subject tells which it is. */
 function isSuppressingVacation(fields: readonly HeaderField[]): boolean {
   const suppresses = fields.some(({ key, value }) => key === 'x-auto-response-suppress' && !/^none$/i.test(value))
+  return suppresses && hasVacationSubject(fields)
+}
+
+/** Header of a mail → whether its subject begins as vacation notes do. Never throws. */
+export function hasVacationSubject(fields: readonly HeaderField[]): boolean {
   const subject = fields.find(({ key }) => key === 'subject')?.value ?? ''
-  return suppresses && VACATION.test(decodeWords(subject.slice(0, LONGEST_SUBJECT)).trim())
+  return VACATION.test(decodeWords(subject.slice(0, LONGEST_SUBJECT)).trim())
 }

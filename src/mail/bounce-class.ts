@@ -26,15 +26,20 @@ export interface Classified {
   rule: string
 }
 
-/** Reply that refused a mail (4yz or 5yz) → its class. In this order: texts whose meaning is known better than their codes,
- *  the enhanced status code, texts in general, the reply code. `unknown` with rule `none` when nothing fits; that is
- *  the answer to a bare 550, since guessing would suppress good addresses. Never throws. */
+/** Reply that refused a mail (4yz or 5yz) → its class. In this order: texts whose meaning is known better than their codes;
+ *  under x.1.z, texts that blame the sender or the moment, since many servers use 5.1.1 for any refusal at RCPT; the
+ *  enhanced status code; texts in general; the reply code. `unknown` with rule `none` when nothing fits; that is the answer to
+ *  a bare 550, since guessing would suppress good addresses. Never throws. */
 export function classifyReply(reply: Reply): Classified {
   const text = reply.text.slice(0, LONGEST_TEXT)
   for (const rule of KNOWN_TEXTS) {
     if (fits(rule, reply, text)) return { class: rule.class, rule: rule.name }
   }
   const detail = reply.enhanced?.slice(2) ?? ''
+  if (detail.startsWith('1.')) {
+    const blaming = GENERAL_TEXTS.find((rule) => OTHERS_FAULT.has(rule.class) && fits(rule, reply, text))
+    if (blaming !== undefined) return { class: blaming.class, rule: blaming.name }
+  }
   const coded = ENHANCED[detail]
   if (coded !== undefined) return { class: coded, rule: `enhanced-${detail}` }
   for (const rule of GENERAL_TEXTS) {
@@ -54,11 +59,24 @@ interface Rule {
   enhanced?: RegExp
   /** First digit of the reply code; absent: both. */
   only?: 4 | 5
+  /** The whole reply code; absent: any. */
+  code?: number
   text: RegExp
 }
 
 // Replies are bounded by the reader, but the patterns need not see more than the first lines.
 const LONGEST_TEXT = 2_000
+
+/** Says nothing about whether the mailbox exists, or that it does. */
+const OTHERS_FAULT: ReadonlySet<BounceClass> = new Set([
+  'rate',
+  'reputation',
+  'greylist',
+  'authentication',
+  'tls',
+  'network',
+  'mailbox_full',
+])
 
 /** Texts of one sender of replies, or so plain that they weigh more than the code beside them. */
 const KNOWN_TEXTS: readonly Rule[] = [
@@ -113,6 +131,25 @@ const KNOWN_TEXTS: readonly Rule[] = [
     class: 'mailbox_full',
     text: /STOREDRV\.Deliver.{0,400}(?:QuotaExceeded|mailbox full)|MapiExceptionShutoffQuotaExceeded/i,
   },
+  {
+    name: 'outlook-mailbox-unavailable',
+    class: 'no_mailbox',
+    only: 5,
+    text: /requested action not taken: mailbox unavailable \(-?\d/i,
+  },
+  {
+    name: 'outlook-domain-not-reachable',
+    class: 'no_domain',
+    only: 5,
+    text: /because the domain is not reachable\. Please check the domain/i,
+  },
+  { name: 'facebook-preferences', class: 'policy', text: /\bRCP-P2\b|due to recipient preferences/i },
+  { name: 'messagelabs-rejected', class: 'no_mailbox', code: 542, text: /^\S+ rejected/i },
+  { name: 'bigfoot-invalid-recipient', class: 'no_mailbox', only: 5, text: /^invalid recipient \S+ \(mode: normal\)/i },
+  // au (KDDI) answers so when its customer's filter refuses the sender, too.
+  { name: 'au-filtered', class: 'policy', text: /^: user unknown/i },
+  // qmail: a list of addresses that the operator refuses.
+  { name: 'qmail-refused-recipient', class: 'policy', text: /\bbadrcptto\b/i },
   // Yahoo and AOL: codes in brackets.
   { name: 'yahoo-no-account', class: 'no_mailbox', text: /user doesn't have a [\w.]+ account/i },
   { name: 'yahoo-deferred', class: 'reputation', text: /\[(?:TSS?\d\d|BL\d\d)\]/ },
@@ -154,6 +191,26 @@ const KNOWN_TEXTS: readonly Rule[] = [
     class: 'authentication',
     text: /sender (?:address )?(?:rejected|verify failed|denied)|sender domain|(?:unknown|invalid|unresolvable) (?:sender|reverse)|domain of sender|reverse (?:DNS|host|lookup)|\bPTR\b/i,
   },
+  // What we call ourselves, and our own trouble with the DNS.
+  {
+    name: 'helo-refused',
+    class: 'authentication',
+    text: /\b(?:helo|ehlo) (?:(?:command|name|host|domain|argument) )?(?:is |was )?(?:rejected|invalid|denied|refused|not |does not|must)/i,
+  },
+  {
+    name: 'helo-refused',
+    class: 'authentication',
+    text: /(?:rejected|invalid|refused|bad|forged) (?:your )?(?:helo|ehlo)\b/i,
+  },
+  {
+    name: 'dns-trouble',
+    class: 'network',
+    text: /host not found, try again|temporary (?:failure in )?(?:name|dns|lookup|resol)|\bSERVFAIL\b|\bDNS (?:server )?(?:error|failure|problem|timeout|query failed|lookup failed)|unable to (?:look ?up|resolve)|could not resolve/i,
+  },
+  { name: 'dns-trouble', class: 'network', text: /\b(?:domain|mx|dns) lookup (?:failed|failure|error|deferred)/i },
+  { name: 'takes-no-mail', class: 'no_domain', only: 5, text: /\bno mx records? (?:found )?for\b/i },
+  // Sendmail, of a domain with a null MX.
+  { name: 'takes-no-mail', class: 'no_domain', enhanced: /^5\.7\.27$/, text: /^host does not accept mail/i },
   { name: 'domain-not-found', class: 'no_domain', only: 5, text: /\bdomain (?:name )?(?:not found|does not exist)/i },
   // Postfix, Exim, qmail, Sendmail, Courier and their kin about the recipient, whatever code they have been told to use.
   {
@@ -167,13 +224,19 @@ const KNOWN_TEXTS: readonly Rule[] = [
     name: 'unknown-user',
     class: 'no_mailbox',
     only: 5,
-    text: /\b(?:unknown|no such|invalid|non-?existent|not a (?:valid|known)) (?:local[ -])?(?:user|recipient|mailbox|account|address here|local[ -]?part|person)\b/i,
+    text: /\b(?:unknown|no such|invalid(?: final delivery)?|non-?existent|not a (?:valid|known)) (?:local[ -])?(?:user(?:id)?|recipient|mailbox|account|address here|local[ -]?part|person)\b/i,
+  },
+  {
+    name: 'unknown-user-japanese',
+    class: 'no_mailbox',
+    only: 5,
+    text: /リストにありません|(?:ディレクトリ(?:に)?|宛先|あて先|アドレス|ユーザー|メールボックス)(?:が|は)(?:見つかりません|存在しません)/,
   },
   {
     name: 'no-mailbox-by-that-name',
     class: 'no_mailbox',
     only: 5,
-    text: /no mailbox (?:here )?by that name|unrouteable address|not our customer|unknown in (?:local|virtual|relay) \w+|mailbox not found/i,
+    text: /recipient (?:name )?is not recogni[sz]ed|no mailbox (?:here )?by that name|unrouteable address|not our customer|unknown in (?:local|virtual|relay) \w+|mailbox not found/i,
   },
 ]
 
@@ -241,6 +304,11 @@ const GENERAL_TEXTS: readonly Rule[] = [
     text: /(?:mailbox|inbox|account|user|recipient).{0,40}(?:\bfull\b|over ?quota|quota exceeded|exceed\w{0,6} .{0,20}quota|out of space)|over ?quota|quota exceeded|insufficient (?:disk|mailbox) space/i,
   },
   {
+    name: 'mailbox-full',
+    class: 'mailbox_full',
+    text: /not enough (?:disk )?space|no space left|mail ?folder is full|messages in recipient's mailbox exceeded/i,
+  },
+  {
     name: 'mailbox-disabled',
     class: 'mailbox_disabled',
     text: /(?:mailbox|account|user|recipient|address).{0,40}(?:disabled|inactive|suspended|deactivated|locked|closed|expired)|(?:disabled|inactive|suspended) (?:mailbox|account|user|recipient)/i,
@@ -249,7 +317,7 @@ const GENERAL_TEXTS: readonly Rule[] = [
     name: 'domain-unknown',
     class: 'no_domain',
     only: 5,
-    text: /(?:domain|host)(?: name)? (?:is )?(?:unknown|not found|does not exist|invalid)|(?:unknown|no such|invalid) (?:recipient )?(?:domain|host)\b|domain does not accept mail/i,
+    text: /illegal host\/domain|(?:domain|host)(?: name)? (?:is )?(?:unknown|not found|does not exist|invalid)|(?:unknown|no such|invalid) (?:recipient )?(?:domain|host)\b|domain does not accept mail/i,
   },
   {
     name: 'too-large',
@@ -298,6 +366,13 @@ const GENERAL_TEXTS: readonly Rule[] = [
     only: 5,
     text: /no such (?:name|address)|address (?:unknown|does not exist)|recipient (?:is )?(?:not (?:known|exist)|unavailable here)/i,
   },
+  // And nothing else; RFC 3463 gives 5.1.0 to what no other code of the address says.
+  {
+    name: 'address-rejected',
+    class: 'no_mailbox',
+    only: 5,
+    text: /^(?:<?[^\s<>@]{1,64}@[^\s<>@]{1,255}>?:? )?(?:recipient )?address rejected\.?$/i,
+  },
   {
     name: 'policy',
     class: 'policy',
@@ -312,7 +387,12 @@ const GENERAL_TEXTS: readonly Rule[] = [
   {
     name: 'connection-lost',
     class: 'network',
-    text: /connection (?:timed out|refused|reset|lost|dropped)|timeout exceeded|no route to host|host unreachable/i,
+    text: /connection (?:timed out|refused|reset|lost|dropped)|(?:operation|connection|session) timed out|time-?out exceeded|no route to host|host (?:is )?(?:unreachable|not reachable|not responding)|not responding|resources temporarily unavailable/i,
+  },
+  {
+    name: 'expired',
+    class: 'network',
+    text: /envelope expired|(?:retry|delivery) time-?out|in the queue too long|could not deliver for the last|not delivered within|message expired|retry time not reached/i,
   },
 ]
 
@@ -348,6 +428,7 @@ const REPLY_CODES: Record<number, BounceClass | undefined> = {
 }
 
 function fits(rule: Rule, reply: Reply, text: string): boolean {
+  if (rule.code !== undefined && rule.code !== reply.code) return false
   if (rule.only !== undefined && rule.only !== Math.floor(reply.code / 100)) return false
   if (rule.enhanced !== undefined && (reply.enhanced === null || !rule.enhanced.test(reply.enhanced))) return false
   return rule.text.test(text)

@@ -1,17 +1,18 @@
+import { failedAddresses, isMailSystem, subjectOf } from './bounce-author.ts'
 import { diagnosticText, hostOf, statusIn } from './delivery-status.ts'
-import type { Dsn, DsnRecipient } from './dsn.ts'
+import type { DsnRecipient, FormDsn } from './dsn.ts'
 import { END, FORMS, type Form } from './dsn-forms.ts'
-import { addressesOf, decodeWords, firstAddress } from './header-fields.ts'
+import { firstAddress } from './header-fields.ts'
 import { textFromHtml } from './html-text.ts'
-import { fieldOf, leavesOf, type MimePart, textOf } from './mime-parts.ts'
+import { leavesOf, type MimePart, textOf } from './mime-parts.ts'
 
 /** Parts of a bounce without a machine-readable part → the notification of the first form that fits, null when none does.
  *  Two things must come together: the mail says that a mail system wrote it, and its text has the form. `failed`
  *  unless the text says that it will be tried again. Never throws. */
-export function readBounceText(mail: MimePart): Dsn | null {
-  if (!isFromMailSystem(mail)) return null
+export function readBounceText(mail: MimePart): FormDsn | null {
+  if (!isMailSystem(mail)) return null
   const text = reportText(mail)
-  const subject = decodeWords(fieldOf(mail, 'subject').slice(0, 1_000))
+  const subject = subjectOf(mail)
   for (const form of FORMS) {
     const opening = form.opening.exec(text)
     if (opening === null || form.subject?.test(subject) === false) continue
@@ -40,24 +41,6 @@ export function reportText(mail: MimePart): string {
 /** Patterns take a bare CR and the separators of Unicode for line ends, too; with LF alone, lines are what they seem. */
 function withLineEnds(text: string): string {
   return text.replace(/\r\n?|[\u2028\u2029]/g, '\n')
-}
-
-/** Only then is the text looked at: no person writes so. The null return path says it best, but its field is not there before
- *  a mail is delivered. */
-function isFromMailSystem(mail: MimePart): boolean {
-  if (failedAddresses(mail).length > 0) return true
-  if (/^<\s*>/.test(fieldOf(mail, 'return-path'))) return true
-  const from = fieldOf(mail, 'from').slice(0, 2_000)
-  if (/^"?(?:courier mail server|mail delivery (?:sub)?system|mail system|system administrator)\b/i.test(from))
-    return true
-  const author = firstAddress(from) ?? from
-  return /^<?(?:mailer-?daemon|post-?master|mail-?daemon|mdaemon|microsoftexchange[0-9a-f]+|mail\.?delivery)(?:[+@>]|$)/i.test(
-    author,
-  )
-}
-
-function failedAddresses(mail: MimePart): string[] {
-  return addressesOf(fieldOf(mail, 'x-failed-recipients').slice(0, 100_000))
 }
 
 const LONGEST_TEXT = 65_536

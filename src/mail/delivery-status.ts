@@ -1,4 +1,5 @@
-import type { Dsn, DsnRecipient } from './dsn.ts'
+import { decodeCharset } from './charset.ts'
+import type { DsnRecipient, FormDsn } from './dsn.ts'
 import { firstAddress, type HeaderField, readHeaderFields } from './header-fields.ts'
 import { withoutControls } from './header-text.ts'
 import { parseReplyLine } from './reply.ts'
@@ -7,7 +8,7 @@ import { parseReplyLine } from './reply.ts'
  *  fields that stood in front of it. Groups are told apart by empty lines and, where those are missing, by a
  *  field that comes again. A general status (`5.0.0`) gives way to what the diagnostic says more exactly. Never
  *  throws. RFC 3464 §2.1, RFC 6533 §3. */
-export function readDeliveryStatus(leading: readonly HeaderField[], content: Uint8Array): Omit<Dsn, 'form'> {
+export function readDeliveryStatus(leading: readonly HeaderField[], content: Uint8Array): Omit<FormDsn, 'form'> {
   const groups: Map<string, string>[] = []
   let reportingMta: string | null = null
   for (const group of [leading, ...groupsOf(content)]) {
@@ -42,7 +43,17 @@ function classIn(text: string): string | null {
 
 /** White space and control characters become one space; at most 2,000 characters; null for nothing. */
 export function diagnosticText(text: string): string | null {
-  return withoutControls(text.slice(0, 8_000)).replace(/ {2,}/g, ' ').trim().slice(0, LONGEST_DIAGNOSTIC) || null
+  return (
+    withoutControls(withoutEscapes(text.slice(0, 8_000)))
+      .replace(/ {2,}/g, ' ')
+      .trim()
+      .slice(0, LONGEST_DIAGNOSTIC) || null
+  )
+}
+
+/** Japanese reports have ISO-2022-JP where RFC 3464 §2.1.2 wants ASCII. */
+function withoutEscapes(text: string): string {
+  return text.includes('\x1b$') ? (decodeCharset(Buffer.from(text, 'latin1'), 'iso-2022-jp') ?? text) : text
 }
 
 /** `dns; mx.example. (192.0.2.1)` → `mx.example`; null when no host is named. */
@@ -122,6 +133,8 @@ const ACTIONS = Object.freeze({
   delivered: 'delivered',
   relayed: 'relayed',
   expanded: 'expanded',
+  // Its time was over. Not registered, but seen.
+  expired: 'failed',
 } as const)
 
 /** `rfc822; a@b.example` → the address; with the type missing, in brackets, with comments. What is no mail address (a

@@ -18,7 +18,8 @@ export interface Report {
   feedbackType: string | null
 }
 
-/** `relayed`, `expanded` and `delivered` as in RFC 3464 §2.3.3; `auto_reply` RFC 3834; `other` could not be read as any. */
+/** `relayed`, `expanded` and `delivered` as in RFC 3464 §2.3.3; `auto_reply` RFC 3834; `other` is unclassified: its subject and
+ *  text are the diagnostic. */
 export const REPORT_KINDS = [
   'failed',
   'delayed',

@@ -108,16 +108,22 @@ function isAboutRecipient({ enhanced }: Reply, cause: Cause): boolean {
   return enhanced !== null && /^\d\.[12]\./.test(enhanced) && !SENDER_FAULT.test(enhanced)
 }
 
-/** The enhanced status code decides where it says something, the words (bounce-class.ts) where it is missing or vague. */
+/** Whether a 5yz says that the address or its domain does not exist, by the class that bounce-class.ts gave it:
+ *
+ *  5.1.z        yes, unless the words are about the sender, about the moment, or about a full mailbox. 5.1.0 names no reason
+ *               and needs words of its own; 5.1.7 and 5.1.8 are about the sender.
+ *  5.6.z 5.7.z  and 5.3.4: no, unless the words are those of one known server, or of a domain without mail.
+ *  others       (5.2.1, 5.5.0, none …): when the words say so. */
 function takesNoMail({ code, enhanced }: Reply, cause: Cause): boolean {
   const status = enhanced ?? ''
-  if (status === '5.1.0') return !SENDER_CLASSES.has(cause.class)
-  if (status.startsWith('5.1.')) return !SENDER_FAULT.test(status)
-  if (/^5\.[267]\.|^5\.3\.4$/.test(status)) return false
-  return code === 556 || cause.class === 'no_mailbox' || cause.class === 'no_domain' // 556: RFC 7504
+  const isSaid = cause.class === 'no_mailbox' || cause.class === 'no_domain'
+  if (status.startsWith('5.1.')) return isSaid && !SENDER_FAULT.test(status)
+  if (WHATEVER_THE_CODE.has(cause.rule)) return true
+  if (/^5\.[67]\.|^5\.3\.4$|^5\.2\.2$/.test(status)) return false
+  return code === 556 || isSaid // 556: RFC 7504
 }
 
-const SENDER_CLASSES = new Set(['authentication', 'reputation', 'policy', 'content', 'rate'])
+const WHATEVER_THE_CODE = new Set(['bigfoot-invalid-recipient', 'takes-no-mail'])
 const SENDER_FAULT = /^\d\.1\.[78]$/ // RFC 3463 §3.2: bad sender's mailbox, bad sender's system
 
 function outcomeOfFault(stage: Stage, fault: Fault, afterDot: boolean, peerName: string): Outcome {

@@ -245,6 +245,16 @@ export const PARSERS: readonly Parser[] = [
     }),
   ),
   {
+    name: 'notice in no known form',
+    most: LINE,
+    read: (text) => readReport(bounceMail(`Your mail could not be delivered.\r\n${text}`), ''),
+  },
+  {
+    name: 'notification of Amazon SNS',
+    most: LINE,
+    read: (text) => readReport(bounceMail(`{"notificationType":"Bounce","bounce":{"bouncedRecipients":[${text}`), ''),
+  },
+  {
     name: 'bounce in HTML',
     most: LINE,
     read: (text) =>

@@ -57,7 +57,7 @@ test.each([900, 250, 60])(
     }))
     const delivery = { email: 'a@ours.example', status: 'delivered', attempts: 1 } as Delivery
     const judge = () => ({ bounceType: 'soft' as const, code: 'other', cause: null as never })
-    const dsn = { form: 'rfc3464', reportingMta: null, recipients }
+    const dsn = { form: 'rfc3464', reportingMta: null, isAfterRecipient: false, words: null, recipients }
     expect(cpuMs(() => judgeDsn(dsn, delivery, 0, judge))).toBeLessThan(30)
   },
 )
@@ -73,6 +73,8 @@ test('a report names our recipient in either form of an internationalized name',
   const dsn = {
     form: 'rfc3464',
     reportingMta: null,
+    isAfterRecipient: false,
+    words: null,
     recipients: [{ ...recipient, finalRecipient: 'a@bücher.example' }],
   }
   const delivery = { email: 'a@xn--bcher-kva.example', status: 'delivered', attempts: 1 } as Delivery

@@ -226,7 +226,7 @@ describe('a dialogue', () => {
       '221 2.0.0',
     ])
     expect((await fresh()).map(({ to }) => to).sort()).toEqual([['ORDER-1@ours.test'], ['info@ours.test']])
-    expect(setup.reports).toMatchObject([{ content: { kind: 'auto_reply' }, recipients: [{ kind: 'complaints' }] }])
+    expect(setup.reports).toMatchObject([{ content: { kind: 'notice' }, recipients: [{ kind: 'complaints' }] }])
   })
 
   test('is answered 4yz while the store cannot write, and nothing is kept', async () => {

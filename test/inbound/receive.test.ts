@@ -142,7 +142,7 @@ describe('a report at a return path', () => {
     expect(await setup.send(to, MAIL, { returnPath: null })).toBe('report accepted')
     expect(setup.reports).toEqual([
       {
-        content: { kind: 'auto_reply' },
+        content: { kind: 'notice', unclassified: { excerpt: expect.any(String), tagged: [] } },
         digest: createHash('sha256').update(MAIL).digest(),
         remoteAddress: '192.0.2.7',
         receivedAt: START,

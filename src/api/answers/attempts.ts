@@ -35,7 +35,7 @@ const attempt = z
 const report = z
   .strictObject({
     email: z.string(),
-    kind: z.enum(REPORT_KINDS),
+    kind: z.enum(REPORT_KINDS).describe('`other` is an unclassified report. `diagnostic` has its subject and text.'),
     received_at: time,
     reporter: z.string().nullable(),
     status: z.string().nullable(),

@@ -167,13 +167,26 @@ const OUTCOMES: Record<string, string> = {
   unknown: 'the connection was lost behind the mail; it is sent again with the same Message-ID',
 }
 
+/** What a report says, by its kind. */
+const REPORTS: Record<string, string> = {
+  failed: 'Report: delivery failed',
+  delayed: 'Report: delivery delayed',
+  delivered: 'Report: delivered',
+  relayed: 'Report: relayed',
+  expanded: 'Report: delivered to a list',
+  complaint: 'Complaint',
+  unsubscribe: 'Unsubscribe request by email',
+  auto_reply: 'Automatic reply',
+  other: 'Unclassified report',
+}
+
 function reportMoment(report: Json): Untimed {
   const { kind, received_at, reporter, status, diagnostic, feedback_type } = report
   return {
     key: `report ${received_at} ${kind}`,
     tone: kind === 'failed' || kind === 'complaint' ? 'bad' : 'quiet',
     iso: received_at,
-    what: `A report came back: ${kind.replaceAll('_', ' ')}${reporter ? `, says ${reporter}` : ''}`,
+    what: `${REPORTS[kind] ?? kind}${reporter ? `, from ${reporter}` : ''}`,
     more: <code class="break">{[status, diagnostic, feedback_type].filter(Boolean).join(' ')}</code>,
   }
 }

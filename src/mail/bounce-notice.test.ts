@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'bun:test'
+import { readBounceNotice } from './bounce-notice.ts'
+import { readParts } from './mime-parts.ts'
+
+function notice(subject: string, text: string) {
+  const head = `From: postmaster@mx.example\r\nSubject: ${subject}\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n`
+  return readBounceNotice(readParts(Buffer.from(`${head}${text.replaceAll('\n', '\r\n')}`)))
+}
+
+/** Of the entry that names the address. */
+function told(address: string | null, subject: string, text: string) {
+  const found = notice(subject, text)
+  const entry = found?.recipients.find(({ finalRecipient }) => finalRecipient === address)
+  return entry && { action: entry.action, status: entry.status, diagnostic: entry.diagnostic }
+}
+
+describe('a notice in no known form', () => {
+  test.each([
+    [
+      'behind the address',
+      'Delivery failed\n\nWe tried <ann@dest.example>.\nThe server said: 550 5.1.1 No such user here\n',
+      '5.1.1',
+      '550 5.1.1 No such user here',
+    ],
+    [
+      'in front of the address',
+      'Your message could not be delivered because of\n550 5.1.1 User unknown\nAffected recipients:\n  ann@dest.example\n',
+      '5.1.1',
+      '550 5.1.1 User unknown',
+    ],
+    [
+      'as the last of a session',
+      'Rejected by a remote server.\n Recipient: <ann@dest.example>\n >>> RCPT TO:<ann@dest.example>\n <<< 550 <ann@dest.example>: unknown\n',
+      null,
+      '550 <ann@dest.example>: unknown',
+    ],
+    [
+      'as a code in brackets alone',
+      'Unable to deliver to:\n<ann@dest.example>:\nResources temporarily unavailable [#4.1.9].\n',
+      '4.1.9',
+      'Resources temporarily unavailable [#4.1.9].',
+    ],
+    [
+      'in words',
+      'Undeliverable\nann@dest.example\n  The recipient name is not recognized\n',
+      null,
+      'The recipient name is not recognized',
+    ],
+  ])('gives each address the reason %s', (_, text, status, diagnostic) => {
+    expect(told('ann@dest.example', 'Notice', text)).toEqual({ action: 'failed', status, diagnostic })
+  })
+
+  test('tells recipients with different reasons apart', () => {
+    const text = 'Could not deliver:\nann@dest.example: 550 5.1.1 unknown\nbob@dest.example: 552 5.2.2 mailbox full\n'
+    expect(told('ann@dest.example', 'Notice', text)?.status).toBe('5.1.1')
+    expect(told('bob@dest.example', 'Notice', text)?.status).toBe('5.2.2')
+  })
+
+  test('that names nobody has an entry for the recipient whom the return path names', () => {
+    expect(told(null, 'Mail failure', 'This mailbox is full.\n')).toEqual({
+      action: 'failed',
+      status: null,
+      diagnostic: 'This mailbox is full.',
+    })
+  })
+
+  test('puts an address with a reason of its own before that entry, and others behind it', () => {
+    const text = 'Not delivered.\nForwarded to eve@other.example: 550 5.1.1 unknown\n\nQuestions? help@mx.example\n'
+    expect(notice('Notice', text)?.recipients.map(({ finalRecipient }) => finalRecipient)).toEqual([
+      'eve@other.example',
+      null,
+      'help@mx.example',
+    ])
+  })
+
+  test('that says so only in its subject is marked', () => {
+    expect(notice('Returned mail: User unknown', 'Hello\n')?.form).toBe('subject')
+    expect(notice('Returned mail', 'User unknown\n')?.form).toBe('notice')
+  })
+
+  test('that will be tried again is a delay', () => {
+    const text = 'This is a warning message only.\nann@dest.example: 421 host not reachable\n'
+    expect(told('ann@dest.example', 'Notice', text)?.action).toBe('delayed')
+  })
+
+  test('ends where the copy of the mail begins', () => {
+    const text = 'Hello,\nall is well.\n\n------ Original message ------\nSubject: 550 5.1.1 undeliverable\n'
+    expect(notice('Notice', text)).toBeNull()
+  })
+})
+
+test.each([
+  ['Deutsch', 'Ihre Nachricht konnte leider nicht zugestellt werden.'],
+  ['français', "Votre message n'a pas pu être remis à son destinataire."],
+  ['español', 'No se ha podido entregar el mensaje.'],
+  ['português', 'A mensagem não pôde ser entregue.'],
+  ['italiano', 'Non è stato possibile consegnare il messaggio.'],
+  ['Nederlands', 'Uw bericht kon niet worden bezorgd.'],
+  ['polski', 'Wiadomość nie może zostać dostarczona.'],
+  ['русский', 'Сообщение не может быть доставлено.'],
+  ['日本語', 'このメールは送信できませんでした。'],
+  ['中文', '您的邮件无法投递。'],
+  ['한국어', '메시지가 전달되지 않았습니다.'],
+])('words of failure are known in %s', (_, text) => {
+  expect(notice('', text)?.recipients).toMatchObject([{ action: 'failed', finalRecipient: null }])
+})
+
+test.each([
+  ['a vacation note', 'I am away', 'I will read your mail when I am back on May 5.'],
+  [
+    'a notice of delivery',
+    'Delivery Status Notification (Success)',
+    'Your message was successfully delivered to a@b.example.',
+  ],
+  ['a receipt', 'Your invoice 550', 'The total is 450 or 5.1.1 of them.\nCall 555 123.'],
+  ['nothing', '', ''],
+])('%s is no notice of failure', (_, subject, text) => {
+  expect(notice(subject, text)).toBeNull()
+})

@@ -1,0 +1,186 @@
+import { subjectOf } from './bounce-author.ts'
+import { classifyReply } from './bounce-class.ts'
+import { diagnosticText, statusIn } from './delivery-status.ts'
+import type { DsnRecipient, FormDsn } from './dsn.ts'
+import { END } from './dsn-forms.ts'
+import { saysDelayed, saysDelivered, saysFailed } from './failure-words.ts'
+import { textFromHtml } from './html-text.ts'
+import { leavesOf, type MimePart, textOf } from './mime-parts.ts'
+
+/** Parts of a mail from a mail system in no form that dsn-forms.ts knows → the failure that its words report; null when they
+ *  report none. The caller knows by the return path which delivery the mail is about, so no more is asked of it than words of
+ *  failure (failure-words.ts) or a reply of class 4 or 5.
+ *
+ *  Each address in the text gets the reason nearest to it: in its own line, in those that follow, in the three before; else
+ *  the first reason of the text. An entry without an address stands for whoever the text does not name; it comes behind
+ *  addresses that have a reason of their own. Reads 64 KiB of text up to the copy of the mail, at most 1,000 lines and 100
+ *  addresses; linear, never throws. */
+export function readBounceNotice(mail: MimePart): FormDsn | null {
+  const text = noticeText(mail)
+  const subject = subjectOf(mail)
+  const lines = text.split('\n', MOST_LINES).map((line) => line.slice(0, LONGEST_LINE).trim())
+  const reasons = lines.map(reasonIn)
+  const isDelayed = saysDelayed(`${subject}\n${text}`)
+  const isSaid = isDelayed || saysFailed(`${subject}\n${text}`)
+  if (!isSaid && !lines.some((line) => REPLY.test(line))) return null
+  if (saysDelivered(isSaid ? subject : `${subject}\n${text}`)) return null
+  const action = isDelayed ? 'delayed' : 'failed'
+  const first = firstReason(lines, reasons, 0, lines.length)
+  const sentence = lines.find(saysFailed)
+  const general = first >= 0 ? wordsFrom(lines, first) : (sentence ?? subject)
+
+  const own: DsnRecipient[] = []
+  const others: DsnRecipient[] = []
+  const named = addressLines(lines)
+  for (const [at, { address, line }] of named.entries()) {
+    const previous = at === 0 ? -1 : named[at - 1]!.line
+    const next = named.slice(at + 1).find((each) => each.line > line)?.line ?? lines.length
+    let found = firstReason(lines, reasons, line, next)
+    if (found < 0) found = firstReason(lines, reasons, Math.max(previous + 1, line - LINES_BEFORE), line)
+    if (found < 0) others.push(recipient(address, action, general))
+    else own.push(recipient(address, action, wordsFrom(lines, found)))
+  }
+  const form = first < 0 && sentence === undefined ? SUBJECT_ONLY : 'notice'
+  return { form, reportingMta: null, recipients: [...own, recipient(null, action, general), ...others] }
+}
+
+/** Form of a notice whose text says nothing. */
+export const SUBJECT_ONLY = 'subject'
+
+/** Raw text of a report for people, up to the copy of the mail, at most 64 KiB; also of a multipart without delimiters. */
+export function noticeText(mail: MimePart): string {
+  const texts = leavesOf(mail)
+    .filter(({ type }) => type === 'text/plain' || type === 'text/html' || type.startsWith('multipart/'))
+    .slice(0, MOST_TEXTS)
+    .map((leaf) => {
+      const text = textOf(leaf).slice(0, LONGEST_TEXT)
+      return leaf.type === 'text/html' ? textFromHtml(text) : text
+    })
+  const text = (texts.find((each) => each.trim().length >= SHORTEST_TEXT) ?? texts[0] ?? '').replace(LINE_ENDS, '\n')
+  const shown = text.slice(0, END.exec(text)?.index).split('\n')
+  const copyAt = shown.findIndex(beginsCopy)
+  return (copyAt < 0 ? shown : shown.slice(0, copyAt)).join('\n')
+}
+
+const MOST_TEXTS = 5
+const LONGEST_TEXT = 65_536
+const SHORTEST_TEXT = 30
+const MOST_LINES = 1_000
+const LONGEST_LINE = 1_000
+const MOST_ADDRESSES = 100
+const LINES_BEFORE = 3
+const LINE_ENDS = /\r\n?|[\u2028\u2029]/g
+
+/** Where the copy of the mail begins, in words beside those of the known forms. */
+const COPIES: readonly string[] = [
+  'original message',
+  'original mail info',
+  'the original message is over',
+  'message headers',
+  'message header follows',
+  'message text follows',
+  'returned message',
+  'unsent message follows',
+  'non-sent message',
+  'message details',
+  'the header of the original message',
+  'below is a copy of',
+  'received:',
+  'dkim-signature:',
+  'x-received:',
+]
+
+function beginsCopy(line: string): boolean {
+  let start = 0
+  while (start < LONGEST_RULE && '-|= '.includes(line[start] ?? 'x')) start++
+  const words = line.slice(start, start + LONGEST_RULE).toLowerCase()
+  return COPIES.some((each) => words.startsWith(each))
+}
+
+const LONGEST_RULE = 80
+
+/** A line → what it tells of the reason: a reply of a server, words that have a class, or nothing. */
+function reasonIn(line: string): 'reply' | 'words' | null {
+  if (line === '' || CONTEXT.test(line)) return null
+  if (REPLY.test(line) || REPLY_WITHIN.test(line) || CODED.test(line)) return 'reply'
+  return line.length > 3 && classifyReply({ code: 550, enhanced: null, text: line }).class !== 'unknown'
+    ? 'words'
+    : null
+}
+
+/** At the beginning of a line with words behind it, or with an enhanced status code: nobody else writes so. */
+const REPLY = /^(?:<<< ?)?[45]\d\d(?: |-)\D|\b[45]\d\d[ -]#?[45]\.\d{1,3}\.\d{1,3}\b/
+/** In a notice that speaks of failure: also behind words that introduce a reply, and behind an address. */
+const REPLY_WITHIN =
+  /\b(?:said|respon(?:se|ded|secode)|error(?:_?code)?|reason|code|reply|smtp;) ?:?[ "'([<]{0,3}[45]\d\d\b|[:>] [45]\d\d /i
+const CODED = /(?<![\d.])#?[45]\.[0-7]\.\d{1,3}(?![\d.])/
+/** Lines of a session that answer nothing: what we said, and fields of the mail. */
+const CONTEXT =
+  /^(?:>>> |(?:From|To|Cc|Subject|Date|Sent|Message-ID|Received|Return-Path|Size|Number of lines)\b[^:]{0,20}:)/i
+
+/** The first line with a reply, else the first with words; -1 for none. */
+function firstReason(lines: readonly string[], reasons: readonly (string | null)[], from: number, to: number): number {
+  const end = Math.min(to, lines.length)
+  let words = -1
+  for (let at = from; at < end; at++) {
+    if (reasons[at] === 'reply') return at
+    if (reasons[at] === 'words' && words < 0) words = at
+  }
+  return words
+}
+
+/** The line and those that go on with it. */
+function wordsFrom(lines: readonly string[], at: number): string {
+  const words = [lines[at]!]
+  for (const line of lines.slice(at + 1, at + 5)) {
+    if (line === '' || line.endsWith(':') || addressesIn(line).length > 0 || NEXT_REPLY.test(line)) break
+    words.push(line)
+  }
+  return words.join(' ')
+}
+
+const NEXT_REPLY = /^(?:>>>|<<<|--|[45]\d\d )/
+
+/** Addresses in a line, in lower case. */
+function addressesIn(line: string): string[] {
+  if (!line.includes('@')) return []
+  const words = line.toLowerCase().split(/[\s<>()[\]:;,"'=|]/)
+  return words.map(withoutStop).filter(isAddress)
+}
+
+function withoutStop(word: string): string {
+  let end = word.length
+  while (end > 0 && '.!?'.includes(word[end - 1]!)) end--
+  return word.slice(0, end)
+}
+
+function isAddress(word: string): boolean {
+  const at = word.indexOf('@')
+  return at > 0 && at < word.length - 1 && word.length <= LONGEST_ADDRESS && word.indexOf('@', at + 1) < 0
+}
+
+const LONGEST_ADDRESS = 320
+/** Whom such a line names is no recipient. */
+const SENDER = /^(?:\S+ )?(?:from|sender|reply-to|mail from|return-path|hello|hola|hallo|bonjour)\b/i
+
+function addressLines(lines: readonly string[]): { address: string; line: number }[] {
+  const found = new Map<string, number>()
+  for (const [at, line] of lines.entries()) {
+    if (found.size >= MOST_ADDRESSES) break
+    if (SENDER.test(line)) continue
+    for (const address of addressesIn(line)) {
+      if (!found.has(address) && found.size < MOST_ADDRESSES) found.set(address, at)
+    }
+  }
+  return Array.from(found, ([address, line]) => ({ address, line })).sort((a, b) => a.line - b.line)
+}
+
+function recipient(address: string | null, action: DsnRecipient['action'], words: string): DsnRecipient {
+  const reply = REPLY_FROM.exec(words)
+  const diagnostic = diagnosticText(reply === null ? words : words.slice(reply.index + reply[0].length - 3))
+  const status = statusIn(words)
+  return { finalRecipient: address, originalRecipient: null, action, status, diagnostic, remoteMta: null }
+}
+
+/** Up to the reply code. */
+const REPLY_FROM = /(?:^|[^\w.])[45]\d\d(?=[ -])/

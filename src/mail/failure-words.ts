@@ -1,0 +1,293 @@
+/** Words by which mail systems say, in the languages of their users, what became of a mail. They are plain words in lower case,
+ *  so that the time for them is linear in the text. */
+
+/** The mail was not delivered. */
+const FAILED: readonly string[] = [
+  // English
+  'undeliver',
+  'non-deliver',
+  'nondeliver',
+  'not delivered',
+  'unsent message',
+  'delivery failed',
+  'delivery has failed',
+  'delivery failure',
+  'delivery error',
+  'delivery problem',
+  'failed delivery',
+  'failure notice',
+  'failure delivery',
+  'failure reason',
+  'mail failed',
+  'mail failure',
+  'mail system error',
+  'returned mail',
+  'returning message',
+  'did not reach the following',
+  'delivery status notification (failure)',
+  'delivery status notification: error',
+  'permanent error',
+  'permanent fatal error',
+  'error sending your mail',
+  'incorrectly constructed',
+  'giving up',
+  'not going to try again',
+  'envelope expired',
+  'invalid recipient',
+  'invalid user',
+  'invalid address',
+  'invalid final delivery user',
+  'unknown user',
+  'user unknown',
+  'no such user',
+  'unknown recipient',
+  'host unknown',
+  'unknown host',
+  'no valid recipients',
+  'was automatically rejected',
+  'has been rejected',
+  'was rejected by',
+  // German
+  'unzustellbar',
+  'nicht zustellbar',
+  'nicht zugestellt',
+  'nicht ausgeliefert',
+  'zustellfehler',
+  'zustellung fehlgeschlagen',
+  // French
+  'non remis',
+  'non délivré',
+  'non distribu',
+  'échec de la remise',
+  'échec de remise',
+  'échec de la livraison',
+  "échec d'envoi",
+  // Spanish, Portuguese, Italian
+  'no entregado',
+  'no se entregó',
+  'error de entrega',
+  'fallo de entrega',
+  'não entregue',
+  'falha na entrega',
+  'falha de entrega',
+  'mancata consegna',
+  'mancato recapito',
+  'impossibile recapitare',
+  'impossibile consegnare',
+  // Dutch, Danish, Norwegian, Swedish, Finnish
+  'niet bezorgd',
+  'niet afgeleverd',
+  'onbestelbaar',
+  'ikke leveret',
+  'ikke levert',
+  'ikke leveres',
+  'inte levereras',
+  'kunde inte leverera',
+  'ei voitu toimittaa',
+  'toimitus epäonnistui',
+  // Polish, Czech, Slovak, Hungarian, Turkish
+  'niedostarcz',
+  'nedoruč',
+  'nelze doruč',
+  'nem kézbesíthető',
+  'kézbesítés sikertelen',
+  'teslim edilemedi',
+  'iletilemedi',
+  // Russian, Ukrainian
+  'недоставл',
+  'не доставл',
+  'невозможно достав',
+  'не удалось достав',
+  'не вдалося достав',
+  // Japanese, Chinese, Korean
+  '送信できません',
+  '配信できません',
+  '配送できません',
+  '配達できません',
+  'お届けできません',
+  '送信に失敗',
+  '配信に失敗',
+  '配送に失敗',
+  'エラー通知',
+  '不達',
+  '无法投递',
+  '无法送达',
+  '无法发送',
+  '投递失败',
+  '发送失败',
+  '退信',
+  '無法投遞',
+  '無法傳送',
+  '無法送達',
+  '傳送失敗',
+  '전달되지',
+  '배달되지',
+  '배달할 수 없',
+  '전송 실패',
+  '반송',
+]
+
+/** The same, in two words with others between them. */
+const FAILED_APART: readonly [first: string, then: string][] = [
+  ['could not', 'deliver'],
+  ["couldn't", 'deliver'],
+  ['cannot', 'deliver'],
+  ['can not', 'deliver'],
+  ["can't", 'deliver'],
+  ['unable to', 'deliver'],
+  ['failed to', 'deliver'],
+  ['was not', 'delivered'],
+  ["wasn't", 'delivered'],
+  ['were not', 'delivered'],
+  ['error', 'deliver'],
+  ['trouble', 'deliver'],
+  ['problem', 'deliver'],
+  ['address', 'failed'],
+  ['recipient', 'rejected'],
+  ['konnte', 'nicht zu'],
+  ['konnte', 'nicht aus'],
+  ["n'a pas pu", 'remis'],
+  ["n'a pas pu", 'délivré'],
+  ["n'a pas pu", 'distribué'],
+  ["n'a pas pu", 'livré'],
+  ["n'a pas été", 'remis'],
+  ["n'a pas été", 'délivré'],
+  ['no se ha podido', 'entregar'],
+  ['no se pudo', 'entregar'],
+  ['no ha podido', 'entregar'],
+  ['no pudo', 'entregar'],
+  ['não pôde', 'entregue'],
+  ['não foi possível', 'entregar'],
+  ['non è stato possibile', 'consegn'],
+  ['non è stato possibile', 'recapit'],
+  ['non può essere', 'recapit'],
+  ['kon niet', 'bezorgd'],
+  ['kon niet', 'afgeleverd'],
+  ['kunne ikke', 'lever'],
+  ['nie może', 'dostarcz'],
+  ['nie można', 'dostarcz'],
+  ['nie udało', 'dostarcz'],
+  ['nie została', 'dostarcz'],
+  ['nebylo možné', 'doruč'],
+  ['nepodařilo', 'doruč'],
+  ['не может', 'достав'],
+  ['не было', 'достав'],
+]
+
+/** It went on, or arrived. */
+const DELIVERED: readonly string[] = [
+  'successfully delivered',
+  'successfully sent',
+  'successfully relayed',
+  'was delivered',
+  'has been delivered',
+  'have been delivered',
+  'was relayed',
+  'has been relayed',
+  'notification (success)',
+  'notification (relay)',
+  'return receipt',
+  'read receipt',
+  'was displayed',
+  'disposition notification',
+]
+
+/** It will be tried again. */
+const DELAYED: readonly string[] = [
+  'will be retried',
+  'will retry',
+  'will keep trying',
+  'will continue to try',
+  'will continue for',
+  'will try again',
+  'will be attempted again',
+  'delivery attempts will continue',
+  'warning message only',
+  'do not need to resend',
+  'not yet been delivered',
+  'has been delayed',
+  'delivery delayed',
+  'message delayed',
+  'is delayed',
+  'delayed mail',
+  'delivery status notification (delay)',
+]
+
+/** A person is away, or a program answers. */
+const AWAY: readonly string[] = [
+  'out of office',
+  'out of the office',
+  'on vacation',
+  'on holiday',
+  'on leave',
+  'annual leave',
+  'maternity leave',
+  'parental leave',
+  'i am away',
+  "i'm away",
+  'i am currently away',
+  'i am out',
+  'automatic reply',
+  'automated reply',
+  'auto-reply',
+  'autoreply',
+  'auto reply',
+  'autoresponder',
+  'automatic response',
+  'automated response',
+  'im urlaub',
+  'nicht im büro',
+  'abwesen',
+  'en vacances',
+  'absence',
+  'de vacaciones',
+  'fuera de la oficina',
+  'respuesta automática',
+  'in ferie',
+  'fuori ufficio',
+  'risposta automatica',
+  'de férias',
+  'resposta automática',
+  'op vakantie',
+  'met vakantie',
+  'afwezig',
+  'på semester',
+  'på ferie',
+  'na urlopie',
+  'в отпуске',
+  'автоответ',
+  '不在',
+  '休暇',
+  '自動応答',
+  '自動返信',
+  '休假',
+  '自动回复',
+]
+
+/** Text → whether it has such words. In any letter case, however its lines are broken. */
+export const saysFailed = (text: string) => {
+  const plain = plainOf(text)
+  return has(plain, FAILED) || FAILED_APART.some(([first, then]) => areNear(plain, first, then))
+}
+export const saysDelivered = (text: string) => has(plainOf(text), DELIVERED)
+export const saysDelayed = (text: string) => has(plainOf(text), DELAYED)
+export const saysAway = (text: string) => has(plainOf(text), AWAY)
+
+const plainOf = (text: string) => text.toLowerCase().replaceAll('’', "'").replace(/\s+/g, ' ')
+const has = (text: string, words: readonly string[]) => words.some((each) => text.includes(each))
+
+/** In characters, from the beginning of the first. */
+const NEAR = 80
+/** A text that repeats a word more often says nothing else. */
+const MOST_TIMES = 100
+
+function areNear(text: string, first: string, then: string): boolean {
+  for (
+    let at = text.indexOf(first), times = 0;
+    at >= 0 && times < MOST_TIMES;
+    at = text.indexOf(first, at + 1), times++
+  ) {
+    if (text.slice(at + first.length, at + NEAR).includes(then)) return true
+  }
+  return false
+}

@@ -1,0 +1,70 @@
+import type { DsnRecipient, FormDsn } from './dsn.ts'
+import { leavesOf, type MimePart, textOf } from './mime-parts.ts'
+
+/** What Amazon SES tells by a mail of Amazon SNS: JSON as the text of the mail, or as `Message` of such JSON.
+ *  docs.aws.amazon.com/ses/latest/dg/notification-contents.html */
+export type SesNotification =
+  | { kind: 'bounce'; dsn: FormDsn }
+  | { kind: 'complaint'; feedbackType: string; userAgent: string | null }
+  /** It arrived. */
+  | { kind: 'delivery' }
+
+/** Parts of a mail → the notification in its first text; null when it holds none. Looks at 256 KiB; never throws. */
+export function readSesNotification(mail: MimePart): SesNotification | null {
+  const plain = leavesOf(mail).find(({ type }) => type === 'text/plain')
+  const text = plain === undefined ? '' : textOf(plain).slice(0, LONGEST_TEXT).trimStart()
+  if (!OPENING.test(text.slice(0, 2_000))) return null
+  const envelope = objectIn(text)
+  const json = typeof envelope?.Message === 'string' ? objectIn(envelope.Message) : envelope
+  const kind = json?.notificationType ?? json?.eventType
+  if (kind === 'Bounce') return bounce(json!)
+  if (kind === 'Delivery') return { kind: 'delivery' }
+  if (kind !== 'Complaint') return null
+  const complaint = recordOf(json!.complaint)
+  return {
+    kind: 'complaint',
+    feedbackType: (stringOf(complaint.complaintFeedbackType) ?? 'abuse').toLowerCase(),
+    userAgent: stringOf(complaint.userAgent),
+  }
+}
+
+const LONGEST_TEXT = 262_144
+const MOST_RECIPIENTS = 1_000
+const OPENING = /^\{\s*"(?:notificationType|eventType|mail|bounce|complaint|delivery|Type)"/
+
+type Json = Record<string, unknown>
+
+function bounce(json: Json): SesNotification | null {
+  const said = recordOf(json.bounce)
+  const recipients = Array.isArray(said.bouncedRecipients) ? said.bouncedRecipients.slice(0, MOST_RECIPIENTS) : []
+  if (recipients.length === 0) return null
+  const isPermanent = said.bounceType === 'Permanent'
+  const told = recipients.map(recordOf).map((each): DsnRecipient => {
+    const status = stringOf(each.status)
+    return {
+      finalRecipient: stringOf(each.emailAddress),
+      originalRecipient: null,
+      action: each.action === 'delayed' ? 'delayed' : 'failed',
+      status: /^[45]\.\d{1,3}\.\d{1,3}$/.test(status ?? '') ? status : isPermanent ? '5.0.0' : '4.0.0',
+      diagnostic: stringOf(each.diagnosticCode)?.replace(/^\s*smtp\s*;\s*/i, '') ?? null,
+      remoteMta: null,
+    }
+  })
+  return { kind: 'bounce', dsn: { form: 'amazon-sns', reportingMta: stringOf(said.reportingMTA), recipients: told } }
+}
+
+/** The object with which the text begins: mail programs break its long lines with a line end and a blank, and SNS adds a
+ *  footer behind it. */
+function objectIn(text: string): Json | null {
+  const joined = text.replace(/\r?\n ?/g, '')
+  const end = joined.lastIndexOf('}')
+  try {
+    return recordOf(JSON.parse(joined.slice(0, end + 1)))
+  } catch {
+    return null
+  }
+}
+
+const recordOf = (value: unknown): Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+const stringOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value.slice(0, 2_000) : null)

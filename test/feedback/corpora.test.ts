@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readReport } from '../../src/feedback/content.ts'
+import { judgeReport } from '../../src/feedback/judge.ts'
+import type { Delivery } from '../../src/model/delivery.ts'
+import { lateBounce } from '../../src/outbound/outcome.ts'
+
+/** Reports of some 80 mail systems, each as if it came from the null return path to the tagged address of its recipient. They
+ *  lie beside the checkout and are no part of it. */
+const FOLDER = join(import.meta.dir, '../../../shared/corpora/bounces')
+const isThere = existsSync(join(FOLDER, 'expected.jsonl'))
+if (!isThere) console.warn(`skipped: no collection of reports in ${FOLDER}`)
+
+interface Row {
+  file: string
+  recipient: string
+  /** `hard`, `soft`, `none` or `complaint:<type>`. */
+  expected: string
+  has_delivery_status: boolean
+}
+
+/** Where we disagree with the expectation, and why. The files come in several forms: `bsd-`, `dos-` and `mac-` line ends. */
+const DISAGREED: readonly [file: RegExp, why: string][] = [
+  [/lhost-activehunter-02|lhost-x1-01|lhost-apachejames-01/, 'it says plainly that the user is unknown'],
+  [/rfc3464-42|rfc3464-66/, 'it says that the account does not exist'],
+  [/lhost-messagingserver-06|lhost-sendmail-02/, '5.2.1 with "User unknown", hard in other rows'],
+  [/lhost-sendmail-27/, 'the 503 behind it shows that RCPT was refused, not DATA'],
+  [/lhost-exim-30/, '"Access denied" says nothing about the mailbox'],
+  [/lhost-exim-31/, '"may not exist, may be blacklisted, may lack DNS entries" is no certainty'],
+  [/lhost-exim-37/, 'the domain that does not exist is not that of the recipient'],
+  [/lhost-trendmicro-02/, 'it names no reason'],
+  [/arf-26/, 'a request to unsubscribe, which is no complaint'],
+  [/^mac-.*|issue-106-02/, 'the report names another address than the row: never hard'],
+]
+
+const DELIVERED = { status: 'delivered', attempts: 1 }
+
+function read({ file, recipient }: Row): string {
+  const content = readReport(readFileSync(join(FOLDER, file)), '')
+  const delivery = { ...DELIVERED, email: recipient } as Delivery
+  const { change, event } = judgeReport(content, 'bounce', 0, delivery, lateBounce)
+  if (content.kind === 'complaint') return `complaint:${content.complaint.feedbackType}`
+  if (change !== null) return change.bounceType
+  return event?.type === 'message.deferred' ? 'soft' : 'none'
+}
+
+const part = <T>(rows: readonly T[], takes: (row: T) => boolean) => rows.filter(takes).length / rows.length
+
+describe.skipIf(!isThere)('reports of the collection', () => {
+  const rows = isThere
+    ? readFileSync(join(FOLDER, 'expected.jsonl'), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Row)
+        .map((row) => ({ ...row, found: read(row) }))
+    : []
+  const bounces = rows.filter(({ expected }) => expected === 'hard' || expected === 'soft')
+  const isRight = ({ expected, found }: (typeof rows)[number]) => expected === found
+  const isAgreed = (row: (typeof rows)[number]) => isRight(row) || DISAGREED.some(([file]) => file.test(row.file))
+
+  test('with a delivery-status part are hard or soft as expected in 97 of 100', () => {
+    const withStatus = bounces.filter((row) => row.has_delivery_status)
+    expect(part(withStatus, isAgreed)).toBeGreaterThanOrEqual(0.97)
+    expect(part(withStatus, isRight)).toBeGreaterThanOrEqual(0.945)
+  })
+
+  test('of all kinds are as expected in 90 of 100', () => {
+    expect(part(rows, isRight)).toBeGreaterThanOrEqual(0.92)
+  })
+
+  test('that are no bounces become none', () => {
+    expect(rows.filter(({ expected, found }) => expected === 'none' && found !== 'none')).toEqual([])
+  })
+
+  test('suppress no address that is expected to be good', () => {
+    const good = rows.filter(({ expected }) => expected === 'soft')
+    expect(part(good, (row) => row.found === 'hard' && !isAgreed(row))).toBeLessThanOrEqual(0.01)
+  })
+})

@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'bun:test'
+import { openFeedback, words } from './setup.ts'
+
+async function deliveredToAnn() {
+  const room = await openFeedback()
+  const { message, ids } = await room.delivered(['ann@dest.example'])
+  const [bounce, unsubscribe] = [room.verp.encode(ids[0]!, 'bounce'), room.verp.encode(ids[0]!, 'unsubscribe')]
+  return { ...room, message, id: ids[0]!, bounce, unsubscribe }
+}
+
+const mailOf = (subject: string, text: string, headers: Record<string, string> = {}) =>
+  words({ From: 'postmaster@mx.example', Subject: subject, ...headers }, text)
+
+const dsnOf = (status: string, diagnostic: string, text: string) =>
+  mailOf('Returned mail', '', { 'Content-Type': 'multipart/report; boundary=b' }) +
+  `--b\r\nContent-Type: text/plain\r\n\r\n${text}\r\n--b\r\nContent-Type: message/delivery-status\r\n\r\n` +
+  `Reporting-MTA: dns; mx.example\r\n\r\nFinal-Recipient: rfc822; ann@dest.example\r\nAction: failed\r\nStatus: ${status}\r\n` +
+  `Diagnostic-Code: smtp; ${diagnostic}\r\n--b--\r\n`
+
+/** What the mail does to a delivered message: bounce type, rule, and whether the address is suppressed. */
+async function outcome(raw: string, returnPath = '') {
+  const room = await deliveredToAnn()
+  await room.take(raw, [room.bounce], { returnPath })
+  const delivery = await room.delivery(room.id)
+  const [report] = await room.reports(room.message.id)
+  const suppressed = await room.suppressions('ann@dest.example')
+  return [delivery.bounceType ?? delivery.status, report?.cause?.rule ?? report?.kind, suppressed.length === 1]
+}
+
+describe('a notice without a delivery-status part', () => {
+  test.each([
+    [
+      'an unknown user',
+      'Your mail to ann@dest.example was rejected by the server:\r\n550 5.1.1 No such user',
+      'hard',
+      'unknown-user',
+      true,
+    ],
+    [
+      'a full mailbox',
+      'Could not deliver to ann@dest.example:\r\nThis mailbox is full.',
+      'soft',
+      'mailbox-full',
+      false,
+    ],
+    ['no reason', 'Your message could not be delivered.', 'soft', 'none', false],
+    [
+      'another address',
+      'Could not deliver to eve@other.example: 550 5.1.1 No such user',
+      'soft',
+      'unknown-user',
+      false,
+    ],
+  ])('about %s is a bounce', async (_, text, bounceType, rule, isSuppressed) => {
+    expect(await outcome(mailOf('Undeliverable', text))).toEqual([bounceType, rule, isSuppressed])
+  })
+
+  test('that says so only in its subject is soft', async () => {
+    expect(await outcome(mailOf('Returned mail: User unknown', 'Hello'))).toEqual(['soft', 'subject-only', false])
+  })
+
+  test('with the lines of an old Mac is read', async () => {
+    const raw = mailOf('Undeliverable', 'ann@dest.example: 550 5.1.1 No such user').replaceAll('\r\n', '\r')
+    expect(await outcome(raw)).toEqual(['hard', 'unknown-user', true])
+  })
+
+  test('that says neither failed nor delivered is kept with its words, and nothing follows', async () => {
+    const room = await deliveredToAnn()
+    await room.take(mailOf('Notice 12', 'The queue was inspected.'), [room.bounce], { returnPath: '' })
+    expect(await room.events()).toEqual([])
+    expect(await room.reports(room.message.id)).toMatchObject([
+      { kind: 'other', diagnostic: 'Notice 12: The queue was inspected.' },
+    ])
+  })
+
+  test.each([
+    ['a person', mailOf('Undeliverable', '550 5.1.1 No such user', { From: 'bob@dest.example' }), 'bob@dest.example'],
+    [
+      'a vacation program',
+      mailOf('Automatic reply: Hello', '550 5.1.1 No such user', {
+        From: 'bob@dest.example',
+        'Auto-Submitted': 'auto-replied',
+      }),
+      '',
+    ],
+  ])('from %s is no bounce', async (_, raw, returnPath) => {
+    expect((await outcome(raw, returnPath))[0]).toBe('delivered')
+  })
+})
+
+describe('a delivery-status part is weighed against the text', () => {
+  test.each([
+    [
+      'unknown only at DATA',
+      dsnOf(
+        '5.0.0',
+        '550 Unknown user ann@dest.example',
+        '<ann@dest.example>: 550 Unknown user (in reply to end of DATA command)',
+      ),
+      ['soft', 'unknown-after-data', false],
+    ],
+    [
+      'unknown at RCPT, though Sendmail shows DATA',
+      dsnOf(
+        '5.1.1',
+        '550 5.1.1 User unknown',
+        '>>> DATA\r\n<<< 550 5.1.1 User unknown\r\n550 5.1.1 <ann@dest.example>... User unknown\r\n<<< 503 Need RCPT',
+      ),
+      ['hard', 'user-unknown', true],
+    ],
+    [
+      'a full mailbox',
+      dsnOf('5.1.1', '550 5.1.1 User unknown', 'Your message was rejected:\r\nNot enough disk space'),
+      ['soft', 'words-mailbox-full', false],
+    ],
+    [
+      'a disabled mailbox',
+      dsnOf('5.0.0', '550 user unknown', 'The account is disabled.'),
+      ['soft', 'words-mailbox-disabled', false],
+    ],
+    [
+      'a code without a reason',
+      dsnOf('5.4.4', '', 'Reason: Illegal host/domain name found'),
+      ['hard', 'words-domain-unknown', true],
+    ],
+    [
+      'trouble with the DNS',
+      dsnOf('5.4.4', 'Name service error: Host not found, try again', ''),
+      ['soft', 'dns-trouble', false],
+    ],
+    ['a rate limit under 5.1.1', dsnOf('5.1.1', '550 5.1.1 Too many connections', ''), ['soft', 'rate', false]],
+    [
+      'a block list under 5.1.1',
+      dsnOf('5.1.1', '550 5.1.1 Listed at zen.spamhaus.org', ''),
+      ['soft', 'block-list', false],
+    ],
+    ['our own HELO name', dsnOf('5.1.8', '550 5.1.8 HELO command rejected', ''), ['soft', 'helo-refused', false]],
+  ])('%s', async (_, raw, expected) => {
+    expect(await outcome(raw)).toEqual(expected as never)
+  })
+
+  test('takes the reply from the text when it has none itself', async () => {
+    const raw = dsnOf('5.0.0', '', 'An error has occurred:\r\nann@dest.example: 550 5.1.1 No such user')
+    expect(await outcome(raw)).toEqual(['hard', 'unknown-user', true])
+  })
+})
+
+describe('a notification of Amazon SNS', () => {
+  const json = (value: object) =>
+    mailOf('AWS Notification Message', JSON.stringify(value), { From: 'no-reply@sns.amazonaws.com' })
+  const bounced = {
+    notificationType: 'Bounce',
+    bounce: {
+      bounceType: 'Permanent',
+      bouncedRecipients: [
+        {
+          emailAddress: 'ann@dest.example',
+          action: 'failed',
+          status: '5.1.1',
+          diagnosticCode: 'smtp; 550 5.1.1 user unknown',
+        },
+      ],
+    },
+  }
+
+  test('of a bounce is one, also within its envelope', async () => {
+    expect(await outcome(json(bounced))).toEqual(['hard', 'user-unknown', true])
+    expect(await outcome(json({ Type: 'Notification', Message: JSON.stringify(bounced) }))).toEqual([
+      'hard',
+      'user-unknown',
+      true,
+    ])
+  })
+
+  test('of a complaint at the complaint address finds its delivery by the tag', async () => {
+    const room = await deliveredToAnn()
+    const complaint = { complainedRecipients: [{ emailAddress: 'ann@dest.example' }], complaintFeedbackType: 'abuse' }
+    const mail = { headers: [{ name: 'Return-Path', value: `<${room.bounce}@bounce.a.example>` }] }
+    await room.take(json({ notificationType: 'Complaint', complaint, mail }), ['complaints'], {
+      returnPath: 'a@b.example',
+    })
+    expect(await room.events()).toMatchObject([{ type: 'message.complained', feedback_type: 'abuse' }])
+  })
+
+  test('of a delivery changes nothing', async () => {
+    expect((await outcome(json({ notificationType: 'Delivery', delivery: {} })))[0]).toBe('delivered')
+  })
+})
+
+test('a complaint in plain words at the complaint address is kept with the message whose tag it quotes', async () => {
+  const room = await deliveredToAnn()
+  const text = `A user reported this mail:\r\nReturn-Path: <${room.bounce}@bounce.a.example>\r\n`
+  await room.take(mailOf('Spam report', text, { From: 'abuse@isp.example' }), ['complaints'], {
+    returnPath: 'abuse@isp.example',
+  })
+  expect(await room.events()).toEqual([])
+  expect(await room.reports(room.message.id)).toMatchObject([
+    { kind: 'other', diagnostic: expect.stringContaining('Spam report') },
+  ])
+})
