@@ -3,6 +3,7 @@ import { meaningOf } from '../mail/status-codes.ts'
 import type { Attempt, Delivery } from '../model/delivery.ts'
 import { iso } from '../model/event.ts'
 import type { Message } from '../model/message.ts'
+import type { Report } from '../model/report.ts'
 import type { Suppression } from '../model/suppression.ts'
 import type { TlsPolicy } from '../model/tls-policy.ts'
 import { remedyFor } from './remedy.ts'
@@ -27,8 +28,15 @@ export function explainAddress({ email, suppressions, way, site }: Known): strin
   return way?.kind === 'nowhere' ? whereTo(way) : [...whereTo(way), ...tlsWords(way, false), ...siteWords(site)]
 }
 
-/** Delivery of a message → in plain words, why it is where it is and what happens next; never empty. */
-export function explainDelivery(delivery: Delivery, message: Message, last: Attempt | null, known: Known): string[] {
+/** Delivery of a message → in plain words, why it is where it is and what happens next; never empty. `report`: the one by which
+ *  it bounced after the remote server had accepted it; null when none came. */
+export function explainDelivery(
+  delivery: Delivery,
+  message: Message,
+  last: Attempt | null,
+  report: Report | null,
+  known: Known,
+): string[] {
   const { email, attempts } = delivery
   switch (delivery.status) {
     case 'suppressed': {
@@ -43,7 +51,7 @@ export function explainDelivery(delivery: Delivery, message: Message, last: Atte
         'What it does with it (inbox, spam folder) is its own affair; a bounce or a complaint may still come back.',
       ]
     case 'bounced':
-      return [...whyBounced(delivery, last), ...remedy(last), ...afterBounce(delivery, known)]
+      return [...whyBounced(delivery, last, report), ...remedy(report ?? last), ...afterBounce(delivery, known)]
     case 'scheduled':
       return [`The message waits until ${iso(delivery.nextAttemptAt ?? message.createdAt)}, as its author asked.`]
     case 'queued':
@@ -158,13 +166,20 @@ function whatNext(delivery: Delivery, message: Message, known: Known): string[] 
   return [...next, ...whereTo(known.way), ...tlsWords(known.way, message.requireTls), ...siteWords(known.site), end]
 }
 
-function whyBounced({ smtpResponse, bounceType }: Delivery, last: Attempt | null): string[] {
-  const rule = last?.cause ? `, read as ${last.cause.class} (rule ${last.cause.rule})` : ''
+function whyBounced({ smtpResponse, bounceType }: Delivery, last: Attempt | null, report: Report | null): string[] {
+  const cause = (report ?? last)?.cause
+  const rule = cause ? `, read as ${cause.class} (rule ${cause.rule})` : ''
   const kind = bounceType === 'hard' ? 'for good' : 'softly: the address itself is not at fault'
-  return [`The mail bounced ${kind}. ${smtpResponse ?? 'No reply was kept'}${meant(smtpResponse)}${rule}.`]
+  const said = `${smtpResponse ?? 'No reply was kept'}${meant(smtpResponse)}${rule}.`
+  if (report === null) return [`The mail bounced ${kind}. ${said}`]
+  const from = report.reporter === null ? '' : ` from ${report.reporter}`
+  return [
+    `The remote server accepted the mail. A report${from}, received ${iso(report.receivedAt)}, says that it bounced ${kind}. ${said}`,
+  ]
 }
 
-const remedy = (last: Attempt | null) => [remedyFor(last?.cause ?? null)].filter((words) => words !== null)
+const remedy = (told: Pick<Attempt, 'cause'> | Pick<Report, 'cause'> | null) =>
+  [remedyFor(told?.cause ?? null)].filter((words) => words !== null)
 
 function afterBounce({ bounceType, email }: Delivery, { suppressions }: Known): string[] {
   if (suppressions.length > 0) return [whySuppressed(email, suppressions)]

@@ -144,6 +144,28 @@ describe('of mail that the remote server took', () => {
     ])
     const again = await house.send({ to })
     expect(again.body.status).toBe('suppressed')
+
+    const [explained] = (await house.read(`/v1/messages/${id}/explain`)).recipients
+    expect(explained).toMatchObject({ bounce_class: 'no_mailbox', rule: 'user-unknown' })
+    expect(explained.explanation[0]).toStartWith(
+      'The remote server accepted the mail. A report from mx.hosts.example, ',
+    )
+    expect(explained.explanation[0]).toContain('(rule user-unknown)')
+  })
+
+  test('a notice in no known form bounces it softly, and explain names the rule', async () => {
+    const { id, to, mail } = await delivered()
+    const notice = asMail(`From: postmaster@one.remote.example
+Subject: Mail failure
+
+Your message to ${to} could not be delivered, since the mailbox is full.
+`)
+    expect(await deliver(house, mail.mailFrom, notice)).toStartWith('250 ')
+    const [recipient] = (await house.read(`/v1/messages/${id}`)).recipients
+    expect(recipient).toMatchObject({ status: 'bounced', bounce_type: 'soft' })
+    const [explained] = (await house.read(`/v1/messages/${id}/explain`)).recipients
+    expect(explained).toMatchObject({ bounce_class: 'mailbox_full', rule: 'mailbox-full', suppressions: [] })
+    expect((await house.send({ to })).body.status).toBe('queued')
   })
 
   test('a complaint, at its return path or at abuse@ beside it, is told with its kind, and suppresses', async () => {

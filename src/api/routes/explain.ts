@@ -4,6 +4,7 @@ import type { Attempt, Delivery } from '../../model/delivery.ts'
 import { iso } from '../../model/event.ts'
 import { isFinal, type Message, type Mode } from '../../model/message.ts'
 import type { Refusal } from '../../model/refusal.ts'
+import type { Report } from '../../model/report.ts'
 import { explainAddress, explainDelivery, type Known, meaningOfText, tlsPolicyOn } from '../../outbound/explain.ts'
 import type { WayShown } from '../../outbound/way.ts'
 import type { Store } from '../../storage/store.ts'
@@ -15,7 +16,7 @@ import { isoOrNull, loadMessage } from './message-record.ts'
 import { suppressionRecord } from './suppressions.ts'
 
 export interface ExplainDeps {
-  store: Pick<Store, 'messages' | 'suppressions' | 'held'>
+  store: Pick<Store, 'messages' | 'deliveries' | 'suppressions' | 'held'>
   /** Mail domain → where its mail goes now; asks DNS. */
   wayTo: (domain: string) => Promise<WayShown>
   /** How we stand with a receiving site; null where no engine runs. */
@@ -90,6 +91,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       async handle({ key, resource: message, now }) {
         const deliveries = await store.messages.deliveries(message.id)
         const attempts = await store.messages.attempts(message.id)
+        const reports = await store.deliveries.reports(message.id)
         // Recipients of one domain share its look-up.
         const open = message.mode === 'live' ? deliveries.filter(({ status }) => !isFinal(status)) : []
         const ways = new Map([...new Set(open.map(({ email }) => domainOf(email)))].map((name) => [name, wayTo(name)]))
@@ -99,7 +101,7 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
             const way = open.includes(delivery) ? ways.get(domainOf(delivery.email))! : null
             const facts = await known(delivery.email, message, way, now, modesOf(message, key))
             const last = attempts.findLast(({ email }) => email === delivery.email)?.attempt ?? null
-            const words = recipientWords(delivery, message, last, facts)
+            const words = recipientWords(delivery, message, last, bouncedBy(delivery, last, reports), facts)
             const waits = isHeld && !isFinal(delivery.status) && delivery.nextAttemptAt === null
             return waits ? { ...words, explanation: [HELD] } : words
           }),
@@ -150,14 +152,32 @@ const ANY = {
   text: null,
 }
 
-function recipientWords(delivery: Delivery, message: Message, last: Attempt | null, facts: Known) {
+/** The report by which a delivery bounced that the remote server had accepted. */
+function bouncedBy(delivery: Delivery, last: Attempt | null, reports: readonly ReportOf[]): Report | null {
+  if (delivery.status !== 'bounced' || last?.outcome !== 'delivered') return null
+  return reports.findLast(({ email, report }) => email === delivery.email && report.kind === 'failed')?.report ?? null
+}
+
+interface ReportOf {
+  email: string
+  report: Report
+}
+
+function recipientWords(
+  delivery: Delivery,
+  message: Message,
+  last: Attempt | null,
+  report: Report | null,
+  facts: Known,
+) {
+  const cause = (report ?? last)?.cause ?? null
   return {
     email: delivery.email,
     type: delivery.type,
-    explanation: explainDelivery(delivery, message, last, facts),
+    explanation: explainDelivery(delivery, message, last, report, facts),
     ...stateOf(delivery),
-    bounce_class: last?.cause?.class ?? null,
-    rule: last?.cause?.rule ?? null,
+    bounce_class: cause?.class ?? null,
+    rule: cause?.rule ?? null,
     ...asData(facts, message.requireTls),
   }
 }
