@@ -78,6 +78,8 @@ export function readReport(received: Uint8Array, returnPath: string): ReportCont
   if (isSystem || (returnPath === '' && !isAutomatic)) {
     const notice = notification === null ? readBounceNotice(mail) : null
     if (notice !== null) return { kind: 'dsn', dsn: shortened({ ...notice, ...surroundings(mail, notice.recipients) }) }
+    const nested = nestedDsn(mail)
+    if (nested !== null) return { kind: 'dsn', dsn: shortened(nested) }
     const isAnswer = isAutomatic || (!isSystem && (ANSWER.test(subject) || saysAway(`${subject}\n${noticeText(mail)}`)))
     if (!isAnswer) return { kind: 'notice', unclassified: unclassified(mail) }
     return { kind: 'auto_reply' }
@@ -88,12 +90,21 @@ export function readReport(received: Uint8Array, returnPath: string): ReportCont
 
 const ANSWER = /^\s*(?:re|aw|sv|antw|rv|r)\s*:/i
 
-/** Lines that end in a bare CR, as in mail that came by way of an old Mac: with LF instead. */
+/** Lines that end in a bare CR, as in mail that came by way of an old Mac: with LF instead, as far as reports are read. */
 function withLineFeeds(raw: Uint8Array): Uint8Array {
-  if (raw.includes(LF) || !raw.includes(CR)) return raw
-  return raw.map((byte) => (byte === CR ? LF : byte))
+  const head = raw.subarray(0, MOST_BYTES)
+  if (head.includes(LF) || !head.includes(CR)) return raw
+  return head.map((byte) => (byte === CR ? LF : byte))
 }
 
+/** A report that a mail system sends on within a report of its own. */
+function nestedDsn(mail: MimePart): Dsn | null {
+  const inner = leavesOf(mail).find(({ type }) => type === 'message/rfc822')
+  return inner === undefined ? null : readDsn(contentOf(inner))
+}
+
+/** As readParts. */
+const MOST_BYTES = 1_048_576
 const [LF, CR] = [10, 13]
 
 function unclassified(mail: MimePart): Unclassified {

@@ -145,6 +145,18 @@ describe('a delivery-status part is weighed against the text', () => {
   })
 })
 
+test('a report within a report of a mail system that says nothing itself is read', async () => {
+  const inner = dsnOf('5.1.1', '550 5.1.1 No such user', '')
+  const outer = mailOf(
+    'Notice',
+    `--o\r\nContent-Type: text/plain\r\n\r\nSee below.\r\n--o\r\nContent-Type: message/rfc822\r\n\r\n${inner}\r\n--o--`,
+    {
+      'Content-Type': 'multipart/mixed; boundary=o',
+    },
+  )
+  expect(await outcome(outer)).toEqual(['hard', 'unknown-user', true])
+})
+
 describe('a notification of Amazon SNS', () => {
   const json = (value: object) =>
     mailOf('AWS Notification Message', JSON.stringify(value), { From: 'no-reply@sns.amazonaws.com' })
