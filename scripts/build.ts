@@ -46,7 +46,7 @@ async function build(outfile: string, target: string | null): Promise<void> {
       root: join(ROOT, 'src'),
       // What main program and workers share stands in the program once, and what is loaded later on in parts of its own.
       splitting: true,
-      plugins: [readingDashboardFrom(dashboard), withoutHtmlToText()],
+      plugins: [readingDashboardFrom(dashboard)],
       // A trace in an operator's report names functions. Source maps would add places in files, and 6 MB.
       minify: { whitespace: true, syntax: true, identifiers: false },
       sourcemap: 'none',
@@ -86,17 +86,6 @@ function readingDashboardFrom(file: string): Bun.BunPlugin {
     name: 'dashboard',
     setup: (build) => {
       build.onLoad({ filter: /src\/dashboard\/packed\.ts$/ }, () => ({ contents, loader: 'js' }))
-    },
-  }
-}
-
-/** mailparser brings a reader of HTML with its tables, a megabyte in the program, and is told everywhere not to use it. */
-function withoutHtmlToText(): Bun.BunPlugin {
-  const contents = `export function htmlToText() { throw new Error('HTML is not made into text here') }`
-  return {
-    name: 'without html-to-text',
-    setup: (build) => {
-      build.onLoad({ filter: /node_modules\/html-to-text\/.*\.[cm]?js$/ }, () => ({ contents, loader: 'js' }))
     },
   }
 }

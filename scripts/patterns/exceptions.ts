@@ -36,7 +36,6 @@ export const BUILT: readonly Built[] = [
     expression: String.raw`delimiters.replace(/[.*+?^${'$'}{}()|[\]\\]/g, '\\${'$'}&')`,
     stands: ['-'],
   },
-  { file: 'node_modules/mailparser/lib/mail-parser.js', expression: 'self.re.src_ZPCc', stands: [String.raw`\s`] },
   {
     file: 'node_modules/smtp-server/dist/esm/smtp-connection.js',
     expression: 'sasl.CONTROL_CHARS',

@@ -26,7 +26,6 @@ export function ownPatterns(): Found {
 /** Packages that meet text of strangers or of tenants. The others see ours, the operator's, or values that the API checks by
  *  itself; of zod only the formats that src names are in use, and src states its own patterns. */
 const READ_STRANGERS = [
-  '@zone-eu/mailsplit',
   'dns-packet',
   'encoding-japanese',
   'entities',
@@ -38,7 +37,6 @@ const READ_STRANGERS = [
   'libqp',
   'liquidjs',
   'mailauth',
-  'mailparser',
   'nodemailer',
   'smtp-server',
   'tldts',

@@ -68,23 +68,9 @@ export const EXCEPTIONS: readonly Exception[] = [
     test: 'search-words',
   },
   {
-    file: 'node_modules/@zone-eu/mailsplit/lib/headers.js',
-    patterns: [String.raw`/[\r\n]+$/`],
-    why: 'header values: a line has at most 64 KiB, and no bare CR comes in',
-    bound: { name: 'SCAN_LIMITS', file: 'src/smtp/scan.ts' },
-    test: 'parsers-cost',
-  },
-  {
     file: 'node_modules/encoding-japanese/src/index.js',
     patterns: [String.raw`/\s*,\s*/`],
     why: 'of encoders and of a list of our own, which no mail reaches',
-    bound: { name: 'SCAN_LIMITS', file: 'src/smtp/scan.ts' },
-    test: 'parsers-cost',
-  },
-  {
-    file: 'node_modules/he/he.js',
-    patterns: ['/&(CounterClockwiseContourIntegral|DoubleLongLeftRightArrow|…'],
-    why: 'a fixed list of names; each try looks at 40 characters at most',
     bound: { name: 'SCAN_LIMITS', file: 'src/smtp/scan.ts' },
     test: 'parsers-cost',
   },

@@ -7,8 +7,8 @@ import { forForward, honest, withTrace } from './stored.ts'
 import { undecided } from './undecided.ts'
 
 /** A mail that no reader could read → a reading all the same: raw and headers kept, every verdict undecided, nothing said of
- *  its body, forwards unsealed. It runs in the main thread, so nothing here imports mailauth or mailparser (17 MB), nothing
- *  looks into the body, of a long header only the beginning is shown, and the packing is done beside the thread. */
+ *  its body, forwards unsealed. It runs in the main thread, so nothing here imports mailauth, nothing looks into
+ *  the body, of a long header only the beginning is shown, and the packing is done beside the thread. */
 export async function unread(job: ReadingJob, hostname: string, parseError: string): Promise<Reading> {
   const mail = honest(job.raw, hostname)
   const { fields } = readHeaderFields(beginningOf(mail))

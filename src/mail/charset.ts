@@ -1,8 +1,60 @@
+import { decodeUtf7 } from './utf7.ts'
+
 /** Bytes in a named charset → text; null when the platform does not know the charset. Malformed bytes become U+FFFD; what
- *  calls itself ASCII but is none is read as UTF-8, and failing that as windows-1252. Never throws. */
+ *  calls itself ASCII but is none is read as UTF-8, and failing that as windows-1252. A byte order mark is dropped. Never
+ *  throws. */
 export function decodeCharset(bytes: Uint8Array, charset: string): string | null {
-  const label = charset.trim().toLowerCase()
+  const label = labelOf(charset)
   if (label === '' || ASCII.has(label)) return guessed(bytes)
+  if (UTF7.has(label)) return decodeUtf7(bytes)
+  if (label === 'utf-16' && bytes[0] === 0xfe && bytes[1] === 0xff) return decoded(bytes, 'utf-16be')
+  const name = ALIASES.get(label) ?? label
+  if (name === 'iso-2022-kr' || name === 'csiso2022kr') return decoded(eightBit(bytes, SHIFTED_BY_SO), 'euc-kr')
+  if (name === 'hz-gb-2312' || name === 'hz') return decoded(eightBit(bytes, SHIFTED_BY_TILDE), 'gbk')
+  if (name === 'iso-2022-jp') return decoded(withoutIdleEscapes(bytes), name)
+  return decoded(bytes, name) ?? decodedByTable(bytes, label)
+}
+
+// Names of ASCII that the WHATWG list lacks or takes for windows-1252.
+const ASCII = new Set(['us-ascii', 'ascii', 'ansi_x3.4-1968', 'unknown-8bit', 'x-unknown', 'default', 'unknown'])
+const UTF7 = new Set(['utf-7', 'utf7', 'unicode-1-1-utf-7', 'x-utf-7', 'csutf7'])
+const UTF8 = new TextDecoder('utf-8')
+const STRICT = new TextDecoder('utf-8', { fatal: true })
+
+/** Names that mails use and the WHATWG list lacks. */
+const ALIASES = new Map([
+  ['cp932', 'shift_jis'],
+  ['iso2022jp', 'iso-2022-jp'],
+  ['iso-2022-jp-1', 'iso-2022-jp'],
+  ['iso-2022-jp-2', 'iso-2022-jp'],
+  ['iso-2022-jp-ms', 'iso-2022-jp'],
+  ['cp50220', 'iso-2022-jp'],
+  ['jis', 'iso-2022-jp'],
+  ['ujis', 'euc-jp'],
+  ['eucjp', 'euc-jp'],
+  ['cp949', 'euc-kr'],
+  ['ms949', 'euc-kr'],
+  ['uhc', 'euc-kr'],
+  ['euckr', 'euc-kr'],
+  ['ks_c_5601', 'euc-kr'],
+  ['cp936', 'gbk'],
+  ['ms936', 'gbk'],
+  ['gb18030-2000', 'gb18030'],
+  ['cp950', 'big5'],
+  ['utf-8mb4', 'utf-8'],
+  ['utf_8', 'utf-8'],
+  ['latin-1', 'windows-1252'],
+])
+
+function labelOf(charset: string): string {
+  return charset
+    .trim()
+    .toLowerCase()
+    .replace(/^["']|["']$/g, '')
+}
+
+function decoded(bytes: Uint8Array, label: string): string | null {
+  if (label === 'utf-8') return UTF8.decode(bytes)
   try {
     return new TextDecoder(label as 'utf-8').decode(bytes)
   } catch {
@@ -10,9 +62,37 @@ export function decodeCharset(bytes: Uint8Array, charset: string): string | null
   }
 }
 
-// Names of ASCII that the WHATWG list lacks or takes for windows-1252.
-const ASCII = new Set(['us-ascii', 'ascii', 'ansi_x3.4-1968', 'unknown-8bit', 'x-unknown', 'default'])
-const STRICT = new TextDecoder('utf-8', { fatal: true })
+/** Charsets of seven bits that the platform leaves out: a sequence shifts to letters of two bytes, and one back. What they
+ *  shift to are the same bytes as in a charset of eight bits, without the eighth. RFC 1557, RFC 1843. */
+function eightBit(bytes: Uint8Array, shifted: RegExp): Uint8Array {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  const lifted = text.replace(shifted, (sequence: string, letters: string | undefined) =>
+    letters === undefined ? (sequence === '~~' ? '~' : '') : highOf(letters),
+  )
+  return Buffer.from(lifted, 'latin1')
+}
+
+const SHIFTED_BY_SO = /\x1b\$\)C|\x0e([^\x0f\n]*)\x0f?|\x0f/g
+const SHIFTED_BY_TILDE = /~\{((?:[!-}][!-~])*)(?:~\})?|~~|~\r?\n|~\}/g
+
+function highOf(letters: string): string {
+  return Buffer.from(Buffer.from(letters, 'latin1').map((byte) => (byte > 32 ? byte | 0x80 : byte))).toString('latin1')
+}
+
+/** Where two pieces of ISO-2022-JP meet, one escape sequence stands behind another, which the platform marks as an error. */
+function withoutIdleEscapes(bytes: Uint8Array): Uint8Array {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  return Buffer.from(text.replace(/\x1b(?:\([BJI]|\$[@B])(?=\x1b[($])/g, ''), 'latin1')
+}
+
+/** Of DOS and the old Macintosh, which the platform leaves out. */
+function decodedByTable(bytes: Uint8Array, label: string): string | null {
+  if (!/^(?:cp|ibm|csibm|mac|x-mac|utf-?32)[\w-]{0,30}$/.test(label)) return null
+  // Loaded with the first such mail: its tables take some megabytes.
+  const iconv = require('iconv-lite') as typeof import('iconv-lite')
+  const name = label.replace(/^x-/, '').replace(/^csibm/, 'ibm')
+  return iconv.encodingExists(name) ? iconv.decode(Buffer.from(bytes), name) : null
+}
 
 function guessed(bytes: Uint8Array): string {
   try {

@@ -1,7 +1,7 @@
 import { decodeCharset } from './charset.ts'
 
 /** Header value → the same with its encoded words decoded: B and Q in any charset the platform knows, white space between
- *  neighbours dropped, a character cut between two words of one charset made whole. Words in an unknown charset, and what
+ *  neighbours dropped, a character or a group of base64 cut between two words of one charset made whole. Words in an unknown charset, and what
  *  only looks like one, stay as they are. Control characters that were hidden in a word become a space, so that
  *  no value gains a line end. Linear, never throws. RFC 2047 §4, §6.2, RFC 2231 §5. */
 export function decodeWords(value: string): string {
@@ -12,14 +12,14 @@ export function decodeWords(value: string): string {
   for (const word of value.matchAll(WORD)) {
     const charset = word[1]!.replace(/\*.*$/s, '').toLowerCase()
     if (decodeCharset(NOTHING, charset) === null) continue // unknown: it stays with the text around it
-    const bytes = /b/i.test(word[2]!) ? Buffer.from(word[3]!, 'base64') : bytesOfQ(word[3]!)
+    const piece = { isBase64: /b/i.test(word[2]!), text: word[3]! }
     const between = value.slice(end, word.index)
     const isNeighbour = run !== null && between.trim() === ''
     if (isNeighbour && run!.charset === charset) {
-      run!.bytes.push(bytes)
+      run!.pieces.push(piece)
     } else {
       decoded += textOf(run) + (isNeighbour ? '' : between)
-      run = { charset, bytes: [bytes] }
+      run = { charset, pieces: [piece] }
     }
     end = word.index + word[0].length
   }
@@ -29,16 +29,40 @@ export function decodeWords(value: string): string {
 /** Neighbours of one charset: their bytes make sense only together. */
 interface Run {
   charset: string
-  bytes: Uint8Array[]
+  pieces: { isBase64: boolean; text: string }[]
 }
 
 const NOTHING = new Uint8Array(0)
-// Wider than the RFC, which has no spaces within a word and at most 75 characters: both are seen in the wild.
-const WORD = /=\?([^?\s]{1,60})\?([bq])\?([^?\r\n]*)\?=/gi
+// Wider than the RFC, which has no spaces or question marks within a word and at most 75 characters: all are seen.
+const WORD = /=\?([^?\s]{1,60})\?([bq])\?([^?\r\n]*(?:\?(?!=)[^?\r\n]*){0,3})\?=/gi
 
 function textOf(run: Run | null): string {
   if (run === null) return ''
-  return (decodeCharset(Buffer.concat(run.bytes), run.charset) ?? '').replace(/[\x00-\x1f\x7f]+/g, ' ')
+  return (decodeCharset(bytesOf(run), run.charset) ?? '').replace(/[\x00-\x1f\x7f]+/g, ' ')
+}
+
+/** base64 that ends within a group of four goes on in the next word. */
+function bytesOf({ pieces }: Run): Uint8Array {
+  const bytes: Uint8Array[] = []
+  let open: string[] = []
+  let length = 0
+  const close = () => {
+    if (open.length > 0) bytes.push(Buffer.from(open.join(''), 'base64'))
+    open = []
+    length = 0
+  }
+  for (const { isBase64, text } of pieces) {
+    if (!isBase64) {
+      close()
+      bytes.push(bytesOfQ(text))
+      continue
+    }
+    open.push(text)
+    length += text.length
+    if (length % 4 === 0 || text.endsWith('=')) close()
+  }
+  close()
+  return Buffer.concat(bytes)
 }
 
 function bytesOfQ(text: string): Uint8Array {

@@ -21,6 +21,14 @@ describe('the header of a mail', () => {
     [': no name\nA B: no name\nÄ: no name\nA: b\n', [['A', 'b']], 40],
     ['A: b\n \n c\n\n', [['A', 'b  c']], 11],
     ['A: b\rc\n', [['A', 'b\rc']], 7],
+    [
+      'A: b\r c\rD: e\r\rbody\r',
+      [
+        ['A', 'b c'],
+        ['D', 'e'],
+      ],
+      14,
+    ],
   ])('%j', (text, fields, bodyAt) => {
     expect(pairs(text)).toEqual(fields)
     expect(read(text).bodyAt).toBe(bodyAt)
@@ -60,6 +68,14 @@ describe('encoded words', () => {
     ['=?utf-8?q?=C3?= =?utf-8?q?=BC?=', 'ü'],
     ['=?utf-8?b?w7w=?= =?utf-8?b?w7w=?=', 'üü'],
     ['=?utf-8*en?q?a?=', 'a'],
+    ['=?utf-8?b?w7?= =?utf-8?b?w=?=', 'ü'],
+    ['=?utf-8?b?4oKs4o?= =?utf-8?q??= =?utf-8?b?Ks?=', '€\ufffd*'],
+    ['=?utf-8?b?4oKs4oK?= =?utf-8?b?s?=', '€€'],
+    ['=?utf-8?b?w6TD?=\t =?utf-8?q?=A4?=', 'ää'],
+    ['=?iso-2022-jp?B?GyRCJUYbKEI=?= =?iso-2022-jp?B?GyRCJTkbKEI=?=', 'テス'],
+    ['=?utf-7?q?Gr+APw-n?=', 'Grün'],
+    ['=?utf-8?q?Really??=', 'Really?'],
+    ['=?utf-8?q?a?b?c?=', 'a?b?c'],
     ['=?iso-2022-jp?B?GyRCRnxLXBsoQg==?=', '日本'],
     ['=?koi8-r?q?=CA?=', 'й'],
     ['=?us-ascii?q?=C3=BC?=', 'ü'],
@@ -127,6 +143,11 @@ describe('a parameter', () => {
     ['a/b; name*1=b', 'name', null],
     ['a/b; name=first; name=second', 'name', 'first'],
     ['a/b; name="never closed', 'name', 'never closed'],
+    ["a/b; name=plain; name*=utf-8''%C3%BC", 'name', 'ü'],
+    ['a/b; name*0="=?utf-8?q?=C3"; name*1="=BC?="', 'name', 'ü'],
+    ['a/b; name=two words.pdf; x=y', 'name', 'two words.pdf'],
+    ['a/b; name="C:\\x\\y.pdf"', 'name', 'C:\\x\\y.pdf'],
+    ['a/b; name="C:\\\\x\\"y"', 'name', 'C:\\x"y'],
     ['a/b; name=', 'name', ''],
   ])('%j %s', (value, name, text) => expect(parameterOf(value, name)).toBe(text))
 })

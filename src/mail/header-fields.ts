@@ -16,12 +16,12 @@ export interface HeaderField {
 }
 
 /** Raw mail (or one MIME part) → its header fields in order, and where the body begins: behind the first empty line, or
- *  at the end when there is none. Lines end in CRLF or LF. A line that is neither field nor continuation is passed over with
+ *  at the end when there is none. Lines end in CRLF or LF, or in CR where the mail has no LF at all. A line that is neither field nor continuation is passed over with
  *  its continuations: an mbox `From ` line, a word of garbage. Only the first 2,000 fields of the first MiB are
  *  read; `bodyAt` is right beyond that. Linear, never throws. RFC 5322 §2.2, RFC 6532 §3.2. */
 export function readHeaderFields(raw: Uint8Array): { fields: HeaderField[]; bodyAt: number } {
   const fields: HeaderField[] = []
-  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+  const bytes = withLineFeeds(raw)
   let start = 0 // of the field or garbage that goes on
   for (let at = 0; at < bytes.length; ) {
     const next = lineAfter(bytes, at)
@@ -33,6 +33,13 @@ export function readHeaderFields(raw: Uint8Array): { fields: HeaderField[]; body
     at = next
   }
   return { fields: withField(fields, bytes, start, bytes.length), bodyAt: bytes.length }
+}
+
+/** Bytes whose lines end in CR alone → the same with LF in their place; all others as they are. */
+export function withLineFeeds(raw: Uint8Array): Buffer {
+  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+  if (bytes.includes(LF) || !bytes.includes(CR)) return bytes
+  return Buffer.from(bytes.map((byte) => (byte === CR ? LF : byte)))
 }
 
 /** Bytes of a header → text: UTF-8 when they are, else latin1, where each byte is a character. */

@@ -1,7 +1,8 @@
 import { decodeCharset } from './charset.ts'
-import { type HeaderField, parameterOf, readHeaderFields } from './header-fields.ts'
+import { type HeaderField, parameterOf, readHeaderFields, withLineFeeds } from './header-fields.ts'
 import { mediaType } from './parameters.ts'
 import { bytesOfBase64, bytesOfQuotedPrintable } from './transfer-decoding.ts'
+import { bytesOfUuencoded, nameOfUuencoded } from './uuencode.ts'
 
 /** One part of a mail, the mail itself among them. */
 export interface MimePart {
@@ -12,14 +13,28 @@ export interface MimePart {
   body: Uint8Array
   /** Of a multipart; empty otherwise. */
   parts: MimePart[]
+  /** A multipart beyond the limits, whose parts were not read. */
+  isCut: boolean
+}
+
+/** How much of a mail is read. */
+export interface MimeLimits {
+  bytes: number
+  parts: number
 }
 
 /** Raw mail → the tree of its parts, as far as its first `mostBytes` tell. Takes what is common in the wild: no closing
- *  delimiter, no boundary parameter, LF line ends. An attached message is a leaf. At most 20 levels and 1,000 parts, beyond
- *  which a multipart is a leaf; linear, never throws. RFC 2046 §5.1. */
+ *  delimiter, a wrong boundary parameter or none, padding behind a delimiter, a delimiter of an outer multipart while an
+ *  inner one is open, a part without the empty line behind its header, LF line ends. An attached message is a leaf. At most
+ *  20 levels and 1,000 parts, beyond which a multipart is a leaf; linear, never throws. RFC 2046 §5.1. */
 export function readParts(raw: Uint8Array, mostBytes = MOST_BYTES): MimePart {
-  const budget = { parts: MOST_PARTS }
-  return readPart(raw.subarray(0, mostBytes), 0, budget)
+  return readMime(raw, { bytes: mostBytes, parts: MOST_PARTS }).mail
+}
+
+/** The same within other limits, and the first limit that was reached; null when all was read. */
+export function readMime(raw: Uint8Array, limits: MimeLimits): { mail: MimePart; reached: string | null } {
+  const budget: Budget = { mostParts: limits.parts, parts: limits.parts, reached: null, isDecoded: false }
+  return { mail: readPart(withLineFeeds(raw.subarray(0, limits.bytes)), 0, budget), reached: budget.reached }
 }
 
 /** The part and all below it that are no multiparts, in order. */
@@ -33,23 +48,38 @@ export function fieldOf(part: Pick<MimePart, 'fields'>, key: string): string {
 }
 
 /** Body of a leaf without its transfer encoding; as it is in an encoding that is not known. RFC 2045 §6. */
-export function contentOf(part: MimePart): Uint8Array {
-  switch (mediaType(fieldOf(part, 'content-transfer-encoding'))) {
+export function contentOf(part: Pick<MimePart, 'fields' | 'body'>): Uint8Array {
+  switch (encodingOf(part)) {
     case 'base64':
       return bytesOfBase64(part.body)
     case 'quoted-printable':
       return bytesOfQuotedPrintable(part.body)
+    case 'x-uuencode':
+    case 'uuencode':
+    case 'x-uue':
+    case 'uue':
+      return bytesOfUuencoded(part.body) ?? part.body
     default:
       return part.body
   }
 }
 
-/** Content of a leaf as text with LF line ends; latin1 in a charset that is not known. */
-export function textOf(part: MimePart): string {
+/** Content of a leaf as text with LF line ends; latin1 in a charset that is not known. `format=flowed` is left as it is. */
+export function textOf(part: Pick<MimePart, 'fields' | 'body'>): string {
   const bytes = contentOf(part)
   const charset = parameterOf(fieldOf(part, 'content-type'), 'charset') ?? ''
   const text = decodeCharset(bytes, charset) ?? Buffer.from(bytes).toString('latin1')
   return text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
+}
+
+/** What its author calls a leaf; null for nothing. RFC 2183 §2.3, RFC 2045 §5. */
+export function nameOf(part: MimePart): string | null {
+  const said =
+    parameterOf(fieldOf(part, 'content-disposition'), 'filename') ||
+    parameterOf(fieldOf(part, 'content-type'), 'name') ||
+    null
+  if (said !== null || !encodingOf(part).includes('uu')) return said
+  return nameOfUuencoded(part.body)
 }
 
 /** Raw mail → its first plain text and its first HTML that are no attachments, with LF line ends; null for what it has not.
@@ -69,29 +99,93 @@ export function isAttachment(part: MimePart): boolean {
 const MOST_BYTES = 1_048_576 // reports stand in front of the mail that they are about
 const MOST_PARTS = 1_000
 const DEEPEST = 20 // mails from the wild have up to six levels
+const LONGEST_BOUNDARY = 250 // RFC 2046 §5.1.1 has 70
+const LONGEST_HEADER = 1_048_576 // what readHeaderFields reads
 const [LF, CR, DASH] = [10, 13, 45]
 
-function readPart(bytes: Uint8Array, depth: number, budget: { parts: number }, usual = 'text/plain'): MimePart {
+interface Budget {
+  mostParts: number
+  /** Left. */
+  parts: number
+  reached: string | null
+  /** Whether a multipart was decoded: of one mail only one, or each level would cost as much as the mail. */
+  isDecoded: boolean
+}
+
+function encodingOf(part: Pick<MimePart, 'fields'>): string {
+  return mediaType(fieldOf(part, 'content-transfer-encoding'))
+}
+
+function readPart(bytes: Uint8Array, depth: number, budget: Budget, usual = 'text/plain'): MimePart {
   budget.parts--
-  const { fields, bodyAt } = readHeaderFields(bytes)
-  const part: MimePart = { fields, type: usual, body: bytes.subarray(bodyAt), parts: [] }
+  const { fields, bodyAt } = readPartHeader(bytes, depth === 0)
+  if (depth > 0 && bodyAt > LONGEST_HEADER) budget.reached ??= 'the header of a part is longer than 1 MiB'
+  const part: MimePart = { fields, type: usual, body: bytes.subarray(bodyAt), parts: [], isCut: false }
   const contentType = fieldOf(part, 'content-type')
   const said = mediaType(contentType)
   if (said.includes('/')) part.type = said
-  if (!part.type.startsWith('multipart/') || depth >= DEEPEST) return part
+  else if (said === 'multipart') part.type = 'multipart/mixed'
+  if (!part.type.startsWith('multipart/')) return part
 
-  const boundary = parameterOf(contentType, 'boundary') ?? guessedBoundary(part.body)
-  if (boundary === null || boundary === '') return part
-  const below = part.type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
-  for (const piece of piecesOf(part.body, boundary)) {
-    if (budget.parts <= 0) break
-    part.parts.push(readPart(piece, depth + 1, budget, below))
-  }
+  split(part, part.body, depth, budget)
+  // RFC 2045 §6.4 has no encoded multipart; some are.
+  if (part.parts.length > 0 || part.isCut || budget.isDecoded) return part
+  const content = contentOf(part)
+  if (content === part.body) return part
+  budget.isDecoded = true
+  split(part, content, depth, budget)
   return part
+}
+
+/** Adds the parts that the body of a multipart holds. */
+function split(part: MimePart, body: Uint8Array, depth: number, budget: Budget): void {
+  const below = part.type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
+  for (const candidate of [parameterOf(fieldOf(part, 'content-type'), 'boundary'), guessedBoundary(body)]) {
+    const boundary = candidate?.trimEnd() ?? '' // a blank at its end would be padding (RFC 2046 §5.1.1)
+    if (boundary === '') continue
+    for (const piece of piecesOf(body, boundary)) {
+      part.isCut = isUsedUp(depth, budget)
+      if (part.isCut) return
+      part.parts.push(readPart(piece, depth + 1, budget, below))
+    }
+    if (part.parts.length > 0) return
+  }
+}
+
+function isUsedUp(depth: number, budget: Budget): boolean {
+  if (depth >= DEEPEST) budget.reached ??= `more than ${DEEPEST} levels of parts`
+  else if (budget.parts <= 0) budget.reached ??= `more than ${budget.mostParts.toLocaleString('en')} parts`
+  else return false
+  return true
+}
+
+/** Header and body of a part. Where the empty line between them is missing, the body begins at the first line that is
+ *  no field and has no field of MIME behind it; of a mail also none that every mail has, since such a line in its header is
+ *  mostly a fold that lost its blank. */
+function readPartHeader(bytes: Uint8Array, isMail: boolean): { fields: HeaderField[]; bodyAt: number } {
+  const { fields, bodyAt } = readHeaderFields(bytes)
+  const isKnown = isMail ? MAIL_FIELD : MIME_FIELD
+  const last = fields.findLastIndex(({ key }) => isKnown.test(key))
+  let count = last + 1
+  let at = fields[last]?.end ?? 0
+  while (fields[count]?.start === at) at = fields[count++]!.end
+  if (at >= bodyAt || isHeaderLine(bytes, at)) return { fields, bodyAt }
+  return { fields: fields.slice(0, count), bodyAt: at }
+}
+
+const MIME_FIELD = /^(?:content-|mime-version$)/
+const MAIL_FIELD =
+  /^(?:content-|mime-version$|x-|received$|from$|to$|cc$|bcc$|subject$|date$|message-id$|reply-to$|return-path$|sender$|references$|in-reply-to$|delivered-to$|dkim-|arc-|authentication-|list-|resent-|thread-)/
+
+/** Whether a field or the empty line stands there. */
+function isHeaderLine(bytes: Uint8Array, at: number): boolean {
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset + at, Math.min(bytes.byteLength - at, 200))
+  return /^(?:\r?\n|[!-9;-~]{1,200}(?:[ \t]{0,20}:|$))/.test(start.toString('latin1'))
 }
 
 /** What stands between the delimiter lines. */
 function* piecesOf(body: Uint8Array, boundary: string): Generator<Uint8Array> {
+  if (boundary.length > LONGEST_BOUNDARY) return
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const delimiter = Buffer.from(`--${boundary}`)
   let start = -1
@@ -100,11 +194,12 @@ function* piecesOf(body: Uint8Array, boundary: string): Generator<Uint8Array> {
     if (at < 0) break
     from = at + delimiter.length
     if (at > 0 && bytes[at - 1] !== LF) continue
-    const isLast = bytes[from] === DASH && bytes[from + 1] === DASH
     const newline = bytes.indexOf(LF, from)
     const lineEnd = newline < 0 ? bytes.length : newline
     // Another boundary may begin with this one.
-    if (!isLast && !isPadding(bytes.subarray(from, Math.min(lineEnd, from + LONGEST_PADDING)))) continue
+    const rest = bytes.subarray(from, Math.min(lineEnd, from + LONGEST_PADDING))
+    const isLast = rest[0] === DASH && rest[1] === DASH && isPadding(rest.subarray(2))
+    if (!isLast && !isPadding(rest)) continue
     if (start >= 0) yield bytes.subarray(start, Math.max(withoutLineEnd(bytes, at), start))
     if (isLast) return
     start = Math.min(lineEnd + 1, bytes.length)
@@ -125,8 +220,9 @@ function withoutLineEnd(bytes: Buffer, at: number): number {
   return at
 }
 
-/** The first line that begins with `--`, for multiparts whose boundary parameter was lost. */
+/** The first line that begins with `--` and has the begin of a part behind it, for multiparts whose boundary parameter was
+ *  lost or damaged. */
 function guessedBoundary(body: Uint8Array): string | null {
   const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, 4_000)).toString('latin1')
-  return /^--([!-~]{1,70})[ \t]*\r?$/m.exec(start)?.[1] ?? null
+  return /^--([!-~]{1,70})[ \t]{0,70}\r?\n(?:\r?\n|Content-)/im.exec(start)?.[1] ?? null
 }

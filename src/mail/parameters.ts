@@ -3,24 +3,30 @@ import { decodeWords } from './encoded-words.ts'
 
 /** Value of a Content-Type or Content-Disposition field → the named parameter (any letter case), without quotes; null when it
  *  is not there. Reads values that are cut and percent-encoded by RFC 2231, and encoded words where the RFC has none. Of
- *  two with one name the first counts. Linear, never throws. RFC 2045 §5.1, RFC 2231 §3, §4. */
+ *  two with one name the first counts, and the encoded form before the plain one, which stands beside it for old readers.
+ *  Linear, never throws. RFC 2045 §5.1, RFC 2231 §3, §4. */
 export function parameterOf(value: string, name: string): string | null {
   const wanted = name.toLowerCase()
   const pieces = new Map<number, { text: string; isEncoded: boolean }>()
-  for (const [key, text] of readParameters(value)) {
-    if (key === wanted) return decodeWords(text)
+  let plain: string | null = null
+  for (const [key, text] of readParameters(value, FILE_NAMES.has(wanted))) {
+    if (key === wanted) plain ??= text
     if (!key.startsWith(`${wanted}*`)) continue
     const piece = /^\*(?:(\d{1,2})(\*)?)?$/.exec(key.slice(wanted.length))
     if (piece === null) continue
     const index = Number(piece[1] ?? 0)
     if (!pieces.has(index)) pieces.set(index, { text, isEncoded: piece[1] === undefined || piece[2] !== undefined })
   }
-  return pieces.has(0) ? joined(pieces) : null
+  if (pieces.has(0)) return joined(pieces)
+  return plain === null ? null : decodeWords(plain)
 }
 
 /** First word of such a value, lower-case: `text/plain`; '' when there is none. */
 export function mediaType(value: string): string {
-  return value.split(';', 1)[0]!.trim().toLowerCase()
+  return value
+    .trimStart()
+    .split(/[;,\s(]/, 1)[0]!
+    .toLowerCase()
 }
 
 function joined(pieces: ReadonlyMap<number, { text: string; isEncoded: boolean }>): string {
@@ -33,6 +39,7 @@ function joined(pieces: ReadonlyMap<number, { text: string; isEncoded: boolean }
     bytes.push(isEncoded ? percentDecoded(part) : Buffer.from(part))
   }
   const whole = Buffer.concat(bytes)
+  if (![...pieces.values()].some(({ isEncoded }) => isEncoded)) return decodeWords(whole.toString())
   return decodeCharset(whole, said?.[1] ?? '') ?? whole.toString('latin1')
 }
 
@@ -44,13 +51,19 @@ function percentDecoded(text: string): Buffer {
   )
 }
 
+/** Their values hold blanks and backslashes without quotes around them. */
+const FILE_NAMES: ReadonlySet<string> = new Set(['name', 'filename'])
+
 /** Each `; name=value`, names lower-case. */
-function* readParameters(value: string): Generator<[key: string, text: string]> {
+function* readParameters(value: string, isFileName: boolean): Generator<[key: string, text: string]> {
   for (let at = endOfSegment(value, 0); at < value.length; ) {
     const end = endOfSegment(value, at + 1)
     const segment = value.slice(at + 1, end)
     const equals = segment.indexOf('=')
-    if (equals > 0) yield [segment.slice(0, equals).trim().toLowerCase(), unquoted(segment.slice(equals + 1).trim())]
+    if (equals > 0) {
+      const text = segment.slice(equals + 1).trim()
+      yield [segment.slice(0, equals).trim().toLowerCase(), isFileName ? unquotedName(text) : unquoted(text)]
+    }
     at = end
   }
 }
@@ -75,4 +88,10 @@ function unquoted(text: string): string {
     plain += text[at] ?? ''
   }
   return plain
+}
+
+/** Windows programs write `"C:\a.txt"` with single backslashes: only a quote and a backslash are escaped. */
+function unquotedName(text: string): string {
+  if (!text.startsWith('"')) return text
+  return unquoted(text.replace(/\\(["\\])?/g, (sequence, char) => (char === undefined ? '\\\\' : sequence)))
 }

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { simpleParser } from 'mailparser'
 import { fileName } from './file-name.ts'
 import { parseAttachments, parseMail } from './parse.ts'
 
@@ -115,6 +117,340 @@ describe('a mail as the payload shows it', () => {
   )
 })
 
+/** Texts, then name, type and content of each attachment. */
+async function read(raw: Buffer): Promise<unknown[]> {
+  const { parsed: shown, parseError } = await parsed(raw)
+  expect(parseError).toBeNull()
+  const contents = await parseAttachments(raw, never)
+  expect(contents.map(({ length }) => length)).toEqual(shown.attachments.map(({ sizeBytes }) => sizeBytes))
+  const attachments = shown.attachments.map(({ filename, contentType }, at) => [
+    filename,
+    contentType,
+    contents[at]!.toString('latin1'),
+  ])
+  return [shown.textBody, shown.htmlBody, ...attachments]
+}
+
+const PDF = ['Content-Type: application/pdf; name=a.pdf', 'Content-Transfer-Encoding: base64', '', 'QUJD']
+const mixed = (...lines: string[]) => mail('Content-Type: multipart/mixed; boundary=b', '', ...lines)
+
+describe('mail as the world sends it: no part is lost', () => {
+  test.each<[string, Buffer, unknown[]]>([
+    [
+      'padding behind a delimiter (RFC 2046 §5.1.1)',
+      mixed('--b  \t', '', 'Hello', '--b \t ', ...PDF, '--b-- \t'),
+      ['Hello', '', ['a.pdf', 'application/pdf', 'ABC']],
+    ],
+    [
+      'an outer delimiter while an inner multipart is open (RFC 2046 §5.1.2)',
+      mixed(
+        '--b',
+        'Content-Type: multipart/alternative; boundary=bb',
+        '',
+        '--bb',
+        '',
+        'Hello',
+        '--bb',
+        'Content-Type: text/html',
+        '',
+        '<p>Hello',
+        '--b',
+        ...PDF,
+        '--b--',
+      ),
+      ['Hello', '<p>Hello', ['a.pdf', 'application/pdf', 'ABC']],
+    ],
+    [
+      'a type without a subtype',
+      mixed('--b', 'Content-Type: text', '', 'Hello', '--b', ...PDF, '--b--'),
+      ['Hello', '', ['a.pdf', 'application/pdf', 'ABC']],
+    ],
+    [
+      'a type with a parameter but no semicolon',
+      mail('Content-Type: text/html charset=iso-8859-1', '', '<p>Hello'),
+      ['', '<p>Hello\n'],
+    ],
+    [
+      'multipart without a subtype',
+      mail('Content-Type: multipart; boundary=b', '', '--b', '', 'Hello', '--b', ...PDF, '--b--'),
+      ['Hello', '', ['a.pdf', 'application/pdf', 'ABC']],
+    ],
+    [
+      'a part without header and empty line',
+      mixed('--b', 'Hello', 'you', '', 'there', '--b', ...PDF, '--b--'),
+      ['Hello\nyou\n\nthere', '', ['a.pdf', 'application/pdf', 'ABC']],
+    ],
+    [
+      'a part without the empty line behind its header',
+      mixed('--b', 'Content-Type: text/html', '<p>Hello', '', 'you', '--b--'),
+      ['', '<p>Hello\n\nyou'],
+    ],
+    [
+      'a header with a fold that lost its blank',
+      mixed(
+        '--b',
+        'Content-Type: application/pdf;',
+        'name=a.pdf',
+        'Content-Transfer-Encoding: base64',
+        '',
+        'QUJD',
+        '--b--',
+      ),
+      ['', '', ['attachment-1.pdf', 'application/pdf', 'ABC']],
+    ],
+    [
+      'a mail without the empty line behind its header',
+      mail('Subject: x', 'Hello you', 'there'),
+      ['Hello you\nthere\n', ''],
+    ],
+    [
+      'a boundary that is not the one of the delimiters',
+      mail(
+        'Content-Type: multipart/mixed; boundary="other"',
+        '',
+        'preamble',
+        '--b',
+        '',
+        'Hello',
+        '--b',
+        ...PDF,
+        '--b--',
+      ),
+      ['Hello', '', ['a.pdf', 'application/pdf', 'ABC']],
+    ],
+    [
+      'a boundary with a blank at its end',
+      mail('Content-Type: multipart/mixed; boundary="b "', '', '--b', '', 'Hello', '--b--'),
+      ['Hello', ''],
+    ],
+    [
+      'a boundary that begins with another and has dashes behind it',
+      mixed(
+        '--b',
+        'Content-Type: multipart/mixed; boundary=b--c',
+        '',
+        '--b--c',
+        '',
+        'Hello',
+        '--b--c--',
+        '--b',
+        ...PDF,
+        '--b--',
+      ),
+      ['Hello', '', ['a.pdf', 'application/pdf', 'ABC']],
+    ],
+    ['a multipart without delimiters', mixed('Hello', '-- ', 'me'), ['Hello\n-- \nme\n', '']],
+    [
+      'a multipart in base64',
+      mail(
+        'Content-Type: multipart/mixed; boundary=b',
+        'Content-Transfer-Encoding: base64',
+        '',
+        Buffer.from('--b\r\n\r\nHello\r\n--b--').toString('base64'),
+      ),
+      ['Hello', ''],
+    ],
+    [
+      'x-uuencode, which names the file',
+      mixed(
+        '--b',
+        'Content-Type: image/gif',
+        'Content-Transfer-Encoding: x-uuencode',
+        '',
+        'begin 644 cat.gif',
+        '#0V%T',
+        '`',
+        'end',
+        '--b--',
+      ),
+      ['', '', ['cat.gif', 'image/gif', 'Cat']],
+    ],
+    [
+      'MacBinary, BinHex, AppleDouble and winmail.dat',
+      mixed(
+        '--b',
+        'Content-Type: application/x-macbinary; name=a.bin',
+        '',
+        '1',
+        '--b',
+        'Content-Type: application/mac-binhex40; name=a.hqx',
+        '',
+        '2',
+        '--b',
+        'Content-Type: multipart/appledouble; boundary=c',
+        '',
+        '--c',
+        'Content-Type: application/applefile; name="%a.txt"',
+        '',
+        '3',
+        '--c',
+        'Content-Type: text/plain; name=a.txt',
+        'Content-Disposition: attachment',
+        '',
+        '4',
+        '--c--',
+        '--b',
+        'Content-Type: application/ms-tnef; name="winmail.dat"',
+        '',
+        '5',
+        '--b--',
+      ),
+      [
+        '',
+        '',
+        ['a.bin', 'application/x-macbinary', '1'],
+        ['a.hqx', 'application/mac-binhex40', '2'],
+        ['%a.txt', 'application/applefile', '3'],
+        ['a.txt', 'text/plain', '4'],
+        ['winmail.dat', 'application/ms-tnef', '5'],
+      ],
+    ],
+    [
+      'a named text behind the body, but not one in an alternative',
+      mixed(
+        '--b',
+        'Content-Type: multipart/alternative; boundary=c',
+        '',
+        '--c',
+        'Content-Type: text/plain; name=body.txt',
+        '',
+        'Hello',
+        '--c',
+        'Content-Type: text/html; name=body.html',
+        '',
+        '<p>Hello',
+        '--c--',
+        '--b',
+        'Content-Type: text/plain; name=log.txt',
+        'Content-Disposition: inline',
+        '',
+        'a log',
+        '--b',
+        '',
+        'a footer',
+        '--b--',
+      ),
+      ['Hello\na footer', '<p>Hello', ['log.txt', 'text/plain', 'a log']],
+    ],
+    [
+      'names of any form',
+      mixed(
+        '--b',
+        'Content-Type: application/pdf; name=my file.pdf',
+        '',
+        '1',
+        '--b',
+        'Content-Disposition: attachment; filename="C:\\tmp\\a \\"b\\".pdf"',
+        '',
+        '2',
+        '--b',
+        'Content-Disposition: attachment; filename="x.pdf"; filename*=utf-8\'\'%E2%82%AC.pdf',
+        '',
+        '3',
+        '--b',
+        'Content-Disposition: attachment; filename*0="=?utf-8?q?=E2=82"; filename*1="=AC?=.pdf"',
+        '',
+        '4',
+        '--b--',
+      ),
+      [
+        '',
+        '',
+        ['my file.pdf', 'application/pdf', '1'],
+        ['C:_tmp_a "b".pdf', 'application/pdf', '2'],
+        ['€.pdf', 'application/pdf', '3'],
+        ['€.pdf', 'application/pdf', '4'],
+      ],
+    ],
+    [
+      'text in charsets that mails use',
+      mixed(
+        '--b',
+        'Content-Type: text/plain; charset=utf-7',
+        '',
+        'Gr+APw-n',
+        '--b',
+        'Content-Type: text/plain; charset=cp850',
+        'Content-Transfer-Encoding: quoted-printable',
+        '',
+        'gr=81n',
+        '--b--',
+      ),
+      ['Grün\ngrün', ''],
+    ],
+    [
+      'flowed text',
+      mail('Content-Type: text/plain; format=flowed; delsp=yes', '', 'One \r\ntwo', '> three \r\n> four'),
+      ['Onetwo\n> three \n> four\n', ''],
+    ],
+    ['lines that end in CR alone', Buffer.from('Content-Type: text/html\r\r<p>\rHello'), ['', '<p>\nHello']],
+  ])('%s', async (_, raw, expected) => {
+    const before = Buffer.from(raw)
+    expect(await read(raw)).toEqual(expected)
+    expect(raw.equals(before)).toBe(true)
+    expect(await read(Buffer.from(raw.toString('latin1').replaceAll('\r\n', '\n'), 'latin1'))).toEqual(expected)
+  })
+
+  test('Japanese text is decoded in a mail with a large attachment', async () => {
+    const raw = mixed(
+      '--b',
+      'Content-Type: text/plain; charset=iso-2022-jp',
+      '',
+      '\x1b$B%F%9%H\x1b(B',
+      '--b',
+      'Content-Type: application/pdf',
+      '',
+      'x'.repeat(1_100_000),
+      '--b--',
+    )
+    expect((await parsed(raw)).parsed.textBody).toBe('テスト')
+  })
+
+  test('what mailparser reads of well-formed mail is the same', async () => {
+    const word = fc.constantFrom('Hello', ' ', 'ü', '=', '--b', '-', '.', '\r\n', '\r\n\r\n', '€', '<p>', 'QUJD')
+    const body = fc.array(word, { minLength: 1, maxLength: 12 }).map((words) => `${words.join('')}.`)
+    const encoding = fc.constantFrom('8bit', 'quoted-printable', 'base64')
+    const type = fc.constantFrom('text/plain; charset=utf-8', 'text/html; charset="utf-8"', 'image/png; name=a.png')
+    const part = fc.record({ type, encoding, body }).map(({ type, encoding, body }) => {
+      const bytes = Buffer.from(body)
+      const quoted = bytes.toString('latin1').replace(/[^\r\n!-<>-~]/g, (sign) => `=${hex(sign)}`)
+      const written = encoding === 'base64' ? bytes.toString('base64') : encoding === '8bit' ? body : quoted
+      return `Content-Type: ${type}\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${written}`
+    })
+    const whole = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => {
+      if (parts.length === 1) return Buffer.from(`Subject: x\r\n${parts[0]}`)
+      return mail(
+        'Content-Type: multipart/mixed; boundary=bound',
+        '',
+        ...parts.map((each) => `--bound\r\n${each}`),
+        '--bound--',
+      )
+    })
+    const options = { skipHtmlToText: true, skipTextToHtml: true, skipTextLinks: true, skipImageLinks: true }
+    const property = fc.asyncProperty(whole, async (raw) => {
+      const { text, html, attachments } = await simpleParser(raw, options)
+      const theirs = attachments.map(({ filename, contentType, content }) => [
+        filename,
+        contentType,
+        content.toString('latin1'),
+      ])
+      const [ownText, ownHtml, ...own] = await read(raw)
+      // mailparser joins with an empty piece what it did not make of the other kind.
+      expect(own).toEqual(theirs)
+      expect(pieces(ownText)).toEqual(pieces(text))
+      expect(pieces(ownHtml)).toEqual(pieces(html))
+    })
+    await fc.assert(property, { numRuns: 300, seed: 25 })
+  })
+})
+
+const hex = (sign: string) => sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')
+const pieces = (text: unknown) =>
+  (typeof text === 'string' ? text : '')
+    .replaceAll('<br/>', '')
+    .split('\n')
+    .filter((line) => line !== '')
+
 describe('hostile mails', () => {
   test('1,100 attachments are read, and their contents come in the same order', async () => {
     const parts = Array.from({ length: 1100 }, (_, at) => `--b\r\nContent-Type: image/png\r\n\r\n${at}\r\n`).join('')
@@ -132,7 +468,7 @@ describe('hostile mails', () => {
     const { parsed: shown, parseError } = await parsed(
       mail('Subject: many', 'Content-Type: multipart/mixed; boundary=b', '', `${parts}--b--`),
     )
-    expect(parseError).toBe('Max allowed child nodes exceeded')
+    expect(parseError).toBe('more than 2,000 parts')
     expect(shown.headers.subject).toBe('many')
     expect(shown.textBody).toStartWith('x')
   })
@@ -153,7 +489,7 @@ describe('hostile mails', () => {
         '--b--',
       ),
     )
-    expect(inside.parseError).toBe('Max header size for a MIME node exceeded')
+    expect(inside.parseError).toBe('the header of a part is longer than 1 MiB')
     expect(inside.parsed.textBody).toContain('Hello')
   })
 

@@ -1,168 +1,149 @@
-import { type AttachmentStream, MailParser, type MessageText } from 'mailparser'
-import { fileName } from './file-name.ts'
-import { type HeaderField, readHeaderFields } from './header-fields.ts'
+import { fileName, typeByName } from './file-name.ts'
+import { withoutFlow } from './flowed-text.ts'
+import { parameterOf } from './header-fields.ts'
 import { headersOf, type ParsedMail } from './inbound-content.ts'
-import { readTexts } from './mime-parts.ts'
-import { plainTexts } from './plain-mail.ts'
-import { QuotedDecoder } from './quoted-decoder.ts'
+import { contentOf, fieldOf, type MimePart, nameOf, readMime, textOf } from './mime-parts.ts'
+import { mediaType } from './parameters.ts'
 
-/** Raw mail → what a payload shows of it, and why it could not be read whole (null = it could). What cannot be read is
- *  left out: too many parts, a part's header over 1 MiB, a reading over `limitMs`. Attached mails stay attachments, as do
- *  pictures that the html shows. `late` resolves when the reading has taken too long; it may never do. Never rejects.
- *  Traps: mailparser throws on legal mail; makes links and html of all text unless told not to; utf-7 of some megabytes
- *  takes ten seconds. */
+/** Raw mail → what a payload shows of it, and why it could not be read whole (null = it could). Every leaf of the mail is in
+ *  its texts or among its attachments; left out is what is beyond 2,000 parts and what a reading does not reach before
+ *  `late` resolves, which may be never. Attached mails stay attachments, as do pictures that the html shows. Never rejects.
+ *
+ *  By our own reader: mailparser lost parts of malformed mail, and its streams took ten times as long. Here nothing is a
+ *  stream, since the mail is in memory, and each byte is looked at some times at most. */
 export async function parseMail(
   raw: Uint8Array,
   late: Promise<unknown>,
 ): Promise<{ parsed: ParsedMail; parseError: string | null }> {
-  const { fields, bodyAt } = readHeaderFields(raw)
-  const plain = plainTexts(raw, fields, bodyAt)
-  if (plain !== null) {
-    const parsed = { textBody: plain.text, htmlBody: plain.html, headers: headersOf(fields), attachments: [] }
-    return { parsed, parseError: null }
-  }
-  const sizes: number[] = []
-  const read = await readParts(raw, fields, bodyAt, late, (index) => {
-    sizes[index] = 0
-    return (chunk) => {
-      sizes[index]! += chunk.byteLength
-    }
+  const { mail, reached } = readMime(raw, LIMITS)
+  const { texts, htmls, attachments } = leavesByUse(mail)
+  const shown: ParsedMail['attachments'] = []
+  const isLate = await readEach(attachments, late, ({ name, contentType }, content) => {
+    shown.push({ filename: fileName(name, contentType, shown.length + 1), contentType, sizeBytes: content.byteLength })
   })
-  const texts = read.texts ?? textsAnyway(raw)
   return {
     parsed: {
-      textBody: texts.text,
-      htmlBody: texts.html,
-      headers: headersOf(fields),
-      attachments: read.attachments.map(({ filename, contentType }, index) => ({
-        filename,
-        contentType,
-        sizeBytes: sizes[index]!,
-      })),
+      textBody: joined(texts, '\n'),
+      htmlBody: joined(htmls, '<br/>\n'),
+      headers: headersOf(mail.fields),
+      attachments: shown,
     },
-    parseError: read.error,
+    parseError: isLate ? 'reading it took too long' : reached,
   }
 }
 
 /** Raw mail → the bytes of its attachments, in the order of ParsedMail.attachments. Never rejects: what cannot be read
  *  is not in it. */
 export async function parseAttachments(raw: Uint8Array, late: Promise<unknown>): Promise<Buffer[]> {
-  const { fields, bodyAt } = readHeaderFields(raw)
-  const contents: Buffer[][] = []
-  const { attachments } = await readParts(raw, fields, bodyAt, late, (index) => {
-    const chunks: Buffer[] = []
-    contents[index] = chunks
-    return (chunk) => chunks.push(chunk)
+  const contents: Buffer[] = []
+  await readEach(leavesByUse(readMime(raw, LIMITS).mail).attachments, late, (_, content) => {
+    // Whoever sends a view to another thread sends all that it is a view of.
+    const isView = content.byteLength < content.buffer.byteLength
+    contents.push(Buffer.from(isView ? new Uint8Array(content).buffer : content.buffer))
   })
-  return attachments.map((_, index) => Buffer.concat(contents[index]!))
+  return contents
 }
 
-const OPTIONS = {
-  skipHtmlToText: true,
-  skipTextToHtml: true,
-  skipTextLinks: true,
-  skipImageLinks: true,
-  keepDeliveryStatus: true, // as an attachment; else it would be mixed into the text
-  // mailsplit: its 1,000 are too few for some real mails; a line may be compared with the delimiter of each.
-  maxChildNodes: 2_000,
-  ignoreEmbedded: true, // mailsplit: an attached mail stays whole
-}
-/** Only these steer the parser; the others we read ourselves, and decoding them twice would cost more than the body. */
-const MIME_FIELD = /^(?:content-|mime-version$)/
-/** Read character by character by their decoders: seconds, and some forty times the memory. */
+const LIMITS = { bytes: Number.POSITIVE_INFINITY, parts: 2_000 }
+/** Read sequence by sequence: of one mail only so many bytes, and what is beyond is left as it is: mostly ASCII in any
+ *  case. */
 const EXPLODING = /utf-?7|2022|^(?:cs)?jis|^hz/i
 const EXPLODING_BYTES = 1_000_000
+/** A reading pauses after so many, and lets others have the thread: some 10 ms. */
+const BYTES_BETWEEN_PAUSES = 4_000_000
 
-interface Parts {
-  /** In order; an attachment that was cut short by the error is not in it. */
-  attachments: { filename: string; contentType: string }[]
-  /** null = not read. */
-  texts: { text: string; html: string } | null
-  error: string | null
+interface Leaf {
+  part: MimePart
+  /** As its author calls it; null for nothing. */
+  name: string | null
+  contentType: string
 }
 
-/** Runs mailparser over the body; `attachment` is told the index of each attachment and gives who takes its bytes. */
-function readParts(
-  raw: Uint8Array,
-  fields: readonly HeaderField[],
-  bodyAt: number,
+/** Decodes one after the other as long as it is not late; → whether it was. */
+async function readEach(
+  leaves: readonly Leaf[],
   late: Promise<unknown>,
-  attachment: (index: number) => (chunk: Buffer) => unknown,
-): Promise<Parts> {
-  const parser = new MailParser(OPTIONS as object)
-  leaveUndecoded(parser, raw.byteLength)
-  decodeQuotedOurselves(parser)
-  const read: Parts = { attachments: [], texts: null, error: null }
-  const done = Promise.withResolvers<Parts>()
-  const fail = (reason: string) => {
-    read.error ??= reason
-    done.resolve(read)
-    parser.destroy()
-  }
-  parser.on('error', (error: Error) => fail(error.message))
-  parser.on('end', () => done.resolve(read))
-  parser.on('data', (part: AttachmentStream | MessageText) => {
-    if (part.type === 'text') {
-      read.texts = { text: textOf(part.text), html: textOf(part.html) }
-      return
-    }
-    const index = read.attachments.length
-    const take = attachment(index)
-    const content = part.content as NodeJS.ReadableStream
-    content.on('data', (chunk: Buffer) => take(chunk))
-    content.on('error', (error: Error) => fail(error.message))
-    content.on('end', () => {
-      if (read.error !== null) return
-      const contentType = mediaType(part.contentType)
-      read.attachments.push({ filename: fileName(part.filename, contentType, index + 1), contentType })
-      part.release()
-    })
+  take: (leaf: Leaf, content: Uint8Array) => void,
+): Promise<boolean> {
+  let isLate = false
+  void late.then(() => {
+    isLate = true
   })
-  void late.then(() => fail('reading it took too long'))
-  try {
-    const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
-    for (const { key, start, end } of fields) if (MIME_FIELD.test(key)) parser.write(bytes.subarray(start, end))
-    parser.write('\r\n')
-    parser.end(bytes.subarray(bodyAt))
-  } catch (error) {
-    fail(error instanceof Error ? error.message : String(error))
+  await null
+  let sizeBytes = 0
+  for (const leaf of leaves) {
+    if (isLate) return true
+    take(leaf, contentOf(leaf.part))
+    sizeBytes += leaf.part.body.byteLength
+    if (sizeBytes < BYTES_BETWEEN_PAUSES) continue
+    sizeBytes = 0
+    await new Promise<void>((resolve) => setImmediate(resolve))
   }
-  return done.promise
+  return isLate
 }
 
-/** Of a large mail, such a text is left as its bytes are: mostly ASCII in any case. */
-function leaveUndecoded(parser: MailParser, sizeBytes: number): void {
-  const { decoder } = parser as unknown as { decoder: { decodeStream: (charset: string) => unknown } }
-  const decodeStream = decoder.decodeStream
-  decoder.decodeStream = (charset) => {
-    if (sizeBytes > EXPLODING_BYTES && EXPLODING.test(charset)) throw new Error(`${charset} is not decoded here`)
-    return decodeStream(charset)
+interface Leaves {
+  texts: MimePart[]
+  htmls: MimePart[]
+  attachments: Leaf[]
+}
+
+function leavesByUse(mail: MimePart): Leaves {
+  const leaves: Leaves = { texts: [], htmls: [], attachments: [] }
+  sort(mail, leaves, false)
+  return leaves
+}
+
+/** `isBody`: the part is one of those that make up the body, whatever it is called. */
+function sort(part: MimePart, leaves: Leaves, isBody: boolean): void {
+  if (part.parts.length > 0) {
+    const isOfBody = part.type === 'multipart/alternative' || part.type === 'multipart/related'
+    for (const below of part.parts) sort(below, leaves, isBody || isOfBody)
+    return
   }
+  const leaf = leafOf(part)
+  const isFirst = leaves.texts.length + leaves.htmls.length === 0
+  if (isAttached(leaf) || (leaf.name !== null && !isFirst && !isBody)) leaves.attachments.push(leaf)
+  else if (part.type === 'text/html') leaves.htmls.push(part)
+  else leaves.texts.push(part)
 }
 
-function decodeQuotedOurselves(parser: MailParser): void {
-  const inner = parser as unknown as { createNode: (node: MimeNode) => unknown }
-  const createNode = inner.createNode
-  inner.createNode = (node) => {
-    if (node.encoding === 'quoted-printable') node.getDecoder = () => new QuotedDecoder()
-    return createNode.call(parser, node)
-  }
+/** Its type is what its author says, and what the ending of its name stands for when that says nothing. */
+function leafOf(part: MimePart): Leaf {
+  const name = nameOf(part)
+  const isSaid = fieldOf(part, 'content-type') !== ''
+  if (isSaid && part.type !== OF_NO_KIND)
+    return { part, name, contentType: MEDIA_TYPE.test(part.type) ? part.type : OF_NO_KIND }
+  const byName = typeByName(name ?? '')
+  if (isSaid || byName !== OF_NO_KIND) return { part, name, contentType: byName }
+  return { part, name, contentType: dispositionOf(part) === 'attachment' ? OF_NO_KIND : part.type }
 }
 
-/** Of mailsplit. */
-interface MimeNode {
-  encoding: string
-  getDecoder: () => NodeJS.ReadWriteStream
+const OF_NO_KIND = 'application/octet-stream'
+const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/
+
+/** All but text that wants to be shown. A multipart in which no delimiter was found is taken for the text that it mostly is.
+ *  RFC 2183 §2.8. */
+function isAttached({ part, contentType }: Leaf): boolean {
+  if (!['', 'inline'].includes(dispositionOf(part))) return true
+  if (part.type.startsWith('multipart/')) return part.isCut
+  return part.type === 'text/html' ? contentType !== 'text/html' : contentType !== 'text/plain'
 }
 
-function textsAnyway(raw: Uint8Array): { text: string; html: string } {
-  const { text, html } = readTexts(raw)
-  return { text: text ?? '', html: html ?? '' }
+function dispositionOf(part: MimePart): string {
+  return mediaType(fieldOf(part, 'content-disposition'))
 }
 
-const textOf = (text: unknown) => (typeof text === 'string' ? text : '')
-
-function mediaType(said: unknown): string {
-  const type = String(said ?? '').toLowerCase()
-  return /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}$/.test(type) ? type : 'application/octet-stream'
+function joined(parts: readonly MimePart[], separator: string): string {
+  let explodingBytes = 0
+  const texts = parts.map((part) => {
+    const contentType = fieldOf(part, 'content-type')
+    if (EXPLODING.test(parameterOf(contentType, 'charset') ?? '')) explodingBytes += part.body.byteLength
+    if (explodingBytes > EXPLODING_BYTES)
+      return Buffer.from(contentOf(part)).toString('latin1').replaceAll('\r\n', '\n')
+    const text = textOf(part)
+    if (part.type !== 'text/plain' || parameterOf(contentType, 'format')?.toLowerCase() !== 'flowed') return text
+    return withoutFlow(text, parameterOf(contentType, 'delsp')?.toLowerCase() === 'yes')
+  })
+  return texts.filter((text) => text !== '').join(separator)
 }

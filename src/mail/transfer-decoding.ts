@@ -1,17 +1,46 @@
-/** base64 with line ends, in any alphabet that is seen → bytes; what is no base64 in it is passed over. RFC 2045 §6.8. */
+/** base64 with line ends, in any alphabet that is seen → bytes; what is no base64 in it is passed over. Where several
+ *  encodings stand one behind another, each with its padding, all are read; a text behind the padding, as mailing lists
+ *  append it, is not. RFC 2045 §6.8. */
 export function bytesOfBase64(encoded: Uint8Array): Uint8Array {
-  return Buffer.from(Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength).toString('latin1'), 'base64')
+  const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength)
+  const padding = bytes.indexOf(EQUALS)
+  const isOne = padding < 0 || !isMoreOfIt(bytes.subarray(padding))
+  return isOne ? Buffer.from(bytes.toString('latin1'), 'base64') : bytesOfSeveral(bytes)
 }
 
-/** Quoted-printable → bytes: soft line breaks go, with or without blanks behind the `=`; an `=` that escapes nothing
- *  stays. RFC 2045 §6.7. */
+function isMoreOfIt(rest: Buffer): boolean {
+  const isBase64 = rest.every((byte) => VALUES[byte]! >= 0 || byte === EQUALS || byte === CR || byte === LF)
+  return isBase64 && rest.some((byte) => VALUES[byte]! >= 0)
+}
+
+function bytesOfSeveral(encoded: Buffer): Uint8Array {
+  const decoded = Buffer.allocUnsafe(Math.ceil(encoded.length * 0.75))
+  let end = 0
+  let group = 0
+  let count = 0 // of the letters in the group
+  for (const byte of encoded) {
+    const value = VALUES[byte]!
+    if (byte === EQUALS) count = 0
+    if (value < 0) continue
+    group = ((group << 6) | value) & 0xffffff
+    count = (count + 1) & 3
+    if (count !== 1) decoded[end++] = (group >> OPEN_BITS[count]!) & 0xff
+  }
+  return decoded.subarray(0, end)
+}
+
+/** Quoted-printable → bytes: soft line breaks go, with or without blanks behind the `=`, and so do blanks that a line ends
+ *  with; an `=` that escapes nothing stays. RFC 2045 §6.7. */
 export function bytesOfQuotedPrintable(encoded: Uint8Array): Uint8Array {
   const decoded = Buffer.allocUnsafe(encoded.length)
   let end = 0
+  let kept = 0 // where the blanks begin that the line may end with
   for (let at = 0; at < encoded.length; at++) {
     const byte = encoded[at]!
     if (byte !== EQUALS) {
+      if (byte === LF || byte === CR) end = kept
       decoded[end++] = byte
+      if (byte !== SPACE && byte !== TAB) kept = end
       continue
     }
     const high = HEX[encoded[at + 1] ?? 0]!
@@ -25,11 +54,18 @@ export function bytesOfQuotedPrintable(encoded: Uint8Array): Uint8Array {
     } else {
       decoded[end++] = byte
     }
+    kept = end
   }
-  return decoded.subarray(0, end)
+  return decoded.subarray(0, kept)
 }
 
 const [LF, CR, SPACE, TAB, EQUALS] = [10, 13, 32, 9, 61]
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+const VALUES = Int8Array.from({ length: 256 }, (_, byte) => LETTERS.indexOf(String.fromCharCode(byte)))
+VALUES[45] = 62 // `-` and `_` of RFC 4648 §5
+VALUES[95] = 63
+/** That do not make a byte yet, by the letters in the group: 0 after the fourth, 4 after the second, 2 after the third. */
+const OPEN_BITS = [0, 6, 4, 2]
 const MOST_BLANKS = 80 // a line has 76 characters; the bound keeps this linear
 const HEX = Int8Array.from({ length: 256 }, (_, byte) => '0123456789abcdef'.indexOf(String.fromCharCode(byte | 32)))
 for (let byte = 16; byte < 32; byte++) HEX[byte] = -1 // `| 32` folds control characters on digits, too

@@ -30,7 +30,6 @@ import { leavesOf, readParts, readTexts } from '../../src/mail/mime-parts.ts'
 import { readMtaSts, readMtaStsId } from '../../src/mail/mta-sts.ts'
 import { parameterOf } from '../../src/mail/parameters.ts'
 import { parseMail } from '../../src/mail/parse.ts'
-import { plainTexts } from '../../src/mail/plain-mail.ts'
 import { createReplyReader, parseReplyLine } from '../../src/mail/reply.ts'
 import { shownContent } from '../../src/mail/shown-content.ts'
 import { isSpf, mergedSpf } from '../../src/mail/spf-record.ts'
@@ -151,20 +150,14 @@ export const PARSERS: readonly Parser[] = [
     read: (text) => readTexts(inMail('Content-Transfer-Encoding: quoted-printable', text)),
   },
   { name: 'base64 text', most: MAIL, read: (text) => readTexts(inMail('Content-Transfer-Encoding: base64', text)) },
+  { name: 'mail for the payload', most: MAIL, read: (text) => parseMail(multipart('multipart/mixed', text), NEVER) },
   {
-    name: 'plain mail, quoted',
-    most: BODY,
-    read: (text) => plain(inMail('Content-Transfer-Encoding: quoted-printable', text)),
-  },
-  { name: 'plain mail, base64', most: BODY, read: (text) => plain(inMail('Content-Transfer-Encoding: base64', text)) },
-  { name: 'mail by mailparser', most: MAIL, read: (text) => parseMail(multipart('multipart/mixed', text), NEVER) },
-  {
-    name: 'text by mailparser',
+    name: 'flowed text',
     most: MAIL,
     read: (text) => parseMail(inMail('Content-Type: text/plain; format=flowed', text), NEVER),
   },
   {
-    name: 'quoted text by mailparser',
+    name: 'quoted text',
     most: MAIL,
     read: (text) =>
       parseMail(
@@ -173,10 +166,45 @@ export const PARSERS: readonly Parser[] = [
       ),
   },
   {
-    name: 'types by mailparser',
+    name: 'types of parts',
     most: LINE,
     read: (text) => parseMail(inMail(`Content-Type: multipart/mixed; ${unfolded(text)}`, 'a'), NEVER),
   },
+  {
+    name: 'parts in parts for the payload',
+    most: MAIL,
+    read: (text) =>
+      parseMail(bytes('Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n'.repeat(25) + text), NEVER),
+  },
+  {
+    name: 'headers of parts',
+    most: MAIL,
+    read: (text) => parseMail(multipart('multipart/mixed', `Content-Type: a/b; name=${text}\r\n\r\na`), NEVER),
+  },
+  ...['uuencode', 'base64', 'quoted-printable'].map(
+    (encoding): Parser => ({
+      name: `attachment in ${encoding}`,
+      most: MAIL,
+      read: (text) =>
+        parseMail(inMail(`Content-Type: a/b\r\nContent-Transfer-Encoding: ${encoding}`, `begin 644 a\n${text}`), NEVER),
+    }),
+  ),
+  {
+    name: 'multipart in base64',
+    most: MAIL,
+    read: (text) =>
+      parseMail(
+        inMail('Content-Type: multipart/mixed; boundary=b\r\nContent-Transfer-Encoding: base64', btoaOf(text)),
+        NEVER,
+      ),
+  },
+  ...['utf-7', 'iso-2022-jp', 'iso-2022-kr', 'hz-gb-2312', 'cp850', 'utf-16', 'gb18030'].map(
+    (charset): Parser => ({
+      name: `text in ${charset}`,
+      most: MAIL,
+      read: (text) => parseMail(inMail(`Content-Type: text/plain; charset=${charset}`, text), NEVER),
+    }),
+  ),
   { name: 'limits for mailauth', most: HEADER, read: (text) => bounded(bytes(`${text}\r\n\r\na`)) },
   { name: 'authentication of a header', most: HEADER, read: (text) => authenticate(claim(inMail(text, 'a')), WORLD) },
   { name: 'authentication of a body', most: MAIL, read: (text) => authenticate(claim(inMail(SIGNATURE, text)), WORLD) },
@@ -436,10 +464,7 @@ function answering(text: string): Resolver {
 
 const SIGNATURE = 'DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=b.example; s=s; bh=a=; b=a; h=from'
 
-function plain(raw: Buffer): unknown {
-  const { fields, bodyAt } = readHeaderFields(raw)
-  return plainTexts(raw, fields, bodyAt)
-}
+const btoaOf = (text: string) => bytes(`--b\r\n\r\n${text}`).toString('base64')
 
 /** In pieces as a body comes. */
 function read<T>(reader: { push: (text: string) => T[]; end: () => T[] }, text: string): T[] {

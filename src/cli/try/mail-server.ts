@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { dkimVerify } from 'mailauth/lib/dkim/verify'
-import { simpleParser } from 'mailparser'
 import { SMTPServer } from 'smtp-server'
+import { decodeWords, readHeaderFields } from '../../mail/header-fields.ts'
 import type { Certificate } from '../../platform/certificate.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { mailauthResolver, type Resolver } from '../../platform/resolver.ts'
@@ -95,14 +95,13 @@ function tlsVersion(session: object): string {
 }
 
 async function read(raw: Buffer, resolver: Resolver) {
-  const [parsed, verified] = await Promise.all([
-    simpleParser(raw, { skipHtmlToText: true, skipTextToHtml: true }),
-    dkimVerify(raw, { resolver: mailauthResolver(resolver) as never }),
-  ])
+  const { fields } = readHeaderFields(raw)
+  const field = (key: string) => decodeWords(fields.find((each) => each.key === key)?.value ?? '')
+  const verified = await dkimVerify(raw, { resolver: mailauthResolver(resolver) as never })
   return {
-    from: parsed.from?.text ?? '',
-    subject: parsed.subject ?? '',
-    messageId: parsed.messageId ?? '',
+    from: field('from'),
+    subject: field('subject'),
+    messageId: field('message-id'),
     sizeBytes: raw.byteLength,
     dkim: verified.results.map(({ selector, algo, status }) => ({
       selector: selector ?? '-',
