@@ -21,6 +21,8 @@ export interface MimePart {
 export interface MimeLimits {
   bytes: number
   parts: number
+  /** Of multiparts in multiparts: each costs a look at all that is in it. */
+  levels: number
 }
 
 /** Raw mail → the tree of its parts, as far as its first `mostBytes` tell. Takes what is common in the wild: no closing
@@ -28,12 +30,12 @@ export interface MimeLimits {
  *  inner one is open, a part without the empty line behind its header, LF line ends. An attached message is a leaf. At most
  *  20 levels and 1,000 parts, beyond which a multipart is a leaf; linear, never throws. RFC 2046 §5.1. */
 export function readParts(raw: Uint8Array, mostBytes = MOST_BYTES): MimePart {
-  return readMime(raw, { bytes: mostBytes, parts: MOST_PARTS }).mail
+  return readMime(raw, { bytes: mostBytes, parts: MOST_PARTS, levels: MOST_LEVELS }).mail
 }
 
 /** The same within other limits, and the first limit that was reached; null when all was read. */
 export function readMime(raw: Uint8Array, limits: MimeLimits): { mail: MimePart; reached: string | null } {
-  const budget: Budget = { mostParts: limits.parts, parts: limits.parts, reached: null, isDecoded: false }
+  const budget: Budget = { limits, partsLeft: limits.parts, reached: null, isDecoded: false }
   return { mail: readPart(withLineFeeds(raw.subarray(0, limits.bytes)), 0, budget), reached: budget.reached }
 }
 
@@ -98,15 +100,14 @@ export function isAttachment(part: MimePart): boolean {
 
 const MOST_BYTES = 1_048_576 // reports stand in front of the mail that they are about
 const MOST_PARTS = 1_000
-const DEEPEST = 20 // mails from the wild have up to six levels
+const MOST_LEVELS = 20 // mails from the wild have up to six levels
 const LONGEST_BOUNDARY = 250 // RFC 2046 §5.1.1 has 70
 const LONGEST_HEADER = 1_048_576 // what readHeaderFields reads
 const [LF, CR, DASH] = [10, 13, 45]
 
 interface Budget {
-  mostParts: number
-  /** Left. */
-  parts: number
+  limits: MimeLimits
+  partsLeft: number
   reached: string | null
   /** Whether a multipart was decoded: of one mail only one, or each level would cost as much as the mail. */
   isDecoded: boolean
@@ -117,7 +118,7 @@ function encodingOf(part: Pick<MimePart, 'fields'>): string {
 }
 
 function readPart(bytes: Uint8Array, depth: number, budget: Budget, usual = 'text/plain'): MimePart {
-  budget.parts--
+  budget.partsLeft--
   const { fields, bodyAt } = readPartHeader(bytes, depth === 0)
   if (depth > 0 && bodyAt > LONGEST_HEADER) budget.reached ??= 'the header of a part is longer than 1 MiB'
   const part: MimePart = { fields, type: usual, body: bytes.subarray(bodyAt), parts: [], isCut: false }
@@ -153,8 +154,9 @@ function split(part: MimePart, body: Uint8Array, depth: number, budget: Budget):
 }
 
 function isUsedUp(depth: number, budget: Budget): boolean {
-  if (depth >= DEEPEST) budget.reached ??= `more than ${DEEPEST} levels of parts`
-  else if (budget.parts <= 0) budget.reached ??= `more than ${budget.mostParts.toLocaleString('en')} parts`
+  const { levels, parts } = budget.limits
+  if (depth >= levels) budget.reached ??= `more than ${levels} levels of parts`
+  else if (budget.partsLeft <= 0) budget.reached ??= `more than ${parts.toLocaleString('en')} parts`
   else return false
   return true
 }

@@ -18,8 +18,11 @@ export function parameterOf(value: string, name: string): string | null {
     if (!pieces.has(index)) pieces.set(index, { text, isEncoded: piece[1] === undefined || piece[2] !== undefined })
   }
   if (pieces.has(0)) return joined(pieces)
-  return plain === null ? null : decodeWords(plain)
+  return plain === null ? null : decodeWords(plain.slice(0, LONGEST_WORDS))
 }
+
+/** Encoded words take some times what other text takes, and each part may have as many as the header of a mail. */
+const LONGEST_WORDS = 8_000
 
 /** First word of such a value, lower-case: `text/plain`; '' when there is none. */
 export function mediaType(value: string): string {
@@ -39,7 +42,8 @@ function joined(pieces: ReadonlyMap<number, { text: string; isEncoded: boolean }
     bytes.push(isEncoded ? percentDecoded(part) : Buffer.from(part))
   }
   const whole = Buffer.concat(bytes)
-  if (![...pieces.values()].some(({ isEncoded }) => isEncoded)) return decodeWords(whole.toString())
+  if (![...pieces.values()].some(({ isEncoded }) => isEncoded))
+    return decodeWords(whole.toString('utf8', 0, LONGEST_WORDS))
   return decodeCharset(whole, said?.[1] ?? '') ?? whole.toString('latin1')
 }
 
@@ -82,12 +86,9 @@ function endOfSegment(value: string, from: number): number {
 
 function unquoted(text: string): string {
   if (!text.startsWith('"')) return text.split(/[\s(]/, 1)[0]!
-  let plain = ''
-  for (let at = 1; at < text.length && text[at] !== '"'; at++) {
-    if (text[at] === '\\') at++
-    plain += text[at] ?? ''
-  }
-  return plain
+  let end = 1
+  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
+  return text.slice(1, end).replace(/\\(.?)/gs, '$1')
 }
 
 /** Windows programs write `"C:\a.txt"` with single backslashes: only a quote and a backslash are escaped. */

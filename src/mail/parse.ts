@@ -6,7 +6,7 @@ import { contentOf, fieldOf, type MimePart, nameOf, readMime, textOf } from './m
 import { mediaType } from './parameters.ts'
 
 /** Raw mail → what a payload shows of it, and why it could not be read whole (null = it could). Every leaf of the mail is in
- *  its texts or among its attachments; left out is what is beyond 2,000 parts and what a reading does not reach before
+ *  its texts or among its attachments; left out is what is beyond 2,000 parts, and what a reading does not reach before
  *  `late` resolves, which may be never. Attached mails stay attachments, as do pictures that the html shows. Never rejects.
  *
  *  By our own reader: mailparser lost parts of malformed mail, and its streams took ten times as long. Here nothing is a
@@ -44,7 +44,7 @@ export async function parseAttachments(raw: Uint8Array, late: Promise<unknown>):
   return contents
 }
 
-const LIMITS = { bytes: Number.POSITIVE_INFINITY, parts: 2_000 }
+const LIMITS = { bytes: Number.POSITIVE_INFINITY, parts: 2_000, levels: 50 }
 /** Read sequence by sequence: of one mail only so many bytes, and what is beyond is left as it is: mostly ASCII in any
  *  case. */
 const EXPLODING = /utf-?7|2022|^(?:cs)?jis|^hz/i

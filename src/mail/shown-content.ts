@@ -1,9 +1,9 @@
 import { isComposedHeader, textOf } from './compose.ts'
 import { type Attachment, unpackContent } from './content.ts'
 import { fileName } from './file-name.ts'
-import { decodeWords, parameterOf, readHeaderFields } from './header-fields.ts'
+import { decodeWords, readHeaderFields } from './header-fields.ts'
 import { isMime, unpackMime } from './mime-content.ts'
-import { contentOf, fieldOf, isAttachment, leavesOf, readParts, readTexts } from './mime-parts.ts'
+import { contentOf, fieldOf, isAttachment, leavesOf, nameOf, readParts, readTexts } from './mime-parts.ts'
 
 /** What a stored mail shows to a reader, whether it was composed here or by its author. */
 export interface ShownContent {
@@ -78,9 +78,8 @@ function attachmentsOf(mime: Uint8Array): Attachment[] {
       return false
     })
     .map((part, index) => {
-      const said = parameterOf(fieldOf(part, 'content-disposition'), 'filename')
       return {
-        filename: fileName(said ?? parameterOf(fieldOf(part, 'content-type'), 'name'), part.type, index + 1),
+        filename: fileName(nameOf(part), part.type, index + 1),
         contentType: part.type,
         contentId: /^[^<]*<(.+)>/.exec(fieldOf(part, 'content-id'))?.[1] ?? null,
         content: contentOf(part),

@@ -36,11 +36,11 @@ test('quoted-printable comes out as libqp decodes it', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 30 }), async (texts) => {
       const written = Buffer.from(texts.join(''), 'latin1')
-      // An escape cut in two by a soft line break, which we leave, and the soft line break that this makes of the rest.
-      fc.pre(!/=[\da-f]?=[ \t]*(?:\r?\n|$)/i.test(written.toString('latin1')))
+      // We leave an escape that a soft line break cuts in two, and blanks between the CR and the LF of one.
+      fc.pre(!/=[\da-f]?=[ \t]*(?:\r?\n|$)|=[ \t]*\r[ \t]/i.test(written.toString('latin1')))
       expect(Buffer.from(bytesOfQuotedPrintable(written)).toString('latin1')).toBe(await decoded(written))
     }),
-    { numRuns: 500 },
+    { numRuns: 1_000 },
   )
 })
 

@@ -9,8 +9,14 @@ export function bytesOfBase64(encoded: Uint8Array): Uint8Array {
 }
 
 function isMoreOfIt(rest: Buffer): boolean {
-  const isBase64 = rest.every((byte) => VALUES[byte]! >= 0 || byte === EQUALS || byte === CR || byte === LF)
-  return isBase64 && rest.some((byte) => VALUES[byte]! >= 0)
+  let isMore = false
+  for (let at = 0; at < rest.length; at++) {
+    const byte = rest[at]!
+    const isLetter = VALUES[byte]! >= 0
+    if (!isLetter && byte !== EQUALS && byte !== CR && byte !== LF) return false
+    isMore ||= isLetter
+  }
+  return isMore
 }
 
 function bytesOfSeveral(encoded: Buffer): Uint8Array {
@@ -18,7 +24,8 @@ function bytesOfSeveral(encoded: Buffer): Uint8Array {
   let end = 0
   let group = 0
   let count = 0 // of the letters in the group
-  for (const byte of encoded) {
+  for (let at = 0; at < encoded.length; at++) {
+    const byte = encoded[at]!
     const value = VALUES[byte]!
     if (byte === EQUALS) count = 0
     if (value < 0) continue
