@@ -80,6 +80,7 @@ const CHARSETS = [
   'big5',
   'koi8-r',
   'utf-7',
+  'cp850',
   'euc-kr',
 ]
 

@@ -172,6 +172,7 @@ function readPartHeader(bytes: Uint8Array, isMail: boolean): { fields: HeaderFie
   let at = fields[last]?.end ?? 0
   while (fields[count]?.start === at) at = fields[count++]!.end
   if (at >= bodyAt || isHeaderLine(bytes, at)) return { fields, bodyAt }
+  if (last < 0) return { fields: [], bodyAt: 0 } // text whose first lines look like fields
   return { fields: fields.slice(0, count), bodyAt: at }
 }
 

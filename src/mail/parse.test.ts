@@ -181,6 +181,11 @@ describe('mail as the world sends it: no part is lost', () => {
       ['Hello\nyou\n\nthere', '', ['a.pdf', 'application/pdf', 'ABC']],
     ],
     [
+      'a part without header that begins like one',
+      mixed('--b', 'Note: this is', 'no header', '', 'at all', '--b--'),
+      ['Note: this is\nno header\n\nat all', ''],
+    ],
+    [
       'a part without the empty line behind its header',
       mixed('--b', 'Content-Type: text/html', '<p>Hello', '', 'you', '--b--'),
       ['', '<p>Hello\n\nyou'],
@@ -491,6 +496,25 @@ describe('hostile mails', () => {
     )
     expect(inside.parseError).toBe('the header of a part is longer than 1 MiB')
     expect(inside.parsed.textBody).toContain('Hello')
+  })
+
+  // threat: parser-exhaustion
+  test('of 60 levels of multiparts the fifty-first is an attachment, with the reason', async () => {
+    const level = (at: number) => `Content-Type: multipart/mixed; boundary=b${at}\r\n\r\n--b${at}\r\n`
+    const raw = Buffer.from(`${Array.from({ length: 60 }, (_, at) => level(at)).join('')}\r\nHello`)
+    const { parsed: shown, parseError } = await parsed(raw)
+    expect(parseError).toBe('more than 50 levels of parts')
+    const [content] = await parseAttachments(raw, never)
+    expect(shown.attachments.map(({ contentType }) => contentType)).toEqual(['multipart/mixed'])
+    expect(content!.toString()).toEndWith('--b59\r\n\r\nHello')
+  })
+
+  // threat: parser-exhaustion
+  test('what is read of a mail with a thousand attachments is no view of the mail', async () => {
+    const part = '--b\r\nContent-Type: image/png\r\n\r\nx\r\n'
+    const raw = mail('Content-Type: multipart/mixed; boundary=b', '', `${part.repeat(1_000)}--b--`)
+    const contents = await parseAttachments(raw, never)
+    expect(contents.every(({ buffer, length }) => buffer.byteLength === length)).toBe(true)
   })
 
   // threat: parser-exhaustion
