@@ -65,6 +65,7 @@ async function readEach(
   late: Promise<unknown>,
   take: (leaf: Leaf, content: Uint8Array) => void,
 ): Promise<boolean> {
+  if (leaves.length === 0) return false
   let isLate = false
   void late.then(() => {
     isLate = true
