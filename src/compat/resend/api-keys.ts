@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { iso } from '../../model/event.ts'
 import { type Endpoint, endpoint, type Wire } from '../endpoint.ts'
 import { list, listQuery } from './list.ts'
+import { repeatedId, requireSameId } from './repeated-id.ts'
 
 /** Resend's permissions → ours. */
 const PERMISSIONS = { full_access: ['send', 'read', 'manage'], sending_access: ['send'] }
@@ -10,6 +11,7 @@ const created = z.strictObject({
   permission: z.enum(['full_access', 'sending_access']).default('full_access'),
   domain_id: z.string().nullish(),
 })
+const changed = z.strictObject({ name: z.string(), ...repeatedId('id', 'api_key_id') })
 const NAMES = { permissions: 'permission' }
 
 /** Keys are bound to one domain here: the one that is named, else that of the key that asks. Mode, end and networks are
@@ -41,6 +43,18 @@ export const apiKeyEndpoints: Endpoint[] = [
     async handle({ query }, ours) {
       const page = await list(ours, 'api_keys_list', query, (key) => key)
       return { ...page, data: page.data.filter(({ revoked_at }) => revoked_at === null).map(recordOf) }
+    },
+  }),
+  endpoint({
+    id: 'api_keys_update',
+    method: 'PATCH',
+    path: '/api-keys/:id',
+    operation: 'api_keys_update',
+    body: changed,
+    handle: ({ params, body: { name, ...repeated } }, ours) => {
+      requireSameId(params, repeated)
+      const said = { params: { key_id: params.id! }, body: { name } }
+      return ours.ask('api_keys_update', said, ({ id }) => ({ object: 'api_key', id }))
     },
   }),
   endpoint({

@@ -2,6 +2,7 @@ import { getDomain } from 'tldts'
 import { z } from 'zod'
 import { type Endpoint, endpoint, type Ours, type Wire } from '../endpoint.ts'
 import { list, listQuery } from './list.ts'
+import { repeatedId, requireSameId } from './repeated-id.ts'
 
 const tracking = {
   open_tracking: z.boolean().optional(),
@@ -30,7 +31,7 @@ const created = z.strictObject({
     .optional(),
   ...tracking,
 })
-const changed = z.strictObject(tracking)
+const changed = z.strictObject({ ...tracking, ...repeatedId('id') })
 const NAMES = { 'tracking.host': 'tracking_subdomain' }
 
 export const domainEndpoints: Endpoint[] = [
@@ -67,7 +68,8 @@ export const domainEndpoints: Endpoint[] = [
     path: '/domains/:id',
     operation: 'domains_update',
     body: changed,
-    async handle({ params, body }, ours) {
+    async handle({ params, body: { id, ...body } }, ours) {
+      requireSameId(params, { id })
       const name = body.tracking_subdomain === undefined ? '' : await nameOf(params, ours)
       const said = { ...named(params), body: { tracking: trackingOf(body, name) }, names: NAMES }
       return ours.ask('domains_update', said, briefly)
@@ -95,7 +97,7 @@ const briefly = ({ id }: Wire) => ({ object: 'domain', id })
 const nameOf = (params: Record<string, string>, ours: Ours): Promise<string> =>
   ours.ask('domains_get', named(params), ({ name }) => name)
 
-function trackingOf(body: z.infer<typeof changed>, name: string) {
+function trackingOf(body: Omit<z.infer<typeof changed>, 'id'>, name: string) {
   const { open_tracking: opens, click_tracking: clicks, tracking_subdomain: label } = body
   return { opens, clicks, host: label && `${label}.${name}` }
 }

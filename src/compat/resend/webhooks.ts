@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Endpoint, endpoint, type Wire } from '../endpoint.ts'
 import { ourEvent, RESEND_EVENTS, resendEvent } from './events.ts'
 import { list, listQuery } from './list.ts'
+import { repeatedId, requireSameId } from './repeated-id.ts'
 
 const events = z
   .array(
@@ -13,6 +14,7 @@ const changed = z.strictObject({
   endpoint: z.string().optional(),
   events: events.optional(),
   status: z.enum(['enabled', 'disabled']).optional(),
+  ...repeatedId('id', 'webhook_id'),
 })
 const NAMES = { url: 'endpoint' }
 const OUR_STATUS = { enabled: 'active', disabled: 'paused' }
@@ -56,12 +58,9 @@ export const webhookEndpoints: Endpoint[] = [
     path: '/webhooks/:id',
     operation: 'webhooks_update',
     body: changed,
-    handle: ({ params, body }, ours) => {
-      const said = {
-        url: body.endpoint,
-        events: body.events?.map(ourEvent),
-        status: body.status && OUR_STATUS[body.status],
-      }
+    handle: ({ params, body: { endpoint: url, events, status, ...repeated } }, ours) => {
+      requireSameId(params, repeated)
+      const said = { url, events: events?.map(ourEvent), status: status && OUR_STATUS[status] }
       return ours.ask('webhooks_update', { ...named(params), body: said, names: NAMES }, briefly)
     },
   }),

@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { invalid } from '../../model/refusal.ts'
+
+/** The id of the path once more, in the body of a PATCH: Resend's Python client sends its whole argument, and `id` or
+ *  `webhook_id` stands in it. */
+export function repeatedId<const Name extends string>(...names: Name[]) {
+  return Object.fromEntries(names.map((name) => [name, z.string().optional()])) as Record<
+    Name,
+    z.ZodOptional<z.ZodString>
+  >
+}
+
+/** Throws 422 when the body names another record than the path does. */
+export function requireSameId({ id }: Record<string, string>, repeated: Record<string, string | undefined>): void {
+  for (const [field, other] of Object.entries(repeated)) {
+    if (other === undefined || other === id) continue
+    throw invalid([{ field, message: `${field} must be the id in the path` }])
+  }
+}
