@@ -1,10 +1,26 @@
 import type { FieldFault, Refusal, RefusalReason } from '../../model/refusal.ts'
+import { notSupported } from './not-supported.ts'
 
 /** Our "no" → Resend's `{statusCode, name, message}`. The names are those of its package's types; `message` is ours,
  *  since it says what to do. */
 export function refuse(refusal: Refusal, request: Request): { status: number; body: unknown } {
+  const told = ANSWERED_FIRST.has(refusal.reason) ? null : notSupported(pathOf(request))
+  if (told !== null) return { status: 404, body: { statusCode: 404, name: 'not_found', message: told } }
   const [status, name] = nameOf(refusal, request)
   return { status, body: { statusCode: status, name, message: messageOf(refusal, request) } }
+}
+
+/** These come before the question what there is at a path. */
+const ANSWERED_FIRST: ReadonlySet<RefusalReason> = new Set([
+  'unauthorized',
+  'rate_limited',
+  'internal_error',
+  'unavailable',
+])
+
+/** Below the root. */
+function pathOf({ url }: Request): string {
+  return /\/compat\/resend(\/[^?#]*)/.exec(url)?.[1] ?? ''
 }
 
 /** What is not told apart below. */
