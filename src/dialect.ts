@@ -24,9 +24,9 @@ export function createDialect(api: ForeignApi, operations: readonly Operation[])
 }
 
 function operationOf(endpoint: Endpoint, api: ForeignApi, find: (id: string) => Operation): Operation {
-  const { id, method, path, query, body } = endpoint
+  const { id, method, path, query, body, base64At } = endpoint
   const { permission, testKey, idempotent, secretAnswer, unaudited } = find(endpoint.operation)
-  const isCreating = method === 'POST' && idempotent === true
+  const isCreating = method === 'POST' && idempotent === true && endpoint.idempotent !== false
   return {
     id: `${api.name}_${id}`,
     method,
@@ -36,6 +36,7 @@ function operationOf(endpoint: Endpoint, api: ForeignApi, find: (id: string) => 
     summary: '',
     ...(query && { query }),
     ...(body && { body }),
+    ...(base64At && { base64At }),
     ...(isCreating && { idempotent }),
     ...(secretAnswer && method === 'POST' && { secretAnswer }),
     ...(unaudited && { unaudited }),

@@ -26,6 +26,10 @@ export interface Endpoint<Q = any, B = any> {
   operation: string
   query?: z.ZodType<Q>
   body?: z.ZodType<B>
+  /** Where the body holds base64, as api/operation.ts means it: a large text arrives as bytes. */
+  base64At?: readonly string[]
+  /** False where a repeat changes nothing, so that an Idempotency-Key is ignored. */
+  idempotent?: false
   /** The body of the answer, which is 200. Throws a Refusal for what cannot be carried over. */
   handle: (call: ForeignCall<Q, B>, ours: Ours) => Promise<unknown>
 }

@@ -16,18 +16,18 @@ export const listQuery = z
 
 export type ListQuery = z.infer<typeof listQuery>
 
-/** A page of one of our lists as Resend writes it. */
+/** A page of one of our lists as Resend writes it. With several `filters` the page has what any of them lets through. */
 export async function list<T>(
   ours: Ours,
   operation: string,
   query: ListQuery,
   toForeign: (record: Wire) => T,
-  said: Said = {},
+  filters: readonly Said[] = [{}],
 ) {
   const { records, hasMore } =
     query.before === undefined
-      ? await pageAfter(ours, operation, said, query.limit, query.after ?? null)
-      : await pageBefore(ours, operation, said, query.limit, query.before)
+      ? await pageAfter(ours, operation, filters, query.limit, query.after ?? null)
+      : await pageBefore(ours, operation, filters, query.limit, query.before)
   return { object: 'list', has_more: hasMore, data: records.map(toForeign) }
 }
 
@@ -36,19 +36,40 @@ interface Page {
   hasMore: boolean
 }
 
-function pageAfter(ours: Ours, operation: string, said: Said, limit: number, after: string | null): Promise<Page> {
-  return ours.ask(operation, { ...said, page: { limit, after } }, ({ data, has_more }) => ({
-    records: data,
-    hasMore: has_more,
-  }))
+async function pageAfter(
+  ours: Ours,
+  operation: string,
+  filters: readonly Said[],
+  limit: number,
+  after: string | null,
+): Promise<Page> {
+  const pages = await Promise.all(
+    filters.map((said) =>
+      ours.ask(operation, { ...said, page: { limit, after } }, ({ data, has_more }): Page => {
+        return { records: data, hasMore: has_more }
+      }),
+    ),
+  )
+  if (pages.length === 1) return pages[0]!
+  const records = pages.flatMap((page) => page.records).sort(newestFirst)
+  return { records: records.slice(0, limit), hasMore: records.length > limit || pages.some(({ hasMore }) => hasMore) }
 }
+
+/** Ids begin with their time, and each of our lists runs by them. */
+const newestFirst = (one: Wire, other: Wire) => (one.id < other.id ? 1 : -1)
 
 /** Our lists run one way, so what is newer than a record is found from the top: whoever turns back to the page before
  *  has not come far. Past a thousand records it is refused. */
-async function pageBefore(ours: Ours, operation: string, said: Said, limit: number, before: string): Promise<Page> {
+async function pageBefore(
+  ours: Ours,
+  operation: string,
+  filters: readonly Said[],
+  limit: number,
+  before: string,
+): Promise<Page> {
   const newer: Wire[] = []
   for (let after: string | null = null, turn = 0; turn < MOST_TURNS; turn++) {
-    const page: Page = await pageAfter(ours, operation, said, MOST_A_TURN, after)
+    const page: Page = await pageAfter(ours, operation, filters, MOST_A_TURN, after)
     const at = page.records.findIndex(({ id }) => id === before)
     newer.push(...page.records.slice(0, at < 0 ? undefined : at))
     if (at >= 0) return { records: newer.slice(-limit), hasMore: newer.length > limit }

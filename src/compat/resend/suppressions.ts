@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { type Endpoint, endpoint, type Wire } from '../endpoint.ts'
+import { parseMailbox } from '../../mail/address.ts'
+import { Refusal } from '../../model/refusal.ts'
+import { type Endpoint, endpoint, type Ours, type Wire } from '../endpoint.ts'
 import { list, listQuery } from './list.ts'
 
 /** Our reasons → Resend's origins. Who unsubscribed asked for it, which Resend keeps as `manual`. */
@@ -9,13 +11,27 @@ const ORIGINS: Record<string, string> = {
   unsubscribe: 'manual',
   manual: 'manual',
 }
-const REASONS = { bounce: 'hard_bounce', complaint: 'complaint' }
-const query = listQuery.safeExtend({
-  origin: z
-    .enum(['bounce', 'complaint'], { error: 'can be bounce or complaint: what is left here has several reasons' })
-    .optional(),
-})
+const REASONS = { bounce: ['hard_bounce'], complaint: ['complaint'], manual: ['manual', 'unsubscribe'] }
+const query = listQuery.safeExtend({ origin: z.enum(['bounce', 'complaint', 'manual']).optional() })
 const added = z.strictObject({ email: z.string() })
+
+const MOST_AT_ONCE = 100 // Resend's limit of a batch
+/** Checked before the first is written, since each is a change of its own. */
+const emails = z
+  .array(z.string().refine((text) => parseMailbox(text)?.name === null, 'must be an email address'))
+  .min(1)
+  .max(MOST_AT_ONCE)
+const ids = z
+  .array(z.string().refine((text) => !text.includes('@'), 'must be an id'))
+  .min(1)
+  .max(MOST_AT_ONCE)
+const addedBatch = z.strictObject({ emails })
+const removedBatch = z
+  .strictObject({ emails: emails.optional(), ids: ids.optional() })
+  .refine(({ emails, ids }) => (emails === undefined) !== (ids === undefined), {
+    path: ['emails'],
+    message: 'emails or ids is required, and not both',
+  })
 
 export const suppressionEndpoints: Endpoint[] = [
   endpoint({
@@ -24,7 +40,29 @@ export const suppressionEndpoints: Endpoint[] = [
     path: '/suppressions',
     operation: 'suppressions_create',
     body: added,
-    handle: ({ body }, ours) => ours.ask('suppressions_create', { body }, ({ id }) => ({ object: 'suppression', id })),
+    handle: ({ body }, ours) => suppress(body.email, ours),
+  }),
+  endpoint({
+    id: 'suppressions_batch_add',
+    method: 'POST',
+    path: '/suppressions/batch/add',
+    operation: 'suppressions_create',
+    idempotent: false,
+    body: addedBatch,
+    handle: async ({ body: { emails } }, ours) => ({
+      data: onceEach(await all(emails, (email) => suppress(email, ours))),
+    }),
+  }),
+  endpoint({
+    id: 'suppressions_batch_remove',
+    method: 'POST',
+    path: '/suppressions/batch/remove',
+    operation: 'suppressions_delete',
+    body: removedBatch,
+    handle: async ({ body: { emails, ids } }, ours) => {
+      const removed = await all(emails ?? ids!, (name) => remove(name, ours).catch(notThere))
+      return { data: onceEach(removed.filter((record) => record !== null)) }
+    },
   }),
   endpoint({
     id: 'suppressions_list',
@@ -33,8 +71,8 @@ export const suppressionEndpoints: Endpoint[] = [
     operation: 'suppressions_list',
     query,
     handle: ({ query: { origin, ...page } }, ours) => {
-      const said = origin === undefined ? {} : { query: { reason: REASONS[origin] } }
-      return list(ours, 'suppressions_list', page, recordOf, said)
+      const filters = origin === undefined ? [{}] : REASONS[origin].map((reason) => ({ query: { reason } }))
+      return list(ours, 'suppressions_list', page, recordOf, filters)
     },
   }),
   endpoint({
@@ -50,10 +88,51 @@ export const suppressionEndpoints: Endpoint[] = [
     method: 'DELETE',
     path: '/suppressions/:id_or_email',
     operation: 'suppressions_delete',
-    handle: ({ params }, ours) =>
-      ours.ask('suppressions_delete', { params }, ({ id }) => ({ object: 'suppression', id, deleted: true })),
+    handle: ({ params }, ours) => remove(params.id_or_email!, ours),
   }),
 ]
+
+interface Brief {
+  object: 'suppression'
+  id: string
+}
+
+const briefly = ({ id }: Wire): Brief => ({ object: 'suppression', id })
+
+/** An address that is suppressed already answers with what is there, as at Resend. */
+async function suppress(email: string, ours: Ours): Promise<Brief> {
+  try {
+    return await ours.ask('suppressions_create', { body: { email } }, briefly)
+  } catch (thrown) {
+    const id = thrown instanceof Refusal && thrown.reason === 'conflict' ? thrown.details?.suppression_id : undefined
+    if (id === undefined) throw thrown
+    return briefly({ id })
+  }
+}
+
+function remove(idOrEmail: string, ours: Ours): Promise<Brief & { deleted: true }> {
+  const said = { params: { id_or_email: idOrEmail } }
+  return ours.ask('suppressions_delete', said, (record) => ({ ...briefly(record), deleted: true }))
+}
+
+/** A batch leaves out what the key does not reach, and says no more of it than of what is not there. */
+function notThere(thrown: unknown): null {
+  if (thrown instanceof Refusal && (thrown.reason === 'not_found' || thrown.reason === 'forbidden')) return null
+  throw thrown
+}
+
+/** Waits for every one, so that nothing is written after a refusal is answered. Throws the first. */
+async function all<T>(names: readonly string[], work: (name: string) => Promise<T>): Promise<T[]> {
+  const results = await Promise.allSettled(names.map(work))
+  return results.map((result) => {
+    if (result.status === 'fulfilled') return result.value
+    throw result.reason
+  })
+}
+
+function onceEach<T extends Brief>(records: readonly T[]): T[] {
+  return [...new Map(records.map((record) => [record.id, record])).values()]
+}
 
 function recordOf({ id, email, reason, message_id, created_at }: Wire) {
   return { id, email, origin: ORIGINS[reason], source_id: message_id, created_at }
