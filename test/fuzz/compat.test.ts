@@ -51,7 +51,7 @@ NAMES.push(
   'capabilities',
   'endpoint',
 )
-NAMES.push('events', 'status', 'permission', 'domain_id', 'email', '__proto__')
+NAMES.push('events', 'status', 'permission', 'domain_id', 'email', 'emails', 'ids', 'id', 'webhook_id', '__proto__')
 const fields = fc.dictionary(fc.constantFrom(...NAMES), value, { maxKeys: 7 })
 const good = { from: `shop@${DOMAIN}`, to: 'a@x.example', subject: 'Hi', text: 'Hi' }
 const body = fc.oneof(

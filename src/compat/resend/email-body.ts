@@ -6,16 +6,26 @@ import { parseScheduledAt } from './scheduled-at.ts'
 /** An email as Resend's clients send it, and the message it is to us. */
 
 const ADDRESSES = z.union([z.string(), z.array(z.string())])
-/** Packages of Resend before 6.31 or so hand on what `JSON.stringify` makes of a Buffer. */
-const BYTES = z.strictObject({ type: z.literal('Buffer'), data: z.array(z.int().min(0).max(255)) })
+/** Base64, bytes as numbers, or bytes that were base64 (api/lift-base64.ts). One loop checks all numbers: a schema
+ *  for each would hold the thread. */
+const CONTENT = z.unknown().transform((content, context): string | Uint8Array => {
+  if (typeof content === 'string' || content instanceof Uint8Array) return content
+  const bytes = bytesOf(content)
+  if (bytes !== null) return bytes
+  const message =
+    content === undefined || content === null
+      ? 'is required: this server fetches nothing from a `path`'
+      : 'must be base64, or a list of numbers from 0 to 255'
+  context.addIssue({ code: 'custom', message })
+  return z.NEVER
+})
 const ATTACHMENT = z.strictObject({
-  content: z.union([z.string(), BYTES.transform(({ data }) => Buffer.from(data).toString('base64'))], {
-    error: 'is required: this server fetches nothing from a `path`',
-  }),
+  content: CONTENT,
   filename: z.string().nullish(),
   path: z.null({ error: 'is not taken: this server fetches nothing; send the file as `content`' }).optional(),
   content_type: z.string().nullish(),
   content_id: z.string().nullish(),
+  inline_content_id: z.string().nullish(),
 })
 export const email = z.strictObject({
   from: z.string().nullish(),
@@ -42,12 +52,37 @@ export function messageOf(
   refuseOwnUnsubscribe(rest.headers)
   return {
     ...rest,
-    attachments: attachments?.map(({ path, filename, ...file }) => ({ ...file, filename: filename || 'attachment' })),
+    attachments: attachments?.map(fileOf),
     metadata: tags && Object.fromEntries(tags.map(({ name, value }) => [name, value])),
     scheduled_at: at == null ? undefined : timeOf(at, now),
     template_id: template?.id,
     variables: template?.variables,
   }
+}
+
+/** The Python client knows a content id by two names. */
+function fileOf({ path, filename, content_id, inline_content_id, ...file }: z.infer<typeof ATTACHMENT>) {
+  return { ...file, content_id: content_id ?? inline_content_id, filename: filename || 'attachment' }
+}
+
+/** `[37, 80, …]` of the Python client, or `{"type":"Buffer","data":[37, 80, …]}`, which `JSON.stringify` makes of a Buffer
+ *  in packages before 6.31 or so. Null for anything else. */
+function bytesOf(content: unknown): Uint8Array | null {
+  const numbers = isWrittenBuffer(content) ? content.data : content
+  if (!Array.isArray(numbers)) return null
+  const bytes = new Uint8Array(numbers.length)
+  for (let at = 0; at < numbers.length; at++) {
+    const number: unknown = numbers[at]
+    if (!Number.isInteger(number) || (number as number) < 0 || (number as number) > 255) return null
+    bytes[at] = number as number
+  }
+  return bytes
+}
+
+function isWrittenBuffer(content: unknown): content is { type: 'Buffer'; data: unknown } {
+  if (typeof content !== 'object' || content === null) return false
+  const names = Object.keys(content)
+  return names.length === 2 && 'data' in content && 'type' in content && content.type === 'Buffer'
 }
 
 /** Ours writes a link of each recipient's own, which we answer and count; nobody can have both. */

@@ -4,9 +4,10 @@ import { type Endpoint, endpoint, type Ours, type Wire } from '../endpoint.ts'
 import { email, messageOf, timeOf } from './email-body.ts'
 import { headOf } from './email-record.ts'
 import { list, listQuery } from './list.ts'
+import { repeatedId, requireSameId } from './repeated-id.ts'
 
 const batch = z.array(z.unknown()).min(1)
-const change = z.strictObject({ scheduled_at: z.string() })
+const change = z.strictObject({ scheduled_at: z.string(), ...repeatedId('id') })
 
 /** Our names of fields → Resend's, where they differ. Tags, pairs of name and value, are our metadata, which come back
  *  with the record and with every event as they do at Resend. */
@@ -19,6 +20,7 @@ export const emailEndpoints: Endpoint[] = [
     path: '/emails',
     operation: 'messages_send',
     body: email,
+    base64At: ['attachments', '*', 'content'],
     handle: ({ body, now }, ours) => ours.ask('messages_send', { body: messageOf(body, now), names: NAMES }, idOf),
   }),
   endpoint({
@@ -27,6 +29,7 @@ export const emailEndpoints: Endpoint[] = [
     path: '/emails/batch',
     operation: 'messages_batch',
     body: batch,
+    base64At: ['*', 'attachments', '*', 'content'],
     handle: ({ body, headers, now }, ours) => {
       const isStrict = headers.get('x-batch-validation') !== 'permissive'
       return sendBatch(body, isStrict, now, ours)
@@ -66,8 +69,9 @@ export const emailEndpoints: Endpoint[] = [
     path: '/emails/:id',
     operation: 'messages_update',
     body: change,
-    handle: ({ params, body, now }, ours) => {
-      const said = { params: { message_id: params.id! }, body: { scheduled_at: timeOf(body.scheduled_at, now) } }
+    handle: ({ params, body: { scheduled_at: at, ...repeated }, now }, ours) => {
+      requireSameId(params, repeated)
+      const said = { params: { message_id: params.id! }, body: { scheduled_at: timeOf(at, now) } }
       return ours.ask('messages_update', said, ({ id }) => ({ object: 'email', id }))
     },
   }),
@@ -78,16 +82,6 @@ export const emailEndpoints: Endpoint[] = [
     operation: 'messages_cancel',
     handle: ({ params }, ours) =>
       ours.ask('messages_cancel', { params: { message_id: params.id! } }, ({ id }) => ({ object: 'email', id })),
-  }),
-  endpoint({
-    id: 'emails_attachments',
-    method: 'GET',
-    path: '/emails/:id/attachments',
-    operation: 'messages_get',
-    async handle() {
-      const message = 'attachments have no download address here; GET /v1/messages/<id>/content?part=raw has them'
-      throw new Refusal('not_found', message)
-    },
   }),
 ]
 
