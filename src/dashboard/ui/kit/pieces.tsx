@@ -78,6 +78,10 @@ export function Tabs<T extends string>({
   children: ComponentChildren
 }) {
   const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // On a narrow screen the row of tabs scrolls, and the chosen one may be outside.
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [chosen])
   const id = name.toLowerCase().replace(/\W+/g, '-')
   const move = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]

@@ -16,7 +16,7 @@ export default function InboundPage() {
     <>
       <Head
         name="Inbound"
-        about="Mail from the world, by routes: posted to a program, sent on, or kept. What no route takes is refused."
+        about="Routes post incoming mail to a webhook, forward it or store it. Postrider rejects mail that matches no route."
       />
       <Tabs<Tab> name="Inbound" tabs={TABS} chosen={tab} onChoose={(tab) => ask({ tab })}>
         {tab === 'mail' ? <Mails /> : <Routes />}

@@ -38,10 +38,10 @@ export function Mails() {
           isNarrowed ? (
             <Empty name="None like that" />
           ) : (
-            <Empty name="No mail came in yet">
+            <Empty name="No mail yet">
               <p>
-                It needs a route here, the MX record of its domain leading to this server, and{' '}
-                <code>[smtp.inbound]</code> listening in the config.
+                To receive mail, create a route, point the MX record of the domain to this server, and turn on{' '}
+                <code>[smtp.inbound]</code> in the config.
               </p>
               <a class="button primary" href={href('/inbound', { tab: 'routes' })}>
                 Routes

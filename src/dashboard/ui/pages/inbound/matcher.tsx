@@ -7,9 +7,9 @@ export function Matcher({ routes }: { routes: readonly Json[] }) {
   const [answer, setAnswer] = useState<Json>()
   return (
     <section class="card stack">
-      <h2>Who would take it?</h2>
+      <h2>Test an address</h2>
       <Form
-        action="Ask"
+        action="Test address"
         onSubmit={async ({ to }) => {
           setAnswer(undefined)
           setAnswer(
@@ -17,13 +17,13 @@ export function Matcher({ routes }: { routes: readonly Json[] }) {
           )
         }}
       >
-        <Field name="to" label="Address" hint="Of a recipient; nothing is sent.">
+        <Field name="to" label="Address" hint="A recipient address. Postrider sends nothing.">
           {(control) => <input {...control} required type="email" autoComplete="off" placeholder="help@example.com" />}
         </Field>
       </Form>
       {answer && (
         <div class={`notice ${answer.taken_by === null ? 'warn' : 'good'} stack tight`} role="status">
-          <strong>{answer.taken_by === null ? 'Nobody' : answer.taken_by.name}</strong>
+          <strong>{answer.taken_by === null ? 'No route' : answer.taken_by.name}</strong>
           <span class="break">{answer.reason}</span>
           {answer.considered.length > 1 && (
             <ul class="plain-list small">

@@ -47,7 +47,7 @@ function Fields({ of: route = NEW }: { of?: Json }) {
       <Field name="name" label="Name">
         {(control) => <input {...control} required maxLength={100} defaultValue={route.name} placeholder="Help desk" />}
       </Field>
-      <Field name="match.type" label="Whose mail">
+      <Field name="match.type" label="Recipients">
         {(control) => <Select of={MATCHES} control={control} chosen={match} onChange={setMatch} />}
       </Field>
       {match !== 'catch_all' && (
@@ -65,7 +65,7 @@ function Fields({ of: route = NEW }: { of?: Json }) {
           )}
         </Field>
       )}
-      <Field name="action.type" label="What is done with it">
+      <Field name="action.type" label="Action">
         {(control) => <Select of={ACTIONS} control={control} chosen={action} onChange={setAction} />}
       </Field>
       {action === 'webhook' && (
@@ -73,7 +73,7 @@ function Fields({ of: route = NEW }: { of?: Json }) {
           <Field
             name="action.config.url"
             label="URL"
-            hint="https, at a public address. The mail comes as JSON, signed."
+            hint="An https URL at a public address. Postrider posts the mail as signed JSON."
           >
             {(control) => (
               <input
@@ -85,7 +85,7 @@ function Fields({ of: route = NEW }: { of?: Json }) {
               />
             )}
           </Field>
-          <Check name="include_attachments" label="With the attachments in it" isOn={config.include_attachments} />
+          <Check name="include_attachments" label="Include attachments" isOn={config.include_attachments} />
         </>
       )}
       {action === 'forward' && (
@@ -93,7 +93,7 @@ function Fields({ of: route = NEW }: { of?: Json }) {
           <Field
             name="action.config.to"
             label="To"
-            hint="Up to ten addresses, one per line. An address outside your verified domains gets a mail with a confirmation link first."
+            hint="Up to ten addresses, one per line. An address outside your verified domains first has to confirm by a link that Postrider sends."
           >
             {(control) => (
               <textarea
@@ -107,15 +107,19 @@ function Fields({ of: route = NEW }: { of?: Json }) {
           {route.id !== undefined && <Targets of={route} />}
         </>
       )}
-      <Field name="authentication" label="Mail that is not what it says">
+      <Field name="authentication" label="Authentication">
         {(control) => <Select of={AUTHENTICATIONS} control={control} chosen={route.authentication} />}
       </Field>
-      <Field name="priority" label="Priority" hint="The highest that fits takes the mail; −1000 to 1000.">
+      <Field
+        name="priority"
+        label="Priority"
+        hint="From −1000 to 1000. The matching route with the highest priority takes the mail."
+      >
         {(control) => (
           <input {...control} type="number" min={-1000} max={1000} step={1} required defaultValue={route.priority} />
         )}
       </Field>
-      <Check name="enabled" label="Takes mail" isOn={route.enabled} />
+      <Check name="enabled" label="Enabled" isOn={route.enabled} />
     </>
   )
 }
@@ -152,16 +156,16 @@ const NEW = {
 }
 
 const MATCHES = [
-  ['address', 'Of one address'],
-  ['pattern', 'Of addresses like a pattern'],
-  ['domain', 'Of a whole domain'],
-  ['catch_all', 'All there is'],
+  ['address', 'One address'],
+  ['pattern', 'Addresses that match a pattern'],
+  ['domain', 'All addresses of a domain'],
+  ['catch_all', 'All addresses of all domains'],
 ] as const
 const MATCH_LABELS: Record<string, string> = { address: 'Address', pattern: 'Pattern', domain: 'Domain' }
 const MATCH_HINTS: Record<string, string> = {
-  address: 'help+anything@… comes there too, unless another route is closer.',
-  pattern: '* is any text, before the @ only.',
-  domain: 'One of yours.',
+  address: 'Includes help+anything@…, unless a more specific route matches.',
+  pattern: '* matches any text before the @.',
+  domain: 'One of your domains.',
 }
 const MATCH_EXAMPLES: Record<string, string> = {
   address: 'help@example.com',
@@ -169,14 +173,14 @@ const MATCH_EXAMPLES: Record<string, string> = {
   domain: 'example.com',
 }
 const ACTIONS = [
-  ['webhook', 'Post it to a program'],
-  ['forward', 'Send it on'],
-  ['store', 'Keep it here'],
+  ['webhook', 'Post to a webhook'],
+  ['forward', 'Forward'],
+  ['store', 'Store'],
 ] as const
 const AUTHENTICATIONS = [
-  ['none', 'Take it, and tell the verdicts'],
-  ['dmarc', 'Refuse what its author’s policy wants refused'],
-  ['require_pass', 'Refuse all that does not pass DMARC'],
+  ['none', 'Accept all mail and report the results'],
+  ['dmarc', 'Reject mail that fails a DMARC policy of reject'],
+  ['require_pass', 'Reject mail that does not pass DMARC'],
 ] as const
 
 /** What the form holds → what the API takes. */

@@ -29,7 +29,7 @@ export function Routes() {
   const drop = async ({ id, name }: Json) => {
     const isSure = await confirm({
       name: `Delete ${name}?`,
-      text: 'What it took stays; what was still to be posted is not.',
+      text: 'Stored mail stays. Posts that are still due are cancelled.',
       action: 'Delete route',
       isDangerous: true,
     })
@@ -49,12 +49,7 @@ export function Routes() {
           {matchWords(match)}
           <br />
           <span class="muted">{actionWords(action)}</span>
-          {pendingCount(action) > 0 && (
-            <>
-              {' '}
-              <Chip word="pending" /> <span class="muted small">{pendingCount(action)} not confirmed</span>
-            </>
-          )}
+          {action.type === 'forward' && <ForwardTargets of={action.config.to} />}
         </>
       ),
     },
@@ -83,7 +78,7 @@ export function Routes() {
     <div class="stack">
       {data !== undefined && data.length > 0 && (
         <div class="row apart">
-          <p class="muted">The first that fits takes the mail.</p>
+          <p class="muted">The first matching route takes the mail.</p>
           {create}
         </div>
       )}
@@ -94,7 +89,7 @@ export function Routes() {
         keyOf={({ id }) => id}
         whenEmpty={
           <Empty name="No route yet">
-            <p>Say whose mail is taken, and what is done with it.</p>
+            <p>A route names the recipients, and what Postrider does with their mail.</p>
             {create}
           </Empty>
         }
@@ -138,14 +133,20 @@ function matchWords({ type, value }: Json): string {
   return type === 'domain' ? `all of ${value}` : value
 }
 
-/** Targets that get nothing yet. */
-function pendingCount({ type, config }: Json): number {
-  return type === 'forward' ? config.to.filter(({ status }: Json) => status === 'pending').length : 0
+/** Each on a line of its own; those that get nothing yet have a chip. */
+function ForwardTargets({ of: targets }: { of: Json[] }) {
+  return (
+    <ul class="plain-list">
+      {targets.map(({ email, status, is_stopped }) => (
+        <li key={email}>
+          {email} {status === 'pending' && <Chip word={is_stopped ? 'stopped' : 'pending'} />}
+        </li>
+      ))}
+    </ul>
+  )
 }
 
 function actionWords({ type, config }: Json): string {
-  if (type === 'store') return 'is kept here'
-  return type === 'forward'
-    ? `is sent on to ${config.to.map(({ email }: Json) => email).join(', ')}`
-    : `is posted to ${config.url}`
+  if (type === 'store') return 'Store'
+  return type === 'forward' ? 'Forward to' : `Post to ${config.url}`
 }

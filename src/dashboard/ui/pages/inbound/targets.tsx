@@ -14,20 +14,20 @@ export function Targets({ of: route }: { of: Json }) {
     })
   if (!targets.some(({ status }) => status === 'pending')) return null
   return (
-    <ul class="plain stack">
+    <ul class="plain-list stack tight">
       {targets.map(({ email, status, is_stopped }) => (
         <li key={email} class="row apart">
-          <span>
+          <span class="break">
             {email} <Chip word={is_stopped ? 'stopped' : status} />
           </span>
           {status === 'pending' && !is_stopped && (
             <span class="row">
-              <span class="muted small" aria-live="polite">
-                {asked[email]}
-              </span>
               <button type="button" class="tiny" onClick={() => ask(email)}>
                 Resend confirmation<span class="hidden"> to {email}</span>
               </button>
+              <span class="muted small" aria-live="polite">
+                {asked[email]}
+              </span>
             </span>
           )}
         </li>

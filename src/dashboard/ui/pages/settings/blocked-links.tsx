@@ -14,9 +14,13 @@ export function BlockedLinks() {
   }
   const columns: Column<Json>[] = [
     { name: 'Target', show: ({ target }) => <span class="mono break">{target}</span> },
-    { name: 'Covers', show: ({ kind }) => (kind === 'host' ? 'the host and all below it' : 'URLs that begin with it') },
+    {
+      name: 'Covers',
+      isShort: true,
+      show: ({ kind }) => (kind === 'host' ? 'Host and subdomains' : 'URLs with this prefix'),
+    },
     { name: 'Reason', show: ({ reason }) => reason },
-    { name: 'Blocked', show: ({ created_at }) => when(created_at) },
+    { name: 'Blocked', isShort: true, show: ({ created_at }) => when(created_at) },
     {
       name: '',
       isWhole: true,
@@ -32,8 +36,8 @@ export function BlockedLinks() {
       <section class="card stack">
         <h2>Block a click target</h2>
         <p class="muted">
-          Tracked links of every organization that lead there show a page that says so (410), also in mail that was sent
-          before.
+          A click on a tracked link to this target shows a page that the link is blocked (410). This applies to every
+          organization, and to mail already sent.
         </p>
         <Form
           action="Block"
@@ -43,10 +47,14 @@ export function BlockedLinks() {
             pages.reload()
           }}
         >
-          <Field name="target" label="Host or URL" hint="phishing.example, or a URL that begins with https://">
+          <Field
+            name="target"
+            label="Host or URL"
+            hint="For example phishing.example, or the start of a URL: https://files.example/invoice"
+          >
             {(control) => <input {...control} required autoComplete="off" spellcheck={false} />}
           </Field>
-          <Field name="reason" label="Reason" hint="For the operator; readers do not see it.">
+          <Field name="reason" label="Reason" hint="Shown to operators only.">
             {(control) => <input {...control} required autoComplete="off" />}
           </Field>
         </Form>
