@@ -17,7 +17,7 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     await dialog.getByLabel('Domain').fill('news.shop.example')
     await page.keyboard.press('Enter')
     await heading(page, 'news.shop.example')
-    await page.getByText('required records are not as they should be').waitFor()
+    await page.getByText('required records are missing or wrong').waitFor()
 
     const first = page.getByRole('article').first()
     await first.getByRole('button', { name: /^Copy name of/ }).click()
@@ -42,19 +42,19 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     }
     await press(page, 'Check now')
     await page.getByText('is verified').first().waitFor()
-    await page.getByText('should be').waitFor({ state: 'detached' })
+    await page.getByText('missing or wrong').waitFor({ state: 'detached' })
 
-    await page.getByLabel('Tell of opens').check()
-    await page.getByLabel('Host of links').fill('links.elsewhere.example')
+    await page.getByLabel('Track opens').check()
+    await page.getByLabel('Tracking domain').fill('links.elsewhere.example')
     await press(page, 'Save')
     await page.locator('.fault').waitFor()
-    await page.getByLabel('Host of links').fill('links.news.shop.example')
+    await page.getByLabel('Tracking domain').fill('links.news.shop.example')
     await press(page, 'Save')
     await page.getByRole('article', { name: 'Links, links.news.shop.example' }).waitFor()
 
-    await press(page, 'Make new keys')
-    await page.getByRole('dialog').getByRole('button', { name: 'Make new keys' }).click()
-    await page.getByText('New keys made').waitFor()
+    await press(page, 'Rotate DKIM keys')
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate DKIM keys' }).click()
+    await page.getByText('New DKIM keys created').waitFor()
     expect(await page.getByText('pr', { exact: false }).count()).toBeGreaterThan(3)
 
     await press(page, 'Delete domain')

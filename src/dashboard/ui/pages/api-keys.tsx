@@ -24,7 +24,7 @@ export default function ApiKeysPage() {
   const revoke = async (key: Json) => {
     const isSure = await confirm({
       name: `Revoke ${key.name}?`,
-      text: `Whatever presents ${key.prefix}… is refused from now on. Rotating it instead gives the programs time to change.`,
+      text: `Requests with ${key.prefix}… fail from now on. To give programs time to change, rotate the key instead.`,
       action: 'Revoke',
       isDangerous: true,
     })
@@ -36,13 +36,33 @@ export default function ApiKeysPage() {
     </button>
   )
   const columns: Column<Json>[] = [
-    { name: 'Name', show: ({ name }) => <strong class="break">{name}</strong>, by: ({ name }) => name },
-    { name: 'Key', show: ({ prefix }) => <span class="mono">{prefix}…</span> },
-    { name: 'Domain', show: ({ domain }) => domain ?? <span class="muted">removed</span>, by: ({ domain }) => domain },
-    { name: 'Permissions', show: ({ permissions }) => permissions.join(', ') },
-    { name: 'Networks', show: (key) => <Networks of={key} /> },
+    {
+      name: 'Name',
+      show: ({ name, prefix }) => (
+        <>
+          <strong class="break">{name}</strong>
+          <div class="mono small muted nowrap">{prefix}…</div>
+        </>
+      ),
+      by: ({ name }) => name,
+    },
+    {
+      name: 'Domain',
+      show: ({ domain }) =>
+        domain === null ? <span class="muted">removed</span> : <span class="domain-name">{domain}</span>,
+      by: ({ domain }) => domain,
+    },
+    {
+      name: 'Permissions',
+      show: (key) => (
+        <>
+          {key.permissions.join(', ')}
+          <Networks of={key} />
+        </>
+      ),
+    },
     { name: 'State', show: (key) => <State of={key} /> },
-    { name: 'Last used', show: ({ last_used_at }) => (last_used_at ? ago(last_used_at) : 'never') },
+    { name: 'Last used', isShort: true, show: ({ last_used_at }) => (last_used_at ? ago(last_used_at) : 'never') },
     {
       name: '',
       isWhole: true,
@@ -66,7 +86,7 @@ export default function ApiKeysPage() {
     <>
       <Head
         name="API keys"
-        about="A key sends from its domain, and without admin reaches records of that domain only. Test keys reach test records only."
+        about="A key sends from its own domain. Without admin it reaches the records of that domain only. Test keys reach test records only."
       >
         {create}
       </Head>
@@ -100,14 +120,18 @@ export default function ApiKeysPage() {
   )
 }
 
+/** From where alone a key works. */
 function Networks({ of: { allowed_networks: networks } }: { of: Json }) {
-  if (networks === null) return <span class="muted">any</span>
-  const more = networks.length > 2 ? ` and ${networks.length - 2} more` : ''
+  if (networks === null) return null
   return (
-    <span class="mono small" title={networks.join('\n')}>
-      {networks.slice(0, 2).join(', ')}
-      {more}
-    </span>
+    <div class="small muted" title={networks.join('\n')}>
+      {networks.slice(0, 2).map((network: string) => (
+        <div key={network}>
+          from <span class="mono nowrap">{network}</span>
+        </div>
+      ))}
+      {networks.length > 2 && `and ${networks.length - 2} more`}
+    </div>
   )
 }
 

@@ -24,7 +24,7 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
     try {
       const now = await post(`/v1/domains/${id}/verify`)
       setChanged(now)
-      toast(now.status === 'verified' ? `${now.name} is verified` : 'DNS was asked: not all of it is there yet')
+      toast(now.status === 'verified' ? `${now.name} is verified` : 'Some required records are missing or wrong')
     } catch (thrown) {
       toastError(thrown)
     } finally {
@@ -33,16 +33,17 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
   }
   const rotate = async () => {
     const isSure = await confirm({
-      name: 'Make new DKIM keys?',
-      text: 'Two new records are to be published. The present keys sign until the new ones are seen in DNS, so no mail goes unsigned.',
-      action: 'Make new keys',
+      name: 'Rotate DKIM keys?',
+      text: 'Publish the two new records afterwards. The present keys sign until the new ones are in DNS, so no mail goes unsigned.',
+      action: 'Rotate DKIM keys',
     })
-    if (isSure) await attempt(async () => setChanged(await post(`/v1/domains/${id}/rotate-dkim`)), 'New keys made')
+    if (isSure)
+      await attempt(async () => setChanged(await post(`/v1/domains/${id}/rotate-dkim`)), 'New DKIM keys created')
   }
   const drop = async () => {
     const isSure = await confirm({
       name: `Delete ${domain.name}?`,
-      text: 'Its API keys end at once, and its DKIM keys are gone: mail can come from it only after it is added and published anew.',
+      text: 'Its API keys stop working at once, and its DKIM keys are deleted. To send from it again, add it and publish new records.',
       action: 'Delete domain',
       isDangerous: true,
     })
@@ -54,7 +55,7 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
       <Head name={domain.name} about={checkedWords(domain)}>
         <Chip word={domain.status} />
         <button type="button" class="primary" onClick={check} disabled={isChecking}>
-          {isChecking ? 'Asking DNS…' : 'Check now'}
+          {isChecking ? 'Checking…' : 'Check now'}
         </button>
       </Head>
       <Ownership domain={domain} />
@@ -87,7 +88,7 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
         <div class="row apart">
           <h2>DKIM keys</h2>
           <button type="button" class="tiny" onClick={rotate}>
-            Make new keys
+            Rotate DKIM keys
           </button>
         </div>
         <ul class="plain-list stack tight">
@@ -96,7 +97,7 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
               <Chip word={state} />
               <span class="mono break">{selector}</span>
               <span class="muted">
-                {algorithm}, made {when(created_at)}
+                {algorithm}, created {when(created_at)}
               </span>
             </li>
           ))}
@@ -113,8 +114,8 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
 }
 
 function checkedWords({ last_checked_at, verified_at }: Json): string {
-  if (last_checked_at === null) return 'DNS was not asked yet.'
-  return `DNS asked ${ago(last_checked_at)}${verified_at === null ? '' : `, verified ${when(verified_at)}`}.`
+  if (last_checked_at === null) return 'Not checked yet.'
+  return `Checked ${ago(last_checked_at)}${verified_at === null ? '' : `, verified ${when(verified_at)}`}.`
 }
 
 /** What the state means: missing proof, a name that another organization has proved. */
@@ -134,11 +135,9 @@ function NextStep({ domain: { status, proved_by, dns_records } }: { domain: Json
   if (missing === 0) return null
   return (
     <p class={`notice ${status === 'verified' ? 'warn' : ''}`}>
-      {missing === 1
-        ? 'One required record is not as it should be.'
-        : `${missing} required records are not as they should be.`}{' '}
-      Publish at the DNS host of the domain what stands below, with any proxy of it off. New records are seen within
-      minutes, changed ones after their old time to live. DNS is looked at every few minutes by itself.
+      {missing === 1 ? 'One required record is missing or wrong.' : `${missing} required records are missing or wrong.`}{' '}
+      Publish the records below at the DNS host of the domain, and turn its proxy off for them. New records are visible
+      within minutes, changed ones after their old TTL. Postrider checks every few minutes.
     </p>
   )
 }
@@ -148,7 +147,7 @@ function TrackingCard({ domain, onChange }: { domain: Json; onChange: (domain: J
   return (
     <section class="card stack">
       <h2>Tracking</h2>
-      <p class="muted">What happens where a message does not say otherwise.</p>
+      <p class="muted">Defaults for messages that do not say otherwise.</p>
       <Form
         action="Save"
         onSubmit={async (values) => {
@@ -162,13 +161,13 @@ function TrackingCard({ domain, onChange }: { domain: Json; onChange: (domain: J
           toast('Tracking saved')
         }}
       >
-        <Check name="opens" label="Tell of opens, by an image that nobody sees" isOn={opens} />
-        <Check name="clicks" label="Tell of clicks, by links through this server" isOn={clicks} />
+        <Check name="opens" label="Track opens with an invisible image" isOn={opens} />
+        <Check name="clicks" label="Track clicks with links through this server" isOn={clicks} />
         <Check name="unsubscribe" label="One-click unsubscribe in every message" isOn={unsubscribe} />
         <Field
           name="tracking.host"
-          label="Host of links"
-          hint={`A name under ${domain.name}; empty: that of this server. Its DNS record then stands above.`}
+          label="Tracking domain"
+          hint={`A name under ${domain.name}, whose DNS record appears above. Default: the name of this server.`}
         >
           {(control) => <input {...control} defaultValue={host ?? ''} placeholder={`links.${domain.name}`} />}
         </Field>

@@ -14,7 +14,7 @@ export function DnsRecordCard({ record }: { record: Json }) {
           {word} <span class="muted mono">{type}</span>
         </h3>
         <div class="row">
-          <span class="muted small">{required ? 'required' : purpose === 'dmarc' ? 'advised' : 'optional'}</span>
+          <span class="muted small">{required ? 'required' : purpose === 'dmarc' ? 'recommended' : 'optional'}</span>
           <Chip word={status} tone={!required && status !== 'valid' ? 'quiet' : undefined} />
         </div>
       </div>
@@ -75,7 +75,7 @@ function Difference({ expected, text }: { expected: string; text: string }) {
   return (
     <>
       {text.slice(0, start)}
-      {middle === '' ? <span class="muted">(something is missing here)</span> : <mark>{middle}</mark>}
+      {middle === '' ? <span class="muted">(text missing)</span> : <mark>{middle}</mark>}
       {end > 0 && text.slice(-end)}
     </>
   )
@@ -84,13 +84,13 @@ function Difference({ expected, text }: { expected: string; text: string }) {
 function Hint({ record: { purpose, status, found } }: { record: Json }) {
   const text =
     purpose === 'ownership'
-      ? 'For a domain that only receives mail: it proves the name without DKIM keys. Live mail needs the DKIM keys.'
+      ? 'Needed only to receive mail without sending any: it proves ownership without DKIM keys.'
       : purpose === 'mx'
-        ? 'Publish this only when no other server receives the mail of this domain: it would all come here.'
+        ? 'Publish this only if no other server receives mail for this domain. All its mail will arrive here.'
         : purpose === 'dmarc' && found.length > 0 && status !== 'valid'
-          ? 'There is a DMARC record already. One is enough; keep yours.'
+          ? 'A DMARC record exists already. Keep it: a domain has only one.'
           : purpose === 'spf' && found.length > 0 && status === 'mismatch'
-            ? 'A name has one SPF record: change the one that is there, do not add a second.'
+            ? 'A name has only one SPF record. Change the existing record; do not add a second.'
             : null
   return text === null ? null : <p class="muted small">{text}</p>
 }

@@ -18,12 +18,12 @@ export function UsageCard({ name }: { name: string }) {
         ))}
       </div>
       <p class="muted small">
-        Messages count recipients. Month and day are UTC: the month ends {when(usage.resets_at)}, the day{' '}
-        {when(usage.day_resets_at)}.
+        Each recipient counts as one message. Counters reset at midnight UTC: the daily ones {when(usage.day_resets_at)}
+        , the monthly ones {when(usage.resets_at)}.
       </p>
       {past.length > 0 && (
         <details>
-          <summary>Months before</summary>
+          <summary>Previous months</summary>
           <table>
             <caption class="hidden">Messages by month</caption>
             <thead>
@@ -78,13 +78,17 @@ function Used({ of, count, most, show = number }: Pick<Figure, 'of' | 'show'> & 
     <dl class="figure">
       <dt>{of}</dt>
       <dd>
-        {show(count)} <span class="muted small">of {most < 0 ? limit(most) : show(most)}</span>
-        {share >= 0.8 && <span class="small"> {share >= 1 ? 'Limit reached' : 'Close to the limit'}</span>}
+        {show(count)} <span class="note">of {most < 0 ? limit(most) : show(most)}</span>
       </dd>
       {most > 0 && (
         <div class={`meter ${tone}`} aria-hidden="true">
           <span style={{ width: `${share * 100}%` }} />
         </div>
+      )}
+      {(share >= 0.8 || most === 0) && (
+        <dd class={`note ${tone}`}>
+          {most === 0 ? 'Not included in the plan' : share >= 1 ? 'Limit reached' : 'Close to the limit'}
+        </dd>
       )}
     </dl>
   )
