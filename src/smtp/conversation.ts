@@ -195,8 +195,9 @@ export class Conversation<R> extends SMTPConnection implements Due {
   /** A line of the client → our reply; null when it has been said, or is said later. */
   async #answer(line: Buffer): Promise<SmtpReply | null> {
     const loginStep = this._nextHandler
+    this._nextHandler = false
+    if (line.includes(CR) || line.includes(LF)) return REPLIES.bareLineEnd // one fault, however much stands in the line
     if (loginStep) {
-      this._nextHandler = false
       await new Promise<void>((resolve) => loginStep.call(this, line, resolve))
       return null
     }
@@ -401,6 +402,9 @@ const SLOWEST_BYTES_A_MS = 16
 
 /** What a command costs, as bytes of a turn (turns.ts): some 30 commands a turn, of all connections. */
 const COMMAND_BYTES = 65_536
+
+const CR = 13
+const LF = 10
 
 const HAS_CODE = /^[245]\.\d{1,3}\.\d{1,3} /
 const isWrongPassword = (thrown: unknown) => thrown instanceof SmtpReply && thrown.code === 535

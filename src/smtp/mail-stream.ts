@@ -1,15 +1,18 @@
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import type { Turns } from './turns.ts'
 
-/** The library's parser of commands, with a reader of DATA of our own: the same bytes come out and the same end is found,
- *  however they are cut. The library looks for dots byte by byte, copies each piece to join it to the last four bytes of the
- *  one before, and gives up a turn of the event loop for each dot it takes out; here the search is the runtime's, a piece is
- *  joined only to what may be the beginning of the end, and dots are taken out where they lie.
+/** The library's parser with two readers of our own. Commands: the library also ends a command at a bare LF, which RFC 5321
+ *  §2.3.8 forbids; here CR LF alone ends it. DATA: the same bytes come out and the same end is found, however they are cut.
+ *  The library looks for dots byte by byte, copies each piece to join it to the last four bytes of the one before, and gives
+ *  up a turn of the event loop for each dot it takes out; here the search is the runtime's, a piece is joined only to what
+ *  may be the beginning of the end, and dots are taken out where they lie.
  *  Large pieces wait for their turn, so that no number of senders holds the thread; the socket is paused meanwhile. */
 export class MailStream extends SMTPStream {
   readonly #turns: Turns
   /** The end of the piece before, which may be part of what ends the mail. */
   #held: Buffer | null = null
+  /** A command without its end, at most `_maxCommandLength` bytes. */
+  #begun: Buffer = NOTHING
 
   constructor(turns: Turns) {
     super()
@@ -17,9 +20,53 @@ export class MailStream extends SMTPStream {
   }
 
   override _write(piece: Buffer, encoding: BufferEncoding | 'buffer', done: Done): void {
+    if (!this._dataMode) return void this.#readCommands(piece, done)
     const go = () => super._write(piece, encoding, done)
-    if (this._dataMode && piece.length >= LARGE_BYTES) this.#turns.take(piece.length, go)
+    if (piece.length >= LARGE_BYTES) this.#turns.take(piece.length, go)
     else go()
+  }
+
+  /** One command after the other, each when the one before is answered; the bytes behind DATA are the mail. */
+  #readCommands(piece: Buffer, done: Done): void {
+    const bytes = this.#begun.length === 0 ? piece : Buffer.concat([this.#begun, piece])
+    let searchFrom = Math.max(0, this.#begun.length - 1) // a CR may have come before its LF
+    let from = 0
+    this.#begun = NOTHING
+
+    /** True when the command was answered before this returned. */
+    const readOne = (): boolean => {
+      if (this.isClosed) return over()
+      if (this._dataMode) {
+        this._write(bytes.subarray(from), 'buffer', done)
+        return false
+      }
+      const end = bytes.indexOf(CR_LF, searchFrom)
+      const length = (end < 0 ? bytes.length : end) - from
+      if (length > this._maxCommandLength) return over(this._commandTooLong())
+      const text = Buffer.from(bytes.subarray(from, from + length)) // not the whole piece with it
+      if (end < 0) {
+        this.#begun = text
+        return over()
+      }
+      from = searchFrom = end + CR_LF.length
+      let hasReturned = false
+      let isAnswered = false
+      this.oncommand(text, () => {
+        if (isAnswered) return
+        isAnswered = true
+        if (hasReturned) readOn()
+      })
+      hasReturned = true
+      return isAnswered
+    }
+    const over = (fault?: Error): false => {
+      done(fault)
+      return false
+    }
+    const readOn = () => {
+      while (readOne());
+    }
+    readOn()
   }
 
   override _feedDataStream(piece: Buffer, done: Done): void {
@@ -84,6 +131,8 @@ type Done = (error?: Error | null) => void
 /** Smaller pieces are in nobody's way, and nearly all mail is no larger. */
 const LARGE_BYTES = 32 * 1024
 
+const NOTHING = Buffer.alloc(0)
+const CR_LF = Buffer.from('\r\n')
 const DOT = 0x2e
 const LF_DOT = Buffer.from('\n.')
 const ONLY_DOT = Buffer.from('.\r\n')

@@ -19,6 +19,7 @@ export const REPLIES = {
   tooSlow: new SmtpReply(421, '4.4.2', 'the mail took too long'),
   unknownCommand: new SmtpReply(500, '5.5.2', 'unknown command'),
   notImplemented: new SmtpReply(502, '5.5.1', 'not done here'),
+  bareLineEnd: new SmtpReply(500, '5.5.2', 'a command ends in CR LF: bare CR or LF refused'),
   noArgument: new SmtpReply(501, '5.5.4', 'this command stands alone'),
   syntax: new SmtpReply(501, '5.5.4', 'syntax error'),
   notUtf8: new SmtpReply(501, '5.5.2', 'this is not UTF-8'),

@@ -98,7 +98,7 @@ export class Speaker {
 
   #isOwed(): boolean {
     if (this.#state === 'upgrading') return false
-    return this.#state === 'content' ? contentIn(this.#said) !== null : this.#said.includes('\n')
+    return this.#state === 'content' ? contentIn(this.#said) !== null : this.#said.includes('\r\n')
   }
 
   async #until(holds: () => boolean): Promise<void> {
@@ -151,10 +151,10 @@ export class Speaker {
       return this.#isOwed() || this.#said.length > 16_384 ? null : `an end to nothing: ${reply}`
     }
     if (this.#state === 'content') return this.#afterContent(code, reply)
-    const end = this.#said.indexOf('\n')
+    const end = this.#said.indexOf('\r\n') // RFC 5321 §2.3.8: a bare LF ends no command
     if (end < 0) return `a reply to nothing: ${reply}`
-    const line = this.#said.slice(0, end).replace(/\r$/, '')
-    this.#said = this.#said.slice(end + 1)
+    const line = this.#said.slice(0, end)
+    this.#said = this.#said.slice(end + 2)
     if (this.#state === 'login') return this.#afterLogin(code, reply)
     const verb = /^([a-z]+)(?: |$)/i.exec(line)?.[1]?.toUpperCase() ?? ''
     const fault = this.#afterCommand(verb, code)

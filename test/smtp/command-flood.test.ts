@@ -53,3 +53,22 @@ test('one recipient named again and again ends the connection', async () => {
   expect(replies.split('recipient taken').length).toBeLessThan(120)
   await listener.stop()
 })
+
+// threat: smtp-command-flood
+test('three thousand pipelined NOOPs end with a reply, also for a client that reads only when it has written all', async () => {
+  const listener = await startListener()
+  for (const pieces of [1, 30, 3_000]) {
+    const client = await (await listener.connect()).hello()
+    client.socket.pause()
+    for (let piece = 0; piece < pieces; piece++) {
+      client.write('NOOP\r\n'.repeat(3_000 / pieces))
+      if (piece % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    client.socket.resume()
+    const replies: string[] = []
+    for (let reply = await client.reply(); reply !== '(closed)'; reply = await client.reply()) replies.push(reply)
+    expect(replies.at(-1)).toBe('421 4.7.0 too many commands without a mail')
+    expect(new Set(replies.slice(0, -1))).toEqual(new Set(['250 2.0.0 still here']))
+  }
+  await listener.stop()
+})

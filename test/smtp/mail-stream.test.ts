@@ -69,7 +69,38 @@ test('any bytes are the same mail and end at the same place as with the library,
     const theirs = await heard(new SMTPStream(), cut(text, text.length))
     const size = 1 + random(6)
     const found = await heard(ours(), cut(text, size))
-    expect([text, found.isWhole, found.commands]).toEqual([text, theirs.isWhole, theirs.commands])
+    const behind = text.slice(text.indexOf('\r\n.\r\n') + 5)
+    const commands = theirs.isWhole ? behind.split('\r\n').slice(0, -1) : [] // the library ends them at a bare LF too
+    expect([text, found.isWhole, found.commands]).toEqual([text, theirs.isWhole, commands])
     if (found.isWhole) expect([text, found.mail]).toEqual([text, theirs.mail])
+  }
+})
+
+test('CR LF alone ends a command, however it is cut', async () => {
+  const said = 'NOOP\r\n\r\na\nb\r\n\n\r\nc\rd\r\r\ne\n.\n\r\nQUIT\n'
+  for (const size of [1, 2, 3, 5, 1_000]) {
+    const stream = ours()
+    const commands: string[] = []
+    stream.oncommand = (line, goOn) => {
+      commands.push(line.toString('latin1'))
+      if (commands.length % 2 === 0) goOn?.()
+      else setImmediate(() => goOn?.())
+    }
+    for (const piece of cut(said, size)) await new Promise<void>((resolve) => stream.write(piece, () => resolve()))
+    stream.end()
+    await new Promise<void>((resolve) => stream.once('finish', () => resolve()))
+    expect([size, commands]).toEqual([size, ['NOOP', '', 'a\nb', '\n', 'c\rd\r', 'e\n.\n']])
+  }
+})
+
+test('a command that never ends is held up to its limit', async () => {
+  for (const size of [100, 100_000]) {
+    const stream = ours()
+    stream.oncommand = () => {}
+    let fault: Error | null = null
+    stream.on('error', (error) => (fault = error))
+    for (const piece of cut('x\n'.repeat(9_000), size)) if (fault === null) stream.write(piece)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(fault).toMatchObject({ message: 'Command line too long' })
   }
 })

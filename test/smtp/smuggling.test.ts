@@ -64,6 +64,21 @@ for (const [how, cut] of Object.entries(CUTS)) {
 }
 
 // threat: smtp-smuggling
+test('a bare LF ends no command, so a gateway that takes it for part of a line lets none of ours in behind it', async () => {
+  const client = await (await house.connect()).hello()
+  const before = house.taken.length
+  for (const sly of [SMUGGLED.replaceAll('\r\n', '\n'), `NOOP\n${SMUGGLED.replaceAll('\r\n', '\n')}\n.\nQUIT`]) {
+    const text = Buffer.from(`${sly}\r\n`)
+    for (const pieces of [[text], Array.from(text, (byte) => Uint8Array.of(byte))]) {
+      for (const piece of pieces) client.write(piece)
+      expect(await client.reply()).toStartWith('500 5.5.2 ')
+      expect(await client.say('RCPT TO:<a@test.example>')).toBe('503 5.5.1 say MAIL first')
+    }
+  }
+  expect(house.taken.length).toBe(before)
+})
+
+// threat: smtp-smuggling
 test('what a client says in clear behind STARTTLS is never answered under TLS', async () => {
   const client = await (await house.connect()).hello()
   const before = house.taken.length
