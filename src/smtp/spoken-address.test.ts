@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
 import { SmtpReply } from './reply.ts'
-import { parseSpokenPath } from './spoken-address.ts'
+import { type PathOf, parseSpokenPath } from './spoken-address.ts'
 
-const spoken = (text: string, utf8 = true, home: string | null = 'mx.example') => {
+const RECIPIENT: PathOf = { who: 'recipient', home: 'mx.example' }
+const spoken = (text: string, utf8 = true, of: PathOf = RECIPIENT) => {
   try {
-    const { address, parameters } = parseSpokenPath(text, () => utf8, home)
+    const { address, parameters } = parseSpokenPath(text, () => utf8, of)
     return [address === null ? null : [address.local, address.domain], Object.fromEntries(parameters)]
   } catch (thrown) {
     return thrown instanceof SmtpReply ? `${thrown.code} ${thrown.enhanced}` : thrown
@@ -66,8 +67,33 @@ test('without SMTPUTF8 an address is ASCII', () => {
   expect(spoken('<a@bücher.example>', false)).toBe('553 5.6.7')
 })
 
-test('a postmaster without a domain is no address where he has no home', () => {
-  expect(spoken('<postmaster>', true, null)).toBe('501 5.5.4')
+test('a sender is no postmaster without a domain', () => {
+  expect(spoken('<postmaster>', true, { who: 'sender' })).toBe('501 5.5.4')
+})
+
+const SENDERS: [domain: string, expected: string][] = [
+  ['my_host.example', 'my_host.example'],
+  ['_spf.My_Host.example', '_spf.my_host.example'],
+  ['host_.example', 'host_.example'],
+  ['a_b.xn--bcher-kva.example', 'a_b.xn--bcher-kva.example'],
+  ['bücher.example', 'xn--bcher-kva.example'],
+  ['my_bücher.example', '501 5.5.4'],
+  ['my_host', '501 5.5.4'],
+  ['my_host..example', '501 5.5.4'],
+  ['-my_host.example', '501 5.5.4'],
+  [`${'_'.repeat(64)}.example`, '501 5.5.4'],
+  ['my_host.example.', '501 5.5.4'],
+]
+for (const [domain, expected] of SENDERS) {
+  test(`a sender at ${domain.slice(0, 40)} is ${expected}`, () => {
+    expect(spoken(`<a@${domain}>`, true, { who: 'sender' })).toEqual(
+      expected.startsWith('501') ? expected : [['a', expected], {}],
+    )
+  })
+}
+
+test('a recipient has no underscore in its domain', () => {
+  expect(spoken('<a@my_host.example>')).toBe('501 5.5.4')
 })
 
 test('an endless path is refused in no time', () => {

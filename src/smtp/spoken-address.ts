@@ -10,15 +10,18 @@ export interface SpokenPath {
   parameters: Map<string, string | null>
 }
 
+/** Who is named. A recipient's domain is a host name (RFC 1123 §2.1), and `home` is that of a postmaster who is spoken without
+ *  one (RFC 5321 §4.5.1). A sender's domain may be any name of the DNS (RFC 2181 §11): some have underscores. */
+export type PathOf = { who: 'sender' } | { who: 'recipient'; home: string }
+
 /** `<local@domain> KEY=value …` → its parts. The domain becomes its lower-case A-label; the local part stays as it was
  *  spoken, `%` and `!` in it mean nothing, quotes go where they are not needed. Throws SmtpReply: 501 for what is not
  *  understood whole, 550 5.7.1 for source routes and address literals, 553 5.6.7 for non-ASCII where `utf8` is not agreed.
- *  `home`: the domain of a postmaster that is spoken without one; such is not understood where null.
  *  Spaces before `<` are let pass, many programs say them. RFC 5321 §4.1.2 and §4.5.1, RFC 6531 §3.3. */
 export function parseSpokenPath(
   text: string,
   utf8: (parameters: SpokenPath['parameters']) => boolean,
-  home: string | null,
+  of: PathOf,
 ): SpokenPath {
   const spoken = PATH.exec(text)
   if (spoken === null) throw new SmtpReply(501, '5.5.4', 'expected an address in angle brackets')
@@ -27,8 +30,9 @@ export function parseSpokenPath(
   if (NON_ASCII.test(path) && !utf8(parameters)) {
     throw new SmtpReply(553, '5.6.7', 'an address that is not ASCII needs SMTPUTF8 in MAIL')
   }
-  const whole = home !== null && POSTMASTER.test(path) ? `${path}@${home}` : path
-  return { address: whole === '' ? null : parseAddress(whole), parameters }
+  const whole = of.who === 'recipient' && POSTMASTER.test(path) ? `${path}@${of.home}` : path
+  const domainOf = of.who === 'sender' ? dnsName : toALabel
+  return { address: whole === '' ? null : parseAddress(whole, domainOf), parameters }
 }
 
 /** `<` anything, quoted strings whole, `>` and the rest. Controls, lone surrogates and what was no UTF-8 match nowhere. */
@@ -42,13 +46,13 @@ const ATEXT_AND_DOTS = /^(?:[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]|[^\x00-\x7f\s])+$/u
 // RFC 5321 §4.5.3.1.3. Its 64 octets for the local part are not asked for: the return paths of large senders are longer.
 const LONGEST_ADDRESS_BYTES = 254
 
-function parseAddress(path: string): SpokenAddress {
+function parseAddress(path: string, domainOf: (text: string) => string | null): SpokenAddress {
   if (path.startsWith('@')) throw new SmtpReply(550, '5.7.1', 'source routes are refused')
   const parts = ADDRESS.exec(path)
   if (parts === null) throw new SmtpReply(501, '5.5.4', 'not an address')
   const domainText = parts[3]!
   if (domainText.startsWith('[')) throw new SmtpReply(550, '5.7.1', 'address literals are refused')
-  const domain = toALabel(domainText)
+  const domain = domainOf(domainText)
   const local = parts[1] === undefined ? parts[2]! : unquoted(parts[1])
   if (domain === null || (parts[1] === undefined && !isLocal(local))) {
     throw new SmtpReply(501, '5.5.4', domain === null ? 'not a domain of mail' : 'not a local part')
@@ -56,6 +60,12 @@ function parseAddress(path: string): SpokenAddress {
   const address = `${local}@${domain}`
   if (Buffer.byteLength(address) > LONGEST_ADDRESS_BYTES) throw new SmtpReply(501, '5.5.4', 'the address is too long')
   return { address, local, domain }
+}
+
+/** As toALabel, with underscores wherever a letter may stand; not in one name with letters beyond ASCII. */
+function dnsName(text: string): string | null {
+  if (!text.includes('_') || NON_ASCII.test(text)) return toALabel(text)
+  return toALabel(text.replaceAll('_', 'x')) === null ? null : text.toLowerCase()
 }
 
 const isLocal = (text: string) => ATEXT_AND_DOTS.test(text) && DOT_STRING.test(text)

@@ -25,7 +25,7 @@ export async function beginTransaction<R>(
 ): Promise<Transaction<R>> {
   const path = /^FROM:(.*)$/is.exec(rest)?.[1]
   if (path === undefined) throw REPLIES.syntax
-  const { address, parameters } = parseSpokenPath(path, (spoken) => spoken.has('SMTPUTF8'), null)
+  const { address, parameters } = parseSpokenPath(path, (spoken) => spoken.has('SMTPUTF8'), { who: 'sender' })
   const { messageBytes } = around.settings.limits
   const utf8 = checkMailParameters(parameters, { messageBytes, login: around.door.onLogin !== undefined })
   if (!around.memory.mayHold('mail', Number(parameters.get('SIZE') ?? 0))) throw REPLIES.noMemory
@@ -44,7 +44,10 @@ export async function addRecipient<R>(
 ): Promise<void> {
   const path = /^TO:(.*)$/is.exec(rest)?.[1]
   if (path === undefined) throw REPLIES.syntax
-  const { address, parameters } = parseSpokenPath(path, () => transaction.utf8, settings.hostname)
+  const { address, parameters } = parseSpokenPath(path, () => transaction.utf8, {
+    who: 'recipient',
+    home: settings.hostname,
+  })
   checkRecipientParameters(parameters)
   if (address === null) throw REPLIES.syntax
   const { recipients } = transaction

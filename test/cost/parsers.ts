@@ -377,7 +377,7 @@ export const PARSERS: readonly Parser[] = [
   {
     name: 'path of MAIL and RCPT',
     most: 4_096,
-    read: (text) => parseSpokenPath(`<${text}> ${text}`, () => true, 'a.example'),
+    read: (text) => parseSpokenPath(`<${text}> ${text}`, () => true, { who: 'recipient', home: 'a.example' }),
   },
   {
     name: 'fields of a message',

@@ -40,7 +40,7 @@ const READERS: Record<string, (text: string) => unknown> = {
   parameterOf: (text) => parameterOf(`a/b; ${text}`, 'a'),
   headerFields: (text) => readHeaderFields(bytes(text)),
   authorMail: (text) => readAuthorMail(bytes(`From: a@b.example\r\nX-Service-Tags: ${text}\r\nTo: ${text}\r\n\r\n`)),
-  spokenPath: (text) => parseSpokenPath(`<${text}>`, () => true, null),
+  spokenPath: (text) => parseSpokenPath(`<${text}>`, () => true, { who: 'sender' }),
   reply: (text) => {
     const reply = parseReplyLine(`550 5.1.1 ${text}`)
     return reply && classifyReply(reply)
