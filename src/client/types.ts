@@ -1021,7 +1021,8 @@ export interface InboundDelivery {
 
 export interface InboundMessage {
   id: string
-  route_id: string
+  /** Null: mail for `postmaster` or `abuse` that no route takes. */
+  route_id: string | null
   domain_id: string
   action: 'webhook' | 'forward' | 'store'
   status: 'pending' | 'delivered' | 'failed' | 'stored'
@@ -1826,7 +1827,8 @@ export interface WebhookWithNewSecret {
 
 export interface WholeInboundMessage {
   id: string
-  route_id: string
+  /** Null: mail for `postmaster` or `abuse` that no route takes. */
+  route_id: string | null
   domain_id: string
   action: 'webhook' | 'forward' | 'store'
   status: 'pending' | 'delivered' | 'failed' | 'stored'

@@ -28,10 +28,13 @@ export function sealOf(domain: Domain): Seal {
   return { domain: domain.name, selector: key.selector, privateKeyPem: key.privateKeyPem }
 }
 
+/** A mail that a route took. */
+type RoutedMessage = InboundMessage & { routeId: string }
+
 /** Inbound message, its head, and the sealed mail as mail/mime-content.ts packs it → the outbound message it becomes,
  *  due at once, one delivery to each of the targets `to`; suppressed ones get none. Throws when a target is no address. */
 export function forwardOf(
-  inbound: InboundMessage,
+  inbound: RoutedMessage,
   to: string[],
   head: MailHead,
   content: Uint8Array,
@@ -46,7 +49,7 @@ export function forwardOf(
   return { message: { ...message, status }, content, deliveries, attempts: [], events: [], suppressions: [] }
 }
 
-function describe(id: string, inbound: InboundMessage, head: MailHead, to: string[]): Message {
+function describe(id: string, inbound: RoutedMessage, head: MailHead, to: string[]): Message {
   return {
     id,
     organizationId: inbound.organizationId,

@@ -62,6 +62,7 @@ export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<Destinatio
     const reading = await deps.readers.read({ ...jobFor(mail, parts, deps.loopTag), raw: await mail.place() })
     requireNoLoop(reading.head, deps.loopTag)
     for (const { route, domain, sendTo } of parts) {
+      if (route === null) continue
       requireProof(route.authentication, reading)
       if (sendTo.length === 0) continue
       requireOwnName(domain.name, reading)
@@ -79,7 +80,8 @@ export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<Destinatio
 
 /** What one route gets of a mail. */
 interface Part {
-  route: InboundRoute
+  /** Null = what is stored for postmaster and abuse of the domain. */
+  route: InboundRoute | null
   /** Of its first recipient: only a catch-all can have recipients in several. */
   domain: Domain
   /** As spoken. */
@@ -103,12 +105,14 @@ function facts({ session, returnPath, receivedAt }: IncomingMail<Destination>) {
 function partsByRoute(mail: IncomingMail<Destination>, forwarding: ReceiveDeps['forwarding']): Part[] {
   const parts = new Map<string, Part>()
   for (const { spoken, as } of mail.recipients) {
-    if (as.kind !== 'route') continue
-    const part = parts.get(as.route.id)
+    if (as.kind === 'feedback') continue
+    const { domain } = as
+    const route = as.kind === 'route' ? as.route : null
+    const id = route?.id ?? domain.id
+    const part = parts.get(id)
     if (part === undefined) {
-      const { route, domain } = as
-      const targets = isForward(route) ? forwarding.targetsOf(route, domain) : { to: [], not: [] }
-      parts.set(route.id, { route, domain, to: [spoken.address], sendTo: targets.to, notForwarded: targets.not })
+      const targets = route !== null && isForward(route) ? forwarding.targetsOf(route, domain) : { to: [], not: [] }
+      parts.set(id, { route, domain, to: [spoken.address], sendTo: targets.to, notForwarded: targets.not })
     } else if (!part.to.includes(spoken.address)) part.to.push(spoken.address)
   }
   return [...parts.values()]
@@ -140,10 +144,14 @@ function take(
   const forwards = reading.forwards.values() // in the order of the seals: that of the forwarding parts
   return parts.map((part) => {
     const message = describe(mintId('inb'), mail, part, reading)
-    if (part.sendTo.length === 0) {
-      return { message, deliveryId: part.route.action.type === 'webhook' ? mintId('whd') : null, forward: null }
+    const { route } = part
+    if (part.sendTo.length === 0 || route === null) {
+      return { message, deliveryId: route?.action.type === 'webhook' ? mintId('whd') : null, forward: null }
     }
-    const forward = forwardOf(message, part.sendTo, reading.head, sealed(forwards), { store, mintId })
+    const forward = forwardOf({ ...message, routeId: route.id }, part.sendTo, reading.head, sealed(forwards), {
+      store,
+      mintId,
+    })
     return { message: { ...message, forwardedAs: forward.message.id }, deliveryId: null, forward }
   })
 }
@@ -157,10 +165,10 @@ function describe(
   const { returnPath, remoteAddress, receivedAt } = facts(mail)
   const message: InboundMessage = {
     id,
-    organizationId: route.organizationId,
+    organizationId: domain.organizationId,
     domainId: domain.id,
-    routeId: route.id,
-    action: route.action.type,
+    routeId: route?.id ?? null,
+    action: route?.action.type ?? 'store',
     receivedAt,
     returnPath,
     from: reading.head.from,

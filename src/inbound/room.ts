@@ -18,10 +18,11 @@ export interface RoomDeps {
  *  same mail are not refused with it: 452 4.3.1 and 452 4.7.1, 451 4.7.1 while an alert stops its sending. 452 4.5.3 for
  *  one with whom the mail would be sent on to too many: the client brings it in a transaction of its own. */
 export function requireRoom(destination: Destination, already: readonly Destination[], deps: RoomDeps): void {
-  if (destination.kind !== 'route') return
-  const { route, domain } = destination
-  if (deps.store.usage.isStorageFull(route.organizationId)) throw storageFull()
-  if (!isForward(route)) return
+  if (destination.kind === 'feedback') return
+  const { domain } = destination
+  if (deps.store.usage.isStorageFull(domain.organizationId)) throw storageFull()
+  if (destination.kind === 'reserved' || !isForward(destination.route)) return
+  const { route } = destination
   const others = new Map(already.flatMap((each) => (each.kind === 'route' ? [[each.route.id, each] as const] : [])))
   others.delete(route.id)
   const { to } = deps.forwarding.targetsOf(route, domain)

@@ -6,7 +6,8 @@ export interface InboundMessage {
   id: string
   organizationId: string
   domainId: string
-  routeId: string
+  /** Null = no route took it: mail for postmaster or abuse, which is stored. */
+  routeId: string | null
   /** Of the route when the mail came; decides what is owed to it. */
   action: RouteAction['type']
   receivedAt: number

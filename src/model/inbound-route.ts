@@ -74,6 +74,15 @@ export function chooseRoute(routes: readonly InboundRoute[], address: RoutedAddr
   return best
 }
 
+/** RFC 5321 §4.5.1 asks every domain with mail for a postmaster, RFC 2142 §2 and §5 for abuse too. */
+const RESERVED = new Set(['postmaster', 'abuse'])
+
+/** Mail for postmaster or abuse of a domain that receives mail, which is taken though no route does: one enabled route is
+ *  enough for the domain to receive. */
+export function isReservedMailbox(routes: readonly InboundRoute[], { local, domain }: RoutedAddress): boolean {
+  return RESERVED.has(foldLocalPart(local)) && routes.some(({ enabled, match }) => enabled && isFor(match, domain))
+}
+
 /** The same question, answered for every route: those that match in the order they would take it, then the others by
  *  priority. Whatever chooseRoute answers is the first here, and the only one that `takes`. Empty for no routes. */
 export function weighRoutes(routes: readonly InboundRoute[], address: RoutedAddress): WeighedRoute[] {
@@ -122,12 +131,15 @@ function formsOf(address: RoutedAddress): Forms {
   return { domain: address.domain, exact, bare: plus > 0 ? exact.slice(0, plus) : null }
 }
 
+/** Whether it takes mail of that domain at all. */
+function isFor({ value }: RouteMatch, domain: string): boolean {
+  return value === null || value.slice(value.lastIndexOf('@') + 1).toLowerCase() === domain
+}
+
 function fits(match: RouteMatch, { domain, exact, bare }: Forms): 'exact' | 'bare' | null {
-  if (match.type === 'catch_all') return match.value === null || match.value.toLowerCase() === domain ? 'exact' : null
-  const at = match.value.lastIndexOf('@') // -1 for a domain: all of it
-  if (match.value.slice(at + 1).toLowerCase() !== domain) return null
-  if (match.type === 'domain') return 'exact'
-  const wanted = foldLocalPart(match.value.slice(0, at))
+  if (!isFor(match, domain)) return null
+  if (match.type === 'catch_all' || match.type === 'domain') return 'exact'
+  const wanted = foldLocalPart(match.value.slice(0, match.value.lastIndexOf('@')))
   const knows = (local: string) => (match.type === 'address' ? wanted === local : matchesPattern(wanted, local))
   return knows(exact) ? 'exact' : bare !== null && knows(bare) ? 'bare' : null
 }

@@ -7,8 +7,15 @@ export interface MailLog {
   deferred(fact: Attempted & { nextAttemptAt: number | null }): void
   bounced(fact: Attempted & { type: string }): void
   suppressed(fact: { message: string; recipients: number }): void
-  /** Mail from the world was taken by a route. */
-  received(fact: { inbound: string; route: string; sizeBytes: number; spf: string; dkim: string; dmarc: string }): void
+  /** Mail from the world was taken; `route` is null for what is stored for postmaster and abuse. */
+  received(fact: {
+    inbound: string
+    route: string | null
+    sizeBytes: number
+    spf: string
+    dkim: string
+    dmarc: string
+  }): void
   /** A bounce, a complaint or a plea to stop came back for a delivery. */
   reported(fact: { message: string; delivery: string; kind: string; status: string | null }): void
   /** Somebody was told no at an SMTP door. */

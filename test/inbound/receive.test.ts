@@ -122,6 +122,26 @@ describe('a mail', () => {
     expect(setup.told.map((line) => line.split(' ')[0])).toEqual(['received'])
   })
 
+  test('for postmaster or abuse is stored where no route takes it, once for each domain', async () => {
+    const setup = await house()
+    const other = await setup.addDomain('second.test')
+    const info = await setup.addRoute({ type: 'address', value: 'info@ours.test' }, { action: WEBHOOK })
+    await setup.addRoute({ type: 'address', value: 'x@second.test' })
+    const to = ['Postmaster@ours.test', 'abuse@ours.test', 'info@ours.test', 'postmaster@second.test']
+    await setup.send(to, MAIL, { returnPath: null })
+
+    const stored = await messages(setup)
+    const byDomain = new Map(stored.map((message) => [message.routeId ?? message.domainId, message]))
+    expect(stored).toHaveLength(3)
+    const facts = { routeId: null, action: 'store', organizationId: setup.organization.id, notForwarded: [] }
+    const ours = { ...facts, to: ['Postmaster@ours.test', 'abuse@ours.test'] }
+    expect(byDomain.get(setup.domain.id)).toMatchObject(ours)
+    expect(byDomain.get(other.id)).toMatchObject({ ...facts, to: ['postmaster@second.test'] })
+    expect(byDomain.get(info.id)).toMatchObject({ to: ['info@ours.test'], action: 'webhook' })
+    expect(setup.told[0]).toBe('wake inbound')
+    expect(await setup.store.inboundDeliveries.ofMessage(byDomain.get(other.id)!.id)).toEqual([])
+  })
+
   // threat: unreadable-mail
   // threat: parser-exhaustion
   test('that cannot be read is kept all the same, and says why', async () => {

@@ -16,6 +16,8 @@ beforeAll(async () => {
     { type: 'address', value: 'strict@ours.test' },
     { name: 'strict', authentication: 'require_pass' },
   )
+  await setup.addDomain('sends-only.test')
+  await setup.addRoute({ type: 'address', value: 'off@sends-only.test' }, { name: 'off too', enabled: false })
   await setup.addDomain('xn--bcher-kva.test')
   await setup.addRoute({ type: 'domain', value: 'xn--bcher-kva.test' }, { name: 'books' })
 
@@ -29,6 +31,7 @@ beforeAll(async () => {
 async function meaning(address: string, already: Destination[] = []): Promise<string> {
   try {
     const destination = await setup.door.onRecipient(SESSION, spoken(address), already)
+    if (destination.kind === 'reserved') return `stored for ${destination.domain.name}`
     return destination.kind === 'route' ? destination.route.name : `feedback ${destination.address.kind}`
   } catch (error) {
     return String((error as Error).message)
@@ -51,6 +54,11 @@ describe('a recipient', () => {
     ['whoever@theirs.test', 'theirs'],
     ['complaints@bounces.ours.test', 'feedback complaints'],
     ['Postmaster@bounces.ours.test', 'feedback complaints'],
+    ['postmaster@ours.test', 'stored for ours.test'],
+    ['Abuse@ours.test', 'stored for ours.test'],
+    ['"postmaster"@ours.test', 'stored for ours.test'],
+    ['postmaster@xn--bcher-kva.test', 'books'],
+    ['postmaster@theirs.test', 'theirs'],
   ]
   test.each(taken)('%s is taken by %s', async (address, by) => {
     expect(await meaning(address)).toBe(by)
@@ -69,9 +77,12 @@ describe('a recipient', () => {
   const unknown = [
     'nobody@ours.test',
     'off@ours.test',
-    'postmaster@ours.test',
-    'abuse@ours.test',
+    'postmaster+x@ours.test',
+    'hostmaster@ours.test',
+    'postmaster@sends-only.test',
+    'abuse@sends-only.test',
     `Postmaster@${HOSTNAME}`,
+    `abuse@${HOSTNAME}`,
     `info@${HOSTNAME}`,
     'inf@ours.test',
     'xinfo@ours.test',
@@ -118,6 +129,49 @@ describe('a recipient', () => {
   })
 })
 
+describe('our own name', () => {
+  test('has the reserved mailboxes of the closest owned name above it, and no other of it', async () => {
+    const parent = HOSTNAME.slice(HOSTNAME.indexOf('.') + 1)
+    const names = ['postmaster', 'Abuse', 'info'].map((local) => `${local}@${HOSTNAME}`)
+    const own = await createInboundSetup()
+    const at = async (address: string) => {
+      try {
+        const { kind, domain, ...rest } = await own.door.onRecipient(SESSION, spoken(address), [])
+        return `${kind} ${domain.name} ${'route' in rest ? rest.route.name : ''}`.trim()
+      } catch (error) {
+        return String((error as Error).message).slice(0, 9)
+      }
+    }
+    const all = () => Promise.all(names.map(at))
+
+    await own.addDomain(parent)
+    expect(await all()).toEqual(['550 5.1.1', '550 5.1.1', '550 5.1.1'])
+    await own.addRoute({ type: 'address', value: `info@${parent}` }, { name: 'info' })
+    expect(await all()).toEqual([`reserved ${parent}`, `reserved ${parent}`, '550 5.1.1'])
+    await own.addRoute({ type: 'address', value: `abuse@${parent}` }, { name: 'abuse' })
+    expect(await all()).toEqual([`reserved ${parent}`, `route ${parent} abuse`, '550 5.1.1'])
+    expect(await at(`postmaster@sub.${HOSTNAME}`)).toBe('550 5.7.1')
+
+    await own.addDomain(HOSTNAME)
+    expect(await at(`abuse@${HOSTNAME}`)).toBe(`route ${parent} abuse`)
+    await own.addRoute({ type: 'domain', value: HOSTNAME }, { name: 'ours' })
+    expect(await all()).toEqual(Array(3).fill(`route ${HOSTNAME} ours`))
+    await own.store.close()
+  })
+
+  test('has none while the name above it is not proved', async () => {
+    const own = await createInboundSetup()
+    const parent = HOSTNAME.slice(HOSTNAME.indexOf('.') + 1)
+    const domain = await own.addDomain(parent)
+    await own.addRoute({ type: 'domain', value: parent }, { name: 'all' })
+    const failed = { status: 'failed' as const, verifiedAt: null, checkedAt: 0, findings: [] }
+    await own.store.domains.recordCheck(domain.id, failed)
+    const refused = own.door.onRecipient(SESSION, spoken(`postmaster@${HOSTNAME}`), [])
+    expect(Promise.resolve(refused)).rejects.toMatchObject({ code: 550, enhanced: '5.1.1' })
+    await own.store.close()
+  })
+})
+
 describe('a recipient that needs another answer at DATA', () => {
   const OWN = '452 4.5.3 this recipient has other rules than those before it, send its mail by itself'
 
@@ -129,6 +183,7 @@ describe('a recipient that needs another answer at DATA', () => {
   test('because its route wants other proof is sent to a transaction of its own', async () => {
     expect(await meaning('strict@ours.test', [await destination('info@ours.test')])).toBe(OWN)
     expect(await meaning('info@ours.test', [await destination('strict@ours.test')])).toBe(OWN)
+    expect(await meaning('abuse@ours.test', [await destination('strict@ours.test')])).toBe(OWN)
   })
 
   test('is still unknown where it is unknown', async () => {
@@ -142,5 +197,6 @@ describe('a recipient that needs another answer at DATA', () => {
     const info = await destination('info@ours.test')
     expect(await meaning('order-1@ours.test', [info, info])).toBe('orders')
     expect(await meaning('whoever@theirs.test', [info])).toBe('theirs')
+    expect(await meaning('postmaster@ours.test', [info])).toBe('stored for ours.test')
   })
 })

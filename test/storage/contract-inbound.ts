@@ -40,6 +40,18 @@ export function inboundPromises(holds: Holds): void {
     expect(await again.inbound.parsed('inb_none')).toBeNull()
   })
 
+  holds('a mail that no route took reads without one', async (store, records, { reopen }) => {
+    await found(store, records)
+    const mail = records.acceptedInbound([records.inboundRoute({ action: { type: 'store', config: {} } })])
+    Object.assign(mail.taken[0]!.message, { routeId: null })
+    await store.inbound.accept(mail)
+    const again = await reopen()
+    const { message } = mail.taken[0]!
+    expect(await again.inbound.get(message.id)).toEqual({ ...message, routeId: null })
+    const { records: listed } = await again.inbound.list(ALL_INBOUND, { limit: 5, after: null })
+    expect(listed).toEqual([message])
+  })
+
   holds('each route is owed what its action says', async (store, records) => {
     await found(store, records)
     const hooked = [records.inboundRoute(), records.inboundRoute()]

@@ -16,7 +16,7 @@ const headers = z.record(z.string(), z.string()).describe('Names in lower case; 
 
 const messageFields = {
   id: id('inb'),
-  route_id: id('rte'),
+  route_id: id('rte').nullable().describe('Null: mail for `postmaster` or `abuse` that no route takes.'),
   domain_id: id('dom'),
   action: z.enum(['webhook', 'forward', 'store']),
   status: z.enum(['pending', 'delivered', 'failed', 'stored']),

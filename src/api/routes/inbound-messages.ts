@@ -117,7 +117,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
   /** A disabled route is no reason: the delivery waits for it, as all of them do. */
   async function requireRedeliverable(message: InboundMessage): Promise<void> {
     if (message.action !== 'webhook') throw new Refusal('invalid_state', 'this mail was not taken for a webhook')
-    const route = await store.inboundRoutes.get(message.routeId)
+    const route = message.routeId === null ? null : await store.inboundRoutes.get(message.routeId)
     if (route === null) throw new Refusal('invalid_state', 'the route of this mail was removed')
     if (route.action.type !== 'webhook')
       throw new Refusal('invalid_state', 'the route of this mail posts to no webhook')

@@ -3,7 +3,7 @@ import { parseMailbox } from '../../mail/address.ts'
 import { isOwned } from '../../model/domain.ts'
 import { iso } from '../../model/event.ts'
 import type { ForwardTargetStatus } from '../../model/forward-target.ts'
-import { type InboundRoute, type RouteMatch, weighRoutes } from '../../model/inbound-route.ts'
+import { type InboundRoute, isReservedMailbox, type RouteMatch, weighRoutes } from '../../model/inbound-route.ts'
 import { withinLimit } from '../../model/limits.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import { suppressionKey } from '../../model/suppression.ts'
@@ -242,7 +242,9 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
         const { domainId } = await reachOf({ key })
         const only = domainId === null ? null : (await store.domains.get(domainId))?.name
         const isShown = (route: InboundRoute) => only === null || domainOfMatch(route.match) === only
-        return { status: 200, body: testAnswer(weighRoutes(routes, { local, domain }), resource, isShown, toWire) }
+        const nobodys = isReservedMailbox(routes, { local, domain }) ? RESERVED : UNKNOWN
+        const weighed = weighRoutes(routes, { local, domain })
+        return { status: 200, body: testAnswer(weighed, { asked: resource, nobodys, isShown, toWire }) }
       },
     }),
   ]
@@ -275,14 +277,24 @@ function askedRecord({ email, result }: Awaited<ReturnType<Forwarding['ask']>>[n
 const RETURN_PATH = 'is a return path: what comes there is about mail that was sent, no route is asked'
 const NOT_OURS = 'mail for it is refused with 550 5.7.1'
 const SHARED = 'a route for every domain of the organization takes it, which only a key with admin sees'
+const RESERVED = 'no enabled route matches: mail for postmaster and abuse is stored all the same'
 const UNKNOWN = 'no enabled route matches: mail for this address is refused with 550 5.1.1'
 
 /** What was decided about a mail, for the route that was asked about. Nothing considered: no route was looked at. */
 function testAnswer(
   weighed: ReturnType<typeof weighRoutes>,
-  asked: InboundRoute,
-  isShown: (route: InboundRoute) => boolean,
-  toWire: (route: InboundRoute) => object,
+  {
+    asked,
+    nobodys,
+    isShown,
+    toWire,
+  }: {
+    asked: InboundRoute
+    /** Why no route takes it. */
+    nobodys: string
+    isShown: (route: InboundRoute) => boolean
+    toWire: (route: InboundRoute) => object
+  },
 ) {
   const shown = weighed.filter(({ route }) => isShown(route))
   const considered = shown.map(({ route, matches, why }) => ({
@@ -292,7 +304,7 @@ function testAnswer(
     reason: why,
   }))
   const first = weighed[0]
-  if (first === undefined || !first.takes) return { ...nobody(UNKNOWN), considered }
+  if (first === undefined || !first.takes) return { ...nobody(nobodys), considered }
   if (!isShown(first.route)) return { ...nobody(SHARED), considered: considered.map(unreasoned) }
   return {
     taken_by: toWire(first.route),

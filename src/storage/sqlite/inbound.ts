@@ -66,7 +66,7 @@ export function sqliteInbound(
       message.id,
       message.organizationId,
       message.domainId,
-      message.routeId,
+      message.routeId ?? '',
       message.action,
       message.receivedAt,
       message.returnPath,
@@ -134,8 +134,9 @@ export function sqliteInbound(
           parts.addRest('raw', rawNumber, raw)
           for (const { message, deliveryId, forward } of taken) {
             const messageNumber = addMessage(message, rawNumber)
-            if (deliveryId !== null) {
-              inside.queueDelivery({ id: deliveryId, messageNumber, routeId: message.routeId }, message.receivedAt)
+            const { routeId } = message
+            if (deliveryId !== null && routeId !== null) {
+              inside.queueDelivery({ id: deliveryId, messageNumber, routeId }, message.receivedAt)
             }
             if (forward === null) continue
             inside.usage.addForwards(message.organizationId, openCount(forward), message.receivedAt)

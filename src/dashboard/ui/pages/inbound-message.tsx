@@ -59,7 +59,7 @@ function factsOf(message: Json) {
     ['ARC', arc_result],
     ['Message-ID', message_id],
     ['Size', bytes(size_bytes)],
-    ['Route', <a href={href('/inbound', { route: route_id })}>other mail of it</a>],
+    ['Route', route_id === null ? 'none' : <a href={href('/inbound', { route: route_id })}>other mail of it</a>],
     [
       'Not forwarded to',
       notForwarded.length > 0 &&
