@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { parseMailbox } from '../mail/address.ts'
 import type { FieldFault } from '../model/refusal.ts'
-import { hasInvisible, INVISIBLE_CLASS } from '../platform/visible-text.ts'
+import { hasInvisible } from '../platform/visible-text.ts'
+import { EMAIL, ENDPOINT_URL, SEEN, TIME } from './patterns.ts'
 
 // Messages of our own checks are predicates: the field's name is put before them (`url` + `must be …`).
 
@@ -13,7 +14,7 @@ export const pageFields = {
     .transform(Number)
     .default(25)
     .meta({ type: 'integer', pattern: undefined, minimum: 1, maximum: 100, default: 25 }),
-  cursor: z.string().max(200).optional().describe('`next_cursor` of the page before.'),
+  cursor: characters(200).optional().describe('`next_cursor` of the page before.'),
 }
 
 /** ISO 8601 date, or date and time with offset → ms UTC. A date alone is its midnight UTC. */
@@ -25,7 +26,7 @@ export const isoTime = z
     context.addIssue({ code: 'custom', message: 'must be an ISO 8601 time such as 2026-11-21T07:30:00Z' })
     return z.NEVER
   })
-  .meta({ description: 'ISO 8601 with offset, or a date, which is its midnight UTC.' })
+  .meta({ ...TIME, description: 'ISO 8601 with offset, or a date, which is its midnight UTC.' })
 
 /** `created_after` (inclusive) and `created_before` (exclusive), each ms UTC or absent. */
 export const timeFields = {
@@ -50,7 +51,10 @@ export const emailAddress = z
     context.addIssue({ code: 'custom', message: 'must be an email address' })
     return z.NEVER
   })
-  .meta({ description: 'An address without a name: `ann@example.com`.' })
+  .meta({
+    ...EMAIL,
+    description: 'An address without a name: `ann@example.com`. It may be internationalized (RFC 6531).',
+  })
 
 /** Text of 1 to `max` characters, not blank, in which each can be seen: a label for people. What changes the direction of
  *  writing could make it look like another. */
@@ -58,18 +62,33 @@ export function label(max: number) {
   return z
     .string()
     .min(1, 'must not be empty')
-    .max(max, `must have at most ${max} characters`)
-    .regex(SEEN, UNSEEN)
+    .refine((text) => hasAtMost(text, max), `must have at most ${max} characters`)
     .refine((text) => !hasInvisible(text), UNSEEN)
     .refine((text) => text.trim() !== '', 'must not be blank')
+    .meta({ ...SEEN, maxLength: max })
+}
+
+/** Such a text of at most `max` characters, counted as JSON Schema counts them: an emoji is one. */
+export function characters(max: number, text: z.ZodString = z.string()) {
+  return text
+    .refine((text) => hasAtMost(text, max), `must have at most ${max.toLocaleString('en')} characters`)
+    .meta({ maxLength: max })
+}
+
+/** Whether a text has at most so many code points. */
+function hasAtMost(text: string, max: number): boolean {
+  return text.length <= max || (text.length <= 2 * max && [...text].length <= max)
 }
 
 /** URL of an endpoint; `checkUrl` answers why one is not taken, or null (platform/webhook-url.ts checkWebhookUrl). */
 export function endpointUrl(checkUrl: (url: string) => string | null) {
-  return z.string().superRefine((text, context) => {
-    const reason = checkUrl(text)
-    if (reason !== null) context.addIssue({ code: 'custom', message: `is not accepted: ${reason}` })
-  })
+  return z
+    .string()
+    .superRefine((text, context) => {
+      const reason = checkUrl(text)
+      if (reason !== null) context.addIssue({ code: 'custom', message: `is not accepted: ${reason}` })
+    })
+    .meta(ENDPOINT_URL)
 }
 
 /** `grace_period_minutes` of both rotations: 0–10080, default 60 (contract §2). */
@@ -114,7 +133,6 @@ export type Checked<T> = { value: T; faults: null } | { value: null; faults: Fie
 const ISO_TIME =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,](\d{1,9}))?)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/
 
-const SEEN = new RegExp(`^[^${INVISIBLE_CLASS}]*$`)
 const UNSEEN = 'must not hold control, bidirectional or invisible characters'
 
 type Path = readonly PropertyKey[]

@@ -1549,9 +1549,9 @@ export interface SendMessage {
   reply_to?: string | Array<string> | null
   /** Required unless the template has one; at most 998 bytes, one line. */
   subject?: string | null
-  /** `html`, `text` or `template_id` is needed. */
+  /** `html`, `text` or `template_id` is needed; an empty one counts as missing. */
   html?: string | null
-  /** Made from `html` when it is missing. */
+  /** Made from `html` when it is missing or empty. */
   text?: string | null
   /** A template by id or alias, in the place of `html` and `text`. */
   template_id?: string | null
@@ -1883,9 +1883,9 @@ export interface MessagesListQuery {
   /** Exclusive; ISO 8601. */
   created_before?: string
   status?: 'scheduled' | 'queued' | 'deferred' | 'delivered' | 'bounced' | 'suppressed' | 'cancelled' | 'partial'
-  /** An address without a name: `ann@example.com`. */
+  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
   to?: string
-  /** An address without a name: `ann@example.com`. */
+  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
   from?: string
   subject?: string
   tag?: string
@@ -1948,9 +1948,9 @@ export interface MessagesAnalyzeBody {
   bcc?: string | Array<string> | null
   reply_to?: string | Array<string> | null
   subject?: '' | string | null | null
-  /** `html`, `text` or `template_id` is needed. */
+  /** `html`, `text` or `template_id` is needed; an empty one counts as missing. */
   html?: string | null
-  /** Made from `html` when it is missing. */
+  /** Made from `html` when it is missing or empty. */
   text?: string | null
   /** A template by id or alias, in the place of `html` and `text`. */
   template_id?: string | null
@@ -2020,6 +2020,7 @@ export interface ApiKeysRotateBody {
 }
 
 export interface DomainsCreateBody {
+  /** A domain that can be registered, or a name below one. */
   name: string
   tracking?: {
     opens?: boolean
@@ -2115,7 +2116,7 @@ export interface EventsStreamQuery {
 }
 
 export interface ExplainAddressQuery {
-  /** An address without a name: `ann@example.com`. */
+  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
   to: string
 }
 
@@ -2145,13 +2146,13 @@ export interface SuppressionsListQuery {
   created_after?: string
   /** Exclusive; ISO 8601. */
   created_before?: string
-  /** An address without a name: `ann@example.com`. */
+  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
   email?: string
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
 }
 
 export interface SuppressionsCreateBody {
-  /** An address without a name: `ann@example.com`. */
+  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
   email: string
   /** Absent or null: the whole organization. A key without `admin` suppresses for its own domain, where there are others. */
   domain_id?: string | null
@@ -2361,7 +2362,7 @@ export interface InboundRoutesCreateBody {
             | Array<
                 | string
                 | {
-                    /** An address without a name: `ann@example.com`. */
+                    /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
                     email: string
                     [name: string]: unknown
                   }
@@ -2422,7 +2423,7 @@ export interface InboundRoutesUpdateBody {
             | Array<
                 | string
                 | {
-                    /** An address without a name: `ann@example.com`. */
+                    /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
                     email: string
                     [name: string]: unknown
                   }
@@ -2446,7 +2447,7 @@ export interface InboundRoutesConfirmationsBody {
 export interface InboundRoutesTestBody {
   /** Decides nothing yet. */
   from?: string | ''
-  /** An address without a name: `ann@example.com`. */
+  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
   to: string
   subject?: string
 }
@@ -2461,9 +2462,9 @@ export interface InboundMessagesListQuery {
   created_before?: string
   route_id?: string
   domain_id?: string
-  /** An address without a name: `ann@example.com`. */
+  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
   from?: string
-  /** An address without a name: `ann@example.com`. */
+  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
   to?: string
   status?: 'pending' | 'delivered' | 'failed'
 }

@@ -43,7 +43,7 @@ const MAX_URL_LENGTH = 2048
 
 /** Ports of neighbours that would read an HTTPS greeting as commands or that nobody serves webhooks on:
  *  ssh, telnet, mail, dns, ldap, databases and caches. */
-const REFUSED_PORTS = new Set([
+export const REFUSED_PORTS: ReadonlySet<number> = new Set([
   0, 21, 22, 23, 25, 53, 110, 111, 119, 139, 143, 389, 445, 465, 587, 636, 993, 995, 1433, 1521, 2525, 3306, 5432, 6379,
   11211, 27017,
 ])

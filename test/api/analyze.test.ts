@@ -125,6 +125,18 @@ describe('a mail is looked at', () => {
     expect(codes).toContain('header_high_priority')
   })
 
+  test('with an empty part as without it', async () => {
+    for (const body of [
+      { html: '', text: TEXT },
+      { html: `<p>${TEXT}</p>`, text: '' },
+    ]) {
+      const [empty, absent] = [body, Object.fromEntries(Object.entries(body).filter(([, part]) => part !== ''))]
+      const subject = 'Your order has left'
+      expect((await ask({ from, subject, ...empty })).body).toEqual((await ask({ from, subject, ...absent })).body)
+    }
+    expect(await faultsOf({ from, html: '', text: '' })).toEqual(['html'])
+  })
+
   test('when it has no subject', async () => {
     for (const subject of ['', null, undefined]) {
       const { status, body } = await ask({ from, text: TEXT, subject })

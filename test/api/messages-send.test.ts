@@ -142,6 +142,20 @@ describe('an accepted message', () => {
     expect(await textOf({ html: '<img src="https://x.example/a.png">' })).toBeNull()
   })
 
+  test('has no html where that is empty, as if it were missing', async () => {
+    const contentOf = async (mail: object) => {
+      const { status, body } = await house.send({ ...MAIL, ...mail })
+      expect(status).toBe(202)
+      const { id: _, ...content } = (await house.ask('GET', `/v1/messages/${body.id}/content`)).body
+      return content
+    }
+    const absent = await contentOf({ html: undefined, text: 'Hi' })
+    expect(await contentOf({ html: '', text: 'Hi' })).toEqual(absent)
+    expect(absent).toMatchObject({ html: null, text: 'Hi' })
+    const both = await house.send({ ...MAIL, html: '', text: '' })
+    expect([both.status, both.body.error.field]).toEqual([400, 'html'])
+  })
+
   test('with 50 recipients goes out, duplicates not counted', async () => {
     const fifty = LONG_ADDRESS_LIST.slice(1)
     const answer = await house.send({ ...MAIL, to: fifty.slice(0, 25), cc: fifty.slice(25), bcc: fifty })

@@ -53,6 +53,8 @@ function intro(): string {
 const INTRO = [
   'JSON in and out, UTF-8, with `Content-Type: application/json` where there is a body. Fields and parameters that are not named here are refused, so that a typo drops nothing.',
   '',
+  'A request that fits its schema, formats included, is `validation_error` only for what a schema cannot say: lengths in bytes, the rules of internationalized names, the present time, what exists, and rules over several fields, which are in the descriptions. Lengths of text are in characters (code points).',
+  '',
   'Times are ISO 8601 UTC with milliseconds. Where a field of a request may be `null`, that takes a value away, or says that there is none.',
   '',
   'Lists are newest first. They take `limit` (1 to 100, 25 unless said) and `cursor`, and answer `data`, `has_more` and `next_cursor`. Where little matches, a page of messages may hold fewer than `limit`, even none, with `has_more` true: each request looks for some 20 milliseconds, and `next_cursor` goes on from there.',

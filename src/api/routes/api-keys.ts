@@ -15,17 +15,21 @@ import { grantFaults, type Rights } from '../grants.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { isOperator } from '../operator.ts'
 import { pageAnswer, recordsRequest } from '../page.ts'
+import { NETWORK } from '../patterns.ts'
 import { graceMinutes, isoTime, label, recordsQuery } from '../schema.ts'
 import { filteredPage, isWithin, requireWithin, scopeOf } from '../scope.ts'
 
 const allowedNetworks = z
   .array(
-    z.string().transform((text, context) => {
-      const network = text.length > 64 ? null : canonicalNetwork(text)
-      if (network !== null) return network
-      context.addIssue({ code: 'custom', message: 'must be an address or a network such as 203.0.113.0/24' })
-      return z.NEVER
-    }),
+    z
+      .string()
+      .transform((text, context) => {
+        const network = text.length > 64 ? null : canonicalNetwork(text)
+        if (network !== null) return network
+        context.addIssue({ code: 'custom', message: 'must be an address or a network such as 203.0.113.0/24' })
+        return z.NEVER
+      })
+      .meta(NETWORK),
   )
   .min(1)
   .max(MAX_KEY_NETWORKS)
@@ -40,7 +44,8 @@ const createBody = z.strictObject({
   permissions: z
     .array(z.enum(PERMISSIONS))
     .min(1)
-    .refine((list) => new Set(list).size === list.length, 'must not name a permission twice'),
+    .refine((list) => new Set(list).size === list.length, 'must not name a permission twice')
+    .meta({ uniqueItems: true }),
   mode: z.enum(['live', 'test']).default('live').describe('`test`: a sandbox key. A test key makes only such.'),
   expires_at: isoTime
     .nullish()

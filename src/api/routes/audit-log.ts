@@ -4,10 +4,10 @@ import { iso } from '../../model/event.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
-import { pageFields, timeFields, timeRange } from '../schema.ts'
+import { characters, pageFields, timeFields, timeRange } from '../schema.ts'
 import { NO_RECORDS, scopeOf } from '../scope.ts'
 
-const name = z.string().min(1).max(100)
+const name = characters(100, z.string().min(1))
 const listQuery = z.strictObject({
   ...pageFields,
   ...timeFields,

@@ -7,16 +7,18 @@ import type { Store } from '../../storage/store.ts'
 import { deleted } from '../answer.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, recordsRequest } from '../page.ts'
-import { label, recordsQuery } from '../schema.ts'
+import { BLOCKED_TARGET } from '../patterns.ts'
+import { characters, label, recordsQuery } from '../schema.ts'
 
 const createBody = z.strictObject({
-  target: z
-    .string()
-    .max(2_000, 'must have at most 2,000 characters')
+  target: characters(2_000)
     .refine((text) => blockedTarget(text) !== null, {
       error: 'must be a host such as evil.example, or a URL that begins with https://',
     })
-    .describe('A host, with everything below it, or a URL, with everything that begins with it.'),
+    .meta({
+      ...BLOCKED_TARGET,
+      description: 'A host, with everything below it, or a URL, with everything that begins with it.',
+    }),
   reason: label(200).describe('For the operator; readers do not see it.'),
 })
 

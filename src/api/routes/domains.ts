@@ -22,6 +22,7 @@ import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { isOperator } from '../operator.ts'
 import { pageAnswer, recordsRequest } from '../page.ts'
+import { HOST } from '../patterns.ts'
 import { recordsQuery } from '../schema.ts'
 import { requireWithin, scopeOf } from '../scope.ts'
 
@@ -30,16 +31,24 @@ const tracking = z
     opens: z.boolean().optional(),
     clicks: z.boolean().optional(),
     unsubscribe: z.boolean().optional(),
-    host: z.string().nullable().optional().describe('A host under the domain for links; null = that of this server.'),
+    host: z
+      .string()
+      .meta(HOST)
+      .nullable()
+      .optional()
+      .describe('A host under the domain for links; null = that of this server.'),
   })
   .optional()
 const createBody = z.strictObject({
-  name: z.string().transform((text, context) => {
-    const checked = checkDomainName(text)
-    if ('name' in checked) return checked.name
-    context.addIssue({ code: 'custom', message: checked.fault })
-    return z.NEVER
-  }),
+  name: z
+    .string()
+    .transform((text, context) => {
+      const checked = checkDomainName(text)
+      if ('name' in checked) return checked.name
+      context.addIssue({ code: 'custom', message: checked.fault })
+      return z.NEVER
+    })
+    .meta({ ...HOST, description: 'A domain that can be registered, or a name below one.' }),
   tracking,
   server_name: z
     .boolean()

@@ -4,6 +4,7 @@ import { EVENT_TYPES, type EventType } from '../../model/event.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
+import { characters } from '../schema.ts'
 import { narrowed, scopeOf } from '../scope.ts'
 import type { Streams } from '../streams.ts'
 import { requireOwnFilter } from './events-filter.ts'
@@ -22,16 +23,17 @@ const types = z
   .meta({
     type: 'array',
     maxLength: undefined,
+    minItems: 1,
     items: { type: 'string', enum: EVENT_TYPES },
     description: 'Only these; several times, or once with commas.',
   })
 
 const query = z.strictObject({
   types,
-  message_id: z.string().max(200).optional(),
-  domain_id: z.string().max(200).optional(),
+  message_id: characters(200).optional(),
+  domain_id: characters(200).optional(),
   mode: z.enum(['live', 'test']).optional(),
-  after: z.string().max(200).optional().describe('Begin behind that event; empty = with the oldest that is kept.'),
+  after: characters(200).optional().describe('Begin behind that event; empty = with the oldest that is kept.'),
 })
 
 /** `/v1/events/stream`: events as they happen, and from wherever the client saw the last one. */

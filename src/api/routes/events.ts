@@ -5,7 +5,7 @@ import { invalid } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'
 import { type Operation, operation } from '../operation.ts'
 import { feedAnswer, feedCursor, pageAnswer, pageRequest } from '../page.ts'
-import { pageFields, timeFields, timeRange } from '../schema.ts'
+import { characters, pageFields, timeFields, timeRange } from '../schema.ts'
 import { NO_RECORDS, narrowed, requireWithin, scopeOf } from '../scope.ts'
 import type { Streams } from '../streams.ts'
 import { requireOwnFilter } from './events-filter.ts'
@@ -14,9 +14,7 @@ import { eventStreamOperation } from './events-stream.ts'
 const listQuery = z.strictObject({
   ...pageFields,
   ...timeFields,
-  after: z
-    .string()
-    .max(200)
+  after: characters(200)
     .optional()
     .describe('Turns the list round: oldest first, everything after that event; empty = from the beginning.'),
   type: z.enum(EVENT_TYPES).optional(),

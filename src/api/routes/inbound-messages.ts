@@ -8,7 +8,7 @@ import type { InboundFilter, Store } from '../../storage/store.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
-import { emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
+import { characters, emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
 import { NO_RECORDS, narrowed, requireLive, scopeOf } from '../scope.ts'
 import { deliveryRecord, inboundContent, inboundRecord, inboundStatus } from './inbound-message-record.ts'
 import { rawAnswer } from './raw-mail.ts'
@@ -130,8 +130,8 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
 const listQuery = z.strictObject({
   ...pageFields,
   ...timeFields,
-  route_id: z.string().max(64).optional(),
-  domain_id: z.string().max(64).optional(),
+  route_id: characters(64).optional(),
+  domain_id: characters(64).optional(),
   from: emailAddress.optional(),
   to: emailAddress.optional(),
   status: z.enum(['pending', 'delivered', 'failed']).optional(),

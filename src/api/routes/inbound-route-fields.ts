@@ -9,6 +9,7 @@ import {
   type RouteMatch,
 } from '../../model/inbound-route.ts'
 import { suppressionKey } from '../../model/suppression.ts'
+import { DOMAIN, EMAIL } from '../patterns.ts'
 import { emailAddress, endpointUrl, label } from '../schema.ts'
 
 /** The fields of an inbound route as they come in, each parsed to what the model keeps. `checkUrl` answers why a URL is
@@ -64,22 +65,29 @@ const oneOf = (kinds: string) => ({
   error: (issue: { code?: string }) => (issue.code === 'invalid_union' ? `must be one of ${kinds}` : undefined),
 })
 
-const matchAddress = z.string().transform((text, context) => {
-  const mailbox = parseMailbox(text)
-  if (mailbox === null || mailbox.name !== null) return wrong(context, 'must be an email address')
-  if (mailbox.local.includes('*')) return wrong(context, 'must not hold *, unless match.type is pattern')
-  return folded(mailbox)
-})
+const matchAddress = z
+  .string()
+  .transform((text, context) => {
+    const mailbox = parseMailbox(text)
+    if (mailbox === null || mailbox.name !== null) return wrong(context, 'must be an email address')
+    if (mailbox.local.includes('*')) return wrong(context, 'must not hold *, unless match.type is pattern')
+    return folded(mailbox)
+  })
+  .meta({ ...EMAIL, pattern: EMAIL.pattern.replace('^', '^(?!.*[*])') })
 
-const matchPattern = z.string().transform((text, context) => {
-  const mailbox = parseMailbox(text) // * and ? are letters like others there (RFC 5322 §3.2.3)
-  const isPattern = mailbox !== null && mailbox.name === null && !mailbox.local.startsWith('"')
-  return isPattern ? folded(mailbox) : wrong(context, 'must be a pattern such as support-*@example.com')
-})
+const matchPattern = z
+  .string()
+  .transform((text, context) => {
+    const mailbox = parseMailbox(text) // * and ? are letters like others there (RFC 5322 §3.2.3)
+    const isPattern = mailbox !== null && mailbox.name === null && !mailbox.local.startsWith('"')
+    return isPattern ? folded(mailbox) : wrong(context, 'must be a pattern such as support-*@example.com')
+  })
+  .meta({ maxLength: EMAIL.maxLength, pattern: EMAIL.pattern.replace('^', String.raw`^(?!\s*")`) })
 
-const matchDomain = z.string().transform((text, context) => {
-  return toALabel(text) ?? wrong(context, 'must be a domain name such as example.com')
-})
+const matchDomain = z
+  .string()
+  .transform((text, context) => toALabel(text) ?? wrong(context, 'must be a domain name such as example.com'))
+  .meta(DOMAIN)
 
 const match = z.discriminatedUnion(
   'type',

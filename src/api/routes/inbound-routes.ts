@@ -16,7 +16,7 @@ import { deleted } from '../answer.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, recordsRequest } from '../page.ts'
-import { emailAddress, recordsQuery } from '../schema.ts'
+import { characters, emailAddress, recordsQuery } from '../schema.ts'
 import {
   filteredPage,
   NO_RECORDS,
@@ -258,7 +258,7 @@ const testBody = z.strictObject({
     .optional()
     .describe('Decides nothing yet.'),
   to: emailAddress,
-  subject: z.string().max(998, 'must have at most 998 characters').optional(),
+  subject: characters(998).optional(),
 })
 
 function isForward(route: InboundRoute): route is ForwardRoute {

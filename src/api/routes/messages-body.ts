@@ -5,6 +5,7 @@ import type { Metadata } from '../../model/message.ts'
 import * as checks from '../../submission/checks.ts'
 import { MAX_RECIPIENTS } from '../../submission/recipients.ts'
 import type { Addresses, SubmissionRequest } from '../../submission/request.ts'
+import * as patterns from '../patterns.ts'
 import { isoTime } from '../schema.ts'
 import { hasBody, hasFewRecipients, hasOneContent, hasSubject, hasUseForVariables, RULES } from './content-rules.ts'
 import { templateName, templateVariables } from './template-fields.ts'
@@ -19,23 +20,27 @@ export type SendBody = z.infer<ReturnType<typeof createSendBody>>
  *  faults. zod does not compile rules that say when they apply, so those over several fields stand beside it. */
 export function createSendBody(now: () => number) {
   const fields = z.strictObject({
-    from: z.string().transform(readFrom).describe('`a@d` or `Name <a@d>`; the domain is that of the key.'),
-    to: ADDRESSES.transform(readRecipients).describe(
+    from: z
+      .string()
+      .transform(readFrom)
+      .meta(patterns.MAILBOX)
+      .describe('`a@d` or `Name <a@d>`; the domain is that of the key.'),
+    to: SOME_ADDRESSES.transform(readRecipients).describe(
       '1 to 50 recipients together with `cc` and `bcc`, each `a@d` or `Name <a@d>`; duplicates collapse.',
     ),
     cc: ADDRESSES.transform(readAddresses).nullish(),
     bcc: ADDRESSES.transform(readAddresses).nullish().describe('Never shown in the mail.'),
-    reply_to: ADDRESSES.transform(readReplyTo).nullish(),
-    subject: text(checks.subjectFault)
+    reply_to: ADDRESSES_TO_ANSWER.transform(readReplyTo).nullish(),
+    subject: text(checks.subjectFault, patterns.SUBJECT)
       .nullish()
       .describe('Required unless the template has one; at most 998 bytes, one line.'),
-    html: text(checks.bodyFault).nullish().describe('`html`, `text` or `template_id` is needed.'),
-    text: text((body) => (body === '' ? null : checks.bodyFault(body)))
+    html: text(bodyFault, patterns.BODY_OR_EMPTY)
       .nullish()
-      .describe('Made from `html` when it is missing.'),
+      .describe('`html`, `text` or `template_id` is needed; an empty one counts as missing.'),
+    text: text(bodyFault, patterns.BODY_OR_EMPTY).nullish().describe('Made from `html` when it is missing or empty.'),
     template_id: templateName.nullish().describe('A template by id or alias, in the place of `html` and `text`.'),
     variables: templateVariables.nullish().describe('What the template is filled with.'),
-    headers: RECORD_OF_TEXT.transform(readHeaders)
+    headers: HEADERS.transform(readHeaders)
       .nullish()
       .describe('Extra headers; not those that the service writes, such as `From` or `Date`.'),
     attachments: z
@@ -47,7 +52,7 @@ export function createSendBody(now: () => number) {
       .nullish()
       .describe('At most 50 keys and 4 KiB; returned in events.'),
     tags: z
-      .array(text(checks.tagFault))
+      .array(text(checks.tagFault, { ...patterns.SEEN, maxLength: 64 }))
       .max(checks.MAX_TAGS)
       .nullish()
       .describe('Each at most 64 characters; statistics go by them.'),
@@ -79,7 +84,7 @@ export function createScheduledAt(now: () => number) {
   return isoTime.refine((at) => at <= now() + checks.MAX_SCHEDULE_AHEAD_MS, 'must be at most 30 days ahead')
 }
 
-/** Parsed body → what submission takes. An empty text part counts as missing. Never throws. */
+/** Parsed body → what submission takes. An empty part counts as missing. Never throws. */
 export function toSubmission(body: SendBody): SubmissionRequest {
   return {
     from: body.from,
@@ -88,7 +93,7 @@ export function toSubmission(body: SendBody): SubmissionRequest {
     bcc: body.bcc ?? null,
     replyTo: body.reply_to ?? null,
     subject: body.subject ?? '',
-    html: body.html ?? null,
+    html: body.html || null,
     text: body.text || null,
     headers: body.headers ?? [],
     attachments: body.attachments ?? [],
@@ -111,17 +116,25 @@ const WHOLE = [hasBody, hasSubject, hasOneContent, hasUseForVariables, hasFewRec
 
 const MAX_ADDRESSES = 500 // ours: duplicates are forgiven, a megabyte of them is not
 const MAX_ADDRESS_BYTES = 998 // RFC 5322 §2.1.1: a line, with name and brackets
-const ADDRESSES = z.union([z.string(), z.array(z.string()).max(MAX_ADDRESSES)])
+const ADDRESS = z.string().meta(patterns.MAILBOX)
+const ADDRESSES = z.union([ADDRESS, z.array(ADDRESS).max(MAX_ADDRESSES)])
+const SOME_ADDRESSES = z.union([ADDRESS, z.array(ADDRESS).max(MAX_ADDRESSES).meta({ minItems: 1 })])
+const ADDRESSES_TO_ANSWER = z.union([ADDRESS, z.array(ADDRESS).max(MAX_ADDRESSES).meta({ maxItems: MAX_RECIPIENTS })])
 // Not z.record: it drops a key named __proto__ without a word.
-const RECORD_OF_TEXT = z.unknown().meta({ type: 'object', additionalProperties: { type: 'string' } })
+const HEADERS = z.unknown().meta({
+  type: 'object',
+  maxProperties: checks.MAX_HEADERS,
+  propertyNames: patterns.HEADER_NAME,
+  additionalProperties: { type: 'string', ...patterns.HEADER_VALUE },
+})
 const RECORD_OF_VALUES = z
   .unknown()
-  .meta({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } })
+  .meta({ type: 'object', maxProperties: 50, additionalProperties: { type: ['string', 'number', 'boolean'] } })
 const NOT_AN_ADDRESS = 'must be one address such as ann@example.com or Ann <ann@example.com>'
 
 const ATTACHMENT = z
   .strictObject({
-    filename: text(checks.filenameFault),
+    filename: text(checks.filenameFault, patterns.FILENAME),
     // A large one has been decoded on its way (lift-base64.ts).
     content: z
       .unknown()
@@ -132,8 +145,15 @@ const ATTACHMENT = z
         return checks.decodeBase64(content) ?? refuse(context, [], 'must be base64')
       })
       .meta({ type: 'string', contentEncoding: 'base64' }),
-    content_type: text(checks.contentTypeFault).nullish().describe('By the name of the file if not told.'),
-    content_id: z.string().transform(readContentId).nullish().describe('For `<img src="cid:…">`.'),
+    content_type: text(checks.contentTypeFault, patterns.CONTENT_TYPE)
+      .nullish()
+      .describe('By the name of the file if not told.'),
+    content_id: z
+      .string()
+      .transform(readContentId)
+      .meta(patterns.CONTENT_ID)
+      .nullish()
+      .describe('For `<img src="cid:…">`.'),
   })
   .transform(({ filename, content, content_type, content_id }) => ({
     filename,
@@ -142,12 +162,20 @@ const ATTACHMENT = z
     contentId: content_id ?? null,
   }))
 
-/** A string that a check of submission passes. */
-function text(faultOf: (text: string) => string | null) {
-  return z.string().superRefine((text, context) => {
-    const message = faultOf(text)
-    if (message !== null) refuse(context, [], message)
-  })
+/** A string that a check of submission passes, and what a schema can say of it. */
+function text(faultOf: (text: string) => string | null, said: Record<string, unknown>) {
+  return z
+    .string()
+    .superRefine((text, context) => {
+      const message = faultOf(text)
+      if (message !== null) refuse(context, [], message)
+    })
+    .meta(said)
+}
+
+/** An empty part is none. */
+function bodyFault(body: string): string | null {
+  return body === '' ? null : checks.bodyFault(body)
 }
 
 function readFrom(asSent: string, context: Context): { asSent: string; mailbox: Mailbox } {

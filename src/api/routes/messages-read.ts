@@ -11,7 +11,7 @@ import { type Compose, domainKeys } from '../../submission/signing.ts'
 import { requireOwned } from '../errors.ts'
 import { type Answer, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
-import { emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
+import { characters, emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
 import { NO_RECORDS, narrowed, scopeOf } from '../scope.ts'
 import { attemptRecord, loadMessage, messageRecord, reportRecord } from './message-record.ts'
 import { PRIVATE, rawAnswer } from './raw-mail.ts'
@@ -145,7 +145,12 @@ const METADATA_PARAMETER = {
   description: '`metadata[order]=1001`: messages whose metadata have this value.',
   style: 'deepObject',
   explode: true,
-  schema: { type: 'object', additionalProperties: { type: 'string' } },
+  schema: {
+    type: 'object',
+    maxProperties: MOST_METADATA,
+    propertyNames: { minLength: 1, maxLength: 255 },
+    additionalProperties: { type: 'string' },
+  },
 }
 const LIST_FIELDS = z.looseObject({
   ...pageFields,
@@ -153,12 +158,12 @@ const LIST_FIELDS = z.looseObject({
   status: z.enum(MESSAGE_STATUSES).optional(),
   to: emailAddress.optional(),
   from: emailAddress.optional(),
-  subject: z.string().min(1).max(998).optional(),
-  tag: z.string().min(1).max(64).optional(),
-  template_id: z.string().max(100).optional(),
-  domain_id: z.string().max(64).optional(),
+  subject: characters(998, z.string().min(1)).optional(),
+  tag: characters(64, z.string().min(1)).optional(),
+  template_id: characters(100).optional(),
+  domain_id: characters(64).optional(),
   mode: z.enum(['live', 'test']).optional(),
-  q: z.string().max(256).optional().describe('Words of subject and addresses.'),
+  q: characters(256).optional().describe('Words of subject and addresses.'),
 })
 /** `metadata[plan]=pro` is a parameter whose name the caller chooses; any other unknown name is refused. */
 const LIST_QUERY = LIST_FIELDS.superRefine(

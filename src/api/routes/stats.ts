@@ -6,15 +6,15 @@ import { type Counts, keptDelivered, noCounts, sentOf, share } from '../../model
 import type { StatsFilter, Store } from '../../storage/store.ts'
 import { requireOwned } from '../errors.ts'
 import { type Operation, operation } from '../operation.ts'
-import { FIRST_TIME, isoTime } from '../schema.ts'
+import { characters, FIRST_TIME, isoTime } from '../schema.ts'
 import { narrowed, scopeOf } from '../scope.ts'
 
 const query = z.strictObject({
   from: isoTime.optional(),
   to: isoTime.optional(),
   interval: z.enum(INTERVALS).default('day'),
-  domain_id: z.string().max(64).optional(),
-  tag: z.string().min(1, 'must not be empty').max(64, 'must have at most 64 characters').optional(),
+  domain_id: characters(64).optional(),
+  tag: characters(64, z.string().min(1, 'must not be empty')).optional(),
   mode: z.enum(['live', 'test']).optional().describe('Absent: `live`, with a test key `test`.'),
 })
 

@@ -9,6 +9,7 @@ import { ownHeader, ownLine } from '../../suppressions/own-list.ts'
 import { LIST_KINDS, PROVIDER_NAMES } from '../../suppressions/providers.ts'
 import type { Reading, ReadList } from '../../suppressions/read-list.ts'
 import { type Operation, operation } from '../operation.ts'
+import { characters } from '../schema.ts'
 import { modeOfRecords, type Scope, scopeOf, withoutOnlyDomain } from '../scope.ts'
 
 const MOST_ENTRIES = 5_000
@@ -18,7 +19,7 @@ const MOST_ERRORS = 100
 const exportQuery = z.strictObject({ reason: z.enum(SUPPRESSION_REASONS).optional() })
 const importBody = z
   .strictObject({
-    csv: z.string().max(MOST_CHARACTERS).optional().describe('The text of a CSV file, header first.'),
+    csv: characters(MOST_CHARACTERS).optional().describe('The text of a CSV file, header first.'),
     suppressions: z
       .array(z.looseObject({}))
       .max(MOST_ENTRIES)

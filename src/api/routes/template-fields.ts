@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { aliasFault } from '../../model/template.ts'
 import { isId } from '../../platform/ids.ts'
+import { TEMPLATE_NAME } from '../patterns.ts'
 
 /** Fields of requests that have to do with templates, wherever they stand. */
 
@@ -8,6 +9,7 @@ import { isId } from '../../platform/ids.ts'
 export const templateName = z
   .string()
   .refine((name) => isId('tpl', name) || aliasFault(name) === null, 'must be the id or the alias of a template')
+  .meta(TEMPLATE_NAME)
 
 /** What a template is filled with: any JSON object, bounded so that one look at all of it stays cheap. */
 export const templateVariables = z

@@ -11,6 +11,7 @@ import type { TemplateEngine } from '../../submission/templates.ts'
 import { deleted } from '../answer.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest, recordsRequest } from '../page.ts'
+import { ALIAS, BODY, NOT_BLANK_TEXT } from '../patterns.ts'
 import { label, pageFields, recordsQuery } from '../schema.ts'
 import { filteredPage, isWithin, modeOfRecords, requireWithin, scopeOf } from '../scope.ts'
 import { templateVariables } from './template-fields.ts'
@@ -232,12 +233,21 @@ export function templateOperations(deps: {
   ]
 }
 
-const alias = z.string().refine((text) => aliasFault(text) === null, aliasFault('')!)
-const subject = z.string().refine((text) => text.trim() !== '', 'must not be empty')
-const body = z.string().superRefine((text, context) => {
-  const fault = bodyFault(text)
-  if (fault !== null) context.addIssue({ code: 'custom', message: fault })
-})
+const alias = z
+  .string()
+  .refine((text) => aliasFault(text) === null, aliasFault('')!)
+  .meta(ALIAS)
+const subject = z
+  .string()
+  .refine((text) => text.trim() !== '', 'must not be empty')
+  .meta(NOT_BLANK_TEXT)
+const body = z
+  .string()
+  .superRefine((text, context) => {
+    const fault = bodyFault(text)
+    if (fault !== null) context.addIssue({ code: 'custom', message: fault })
+  })
+  .meta(BODY)
 const fields = { alias: alias.nullish(), subject: subject.nullish(), html: body.nullish(), text: body.nullish() }
 const createBody = z.strictObject({ name: label(100), ...fields })
 const updateBody = z.strictObject({ name: label(100).optional(), ...fields })

@@ -20,6 +20,7 @@ const eventTypes = z
   .array(z.enum(EVENT_TYPES))
   .min(1)
   .refine((list) => new Set(list).size === list.length, 'must not name an event type twice')
+  .meta({ uniqueItems: true })
 const description = label(500).nullish()
 const format = z
   .enum(WEBHOOK_FORMATS)
