@@ -74,6 +74,12 @@ describe('faults', () => {
     ])
   })
 
+  test('count an emoji as one character, as JSON Schema does', () => {
+    const party = (count: number) => ({ name: '🎉'.repeat(count), to: '' })
+    expect(messages(party(5))).toBeUndefined()
+    expect(messages(party(6))).toEqual(['name must have at most 5 characters'])
+  })
+
   test('of the value as a whole go by its name', () => {
     expect(messages([])).toEqual(['body must be an object'])
     expect(messages('x')).toEqual(['body must be an object'])
