@@ -1492,6 +1492,7 @@ export interface RenderedTemplate {
 /** What came back later: a DSN, a complaint, an automatic answer. */
 export interface Report {
   email: string
+  /** `other` is an unclassified report. `diagnostic` has its subject and text. */
   kind:
     | 'failed'
     | 'delayed'
