@@ -1,5 +1,5 @@
 import { asciiDomain } from '../mail/address.ts'
-import { SUBJECT_ONLY } from '../mail/bounce-notice.ts'
+import { SUBJECT_ONLY, UNPROVED } from '../mail/bounce-notice.ts'
 import type { Dsn, DsnRecipient } from '../mail/dsn.ts'
 import { parseReplyLine, type Reply } from '../mail/reply.ts'
 import type { BounceType, Cause, Delivery } from '../model/delivery.ts'
@@ -61,28 +61,38 @@ export function judgeDsn(dsn: Dsn, delivery: Delivery, at: number, judge: JudgeR
  *  unknown-after-data  the server accepted the recipient and called it unknown only at DATA: a filter, since the mailbox of
  *                      others there exists. Soft.
  *  subject-only        the text says nothing. Soft.
+ *  (any)               no mail system wrote the notice, or it did not come from the null return path. Soft.
  *  words-mailbox-full, words-mailbox-disabled
  *                      the text says so, which outweighs a 5.1.1 beside it. Soft.
- *  words-…             a code without a reason (none, 5.0.0, 5.4.4) takes that of the text. */
+ *  words-…             a code without a reason (none, 5.0.0, 5.4.4) takes that of a line `Reason: …`. */
 function weighed(reply: Reply, { isAfterRecipient, words, form }: Dsn, judge: JudgeReply): ReturnType<JudgeReply> {
   const judged = judge(reply)
   if (isAfterRecipient && judged.cause.class === 'no_mailbox') {
     return { ...judged, bounceType: 'soft', cause: { class: 'policy', rule: 'unknown-after-data' } }
   }
-  if (form === SUBJECT_ONLY) {
-    return { ...judged, bounceType: 'soft', cause: { class: 'unknown', rule: 'subject-only' } }
+  if (form === SUBJECT_ONLY || form === UNPROVED) {
+    const rule = form === SUBJECT_ONLY ? 'subject-only' : judged.cause.rule
+    return { ...judged, bounceType: 'soft', cause: { class: judged.cause.class, rule } }
   }
   if (words === null || form === 'notice') return judged
   if (judged.cause.class === 'no_mailbox') {
-    const known = MAILBOX_EXISTS.find(({ text }) => text.test(words))
+    const known = MAILBOX_EXISTS.find(({ text }) => certain(words).some((line) => text.test(line)))
     if (known !== undefined) return { ...judged, bounceType: 'soft', cause: { class: known.class, rule: known.rule } }
   }
   if (!WITHOUT_REASON.has(judged.cause.rule) || reply.code < 500) return judged
-  const said = judge({ code: reply.code, enhanced: null, text: words })
-  if (!SAID.has(said.cause.class)) return judged
+  const said = certain(words)
+    .filter((line) => REASON.test(line))
+    .map((line) => judge({ code: reply.code, enhanced: null, text: line.replace(REASON, '') }))
+    .find(({ cause }) => SAID.has(cause.class))
+  if (said === undefined) return judged
   return { bounceType: said.bounceType, code: judged.code, cause: { ...said.cause, rule: `words-${said.cause.rule}` } }
 }
 
+/** Lines of a text but for those that name several possibilities. */
+const certain = (words: string) => words.split('\n').filter((line) => !DOUBT.test(line))
+const DOUBT = /\b(?:may|might|possibl[ey]|perhaps|probably|if|or|either|could be|check)\b/i
+/** A line of its own for the reason. */
+const REASON = /^\s*(?:reason|error|diagnostic(?: code)?|cause|problem|grund|raison|motivo)\s*:\s*/i
 const WITHOUT_REASON = new Set(['none', 'enhanced-4.4', 'enhanced-5.0'])
 const SAID = new Set(['no_mailbox', 'no_domain', 'mailbox_full'])
 /** Words that no system writes about a mailbox that does not exist. */

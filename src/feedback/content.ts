@@ -1,9 +1,15 @@
 import { readFeedbackReport } from '../mail/arf.ts'
 import { hasVacationSubject, isAutoReply } from '../mail/auto-reply.ts'
-import { isMailSystem, subjectOf } from '../mail/bounce-author.ts'
-import { noticeText, readBounceNotice } from '../mail/bounce-notice.ts'
+import {
+  hasNullReturnPath,
+  hasSystemAuthor,
+  isAnswer,
+  isDispositionNotification,
+  subjectOf,
+} from '../mail/bounce-author.ts'
+import { noticeText, readBounceNotice, SUBJECT_ONLY, UNPROVED } from '../mail/bounce-notice.ts'
 import { diagnosticText } from '../mail/delivery-status.ts'
-import { type Dsn, readDsn, surroundings } from '../mail/dsn.ts'
+import { type Dsn, type FormDsn, readDsn, surroundings } from '../mail/dsn.ts'
 import { saysAway } from '../mail/failure-words.ts'
 import { UNSUBSCRIBE_SUBJECT } from '../mail/list-unsubscribe.ts'
 import { contentOf, leavesOf, type MimePart, readParts } from '../mail/mime-parts.ts'
@@ -73,22 +79,31 @@ export function readReport(received: Uint8Array, returnPath: string): ReportCont
     }
   }
   if (subject.trim().toLowerCase() === UNSUBSCRIBE_SUBJECT) return { kind: 'other', unclassified: unclassified(mail) }
-  const isSystem = isMailSystem(mail)
   const isAutomatic = isAutoReply(mail.fields) || hasVacationSubject(mail.fields)
-  if (isSystem || (returnPath === '' && !isAutomatic)) {
-    const notice = notification === null ? readBounceNotice(mail) : null
-    if (notice !== null) return { kind: 'dsn', dsn: shortened({ ...notice, ...surroundings(mail, notice.recipients) }) }
-    const nested = nestedDsn(mail)
+  const isSystem = hasSystemAuthor(mail)
+  const isNull = returnPath === '' || hasNullReturnPath(mail)
+  if (isDispositionNotification(mail) || notification !== null) return { kind: 'auto_reply' }
+  const isNoticePossible = isSystem ? isNull || !isAnswer(mail) : isNull && !isAutomatic && !isPersonal(mail)
+  if (isNoticePossible) {
+    const notice = readBounceNotice(mail, isSystem)
+    if (notice !== null) return { kind: 'dsn', dsn: shortened(proved(notice, isSystem && isNull, mail)) }
+    const nested = isSystem ? nestedDsn(mail) : null
     if (nested !== null) return { kind: 'dsn', dsn: shortened(nested) }
-    const isAnswer = isAutomatic || (!isSystem && (ANSWER.test(subject) || saysAway(`${subject}\n${noticeText(mail)}`)))
-    if (!isAnswer) return { kind: 'notice', unclassified: unclassified(mail) }
-    return { kind: 'auto_reply' }
+    if (!isAutomatic) return { kind: 'notice', unclassified: unclassified(mail) }
   }
-  if (isAutomatic) return { kind: 'auto_reply' }
-  return { kind: 'other', unclassified: unclassified(mail) }
+  return isAutomatic || isNull ? { kind: 'auto_reply' } : { kind: 'other', unclassified: unclassified(mail) }
 }
 
-const ANSWER = /^\s*(?:re|aw|sv|antw|rv|r)\s*:/i
+/** Somebody answers, or is away. */
+function isPersonal(mail: MimePart): boolean {
+  return isAnswer(mail) || saysAway(`${subjectOf(mail)}\n${noticeText(mail)}`)
+}
+
+/** What is no mail system's word, or did not come from the null return path, suppresses nobody. */
+function proved(notice: FormDsn, isProved: boolean, mail: MimePart): Dsn {
+  const form = isProved || notice.form === SUBJECT_ONLY ? notice.form : UNPROVED
+  return { ...notice, form, ...surroundings(mail, notice.recipients) }
+}
 
 /** Lines that end in a bare CR, as in mail that came by way of an old Mac: with LF instead, as far as reports are read. */
 function withLineFeeds(raw: Uint8Array): Uint8Array {

@@ -31,7 +31,7 @@ export interface Classified {
  *  enhanced status code; texts in general; the reply code. `unknown` with rule `none` when nothing fits; that is the answer to
  *  a bare 550, since guessing would suppress good addresses. Never throws. */
 export function classifyReply(reply: Reply): Classified {
-  const text = reply.text.slice(0, LONGEST_TEXT)
+  const text = withoutAddresses(reply.text.slice(0, LONGEST_TEXT))
   for (const rule of KNOWN_TEXTS) {
     if (fits(rule, reply, text)) return { class: rule.class, rule: rule.name }
   }
@@ -50,6 +50,11 @@ export function classifyReply(reply: Reply): Classified {
   const plain = REPLY_CODES[reply.code]
   if (plain !== undefined) return { class: plain, rule: `code-${reply.code}` }
   return { class: 'unknown', rule: 'none' }
+}
+
+/** What an address is made of says nothing: `<sorbs@dest.example>`. */
+function withoutAddresses(text: string): string {
+  return text.replace(/<[^<>\s@]{1,64}@[^<>\s@]{1,255}>/g, '<address>')
 }
 
 interface Rule {
@@ -76,6 +81,11 @@ const OTHERS_FAULT: ReadonlySet<BounceClass> = new Set([
   'tls',
   'network',
   'mailbox_full',
+  'mailbox_disabled',
+  'content',
+  'policy',
+  'size',
+  'system',
 ])
 
 /** Texts of one sender of replies, or so plain that they weigh more than the code beside them. */
@@ -183,7 +193,14 @@ const KNOWN_TEXTS: readonly Rule[] = [
     class: 'reputation',
     text: /spamhaus|spamcop|sorbs|uceprotect|\b(?:zen|sbl|xbl|pbl|dnsbl|rbl)\b.{0,60}(?:listed|blocked)|(?:listed (?:in|on|at|by)|blocked (?:by|using)).{0,60}(?:\brbl|dnsbl|block ?list|black ?list|zen\.|bl\.)/i,
   },
-  { name: 'greylisted', class: 'greylist', only: 4, text: /gr[ea]y-?\s?list/i },
+  { name: 'greylisted', class: 'greylist', text: /gr[ea]y-?\s?list/i },
+  // Under 5yz it contradicts the code: in doubt the mailbox exists.
+  {
+    name: 'temporary',
+    class: 'system',
+    only: 5,
+    text: /\btemporar(?:y|ily)\b|\btry again later\b|\bLDAP\b|\bserver (?:is )?(?:too )?busy\b|verification in progress|\bsaid: 4\d\d\b/i,
+  },
   { name: 'dmarc', class: 'authentication', text: /\bDMARC\b/ },
   // Says "unknown" about the sender or its host, not about the recipient.
   {
@@ -192,25 +209,31 @@ const KNOWN_TEXTS: readonly Rule[] = [
     text: /sender (?:address )?(?:rejected|verify failed|denied)|sender domain|(?:unknown|invalid|unresolvable) (?:sender|reverse)|domain of sender|reverse (?:DNS|host|lookup)|\bPTR\b/i,
   },
   // What we call ourselves, and our own trouble with the DNS.
-  {
-    name: 'helo-refused',
-    class: 'authentication',
-    text: /\b(?:helo|ehlo) (?:(?:command|name|host|domain|argument) )?(?:is |was )?(?:rejected|invalid|denied|refused|not |does not|must)/i,
-  },
-  {
-    name: 'helo-refused',
-    class: 'authentication',
-    text: /(?:rejected|invalid|refused|bad|forged) (?:your )?(?:helo|ehlo)\b/i,
-  },
+  { name: 'helo-refused', class: 'authentication', text: /\b(?:helo|ehlo)\b/i },
   {
     name: 'dns-trouble',
     class: 'network',
-    text: /host not found, try again|temporary (?:failure in )?(?:name|dns|lookup|resol)|\bSERVFAIL\b|\bDNS (?:server )?(?:error|failure|problem|timeout|query failed|lookup failed)|unable to (?:look ?up|resolve)|could not resolve/i,
+    text: /host not found, try again|temporary (?:failure in )?(?:name|dns|lookup|resol)|\bSERVFAIL\b|\bDNS (?:server )?(?:error|failure|problem|timeout|query failed|lookup failed)|unable to (?:look ?up|resolve)|(?:could|can) ?not resolve|\bDNSSEC\b|invalid DNS/i,
   },
   { name: 'dns-trouble', class: 'network', text: /\b(?:domain|mx|dns) lookup (?:failed|failure|error|deferred)/i },
   { name: 'takes-no-mail', class: 'no_domain', only: 5, text: /\bno mx records? (?:found )?for\b/i },
   // Sendmail, of a domain with a null MX.
   { name: 'takes-no-mail', class: 'no_domain', enhanced: /^5\.7\.27$/, text: /^host does not accept mail/i },
+  {
+    name: 'sender-unknown',
+    class: 'authentication',
+    text: /\bsender (?:mailbox|callout|address|does not)|\benvelope sender\b|\bbad sender\b|\breturn[- ]path\b|\bMAIL FROM\b|\bverification failed for\b|\byour (?:own )?domain\b/i,
+  },
+  {
+    name: 'client-blocked',
+    class: 'reputation',
+    text: /\bmail server has been blocked|not in (?:the |our )?white ?-?list|\babuse from\b|\b(?:mail|messages) from \S+ (?:is |was )?(?:refused|rejected|blocked)/i,
+  },
+  {
+    name: 'sender-rate',
+    class: 'rate',
+    text: /\brate (?:limit )?exceeded|\bquota (?:reached|exceeded) (?:for|of) (?:the )?sender|\bquota of sender|\bconnection limit|\btoo many (?:invalid |unknown )?(?:recipients|errors)/i,
+  },
   { name: 'domain-not-found', class: 'no_domain', only: 5, text: /\bdomain (?:name )?(?:not found|does not exist)/i },
   // Postfix, Exim, qmail, Sendmail, Courier and their kin about the recipient, whatever code they have been told to use.
   {
@@ -371,7 +394,7 @@ const GENERAL_TEXTS: readonly Rule[] = [
     name: 'address-rejected',
     class: 'no_mailbox',
     only: 5,
-    text: /^(?:<?[^\s<>@]{1,64}@[^\s<>@]{1,255}>?:? )?(?:recipient )?address rejected\.?$/i,
+    text: /^(?:<address>:? )?(?:recipient address|recipient|address) rejected\.?$/i,
   },
   {
     name: 'policy',

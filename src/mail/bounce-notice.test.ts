@@ -4,7 +4,7 @@ import { readParts } from './mime-parts.ts'
 
 function notice(subject: string, text: string) {
   const head = `From: postmaster@mx.example\r\nSubject: ${subject}\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n`
-  return readBounceNotice(readParts(Buffer.from(`${head}${text.replaceAll('\n', '\r\n')}`)))
+  return readBounceNotice(readParts(Buffer.from(`${head}${text.replaceAll('\n', '\r\n')}`)), true)
 }
 
 /** Of the entry that names the address. */

@@ -7,47 +7,58 @@ import { saysDelayed, saysDelivered, saysFailed } from './failure-words.ts'
 import { textFromHtml } from './html-text.ts'
 import { leavesOf, type MimePart, textOf } from './mime-parts.ts'
 
-/** Parts of a mail from a mail system in no form that dsn-forms.ts knows → the failure that its words report; null when they
- *  report none. The caller knows by the return path which delivery the mail is about, so no more is asked of it than words of
- *  failure (failure-words.ts) or a reply of class 4 or 5.
+/** Parts of a mail in no form that dsn-forms.ts knows → the failure that its words report; null when they report none. The
+ *  caller knows by the return path which delivery the mail is about, so no more is asked of it than words of failure
+ *  (failure-words.ts), or a reply of class 4 or 5 where a mail system wrote it (`isSystem`).
  *
- *  Each address in the text gets the reason nearest to it: in its own line, in those that follow, in the three before; else
- *  the first reason of the text. An entry without an address stands for whoever the text does not name; it comes behind
- *  addresses that have a reason of their own. Reads 64 KiB of text up to the copy of the mail, at most 1,000 lines and 100
- *  addresses; linear, never throws. */
-export function readBounceNotice(mail: MimePart): FormDsn | null {
+ *  Each line with a reason belongs to the first address in it, else to the address in a line before it, else to the one in the
+ *  three lines behind it. What belongs to none is the reason for all other addresses, and for whoever the text does not name:
+ *  an entry without an address, which stands behind those with a reason of their own. Reads 64 KiB of text up to the copy of
+ *  the mail, without quoted lines, at most 1,000 lines and 100 addresses; linear, never throws. */
+export function readBounceNotice(mail: MimePart, isSystem: boolean): FormDsn | null {
   const text = noticeText(mail)
   const subject = subjectOf(mail)
   const lines = text.split('\n', MOST_LINES).map((line) => line.slice(0, LONGEST_LINE).trim())
   const reasons = lines.map(reasonIn)
+  const isReplied = lines.some((line) => REPLY.test(line))
   const isDelayed = saysDelayed(`${subject}\n${text}`)
   const isSaid = isDelayed || saysFailed(`${subject}\n${text}`)
-  if (!isSaid && !lines.some((line) => REPLY.test(line))) return null
-  if (saysDelivered(isSaid ? subject : `${subject}\n${text}`)) return null
+  if (!isSaid && !(isSystem && isReplied)) return null
+  if (!isReplied && saysDelivered(`${subject}\n${text}`)) return null
   const action = isDelayed ? 'delayed' : 'failed'
-  const first = firstReason(lines, reasons, 0, lines.length)
+
+  const owners = new Map<string, number>()
+  const named = addressLines(lines)
+  const claimed = new Set<number>()
+  for (const [at, { address, line }] of named.entries()) {
+    const previous = at === 0 ? -1 : named[at - 1]!.line
+    const next = named[at + 1]?.line ?? lines.length
+    let found = firstReason(reasons, line, next)
+    if (found < 0) found = firstReason(reasons, Math.max(previous + 1, line - LINES_BEFORE), line)
+    if (found < 0 || claimed.has(found)) continue
+    owners.set(address, found)
+    // A list of recipients behind the reason shares it.
+    if (found >= line) for (let each = found; each < next; each++) claimed.add(each)
+  }
+  const free = reasons.map((reason, at) => (claimed.has(at) ? null : reason))
+  const first = firstReason(free, 0, lines.length)
   const sentence = lines.find(saysFailed)
   const general = first >= 0 ? wordsFrom(lines, first) : (sentence ?? subject)
 
-  const own: DsnRecipient[] = []
-  const others: DsnRecipient[] = []
-  const named = addressLines(lines)
-  for (const [at, { address, line }] of named.entries()) {
-    const previous = at === 0 ? -1 : named[at - 1]!.line
-    const next = named.slice(at + 1).find((each) => each.line > line)?.line ?? lines.length
-    let found = firstReason(lines, reasons, line, next)
-    if (found < 0) found = firstReason(lines, reasons, Math.max(previous + 1, line - LINES_BEFORE), line)
-    if (found < 0) others.push(recipient(address, action, general))
-    else own.push(recipient(address, action, wordsFrom(lines, found)))
-  }
-  const form = first < 0 && sentence === undefined ? SUBJECT_ONLY : 'notice'
+  const own = Array.from(owners, ([address, line]) => recipient(address, action, wordsFrom(lines, line)))
+  const others = allAddresses(lines)
+    .filter((address) => !owners.has(address))
+    .map((address) => recipient(address, action, general))
+  const form = first < 0 && sentence === undefined && own.length === 0 ? SUBJECT_ONLY : 'notice'
   return { form, reportingMta: null, recipients: [...own, recipient(null, action, general), ...others] }
 }
 
-/** Form of a notice whose text says nothing. */
+/** Forms of a notice whose text says nothing, and of one that anybody may have written. */
 export const SUBJECT_ONLY = 'subject'
+export const UNPROVED = 'unproved'
 
-/** Raw text of a report for people, up to the copy of the mail, at most 64 KiB; also of a multipart without delimiters. */
+/** Text of a report for people, without quoted lines and up to the copy of the mail, at most 64 KiB; also of a multipart
+ *  without delimiters. */
 export function noticeText(mail: MimePart): string {
   const texts = leavesOf(mail)
     .filter(({ type }) => type === 'text/plain' || type === 'text/html' || type.startsWith('multipart/'))
@@ -57,7 +68,10 @@ export function noticeText(mail: MimePart): string {
       return leaf.type === 'text/html' ? textFromHtml(text) : text
     })
   const text = (texts.find((each) => each.trim().length >= SHORTEST_TEXT) ?? texts[0] ?? '').replace(LINE_ENDS, '\n')
-  const shown = text.slice(0, END.exec(text)?.index).split('\n')
+  const shown = text
+    .slice(0, END.exec(text)?.index)
+    .split('\n')
+    .filter((line) => !line.trimStart().startsWith('> ')) // quoted
   const copyAt = shown.findIndex(beginsCopy)
   return (copyAt < 0 ? shown : shown.slice(0, copyAt)).join('\n')
 }
@@ -119,8 +133,8 @@ const CONTEXT =
   /^(?:>>> |(?:From|To|Cc|Subject|Date|Sent|Message-ID|Received|Return-Path|Size|Number of lines)\b[^:]{0,20}:)/i
 
 /** The first line with a reply, else the first with words; -1 for none. */
-function firstReason(lines: readonly string[], reasons: readonly (string | null)[], from: number, to: number): number {
-  const end = Math.min(to, lines.length)
+function firstReason(reasons: readonly (string | null)[], from: number, to: number): number {
+  const end = Math.min(to, reasons.length)
   let words = -1
   for (let at = from; at < end; at++) {
     if (reasons[at] === 'reply') return at
@@ -163,16 +177,24 @@ const LONGEST_ADDRESS = 320
 /** Whom such a line names is no recipient. */
 const SENDER = /^(?:\S+ )?(?:from|sender|reply-to|mail from|return-path|hello|hola|hallo|bonjour)\b/i
 
+/** The first address of each line that has one, where it comes first. */
 function addressLines(lines: readonly string[]): { address: string; line: number }[] {
   const found = new Map<string, number>()
   for (const [at, line] of lines.entries()) {
     if (found.size >= MOST_ADDRESSES) break
-    if (SENDER.test(line)) continue
-    for (const address of addressesIn(line)) {
-      if (!found.has(address) && found.size < MOST_ADDRESSES) found.set(address, at)
-    }
+    const address = SENDER.test(line) ? undefined : addressesIn(line)[0]
+    if (address !== undefined && !found.has(address)) found.set(address, at)
   }
-  return Array.from(found, ([address, line]) => ({ address, line })).sort((a, b) => a.line - b.line)
+  return Array.from(found, ([address, line]) => ({ address, line }))
+}
+
+function allAddresses(lines: readonly string[]): string[] {
+  const found = new Set<string>()
+  for (const line of lines) {
+    if (SENDER.test(line)) continue
+    for (const address of addressesIn(line)) if (found.size < MOST_ADDRESSES) found.add(address)
+  }
+  return [...found]
 }
 
 function recipient(address: string | null, action: DsnRecipient['action'], words: string): DsnRecipient {

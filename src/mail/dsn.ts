@@ -1,4 +1,4 @@
-import { isMailSystem } from './bounce-author.ts'
+import { isAnswer, isMailSystem } from './bounce-author.ts'
 import { noticeText, readBounceNotice } from './bounce-notice.ts'
 import { readBounceText, reportText } from './bounce-text.ts'
 import { diagnosticText, readDeliveryStatus } from './delivery-status.ts'
@@ -26,7 +26,8 @@ export interface Dsn {
   recipients: DsnRecipient[]
   /** The server had accepted the recipient and refused only the mail. Of several recipients nobody can tell. */
   isAfterRecipient: boolean
-  /** What the report says to people about its only recipient; null with several, or without words. At most 2,000 characters. */
+  /** What the report says to people about its only recipient, in lines; null with several, or without words. At most 2,000
+   *  characters. */
   words: string | null
 }
 
@@ -51,7 +52,8 @@ export function surroundings(
   const isOne = recipients.filter(({ finalRecipient }) => finalRecipient !== null).length <= 1
   if (!isOne) return { isAfterRecipient: false, words: null }
   const text = noticeText(mail)
-  return { isAfterRecipient: isAfterRecipient(text), words: diagnosticText(text) }
+  const lines = text.split('\n', MOST_LINES).map((line) => diagnosticText(line.slice(0, 1_000)) ?? '')
+  return { isAfterRecipient: isAfterRecipient(text), words: lines.join('\n').trim().slice(0, LONGEST_WORDS) || null }
 }
 
 /** Postfix names the command; Sendmail, Courier and m-FILTER show it. Sendmail sends RCPT and DATA together: a line of its own
@@ -65,6 +67,8 @@ function isAfterRecipient(text: string): boolean {
   return !lines.some((line) => NEEDS_RECIPIENT.test(line.slice(0, 100)) || /^5\d\d 5\.1\.\d </.test(line))
 }
 
+const MOST_LINES = 200
+const LONGEST_WORDS = 2_000
 const AFTER_RECIPIENT = ['(in reply to end of DATA', '(in reply to DATA', 'SMTP command DATA', 'your message (DATA)']
 const NEEDS_RECIPIENT = /^<<< 5\d\d.*(?:RCPT|recipient|sequence)/i
 
@@ -81,7 +85,7 @@ function statusPart(mail: MimePart): FormDsn | null {
 
 /** The fields of RFC 3464 in the text of the report, where its author or somebody on the way lost the parts. */
 function statusFields(mail: MimePart): FormDsn | null {
-  if (!isMailSystem(mail)) return null
+  if (!isMailSystem(mail) || isAnswer(mail)) return null
   const text = noticeText(mail)
   const begin = FIELDS.exec(text)?.index
   if (begin === undefined || !/^Final-Recipient:/im.test(text)) return null
@@ -96,7 +100,7 @@ const STATUS_TYPES: ReadonlySet<string> = new Set(['message/delivery-status', 'm
 function withReplies(recipients: DsnRecipient[], mail: MimePart): DsnRecipient[] {
   if (recipients.every(({ diagnostic }) => diagnostic !== null)) return recipients
   const remote = /Remote Server returned '([^']*)'/i.exec(reportText(mail))?.[1] ?? ''
-  const said = readBounceNotice(mail)?.recipients ?? []
+  const said = readBounceNotice(mail, true)?.recipients ?? []
   return recipients.map((each) => {
     if (each.diagnostic !== null) return each
     if (recipients.length === 1 && remote !== '') return { ...each, diagnostic: diagnosticText(remote) }

@@ -190,6 +190,14 @@ const DELIVERED: readonly string[] = [
   'read receipt',
   'was displayed',
   'disposition notification',
+  'erfolgreich zugestellt',
+  'wurde zugestellt',
+  'a été remis',
+  'a bien été remis',
+  'ha sido entregado',
+  'foi entregue',
+  'è stato consegnato',
+  'is afgeleverd',
 ]
 
 /** It will be tried again. */
@@ -211,6 +219,23 @@ const DELAYED: readonly string[] = [
   'is delayed',
   'delayed mail',
   'delivery status notification (delay)',
+  'keep on trying',
+  'still trying',
+  'further attempts',
+  'further delivery attempts',
+  'noch nicht zugestellt',
+  'weitere versuche',
+  'pas encore été',
+  'tentatives continu',
+  'todavía no',
+  'aún no se ha',
+  'ainda não foi',
+  'non è ancora stat',
+  'nog niet',
+  'пока не',
+  'еще не',
+  'ещё не',
+  '再送を続け',
 ]
 
 /** A person is away, or a program answers. */

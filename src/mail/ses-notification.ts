@@ -6,8 +6,8 @@ import { leavesOf, type MimePart, textOf } from './mime-parts.ts'
 export type SesNotification =
   | { kind: 'bounce'; dsn: FormDsn }
   | { kind: 'complaint'; feedbackType: string; userAgent: string | null }
-  /** It arrived. */
-  | { kind: 'delivery' }
+  /** Anything else: it arrived, was opened, is late. */
+  | { kind: 'nothing' }
 
 /** Parts of a mail → the notification in its first text; null when it holds none. Looks at 256 KiB; never throws. */
 export function readSesNotification(mail: MimePart): SesNotification | null {
@@ -17,9 +17,9 @@ export function readSesNotification(mail: MimePart): SesNotification | null {
   const envelope = objectIn(text)
   const json = typeof envelope?.Message === 'string' ? objectIn(envelope.Message) : envelope
   const kind = json?.notificationType ?? json?.eventType
-  if (kind === 'Bounce') return bounce(json!)
-  if (kind === 'Delivery') return { kind: 'delivery' }
-  if (kind !== 'Complaint') return null
+  if (kind === 'Bounce') return bounce(json!) ?? { kind: 'nothing' }
+  if (typeof kind !== 'string') return null
+  if (kind !== 'Complaint') return { kind: 'nothing' }
   const complaint = recordOf(json!.complaint)
   return {
     kind: 'complaint',
@@ -36,17 +36,19 @@ type Json = Record<string, unknown>
 
 function bounce(json: Json): SesNotification | null {
   const said = recordOf(json.bounce)
-  const recipients = Array.isArray(said.bouncedRecipients) ? said.bouncedRecipients.slice(0, MOST_RECIPIENTS) : []
+  const listed = Array.isArray(said.bouncedRecipients) ? said.bouncedRecipients.slice(0, MOST_RECIPIENTS) : []
+  const recipients = listed.filter((each) => stringOf(recordOf(each).emailAddress) !== null)
   if (recipients.length === 0) return null
   const isPermanent = said.bounceType === 'Permanent'
   const told = recipients.map(recordOf).map((each): DsnRecipient => {
-    const status = stringOf(each.status)
+    const said = stringOf(each.status)
+    const status = /^[45]\.\d{1,3}\.\d{1,3}$/.test(said ?? '') ? said!.slice(1) : '.0.0'
     return {
       finalRecipient: stringOf(each.emailAddress),
       originalRecipient: null,
       action: each.action === 'delayed' ? 'delayed' : 'failed',
-      status: /^[45]\.\d{1,3}\.\d{1,3}$/.test(status ?? '') ? status : isPermanent ? '5.0.0' : '4.0.0',
-      diagnostic: stringOf(each.diagnosticCode)?.replace(/^\s*smtp\s*;\s*/i, '') ?? null,
+      status: `${isPermanent ? 5 : 4}${status}`,
+      diagnostic: isPermanent ? (stringOf(each.diagnosticCode)?.replace(/^\s*smtp\s*;\s*/i, '') ?? null) : null,
       remoteMta: null,
     }
   })

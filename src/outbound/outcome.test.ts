@@ -1,8 +1,8 @@
-import { expect, test } from 'bun:test'
-import { createReplyReader } from '../mail/reply.ts'
+import { describe, expect, test } from 'bun:test'
+import { createReplyReader, parseReplyLine } from '../mail/reply.ts'
 import type { Outcome } from '../model/delivery.ts'
 import { type Answer, faultAt, type Stage } from './answer.ts'
-import { internalFault, isHostTrouble, outcomeOf, unpreparable } from './outcome.ts'
+import { internalFault, isHostTrouble, lateBounce, outcomeOf, unpreparable } from './outcome.ts'
 
 const MX = 'mx.remote.test [192.0.2.1]:25'
 const answer = (stage: Stage, said: string): Answer => {
@@ -155,3 +155,51 @@ for (const [stage, said, next] of NEXT_HOST) {
     expect(isHostTrouble(given, outcomeOf(given, MX))).toBe(next)
   })
 }
+
+describe('a 5yz under which the mailbox may well exist is soft', () => {
+  test.each([
+    '5.1.1 Mail rate exceeded',
+    '5.1.1 Hourly quota reached for sender',
+    '5.1.1 Connection limit reached',
+    '5.1.1 too many invalid recipients',
+    '5.1.1 Sorry, your mail server has been blocked',
+    '5.1.1 client host not in whitelist',
+    '5.1.1 abuse from your network',
+    '5.1.1 Mail from 192.0.2.1 refused',
+    '5.1.1 HELO r.example unknown host',
+    '5.1.2 Cannot resolve your domain',
+    '5.1.2 your domain does not exist',
+    '5.1.2 DNSSEC validation failed',
+    '5.1.1 sender mailbox does not exist',
+    '5.1.1 Sender address does not exist',
+    '5.1.3 Bad sender address syntax',
+    'sender callout: 550 user unknown',
+    'Verification failed for <b-1@x.example>: no such user',
+    'Return path mailbox not found',
+    '5.1.1 greylisted',
+    '5.1.1 mailbox temporarily unavailable',
+    '5.1.1 unverified address: Address verification in progress',
+    '5.1.1 undeliverable address: host mx.example said: 451 later',
+    '5.1.1 Spam detected',
+    '5.1.1 Rejected by policy',
+    '5.1.1 Account disabled',
+    'LDAP server unreachable, user not found',
+  ])('550 %s', (text) => {
+    expect(lateBounce(parseReplyLine(`550 ${text}`)!).bounceType).toBe('soft')
+  })
+})
+
+describe('a 5yz about the recipient is hard, whatever its address and its links are called', () => {
+  test.each([
+    '5.1.1 <sbl@x.example> user unknown, host mx blocked',
+    '5.1.1 <a@sorbs.example> user unknown',
+    '5.1.1 <ptr@x.example> user unknown',
+    '5.1.1 User unknown in virtual mailbox table',
+    '5.1.1 unknown or illegal alias: x',
+    '5.1.1',
+    'No such user',
+    '<a@x.example>: Recipient address rejected.',
+  ])('550 %s', (text) => {
+    expect(lateBounce(parseReplyLine(`550 ${text}`)!).bounceType).toBe('hard')
+  })
+})

@@ -210,3 +210,108 @@ test('a complaint in plain words at the complaint address is kept with the messa
     { kind: 'other', diagnostic: expect.stringContaining('Spam report') },
   ])
 })
+
+describe('good addresses are not suppressed by', () => {
+  test.each([
+    [
+      'a sentence that names several reasons',
+      dsnOf('5.0.0', '550 message rejected', 'Possible reasons: the recipient does not exist, or the mailbox is full.'),
+    ],
+    ['advice', dsnOf('5.4.4', 'Host lookup failed', 'Please check that you typed no invalid recipient.')],
+    [
+      'the reply about another address',
+      mailOf(
+        'Undeliverable',
+        'Your message to ann@dest.example could not be delivered.\r\n\r\n<zoe@other.example>: host mx.other.example said: 550 5.1.1 User unknown',
+      ),
+    ],
+    [
+      'the failure of an address that ours forwards to',
+      mailOf(
+        'Undeliverable',
+        'The address zoe@other.example (forwarded from ann@dest.example) failed:\r\n550 5.1.1 user unknown',
+      ),
+    ],
+    [
+      'a reply without an address beside that',
+      mailOf('Undeliverable', 'Redirected to a mailbox which failed:\r\n550 5.1.1 <zoe@other.example> unknown'),
+    ],
+    [
+      'an automatic answer that a forwarder left a null return path in',
+      mailOf('Hello', 'This mailbox does not exist after June. It was not delivered. No such user.', {
+        'Return-Path': '<>',
+        From: 'ann@dest.example',
+        'Auto-Submitted': 'auto-replied',
+      }),
+    ],
+    [
+      'a person at the null return path',
+      mailOf('Hello', 'My parcel was not delivered. Unknown user at the door.', { From: 'ann@dest.example' }),
+    ],
+    [
+      'trouble of the moment',
+      mailOf('Undeliverable', '<ann@dest.example>: user unknown (temporary failure in LDAP lookup)'),
+    ],
+    [
+      'a delay in French',
+      mailOf(
+        'Avis',
+        "Le message n'a pas encore été remis. Les tentatives continuent.\r\nann@dest.example: user unknown",
+      ),
+    ],
+    [
+      'a report that somebody sends on',
+      mailOf(
+        'Fwd: look',
+        `--o\r\nContent-Type: message/rfc822\r\n\r\n${dsnOf('5.1.1', '550 5.1.1 No such user', '')}\r\n--o--`,
+        {
+          From: 'ann@dest.example',
+          'Content-Type': 'multipart/mixed; boundary=o',
+        },
+      ),
+    ],
+  ])('%s', async (_, raw) => {
+    expect((await outcome(raw)).at(-1)).toBe(false)
+  })
+
+  test('an answer of a postmaster', async () => {
+    const raw = mailOf('Re: problem', 'We saw 550 5.1.1 user unknown. It could not be delivered.')
+    expect((await outcome(raw, 'postmaster@mx.example'))[0]).toBe('delivered')
+  })
+})
+
+describe('nothing bounces by', () => {
+  test.each([
+    [
+      'a read receipt',
+      mailOf('Read: Your parcel could not be delivered', 'It was read.', {
+        From: 'ann@dest.example',
+        'Content-Type': 'multipart/report; report-type=disposition-notification; boundary=b',
+      }),
+    ],
+    [
+      'a vacation note that quotes our mail',
+      mailOf('Your order', 'I am out of the office.\r\n> We could not deliver your parcel.', {
+        From: 'ann@dest.example',
+      }),
+    ],
+    [
+      'an answer to a subject of ours',
+      mailOf('AW: Ihre Sendung konnte nicht zugestellt werden', 'Danke', { From: 'ann@dest.example' }),
+    ],
+    [
+      'a notice of success that speaks of errors',
+      mailOf(
+        'Successful Mail Delivery Report',
+        'Your message was successfully delivered. You get notifications of mail delivery errors.',
+      ),
+    ],
+    ['an address of a house', mailOf('Thank you', '450 Main Street', { From: 'ann@dest.example' })],
+    [
+      'an opened mail',
+      mailOf('AWS', JSON.stringify({ eventType: 'Open', mail: { subject: 'Undeliverable: 550 5.1.1 user unknown' } })),
+    ],
+  ])('%s', async (_, raw) => {
+    expect((await outcome(raw))[0]).toBe('delivered')
+  })
+})
