@@ -5,7 +5,7 @@ import type { DsnRecipient, FormDsn } from './dsn.ts'
 import { END } from './dsn-forms.ts'
 import { saysDelayed, saysDelivered, saysFailed } from './failure-words.ts'
 import { textFromHtml } from './html-text.ts'
-import { leavesOf, type MimePart, textOf } from './mime-parts.ts'
+import { beginningOf, leavesOf, type MimePart } from './mime-parts.ts'
 
 /** Parts of a mail in no form that dsn-forms.ts knows → the failure that its words report; null when they report none. The
  *  caller knows by the return path which delivery the mail is about, so no more is asked of it than words of failure
@@ -64,7 +64,7 @@ export function noticeText(mail: MimePart): string {
     .filter(({ type }) => type === 'text/plain' || type === 'text/html' || type.startsWith('multipart/'))
     .slice(0, MOST_TEXTS)
     .map((leaf) => {
-      const text = textOf(leaf).slice(0, LONGEST_TEXT)
+      const text = beginningOf(leaf, LONGEST_TEXT)
       return leaf.type === 'text/html' ? textFromHtml(text) : text
     })
   const text = (texts.find((each) => each.trim().length >= SHORTEST_TEXT) ?? texts[0] ?? '').replace(LINE_ENDS, '\n')

@@ -4,7 +4,7 @@ import type { DsnRecipient, FormDsn } from './dsn.ts'
 import { END, FORMS, type Form } from './dsn-forms.ts'
 import { firstAddress } from './header-fields.ts'
 import { textFromHtml } from './html-text.ts'
-import { leavesOf, type MimePart, textOf } from './mime-parts.ts'
+import { beginningOf, leavesOf, type MimePart } from './mime-parts.ts'
 
 /** Parts of a bounce without a machine-readable part → the notification of the first form that fits, null when none does.
  *  Two things must come together: the mail says that a mail system wrote it, and its text has the form. `failed`
@@ -33,9 +33,9 @@ export function readBounceText(mail: MimePart): FormDsn | null {
 export function reportText(mail: MimePart): string {
   const leaves = leavesOf(mail)
   const plain = leaves.find((leaf) => leaf.type === 'text/plain')
-  if (plain) return withLineEnds(textOf(plain).slice(0, LONGEST_TEXT))
+  if (plain) return withLineEnds(beginningOf(plain, LONGEST_TEXT))
   const html = leaves.find((leaf) => leaf.type === 'text/html')
-  return html ? withLineEnds(textFromHtml(textOf(html).slice(0, LONGEST_TEXT))) : ''
+  return html ? withLineEnds(textFromHtml(beginningOf(html, LONGEST_TEXT))) : ''
 }
 
 /** Patterns take a bare CR and the separators of Unicode for line ends, too; with LF alone, lines are what they seem. */

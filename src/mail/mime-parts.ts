@@ -84,6 +84,11 @@ export function nameOf(part: MimePart): string | null {
   return nameOfUuencoded(part.body)
 }
 
+/** The first characters of a text, decoded no further than they may reach: four bytes for each, as in an encoding. */
+export function beginningOf(part: MimePart, characters: number): string {
+  return textOf({ ...part, body: part.body.subarray(0, 4 * characters) }).slice(0, characters)
+}
+
 /** Raw mail → its first plain text and its first HTML that are no attachments, with LF line ends; null for what it has not.
  *  Reads the whole mail: a text may stand behind an attachment. Linear, never throws. */
 export function readTexts(raw: Uint8Array): { html: string | null; text: string | null } {

@@ -1,5 +1,5 @@
 import type { DsnRecipient, FormDsn } from './dsn.ts'
-import { leavesOf, type MimePart, textOf } from './mime-parts.ts'
+import { beginningOf, leavesOf, type MimePart } from './mime-parts.ts'
 
 /** What Amazon SES tells by a mail of Amazon SNS: JSON as the text of the mail, or as `Message` of such JSON.
  *  docs.aws.amazon.com/ses/latest/dg/notification-contents.html */
@@ -12,7 +12,7 @@ export type SesNotification =
 /** Parts of a mail → the notification in its first text; null when it holds none. Looks at 256 KiB; never throws. */
 export function readSesNotification(mail: MimePart): SesNotification | null {
   const plain = leavesOf(mail).find(({ type }) => type === 'text/plain')
-  const text = plain === undefined ? '' : textOf(plain).slice(0, LONGEST_TEXT).trimStart()
+  const text = plain === undefined ? '' : beginningOf(plain, LONGEST_TEXT).trimStart()
   if (!OPENING.test(text.slice(0, 2_000))) return null
   const envelope = objectIn(text)
   const json = typeof envelope?.Message === 'string' ? objectIn(envelope.Message) : envelope
