@@ -12,13 +12,19 @@ export function decodeCharset(bytes: Uint8Array, charset: string): string | null
   if (name === 'iso-2022-kr' || name === 'csiso2022kr') return decoded(eightBit(bytes, SHIFTED_BY_SO), 'euc-kr')
   if (name === 'hz-gb-2312' || name === 'hz') return decoded(eightBit(bytes, SHIFTED_BY_TILDE), 'gbk')
   if (name === 'iso-2022-jp') return decoded(withoutIdleEscapes(bytes), name)
-  return decoded(bytes, name) ?? decodedByTable(bytes, label)
+  return decoded(bytes, name, label)
+}
+
+/** Whether decodeCharset reads that charset. */
+export function isCharset(charset: string): boolean {
+  return decodeCharset(NOTHING, charset) !== null
 }
 
 // Names of ASCII that the WHATWG list lacks or takes for windows-1252.
 const ASCII = new Set(['us-ascii', 'ascii', 'ansi_x3.4-1968', 'unknown-8bit', 'x-unknown', 'default', 'unknown'])
 const UTF7 = new Set(['utf-7', 'utf7', 'unicode-1-1-utf-7', 'x-utf-7', 'csutf7'])
-const UTF8 = new TextDecoder('utf-8')
+const NOTHING = new Uint8Array(0)
+const WINDOWS = new TextDecoder('windows-1252')
 const STRICT = new TextDecoder('utf-8', { fatal: true })
 
 /** Names that mails use and the WHATWG list lacks. */
@@ -53,10 +59,28 @@ function labelOf(charset: string): string {
     .replace(/^["']|["']$/g, '')
 }
 
-function decoded(bytes: Uint8Array, label: string): string | null {
-  if (label === 'utf-8') return UTF8.decode(bytes)
+type Decode = (bytes: Uint8Array) => string
+
+/** By label; null for a charset that nobody decodes. An encoded word may have one letter: making its decoder would take a
+ *  hundred times as long as reading it. */
+const DECODERS = new Map<string, Decode | null>()
+const MOST_DECODERS = 500 // the platform has some 230 labels; the rest are unknown ones
+
+/** `label`: the same without its alias, as the tables name it. */
+function decoded(bytes: Uint8Array, name: string, label = name): string | null {
+  let decode = DECODERS.get(label)
+  if (decode === undefined) {
+    decode = decoderOf(name) ?? tableDecoderOf(label)
+    if (DECODERS.size >= MOST_DECODERS) DECODERS.clear()
+    DECODERS.set(label, decode)
+  }
+  return decode?.(bytes) ?? null
+}
+
+function decoderOf(name: string): Decode | null {
   try {
-    return new TextDecoder(label as 'utf-8').decode(bytes)
+    const decoder = new TextDecoder(name as 'utf-8')
+    return (bytes) => decoder.decode(bytes)
   } catch {
     return null
   }
@@ -86,18 +110,19 @@ function withoutIdleEscapes(bytes: Uint8Array): Uint8Array {
 }
 
 /** Of DOS and the old Macintosh, which the platform leaves out. */
-function decodedByTable(bytes: Uint8Array, label: string): string | null {
+function tableDecoderOf(label: string): Decode | null {
   if (!/^(?:cp|ibm|csibm|mac|x-mac|utf-?32)[\w-]{0,30}$/.test(label)) return null
   // Loaded with the first such mail: its tables take some megabytes.
   const iconv = require('iconv-lite') as typeof import('iconv-lite')
   const name = label.replace(/^x-/, '').replace(/^csibm/, 'ibm')
-  return iconv.encodingExists(name) ? iconv.decode(Buffer.from(bytes), name) : null
+  if (!iconv.encodingExists(name)) return null
+  return (bytes) => iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), name)
 }
 
 function guessed(bytes: Uint8Array): string {
   try {
     return STRICT.decode(bytes)
   } catch {
-    return new TextDecoder('windows-1252').decode(bytes)
+    return WINDOWS.decode(bytes)
   }
 }

@@ -1,17 +1,19 @@
-import { decodeCharset } from './charset.ts'
+import { decodeCharset, isCharset } from './charset.ts'
 
 /** Header value → the same with its encoded words decoded: B and Q in any charset the platform knows, white space between
  *  neighbours dropped, a character or a group of base64 cut between two words of one charset made whole. Words in an unknown charset, and what
  *  only looks like one, stay as they are. Control characters that were hidden in a word become a space, so that
- *  no value gains a line end. Linear, never throws. RFC 2047 §4, §6.2, RFC 2231 §5. */
-export function decodeWords(value: string): string {
+ *  no value gains a line end. Words beyond the budget stay as they are. Linear, never throws. RFC 2047 §4, §6.2,
+ *  RFC 2231 §5. */
+export function decodeWords(value: string, budget: WordBudget = { left: Number.POSITIVE_INFINITY }): string {
   if (!value.includes('=?')) return value
   let decoded = ''
   let run: Run | null = null
   let end = 0 // of what is read
   for (const word of value.matchAll(WORD)) {
+    if (--budget.left < 0) break
     const charset = word[1]!.replace(/\*.*$/s, '').toLowerCase()
-    if (decodeCharset(NOTHING, charset) === null) continue // unknown: it stays with the text around it
+    if (!isCharset(charset)) continue // unknown: it stays with the text around it
     const piece = { isBase64: /b/i.test(word[2]!), text: word[3]! }
     const between = value.slice(end, word.index)
     const isNeighbour = run !== null && between.trim() === ''
@@ -26,13 +28,17 @@ export function decodeWords(value: string): string {
   return decoded + textOf(run) + value.slice(end)
 }
 
+/** How many encoded words are decoded of one mail; below 0 when it has more. */
+export interface WordBudget {
+  left: number
+}
+
 /** Neighbours of one charset: their bytes make sense only together. */
 interface Run {
   charset: string
   pieces: { isBase64: boolean; text: string }[]
 }
 
-const NOTHING = new Uint8Array(0)
 // Wider than the RFC, which has no spaces or question marks within a word and at most 75 characters: all are seen.
 const WORD = /=\?([^?\s]{1,60})\?([bq])\?([^?\r\n]*(?:\?(?!=)[^?\r\n]*){0,3})\?=/gi
 

@@ -1,4 +1,5 @@
 import { BLOB_VERSIONS, packBlob, packBlobBeside, unpackBlob } from './blob.ts'
+import type { WordBudget } from './encoded-words.ts'
 import { decodeWords, type HeaderField } from './header-fields.ts'
 
 /** What the payload shows of a mail beyond its record (interface.md "Inbound received delivery"). */
@@ -12,12 +13,12 @@ export interface ParsedMail {
 }
 
 /** Header fields → as a payload shows them; names lower-case, values decoded, those of one name joined by `\n`. */
-export function headersOf(fields: readonly HeaderField[]): Record<string, string> {
+export function headersOf(fields: readonly HeaderField[], words?: WordBudget): Record<string, string> {
   const values = new Map<string, string[]>()
   for (const { key, value } of fields) {
     const same = values.get(key)
-    if (same === undefined) values.set(key, [decodeWords(value)])
-    else same.push(decodeWords(value))
+    if (same === undefined) values.set(key, [decodeWords(value, words)])
+    else same.push(decodeWords(value, words))
   }
   return Object.fromEntries([...values].map(([key, each]) => [key, each.join('\n')]))
 }

@@ -1,4 +1,5 @@
 import { decodeCharset } from './charset.ts'
+import type { WordBudget } from './encoded-words.ts'
 import { type HeaderField, parameterOf, readHeaderFields, withLineFeeds } from './header-fields.ts'
 import { mediaType } from './parameters.ts'
 import { bytesOfBase64, bytesOfQuotedPrintable } from './transfer-decoding.ts'
@@ -23,6 +24,8 @@ export interface MimeLimits {
   parts: number
   /** Of multiparts in multiparts: each costs a look at all that is in it. */
   levels: number
+  /** Encoded words; of readers without it all are decoded. */
+  words?: WordBudget
 }
 
 /** Raw mail → the tree of its parts, as far as its first `mostBytes` tell. Takes what is common in the wild: no closing
@@ -67,18 +70,18 @@ export function contentOf(part: Pick<MimePart, 'fields' | 'body'>): Uint8Array {
 }
 
 /** Content of a leaf as text with LF line ends; latin1 in a charset that is not known. `format=flowed` is left as it is. */
-export function textOf(part: Pick<MimePart, 'fields' | 'body'>): string {
+export function textOf(part: Pick<MimePart, 'fields' | 'body'>, words?: WordBudget): string {
   const bytes = contentOf(part)
-  const charset = parameterOf(fieldOf(part, 'content-type'), 'charset') ?? ''
+  const charset = parameterOf(fieldOf(part, 'content-type'), 'charset', words) ?? ''
   const text = decodeCharset(bytes, charset) ?? Buffer.from(bytes).toString('latin1')
   return text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
 }
 
 /** What its author calls a leaf; null for nothing. RFC 2183 §2.3, RFC 2045 §5. */
-export function nameOf(part: MimePart): string | null {
+export function nameOf(part: MimePart, words?: WordBudget): string | null {
   const said =
-    parameterOf(fieldOf(part, 'content-disposition'), 'filename') ||
-    parameterOf(fieldOf(part, 'content-type'), 'name') ||
+    parameterOf(fieldOf(part, 'content-disposition'), 'filename', words) ||
+    parameterOf(fieldOf(part, 'content-type'), 'name', words) ||
     null
   if (said !== null || !encodingOf(part).includes('uu')) return said
   return nameOfUuencoded(part.body)
@@ -146,7 +149,8 @@ function readPart(bytes: Uint8Array, depth: number, budget: Budget, usual = 'tex
 /** Adds the parts that the body of a multipart holds. */
 function split(part: MimePart, body: Uint8Array, depth: number, budget: Budget): void {
   const below = part.type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
-  for (const candidate of [parameterOf(fieldOf(part, 'content-type'), 'boundary'), guessedBoundary(body)]) {
+  const said = parameterOf(fieldOf(part, 'content-type'), 'boundary', budget.limits.words)
+  for (const candidate of [said, guessedBoundary(body)]) {
     const boundary = candidate?.trimEnd() ?? '' // a blank at its end would be padding (RFC 2046 §5.1.1)
     if (boundary === '') continue
     for (const piece of piecesOf(body, boundary)) {

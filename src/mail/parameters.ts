@@ -1,11 +1,11 @@
 import { decodeCharset } from './charset.ts'
-import { decodeWords } from './encoded-words.ts'
+import { decodeWords, type WordBudget } from './encoded-words.ts'
 
 /** Value of a Content-Type or Content-Disposition field → the named parameter (any letter case), without quotes; null when it
  *  is not there. Reads values that are cut and percent-encoded by RFC 2231, and encoded words where the RFC has none. Of
  *  two with one name the first counts, and the encoded form before the plain one, which stands beside it for old readers.
  *  Linear, never throws. RFC 2045 §5.1, RFC 2231 §3, §4. */
-export function parameterOf(value: string, name: string): string | null {
+export function parameterOf(value: string, name: string, words?: WordBudget): string | null {
   const wanted = name.toLowerCase()
   const pieces = new Map<number, { text: string; isEncoded: boolean }>()
   let plain: string | null = null
@@ -17,8 +17,8 @@ export function parameterOf(value: string, name: string): string | null {
     const index = Number(piece[1] ?? 0)
     if (!pieces.has(index)) pieces.set(index, { text, isEncoded: piece[1] === undefined || piece[2] !== undefined })
   }
-  if (pieces.has(0)) return joined(pieces)
-  return plain === null ? null : decodeWords(plain.slice(0, LONGEST_WORDS))
+  if (pieces.has(0)) return joined(pieces, words)
+  return plain === null ? null : decodeWords(plain.slice(0, LONGEST_WORDS), words)
 }
 
 /** Encoded words take some times what other text takes, and each part may have as many as the header of a mail. */
@@ -32,7 +32,7 @@ export function mediaType(value: string): string {
     .toLowerCase()
 }
 
-function joined(pieces: ReadonlyMap<number, { text: string; isEncoded: boolean }>): string {
+function joined(pieces: ReadonlyMap<number, { text: string; isEncoded: boolean }>, words?: WordBudget): string {
   const first = pieces.get(0)!
   const said = first.isEncoded ? /^([^']*)'[^']*'(.*)$/s.exec(first.text) : null
   const bytes: Buffer[] = []
@@ -43,7 +43,7 @@ function joined(pieces: ReadonlyMap<number, { text: string; isEncoded: boolean }
   }
   const whole = Buffer.concat(bytes)
   if (![...pieces.values()].some(({ isEncoded }) => isEncoded))
-    return decodeWords(whole.toString('utf8', 0, LONGEST_WORDS))
+    return decodeWords(whole.toString('utf8', 0, LONGEST_WORDS), words)
   return decodeCharset(whole, said?.[1] ?? '') ?? whole.toString('latin1')
 }
 

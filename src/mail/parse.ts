@@ -1,3 +1,4 @@
+import type { WordBudget } from './encoded-words.ts'
 import { fileName, typeByName } from './file-name.ts'
 import { withoutFlow } from './flowed-text.ts'
 import { parameterOf } from './header-fields.ts'
@@ -15,20 +16,22 @@ export async function parseMail(
   raw: Uint8Array,
   late: Promise<unknown>,
 ): Promise<{ parsed: ParsedMail; parseError: string | null }> {
-  const { mail, reached } = readMime(raw, LIMITS)
-  const { texts, htmls, attachments } = leavesByUse(mail)
+  const words = { left: MOST_WORDS }
+  const headerWords = { left: MOST_WORDS } // its own, so that parseAttachments has as many for the parts
+  const { mail, reached } = readMime(raw, { ...LIMITS, words })
+  const headers = headersOf(mail.fields, headerWords)
+  const { texts, htmls, attachments } = leavesByUse(mail, words)
   const shown: ParsedMail['attachments'] = []
   const isLate = await readEach(attachments, late, ({ name, contentType }, content) => {
     shown.push({ filename: fileName(name, contentType, shown.length + 1), contentType, sizeBytes: content.byteLength })
   })
+  const textBody = joined(texts, '\n', words)
+  const htmlBody = joined(htmls, '<br/>\n', words)
   return {
-    parsed: {
-      textBody: joined(texts, '\n'),
-      htmlBody: joined(htmls, '<br/>\n'),
-      headers: headersOf(mail.fields),
-      attachments: shown,
-    },
-    parseError: isLate ? 'reading it took too long' : reached,
+    parsed: { textBody, htmlBody, headers, attachments: shown },
+    parseError: isLate
+      ? 'reading it took too long'
+      : (reached ?? (Math.min(words.left, headerWords.left) < 0 ? TOO_MANY_WORDS : null)),
   }
 }
 
@@ -36,7 +39,9 @@ export async function parseMail(
  *  is not in it. */
 export async function parseAttachments(raw: Uint8Array, late: Promise<unknown>): Promise<Buffer[]> {
   const contents: Buffer[] = []
-  await readEach(leavesByUse(readMime(raw, LIMITS).mail).attachments, late, (_, content) => {
+  const words = { left: MOST_WORDS }
+  const { mail } = readMime(raw, { ...LIMITS, words })
+  await readEach(leavesByUse(mail, words).attachments, late, (_, content) => {
     // Whoever sends a view to another thread sends all that it is a view of.
     const isView = content.byteLength < content.buffer.byteLength
     contents.push(Buffer.from(isView ? new Uint8Array(content).buffer : content.buffer))
@@ -45,6 +50,8 @@ export async function parseAttachments(raw: Uint8Array, late: Promise<unknown>):
 }
 
 const LIMITS = { bytes: Number.POSITIVE_INFINITY, parts: 2_000, levels: 50 }
+const MOST_WORDS = 20_000 // a header of 100 KiB, the most that Postfix takes, has 5,000
+const TOO_MANY_WORDS = `more than ${MOST_WORDS.toLocaleString('en')} encoded words`
 /** Read sequence by sequence: of one mail only so many bytes, and what is beyond is left as it is: mostly ASCII in any
  *  case. */
 const EXPLODING = /utf-?7|2022|^(?:cs)?jis|^hz/i
@@ -87,10 +94,11 @@ interface Leaves {
   texts: MimePart[]
   htmls: MimePart[]
   attachments: Leaf[]
+  words: WordBudget
 }
 
-function leavesByUse(mail: MimePart): Leaves {
-  const leaves: Leaves = { texts: [], htmls: [], attachments: [] }
+function leavesByUse(mail: MimePart, words: WordBudget): Leaves {
+  const leaves: Leaves = { texts: [], htmls: [], attachments: [], words }
   sort(mail, leaves, false)
   return leaves
 }
@@ -102,7 +110,7 @@ function sort(part: MimePart, leaves: Leaves, isBody: boolean): void {
     for (const below of part.parts) sort(below, leaves, isBody || isOfBody)
     return
   }
-  const leaf = leafOf(part)
+  const leaf = leafOf(part, leaves.words)
   const isFirst = leaves.texts.length + leaves.htmls.length === 0
   if (isAttached(leaf) || (leaf.name !== null && !isFirst && !isBody)) leaves.attachments.push(leaf)
   else if (part.type === 'text/html') leaves.htmls.push(part)
@@ -110,8 +118,8 @@ function sort(part: MimePart, leaves: Leaves, isBody: boolean): void {
 }
 
 /** Its type is what its author says, and what the ending of its name stands for when that says nothing. */
-function leafOf(part: MimePart): Leaf {
-  const name = nameOf(part)
+function leafOf(part: MimePart, words: WordBudget): Leaf {
+  const name = nameOf(part, words)
   const isSaid = fieldOf(part, 'content-type') !== ''
   if (isSaid && part.type !== OF_NO_KIND)
     return { part, name, contentType: MEDIA_TYPE.test(part.type) ? part.type : OF_NO_KIND }
@@ -135,16 +143,16 @@ function dispositionOf(part: MimePart): string {
   return mediaType(fieldOf(part, 'content-disposition'))
 }
 
-function joined(parts: readonly MimePart[], separator: string): string {
+function joined(parts: readonly MimePart[], separator: string, words: WordBudget): string {
   let explodingBytes = 0
   const texts = parts.map((part) => {
     const contentType = fieldOf(part, 'content-type')
-    if (EXPLODING.test(parameterOf(contentType, 'charset') ?? '')) explodingBytes += part.body.byteLength
+    if (EXPLODING.test(parameterOf(contentType, 'charset', words) ?? '')) explodingBytes += part.body.byteLength
     if (explodingBytes > EXPLODING_BYTES)
       return Buffer.from(contentOf(part)).toString('latin1').replaceAll('\r\n', '\n')
-    const text = textOf(part)
-    if (part.type !== 'text/plain' || parameterOf(contentType, 'format')?.toLowerCase() !== 'flowed') return text
-    return withoutFlow(text, parameterOf(contentType, 'delsp')?.toLowerCase() === 'yes')
+    const text = textOf(part, words)
+    if (part.type !== 'text/plain' || parameterOf(contentType, 'format', words)?.toLowerCase() !== 'flowed') return text
+    return withoutFlow(text, parameterOf(contentType, 'delsp', words)?.toLowerCase() === 'yes')
   })
   return texts.filter((text) => text !== '').join(separator)
 }
