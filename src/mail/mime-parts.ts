@@ -111,6 +111,7 @@ const MOST_PARTS = 1_000
 const MOST_LEVELS = 20 // mails from the wild have up to six levels
 const LONGEST_BOUNDARY = 250 // RFC 2046 §5.1.1 has 70
 const LONGEST_HEADER = 1_048_576 // what readHeaderFields reads
+const MOST_BLANKS = 1_000
 const [LF, CR, DASH] = [10, 13, 45]
 
 interface Budget {
@@ -172,7 +173,7 @@ function isUsedUp(depth: number, budget: Budget): boolean {
 
 /** Header and body of a part. Where the empty line between them is missing, the body begins at the first line that is
  *  no field and has no field of MIME behind it; of a mail also none that every mail has, since such a line in its header is
- *  mostly a fold that lost its blank. */
+ *  mostly a fold that lost its blank. Where such a fold ends the header, the empty line behind it counts. */
 function readPartHeader(bytes: Uint8Array, isMail: boolean): { fields: HeaderField[]; bodyAt: number } {
   const { fields, bodyAt } = readHeaderFields(bytes)
   const isKnown = isMail ? MAIL_FIELD : MIME_FIELD
@@ -182,6 +183,7 @@ function readPartHeader(bytes: Uint8Array, isMail: boolean): { fields: HeaderFie
   while (fields[count]?.start === at) at = fields[count++]!.end
   if (at >= bodyAt || isHeaderLine(bytes, at)) return { fields, bodyAt }
   if (last < 0) return { fields: [], bodyAt: 0 } // text whose first lines look like fields
+  if (isLostFold(bytes, at, bodyAt, fields.slice(0, count))) return { fields, bodyAt }
   return { fields: fields.slice(0, count), bodyAt: at }
 }
 
@@ -193,6 +195,31 @@ const MAIL_FIELD =
 function isHeaderLine(bytes: Uint8Array, at: number): boolean {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset + at, Math.min(bytes.byteLength - at, 200))
   return /^(?:\r?\n|[!-9;-~]{1,200}(?:[ \t]{0,20}:|$))/.test(start.toString('latin1'))
+}
+
+/** Whether the line that is no field belongs to the header, which ends in front of `bodyAt`. Text may have been written
+ *  without the empty line; a file in base64 begins behind it. */
+function isLostFold(bytes: Uint8Array, at: number, bodyAt: number, fields: HeaderField[]): boolean {
+  if (!/\n\r?\n$/.test(latin1(bytes, Math.max(bodyAt - 3, 0), bodyAt))) return false
+  const line = latin1(bytes, at, Math.min(at + 1_000, bodyAt)).split(/\r?\n/, 1)[0]!
+  const isParameter = /^[\w*-]{1,60}=[^=]/.test(line)
+  const type = mediaType(fieldOf({ fields }, 'content-type'))
+  if (encodingOf({ fields }) === 'base64') {
+    if (isParameter) return true
+    return !/^[A-Za-z0-9+/]+={0,2}$/.test(line) && !isBlank(bytes.subarray(bodyAt, bodyAt + MOST_BLANKS))
+  }
+  if (type !== '' && !/^(?:text|multipart)(?:\/|$)/.test(type))
+    return isParameter || !isBlank(bytes.subarray(bodyAt, bodyAt + MOST_BLANKS))
+  const isLastLine = bodyAt - at - line.length <= 4 // two line ends
+  return isLastLine && (isParameter || fields.at(-1)!.value.endsWith(';'))
+}
+
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte <= 32)
+}
+
+function latin1(bytes: Uint8Array, from: number, to: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('latin1')
 }
 
 /** What stands between the delimiter lines. */

@@ -203,6 +203,29 @@ describe('mail as the world sends it: no part is lost', () => {
       ),
       ['', '', ['attachment-1.pdf', 'application/pdf', 'ABC']],
     ],
+    ...[
+      ['Content-Disposition: attachment;', 'filename="a.pdf"'],
+      ['Content-Disposition: attachment; filename="a', 'b.pdf"'],
+    ].map((lines): [string, Buffer, unknown[]] => [
+      `a file whose header ends with a fold that lost its blank: ${lines[1]}`,
+      mixed('--b', 'Content-Transfer-Encoding: base64', ...lines, '', 'QUJD', '--b--'),
+      ['', '', [expect.any(String), 'application/octet-stream', 'ABC']],
+    ]),
+    [
+      'a text whose header ends with a fold that lost its blank',
+      mixed('--b', 'Content-Type: text/plain;', 'charset=utf-8', '', 'Hello', '', 'you', '--b--'),
+      ['Hello\n\nyou', ''],
+    ],
+    [
+      'a file in base64 without the empty line behind its header',
+      mixed('--b', 'Content-Type: a/b', 'Content-Transfer-Encoding: base64', 'QUJD', 'REVG', '', '--b--'),
+      ['', '', ['attachment-1.bin', 'a/b', 'ABCDEF']],
+    ],
+    [
+      'a multipart without the empty line behind its header',
+      mail('Content-Type: multipart/mixed; boundary=b', '--b', '', 'Hello', '--b', ...PDF, '--b--'),
+      ['Hello', '', ['a.pdf', 'application/pdf', 'ABC']],
+    ],
     [
       'a mail without the empty line behind its header',
       mail('Subject: x', 'Hello you', 'there'),
