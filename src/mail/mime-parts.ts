@@ -150,17 +150,23 @@ function readPart(bytes: Uint8Array, depth: number, budget: Budget, usual = 'tex
 /** Adds the parts that the body of a multipart holds. */
 function split(part: MimePart, body: Uint8Array, depth: number, budget: Budget): void {
   const below = part.type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
-  const said = parameterOf(fieldOf(part, 'content-type'), 'boundary', budget.limits.words)
-  for (const candidate of [said, guessedBoundary(body)]) {
-    const boundary = candidate?.trimEnd() ?? '' // a blank at its end would be padding (RFC 2046 §5.1.1)
+  for (const boundary of [boundaryOf(part, budget), guessedBoundary(body) ?? '']) {
     if (boundary === '') continue
-    for (const piece of piecesOf(body, boundary)) {
+    const inner = { open: 0 }
+    for (const piece of piecesOf(body, boundary, inner)) {
       part.isCut = isUsedUp(depth, budget)
       if (part.isCut) return
-      part.parts.push(readPart(piece, depth + 1, budget, below))
+      const read = readPart(piece, depth + 1, budget, below)
+      part.parts.push(read)
+      if (read.type.startsWith('multipart/') && boundaryOf(read, budget) === boundary) inner.open++
     }
     if (part.parts.length > 0) return
   }
+}
+
+/** '' when it has none. A blank at its end would be padding (RFC 2046 §5.1.1). */
+function boundaryOf(part: MimePart, budget: Budget): string {
+  return parameterOf(fieldOf(part, 'content-type'), 'boundary', budget.limits.words)?.trimEnd() ?? ''
 }
 
 function isUsedUp(depth: number, budget: Budget): boolean {
@@ -222,8 +228,9 @@ function latin1(bytes: Uint8Array, from: number, to: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('latin1')
 }
 
-/** What stands between the delimiter lines. */
-function* piecesOf(body: Uint8Array, boundary: string): Generator<Uint8Array> {
+/** What stands between the delimiter lines. `inner`: multiparts among the pieces that have the same boundary. The first closing
+ *  delimiters are theirs. */
+function* piecesOf(body: Uint8Array, boundary: string, inner: { open: number }): Generator<Uint8Array> {
   if (boundary.length > LONGEST_BOUNDARY) return
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const delimiter = Buffer.from(`--${boundary}`)
@@ -240,9 +247,9 @@ function* piecesOf(body: Uint8Array, boundary: string): Generator<Uint8Array> {
     const isLast = rest[0] === DASH && rest[1] === DASH && isPadding(rest.subarray(2))
     if (!isLast && !isPadding(rest)) continue
     if (start >= 0) yield bytes.subarray(start, Math.max(withoutLineEnd(bytes, at), start))
-    if (isLast) return
-    start = Math.min(lineEnd + 1, bytes.length)
-    from = start
+    if (isLast && inner.open-- <= 0) return
+    from = Math.min(lineEnd + 1, bytes.length)
+    start = isLast ? -1 : from
   }
   if (start >= 0) yield bytes.subarray(start)
 }
