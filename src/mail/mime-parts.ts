@@ -1,9 +1,10 @@
 import { decodeCharset } from './charset.ts'
 import type { WordBudget } from './encoded-words.ts'
+import { typeByName } from './file-name.ts'
 import { type HeaderField, parameterOf, readHeaderFields, withLineFeeds } from './header-fields.ts'
 import { mediaType } from './parameters.ts'
 import { bytesOfBase64, bytesOfQuotedPrintable } from './transfer-decoding.ts'
-import { bytesOfUuencoded, nameOfUuencoded } from './uuencode.ts'
+import { bytesOfUuencoded, nameOfUuencoded, piecesOfUuencoded, type UuencodedPiece } from './uuencode.ts'
 
 /** One part of a mail, the mail itself among them. */
 export interface MimePart {
@@ -12,7 +13,7 @@ export interface MimePart {
   type: string
   /** As it was transferred: contentOf decodes it. */
   body: Uint8Array
-  /** Of a multipart; empty otherwise. */
+  /** Of a multipart, or of a text with uuencoded files in it; empty otherwise. */
   parts: MimePart[]
   /** A multipart beyond the limits, whose parts were not read. */
   isCut: boolean
@@ -135,7 +136,10 @@ function readPart(bytes: Uint8Array, depth: number, budget: Budget, usual = 'tex
   const said = mediaType(contentType)
   if (said.includes('/')) part.type = said
   else if (said === 'multipart') part.type = 'multipart/mixed'
-  if (!part.type.startsWith('multipart/')) return part
+  if (!part.type.startsWith('multipart/')) {
+    if (encodingOf(part).includes('uu')) splitUuencoded(part, budget)
+    return part
+  }
 
   split(part, part.body, depth, budget)
   // RFC 2045 §6.4 has no encoded multipart; some are.
@@ -162,6 +166,37 @@ function split(part: MimePart, body: Uint8Array, depth: number, budget: Budget):
     }
     if (part.parts.length > 0) return
   }
+}
+
+/** Adds the files and the texts around them, where the part is not one file alone. A file in a text is an attachment, unless
+ *  it is the text. */
+function splitUuencoded(part: MimePart, budget: Budget): void {
+  const pieces: UuencodedPiece[] = []
+  for (const piece of piecesOfUuencoded(part.body)) {
+    if (piece.name === null && isBlank(piece.content)) continue
+    if (isUsedUp(0, budget)) break
+    budget.partsLeft--
+    pieces.push(piece)
+  }
+  const first = pieces.find(({ name }) => name !== null)
+  const isText = part.type.startsWith('text/') && !isAttachment(part)
+  if (first === undefined || (pieces.length === 1 && (!isText || isNameOfText(first.name!)))) return
+
+  const ofText = part.fields.filter(({ key }) => isText && key === 'content-type')
+  const ofFile = part.fields.filter(({ key }) => key === 'content-transfer-encoding')
+  ofFile.push({ name: 'Content-Disposition', key: 'content-disposition', value: 'attachment', start: 0, end: 0 })
+  part.parts = pieces.map((piece) => {
+    const below = { body: piece.content, parts: [], isCut: false }
+    if (piece.name === null) return { ...below, fields: ofText, type: isText ? part.type : 'text/plain' }
+    const isOfPart = piece === first && !isText
+    return isOfPart
+      ? { ...below, fields: part.fields, type: part.type }
+      : { ...below, fields: ofFile, type: 'application/octet-stream' }
+  })
+}
+
+function isNameOfText(name: string): boolean {
+  return !/\.\w{1,10}$/.test(name) || typeByName(name).startsWith('text/')
 }
 
 /** '' when it has none. A blank at its end would be padding (RFC 2046 §5.1.1). */

@@ -132,6 +132,7 @@ async function read(raw: Buffer): Promise<unknown[]> {
 }
 
 const PDF = ['Content-Type: application/pdf; name=a.pdf', 'Content-Transfer-Encoding: base64', '', 'QUJD']
+const UUENCODED = (name: string) => [`begin 644 ${name}`, '#0V%T', '`', 'end']
 const mixed = (...lines: string[]) => mail('Content-Type: multipart/mixed; boundary=b', '', ...lines)
 
 describe('mail as the world sends it: no part is lost', () => {
@@ -317,6 +318,54 @@ describe('mail as the world sends it: no part is lost', () => {
         '--b--',
       ),
       ['', '', ['cat.gif', 'image/gif', 'Cat']],
+    ],
+    [
+      'x-uuencode with two files and text around them',
+      mixed(
+        '--b',
+        'Content-Type: text/plain',
+        'Content-Transfer-Encoding: x-uuencode',
+        '',
+        'Hello',
+        ...UUENCODED('a.pdf'),
+        'Bye',
+        '',
+        ...UUENCODED('b.unknown'),
+        '--b--',
+      ),
+      ['Hello\n\nBye\n\n', '', ['a.pdf', 'application/pdf', 'Cat'], ['b.unknown', 'application/octet-stream', 'Cat']],
+    ],
+    [
+      'x-uuencode of an image with a second file and text behind it',
+      mixed(
+        '--b',
+        'Content-Type: image/gif; name=x.gif',
+        'Content-Transfer-Encoding: x-uuencode',
+        '',
+        ...UUENCODED('a.gif').slice(0, -1),
+        ...UUENCODED('b.pdf'),
+        'Bye',
+        '--b--',
+      ),
+      ['Bye', '', ['x.gif', 'image/gif', 'Cat'], ['b.pdf', 'application/pdf', 'Cat']],
+    ],
+    [
+      'x-uuencode of the text itself, and of an attached one',
+      mixed(
+        '--b',
+        'Content-Type: text/plain',
+        'Content-Transfer-Encoding: x-uuencode',
+        '',
+        ...UUENCODED('a.txt'),
+        '--b',
+        'Content-Type: text/plain',
+        'Content-Disposition: attachment; filename=b.txt',
+        'Content-Transfer-Encoding: uuencode',
+        '',
+        ...UUENCODED('a.pdf'),
+        '--b--',
+      ),
+      ['Cat', '', ['b.txt', 'text/plain', 'Cat']],
     ],
     [
       'MacBinary, BinHex, AppleDouble and winmail.dat',

@@ -7,8 +7,7 @@ export function bytesOfUuencoded(encoded: Uint8Array): Uint8Array | null {
   const content = Buffer.allocUnsafe(bytes.length)
   let size = 0
   for (let at = begin.end; at < bytes.length; ) {
-    const newline = bytes.indexOf(LF, at)
-    const next = newline < 0 ? bytes.length : newline + 1
+    const next = lineAfter(bytes, at)
     if (isEnd(bytes, at)) break
     size = decodeLine(bytes, at, next, content, size)
     at = next
@@ -21,26 +20,75 @@ export function nameOfUuencoded(encoded: Uint8Array): string | null {
   return beginOf(Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength))?.name ?? null
 }
 
-const LF = 10
+/** A stretch of such a text: a file from its `begin` line to its `end` line, or what stands around files (name null). */
+export interface UuencodedPiece {
+  name: string | null
+  content: Uint8Array
+}
+
+/** All of them, in order, empty ones left out. A file ends in front of the next `begin` line, too. Linear, never throws. */
+export function* piecesOfUuencoded(encoded: Uint8Array): Generator<UuencodedPiece> {
+  const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength)
+  for (let at = 0; at < bytes.length; ) {
+    const begin = beginOf(bytes, at)
+    const start = begin?.start ?? bytes.length
+    if (start > at) yield { name: null, content: bytes.subarray(at, start) }
+    if (begin === null) return
+    at = endOfFile(bytes, begin.end)
+    yield { name: begin.name, content: bytes.subarray(start, at) }
+  }
+}
+
+function endOfFile(bytes: Buffer, from: number): number {
+  let tries = MOST_BEGINS
+  for (let at = from; at < bytes.length; ) {
+    if (bytes[at] === B && tries-- > 0 && beginAt(bytes, at) !== null) return at
+    const next = lineAfter(bytes, at)
+    if (isEnd(bytes, at)) return next
+    at = next
+  }
+  return bytes.length
+}
+
+const [LF, B, E] = [10, 98, 101]
+
+/** Byte by byte: lines are short, and a search for each takes longer. */
+function lineAfter(bytes: Buffer, from: number): number {
+  let at = from
+  while (at < bytes.length && bytes[at] !== LF) at++
+  return Math.min(at + 1, bytes.length)
+}
+
 const LONGEST_BEGIN = 400
 const MOST_BEGINS = 100 // words at the begin of a line; keeps this linear
 
 /** The line `begin 644 name`, and what stands behind it. */
-function beginOf(bytes: Buffer): { name: string; end: number } | null {
-  let from = 0
+function beginOf(bytes: Buffer, from = 0): Begin | null {
+  let at = from
   for (let tries = 0; tries < MOST_BEGINS; tries++) {
-    const at = bytes.indexOf('begin ', from)
-    if (at < 0) return null
-    from = at + 6
-    if (at > 0 && bytes[at - 1] !== LF) continue
-    const line = /^begin [0-7]{3,4} ([^\r\n]{1,380})\r?\n/.exec(bytes.toString('latin1', at, at + LONGEST_BEGIN))
-    const newline = bytes.indexOf(LF, from)
-    if (line !== null) return { name: Buffer.from(line[1]!, 'latin1').toString().trim(), end: newline + 1 }
+    const begin = beginAt(bytes, at)
+    if (begin !== null) return begin
+    const before = bytes.indexOf('\nbegin ', at)
+    if (before < 0) return null
+    at = before + 1
   }
   return null
 }
 
+interface Begin {
+  name: string
+  start: number
+  end: number
+}
+
+function beginAt(bytes: Buffer, at: number): Begin | null {
+  const line = /^begin [0-7]{3,4} ([^\r\n]{1,380})\r?\n/.exec(bytes.toString('latin1', at, at + LONGEST_BEGIN))
+  if (line === null) return null
+  return { name: Buffer.from(line[1]!, 'latin1').toString().trim(), start: at, end: at + line[0].length }
+}
+
 function isEnd(bytes: Buffer, at: number): boolean {
+  if (bytes[at] !== E) return false // most lines: the pattern takes ten times as long
   return /^end[ \t]{0,20}(?:\r?\n|\r?$)/.test(bytes.toString('latin1', at, at + 26))
 }
 
