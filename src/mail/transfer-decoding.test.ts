@@ -53,6 +53,16 @@ describe('base64', () => {
     ['several, one behind another', 'QQ==\r\nQkM=\r\nREVG\r\n', 'ABCDEF'],
     ['with padding in the middle of a line', 'QUJD=REVG', 'ABCDEF'],
     ['with the text of a mailing list behind it', 'QQ==\r\n\r\n-- \r\nTo unsubscribe, write to us.\r\n', 'A'],
+    ['several with a blank behind them', 'dGVzdA==\r\ndGVzdA== \r\n', 'testtest'],
+    ['several with blanks between them', 'dGVzdA== dGVzdA==\tdGVzdA==\0dGVzdA== \r\n dGVzdA==', 'test'.repeat(5)],
+    ['several with a blank in one', 'dGVzdA==\r\ndGV zdA==\r\n', 'testtest'],
+    ['several with a footer', 'QQ==\r\nQkM=\r\nREVG\r\n-- \r\nTo unsubscribe, write to us.\r\n', 'ABCDEF'],
+    ['several with a footer of words', 'QQ==\r\nQkM=\r\n\r\nSee you next week\r\n', 'ABC'],
+    ['several with a footer under a rule', 'QQ==\r\nQkM=\r\n_____\r\nannounce\r\n', 'ABC'],
+    ['several with a footer under another rule', 'QQ==\r\nQkM=\r\n=====\r\nhttps://a.example/?a=b\r\n', 'ABC'],
+    ['with a stray = in front', '=QUJDREVG\r\n', 'ABCDEF'],
+    ['with a stray = in front and other signs', '=\r\nQU*JD\r\nREVG\r\n', 'ABCDEF'],
+    ['with a stray = in a group', 'Q=UJDREVG', 'ABCDEF'],
     ['nothing', '', ''],
   ])('%s', (_, encoded, bytes) => {
     expect(Buffer.from(bytesOfBase64(Buffer.from(encoded))).toString('latin1')).toBe(bytes)

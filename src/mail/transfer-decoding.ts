@@ -3,20 +3,62 @@
  *  append it, is not. RFC 2045 §6.8. */
 export function bytesOfBase64(encoded: Uint8Array): Uint8Array {
   const bytes = Buffer.from(encoded.buffer, encoded.byteOffset, encoded.byteLength)
-  const padding = bytes.indexOf(EQUALS)
-  const isOne = padding < 0 || !isMoreOfIt(bytes.subarray(padding))
-  return isOne ? Buffer.from(bytes.toString('latin1'), 'base64') : bytesOfSeveral(bytes)
+  const equals = bytes.indexOf(EQUALS)
+  if (equals < 0 || !hasLetters(bytes, equals)) return Buffer.from(bytes.toString('latin1'), 'base64')
+  return bytesOfSeveral(bytes.subarray(0, endOfData(bytes, endOfFirst(bytes))))
 }
 
-function isMoreOfIt(rest: Buffer): boolean {
-  let isMore = false
-  for (let at = 0; at < rest.length; at++) {
-    const byte = rest[at]!
-    const isLetter = VALUES[byte]! >= 0
-    if (!isLetter && byte !== EQUALS && byte !== CR && byte !== LF) return false
-    isMore ||= isLetter
+function hasLetters(bytes: Buffer, from: number): boolean {
+  for (let at = from; at < bytes.length; at++) if (VALUES[bytes[at]!]! >= 0) return true
+  return false
+}
+
+/** Offset behind the first `=` that pads, or the length: one in front of a group or behind its first letter is a stray. */
+function endOfFirst(bytes: Buffer): number {
+  let letters = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    if (VALUES[byte]! >= 0) letters++
+    else if (byte === EQUALS && (letters & 3) > 1) return at + 1
   }
-  return isMore
+  return bytes.length
+}
+
+/** `from`: behind a padding → where the last encoding ends. A footer begins with a line that has other signs or three words, or
+ *  is a rule of dashes or underscores. Lines between the last padding and a footer count when they are whole groups. */
+function endOfData(bytes: Buffer, from: number): number {
+  let padded = from // behind the last padding
+  let line = from
+  let letters = 0 // behind the last padding
+  let lettersBeforeLine = 0
+  let words = 0 // of the line, behind the last padding
+  let isWord = false
+  let isRule = true
+  for (let at = from; at <= bytes.length; at++) {
+    const byte = bytes[at] ?? LF
+    if (VALUES[byte]! >= 0) {
+      letters++
+      if (!isWord) words++
+      isWord = true
+      isRule &&= byte === DASH || byte === UNDERSCORE
+      continue
+    }
+    isWord = false
+    const isLineOfFooter = byte === LF ? words > 2 || (isRule && words > 0) : !BETWEEN.has(byte)
+    if (isLineOfFooter) return padded > line || (lettersBeforeLine & 3) !== 0 ? padded : line
+    if (byte === LF) {
+      line = at + 1
+      lettersBeforeLine = letters
+      words = 0
+      isRule = true
+    } else if (byte === EQUALS && ((letters & 3) > 1 || padded === at)) {
+      padded = at + 1
+      letters = 0
+      lettersBeforeLine = 0
+      words = 0
+    }
+  }
+  return bytes.length
 }
 
 function bytesOfSeveral(encoded: Buffer): Uint8Array {
@@ -27,7 +69,7 @@ function bytesOfSeveral(encoded: Buffer): Uint8Array {
   for (let at = 0; at < encoded.length; at++) {
     const byte = encoded[at]!
     const value = VALUES[byte]!
-    if (byte === EQUALS) count = 0
+    if (byte === EQUALS && count > 1) count = 0 // another one is a stray
     if (value < 0) continue
     group = ((group << 6) | value) & 0xffffff
     count = (count + 1) & 3
@@ -66,7 +108,8 @@ export function bytesOfQuotedPrintable(encoded: Uint8Array): Uint8Array {
   return decoded.subarray(0, kept)
 }
 
-const [LF, CR, SPACE, TAB, EQUALS] = [10, 13, 32, 9, 61]
+const [LF, CR, SPACE, TAB, EQUALS, DASH, UNDERSCORE] = [10, 13, 32, 9, 61, 45, 95]
+const BETWEEN = new Set([0, TAB, LF, CR, SPACE, EQUALS])
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const VALUES = Int8Array.from({ length: 256 }, (_, byte) => LETTERS.indexOf(String.fromCharCode(byte)))
 VALUES[45] = 62 // `-` and `_` of RFC 4648 §5
