@@ -4,7 +4,7 @@ import { decodeUtf7 } from './utf7.ts'
  *  calls itself ASCII but is none is read as UTF-8, and failing that as windows-1252. A byte order mark is dropped. Never
  *  throws. */
 export function decodeCharset(bytes: Uint8Array, charset: string): string | null {
-  const label = labelOf(charset)
+  const label = charsetLabel(charset)
   if (label === '' || ASCII.has(label)) return guessed(bytes)
   if (UTF7.has(label)) return decodeUtf7(bytes)
   if (label === 'utf-16' && bytes[0] === 0xfe && bytes[1] === 0xff) return decoded(bytes, 'utf-16be')
@@ -52,7 +52,8 @@ const ALIASES = new Map([
   ['latin-1', 'windows-1252'],
 ])
 
-function labelOf(charset: string): string {
+/** Name of a charset as decodeCharset compares it. */
+export function charsetLabel(charset: string): string {
   return charset
     .trim()
     .toLowerCase()

@@ -1,8 +1,8 @@
 import { decodeCharset } from './charset.ts'
 import type { WordBudget } from './encoded-words.ts'
 import { typeByName } from './file-name.ts'
-import { type HeaderField, parameterOf, readHeaderFields, withLineFeeds } from './header-fields.ts'
-import { mediaType } from './parameters.ts'
+import { type HeaderField, readHeaderFields, withLineFeeds } from './header-fields.ts'
+import { mediaType, type Parameters, parameterIn, readParameters } from './parameters.ts'
 import { bytesOfBase64, bytesOfQuotedPrintable } from './transfer-decoding.ts'
 import { bytesOfUuencoded, nameOfUuencoded, piecesOfUuencoded, type UuencodedPiece } from './uuencode.ts'
 
@@ -53,6 +53,34 @@ export function fieldOf(part: Pick<MimePart, 'fields'>, key: string): string {
   return part.fields.find((field) => field.key === key)?.value ?? ''
 }
 
+/** Parameter of such a field of the part, both names lower-case; null when it has none. Each field is read once. */
+export function partParameter(
+  part: Pick<MimePart, 'fields'>,
+  key: 'content-type' | 'content-disposition',
+  name: PartParameter,
+  words?: WordBudget,
+): string | null {
+  const field = part.fields.find((each) => each.key === key)
+  if (field === undefined) return null
+  let parameters = PARAMETERS.get(field)
+  if (parameters === undefined) {
+    parameters = readParameters(field.value, NAMES)
+    PARAMETERS.set(field, parameters)
+  }
+  return parameterIn(parameters, name, words)
+}
+
+type PartParameter = 'boundary' | 'charset' | 'delsp' | 'filename' | 'format' | 'name'
+const NAMES: ReadonlySet<string> = new Set<PartParameter>([
+  'boundary',
+  'charset',
+  'delsp',
+  'filename',
+  'format',
+  'name',
+])
+const PARAMETERS = new WeakMap<HeaderField, Parameters>()
+
 /** Body of a leaf without its transfer encoding; as it is in an encoding that is not known. RFC 2045 §6. */
 export function contentOf(part: Pick<MimePart, 'fields' | 'body'>): Uint8Array {
   switch (encodingOf(part)) {
@@ -73,7 +101,7 @@ export function contentOf(part: Pick<MimePart, 'fields' | 'body'>): Uint8Array {
 /** Content of a leaf as text with LF line ends; latin1 in a charset that is not known. `format=flowed` is left as it is. */
 export function textOf(part: Pick<MimePart, 'fields' | 'body'>, words?: WordBudget): string {
   const bytes = contentOf(part)
-  const charset = parameterOf(fieldOf(part, 'content-type'), 'charset', words) ?? ''
+  const charset = partParameter(part, 'content-type', 'charset', words) ?? ''
   const text = decodeCharset(bytes, charset) ?? Buffer.from(bytes).toString('latin1')
   return text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
 }
@@ -81,8 +109,8 @@ export function textOf(part: Pick<MimePart, 'fields' | 'body'>, words?: WordBudg
 /** What its author calls a leaf; null for nothing. RFC 2183 §2.3, RFC 2045 §5. */
 export function nameOf(part: MimePart, words?: WordBudget): string | null {
   const said =
-    parameterOf(fieldOf(part, 'content-disposition'), 'filename', words) ||
-    parameterOf(fieldOf(part, 'content-type'), 'name', words) ||
+    partParameter(part, 'content-disposition', 'filename', words) ||
+    partParameter(part, 'content-type', 'name', words) ||
     null
   if (said !== null || !encodingOf(part).includes('uu')) return said
   return nameOfUuencoded(part.body)
@@ -201,7 +229,7 @@ function isNameOfText(name: string): boolean {
 
 /** '' when it has none. A blank at its end would be padding (RFC 2046 §5.1.1). */
 function boundaryOf(part: MimePart, budget: Budget): string {
-  return parameterOf(fieldOf(part, 'content-type'), 'boundary', budget.limits.words)?.trimEnd() ?? ''
+  return partParameter(part, 'content-type', 'boundary', budget.limits.words)?.trimEnd() ?? ''
 }
 
 function isUsedUp(depth: number, budget: Budget): boolean {

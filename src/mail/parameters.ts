@@ -7,15 +7,33 @@ import { decodeWords, type WordBudget } from './encoded-words.ts'
  *  Linear, never throws. RFC 2045 §5.1, RFC 2231 §3, §4. */
 export function parameterOf(value: string, name: string, words?: WordBudget): string | null {
   const wanted = name.toLowerCase()
+  return parameterIn(readParameters(value, new Set([wanted])), wanted, words)
+}
+
+/** The parameters of one value that somebody wants: by lower-case name, without what RFC 2231 puts behind it. */
+export type Parameters = ReadonlyMap<string, readonly Parameter[]>
+
+interface Parameter {
+  /** Behind the name: `*`, `*0`, `*0*`; mostly ''. */
+  suffix: string
+  /** With its quotes. */
+  text: string
+}
+
+/** As parameterOf, of a value that is read once for several names. */
+export function parameterIn(parameters: Parameters, name: string, words?: WordBudget): string | null {
   const pieces = new Map<number, { text: string; isEncoded: boolean }>()
   let plain: string | null = null
-  for (const [key, text] of readParameters(value, FILE_NAMES.has(wanted))) {
-    if (key === wanted) plain ??= text
-    if (!key.startsWith(`${wanted}*`)) continue
-    const piece = /^\*(?:(\d{1,2})(\*)?)?$/.exec(key.slice(wanted.length))
-    if (piece === null) continue
-    const index = Number(piece[1] ?? 0)
-    if (!pieces.has(index)) pieces.set(index, { text, isEncoded: piece[1] === undefined || piece[2] !== undefined })
+  for (const parameter of parameters.get(name) ?? []) {
+    const { suffix } = parameter
+    if (suffix === '' && plain !== null) continue
+    const piece = /^\*(?:(\d{1,2})(\*)?)?$/.exec(suffix)
+    if (suffix !== '' && piece === null) continue
+    const index = Number(piece?.[1] ?? 0)
+    if (piece !== null && pieces.has(index)) continue
+    const text = FILE_NAMES.has(name) ? unquotedName(parameter.text) : unquoted(parameter.text)
+    if (piece === null) plain = text
+    else pieces.set(index, { text, isEncoded: piece[1] === undefined || piece[2] !== undefined })
   }
   if (pieces.has(0)) return joined(pieces, words)
   return plain === null ? null : decodeWords(plain.slice(0, LONGEST_WORDS), words)
@@ -58,28 +76,37 @@ function percentDecoded(text: string): Buffer {
 /** Their values hold blanks and backslashes without quotes around them. */
 const FILE_NAMES: ReadonlySet<string> = new Set(['name', 'filename'])
 
-/** Each `; name=value`, names lower-case. */
-function* readParameters(value: string, isFileName: boolean): Generator<[key: string, text: string]> {
+/** Each `; name=value` with one of those names, which are lower-case. */
+export function readParameters(value: string, names: ReadonlySet<string>): Parameters {
+  const found = new Map<string, Parameter[]>()
   for (let at = endOfSegment(value, 0); at < value.length; ) {
     const end = endOfSegment(value, at + 1)
     const segment = value.slice(at + 1, end)
     const equals = segment.indexOf('=')
-    if (equals > 0) {
-      const text = segment.slice(equals + 1).trim()
-      yield [segment.slice(0, equals).trim().toLowerCase(), isFileName ? unquotedName(text) : unquoted(text)]
+    const key = segment.slice(0, Math.max(equals, 0)).trim().toLowerCase()
+    const star = key.indexOf('*')
+    const name = star < 0 ? key : key.slice(0, star)
+    if (names.has(name)) {
+      const parameter = { suffix: key.slice(name.length), text: segment.slice(equals + 1).trim() }
+      const same = found.get(name)
+      if (same === undefined) found.set(name, [parameter])
+      else same.push(parameter)
     }
     at = end
   }
+  return found
 }
+
+const [BACKSLASH, QUOTE, SEMICOLON] = [92, 34, 59]
 
 /** Offset of the next `;` that stands in no quotes, or the length. */
 function endOfSegment(value: string, from: number): number {
   let isQuoted = false
   for (let at = from; at < value.length; at++) {
-    const char = value[at]
-    if (isQuoted && char === '\\') at++
-    else if (char === '"') isQuoted = !isQuoted
-    else if (char === ';' && !isQuoted) return at
+    const char = value.charCodeAt(at)
+    if (isQuoted && char === BACKSLASH) at++
+    else if (char === QUOTE) isQuoted = !isQuoted
+    else if (char === SEMICOLON && !isQuoted) return at
   }
   return value.length
 }

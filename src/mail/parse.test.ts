@@ -620,6 +620,15 @@ describe('hostile mails', () => {
   })
 
   // threat: parser-exhaustion
+  test('long fields of parts are read once', async () => {
+    const part = `--b\r\nContent-Type: text/plain; ${'a=b;'.repeat(2_500)}\r\n\r\nx\r\n`
+    const raw = mail('Content-Type: multipart/mixed; boundary=b', '', `${part.repeat(1_900)}--b--`)
+    const startedAt = performance.now()
+    expect((await parsed(raw)).parsed.textBody).toHaveLength(1_900 * 2 - 1)
+    expect(performance.now() - startedAt).toBeLessThan(3_000) // 200 ms here
+  })
+
+  // threat: parser-exhaustion
   test('what is read of a mail with a thousand attachments is no view of the mail', async () => {
     const part = '--b\r\nContent-Type: image/png\r\n\r\nx\r\n'
     const raw = mail('Content-Type: multipart/mixed; boundary=b', '', `${part.repeat(1_000)}--b--`)
@@ -638,7 +647,16 @@ describe('hostile mails', () => {
   test('utf-7 and its like are decoded in a small mail and left in a large one', async () => {
     const small = await parsed(mail('Content-Type: text/plain; charset=utf-7', '', '+AOQ-'))
     expect(small.parsed.textBody).toBe('ä\n')
-    for (const charset of ['utf-7', 'UTF7', 'unicode-1-1-utf-7', 'iso-2022-jp', 'iso2022jp', 'jis']) {
+    for (const charset of [
+      'utf-7',
+      'UTF7',
+      'unicode-1-1-utf-7',
+      'iso-2022-jp',
+      'iso2022jp',
+      'jis',
+      `"'jis'"`,
+      `" 'hz-gb-2312'"`,
+    ]) {
       const large = await parsed(mail(`Content-Type: text/plain; charset=${charset}`, '', '+AOQ- '.repeat(200_000)))
       expect(large.parsed.textBody).toStartWith('+AOQ- +AOQ- ')
     }

@@ -1,9 +1,9 @@
+import { charsetLabel } from './charset.ts'
 import type { WordBudget } from './encoded-words.ts'
 import { fileName, typeByName } from './file-name.ts'
 import { withoutFlow } from './flowed-text.ts'
-import { parameterOf } from './header-fields.ts'
 import { headersOf, type ParsedMail } from './inbound-content.ts'
-import { contentOf, fieldOf, type MimePart, nameOf, readMime, textOf } from './mime-parts.ts'
+import { contentOf, fieldOf, type MimePart, nameOf, partParameter, readMime, textOf } from './mime-parts.ts'
 import { mediaType } from './parameters.ts'
 
 /** Raw mail → what a payload shows of it, and why it could not be read whole (null = it could). Every leaf of the mail is in
@@ -146,13 +146,14 @@ function dispositionOf(part: MimePart): string {
 function joined(parts: readonly MimePart[], separator: string, words: WordBudget): string {
   let explodingBytes = 0
   const texts = parts.map((part) => {
-    const contentType = fieldOf(part, 'content-type')
-    if (EXPLODING.test(parameterOf(contentType, 'charset', words) ?? '')) explodingBytes += part.body.byteLength
+    if (EXPLODING.test(charsetLabel(partParameter(part, 'content-type', 'charset', words) ?? '')))
+      explodingBytes += part.body.byteLength
     if (explodingBytes > EXPLODING_BYTES)
       return Buffer.from(contentOf(part)).toString('latin1').replaceAll('\r\n', '\n')
     const text = textOf(part, words)
-    if (part.type !== 'text/plain' || parameterOf(contentType, 'format', words)?.toLowerCase() !== 'flowed') return text
-    return withoutFlow(text, parameterOf(contentType, 'delsp', words)?.toLowerCase() === 'yes')
+    if (part.type !== 'text/plain' || partParameter(part, 'content-type', 'format', words)?.toLowerCase() !== 'flowed')
+      return text
+    return withoutFlow(text, partParameter(part, 'content-type', 'delsp', words)?.toLowerCase() === 'yes')
   })
   return texts.filter((text) => text !== '').join(separator)
 }
