@@ -27,6 +27,8 @@ export interface MimeLimits {
   levels: number
   /** Encoded words; of readers without it all are decoded. */
   words?: WordBudget
+  /** No further part is read once this is true. */
+  isLate?: () => boolean
 }
 
 /** Raw mail → the tree of its parts, as far as its first `mostBytes` tell. Takes what is common in the wild: no closing
@@ -37,10 +39,26 @@ export function readParts(raw: Uint8Array, mostBytes = MOST_BYTES): MimePart {
   return readMime(raw, { bytes: mostBytes, parts: MOST_PARTS, levels: MOST_LEVELS }).mail
 }
 
+export interface MimeReading {
+  mail: MimePart
+  /** The first limit that was reached; null when all was read. */
+  reached: string | null
+}
+
 /** The same within other limits, and the first limit that was reached; null when all was read. */
-export function readMime(raw: Uint8Array, limits: MimeLimits): { mail: MimePart; reached: string | null } {
-  const budget: Budget = { limits, partsLeft: limits.parts, reached: null, isDecoded: false }
-  return { mail: readPart(withLineFeeds(raw.subarray(0, limits.bytes)), 0, budget), reached: budget.reached }
+export function readMime(raw: Uint8Array, limits: MimeLimits): MimeReading {
+  const steps = mimeSteps(raw, limits)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** The same in steps of some 20 ms, between which the caller may give others the thread. */
+export function* mimeSteps(raw: Uint8Array, limits: MimeLimits): Generator<void, MimeReading> {
+  const budget: Budget = { limits, partsLeft: limits.parts, reached: null, isDecoded: false, work: 0 }
+  const mail = yield* readPart(withLineFeeds(raw.subarray(0, limits.bytes)), 0, budget)
+  return { mail, reached: budget.reached }
 }
 
 /** The part and all below it that are no multiparts, in order. */
@@ -149,15 +167,18 @@ interface Budget {
   reached: string | null
   /** Whether a multipart was decoded: of one mail only one, or each level would cost as much as the mail. */
   isDecoded: boolean
+  /** Since the last pause. */
+  work: number
 }
 
 function encodingOf(part: Pick<MimePart, 'fields'>): string {
   return mediaType(fieldOf(part, 'content-transfer-encoding'))
 }
 
-function readPart(bytes: Uint8Array, depth: number, budget: Budget, usual = 'text/plain'): MimePart {
+function* readPart(bytes: Uint8Array, depth: number, budget: Budget, usual = 'text/plain'): Generator<void, MimePart> {
   budget.partsLeft--
-  const { fields, bodyAt } = readPartHeader(bytes, depth === 0)
+  const { fields, bodyAt, sizeBytes } = readPartHeader(bytes, depth === 0)
+  yield* spend(sizeBytes, budget)
   if (depth > 0 && bodyAt > LONGEST_HEADER) budget.reached ??= 'the header of a part is longer than 1 MiB'
   const part: MimePart = { fields, type: usual, body: bytes.subarray(bodyAt), parts: [], isCut: false }
   const contentType = fieldOf(part, 'content-type')
@@ -169,26 +190,30 @@ function readPart(bytes: Uint8Array, depth: number, budget: Budget, usual = 'tex
     return part
   }
 
-  split(part, part.body, depth, budget)
+  yield* split(part, part.body, depth, budget)
   // RFC 2045 §6.4 has no encoded multipart; some are.
   if (part.parts.length > 0 || part.isCut || budget.isDecoded) return part
   const content = contentOf(part)
   if (content === part.body) return part
   budget.isDecoded = true
-  split(part, content, depth, budget)
+  yield* split(part, content, depth, budget)
   return part
 }
 
 /** Adds the parts that the body of a multipart holds. */
-function split(part: MimePart, body: Uint8Array, depth: number, budget: Budget): void {
+function* split(part: MimePart, body: Uint8Array, depth: number, budget: Budget): Generator<void, void> {
   const below = part.type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
   for (const boundary of [boundaryOf(part, budget), guessedBoundary(body) ?? '']) {
     if (boundary === '') continue
     const inner = { open: 0 }
     for (const piece of piecesOf(body, boundary, inner)) {
+      if (piece === null) {
+        yield* spend(LOOK_ALIKES * 20, budget)
+        if (!isLate(budget)) continue
+      }
       part.isCut = isUsedUp(depth, budget)
-      if (part.isCut) return
-      const read = readPart(piece, depth + 1, budget, below)
+      if (part.isCut || piece === null) return
+      const read = yield* readPart(piece, depth + 1, budget, below)
       part.parts.push(read)
       if (read.type.startsWith('multipart/') && boundaryOf(read, budget) === boundary) inner.open++
     }
@@ -232,9 +257,25 @@ function boundaryOf(part: MimePart, budget: Budget): string {
   return partParameter(part, 'content-type', 'boundary', budget.limits.words)?.trimEnd() ?? ''
 }
 
+/** A byte of a header takes some 50 ns, a line that looks like a delimiter twenty times that. */
+function* spend(work: number, budget: Budget): Generator<void, void> {
+  budget.work += work
+  if (budget.work < WORK_BETWEEN_PAUSES) return
+  budget.work = 0
+  yield
+}
+
+const WORK_BETWEEN_PAUSES = 400_000
+const LOOK_ALIKES = 10_000
+
+function isLate({ limits }: Budget): boolean {
+  return limits.isLate?.() ?? false
+}
+
 function isUsedUp(depth: number, budget: Budget): boolean {
   const { levels, parts } = budget.limits
-  if (depth >= levels) budget.reached ??= `more than ${levels} levels of parts`
+  if (isLate(budget)) budget.reached ??= 'reading it took too long'
+  else if (depth >= levels) budget.reached ??= `more than ${levels} levels of parts`
   else if (budget.partsLeft <= 0) budget.reached ??= `more than ${parts.toLocaleString('en')} parts`
   else return false
   return true
@@ -243,17 +284,24 @@ function isUsedUp(depth: number, budget: Budget): boolean {
 /** Header and body of a part. Where the empty line between them is missing, the body begins at the first line that is
  *  no field and has no field of MIME behind it; of a mail also none that every mail has, since such a line in its header is
  *  mostly a fold that lost its blank. Where such a fold ends the header, the empty line behind it counts. */
-function readPartHeader(bytes: Uint8Array, isMail: boolean): { fields: HeaderField[]; bodyAt: number } {
+function readPartHeader(bytes: Uint8Array, isMail: boolean): PartHeader {
   const { fields, bodyAt } = readHeaderFields(bytes)
   const isKnown = isMail ? MAIL_FIELD : MIME_FIELD
   const last = fields.findLastIndex(({ key }) => isKnown.test(key))
   let count = last + 1
   let at = fields[last]?.end ?? 0
   while (fields[count]?.start === at) at = fields[count++]!.end
-  if (at >= bodyAt || isHeaderLine(bytes, at)) return { fields, bodyAt }
-  if (last < 0) return { fields: [], bodyAt: 0 } // text whose first lines look like fields
-  if (isLostFold(bytes, at, bodyAt, fields.slice(0, count))) return { fields, bodyAt }
-  return { fields: fields.slice(0, count), bodyAt: at }
+  if (at >= bodyAt || isHeaderLine(bytes, at)) return { fields, bodyAt, sizeBytes: bodyAt }
+  if (last < 0) return { fields: [], bodyAt: 0, sizeBytes: bodyAt } // text whose first lines look like fields
+  if (isLostFold(bytes, at, bodyAt, fields.slice(0, count))) return { fields, bodyAt, sizeBytes: bodyAt }
+  return { fields: fields.slice(0, count), bodyAt: at, sizeBytes: bodyAt }
+}
+
+interface PartHeader {
+  fields: HeaderField[]
+  bodyAt: number
+  /** Bytes that were looked at. */
+  sizeBytes: number
 }
 
 const MIME_FIELD = /^(?:content-|mime-version$)/
@@ -292,23 +340,26 @@ function latin1(bytes: Uint8Array, from: number, to: number): string {
 }
 
 /** What stands between the delimiter lines. `inner`: multiparts among the pieces that have the same boundary. The first closing
- *  delimiters are theirs. */
-function* piecesOf(body: Uint8Array, boundary: string, inner: { open: number }): Generator<Uint8Array> {
+ *  delimiters are theirs. null: 10,000 lines began like a delimiter and are none. */
+function* piecesOf(body: Uint8Array, boundary: string, inner: { open: number }): Generator<Uint8Array | null> {
   if (boundary.length > LONGEST_BOUNDARY) return
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const delimiter = Buffer.from(`--${boundary}`)
   let start = -1
+  let others = 0
   for (let from = 0; ; ) {
     const at = bytes.indexOf(delimiter, from)
     if (at < 0) break
     from = at + delimiter.length
-    if (at > 0 && bytes[at - 1] !== LF) continue
+    const isAtStart = at === 0 || bytes[at - 1] === LF
+    const isLast = bytes[from] === DASH && bytes[from + 1] === DASH && isPadding(bytes, from + 2)
+    // Another boundary may begin with this one.
+    if (!isAtStart || (!isLast && !isPadding(bytes, from))) {
+      if (++others % LOOK_ALIKES === 0) yield null
+      continue
+    }
     const newline = bytes.indexOf(LF, from)
     const lineEnd = newline < 0 ? bytes.length : newline
-    // Another boundary may begin with this one.
-    const rest = bytes.subarray(from, Math.min(lineEnd, from + LONGEST_PADDING))
-    const isLast = rest[0] === DASH && rest[1] === DASH && isPadding(rest.subarray(2))
-    if (!isLast && !isPadding(rest)) continue
     if (start >= 0) yield bytes.subarray(start, Math.max(withoutLineEnd(bytes, at), start))
     if (isLast && inner.open-- <= 0) return
     from = Math.min(lineEnd + 1, bytes.length)
@@ -319,8 +370,14 @@ function* piecesOf(body: Uint8Array, boundary: string, inner: { open: number }):
 
 const LONGEST_PADDING = 1_000
 
-function isPadding(bytes: Buffer): boolean {
-  return bytes.every((byte) => byte === 32 || byte === 9 || byte === CR)
+/** Whether only blanks follow on the line, or in what is read of it. */
+function isPadding(bytes: Buffer, from: number): boolean {
+  for (let at = from; at < bytes.length && at < from + LONGEST_PADDING; at++) {
+    const byte = bytes[at]
+    if (byte === LF) return true
+    if (byte !== 32 && byte !== 9 && byte !== CR) return false
+  }
+  return true
 }
 
 /** The line end in front of a delimiter belongs to the delimiter. RFC 2046 §5.1.1. */

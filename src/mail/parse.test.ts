@@ -670,6 +670,32 @@ describe('hostile mails', () => {
     expect(shown.textBody).toContain('Grüße')
   })
 
+  // threat: parser-exhaustion
+  test.each<[string, () => Buffer]>([
+    [
+      'lines that look like a delimiter at each of 50 levels',
+      () => {
+        const boundaries = Array.from({ length: 50 }, (_, at) => 'a'.repeat(at + 1))
+        const level = (name: string) => `Content-Type: multipart/mixed; boundary=${name}\r\n\r\n--${name}\r\n`
+        return mail(boundaries.map(level).join(''), `--${'a'.repeat(51)}\r\n`.repeat(400_000))
+      },
+    ],
+    ['parts with many fields', () => mixed(`--b\r\n${'a:b\r\n'.repeat(2_400)}\r\nx\r\n`.repeat(1_900))],
+    ['parts whose header is garbage', () => mixed(`--b\r\n${'x\r\n'.repeat(4_000)}\r\n`.repeat(1_900))],
+  ])('%s leave the thread to others and end when it is late', async (_, build) => {
+    const raw = build()
+    let longestMs = 0
+    let lastAt = performance.now()
+    const ticker = setInterval(() => {
+      longestMs = Math.max(longestMs, performance.now() - lastAt)
+      lastAt = performance.now()
+    })
+    const { parseError } = await parseMail(raw, Bun.sleep(50))
+    clearInterval(ticker)
+    expect(parseError).toBe('reading it took too long')
+    expect(longestMs).toBeLessThan(700) // 50 ms here; without pauses 600 to 3,500
+  })
+
   test('a header called __proto__ is a header', async () => {
     const { headers } = (await parsed(mail('__proto__: x', 'constructor: y', '', ''))).parsed
     expect(Object.entries(headers)).toEqual([

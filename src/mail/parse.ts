@@ -3,7 +3,16 @@ import type { WordBudget } from './encoded-words.ts'
 import { fileName, typeByName } from './file-name.ts'
 import { withoutFlow } from './flowed-text.ts'
 import { headersOf, type ParsedMail } from './inbound-content.ts'
-import { contentOf, fieldOf, type MimePart, nameOf, partParameter, readMime, textOf } from './mime-parts.ts'
+import {
+  contentOf,
+  fieldOf,
+  type MimePart,
+  type MimeReading,
+  mimeSteps,
+  nameOf,
+  partParameter,
+  textOf,
+} from './mime-parts.ts'
 import { mediaType } from './parameters.ts'
 
 /** Raw mail → what a payload shows of it, and why it could not be read whole (null = it could). Every leaf of the mail is in
@@ -16,20 +25,21 @@ export async function parseMail(
   raw: Uint8Array,
   late: Promise<unknown>,
 ): Promise<{ parsed: ParsedMail; parseError: string | null }> {
+  const watch = watchOf(late)
   const words = { left: MOST_WORDS }
   const headerWords = { left: MOST_WORDS } // its own, so that parseAttachments has as many for the parts
-  const { mail, reached } = readMime(raw, { ...LIMITS, words })
+  const { mail, reached } = await readTree(raw, words, watch)
   const headers = headersOf(mail.fields, headerWords)
-  const { texts, htmls, attachments } = leavesByUse(mail, words)
+  const { texts, htmls, attachments } = await leavesByUse(mail, words, watch)
   const shown: ParsedMail['attachments'] = []
-  const isLate = await readEach(attachments, late, ({ name, contentType }, content) => {
+  await readEach(attachments, watch, ({ name, contentType }, content) => {
     shown.push({ filename: fileName(name, contentType, shown.length + 1), contentType, sizeBytes: content.byteLength })
   })
-  const textBody = joined(texts, '\n', words)
-  const htmlBody = joined(htmls, '<br/>\n', words)
+  const textBody = await joined(texts, '\n', words, watch)
+  const htmlBody = await joined(htmls, '<br/>\n', words, watch)
   return {
     parsed: { textBody, htmlBody, headers, attachments: shown },
-    parseError: isLate
+    parseError: watch.isLate
       ? 'reading it took too long'
       : (reached ?? (Math.min(words.left, headerWords.left) < 0 ? TOO_MANY_WORDS : null)),
   }
@@ -39,9 +49,11 @@ export async function parseMail(
  *  is not in it. */
 export async function parseAttachments(raw: Uint8Array, late: Promise<unknown>): Promise<Buffer[]> {
   const contents: Buffer[] = []
+  const watch = watchOf(late)
   const words = { left: MOST_WORDS }
-  const { mail } = readMime(raw, { ...LIMITS, words })
-  await readEach(leavesByUse(mail, words).attachments, late, (_, content) => {
+  const { mail } = await readTree(raw, words, watch)
+  const { attachments } = await leavesByUse(mail, words, watch)
+  await readEach(attachments, watch, (_, content) => {
     // Whoever sends a view to another thread sends all that it is a view of.
     const isView = content.byteLength < content.buffer.byteLength
     contents.push(Buffer.from(isView ? new Uint8Array(content).buffer : content.buffer))
@@ -66,28 +78,51 @@ interface Leaf {
   contentType: string
 }
 
-/** Decodes one after the other as long as it is not late; → whether it was. */
+interface Watch {
+  isLate: boolean
+  /** Bytes read since the last pause. */
+  sizeBytes: number
+}
+
+function watchOf(late: Promise<unknown>): Watch {
+  const watch = { isLate: false, sizeBytes: 0 }
+  void late.then(() => {
+    watch.isLate = true
+  })
+  return watch
+}
+
+const pause = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** Pauses when enough was read since the last time. */
+async function spend(sizeBytes: number, watch: Watch): Promise<void> {
+  watch.sizeBytes += sizeBytes
+  if (watch.sizeBytes < BYTES_BETWEEN_PAUSES) return
+  watch.sizeBytes = 0
+  await pause()
+}
+
+async function readTree(raw: Uint8Array, words: WordBudget, watch: Watch): Promise<MimeReading> {
+  const steps = mimeSteps(raw, { ...LIMITS, words, isLate: () => watch.isLate })
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await pause()
+  }
+}
+
+/** Decodes one after the other as long as it is not late. */
 async function readEach(
   leaves: readonly Leaf[],
-  late: Promise<unknown>,
+  watch: Watch,
   take: (leaf: Leaf, content: Uint8Array) => void,
-): Promise<boolean> {
-  if (leaves.length === 0) return false
-  let isLate = false
-  void late.then(() => {
-    isLate = true
-  })
-  await null
-  let sizeBytes = 0
+): Promise<void> {
+  if (leaves.length > 0) await null
   for (const leaf of leaves) {
-    if (isLate) return true
+    if (watch.isLate) return
     take(leaf, contentOf(leaf.part))
-    sizeBytes += leaf.part.body.byteLength
-    if (sizeBytes < BYTES_BETWEEN_PAUSES) continue
-    sizeBytes = 0
-    await new Promise<void>((resolve) => setImmediate(resolve))
+    await spend(leaf.part.body.byteLength, watch)
   }
-  return isLate
 }
 
 interface Leaves {
@@ -97,19 +132,25 @@ interface Leaves {
   words: WordBudget
 }
 
-function leavesByUse(mail: MimePart, words: WordBudget): Leaves {
+async function leavesByUse(mail: MimePart, words: WordBudget, watch: Watch): Promise<Leaves> {
   const leaves: Leaves = { texts: [], htmls: [], attachments: [], words }
-  sort(mail, leaves, false)
+  for (const { part, isBody } of bodiesOf(mail, false)) {
+    sort(part, leaves, isBody)
+    const last = part.fields.at(-1)?.end ?? 0
+    await spend(last * 10, watch) // a byte of a header takes ten times as long as one of a body
+    if (watch.isLate && leaves.texts.length + leaves.htmls.length > 0) break
+  }
   return leaves
 }
 
 /** `isBody`: the part is one of those that make up the body, whatever it is called. */
+function* bodiesOf(part: MimePart, isBody: boolean): Generator<{ part: MimePart; isBody: boolean }> {
+  if (part.parts.length === 0) yield { part, isBody }
+  const isOfBody = part.type === 'multipart/alternative' || part.type === 'multipart/related'
+  for (const below of part.parts) yield* bodiesOf(below, isBody || isOfBody)
+}
+
 function sort(part: MimePart, leaves: Leaves, isBody: boolean): void {
-  if (part.parts.length > 0) {
-    const isOfBody = part.type === 'multipart/alternative' || part.type === 'multipart/related'
-    for (const below of part.parts) sort(below, leaves, isBody || isOfBody)
-    return
-  }
   const leaf = leafOf(part, leaves.words)
   const isFirst = leaves.texts.length + leaves.htmls.length === 0
   if (isAttached(leaf) || (leaf.name !== null && !isFirst && !isBody)) leaves.attachments.push(leaf)
@@ -143,17 +184,23 @@ function dispositionOf(part: MimePart): string {
   return mediaType(fieldOf(part, 'content-disposition'))
 }
 
-function joined(parts: readonly MimePart[], separator: string, words: WordBudget): string {
+async function joined(parts: readonly MimePart[], separator: string, words: WordBudget, watch: Watch): Promise<string> {
   let explodingBytes = 0
-  const texts = parts.map((part) => {
-    if (EXPLODING.test(charsetLabel(partParameter(part, 'content-type', 'charset', words) ?? '')))
-      explodingBytes += part.body.byteLength
-    if (explodingBytes > EXPLODING_BYTES)
-      return Buffer.from(contentOf(part)).toString('latin1').replaceAll('\r\n', '\n')
-    const text = textOf(part, words)
-    if (part.type !== 'text/plain' || partParameter(part, 'content-type', 'format', words)?.toLowerCase() !== 'flowed')
-      return text
-    return withoutFlow(text, partParameter(part, 'content-type', 'delsp', words)?.toLowerCase() === 'yes')
-  })
+  const texts: string[] = []
+  for (const part of parts) {
+    if (watch.isLate && texts.length > 0) break
+    const charset = partParameter(part, 'content-type', 'charset', words) ?? ''
+    if (EXPLODING.test(charsetLabel(charset))) explodingBytes += part.body.byteLength
+    texts.push(textIn(part, words, explodingBytes > EXPLODING_BYTES))
+    await spend(part.body.byteLength, watch)
+  }
   return texts.filter((text) => text !== '').join(separator)
+}
+
+function textIn(part: MimePart, words: WordBudget, isLeft: boolean): string {
+  if (isLeft) return Buffer.from(contentOf(part)).toString('latin1').replaceAll('\r\n', '\n')
+  const text = textOf(part, words)
+  const format = partParameter(part, 'content-type', 'format', words)
+  if (part.type !== 'text/plain' || format?.toLowerCase() !== 'flowed') return text
+  return withoutFlow(text, partParameter(part, 'content-type', 'delsp', words)?.toLowerCase() === 'yes')
 }
