@@ -156,7 +156,7 @@ export function isAttachment(part: MimePart): boolean {
 const MOST_BYTES = 1_048_576 // reports stand in front of the mail that they are about
 const MOST_PARTS = 1_000
 const MOST_LEVELS = 20 // mails from the wild have up to six levels
-const LONGEST_BOUNDARY = 250 // RFC 2046 §5.1.1 has 70
+const LONGEST_BOUNDARY = 8_000 // RFC 2046 §5.1.1 has 70; more is seen
 const LONGEST_HEADER = 1_048_576 // what readHeaderFields reads
 const MOST_BLANKS = 1_000
 const [LF, CR, DASH] = [10, 13, 45]
@@ -184,7 +184,7 @@ function* readPart(bytes: Uint8Array, depth: number, budget: Budget, usual = 'te
   const contentType = fieldOf(part, 'content-type')
   const said = mediaType(contentType)
   if (said.includes('/')) part.type = said
-  else if (said === 'multipart') part.type = 'multipart/mixed'
+  else if (said === 'multipart' || (said === '' && boundaryOf(part, budget) !== '')) part.type = 'multipart/mixed'
   if (!part.type.startsWith('multipart/')) {
     if (encodingOf(part).includes('uu')) splitUuencoded(part, budget)
     return part

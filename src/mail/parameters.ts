@@ -42,13 +42,16 @@ export function parameterIn(parameters: Parameters, name: string, words?: WordBu
 /** Encoded words take some times what other text takes, and each part may have as many as the header of a mail. */
 const LONGEST_WORDS = 8_000
 
-/** First word of such a value, lower-case: `text/plain`; '' when there is none. */
+/** First word of such a value behind its comments, lower-case: `text/plain`; '' when there is none. */
 export function mediaType(value: string): string {
   return value
     .trimStart()
+    .replace(COMMENTS, '')
     .split(/[;,\s(]/, 1)[0]!
     .toLowerCase()
 }
+
+const COMMENTS = /^(?:\([^()]{0,200}\)\s{0,20}){1,3}/
 
 function joined(pieces: ReadonlyMap<number, { text: string; isEncoded: boolean }>, words?: WordBudget): string {
   const first = pieces.get(0)!

@@ -293,6 +293,25 @@ describe('mail as the world sends it: no part is lost', () => {
       ),
       ['Hello', '<p>Hello', ['a.pdf', 'application/pdf', 'ABC']],
     ],
+    ...[
+      `Content-Type: multipart/mixed; boundary="${'x'.repeat(300)}"`,
+      `Content-Type: ; boundary="${'x'.repeat(300)}"`,
+      `Content-Type: (a comment) (another) multipart/mixed; boundary="${'x'.repeat(300)}"`,
+    ].map((field): [string, Buffer, unknown[]] => [
+      `a long boundary in ${field.slice(0, 40)}`,
+      mail(
+        field,
+        '',
+        `--${'x'.repeat(300)}`,
+        'Content-Transfer-Encoding: (a comment) base64',
+        '',
+        'SGVsbG8=',
+        `--${'x'.repeat(300)}`,
+        ...PDF,
+        `--${'x'.repeat(300)}--`,
+      ),
+      ['Hello', '', ['a.pdf', 'application/pdf', 'ABC']],
+    ]),
     ['a multipart without delimiters', mixed('Hello', '-- ', 'me'), ['Hello\n-- \nme\n', '']],
     [
       'a multipart in base64',
