@@ -33,7 +33,7 @@ export interface MimeLimits {
 
 /** Raw mail → the tree of its parts, as far as its first `mostBytes` tell. Takes what is common in the wild: no closing
  *  delimiter, a wrong boundary parameter or none, padding behind a delimiter, a delimiter of an outer multipart while an
- *  inner one is open, a part without the empty line behind its header, LF line ends. An attached message is a leaf. At most
+ *  inner one is open, a part without the empty line behind its header, line ends in LF or CR CR LF. An attached message is a leaf. At most
  *  20 levels and 1,000 parts, beyond which a multipart is a leaf; linear, never throws. RFC 2046 §5.1. */
 export function readParts(raw: Uint8Array, mostBytes = MOST_BYTES): MimePart {
   return readMime(raw, { bytes: mostBytes, parts: MOST_PARTS, levels: MOST_LEVELS }).mail
@@ -57,8 +57,23 @@ export function readMime(raw: Uint8Array, limits: MimeLimits): MimeReading {
 /** The same in steps of some 20 ms, between which the caller may give others the thread. */
 export function* mimeSteps(raw: Uint8Array, limits: MimeLimits): Generator<void, MimeReading> {
   const budget: Budget = { limits, partsLeft: limits.parts, reached: null, isDecoded: false, work: 0 }
-  const mail = yield* readPart(withLineFeeds(raw.subarray(0, limits.bytes)), 0, budget)
+  const bytes = withSingleReturns(withLineFeeds(raw.subarray(0, limits.bytes)))
+  const mail = yield* readPart(bytes, 0, budget)
   return { mail, reached: budget.reached }
+}
+
+/** Mail whose first line ends in CR CR LF, as programs write it that put a CR in front of each line end → the same with
+ *  CR LF; any other as it is. */
+function withSingleReturns(bytes: Buffer): Buffer {
+  const newline = bytes.indexOf(LF)
+  if (newline < 2 || bytes[newline - 1] !== CR || bytes[newline - 2] !== CR) return bytes
+  const single = Buffer.allocUnsafe(bytes.length)
+  let end = 0
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] === CR && bytes[at + 1] === CR && bytes[at + 2] === LF) continue
+    single[end++] = bytes[at]!
+  }
+  return single.subarray(0, end)
 }
 
 /** The part and all below it that are no multiparts, in order. */

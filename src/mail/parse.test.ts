@@ -504,6 +504,15 @@ describe('mail as the world sends it: no part is lost', () => {
       mail('Content-Type: text/plain; format=flowed; delsp=yes', '', 'One \r\ntwo', '> three \r\n> four'),
       ['Onetwo\n> three \n> four\n', ''],
     ],
+    [
+      'lines that end in CR CR LF',
+      Buffer.from(
+        mixed('--b', '', 'Hello', 'you', '--b', ...PDF, '--b--')
+          .toString()
+          .replaceAll('\r\n', '\r\r\n'),
+      ),
+      ['Hello\nyou', '', ['a.pdf', 'application/pdf', 'ABC']],
+    ],
     ['lines that end in CR alone', Buffer.from('Content-Type: text/html\r\r<p>\rHello'), ['', '<p>\nHello']],
   ])('%s', async (_, raw, expected) => {
     const before = Buffer.from(raw)
