@@ -57,11 +57,6 @@ export interface Exception {
 
 /** Loops that copy or shift, as loops.ts finds them. */
 export const LOOPS: readonly LoopException[] = [
-  {
-    file: 'src/mail/parameters.ts',
-    code: String.raw`/^\*(?:(\d{1,2})(\*)?)?$/.exec(key.slice(wanted.length))`,
-    why: 'the pattern looks at four characters',
-  },
   { file: 'src/outbound/gate.ts', code: 'room.waiting.shift()', why: 'as many wait as there are delivery slots' },
   {
     file: 'src/platform/authoritative.ts',
