@@ -56,15 +56,15 @@ export function judgeDsn(dsn: Dsn, delivery: Delivery, at: number, judge: JudgeR
   }
 }
 
-/** What the reply means, weighed against the rest of the report:
+/** What the reply means, weighed against the rest of the report. By rule:
  *
- *  unknown-after-data  the server accepted the recipient and called it unknown only at DATA: a filter, since the mailbox of
- *                      others there exists. Soft.
- *  subject-only        the text says nothing. Soft.
- *  (any)               no mail system wrote the notice, or it did not come from the null return path. Soft.
+ *  unknown-after-data  Soft: the server accepted the recipient and called it unknown only at DATA, as filters do.
+ *  subject-only        Soft: only the subject speaks of failure.
  *  words-mailbox-full, words-mailbox-disabled
- *                      the text says so, which outweighs a 5.1.1 beside it. Soft.
- *  words-…             a code without a reason (none, 5.0.0, 5.4.4) takes that of a line `Reason: …`. */
+ *                      Soft: the text says so, which outweighs a 5.1.1 beside it.
+ *  words-…             A code without a reason (none, 5.0.0, 5.4.4) takes the reason of a line `Reason: …`.
+ *
+ *  A notice that no mail system wrote, or that did not come from the null return path, is soft under its own rule. */
 function weighed(reply: Reply, { isAfterRecipient, words, form }: Dsn, judge: JudgeReply): ReturnType<JudgeReply> {
   const judged = judge(reply)
   if (isAfterRecipient && judged.cause.class === 'no_mailbox') {
@@ -75,22 +75,25 @@ function weighed(reply: Reply, { isAfterRecipient, words, form }: Dsn, judge: Ju
     return { ...judged, bounceType: 'soft', cause: { class: judged.cause.class, rule } }
   }
   if (words === null || form === 'notice') return judged
+  const certain = words.split('\n').filter((line) => !DOUBT.test(line))
   if (judged.cause.class === 'no_mailbox') {
-    const known = MAILBOX_EXISTS.find(({ text }) => certain(words).some((line) => text.test(line)))
+    const known = MAILBOX_EXISTS.find(({ text }) => certain.some((line) => text.test(line)))
     if (known !== undefined) return { ...judged, bounceType: 'soft', cause: { class: known.class, rule: known.rule } }
   }
   if (!WITHOUT_REASON.has(judged.cause.rule) || reply.code < 500) return judged
-  const said = certain(words)
+  const said = certain
     .filter((line) => REASON.test(line))
+    .slice(0, MOST_REASONS)
     .map((line) => judge({ code: reply.code, enhanced: null, text: line.replace(REASON, '') }))
     .find(({ cause }) => SAID.has(cause.class))
   if (said === undefined) return judged
   return { bounceType: said.bounceType, code: judged.code, cause: { ...said.cause, rule: `words-${said.cause.rule}` } }
 }
 
-/** Lines of a text but for those that name several possibilities. */
-const certain = (words: string) => words.split('\n').filter((line) => !DOUBT.test(line))
+/** A line that names several possibilities, or gives advice. */
 const DOUBT = /\b(?:may|might|possibl[ey]|perhaps|probably|if|or|either|could be|check)\b/i
+/** A report has one reason, perhaps two. Each is compared with all rules, on the main thread. */
+const MOST_REASONS = 5
 /** A line of its own for the reason. */
 const REASON = /^\s*(?:reason|error|diagnostic(?: code)?|cause|problem|grund|raison|motivo)\s*:\s*/i
 const WITHOUT_REASON = new Set(['none', 'enhanced-4.4', 'enhanced-5.0'])

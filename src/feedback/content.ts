@@ -94,18 +94,18 @@ export function readReport(received: Uint8Array, returnPath: string): ReportCont
   return isAutomatic || isNull ? { kind: 'auto_reply' } : { kind: 'other', unclassified: unclassified(mail) }
 }
 
-/** Somebody answers, or is away. */
+/** An answer, or a vacation note. */
 function isPersonal(mail: MimePart): boolean {
   return isAnswer(mail) || saysAway(`${subjectOf(mail)}\n${noticeText(mail)}`)
 }
 
-/** What is no mail system's word, or did not come from the null return path, suppresses nobody. */
+/** A notice suppresses nobody unless a mail system sent it from the null return path. */
 function proved(notice: FormDsn, isProved: boolean, mail: MimePart): Dsn {
   const form = isProved || notice.form === SUBJECT_ONLY ? notice.form : UNPROVED
   return { ...notice, form, ...surroundings(mail, notice.recipients) }
 }
 
-/** Lines that end in a bare CR, as in mail that came by way of an old Mac: with LF instead, as far as reports are read. */
+/** Mail whose lines end in a bare CR → the part that is read, with LF instead; other mail as it is. */
 function withLineFeeds(raw: Uint8Array): Uint8Array {
   const head = raw.subarray(0, MOST_BYTES)
   if (head.includes(LF) || !head.includes(CR)) return raw

@@ -1,18 +1,17 @@
 import { addressesOf, decodeWords, firstAddress } from './header-fields.ts'
 import { fieldOf, leavesOf, type MimePart } from './mime-parts.ts'
 
-/** Parts of a mail → whether its header says that a mail system wrote it, or that it came from the null return path, which says
- *  it best, but whose field is not there before a mail is delivered. Never throws. */
+/** Parts of a mail → whether its author is a mail system, or its header has the null return path. Never throws. */
 export function isMailSystem(mail: MimePart): boolean {
   return hasNullReturnPath(mail) || hasSystemAuthor(mail)
 }
 
-/** A forwarder leaves the field in the mail that it sends on. */
+/** `Return-Path: <>`: the last server adds it, so a mail has it only after a forwarder sent it on. RFC 5321 §4.4 */
 export function hasNullReturnPath(mail: MimePart): boolean {
   return /^<\s*>/.test(fieldOf(mail, 'return-path'))
 }
 
-/** The author is a mail system. No person writes so, except as postmaster. */
+/** Whether `From` names a mail system, or `X-Failed-Recipients` is there. Only a postmaster may be a person. */
 export function hasSystemAuthor(mail: MimePart): boolean {
   if (failedAddresses(mail).length > 0) return true
   const from = fieldOf(mail, 'from').slice(0, 2_000)
@@ -29,13 +28,13 @@ export function hasSystemAuthor(mail: MimePart): boolean {
   )
 }
 
-/** The subject of an answer: `Re: …`, and the same in other languages. No mail system writes it but some gateways of mobile
- *  networks. */
+/** Whether the subject begins with `Re:` or the same in another language. Of mail systems, only some gateways of mobile networks
+ *  write so. */
 export function isAnswer(mail: MimePart): boolean {
   return /^\s*(?:re|aw|sv|antw|rv|r|odp|vs|回复|答复)\s*:/i.test(subjectOf(mail))
 }
 
-/** A receipt for the reader's own doing, as RFC 8098 has it. */
+/** A read receipt. RFC 8098 §3 */
 export function isDispositionNotification(mail: MimePart): boolean {
   const isReport = /report-type\s*=\s*"?disposition-notification/i.test(fieldOf(mail, 'content-type').slice(0, 1_000))
   return isReport || leavesOf(mail).some(({ type }) => type === 'message/disposition-notification')

@@ -11,9 +11,9 @@ import { beginningOf, leavesOf, type MimePart } from './mime-parts.ts'
  *  caller knows by the return path which delivery the mail is about, so no more is asked of it than words of failure
  *  (failure-words.ts), or a reply of class 4 or 5 where a mail system wrote it (`isSystem`).
  *
- *  Each line with a reason belongs to the first address in it, else to the address in a line before it, else to the one in the
- *  three lines behind it. What belongs to none is the reason for all other addresses, and for whoever the text does not name:
- *  an entry without an address, which stands behind those with a reason of their own. Reads 64 KiB of text up to the copy of
+ *  A line with a reason belongs to the first address in the line, else to the closest address before it, else to an address in
+ *  the three lines after it. A reason without an address applies to all other addresses, and to the entry without an address:
+ *  it stands for a recipient that the text does not name, after the addresses with a reason of their own. Reads 64 KiB of text up to the copy of
  *  the mail, without quoted lines, at most 1,000 lines and 100 addresses; linear, never throws. */
 export function readBounceNotice(mail: MimePart, isSystem: boolean): FormDsn | null {
   const text = noticeText(mail)
@@ -37,7 +37,7 @@ export function readBounceNotice(mail: MimePart, isSystem: boolean): FormDsn | n
     if (found < 0) found = firstReason(reasons, Math.max(previous + 1, line - LINES_BEFORE), line)
     if (found < 0 || claimed.has(found)) continue
     owners.set(address, found)
-    // A list of recipients behind the reason shares it.
+    // A reason in front of a list of addresses applies to all of them.
     if (found >= line) for (let each = found; each < next; each++) claimed.add(each)
   }
   const free = reasons.map((reason, at) => (claimed.has(at) ? null : reason))
@@ -53,7 +53,7 @@ export function readBounceNotice(mail: MimePart, isSystem: boolean): FormDsn | n
   return { form, reportingMta: null, recipients: [...own, recipient(null, action, general), ...others] }
 }
 
-/** Forms of a notice whose text says nothing, and of one that anybody may have written. */
+/** Forms of a notice that reports failure in its subject only, and of one that any person may have written. */
 export const SUBJECT_ONLY = 'subject'
 export const UNPROVED = 'unproved'
 
@@ -174,10 +174,10 @@ function isAddress(word: string): boolean {
 }
 
 const LONGEST_ADDRESS = 320
-/** Whom such a line names is no recipient. */
+/** Such a line names the sender, not a recipient. */
 const SENDER = /^(?:\S+ )?(?:from|sender|reply-to|mail from|return-path|hello|hola|hallo|bonjour)\b/i
 
-/** The first address of each line that has one, where it comes first. */
+/** The first address of each line, at the line where that address first appears. */
 function addressLines(lines: readonly string[]): { address: string; line: number }[] {
   const found = new Map<string, number>()
   for (const [at, line] of lines.entries()) {

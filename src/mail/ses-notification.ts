@@ -1,12 +1,12 @@
 import type { DsnRecipient, FormDsn } from './dsn.ts'
 import { beginningOf, leavesOf, type MimePart } from './mime-parts.ts'
 
-/** What Amazon SES tells by a mail of Amazon SNS: JSON as the text of the mail, or as `Message` of such JSON.
+/** A notification of Amazon SES, sent as mail by Amazon SNS: JSON as the text of the mail, or as `Message` of such JSON.
  *  docs.aws.amazon.com/ses/latest/dg/notification-contents.html */
 export type SesNotification =
   | { kind: 'bounce'; dsn: FormDsn }
   | { kind: 'complaint'; feedbackType: string; userAgent: string | null }
-  /** Anything else: it arrived, was opened, is late. */
+  /** Delivered, opened, delayed, and all other types. */
   | { kind: 'nothing' }
 
 /** Parts of a mail → the notification in its first text; null when it holds none. Looks at 256 KiB; never throws. */
