@@ -1,8 +1,8 @@
 /** src → one executable. `bun run build` makes dist/postrider for this machine; with `--target x64|arm64|x64-musl|
  *  arm64-musl|all`, dist/postrider-linux-<target>. Exit code 1 when a target cannot be built.
  *
- *  - Workers are entry points of their own; a compiled program finds them by their path from src, so main code starts
- *    them with new URL('./room/worker.ts', import.meta.url) from a file directly in src.
+ *  - Workers are entry points of their own; a compiled program finds them by their path from src, so
+ *    src/threads.ts starts them.
  *  - Bytecode (half the start time) needs the ESM format, or import.meta.url becomes a path of this machine.
  *  - The dashboard is made before, and goes in as one file of bytes that nothing has to be read for at the start.
  *  - .env and bunfig.toml of the folder somebody happens to stand in are not read. */

@@ -40,6 +40,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'parsing',
     'checkup',
     'reader',
+    'threads',
     'cli',
   ],
 ]
@@ -79,7 +80,7 @@ export function offencesIn(file: string, text: string): Offence[] {
   for (const { index } of file.includes('/') ? text.matchAll(WORKER_URL) : []) {
     offend(
       lineAt(text, index),
-      'compiled, a worker is found only from a file directly in src: take a function that starts it',
+      'a compiled program finds a worker only from a file directly in src: start it in threads.ts',
     )
   }
   return offences.sort((a, b) => a.line - b.line)

@@ -21,6 +21,7 @@ import { createResolver, type ResolverOptions } from './platform/resolver.ts'
 import type { Shares } from './shares.ts'
 import type { Store } from './storage/store.ts'
 import type { Compose } from './submission/signing.ts'
+import { startComposingThread, startDeliveryThread } from './threads.ts'
 import { createFetchPolicy } from './tls/fetch-policy.ts'
 import { createPolicies, type Policies } from './tls/mta-sts.ts'
 import { createTlsTally } from './tls/tally.ts'
@@ -84,8 +85,7 @@ export async function openDispatch(
   })
 
   const workers = createWorkers({
-    // Here, beside main.ts, because a compiled binary finds its workers from the folder of its entry.
-    spawn: () => new Worker(new URL('./outbound/worker.ts', import.meta.url).href, { smol: true }),
+    spawn: startDeliveryThread,
     count: delivery.workers,
     settings: {
       hostname: config.hostname,
@@ -110,9 +110,7 @@ export async function openDispatch(
   // Threads of their own: a request whose mail keeps one too long holds up no delivery.
   const composing = createThreadPool<ComposeJob, Uint8Array>({
     name: 'compose',
-    start: threadRunner(
-      () => new Worker(new URL('./outbound/composing/worker.ts', import.meta.url).href, { smol: true }),
-    ),
+    start: threadRunner(startComposingThread),
     count: delivery.workers,
     perRunner: 16,
     ...COMPOSE_LIMITS,

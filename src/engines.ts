@@ -22,6 +22,7 @@ import type { Random } from './platform/random.ts'
 import { createResolver } from './platform/resolver.ts'
 import { createReaderStarter, logSeparation } from './reader.ts'
 import type { Shares } from './shares.ts'
+import { startParsingThread } from './threads.ts'
 import type { DeliveryLoop } from './webhooks/delivery-loop.ts'
 import { createInboundLoop } from './webhooks/inbound-loop.ts'
 import { createWebhookLoop } from './webhooks/loop.ts'
@@ -84,8 +85,7 @@ export async function openEngines(
   })
   const parsingPool = createThreadPool<ParsingJob, ParsingAnswer>({
     name: 'parsing',
-    // Here, beside main.ts, as below.
-    start: threadRunner(() => new Worker(new URL('./parsing/worker.ts', import.meta.url).href)),
+    start: threadRunner(startParsingThread),
     count: PARSING_THREADS,
     perRunner: 1,
     computeMs: house.computeMs ?? PARSING_COMPUTE_MS,

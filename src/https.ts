@@ -7,6 +7,7 @@ import { type PoolEvent, threadRunner } from './os/thread-pool.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Log } from './platform/log.ts'
 import type { ResolverOptions } from './platform/resolver.ts'
+import { startHttpsThread } from './threads.ts'
 
 /** The ways to talk to HTTPS peers, all in one thread of their own. */
 export interface Https {
@@ -40,8 +41,7 @@ export function openHttps(
   const { servers } = machine.lookups
   const abroad = delivery.allowPrivateDestinations ? 'all addresses' : []
   const thread = createHttpsThread({
-    // Here, beside main.ts, because a compiled binary finds its workers from the folder of its entry.
-    start: threadRunner(() => new Worker(new URL('./net/https/worker.ts', import.meta.url).href, { smol: true })),
+    start: threadRunner(startHttpsThread),
     kinds: {
       endpoints: {
         allowed: [...webhooks.allowedPrivateNetworks],

@@ -5,6 +5,7 @@ import { threadRunner } from './os/thread-pool.ts'
 import type { Log } from './platform/log.ts'
 import { memoryLimit } from './platform/memory-limit.ts'
 import { runtimeSettings } from './platform/runtime-settings.ts'
+import { startReaderThread } from './threads.ts'
 
 /** Readers of inbound mail: each a child process of this program that can reach nothing, or a thread where there is no such
  *  process to be had. What runs in it is inbound/reader-inside.ts. */
@@ -52,10 +53,7 @@ export function createReaderStarter(options: {
     known = kind
     onSeparation(kind, landlock, why)
   }
-  const startThread = threadRunner(
-    // Here, beside main.ts, because a compiled binary finds its workers from the folder of its entry.
-    () => new Worker(new URL('./inbound/worker.ts', import.meta.url).href, { smol: true }),
-  )
+  const startThread = threadRunner(startReaderThread)
   const start = () => {
     if (isThread()) return startThread()
     try {

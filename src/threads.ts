@@ -1,0 +1,14 @@
+/** Starts each kind of thread. The file stands directly in src because a compiled program finds its workers by their path
+ *  from the folder of its entry, src/main.ts. */
+
+export const startDeliveryThread = () =>
+  new Worker(new URL('./outbound/worker.ts', import.meta.url).href, { smol: true })
+
+export const startComposingThread = () =>
+  new Worker(new URL('./outbound/composing/worker.ts', import.meta.url).href, { smol: true })
+
+export const startParsingThread = () => new Worker(new URL('./parsing/worker.ts', import.meta.url).href)
+
+export const startHttpsThread = () => new Worker(new URL('./net/https/worker.ts', import.meta.url).href, { smol: true })
+
+export const startReaderThread = () => new Worker(new URL('./inbound/worker.ts', import.meta.url).href, { smol: true })
