@@ -3,9 +3,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeConfig } from '../src/config.ts'
-import { openHouse } from '../src/house.ts'
-import { silentLog } from '../src/platform/log.ts'
+import { makeConfig } from '../src/config/load.ts'
+import { silentLog } from '../src/os/log.ts'
+import { openHouse } from '../src/server/server.ts'
 import { clientFiles } from './client/files.ts'
 
 const SRC = join(import.meta.dir, '../src/client')

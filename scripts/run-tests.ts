@@ -19,7 +19,7 @@ mkdirSync(OUT, { recursive: true })
 const counts: Count[] = [
   await stage('types', 'x', 'tsc', '--noEmit'),
   await stage('style', 'x', 'biome', 'check', '--error-on-warnings'),
-  await stage('floors', 'scripts/check-floors.ts'),
+  await stage('layers', 'scripts/check-layers.ts'),
   await stage('patterns', 'scripts/check-patterns.ts'),
   // Before the tests: those in test/crash kill the program itself.
   await stage('build', 'scripts/build.ts'),

@@ -1,16 +1,16 @@
-import { withRuntimeSettings } from './platform/runtime-settings.ts'
+import { withRuntimeSettings } from './os/runtime-settings.ts'
 
 // Whatever the shell says: nobody else may write what we make, and we may read it.
 process.umask((process.umask() | 0o022) & 0o077)
 
 const args = process.argv.slice(2)
 if (args[0]?.startsWith('confined-reader')) {
-  const { runReader } = await import('./reader.ts')
+  const { runReader } = await import('./server/inbound-readers.ts')
   await runReader(args)
 }
 if (args[0] === 'serve') withRuntimeSettings()
 const { runCommand } = await import('./cli/program.ts')
-const { flushLog } = await import('./platform/log.ts')
+const { flushLog } = await import('./os/log.ts')
 
 const code = await runCommand(args)
 flushLog()

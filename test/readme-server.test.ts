@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startZone, type Zone } from '../src/platform/zone-server.ts'
+import { startZone, type Zone } from '../src/cli/try/zone-server.ts'
 import { LIMIT_MS } from './cli/command.ts'
 import { type RemoteMx, startRemoteMx } from './support/remote-mx.ts'
 

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startZone, type Zone, type ZoneRecord } from '../../src/platform/zone-server.ts'
+import { startZone, type Zone, type ZoneRecord } from '../../src/cli/try/zone-server.ts'
 import { cpuSeconds, residentMb, run, start } from './process.ts'
 
 /** The binary under test with the settings that `init` writes, but for what a world on loopback needs: its own DNS,

@@ -9,7 +9,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { startZone } from '../../src/platform/zone-server.ts'
+import { startZone } from '../../src/cli/try/zone-server.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { runProgram } from './process.ts'
 import { timeClaims } from './size/claims.ts'

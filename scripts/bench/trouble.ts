@@ -1,4 +1,4 @@
-import type { ZoneRecord } from '../../src/platform/zone-server.ts'
+import type { ZoneRecord } from '../../src/cli/try/zone-server.ts'
 
 /** A backlog of trouble: deliveries that are due, to destinations that refuse the connection, accept it and never speak,
  *  answer each command two seconds late, or defer every recipient. The manner is the top-level domain, so that every

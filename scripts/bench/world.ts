@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { runProgram, startProgram } from './process.ts'
 import { create, type Server } from './server.ts'
 

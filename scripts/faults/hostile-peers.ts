@@ -1,4 +1,4 @@
-import type { ZoneRecord } from '../../src/platform/zone-server.ts'
+import type { ZoneRecord } from '../../src/cli/try/zone-server.ts'
 import { type Move, startRawMx } from '../../test/support/remote-mx.ts'
 
 /** Mail servers of ill will, each with an address of its own; the name is the top-level domain of its destinations. */

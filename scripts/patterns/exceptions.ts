@@ -15,7 +15,7 @@ export interface Built {
   readonly stands: readonly string[]
 }
 
-/** INVISIBLE_CLASS of src/platform/visible-text.ts, in short. */
+/** INVISIBLE_CLASS of src/net/visible-text.ts, in short. */
 const INVISIBLE = String.raw`\u0000-\u001f\u007f-\u009f\u200b\u2028-\u202e`
 const BUT_LINES = String.raw`INVISIBLE_CLASS.replace(String.raw${'`'}\u0000-\u001f${'`'}, String.raw${'`'}\u0000-\u0008\u000b-\u001f${'`'})`
 
@@ -24,7 +24,7 @@ export const BUILT: readonly Built[] = [
   { file: 'src/api/sessions.ts', expression: 'name', stands: ['__Host-postrider_session'] },
   { file: 'src/inbound/bounded-head.ts', expression: 'HEAD_LIMITS.blanksInRow + 1', stands: ['257'] },
   { file: 'src/inbound/bounded-head.ts', expression: 'HEAD_LIMITS.authorNameBytes + 1', stands: ['513'] },
-  { file: 'src/platform/visible-text.ts', expression: BUT_LINES, stands: [INVISIBLE] },
+  { file: 'src/net/visible-text.ts', expression: BUT_LINES, stands: [INVISIBLE] },
   { file: 'src/api/answers/words.ts', expression: 'prefix', stands: ['msg'] },
   { file: 'src/mail/html-scan.ts', expression: 'name', stands: ['script'] },
   { file: 'src/mail/html-text.ts', expression: 'name', stands: ['script'] },
@@ -57,14 +57,18 @@ export interface Exception {
 
 /** Loops that copy or shift, as loops.ts finds them. */
 export const LOOPS: readonly LoopException[] = [
-  { file: 'src/outbound/gate.ts', code: 'room.waiting.shift()', why: 'as many wait as there are delivery slots' },
   {
-    file: 'src/platform/authoritative.ts',
+    file: 'src/net/limiters/keyed-semaphore.ts',
+    code: 'room.waiting.shift()',
+    why: 'as many wait as there are delivery slots',
+  },
+  {
+    file: 'src/net/dns/authoritative.ts',
     code: "at = at.slice(at.indexOf('.') + 1)",
     why: 'a name has at most 127 labels (RFC 1035 §2.3.4)',
   },
   {
-    file: 'src/relay/same-mail.ts',
+    file: 'src/smtp-submission/same-mail.ts',
     code: String.raw`text = text.replaceAll(boundary, ${'`'}\0${'$'}{number}\0${'`'})`,
     why: 'MAX_BOUNDARIES ends it',
   },

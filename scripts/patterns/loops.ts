@@ -7,7 +7,7 @@ import { type Node, treeOf, walk } from './extract.ts'
 const ROOT = join(import.meta.dir, '../..')
 /** Where text of strangers and tenants is read. */
 const READERS =
-  'src/{analysis,api,compat,feedback,inbound,mail,outbound,platform,relay,smtp,submission,suppressions,tls,tracking}'
+  'src/{analysis,api,compat,feedback,inbound,mail,net,outbound,smtp-server,smtp-submission,submission,suppressions,tls-policy,tracking}'
 
 export interface LoopException {
   readonly file: string

@@ -2,15 +2,15 @@ import { hash } from 'node:crypto'
 import { type ApiKey, keyFault } from '../model/api-key.ts'
 import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
-import { createNetworks } from '../platform/ip.ts'
-import type { Random } from '../platform/random.ts'
+import { createNetworks } from '../net/ip.ts'
+import type { Random } from '../os/random.ts'
 import type { ApiKeys } from '../storage/store.ts'
 import { base62 } from './base62.ts'
 
 export interface Auth {
   /** `Authorization` header → the key it presents. Throws 401, the same for every cause, so that a guesser learns
    *  nothing: no header, another scheme, a value of another form, unknown, revoked, expired, or used from an address
-   *  outside its networks. `addressOf` names the client (platform/client-address.ts), and is called only for a key that
+   *  outside its networks. `addressOf` names the client (net/client-address.ts), and is called only for a key that
    *  is bound to networks. */
   authenticate(authorization: string | null, now: number, addressOf: () => string): ApiKey
   /** Writes down when keys were last used since the last call. Kept for the next call when it fails; never rejects. */
@@ -44,7 +44,7 @@ export function createAuth(apiKeys: ApiKeys): Auth {
   }
 }
 
-/** Whether a key may be used from an address, as platform/client-address.ts names it; '' = not known, which no key that
+/** Whether a key may be used from an address, as net/client-address.ts names it; '' = not known, which no key that
  *  is bound to networks takes. */
 export function isUsableFrom(key: ApiKey, address: string): boolean {
   if (key.allowedNetworks === null) return true

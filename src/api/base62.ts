@@ -1,4 +1,4 @@
-import type { Random } from '../platform/random.ts'
+import type { Random } from '../os/random.ts'
 
 /** So many characters of base62, each equally likely: bytes that would favour the first ones are thrown away. */
 export function base62(characters: number, random: Random): string {

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../model/api-key.ts'
-import type { MintId } from '../platform/ids.ts'
+import type { MintId } from '../os/ids.ts'
 import { PERSONAL, type Rendered } from './answer.ts'
 import type { Answer, Operation } from './operation.ts'
 

@@ -1,5 +1,5 @@
 import { type ApiKey, mayGrant } from '../model/api-key.ts'
-import { isNetworkWithin } from '../platform/ip.ts'
+import { isNetworkWithin } from '../net/ip.ts'
 
 /** What a key gives its holder. */
 export type Rights = Pick<ApiKey, 'domainId' | 'mode' | 'permissions' | 'expiresAt' | 'allowedNetworks'>

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto'
 import { Refusal } from '../model/refusal.ts'
-import type { Random } from '../platform/random.ts'
+import type { Random } from '../os/random.ts'
 import type { Remember } from '../storage/store.ts'
 import type { Once, RecordHead } from '../submission/once.ts'
 import { JSON_TYPE, type Rendered, render } from './answer.ts'

@@ -1,5 +1,5 @@
 import { Refusal } from '../model/refusal.ts'
-import { requestTarget } from '../platform/request-target.ts'
+import { requestTarget } from '../net/request-target.ts'
 
 /** Behind a proxy that speaks TLS: what to do with a request that came to the proxy without it. */
 export interface ClearDoor {

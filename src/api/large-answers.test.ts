@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { createMemory } from '../platform/memory.ts'
+import { createMemory } from '../os/memory.ts'
 import { createLargeAnswers } from './large-answers.ts'
 
 const MIB = 2 ** 20

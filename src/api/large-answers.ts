@@ -1,7 +1,7 @@
-import { createBodyRoom } from '../platform/body-room.ts'
-import type { Clock } from '../platform/clock.ts'
-import { createCollector } from '../platform/collector.ts'
-import type { Memory } from '../platform/memory.ts'
+import { createBodyRoom } from '../net/limiters/memory-budget.ts'
+import type { Clock } from '../os/clock.ts'
+import { createCollector } from '../os/collector.ts'
+import type { Memory } from '../os/memory.ts'
 import { unavailable } from './errors.ts'
 
 /** Bounds the memory of answers that are made of stored mail, until their clients have them. */

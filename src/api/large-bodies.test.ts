@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { createMemory } from '../platform/memory.ts'
+import { createMemory } from '../os/memory.ts'
 import { createLargeBodies } from './large-bodies.ts'
 import { readBytes } from './read.ts'
 

@@ -1,7 +1,7 @@
-import { type BodyRoom, createBodyRoom } from '../platform/body-room.ts'
-import type { Clock } from '../platform/clock.ts'
-import { createCollector } from '../platform/collector.ts'
-import type { Memory } from '../platform/memory.ts'
+import { type BodyRoom, createBodyRoom } from '../net/limiters/memory-budget.ts'
+import type { Clock } from '../os/clock.ts'
+import { createCollector } from '../os/collector.ts'
+import type { Memory } from '../os/memory.ts'
 import { unavailable } from './errors.ts'
 
 /** Bounds the memory that request bodies take. Small ones never come here (read.ts). */

@@ -1,8 +1,8 @@
-import type { Certificate } from '../platform/certificate.ts'
-import type { Supply } from '../platform/descriptors.ts'
-import { isBadHost } from '../platform/host-header.ts'
-import { preferListener } from '../platform/prefer-listener.ts'
-import { createTurnGate } from '../platform/turn-gate.ts'
+import { isBadHost } from '../net/host-header.ts'
+import type { Certificate } from '../net/tls/certificate.ts'
+import type { Supply } from '../os/descriptors.ts'
+import { createTurnGate } from '../os/turn-gate.ts'
+import { preferListener } from './prefer-listener.ts'
 
 /** The socket that HTTP or HTTPS comes through. */
 export interface Listener {

@@ -1,5 +1,5 @@
 import { Refusal } from '../model/refusal.ts'
-import { createKnownHosts } from '../platform/host-header.ts'
+import { createKnownHosts } from '../net/host-header.ts'
 
 /** How browsers reach this server, for what acts by a cookie: under which names, over TLS or not, and from which pages. */
 export interface OwnSite {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createMintId } from '../platform/ids.ts'
+import { createMintId } from '../os/ids.ts'
 import { feedAnswer, feedCursor, pageAnswer, pageRequest } from './page.ts'
 
 const mint = createMintId(

@@ -1,5 +1,5 @@
-import { INVISIBLE_CLASS } from '../platform/visible-text.ts'
-import { REFUSED_PORTS } from '../platform/webhook-url.ts'
+import { INVISIBLE_CLASS } from '../net/visible-text.ts'
+import { REFUSED_PORTS } from '../net/webhook-url.ts'
 
 /** What the OpenAPI document says of text fields that are checked in code: keywords of JSON Schema, to be spread into `meta`.
  *  No pattern here is run by this server. Each is written for engines with and without Unicode mode, allows all that the

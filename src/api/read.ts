@@ -1,5 +1,5 @@
 import { type FieldFault, invalid, Refusal } from '../model/refusal.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock } from '../os/clock.ts'
 import { shapeFault } from './json-shape.ts'
 import type { Operation } from './operation.ts'
 import { check } from './schema.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { parseMailbox } from '../mail/address.ts'
 import type { FieldFault } from '../model/refusal.ts'
-import { hasInvisible } from '../platform/visible-text.ts'
+import { hasInvisible } from '../net/visible-text.ts'
 import { EMAIL, ENDPOINT_URL, SEEN, TIME } from './patterns.ts'
 
 // Messages of our own checks are predicates: the field's name is put before them (`url` + `must be …`).
@@ -80,7 +80,7 @@ function hasAtMost(text: string, max: number): boolean {
   return text.length <= max || (text.length <= 2 * max && [...text].length <= max)
 }
 
-/** URL of an endpoint; `checkUrl` answers why one is not taken, or null (platform/webhook-url.ts checkWebhookUrl). */
+/** URL of an endpoint; `checkUrl` answers why one is not taken, or null (net/webhook-url.ts checkWebhookUrl). */
 export function endpointUrl(checkUrl: (url: string) => string | null) {
   return z
     .string()

@@ -1,4 +1,4 @@
-import { clientOf } from '../platform/ip.ts'
+import { clientOf } from '../net/ip.ts'
 
 /** How often somebody may try to get in. */
 export interface SignInLimit {

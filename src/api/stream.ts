@@ -1,6 +1,6 @@
-import type { Follower } from '../live/feed.ts'
+import type { Follower } from '../event-stream/event-stream.ts'
 import type { Event } from '../model/event.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock } from '../os/clock.ts'
 
 /** A follower → the text of a stream (server-sent events, HTML Living Standard §9.2) that goes on until `end` is called, the
  *  client goes, `holds` says no, or the store cannot be read; then `onEnd` is called, once. What a slow client does not

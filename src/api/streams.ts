@@ -1,6 +1,6 @@
-import type { Follower } from '../live/feed.ts'
+import type { Follower } from '../event-stream/event-stream.ts'
 import { Refusal } from '../model/refusal.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock } from '../os/clock.ts'
 import { unavailable } from './errors.ts'
 import { HEARTBEAT_MS, openStream } from './stream.ts'
 

@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Certificate, selfSignedCertificate } from '../platform/certificate.ts'
-import { writePrivately } from '../platform/private-file.ts'
+import { type Certificate, selfSignedCertificate } from '../net/tls/certificate.ts'
+import { writePrivately } from '../os/private-file.ts'
 
 /** Where the operator's certificate chain and its key lie. */
 export interface PairFiles {

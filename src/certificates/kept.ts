@@ -2,8 +2,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { Certificate } from '../platform/certificate.ts'
-import { writePrivately } from '../platform/private-file.ts'
+import type { Certificate } from '../net/tls/certificate.ts'
+import { writePrivately } from '../os/private-file.ts'
 import { type Terms, termsOf } from './files.ts'
 
 /** What there is of an authority's certificate, and of the attempts at the next one: two files in the data folder. */

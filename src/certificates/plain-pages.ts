@@ -1,4 +1,4 @@
-import { requestTarget } from '../platform/request-target.ts'
+import { requestTarget } from '../net/request-target.ts'
 
 /** What is answered in clear at port 80. */
 export interface PlainPages {

@@ -1,6 +1,6 @@
-import { canonicalIp, isPublicUnicast } from '../platform/ip.ts'
-import type { Random } from '../platform/random.ts'
-import type { Lookup, Resolver } from '../platform/resolver.ts'
+import type { Lookup, Resolver } from '../net/dns/resolver.ts'
+import { canonicalIp, isPublicUnicast } from '../net/ip.ts'
+import type { Random } from '../os/random.ts'
 import { CHALLENGES, type PlainPages } from './plain-pages.ts'
 
 /** Whether an authority that asks for a name at port 80 would come to us. `unknown`: it leads to an address that is not of

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/load.ts'
 import { ownNames } from './names.ts'
 
 /** Whom to ask for which names, of which the operator is told when they cannot be had. */

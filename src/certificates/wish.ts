@@ -1,7 +1,7 @@
-import type { Certificate } from '../platform/certificate.ts'
-import type { WallClock } from '../platform/clock.ts'
-import type { Log } from '../platform/log.ts'
-import type { Random } from '../platform/random.ts'
+import type { Certificate } from '../net/tls/certificate.ts'
+import type { WallClock } from '../os/clock.ts'
+import type { Log } from '../os/log.ts'
+import type { Random } from '../os/random.ts'
 import { OrderFailure } from './acme/failure.ts'
 import type { RenewalWindow } from './acme/renewal-info.ts'
 

@@ -4,7 +4,7 @@ import { checkDomain } from '../domains/verify.ts'
 import type { LookedAt } from '../health/domains.ts'
 import type { SendingDomain } from '../health/world.ts'
 import type { Domain } from '../model/domain.ts'
-import type { Resolver } from '../platform/resolver.ts'
+import type { Resolver } from '../net/dns/resolver.ts'
 import type { Store } from '../storage/store.ts'
 
 /** Of more domains the newest of each organization are looked at: each takes a dozen questions. */

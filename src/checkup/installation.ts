@@ -1,6 +1,6 @@
 import { readKept } from '../certificates/kept.ts'
 import { authoritySettings } from '../certificates/settings.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/load.ts'
 import type { AuthorityCertificate, Installation, SendingDomain, Server } from '../health/world.ts'
 
 /** Config, who serves it, and the domains that are sent from → what is set up. Rejects when what is kept of an authority

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { visibleLines } from '../platform/visible-text.ts'
+import { visibleLines } from '../net/visible-text.ts'
 
 /** Puts a question and gives the answer, trimmed; '' when there is none. */
 export type Ask = (question: string) => Promise<string>

@@ -1,4 +1,4 @@
-import { checkConfigFiles, renderExample } from '../config.ts'
+import { checkConfigFiles, renderExample } from '../config/load.ts'
 import { configFailure } from './failure.ts'
 import { readConfigOf, requireConfig } from './office.ts'
 import { print, printJson, table } from './print.ts'

@@ -1,8 +1,8 @@
 import type { ConfigFault } from '../config/fault.ts'
-import { formatFaults } from '../config.ts'
+import { formatFaults } from '../config/load.ts'
 import { Refusal } from '../model/refusal.ts'
+import { SealUnusable } from '../storage/sqlite/encryption.ts'
 import { StoreMismatch } from '../storage/sqlite/migrate.ts'
-import { SealUnusable } from '../storage/sqlite/seal.ts'
 import { StoreDamaged, StoreUnavailable } from '../storage/store.ts'
 
 /** What a command ends with (contract §6). 130 is Ctrl-C. */

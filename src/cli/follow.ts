@@ -1,7 +1,7 @@
 import type { Attempt, Delivery } from '../model/delivery.ts'
 import { iso } from '../model/event.ts'
 import { isFinal, messageStatus } from '../model/message.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock } from '../os/clock.ts'
 import type { Store } from '../storage/store.ts'
 import { harmless, type Paint } from './print.ts'
 

@@ -1,4 +1,4 @@
-import { type Config, formatEndpoint } from '../config.ts'
+import { type Config, formatEndpoint } from '../config/load.ts'
 import { CommandFailure, toFailure } from './failure.ts'
 import { requireConfig } from './office.ts'
 import { print } from './print.ts'

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { ownAddresses } from '../checkup/world.ts'
 import type { HostRecord } from '../domains/zone-file.ts'
-import { isPublicUnicast } from '../platform/ip.ts'
+import { isPublicUnicast } from '../net/ip.ts'
 
 /** The machine's name and the addresses it is known to have → its address records, one a family; one for people to fill in
  *  where no public address is known (NAT). None when the name is not of the domain's zone, since then they stand

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { type Config, readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config/load.ts'
 import { checkDomainName } from '../domains/name.ts'
 import type { Ask } from './ask.ts'
 import { configFailure, usageFault } from './failure.ts'

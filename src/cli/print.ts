@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { visible, visibleLines } from '../platform/visible-text.ts'
+import { visible, visibleLines } from '../net/visible-text.ts'
 
 /** Text → standard output, whole, before this returns: the process may end right after. A reader that went away
  *  (`| head`) is no failure of ours. Characters that would act on the terminal are written as escapes, so that JSON keeps

@@ -1,5 +1,5 @@
 import { lockDataDir } from '../storage/sqlite/lock.ts'
-import { reseal } from '../storage/sqlite/reseal.ts'
+import { reseal } from '../storage/sqlite/re-encrypt.ts'
 import { CommandFailure, EXIT } from './failure.ts'
 import { inOffice } from './office.ts'
 import { print, printJson } from './print.ts'

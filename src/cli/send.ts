@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseMailbox } from '../mail/address.ts'
 import { isFinal, messageStatus } from '../model/message.ts'
-import { systemClock } from '../platform/clock.ts'
+import { systemClock } from '../os/clock.ts'
 import type { Store } from '../storage/store.ts'
 import { requireDomain } from './domain.ts'
 import { CommandFailure, EXIT, type ExitCode, usageFault } from './failure.ts'

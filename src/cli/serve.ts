@@ -1,12 +1,12 @@
 import { UnusableCertificate } from '../certificates/files.ts'
-import { type Config, checkConfigFiles, isPublicUrlDerived, loadConfigFile } from '../config.ts'
-import { ListenFailure } from '../doors.ts'
-import { DataDirInUse, type House, openHouse } from '../house.ts'
+import { type Config, checkConfigFiles, isPublicUrlDerived, loadConfigFile } from '../config/load.ts'
 import { iso } from '../model/event.ts'
 import { invalid } from '../model/refusal.ts'
-import { systemClock } from '../platform/clock.ts'
-import { createLog, flushLog, type Log } from '../platform/log.ts'
-import { onSignals } from '../platform/signals.ts'
+import { systemClock } from '../os/clock.ts'
+import { createLog, flushLog, type Log } from '../os/log.ts'
+import { onSignals } from '../os/signals.ts'
+import { ListenFailure } from '../server/listeners.ts'
+import { DataDirInUse, type House, openHouse } from '../server/server.ts'
 import { VERSION } from '../version.ts'
 import { CommandFailure, configFailure, EXIT, toFailure } from './failure.ts'
 import { readConfigOf } from './office.ts'
@@ -108,13 +108,13 @@ const PAIR = { certificate_file: '', key_file: '' }
 /** Loaded only where systemd asks. */
 async function tellSystemd(state: string): Promise<void> {
   if (!process.env.NOTIFY_SOCKET) return
-  const { notifySystemd } = await import('../platform/systemd.ts')
+  const { notifySystemd } = await import('../os/systemd.ts')
   notifySystemd(state)
 }
 
 /** Until the process ends, also while it stops: that has its own limit. */
 async function keepWatched(): Promise<void> {
   if (!process.env.WATCHDOG_USEC) return
-  const { feedWatchdog } = await import('../platform/systemd.ts')
+  const { feedWatchdog } = await import('../os/systemd.ts')
   feedWatchdog()
 }

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Config, parseListen, publicUrlAt } from '../config.ts'
+import { type Config, parseListen, publicUrlAt } from '../config/load.ts'
 import { lockDataDir } from '../storage/sqlite/lock.ts'
 
 /** What a running server leaves in its data directory, so that other commands find it. After a kill it may be stale:

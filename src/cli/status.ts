@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../platform/clock.ts'
+import { systemClock } from '../os/clock.ts'
 import type { Waiting } from '../storage/store.ts'
 import { VERSION } from '../version.ts'
 import { CommandFailure, EXIT, type ExitCode } from './failure.ts'

@@ -3,7 +3,7 @@ import type { ApiKey } from '../model/api-key.ts'
 import type { FieldFault, Refusal } from '../model/refusal.ts'
 
 /** Another service's API as this room knows it: what is asked there, and how it is put to an operation of ours.
- *  src/dialect.ts makes operations for the HTTP API of it; nothing here reaches the store by itself. */
+ *  src/server/external-api.ts makes operations for the HTTP API of it; nothing here reaches the store by itself. */
 export interface ForeignApi {
   /** Names its operations in the log and in the audit log: `resend`. */
   name: string

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Lookup } from '../platform/resolver.ts'
+import type { Lookup } from '../net/dns/resolver.ts'
 import { hostOfZone } from './dns-host.ts'
 
 const asked: string[] = []

@@ -1,4 +1,4 @@
-import type { Resolver } from '../platform/resolver.ts'
+import type { Resolver } from '../net/dns/resolver.ts'
 import { registrableDomain } from './name.ts'
 
 /** Who runs the zone of a domain, and what to mind in its forms. */

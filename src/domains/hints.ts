@@ -1,6 +1,6 @@
 import { isSpf, mergedSpf } from '../mail/spf-record.ts'
 import type { DnsRecord } from '../model/domain.ts'
-import type { Resolver } from '../platform/resolver.ts'
+import type { Resolver } from '../net/dns/resolver.ts'
 
 /** A record that is wanted and what DNS has in its place → what to do about it, in words; null when it is right, or there
  *  is no more to say than that it is missing. Never throws. */

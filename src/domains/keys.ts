@@ -1,8 +1,8 @@
 import { generateKeyPair } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { DkimKeyRecord, DkimState, Domain } from '../model/domain.ts'
-import { base32 } from '../platform/ids.ts'
-import type { Random } from '../platform/random.ts'
+import { base32 } from '../os/ids.ts'
+import type { Random } from '../os/random.ts'
 
 /** Makes the two keys of a domain, RSA-2048 first, then Ed25519 (RFC 8301 §3.2, RFC 8463). They share a random part:
  *  `pr2611k3x9r` and `pr2611k3x9e`. The keys are made on another thread: RSA takes some hundred milliseconds. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type MtaSts, writeMtaSts } from '../mail/mta-sts.ts'
 import { type Domain, isOwned } from '../model/domain.ts'
 import { domainOfMtaStsHost } from '../model/domain-names.ts'
-import { requestHost } from '../platform/request-host.ts'
+import { requestHost } from '../net/request-host.ts'
 import type { Domains } from '../storage/store.ts'
 
 /** The MTA-STS policy that we publish for domains whose mail we receive: the same for all. */

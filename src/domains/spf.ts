@@ -1,6 +1,6 @@
 import { BlockList, isIPv6 } from 'node:net'
 import { isSpf } from '../mail/spf-record.ts'
-import type { Lookup, Resolver } from '../platform/resolver.ts'
+import type { Lookup, Resolver } from '../net/dns/resolver.ts'
 
 /** Who must be allowed to send: this server's name and its addresses. */
 export interface Sender {

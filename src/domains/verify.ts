@@ -1,7 +1,7 @@
 import { readMtaStsId } from '../mail/mta-sts.ts'
 import { isSpf } from '../mail/spf-record.ts'
 import type { DkimKeyRecord, DnsRecord, Domain, Finding, RecordStatus } from '../model/domain.ts'
-import type { Lookup, Resolver } from '../platform/resolver.ts'
+import type { Lookup, Resolver } from '../net/dns/resolver.ts'
 import type { DomainChange, DomainCheck, Domains } from '../storage/store.ts'
 import type { OwnMtaSts } from './mta-sts.ts'
 import { registrableDomain } from './name.ts'

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { LAST_BACKUP_FILE, noteBackup } from '../platform/last-backup.ts'
+import { LAST_BACKUP_FILE, noteBackup } from '../os/last-backup.ts'
 import { checkBackup, checkHeld } from './backup.ts'
 
 const HOUR_MS = 3_600_000

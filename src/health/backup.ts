@@ -1,4 +1,4 @@
-import { type LastBackup, readLastBackup } from '../platform/last-backup.ts'
+import { type LastBackup, readLastBackup } from '../os/last-backup.ts'
 import type { Held } from '../storage/store.ts'
 import { pass, type Verdict, warn } from './check.ts'
 

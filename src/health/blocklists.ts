@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import type { Lookup, Resolver } from '../platform/resolver.ts'
-import { reverseLabels } from '../platform/reverse-name.ts'
+import type { Lookup, Resolver } from '../net/dns/resolver.ts'
+import { reverseLabels } from '../net/dns/reverse-name.ts'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
 import { recordsOf, type Surroundings } from './surroundings.ts'
 import type { Installation, World } from './world.ts'

@@ -1,4 +1,4 @@
-import { isPublicUnicast } from '../platform/ip.ts'
+import { isPublicUnicast } from '../net/ip.ts'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
 import { type Family, recordsOf, type Surroundings } from './surroundings.ts'
 import type { Installation, World } from './world.ts'

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { limitIn } from '../platform/descriptors.ts'
-import { largestMailUnder, leastLimitFor } from '../platform/memory.ts'
-import { memoryLimit } from '../platform/memory-limit.ts'
+import { limitIn } from '../os/descriptors.ts'
+import { largestMailUnder, leastLimitFor } from '../os/memory.ts'
+import { memoryLimit } from '../os/memory-limit.ts'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
 import type { Installation, World } from './world.ts'
 

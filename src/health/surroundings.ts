@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import { canonicalIp, isPublicUnicast } from '../platform/ip.ts'
-import type { Lookup } from '../platform/resolver.ts'
+import type { Lookup } from '../net/dns/resolver.ts'
+import { canonicalIp, isPublicUnicast } from '../net/ip.ts'
 import type { Greeting, Installation, World } from './world.ts'
 
 /** What several checks need to know, found out once. Nothing of it rejects. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createLog } from '../platform/log.ts'
+import { createLog } from '../os/log.ts'
 import { type CheckStatus, runChecks } from './check.ts'
 import { createHealthWatch } from './watch.ts'
 

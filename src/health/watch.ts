@@ -1,4 +1,4 @@
-import type { Log } from '../platform/log.ts'
+import type { Log } from '../os/log.ts'
 import { type CheckResult, type CheckStatus, isWell } from './check.ts'
 
 /** What was found at some time (ms UTC). */

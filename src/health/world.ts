@@ -1,4 +1,4 @@
-import type { Resolver } from '../platform/resolver.ts'
+import type { Resolver } from '../net/dns/resolver.ts'
 import type { ReaderSeparation } from './separation.ts'
 
 /** What is set up, as far as the checks care. */

@@ -1,6 +1,6 @@
 import type { ReportContent } from '../feedback/content.ts'
 import { type BlobKind, clearBytesOf, kindOfBlob } from '../mail/blob.ts'
-import type { MailHead, ReaderAnswer, ReaderJob, Reading } from './reading.ts'
+import type { MailHead, ReaderAnswer, ReaderJob, Reading } from './inbound-result.ts'
 
 /** Whether a reader's answer can be one to this job: of the right kind, each part of the type and size that our own reader
  *  gives it. What it says of the mail is believed, and nothing more: no text of it is longer than the mail's header could

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { dkimBody } from 'mailauth/lib/dkim/body'
-import { systemClock } from '../platform/clock.ts'
-import type { Resolver } from '../platform/resolver.ts'
+import type { Resolver } from '../net/dns/resolver.ts'
+import { systemClock } from '../os/clock.ts'
 import { authenticate } from './authenticate.ts'
 import { createBodyHashes } from './body-hashes.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { systemClock } from '../platform/clock.ts'
-import type { Resolver } from '../platform/resolver.ts'
+import type { Resolver } from '../net/dns/resolver.ts'
+import { systemClock } from '../os/clock.ts'
 import { authenticate } from './authenticate.ts'
 import { bounded, HEAD_LIMITS } from './bounded-head.ts'
 

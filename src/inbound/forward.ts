@@ -3,12 +3,12 @@ import type { Domain } from '../model/domain.ts'
 import type { InboundMessage } from '../model/inbound-message.ts'
 import type { InboundRoute } from '../model/inbound-route.ts'
 import { type Message, messageStatus } from '../model/message.ts'
-import type { MintId } from '../platform/ids.ts'
+import type { MintId } from '../os/ids.ts'
 import type { AcceptedMessage, Store } from '../storage/store.ts'
 import { plannedDeliveries } from '../submission/draft.ts'
 import type { ForwardRoute } from '../submission/forwarding.ts'
 import { collapseRecipients } from '../submission/recipients.ts'
-import type { MailHead, Seal } from './reading.ts'
+import type { MailHead, Seal } from './inbound-result.ts'
 
 /** Mail that a route sends on. Our outbound gives it a return path of its own at the domain's return path host (VERP),
  *  so that SPF holds for us and a bounce comes back to us; it never reaches the author, and nothing here ever answers

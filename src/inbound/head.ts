@@ -1,5 +1,5 @@
 import { decodeWords, firstAddress, type HeaderField } from '../mail/header-fields.ts'
-import type { MailHead } from './reading.ts'
+import type { MailHead } from './inbound-result.ts'
 
 /** Every mail sent on carries this header with the tag of the installation; mail that comes back with it is refused. */
 export const LOOP_HEADER = 'X-Service-Loop'

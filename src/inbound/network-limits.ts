@@ -1,4 +1,4 @@
-import { networkOf } from '../platform/ip.ts'
+import { networkOf } from '../net/ip.ts'
 
 /** What one client network may do at port 25 within a time. */
 export interface NetworkLimits {

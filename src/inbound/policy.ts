@@ -1,7 +1,7 @@
 import { asciiDomain } from '../mail/address.ts'
 import type { RouteAuthentication } from '../model/inbound-route.ts'
-import { SCAN_LIMITS } from '../smtp/scan.ts'
-import type { MailHead, Reading } from './reading.ts'
+import { SCAN_LIMITS } from '../smtp-server/scan.ts'
+import type { MailHead, Reading } from './inbound-result.ts'
 import { cannotAuthenticate, loopDetected, notAuthenticated } from './replies.ts'
 
 /** What mail must not be, and what it must prove. Each throws SmtpReply or says nothing. */

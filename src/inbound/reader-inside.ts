@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { closeSync, readSync } from 'node:fs'
 import { readReport } from '../feedback/content.ts'
 import { parseAttachments } from '../mail/parse.ts'
+import { systemClock } from '../os/clock.ts'
 import { type JobContext, servePool } from '../os/pool-worker.ts'
-import { systemClock } from '../platform/clock.ts'
 import { BUG_CHARACTERS } from './answer-check.ts'
+import type { RawMail, ReaderAnswer, ReaderJob, ReaderSettings } from './inbound-result.ts'
 import { LARGE_BYTES, readMail } from './read.ts'
 import { createRequests, type Requests } from './reader-requests.ts'
-import type { RawMail, ReaderAnswer, ReaderJob, ReaderSettings } from './reading.ts'
 
 /** The inside of a reader, a thread or a process: mails in, answers out; what it needs of the world it asks its owner for.
  *  → what takes the messages. Many mails at once, since each waits for the DNS. */

@@ -1,6 +1,6 @@
-import type { Clock } from '../platform/clock.ts'
-import type { LookupType } from '../platform/lookup-types.ts'
-import type { Lookup, Resolver } from '../platform/resolver.ts'
+import type { LookupType } from '../net/dns/lookup-types.ts'
+import type { Lookup, Resolver } from '../net/dns/resolver.ts'
+import type { Clock } from '../os/clock.ts'
 
 /** What a reader cannot do itself and asks the main thread for: it has neither network nor keys. A request names the job it
  *  is for, so that the main thread knows what that job may ask (reader-services.ts). */

@@ -1,12 +1,12 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { isLookupType, lookUp } from '../net/dns/lookup-types.ts'
+import type { Resolver, SharedResolver } from '../net/dns/resolver.ts'
+import { networkOf } from '../net/ip.ts'
+import type { Clock } from '../os/clock.ts'
 import type { Runner } from '../os/runner.ts'
-import type { Clock } from '../platform/clock.ts'
-import { networkOf } from '../platform/ip.ts'
-import { isLookupType, lookUp } from '../platform/lookup-types.ts'
-import type { Resolver, SharedResolver } from '../platform/resolver.ts'
 import { isAnswerTo } from './answer-check.ts'
+import type { ReaderAnswer, ReaderJob, Seal } from './inbound-result.ts'
 import type { RequestReply } from './reader-requests.ts'
-import type { ReaderAnswer, ReaderJob, Seal } from './reading.ts'
 import { isSealText } from './seal-text.ts'
 
 /** What the main thread does for readers, and what it lets them do to it. */

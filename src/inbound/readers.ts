@@ -1,12 +1,11 @@
 import type { ReportContent } from '../feedback/content.ts'
+import type { SharedResolver } from '../net/dns/resolver.ts'
+import type { Clock } from '../os/clock.ts'
+import type { Log } from '../os/log.ts'
 import type { PoolEvent, PoolState, Runner } from '../os/thread-pool.ts'
 import { createThreadPool, JobFailed, PoisonousJob, PoolStopped } from '../os/thread-pool.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Log } from '../platform/log.ts'
-import type { SharedResolver } from '../platform/resolver.ts'
-import type { FiledMail } from '../smtp/session.ts'
-import { createPoisonousMails } from './poisonous.ts'
-import { withServices } from './reader-services.ts'
+import type { FiledMail } from '../smtp-server/session.ts'
+import { unread } from './fallback-result.ts'
 import type {
   FileToRead,
   RawMail,
@@ -16,9 +15,10 @@ import type {
   Reading,
   ReadingJob,
   Seal,
-} from './reading.ts'
+} from './inbound-result.ts'
+import { createPoisonousMails } from './poisonous.ts'
+import { withServices } from './reader-services.ts'
 import * as replies from './replies.ts'
-import { unread } from './unread.ts'
 
 /** Who reads inbound mail, as the main thread sees it. Nothing here looks into a mail but `unread`.
  *

@@ -1,7 +1,7 @@
 import type { Feedback, FeedbackAddress } from '../feedback/feedback.ts'
 import { type Domain, isOwned } from '../model/domain.ts'
 import { chooseRoute, type InboundRoute, isReservedMailbox, type RouteAuthentication } from '../model/inbound-route.ts'
-import type { SpokenAddress } from '../smtp/session.ts'
+import type { SpokenAddress } from '../smtp-server/session.ts'
 import type { Store } from '../storage/store.ts'
 import { noSuchRecipient, ownTransaction, relayDenied } from './replies.ts'
 

@@ -1,4 +1,4 @@
-import { replyText, SmtpReply } from '../smtp/reply.ts'
+import { replyText, SmtpReply } from '../smtp-server/reply.ts'
 
 /** Every answer of the inbound door: code, enhanced status code (RFC 3463) and text together. A 5yz ends the mail for
  *  good, so each says enough for its author to know why. A store that cannot write and a bug are answered by the

@@ -1,4 +1,4 @@
-import type { SealName } from './reading.ts'
+import type { SealName } from './inbound-result.ts'
 
 /** Whether this is what one of the two signed fields of an ARC set signs (RFC 8617 §4.1.2, §4.1.3), made in the name of
  *  `domain`: canonical header fields, the last of them an ARC-Message-Signature or an ARC-Seal with that domain and

@@ -11,7 +11,7 @@ import type { ArcResult } from '../model/inbound-message.ts'
 import { createBodyHashes } from './body-hashes.ts'
 import { bounded } from './bounded-head.ts'
 import { feed } from './dkim-verification.ts'
-import type { SealName } from './reading.ts'
+import type { SealName } from './inbound-result.ts'
 
 /** Canonical header text → its signature: RSA, PKCS#1 v1.5 over SHA-256. Rejects when the key is of no use. */
 export type SignSeal = (text: Uint8Array) => Promise<Uint8Array>

@@ -5,7 +5,7 @@ import {
 } from '../mail/authentication-results.ts'
 import { rangesOf, without } from '../mail/field-ranges.ts'
 import { receivedField, returnPathField } from '../mail/trace-fields.ts'
-import type { ReadingJob } from './reading.ts'
+import type { ReadingJob } from './inbound-result.ts'
 
 /** The mail as it came, without the Authentication-Results fields that pretend to be ours; the same bytes when there are
  *  none. */

@@ -2,8 +2,8 @@ import { createHash, generateKeyPairSync } from 'node:crypto'
 import { readReport } from '../feedback/content.ts'
 import { signDkim } from '../mail/dkim.ts'
 import { parseAttachments } from '../mail/parse.ts'
-import { systemClock } from '../platform/clock.ts'
-import type { Lookup, Resolver } from '../platform/resolver.ts'
+import type { Lookup, Resolver } from '../net/dns/resolver.ts'
+import { systemClock } from '../os/clock.ts'
 import { readMail } from './read.ts'
 
 /** Reads one mail of each kind, so that whatever is loaded late (charsets, ciphers) is loaded now. The DNS is made up. Takes

@@ -2,9 +2,9 @@ import { endedSelectors } from '../domains/keys.ts'
 import type { OwnMtaSts } from '../domains/mta-sts.ts'
 import { verifyDomain } from '../domains/verify.ts'
 import type { Domain } from '../model/domain.ts'
-import type { MintId } from '../platform/ids.ts'
-import type { Log } from '../platform/log.ts'
-import type { Resolver } from '../platform/resolver.ts'
+import type { Resolver } from '../net/dns/resolver.ts'
+import type { MintId } from '../os/ids.ts'
+import type { Log } from '../os/log.ts'
 import type { DomainCheck, Store } from '../storage/store.ts'
 
 /** Domains in one turn, and how many of them ask DNS at once: a dead name server costs several seconds. */

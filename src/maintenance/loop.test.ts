@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { silentLog } from '../platform/log.ts'
+import { silentLog } from '../os/log.ts'
 import { createMaintenance } from './loop.ts'
 
 test('each task runs at its own pace, and one that fails stops none of the others', async () => {

@@ -1,6 +1,6 @@
-import type { WallClock } from '../platform/clock.ts'
-import type { Log } from '../platform/log.ts'
-import { createLoop, type Loop } from '../platform/loop.ts'
+import type { WallClock } from '../os/clock.ts'
+import type { Log } from '../os/log.ts'
+import { createLoop, type Loop } from '../os/loop.ts'
 
 /** Work that keeps the house in order and that nobody waits for. */
 export interface Task {

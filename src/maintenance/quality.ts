@@ -1,7 +1,7 @@
 import { judgeQuality, type Measured, measure } from '../feedback/quality.ts'
 import { createEvent, iso } from '../model/event.ts'
 import type { QualityAlert, QualityFigures, QualityThresholds } from '../model/quality.ts'
-import type { MintId } from '../platform/ids.ts'
+import type { MintId } from '../os/ids.ts'
 import type { Store } from '../storage/store.ts'
 
 const HOUR_MS = 3_600_000

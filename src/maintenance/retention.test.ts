@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { silentLog } from '../platform/log.ts'
+import { silentLog } from '../os/log.ts'
 import type { Store } from '../storage/store.ts'
 import { createMaintenance } from './loop.ts'
 import { createRetention } from './retention.ts'

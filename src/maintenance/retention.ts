@@ -1,5 +1,5 @@
 import { type Plan, UNLIMITED } from '../model/organization.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock } from '../os/clock.ts'
 import type { Store } from '../storage/store.ts'
 import type { Task } from './loop.ts'
 

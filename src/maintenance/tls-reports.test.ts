@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'
-import { silentLog } from '../platform/log.ts'
-import type { Lookup } from '../platform/resolver.ts'
+import type { Lookup } from '../net/dns/resolver.ts'
+import { silentLog } from '../os/log.ts'
 import { openStore } from '../storage/sqlite/open.ts'
 import { createTlsReports } from './tls-reports.ts'
 

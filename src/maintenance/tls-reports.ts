@@ -1,11 +1,11 @@
 import { parseMailbox } from '../mail/address.ts'
 import { readTlsRpt, tlsReportMail } from '../mail/tls-report.ts'
+import type { Resolver } from '../net/dns/resolver.ts'
 import type { Post } from '../net/https/requests.ts'
-import type { Log } from '../platform/log.ts'
-import type { Resolver } from '../platform/resolver.ts'
+import type { Log } from '../os/log.ts'
 import type { Store } from '../storage/store.ts'
 import type { Submission } from '../submission/accept.ts'
-import { type Reporter, tlsReport } from '../tls/report.ts'
+import { type Reporter, tlsReport } from '../tls-policy/report.ts'
 
 /** The key id that report mails are accepted under: no key of anybody's, and nothing a caller can name. */
 const REPORT_AUTHOR = 'tls-reports'

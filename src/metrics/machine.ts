@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { readLastBackup } from '../platform/last-backup.ts'
-import type { Memory } from '../platform/memory.ts'
+import { readLastBackup } from '../os/last-backup.ts'
+import type { Memory } from '../os/memory.ts'
 import { VERSION } from '../version.ts'
 import type { Registry } from './registry.ts'
 

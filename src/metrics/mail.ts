@@ -1,4 +1,4 @@
-import type { MailLog } from '../platform/maillog.ts'
+import type { MailLog } from '../os/mail-log.ts'
 import type { Registry } from './registry.ts'
 
 /** Seconds; an attempt may take half an hour, most take less than one. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { silentLog } from '../platform/log.ts'
-import { createMailLog } from '../platform/maillog.ts'
+import { silentLog } from '../os/log.ts'
+import { createMailLog } from '../os/mail-log.ts'
 import { createMetrics } from './metrics.ts'
 
 /** Names as Prometheus wants them (prometheus.io/docs/practices/naming, and what promtool checks), and those who use them. */

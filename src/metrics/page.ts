@@ -1,6 +1,6 @@
 import { Refusal } from '../model/refusal.ts'
-import type { ClientAddress } from '../platform/client-address.ts'
-import { canonicalIp, createNetworks } from '../platform/ip.ts'
+import type { ClientAddress } from '../net/client-address.ts'
+import { canonicalIp, createNetworks } from '../net/ip.ts'
 import { EXPOSITION_TYPE, type Registry } from './registry.ts'
 
 /** Something that is answered without a key; the API mounts it as one of its pages. */

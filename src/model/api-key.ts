@@ -15,7 +15,7 @@ export interface ApiKey {
   expiresAt: number | null
   revokedAt: number | null
   rotatedTo: string | null
-  /** CIDRs (platform/ip.ts canonicalNetwork) from which it may be used; null = from anywhere. Never empty. */
+  /** CIDRs (net/ip.ts canonicalNetwork) from which it may be used; null = from anywhere. Never empty. */
   allowedNetworks: string[] | null
 }
 

@@ -1,7 +1,7 @@
 import { FFIType, type Library, ptr } from 'bun:ffi'
 import { readdirSync } from 'node:fs'
-import type { Descriptors } from '../platform/descriptors.ts'
-import { openLibc } from '../platform/libc.ts'
+import type { Descriptors } from '../os/descriptors.ts'
+import { openLibc } from '../os/libc.ts'
 
 /** Connections that clients have to our HTTP listeners, as the kernel has them: the runtime shows only those that have sent a
  *  whole request. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.ts'
+import type { Clock } from './clock.ts'
 
 /** Owners (organizations) whose jobs ended threads again and again: so that each further one costs others less. */
 export interface RepeatOffenders {

@@ -1,7 +1,7 @@
-import { backoffMs } from '../platform/backoff.ts'
-import { type Clock, systemClock } from '../platform/clock.ts'
-import type { Log } from '../platform/log.ts'
-import { systemRandom } from '../platform/random.ts'
+import { backoffMs } from './backoff.ts'
+import { type Clock, systemClock } from './clock.ts'
+import type { Log } from './log.ts'
+import { systemRandom } from './random.ts'
 import type { Runner } from './runner.ts'
 import { createMarked, type Marked } from './work-board.ts'
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../platform/clock.ts'
-import type { Log, LogFields } from '../platform/log.ts'
+import type { Clock } from './clock.ts'
+import type { Log, LogFields } from './log.ts'
 import type { JobMessage, PoolAnswer } from './pool-worker.ts'
 import { createRepeatOffenders } from './repeat-offenders.ts'
 import type { Runner } from './runner.ts'

@@ -1,5 +1,5 @@
 import { FFIType } from 'bun:ffi'
-import { openLibc } from '../platform/libc.ts'
+import { openLibc } from './libc.ts'
 
 /** Gives the thread that calls a lower priority, for work that must not take the processor from the main thread: what tenants
  *  write is read and rendered as fast as the machine is idle. 0 = as others, 19 = the lowest. On Linux it is a matter of each

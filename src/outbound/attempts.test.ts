@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { NOTHING_OWN } from '../mail/own-parts.ts'
-import { systemClock } from '../platform/clock.ts'
+import { systemClock } from '../os/clock.ts'
 import { createAttempts } from './attempts.ts'
 import type { AttemptJob } from './job.ts'
 

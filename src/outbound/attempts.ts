@@ -1,10 +1,10 @@
 import type { MtaSts } from '../mail/mta-sts.ts'
 import type { Outcome } from '../model/delivery.ts'
 import type { TlsSession } from '../model/tls-session.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock } from '../os/clock.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
+import { unmetAttempt } from './not-attempted.ts'
 import { internalFault, poisoned, WORKER_LOST_RULE } from './outcome.ts'
-import { unmetAttempt } from './unmet.ts'
 import type { LostJob, Workers } from './workers.ts'
 
 /** Jobs and results of the delivery threads, brought together: the loop asks for an attempt and gets its result. */

@@ -7,8 +7,8 @@ import type { Report } from '../model/report.ts'
 import type { Suppression } from '../model/suppression.ts'
 import type { TlsPolicy } from '../model/tls-policy.ts'
 import { remedyFor } from './remedy.ts'
-import type { SiteState } from './site-state.ts'
-import type { WayShown } from './way.ts'
+import type { SiteState } from './schedule/destination-state.ts'
+import type { WayShown } from './schedule/route.ts'
 
 /** What is known of an address and, if there is one, of the delivery to it, at one moment. */
 export interface Known {

@@ -2,7 +2,7 @@ import type { MtaSts } from '../mail/mta-sts.ts'
 import type { OwnParts } from '../mail/own-parts.ts'
 import type { Attempt, Outcome } from '../model/delivery.ts'
 import type { TlsSession } from '../model/tls-session.ts'
-import type { Lookup, MxRecord } from '../platform/resolver.ts'
+import type { Lookup, MxRecord } from '../net/dns/resolver.ts'
 
 /** What a delivery worker needs for one attempt; crosses the thread boundary, so plain data only. */
 export interface AttemptJob {

@@ -1,6 +1,6 @@
-import { createBodyRoom } from '../platform/body-room.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Memory } from '../platform/memory.ts'
+import { createBodyRoom } from '../net/limiters/memory-budget.ts'
+import type { Clock } from '../os/clock.ts'
+import type { Memory } from '../os/memory.ts'
 import type { ClaimedDelivery, Deliveries } from '../storage/store.ts'
 
 /** Messages of up to so many bytes come with their claim: a hundred of them, which a claim has at most, are no burden. Where

@@ -1,7 +1,7 @@
 import type { Outcome } from '../model/delivery.ts'
-import { isIpLiteral } from '../platform/ip.ts'
-import type { Random } from '../platform/random.ts'
-import type { Lookup, MxRecord, Resolver } from '../platform/resolver.ts'
+import type { Lookup, MxRecord, Resolver } from '../net/dns/resolver.ts'
+import { isIpLiteral } from '../net/ip.ts'
+import type { Random } from '../os/random.ts'
 
 /** A mail domain → the hosts to try, best first; or what it means that there is none. `authentic`: DNSSEC does not speak
  *  against them: the MX records are validated, or there are none and the addresses decide (RFC 7672 §2.2.2). */

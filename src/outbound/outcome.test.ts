@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { createReplyReader, parseReplyLine } from '../mail/reply.ts'
 import type { Outcome } from '../model/delivery.ts'
-import { type Answer, faultAt, type Stage } from './answer.ts'
 import { internalFault, isHostTrouble, lateBounce, outcomeOf, unpreparable } from './outcome.ts'
+import { type Answer, faultAt, type Stage } from './smtp/reply.ts'
 
 const MX = 'mx.remote.test [192.0.2.1]:25'
 const answer = (stage: Stage, said: string): Answer => {

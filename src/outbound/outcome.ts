@@ -1,7 +1,7 @@
 import { classifyReply } from '../mail/bounce-class.ts'
 import { formatReply, type Reply } from '../mail/reply.ts'
 import type { BounceType, Cause, Outcome } from '../model/delivery.ts'
-import type { Answer, Fault, Stage } from './answer.ts'
+import type { Answer, Fault, Stage } from './smtp/reply.ts'
 
 /** Answer of the server → what happened to the delivery (contract §4 a–d). `peerName` goes into messages. Never throws.
  *

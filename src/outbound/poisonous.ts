@@ -1,7 +1,7 @@
 import type { Outcome } from '../model/delivery.ts'
 import type { Message } from '../model/message.ts'
+import type { Clock } from '../os/clock.ts'
 import { createRepeatOffenders } from '../os/repeat-offenders.ts'
-import type { Clock } from '../platform/clock.ts'
 import type { Store } from '../storage/store.ts'
 import { isPoisoned, poisonedAgain } from './outcome.ts'
 import type { Tried } from './record.ts'

@@ -5,7 +5,7 @@ import { type DkimKey, signDkim } from '../mail/dkim.ts'
 import { isMime, unpackMime } from '../mail/mime-content.ts'
 import type { OwnParts } from '../mail/own-parts.ts'
 import { trackContent } from '../mail/track.ts'
-import { Fifo } from '../platform/fifo.ts'
+import { Fifo } from '../net/limiters/fifo.ts'
 import type { SigningKey } from './job.ts'
 import type { SignRsa } from './system-rsa.ts'
 

@@ -4,10 +4,10 @@ import { messageEvent, outcomeEvents } from '../model/event.ts'
 import type { Message } from '../model/message.ts'
 import { type Reaction, reactionEvent } from '../model/reaction.ts'
 import { suppressionOf } from '../model/suppression.ts'
-import type { MintId } from '../platform/ids.ts'
-import type { MailLog } from '../platform/maillog.ts'
+import type { MintId } from '../os/ids.ts'
+import type { MailLog } from '../os/mail-log.ts'
 import type { DeliveryRecord } from '../storage/store.ts'
-import type { Verdict } from './verdict.ts'
+import type { Verdict } from './schedule/verdict.ts'
 
 /** What came of a claim. */
 export interface Tried {

@@ -1,12 +1,12 @@
+import type { Clock } from '../os/clock.ts'
+import type { Log } from '../os/log.ts'
 import { createSupervisor, type PoolEvent, type RunnerEnd, type Supervised } from '../os/supervisor.ts'
 import { threadRunner } from '../os/thread-pool.ts'
 import { CONTENT_NICE } from '../os/thread-priority.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Log } from '../platform/log.ts'
-import { createCostlyDomains } from './costly-domains.ts'
 import type { AttemptJob, AttemptResult, FromWorker, JobWay, ToWorker, WorkerSettings } from './job.ts'
 import { createJobSlots, type JobSlots } from './job-slots.ts'
-import { notesAt, removeNotes, takenPath } from './taken.ts'
+import { notesAt, removeNotes, takenPath } from './journal/delivered-journal.ts'
+import { createCostlyDomains } from './schedule/costly-domains.ts'
 
 /** The delivery threads as the main thread sees them. */
 export interface Workers {

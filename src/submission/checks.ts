@@ -1,5 +1,5 @@
 import { isComposedHeader } from '../mail/compose.ts'
-import { hasInvisible } from '../platform/visible-text.ts'
+import { hasInvisible } from '../net/visible-text.ts'
 
 /** What may stand in each field of a submission, for every door. A check answers what is wrong, as a predicate that
  *  follows the field's name (`must be …`), or null when all is well; none throws. Sizes are UTF-8 bytes.

@@ -1,6 +1,6 @@
 import type { Mode } from '../model/message.ts'
-import type { Clock } from '../platform/clock.ts'
-import { createRecentOthers } from '../platform/recent-others.ts'
+import { createRecentOthers } from '../net/limiters/recent-others.ts'
+import type { Clock } from '../os/clock.ts'
 import { workOf } from './batch-slices.ts'
 import type { SubmissionRequest } from './request.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Mode } from '../model/message.ts'
 import { invalid, Refusal } from '../model/refusal.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock } from '../os/clock.ts'
 import type { IdempotencyRecords, Remember } from '../storage/store.ts'
 import { idempotencyKeyFault } from './checks.ts'
 

@@ -3,7 +3,7 @@ import { type Attempt, type Outcome, UNTRIED } from '../model/delivery.ts'
 import { type Event, type EventType, messageEvent, outcomeEvents } from '../model/event.ts'
 import type { DeliveryStatus, Message } from '../model/message.ts'
 import { type Reaction, reactionEvent } from '../model/reaction.ts'
-import type { MintId } from '../platform/ids.ts'
+import type { MintId } from '../os/ids.ts'
 import type { AcceptedMessage, NewDelivery } from '../storage/store.ts'
 import type { Recipient } from './recipients.ts'
 

@@ -1,8 +1,8 @@
 import { type EventType, iso, type MessageFacts, messageEvent } from '../model/event.ts'
 import { suppressionOf } from '../model/suppression.ts'
 import { messageLeftOf } from '../model/unsubscribable.ts'
-import type { MintId } from '../platform/ids.ts'
-import type { Log } from '../platform/log.ts'
+import type { MintId } from '../os/ids.ts'
+import type { Log } from '../os/log.ts'
 import type { EngagementRecord, Store } from '../storage/store.ts'
 
 /** Who came by a link, and when. */

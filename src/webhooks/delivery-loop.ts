@@ -1,9 +1,9 @@
 import type { Post } from '../net/https/requests.ts'
-import type { WallClock } from '../platform/clock.ts'
-import { createLeaps } from '../platform/leaps.ts'
-import type { Log, LogFields } from '../platform/log.ts'
-import { createLoop } from '../platform/loop.ts'
-import { createSlots } from '../platform/slots.ts'
+import { createSlots } from '../net/limiters/concurrency.ts'
+import type { WallClock } from '../os/clock.ts'
+import { createLeaps } from '../os/leaps.ts'
+import type { Log, LogFields } from '../os/log.ts'
+import { createLoop } from '../os/loop.ts'
 import { type Lease, type Room, StoreUnavailable } from '../storage/store.ts'
 import { createOrganizationRoom } from './room.ts'
 import { createShares } from './share.ts'
@@ -29,7 +29,7 @@ export interface DeliveryLoop {
   start(): void
   /** There may be something due: call it after each write that makes a delivery due. */
   wake(): void
-  /** As platform/loop.ts. */
+  /** As os/loop.ts. */
   turningMs(): number
   /** Claims nothing more, waits at most `graceMs` for what is under way; what is still not recorded then is due again
    *  when its lease ends, at the next start. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { CONTENTS, inboundMessage, storedMail } from '../../test/support/inbound.ts'
-import { silentLog } from '../platform/log.ts'
-import { ampleMemory } from '../platform/memory.ts'
+import { silentLog } from '../os/log.ts'
+import { ampleMemory } from '../os/memory.ts'
 import { type ClaimedInboundDelivery, StoreUnavailable } from '../storage/store.ts'
 import { createInboundBodies } from './inbound-body.ts'
 

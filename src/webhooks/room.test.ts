@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createSlots } from '../platform/slots.ts'
+import { createSlots } from '../net/limiters/concurrency.ts'
 import { createOrganizationRoom } from './room.ts'
 
 /** Endpoints `a1`, `a2`, ... of the organization `a`; those with a `q` are quick. */

@@ -1,4 +1,4 @@
-import type { Slots } from '../platform/slots.ts'
+import type { Slots } from '../net/limiters/concurrency.ts'
 import type { Obstacle, Room } from '../storage/store.ts'
 import type { Shares } from './share.ts'
 

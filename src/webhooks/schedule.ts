@@ -1,5 +1,5 @@
-import { backoffMs } from '../platform/backoff.ts'
-import type { Random } from '../platform/random.ts'
+import { backoffMs } from '../os/backoff.ts'
+import type { Random } from '../os/random.ts'
 
 /** interface.md "Webhook delivery attempts" */
 export const WEBHOOK_ATTEMPTS = 5

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { WebhookSecrets } from '../model/webhook.ts'
-import type { Random } from '../platform/random.ts'
+import type { Random } from '../os/random.ts'
 
 /** What the signature of a received request is worth. */
 export type SignatureVerdict = 'valid' | 'malformed' | 'stale' | 'mismatch'

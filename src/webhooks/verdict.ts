@@ -1,7 +1,7 @@
 import type { PostAttempt } from '../model/post-attempt.ts'
 import type { PostResult } from '../net/https/requests.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Random } from '../platform/random.ts'
+import type { Clock } from '../os/clock.ts'
+import type { Random } from '../os/random.ts'
 import { nextWebhookAttempt } from './schedule.ts'
 
 /** What came of one attempt and what the delivery is now. `isGone`: the endpoint said that it is not coming back. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { createClearDoor } from '../../src/api/in-clear.ts'
-import { createNetworks } from '../../src/platform/ip.ts'
+import { createNetworks } from '../../src/net/ip.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 /** A server that is reached through a proxy which speaks TLS. */

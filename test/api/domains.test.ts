@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
+import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { GRACE_MS } from '../../src/domains/ownership.ts'
-import { createResolver, type Resolver } from '../../src/platform/resolver.ts'
-import { startZone, type Zone } from '../../src/platform/zone-server.ts'
+import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
 import { createTestApi, createTestRandom, START, type TestApi } from '../support/api.ts'
 
 const HOSTNAME = 'mail.postrider.test'

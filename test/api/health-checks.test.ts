@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { warn } from '../../src/health/check.ts'
 import { createHealthWatch } from '../../src/health/watch.ts'
-import { silentLog } from '../../src/platform/log.ts'
+import { silentLog } from '../../src/os/log.ts'
 import { createTestApi, START, type TestApi } from '../support/api.ts'
 
 let made: TestApi

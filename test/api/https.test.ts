@@ -3,8 +3,8 @@ import { X509Certificate } from 'node:crypto'
 import { connect, type TLSSocket } from 'node:tls'
 import { createListener } from '../../src/api/listener.ts'
 import type { Page } from '../../src/api/route-table.ts'
-import { type Certificate, selfSignedCertificate } from '../../src/platform/certificate.ts'
-import type { Supply } from '../../src/platform/descriptors.ts'
+import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
+import type { Supply } from '../../src/os/descriptors.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
 /** The API by HTTPS, and its certificate changed under way. */

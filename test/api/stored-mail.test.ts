@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'bun:test'
 import { type Operation, operation } from '../../src/api/operation.ts'
 import { endpoint } from '../../src/compat/endpoint.ts'
-import { createDialect } from '../../src/dialect.ts'
-import { createMemory } from '../../src/platform/memory.ts'
+import { createMemory } from '../../src/os/memory.ts'
+import { createDialect } from '../../src/server/external-api.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 

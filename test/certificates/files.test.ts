@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readPair, selfSignedPair } from '../../src/certificates/files.ts'
-import { selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createPlainPages } from '../../src/certificates/plain-pages.ts'
 import { reachOf } from '../../src/certificates/reach.ts'
+import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
+import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
 import { probeHttp } from '../../src/net/https/probe.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { systemRandom } from '../../src/platform/random.ts'
-import { createResolver, type Resolver } from '../../src/platform/resolver.ts'
-import { startZone, type Zone } from '../../src/platform/zone-server.ts'
+import { systemClock } from '../../src/os/clock.ts'
+import { systemRandom } from '../../src/os/random.ts'
 
 /** Where a name leads, by a DNS over UDP and servers on loopback addresses: 127.0.0.1 is this machine, 127.0.0.2 another. */
 

@@ -7,8 +7,8 @@ import type { RenewalWindow } from '../../src/certificates/acme/renewal-info.ts'
 import { readKept } from '../../src/certificates/kept.ts'
 import type { Reach } from '../../src/certificates/reach.ts'
 import { createRenewal, type Renewal } from '../../src/certificates/renewal.ts'
-import { type Certificate, selfSignedCertificate } from '../../src/platform/certificate.ts'
-import { createLog } from '../../src/platform/log.ts'
+import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
+import { createLog } from '../../src/os/log.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 
 /** When a certificate is got, and what becomes of attempts. The authority is a function here, and reach a table. */

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import type { DnsRecord } from '../../src/model/domain.ts'
-import { startZone, type Zone } from '../../src/platform/zone-server.ts'
 import { until } from '../support/house.ts'
 import { describeWithPeers, zoneRecords } from '../support/real-peers.ts'
 import { LIMIT_MS, postrider, start, workplace } from './command.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startZone, type Zone } from '../../src/platform/zone-server.ts'
+import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { PROVIDERS, startGreeter } from '../health/setup.ts'
 import { freePort } from '../support/free-port.ts'
 import { LIMIT_MS, postrider, start, startWith, workplace } from './command.ts'

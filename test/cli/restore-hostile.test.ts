@@ -15,8 +15,8 @@ import {
 import { join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { DATABASE, type Manifest } from '../../src/cli/backup/manifest.ts'
+import { tarEnd, tarHead, tarPadding } from '../../src/cli/backup/tar.ts'
 import { openBackup } from '../../src/cli/backup/unpack.ts'
-import { tarEnd, tarHead, tarPadding } from '../../src/platform/tar.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { LIMIT_MS, onTerminal, postrider, workplace } from './command.ts'
 

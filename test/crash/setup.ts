@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { startZone, type Zone, type ZoneRecord } from '../../src/platform/zone-server.ts'
+import { startZone, type Zone, type ZoneRecord } from '../../src/cli/try/zone-server.ts'
 import { freePort } from '../support/free-port.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
-import { type Certificate, selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import type { TestHouse } from '../support/house.ts'
 import { hasBrowser, LIMIT_MS, startDashboard, type TestDashboard, type View } from './setup.ts'
 

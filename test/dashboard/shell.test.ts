@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createMintId } from '../../src/platform/ids.ts'
-import { systemRandom } from '../../src/platform/random.ts'
+import { createMintId } from '../../src/os/ids.ts'
+import { systemRandom } from '../../src/os/random.ts'
 import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 /** The door and the frame around all pages. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
-import { takenFolder } from '../../src/outbound/taken.ts'
+import { takenFolder } from '../../src/outbound/journal/delivered-journal.ts'
 import { StoreUnavailable } from '../../src/storage/store.ts'
 import { startHouse, type TestHouse, until } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'

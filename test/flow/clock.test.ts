@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import type { ConfigValues } from '../../src/config.ts'
+import type { ConfigValues } from '../../src/config/load.ts'
 import { START, startHouse, type TestHouse, until } from '../support/house.ts'
 import { type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { simpleParser } from 'mailparser'
 import { createVerp } from '../../src/mail/verp.ts'
-import { selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { DOMAIN, type Json, START, startHouse, type TestHouse, until } from '../support/house.ts'
 import { type RemoteMx, startRawMx, startRemoteMx } from '../support/remote-mx.ts'
 import { customerAccepts, dkimResults, standardAccepts } from '../support/verify.ts'

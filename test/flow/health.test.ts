@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { createLog } from '../../src/platform/log.ts'
+import { createLog } from '../../src/os/log.ts'
 import { START, startHouse, type TestHouse, until } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
-import type { ConfigValues } from '../../src/config.ts'
-import { noteBackup } from '../../src/platform/last-backup.ts'
+import type { ConfigValues } from '../../src/config/load.ts'
+import { noteBackup } from '../../src/os/last-backup.ts'
 import { startHouse, type TestHouse } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
 import { talk } from '../support/talk.ts'

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import type { ZoneRecord } from '../../src/platform/zone-server.ts'
+import type { ZoneRecord } from '../../src/cli/try/zone-server.ts'
 import { type Json, startHouse, type TestHouse } from '../support/house.ts'
 import { type Cue, type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
 

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream'
 import { zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { openArchive, toBackupFailure } from '../../src/cli/backup/archive.ts'
+import { tarEnd, tarHead, tarPadding } from '../../src/cli/backup/tar.ts'
 import { CommandFailure } from '../../src/cli/failure.ts'
-import { tarEnd, tarHead, tarPadding } from '../../src/platform/tar.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
 /** Backups that somebody changed: a restore reads what the manifest tells of, or says what is wrong. */

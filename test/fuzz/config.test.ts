@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/load.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
 /** Configuration, from a file and from the environment: a config, or words for all that is wrong. */

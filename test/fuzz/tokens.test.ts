@@ -5,8 +5,8 @@ import { feedCursor, pageAnswer, pageRequest } from '../../src/api/page.ts'
 import { createTrackingLinks } from '../../src/mail/tracking-link.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import { Refusal } from '../../src/model/refusal.ts'
-import { createMintId, isId } from '../../src/platform/ids.ts'
-import { systemRandom } from '../../src/platform/random.ts'
+import { createMintId, isId } from '../../src/os/ids.ts'
+import { systemRandom } from '../../src/os/random.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
 /** Return paths, cursors and links: ours come back, whatever else is nobody's. */

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path'
 import { type Check, pass, runChecks } from '../../src/health/check.ts'
 import { heldPorts } from '../../src/health/held-ports.ts'
 import type { AuthorityCertificate, Installation } from '../../src/health/world.ts'
-import { selfSignedCertificate } from '../../src/platform/certificate.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
+import { systemClock } from '../../src/os/clock.ts'
 import { HOSTNAME, startWorld, type TestWorld } from './setup.ts'
 
 const DAY_MS = 86_400_000

@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:net'
+import { startZone, type Zone, type ZoneRecord } from '../../src/cli/try/zone-server.ts'
 import { type Check, type CheckResult, runChecks } from '../../src/health/check.ts'
 import { machineChecks } from '../../src/health/checks.ts'
 import type { Installation, World } from '../../src/health/world.ts'
-import { greet } from '../../src/outbound/greet.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { systemRandom } from '../../src/platform/random.ts'
-import { createResolver, type Resolver } from '../../src/platform/resolver.ts'
-import { startZone, type Zone, type ZoneRecord } from '../../src/platform/zone-server.ts'
+import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
+import { systemClock } from '../../src/os/clock.ts'
+import { systemRandom } from '../../src/os/random.ts'
+import { greet } from '../../src/outbound/smtp/greet.ts'
 
 /** A machine in a world of its own: DNS over UDP, mail servers on loopback. */
 

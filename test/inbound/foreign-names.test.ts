@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { judgeDsn } from '../../src/feedback/bounce.ts'
+import type { Reading } from '../../src/inbound/inbound-result.ts'
 import { requireOwnName } from '../../src/inbound/policy.ts'
-import type { Reading } from '../../src/inbound/reading.ts'
 import { asciiDomain } from '../../src/mail/address.ts'
 import type { Delivery } from '../../src/model/delivery.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import { createNetworkLimits, type NetworkRates } from '../../src/inbound/network-limits.ts'
-import { createNetworks } from '../../src/platform/ip.ts'
+import { createNetworks } from '../../src/net/ip.ts'
 import { startListener } from '../smtp/setup.ts'
 import { createInboundSetup, type InboundSetup } from './setup.ts'
 

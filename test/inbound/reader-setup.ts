@@ -1,11 +1,11 @@
+import type { Zone } from '../../src/cli/try/zone-server.ts'
 import { createReaders, type READING_LIMITS, type Readers } from '../../src/inbound/readers.ts'
+import { createResolver } from '../../src/net/dns/resolver.ts'
+import { type Clock, systemClock } from '../../src/os/clock.ts'
+import { type Log, silentLog } from '../../src/os/log.ts'
+import { systemRandom } from '../../src/os/random.ts'
 import { type Runner, threadRunner } from '../../src/os/thread-pool.ts'
-import { type Clock, systemClock } from '../../src/platform/clock.ts'
-import { type Log, silentLog } from '../../src/platform/log.ts'
-import { systemRandom } from '../../src/platform/random.ts'
-import { createResolver } from '../../src/platform/resolver.ts'
-import type { Zone } from '../../src/platform/zone-server.ts'
-import { createReaderStarter } from '../../src/reader.ts'
+import { createReaderStarter } from '../../src/server/inbound-readers.ts'
 
 /** A reader as a thread. */
 export const startThread = threadRunner(() => new Worker(new URL('../../src/inbound/worker.ts', import.meta.url).href))

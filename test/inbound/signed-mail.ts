@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { startZone, type Zone, type ZoneRecord } from '../../src/cli/try/zone-server.ts'
 import { dkimRecordValue, generateDkimKeyPair, signDkim } from '../../src/mail/dkim.ts'
-import { startZone, type Zone, type ZoneRecord } from '../../src/platform/zone-server.ts'
 
 const pair = generateDkimKeyPair('rsa-sha256')
 const privateKey: KeyObject = createPrivateKey(pair.privateKeyPem)

@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
+import { systemClock } from '../../src/os/clock.ts'
+import { silentLog } from '../../src/os/log.ts'
 import {
   createThreadPool,
   JobFailed,
@@ -10,8 +12,6 @@ import {
   type ThreadPoolOptions,
   threadRunner,
 } from '../../src/os/thread-pool.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { silentLog } from '../../src/platform/log.ts'
 import type { TestJob } from './pool-worker.ts'
 
 const COMPUTE_MS = 300

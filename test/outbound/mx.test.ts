@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
+import { createResolver, type Resolver } from '../../src/net/dns/resolver.ts'
+import { createAddressGuard } from '../../src/net/ip.ts'
+import { systemClock } from '../../src/os/clock.ts'
+import { type Random, systemRandom } from '../../src/os/random.ts'
 import { findAddresses, findHosts, withoutAddress } from '../../src/outbound/mx.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { createAddressGuard } from '../../src/platform/ip.ts'
-import { type Random, systemRandom } from '../../src/platform/random.ts'
-import { createResolver, type Resolver } from '../../src/platform/resolver.ts'
-import { startZone, type Zone } from '../../src/platform/zone-server.ts'
 
 let zone: Zone
 let resolver: Resolver

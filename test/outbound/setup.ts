@@ -1,15 +1,15 @@
 import { afterEach, expect } from 'bun:test'
+import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { type MailContent, packContent } from '../../src/mail/content.ts'
 import { NOTHING_OWN } from '../../src/mail/own-parts.ts'
+import { createResolver } from '../../src/net/dns/resolver.ts'
+import { systemClock } from '../../src/os/clock.ts'
+import { systemRandom } from '../../src/os/random.ts'
 import { createAttempter } from '../../src/outbound/attempt.ts'
 import type { AttemptJob, WorkerSettings } from '../../src/outbound/job.ts'
 import { createPreparer } from '../../src/outbound/prepare.ts'
-import { TIMEOUTS, type Timeouts } from '../../src/outbound/timeouts.ts'
-import { createTransport } from '../../src/outbound/transport.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { systemRandom } from '../../src/platform/random.ts'
-import { createResolver } from '../../src/platform/resolver.ts'
-import { startZone, type Zone } from '../../src/platform/zone-server.ts'
+import { TIMEOUTS, type Timeouts } from '../../src/outbound/smtp/timeouts.ts'
+import { createTransport } from '../../src/outbound/smtp/transport.ts'
 
 const open: { stop(): Promise<void> }[] = []
 afterEach(async () => {

@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'bun:test'
-import { nowMs } from '../../src/outbound/dialogue.ts'
-import type { Peer } from '../../src/outbound/peer.ts'
-import { TIMEOUTS } from '../../src/outbound/timeouts.ts'
-import { createTranscript } from '../../src/outbound/transcript.ts'
-import { createTransport, type Offered, type Transport } from '../../src/outbound/transport.ts'
-import { toWire } from '../../src/outbound/wire.ts'
+import { nowMs } from '../../src/outbound/smtp/dialogue.ts'
+import type { Peer } from '../../src/outbound/smtp/peer.ts'
+import { TIMEOUTS } from '../../src/outbound/smtp/timeouts.ts'
+import { createTranscript } from '../../src/outbound/smtp/transcript.ts'
+import { createTransport, type Offered, type Transport } from '../../src/outbound/smtp/transport.ts'
+import { toWire } from '../../src/outbound/smtp/wire-mail.ts'
 import { type Cue, type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
 
 const open: { stop(): Promise<void> }[] = []

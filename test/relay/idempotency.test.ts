@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { submissionHash } from '../../src/relay/same-mail.ts'
+import { submissionHash } from '../../src/smtp-submission/same-mail.ts'
 import { MAIL } from '../api/messages-house.ts'
 import { mailOf, openRelay, refusalOf } from './setup.ts'
 

@@ -20,7 +20,7 @@ async function expectCompletion(complete: Complete): Promise<void> {
   // A value is no command, wherever it stands.
   expect(await complete('postrider key create --name domain --mod')).toEqual(['--mode'])
   expect(await complete('postrider domain show key --js')).toEqual(['--json'])
-  expect(await complete('postrider config check --config scripts/check-f')).toEqual(['scripts/check-floors.ts'])
+  expect(await complete('postrider config check --config scripts/check-l')).toEqual(['scripts/check-layers.ts'])
   expect(await complete('postrider key create --domain ')).toEqual([])
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { run } from '../support/real-tools.ts'
 
 /** What the README says to proxies, judged by them where they are here. */

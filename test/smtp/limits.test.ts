@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { ampleMemory } from '../../src/platform/memory.ts'
-import { SmtpReply } from '../../src/smtp/reply.ts'
+import { ampleMemory } from '../../src/os/memory.ts'
+import { SmtpReply } from '../../src/smtp-server/reply.ts'
 import { NOW, startListener } from './setup.ts'
 
 // threat: slow-clients-and-floods
@@ -200,7 +200,7 @@ test('stopping waits no longer than it was told for a client that does not end i
 })
 
 test('a changed certificate is shown to the next client without a pause', async () => {
-  const { selfSignedCertificate } = await import('../../src/platform/certificate.ts')
+  const { selfSignedCertificate } = await import('../../src/net/tls/certificate.ts')
   const house = await startListener({ settings: { tls: 'implicit' } })
   const nameShown = async () => {
     const client = await house.connect()

@@ -78,9 +78,9 @@ test('HELO is SMTP, and an address that is taken is an error of listen', async (
   await client.say('HELO old.example')
   await client.mail('Subject: x\r\n')
   expect(house.taken.at(-1)).toMatchObject({ protocol: 'SMTP', helo: 'old.example' })
-  const { createSmtpListener } = await import('../../src/smtp/listener.ts')
-  const { LIMITS } = await import('../../src/smtp/settings.ts')
-  const { createLog } = await import('../../src/platform/log.ts')
+  const { createSmtpListener } = await import('../../src/smtp-server/listener.ts')
+  const { LIMITS } = await import('../../src/smtp-server/settings.ts')
+  const { createLog } = await import('../../src/os/log.ts')
   const log = createLog({ clock: house.clock, level: 'error', format: 'json', write: () => {} })
   const limits = { messageBytes: 1, connections: 1, connectionsPerAddress: 1, ...LIMITS }
   const other = createSmtpListener(

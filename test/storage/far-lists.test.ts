@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
+import { openSeal } from '../../src/storage/sqlite/encryption-key.ts'
 import { eventKinds, RANGE } from '../../src/storage/sqlite/event-kinds.ts'
 import { sqliteMessageList } from '../../src/storage/sqlite/message-list.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
-import { openSeal } from '../../src/storage/sqlite/seal-key.ts'
 import { CATCH_UP, searchIndex } from '../../src/storage/sqlite/search.ts'
 import { createWriter } from '../../src/storage/sqlite/writer.ts'
 import type {

@@ -1,8 +1,8 @@
 import { expect, spyOn, test } from 'bun:test'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
+import { openSeal } from '../../src/storage/sqlite/encryption-key.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
-import { openSeal } from '../../src/storage/sqlite/seal-key.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { accept, claim, createRecords, found, LEASE, postAttempt, type Records, recordOf, START } from './records.ts'
 

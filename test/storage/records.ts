@@ -10,7 +10,7 @@ import type { PostAttempt } from '../../src/model/post-attempt.ts'
 import type { Report } from '../../src/model/report.ts'
 import type { Suppression } from '../../src/model/suppression.ts'
 import type { Webhook } from '../../src/model/webhook.ts'
-import { createMintId } from '../../src/platform/ids.ts'
+import { createMintId } from '../../src/os/ids.ts'
 import type {
   AcceptedInbound,
   AcceptedMessage,

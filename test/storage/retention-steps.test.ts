@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { type Connection, connect } from '../../src/storage/sqlite/driver.ts'
+import { openSeal } from '../../src/storage/sqlite/encryption-key.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { storeOn } from '../../src/storage/sqlite/open.ts'
 import { SLICE } from '../../src/storage/sqlite/retention.ts'
-import { openSeal } from '../../src/storage/sqlite/seal-key.ts'
 import { ALL_MESSAGES, accept, createRecords, found, idsByPage, ORGANIZATION, START } from './records.ts'
 
 const DAY = 86_400_000

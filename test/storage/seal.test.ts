@@ -3,9 +3,9 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../../src/storage/sqlite/driver.ts'
+import { createSeal, SealUnusable } from '../../src/storage/sqlite/encryption.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
-import { reseal } from '../../src/storage/sqlite/reseal.ts'
-import { createSeal, SealUnusable } from '../../src/storage/sqlite/seal.ts'
+import { reseal } from '../../src/storage/sqlite/re-encrypt.ts'
 import { createRecords, DOMAIN, found, ORGANIZATION, START } from './records.ts'
 
 /** Secrets on the disk. */

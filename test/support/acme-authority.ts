@@ -2,7 +2,7 @@ import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { selfSignedCertificate } from '../../src/platform/certificate.ts'
+import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { createTestCa } from './test-ca.ts'
 
 /** What an authority can do to us instead of what it should. */

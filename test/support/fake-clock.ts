@@ -1,4 +1,4 @@
-import type { WallClock } from '../../src/platform/clock.ts'
+import type { WallClock } from '../../src/os/clock.ts'
 
 /** A Clock that stands still until a test moves it. */
 export interface FakeClock extends WallClock {

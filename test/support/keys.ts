@@ -1,7 +1,7 @@
 import { hashKeyValue, keyPrefix, mintKeyValue } from '../../src/api/auth.ts'
 import type { ApiKey } from '../../src/model/api-key.ts'
-import type { Random } from '../../src/platform/random.ts'
-import { systemRandom } from '../../src/platform/random.ts'
+import type { Random } from '../../src/os/random.ts'
+import { systemRandom } from '../../src/os/random.ts'
 import type { Store } from '../../src/storage/store.ts'
 
 /** What an API key is for → its record, stored, and its value. It never ends and was never used. */

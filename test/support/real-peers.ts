@@ -1,6 +1,6 @@
 import { describe } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import type { Zone } from '../../src/platform/zone-server.ts'
+import type { Zone } from '../../src/cli/try/zone-server.ts'
 
 /** Mail programs of others that tests talk to, so that not only we believe in our protocol. `.ci/run` installs them:
  *  swaks, a client in Perl, and two verifiers of DKIM: dkimpy in Python and Mail::DKIM in Perl. */

@@ -1,5 +1,5 @@
-import { selfSignedCertificate } from '../../src/platform/certificate.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
+import { systemClock } from '../../src/os/clock.ts'
 
 /** A request as it came over the wire. */
 export interface ReceivedRequest {

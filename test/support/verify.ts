@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { dkimVerify } from 'mailauth/lib/dkim/verify'
-import { systemClock } from '../../src/platform/clock.ts'
-import { systemRandom } from '../../src/platform/random.ts'
-import { createResolver, mailauthResolver } from '../../src/platform/resolver.ts'
-import type { Zone } from '../../src/platform/zone-server.ts'
+import type { Zone } from '../../src/cli/try/zone-server.ts'
+import { createResolver, mailauthResolver } from '../../src/net/dns/resolver.ts'
+import { systemClock } from '../../src/os/clock.ts'
+import { systemRandom } from '../../src/os/random.ts'
 import type { ReceivedRequest } from './receiver.ts'
 
 /** What the other side checks, written from the documents and without our signing code. */

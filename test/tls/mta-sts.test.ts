@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
+import { startZone } from '../../src/cli/try/zone-server.ts'
 import type { MtaSts } from '../../src/mail/mta-sts.ts'
-import { systemRandom } from '../../src/platform/random.ts'
-import { createResolver } from '../../src/platform/resolver.ts'
-import { startZone } from '../../src/platform/zone-server.ts'
+import { createResolver } from '../../src/net/dns/resolver.ts'
+import { systemRandom } from '../../src/os/random.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
-import type { PolicyFailure } from '../../src/tls/fetch-policy.ts'
-import { createPolicies } from '../../src/tls/mta-sts.ts'
+import type { PolicyFailure } from '../../src/tls-policy/fetch-policy.ts'
+import { createPolicies } from '../../src/tls-policy/mta-sts.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
 const MINUTE = 60_000

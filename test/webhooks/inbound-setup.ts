@@ -1,7 +1,7 @@
 import type { ParsedMail } from '../../src/mail/inbound-content.ts'
 import type { InboundDelivery, InboundMessage } from '../../src/model/inbound-message.ts'
 import type { InboundRoute, RouteAction } from '../../src/model/inbound-route.ts'
-import type { MintId } from '../../src/platform/ids.ts'
+import type { MintId } from '../../src/os/ids.ts'
 import type { Store } from '../../src/storage/store.ts'
 import type { DeliveryLoop } from '../../src/webhooks/delivery-loop.ts'
 import { createInboundLoop, type InboundLoopOptions } from '../../src/webhooks/inbound-loop.ts'

@@ -1,4 +1,4 @@
-import type { ZoneRecord } from '../../../src/platform/zone-server.ts'
+import type { ZoneRecord } from '../../../src/cli/try/zone-server.ts'
 import type { LoadResult, startSink } from '../world.ts'
 
 /** A mail server of the field, each in a file of its own beside this one. */

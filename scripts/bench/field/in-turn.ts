@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { startZone } from '../../../src/platform/zone-server.ts'
+import { startZone } from '../../../src/cli/try/zone-server.ts'
 import { bodies } from '../bodies.ts'
 import type { Bench, Binary } from '../part.ts'
 import { startProgram } from '../process.ts'

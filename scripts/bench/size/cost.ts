@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startZone } from '../../../src/platform/zone-server.ts'
+import { startZone } from '../../../src/cli/try/zone-server.ts'
 import { runProgram } from '../process.ts'
 import { startSink } from '../world.ts'
 import { type House, openHouse } from './house.ts'

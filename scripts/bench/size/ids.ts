@@ -1,4 +1,4 @@
-import { base32 } from '../../../src/platform/ids.ts'
+import { base32 } from '../../../src/os/ids.ts'
 import { DAY_MS, DAYS, type Extent, noise } from './world.ts'
 
 /** An id as it is minted, its random part out of a number. */

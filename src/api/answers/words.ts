@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { IdPrefix } from '../../platform/ids.ts'
+import type { IdPrefix } from '../../os/ids.ts'
 import type { AnswerShape } from '../operation.ts'
 
 /** What the schemas of answers have in common, and the examples of the whole document. */

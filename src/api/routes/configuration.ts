@@ -1,4 +1,4 @@
-import type { Setting } from '../../config.ts'
+import type { Setting } from '../../config/load.ts'
 import type { Plan } from '../../model/organization.ts'
 import { type Operation, operation } from '../operation.ts'
 import { planRecord } from './plan-record.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Feed, Start } from '../../live/feed.ts'
+import type { Feed, Start } from '../../event-stream/event-stream.ts'
 import { EVENT_TYPES, type EventType } from '../../model/event.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'

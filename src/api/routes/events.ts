@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Feed } from '../../live/feed.ts'
+import type { Feed } from '../../event-stream/event-stream.ts'
 import { EVENT_TYPES, type Event } from '../../model/event.ts'
 import { invalid } from '../../model/refusal.ts'
 import type { Store } from '../../storage/store.ts'

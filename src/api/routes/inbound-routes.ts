@@ -7,8 +7,8 @@ import { type InboundRoute, isReservedMailbox, type RouteMatch, weighRoutes } fr
 import { withinLimit } from '../../model/limits.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
 import { suppressionKey } from '../../model/suppression.ts'
-import type { MintId } from '../../platform/ids.ts'
-import type { Random } from '../../platform/random.ts'
+import type { MintId } from '../../os/ids.ts'
+import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Forwarding, ForwardRoute } from '../../submission/forwarding.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
@@ -32,7 +32,7 @@ export interface InboundRouteDeps {
   store: Pick<Store, 'inboundRoutes' | 'domains'>
   random: Random
   mintId: MintId
-  /** Null when the URL may be stored, else why not (platform/webhook-url.ts checkWebhookUrl). */
+  /** Null when the URL may be stored, else why not (net/webhook-url.ts checkWebhookUrl). */
   checkUrl: (url: string) => string | null
   /** To be called when mail may have become due to an endpoint. */
   wakeInbound: () => void

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Message } from '../../model/message.ts'
 import { Refusal } from '../../model/refusal.ts'
-import type { Clock } from '../../platform/clock.ts'
+import type { Clock } from '../../os/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted, Submission } from '../../submission/accept.ts'
 import { requestAgain } from '../../submission/resend.ts'

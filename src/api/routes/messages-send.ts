@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isFinal, messageStatus } from '../../model/message.ts'
 import { invalid, Refusal } from '../../model/refusal.ts'
-import type { WallClock } from '../../platform/clock.ts'
+import type { WallClock } from '../../os/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Accepted, Fate, Submission } from '../../submission/accept.ts'
 import type { SubmissionRequest } from '../../submission/request.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { aliasFault } from '../../model/template.ts'
-import { isId } from '../../platform/ids.ts'
+import { isId } from '../../os/ids.ts'
 import { TEMPLATE_NAME } from '../patterns.ts'
 
 /** Fields of requests that have to do with templates, wherever they stand. */

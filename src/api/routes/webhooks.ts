@@ -4,8 +4,8 @@ import { sampleData } from '../../model/event-samples.ts'
 import { monthOf, withinLimit } from '../../model/limits.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { WEBHOOK_FORMATS, type Webhook } from '../../model/webhook.ts'
-import type { MintId } from '../../platform/ids.ts'
-import type { Random } from '../../platform/random.ts'
+import type { MintId } from '../../os/ids.ts'
+import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
 import { deleted } from '../answer.ts'
@@ -35,7 +35,7 @@ export interface WebhookDeps {
   store: Pick<Store, 'webhooks' | 'webhookDeliveries' | 'events' | 'domains'>
   random: Random
   mintId: MintId
-  /** Null when the URL may be stored, else why not (platform/webhook-url.ts checkWebhookUrl). */
+  /** Null when the URL may be stored, else why not (net/webhook-url.ts checkWebhookUrl). */
   checkUrl: (url: string) => string | null
   /** To be called when something became due. */
   wakeWebhooks: () => void

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { excerptOf, retryAfterSeconds } from '../../net/https/answer-excerpt.ts'
 import type { Ask, AskResult } from '../../net/https/requests.ts'
-import type { Clock } from '../../platform/clock.ts'
-import { excerptOf, retryAfterSeconds } from '../../platform/post-answer.ts'
+import type { Clock } from '../../os/clock.ts'
 import { OrderFailure } from './failure.ts'
 import type { Signer } from './jws.ts'
 

@@ -2,7 +2,6 @@ import { createReadStream, type WriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
-import { readTar, TarDamaged, tarEnd, tarHead, tarPadding } from '../../platform/tar.ts'
 import { CommandFailure } from '../failure.ts'
 import type { SmallFile } from './contents.ts'
 import {
@@ -14,6 +13,7 @@ import {
   manifestFault,
   parseManifest,
 } from './manifest.ts'
+import { readTar, TarDamaged, tarEnd, tarHead, tarPadding } from './tar.ts'
 
 /** A backup as one file: a tar archive in zstd (RFC 8878), so that `tar --zstd` reads it where this program is not. The
  *  manifest comes first, the database last. */

@@ -1,6 +1,6 @@
 import { closeSync, constants, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SEAL_KEY_FILE } from '../../storage/sqlite/seal-key.ts'
+import { SEAL_KEY_FILE } from '../../storage/sqlite/encryption-key.ts'
 import { CONFIG_FILE, MOST_SMALL_BYTES, MOST_SMALL_FILES, mayHold } from './manifest.ts'
 
 export interface SmallFile {

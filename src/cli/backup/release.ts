@@ -1,5 +1,5 @@
 import { iso } from '../../model/event.ts'
-import { systemClock } from '../../platform/clock.ts'
+import { systemClock } from '../../os/clock.ts'
 import type { HeldQueue } from '../../storage/store.ts'
 import { CommandFailure, usageFault } from '../failure.ts'
 import { inOffice } from '../office.ts'

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { exchangePaths } from '../../platform/exchange.ts'
+import { exchangePaths } from '../../os/exchange-paths.ts'
 import { BEFORE_RESTORE, DATABASE } from './manifest.ts'
 import { sync } from './workshop.ts'
 

@@ -1,6 +1,6 @@
-import { createFeed } from '../../live/feed.ts'
+import { createFeed } from '../../event-stream/event-stream.ts'
 import type { EventType } from '../../model/event.ts'
-import type { Clock } from '../../platform/clock.ts'
+import type { Clock } from '../../os/clock.ts'
 import type { Store } from '../../storage/store.ts'
 import { usageFault } from '../failure.ts'
 import type { Arrival } from './arrival.ts'

@@ -1,6 +1,6 @@
 import type { EventType } from '../../model/event.ts'
-import { systemClock } from '../../platform/clock.ts'
-import { systemRandom } from '../../platform/random.ts'
+import { systemClock } from '../../os/clock.ts'
+import { systemRandom } from '../../os/random.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
 import { usageFault } from '../failure.ts'
 import { inOffice } from '../office.ts'

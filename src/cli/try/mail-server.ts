@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { dkimVerify } from 'mailauth/lib/dkim/verify'
 import { SMTPServer } from 'smtp-server'
 import { decodeWords, readHeaderFields } from '../../mail/header-fields.ts'
-import type { Certificate } from '../../platform/certificate.ts'
-import type { Clock } from '../../platform/clock.ts'
-import { mailauthResolver, type Resolver } from '../../platform/resolver.ts'
+import { mailauthResolver, type Resolver } from '../../net/dns/resolver.ts'
+import type { Certificate } from '../../net/tls/certificate.ts'
+import type { Clock } from '../../os/clock.ts'
 
 /** A mail as the local server took it, read and checked. */
 export interface ArrivedMail {

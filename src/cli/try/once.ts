@@ -1,6 +1,6 @@
 import { request } from 'node:http'
-import { systemClock } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
+import { systemClock } from '../../os/clock.ts'
+import type { Log } from '../../os/log.ts'
 import { VERSION } from '../../version.ts'
 import { EXIT } from '../failure.ts'
 import { type Paint, print, printJson } from '../print.ts'

@@ -1,5 +1,5 @@
-import { systemClock } from '../../platform/clock.ts'
-import { createLog } from '../../platform/log.ts'
+import { systemClock } from '../../os/clock.ts'
+import { createLog } from '../../os/log.ts'
 import { paintFor, print, printJson } from '../print.ts'
 import { untilSignal } from '../until-signal.ts'
 import { freePorts } from './free-port.ts'

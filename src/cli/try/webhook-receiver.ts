@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
-import type { Certificate } from '../../platform/certificate.ts'
-import type { Clock } from '../../platform/clock.ts'
+import type { Certificate } from '../../net/tls/certificate.ts'
+import type { Clock } from '../../os/clock.ts'
 import { TOLERANCE_SECONDS, verifySignature } from '../../webhooks/sign.ts'
 
 /** A webhook call as it arrived, its signatures checked as a customer would. */

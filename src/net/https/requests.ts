@@ -1,8 +1,8 @@
-import type { Clock } from '../../platform/clock.ts'
-import { EXCERPT_BYTES, retryAfterSeconds } from '../../platform/post-answer.ts'
+import type { Clock } from '../../os/clock.ts'
+import { EXCERPT_BYTES, retryAfterSeconds } from './answer-excerpt.ts'
 import { createExchange, type Exchange, type ExchangeOptions } from './exchange.ts'
 
-export { checkWebhookUrl } from '../../platform/webhook-url.ts'
+export { checkWebhookUrl } from '../webhook-url.ts'
 
 /** What became of one POST. `answered` is any status, redirects too: none is followed. `excerpt` is the text of
  *  at most the first 4 KiB. `blocked` never opened a connection. `error` is one of a few short phrases. */

@@ -1,5 +1,5 @@
 import type tls from 'node:tls'
-import type { PostTarget } from '../../platform/webhook-url.ts'
+import type { PostTarget } from '../webhook-url.ts'
 import type { Answer } from './answer-reader.ts'
 import { type Connection, type Exchanged, openConnection, type WireRequest } from './connection.ts'
 import { CONNECT_LIMITS } from './limits.ts'

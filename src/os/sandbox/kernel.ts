@@ -1,5 +1,5 @@
 import { FFIType, ptr, read } from 'bun:ffi'
-import { openLibc } from '../../platform/libc.ts'
+import { openLibc } from '../libc.ts'
 
 /** Direct system calls, for what the runtime has no function. */
 export interface Kernel {

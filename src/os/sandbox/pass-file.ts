@@ -1,5 +1,5 @@
 import { FFIType } from 'bun:ffi'
-import { openLibc } from '../../platform/libc.ts'
+import { openLibc } from '../libc.ts'
 import { pinned } from './kernel.ts'
 
 /** Two ends of a socket that only they have; both close on exec, so a child gets what it is given and no more. Throws when

@@ -1,5 +1,5 @@
 import { FFIType, toArrayBuffer } from 'bun:ffi'
-import { openLibc } from '../../platform/libc.ts'
+import { openLibc } from '../libc.ts'
 import type { MarkMessage } from '../work-board.ts'
 
 /** The marks of a child's work (work-board.ts) in memory that both processes have: as messages they were a third of what a

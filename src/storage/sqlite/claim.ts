@@ -1,5 +1,5 @@
 import type { Obstacle, Room } from '../store.ts'
-import type { Agenda } from './agenda.ts'
+import type { Agenda } from './due-index.ts'
 import type { Writer } from './writer.ts'
 
 /** The claim both queues share: key by key, the longest due first, as many of each as have room. Touches only

@@ -6,10 +6,10 @@ import type { Witness } from './audit-log.ts'
 import { domainClashes } from './domain-clashes.ts'
 import { domainOwnership } from './domain-ownership.ts'
 import type { Connection } from './driver.ts'
+import type { Seal } from './encryption.ts'
 import type { ForeignChanges } from './foreign.ts'
 import type { RememberInside } from './idempotency.ts'
 import { rangeOf, toPage } from './page.ts'
-import type { Seal } from './seal.ts'
 import type { Writer } from './writer.ts'
 
 const COLUMNS = `id, organization_id as organizationId, name, status, created_at as createdAt,

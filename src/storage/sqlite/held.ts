@@ -1,8 +1,8 @@
 import type { DeliveryStatus } from '../../model/message.ts'
 import { messageStatus } from '../../model/message.ts'
 import type { Held, HeldQueue, Restored } from '../store.ts'
-import type { Agenda } from './agenda.ts'
 import type { Connection } from './driver.ts'
+import type { Agenda } from './due-index.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Writer } from './writer.ts'
 

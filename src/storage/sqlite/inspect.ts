@@ -1,8 +1,8 @@
 import { StoreDamaged } from '../store.ts'
 import { type Connection, connect } from './driver.ts'
+import { openSeal } from './encryption-key.ts'
 import { requireOwnSchema } from './own-schema.ts'
-import { openEverySecret } from './reseal.ts'
-import { openSeal } from './seal-key.ts'
+import { openEverySecret } from './re-encrypt.ts'
 
 /** A copy that nobody uses → how many steps of the schema are made in it, and which installation it is of. Its pages must hold
  *  together. Throws StoreDamaged, and what the driver throws. */

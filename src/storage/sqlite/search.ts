@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../store.ts'
 import type { Connection } from './driver.ts'
-import { type Markable, marksOf } from './marks.ts'
+import { type Markable, marksOf } from './search-tokens.ts'
 import type { Writer } from './writer.ts'
 
 const STATE = 'select indexed_number from message_search_state'

@@ -2,8 +2,8 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { StoreDamaged } from '../store.ts'
 import type { Connection } from './driver.ts'
+import { SEAL_KEY_FILE } from './encryption-key.ts'
 import { readLogState } from './log-file.ts'
-import { SEAL_KEY_FILE } from './seal-key.ts'
 
 /** The files are looked at before anything is written into them, because SQLite opens most damaged ones without a word. All
  *  of it bounded, so that a large store starts as fast as a small one. */

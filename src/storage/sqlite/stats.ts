@@ -1,7 +1,7 @@
 import { COUNTED, type Counts, noCounts } from '../../model/stats.ts'
 import type { Stats, StatsFilter } from '../store.ts'
+import { COUNT_COLUMNS, DAY_MS, HOUR_MS, WHOLE_DAY } from './counters.ts'
 import type { Connection } from './driver.ts'
-import { COUNT_COLUMNS, DAY_MS, HOUR_MS, WHOLE_DAY } from './tally.ts'
 
 const SUMS = COUNT_COLUMNS.map((column) => `sum(${column})`).join(', ')
 const OF_ORGANIZATION = `select ${SUMS} from stats where day = ? and hour = ? and organization_id = ? and tag = ? and mode = ?`

@@ -1,5 +1,5 @@
 import type { Suppression } from '../../model/suppression.ts'
-import { firstId } from '../../platform/ids.ts'
+import { firstId } from '../../os/ids.ts'
 import type { Suppressions } from '../store.ts'
 import type { Connection } from './driver.ts'
 import type { RememberInside } from './idempotency.ts'

@@ -1,0 +1,169 @@
+/** Which module may import which: the layers, and the faults found in a file. Pure; scripts/check-layers.ts reads the
+ *  files. A module imports itself and lower layers, never a higher layer or another module of its own layer. */
+import { dirname, join } from 'node:path/posix'
+
+const LAYERS: readonly (readonly string[])[] = [
+  ['os', 'net', 'mail', 'config', 'version'],
+  ['model'],
+  ['storage'],
+  [
+    'submission',
+    'outbound',
+    'webhooks',
+    'event-stream',
+    'feedback',
+    'analysis',
+    'domains',
+    'smtp-server',
+    'tls-policy',
+    'certificates',
+    'health',
+    'suppressions',
+  ],
+  ['api', 'compat', 'inbound', 'smtp-submission', 'tracking', 'dashboard', 'maintenance', 'metrics'],
+  ['main', 'threads', 'server', 'parsing', 'checkup', 'cli'],
+]
+
+/** The machine and the network use each other. */
+const MACHINE = ['os', 'net']
+
+/** The typed client that users install: it imports nothing else of src, and only cli imports it. */
+const CLIENT = 'client'
+
+/** These may read the clock and draw random numbers directly. */
+const MAY_READ_CLOCK = ['os', CLIENT, 'dashboard']
+
+export interface Fault {
+  /** Path from src. */
+  readonly file: string
+  readonly line: number
+  readonly message: string
+}
+
+export interface Import {
+  readonly specifier: string
+  readonly line: number
+  /** The names that are there at run time; [] when only types are used, ['*'] for the whole. */
+  readonly values: readonly string[]
+}
+
+/** One source file, by its path from src, → the faults that its layer forbids; [] for tests. */
+export function faultsIn(file: string, text: string): Fault[] {
+  if (file.endsWith('.test.ts') || file.endsWith('.d.ts')) return []
+  const module = moduleOf(file)
+  const faults: Fault[] = []
+  const report = (line: number, message: string | null) => message && faults.push({ file, line, message })
+  if (layerOf(module) === null && module !== CLIENT) report(1, `${module} has no layer`)
+  for (const used of importsOf(text)) report(used.line, faultOf(file, used))
+  for (const [line, message] of clockAndRandomIn(file, text)) report(line, message)
+  for (const { index } of file.includes('/') ? text.matchAll(WORKER_URL) : []) {
+    report(
+      lineAt(text, index),
+      'a compiled program finds a worker only from a file directly in src: start it in threads.ts',
+    )
+  }
+  return faults.sort((a, b) => a.line - b.line)
+}
+
+/** Source text → its imports, with those of `export from`, `import()` and `require()`. */
+export function importsOf(text: string): Import[] {
+  const found: Import[] = []
+  for (const { 1: keyword, 2: clause = '', 3: specifier = '', index } of text.matchAll(STATIC_IMPORT)) {
+    if (keyword === 'export' && clause === '') continue
+    found.push({ specifier, line: lineAt(text, index), values: valuesOf(clause) })
+  }
+  for (const { 1: specifier = '', index } of text.matchAll(CALLED_IMPORT)) {
+    if (!isComment(text, index)) found.push({ specifier, line: lineAt(text, index), values: ['*'] })
+  }
+  return found
+}
+
+const STATIC_IMPORT = /^(import|export)\b((?:\s+type\b)?\s*(?:[\w$*{}\s,]*?)\s*(?:\bfrom\b))?\s*['"]([^'"\n]+)['"]/gm
+const WORKER_URL = /\bnew URL\(\s*'[^'\n]*\bworker\.ts'/g
+const CALLED_IMPORT = /\b(?:import|require)\(\s*['"]([^'"\n]+)['"]/g
+
+/** What stands between `import` and the file, → the names that are not types. */
+function valuesOf(clause: string): string[] {
+  if (/^\s+type\b\s*[\w$*{]/.test(clause) && !/^\s+type\s+from\b/.test(clause)) return []
+  const names = /^\s*\{([^}]*)\}/
+    .exec(clause)?.[1]
+    ?.split(',')
+    .map((name) => name.trim())
+  return names?.filter((name) => name !== '' && !name.startsWith('type ')) ?? ['*']
+}
+
+function faultOf(file: string, { specifier, values }: Import): string | null {
+  if (!specifier.startsWith('.')) return faultOfPackage(file, specifier)
+  const isTypeOnly = values.length === 0
+  const target = join(dirname(file), specifier)
+  if (target === '../package.json') return null
+  if (target.startsWith('..')) return `${specifier} leaves src`
+  const from = moduleOf(file)
+  const to = moduleOf(target)
+  const wanted = `${from} may not use ${target}`
+
+  if (target === OPEN_STORE && !['server', 'cli'].includes(from) && !(from === 'storage' && isTypeOnly)) {
+    return `${wanted}: only server and cli open the store`
+  }
+  if (from === to || (MACHINE.includes(from) && MACHINE.includes(to))) return null
+  if (from === CLIENT) return `${wanted}: the client stands alone`
+  const here = layerOf(from)
+  const there = to === CLIENT ? 4 : layerOf(to)
+  if (here === null || there === null) return null // reported once, for the file whose module is unknown
+  if (here === 5) return null
+  if (there >= here) return `${wanted}: layer ${here} may use only lower layers`
+  if (from === 'model')
+    return mayModelUse(target, isTypeOnly) ? null : `${wanted}: model uses types of mail and os/ids.ts`
+  if (from === 'storage' && to === 'config') return `${wanted}: storage uses model, mail, os and net`
+  if (to === 'storage' && !(target === STORE && values.every((name) => name === STORE_VALUE))) {
+    return `${wanted}: of storage only the types of ${STORE}, and ${STORE_VALUE}`
+  }
+  return null
+}
+
+const OPEN_STORE = 'storage/sqlite/open.ts'
+const DRIVER = 'storage/sqlite/driver.ts'
+const STORE = 'storage/store.ts'
+/** The one thing in store.ts that is there at run time: what every method may throw. */
+const STORE_VALUE = 'StoreUnavailable'
+
+const mayModelUse = (target: string, isTypeOnly: boolean) =>
+  target === 'os/ids.ts' || (moduleOf(target) === 'mail' && isTypeOnly)
+
+function faultOfPackage(file: string, specifier: string): string | null {
+  if (/^(node:)?dns(\/promises)?$/.test(specifier))
+    return `${specifier} is not used: it splits TXT records; see net/dns/resolver.ts`
+  if (/^better-sqlite3(\/|$)/.test(specifier) && file !== DRIVER) return `only ${DRIVER} imports ${specifier}`
+  if (specifier === 'bun:sqlite') return 'a second SQLite in one process destroys the first one’s log'
+  return null
+}
+
+/** Time and randomness are arguments outside os. */
+function clockAndRandomIn(file: string, text: string): [line: number, message: string][] {
+  if (MAY_READ_CLOCK.includes(moduleOf(file))) return []
+  return [...text.matchAll(/\bDate\.now\(|\bMath\.random\(|\bnew Date\(\s*\)/g)]
+    .filter(({ index }) => !isComment(text, index))
+    .map(({ 0: word, index }) => [
+      lineAt(text, index),
+      `${word.replace(/\(.*/s, '()')} outside os: take a Clock or Random`,
+    ])
+}
+
+/** The first folder, or the name of a file directly in src. */
+function moduleOf(path: string): string {
+  return path.split('/')[0]!.replace(/\.tsx?$/, '')
+}
+
+function layerOf(module: string): number | null {
+  const layer = LAYERS.findIndex((modules) => modules.includes(module))
+  return layer === -1 ? null : layer
+}
+
+function isComment(text: string, index: number): boolean {
+  const before = text.slice(text.lastIndexOf('\n', index) + 1, index)
+  return /^\s*\*|^\s*\/\*|(^|\s)\/\//.test(before)
+}
+
+function lineAt(text: string, index: number): number {
+  return text.slice(0, index).split('\n').length
+}

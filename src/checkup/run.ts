@@ -1,0 +1,69 @@
+import type { Config } from '../config/load.ts'
+import { type CheckResult, runChecks } from '../health/check.ts'
+import { machineChecks, storeChecks } from '../health/checks.ts'
+import { createSurroundings } from '../health/surroundings.ts'
+import type { HeldPort, Server, World } from '../health/world.ts'
+import type { Domain } from '../model/domain.ts'
+import type { WallClock } from '../os/clock.ts'
+import type { Random } from '../os/random.ts'
+import { mtaStsOfHouse } from '../server/operations.ts'
+import type { Store } from '../storage/store.ts'
+import { domainsToLookAt, lookAtDomain, sendingDomains } from './domains.ts'
+import { installationOf } from './installation.ts'
+import { openWorld } from './world.ts'
+
+/** What was found. */
+export interface Found {
+  checks: CheckResult[]
+  /** Public addresses that this machine is seen with, or has, IPv4 before IPv6. */
+  addresses: string[]
+}
+
+export interface CheckupOptions {
+  clock: WallClock
+  random: Random
+  /** Null: there is none yet. */
+  store: Store | null
+  /** Beside those of the store. */
+  domains?: readonly string[]
+  /** Who listens on what; null: ports are not looked at. */
+  held: readonly HeldPort[] | null
+  /** The server that runs on the data directory, if one does. */
+  server: Server | null
+}
+
+/** Config and what runs on it → what every check found, with the real machine around them. Rejects with what the store
+ *  throws. */
+export async function runCheckup(config: Config, options: CheckupOptions): Promise<Found> {
+  const { store, held, server } = options
+  const kept = store === null ? [] : await domainsToLookAt(store, options.clock.now())
+  const { world, close } = openWorld(config, options)
+  try {
+    const installation = await installationOf(config, server, sendingDomains(kept, options.domains ?? []))
+    const around = createSurroundings(installation, world)
+    const machine = machineChecks(installation, world, around)
+    const checks = await runChecks([
+      ...machine.filter(({ name }) => held !== null || !OF_PORTS.has(name)),
+      ...(store === null ? [] : ofStore(store, kept, config, options, world)),
+    ])
+    const addresses = [...(await around.publicAddresses(4)), ...(await around.publicAddresses(6))]
+    return { checks, addresses }
+  } finally {
+    close()
+  }
+}
+
+function ofStore(store: Store, kept: readonly Domain[], config: Config, options: CheckupOptions, world: World) {
+  const us = { hostname: config.hostname, resolver: world.resolver, mtaSts: mtaStsOfHouse(config), now: world.now() }
+  const lookAtDomains = () => Promise.all(kept.map((domain) => lookAtDomain(domain, us)))
+  return storeChecks({
+    store,
+    dataDir: config.dataDir,
+    isServed: options.server !== null,
+    now: world.now,
+    lookAtDomains,
+  })
+}
+
+/** What a server need not ask about its own listeners. */
+const OF_PORTS = new Set(['ports', 'low_ports'])

@@ -1,0 +1,91 @@
+import type { Answer } from 'dns-packet'
+import type { RecordType } from '../../net/dns/resolver.ts'
+
+/** Text is an address, a host name or one TXT record (UTF-8, cut into strings of 255 bytes);
+ *  string[] is one TXT record with its strings given. */
+export type ZoneData =
+  | string
+  | string[]
+  | { preference: number; exchange: string }
+  | { usage: number; selector: number; matchingType: number; certificate: Uint8Array }
+  | { mname: string; rname: string; minimum: number }
+
+export interface RecordSet {
+  data: ZoneData[]
+  ttlSeconds: number
+}
+
+/** What a zone server knows: names in lower case without trailing dot, then types. */
+export type Names = Map<string, Map<RecordType, RecordSet>>
+
+/** A name as it stands in Names. */
+export const fold = (name: string) => name.replace(/\.$/, '').toLowerCase()
+
+/** Question → rcode, answers and authorities. Follows CNAMEs from `name` (as folded) until records of the type,
+ *  the end of the chain or a name met before. No data and NXDOMAIN carry a SOA. Never throws. */
+export function answerFrom(names: Names, name: string, type: RecordType) {
+  const answers: Answer[] = []
+  const seen = new Set<string>()
+  for (let owner = name; answers.length < MAX_CHAIN && !seen.has(owner); ) {
+    seen.add(owner)
+    const types = find(names, owner)
+    if (!types) return { rcode: NXDOMAIN, answers, authorities: [soaFor(names, owner)] }
+    const records = types.get(type)
+    if (records?.data.length) {
+      const found = records.data.map((data) => toAnswer(owner, type, data, records.ttlSeconds))
+      return { rcode: 0, answers: [...answers, ...found], authorities: [] }
+    }
+    const alias = types.get('CNAME')
+    if (!alias?.data.length) return { rcode: 0, answers, authorities: [soaFor(names, owner)] }
+    answers.push(toAnswer(owner, 'CNAME', alias.data[0]!, alias.ttlSeconds))
+    owner = fold(alias.data[0] as string)
+  }
+  return { rcode: 0, answers, authorities: [] }
+}
+
+const NXDOMAIN = 3 // RFC 1035 §4.1.1
+const MAX_CHAIN = 16
+const SOA_TTL_SECONDS = 300
+
+const parentOf = (name: string) => name.split('.').slice(1).join('.')
+
+/** The records of a name, or of the wildcard of its closest encloser; an empty map for a name that only
+ *  has names below it; null when there is nothing of the kind. */
+function find(names: Names, name: string): Map<RecordType, RecordSet> | null {
+  const own = names.get(name)
+  if (own) return own
+  if (hasNamesBelow(names, name)) return new Map()
+  for (let parent = parentOf(name); parent !== ''; parent = parentOf(parent)) {
+    const wildcard = names.get(`*.${parent}`)
+    if (wildcard) return wildcard
+    if (names.has(parent) || hasNamesBelow(names, parent)) return null
+  }
+  return names.get('*') ?? null
+}
+
+function hasNamesBelow(names: Names, name: string): boolean {
+  return names.keys().some((other) => other.endsWith(`.${name}`))
+}
+
+function soaFor(names: Names, name: string): Answer {
+  for (let apex = name; apex !== ''; apex = parentOf(apex)) {
+    const soa = names.get(apex)?.get('SOA')
+    if (soa?.data[0]) return toAnswer(apex, 'SOA', soa.data[0], soa.ttlSeconds)
+  }
+  return toAnswer('.', 'SOA', { mname: 'ns.invalid', rname: 'hostmaster.invalid', minimum: 1 }, SOA_TTL_SECONDS)
+}
+
+function toAnswer(name: string, type: RecordType, data: ZoneData, ttl: number): Answer {
+  const wire = type === 'TXT' ? txtStrings(data as string | string[]) : data
+  const isTlsa = typeof wire === 'object' && 'certificate' in wire
+  return { name, type, ttl, data: isTlsa ? { ...wire, certificate: Buffer.from(wire.certificate) } : wire } as Answer
+}
+
+/** Strings as given, each cut at 255 bytes, the most the wire can hold. RFC 1035 §3.3 */
+function txtStrings(data: string | string[]): Buffer[] {
+  return [data].flat().flatMap((text) => {
+    const bytes = Buffer.from(text)
+    const parts = Math.max(1, Math.ceil(bytes.length / 255))
+    return Array.from({ length: parts }, (_, part) => bytes.subarray(part * 255, (part + 1) * 255))
+  })
+}

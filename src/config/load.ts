@@ -1,0 +1,124 @@
+/** config.toml, systemd's credentials and the environment → one frozen Config. The environment wins over credentials,
+ *  those over the file, the file over the defaults. Nothing is guessed: an unknown key, a wrong type or a bad
+ *  combination is a fault, and all faults are told together. The keys, with their words and defaults, stand in
+ *  config/schema.ts and nowhere else. */
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
+import { parse, TomlError } from 'smol-toml'
+import { ConfigError, type ConfigFault } from './fault.ts'
+import { type Collected, fromCredentials, fromEnvironment, fromTable, type Origin } from './given.ts'
+import { linesOfKeys } from './lines.ts'
+import type { Endpoint } from './notations.ts'
+import { assemble, type ConfigResult, derivePublicUrl } from './read.ts'
+import type { Config, ConfigValues, Plan } from './schema.ts'
+import { readSecretFile } from './secret-file.ts'
+
+export { renderExample } from './example.ts'
+export { ConfigError, type ConfigFault, formatFaults } from './fault.ts'
+export { type Endpoint, formatEndpoint, parseListen, type Smarthost } from './notations.ts'
+export type { ConfigResult } from './read.ts'
+export type { Config, ConfigValues, Plan } from './schema.ts'
+export type { Setting } from './settings.ts'
+
+/** Config → the plan of a name; the smallest one for a name that is no longer configured. */
+export function planNamed({ plans }: Pick<Config, 'plans'>): (name: string) => Plan {
+  return (name) => (Object.hasOwn(plans, name) ? plans[name]! : plans.free!)
+}
+
+/** The text of a config file and an environment → Config, or all faults by line. `file` is the file's name as told in
+ *  faults; relative paths in it start at its folder. Reads no file but those that secrets name. Never throws. */
+export function readConfig(options: {
+  text: string
+  file: string
+  env: Record<string, string | undefined>
+}): ConfigResult {
+  const { text, file, env } = options
+  const fromFile = fromToml(text, file)
+  const environment = fromEnvironment(env)
+  if ('message' in fromFile) return { faults: [fromFile, ...environment.faults] }
+  const credentials = fromCredentials(env.CREDENTIALS_DIRECTORY, existsSync)
+  return assemble([fromFile, credentials, environment], file, readSecretFile)
+}
+
+/** A path and an environment → as readConfig; a file that is missing, unreadable or not UTF-8 is a fault.
+ *  null: no file, everything from the environment. */
+export function loadConfigFile(path: string | null, env: Record<string, string | undefined>): ConfigResult {
+  if (path === null) return readConfig({ text: '', file: 'environment', env })
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
+    return readConfig({ text, file: path, env })
+  } catch (error) {
+    const code = error instanceof TypeError ? 'bytes that are not UTF-8' : reasonOf(error)
+    const reason =
+      code === 'EACCES' ? 'one that this user may not read: run it as root, or as the user postrider' : code
+    return { faults: [{ file: path, line: null, key: '', message: `expected a readable file, found ${reason}` }] }
+  }
+}
+
+/** Values as they would stand in the file → Config, for `postrider try` and tests. Throws ConfigError on faults. */
+export function makeConfig(values: ConfigValues): Config {
+  const file = 'values'
+  const collected = fromTable(values, (key) => ({ file, line: null, key }))
+  const { config, faults } = assemble([collected], file, readSecretFile)
+  if (config) return config
+  throw new ConfigError(faults)
+}
+
+/** Files that the config names and that cannot be read → faults, [] when all is well. Apart from readConfig, which
+ *  asks the text alone; call it at start and in `config check`. `file` is told in the faults. */
+export function checkConfigFiles(config: Config, file: string): ConfigFault[] {
+  const named = {
+    'tls.certificate_file': config.tls.certificateFile,
+    'tls.key_file': config.tls.keyFile,
+    'tls.acme_ca_file': config.tls.acmeCaFile,
+    'smtp.certificate_file': config.smtp.certificateFile,
+    'smtp.key_file': config.smtp.keyFile,
+    'webhooks.ca_file': config.webhooks.caFile,
+  }
+  return Object.entries(named).flatMap(([key, path]) => {
+    const reason = path && whyUnreadable(path)
+    return reason ? [{ file, line: null, key, message: `expected a readable file, found "${path}" (${reason})` }] : []
+  })
+}
+
+/** The address that links start with once the listeners for HTTP are bound: the configured one, or the derived one with
+ *  the port that port 0 became. `null`: off. */
+export function publicUrlAt(config: Config, bound: { listen: Endpoint | null; listenTls: Endpoint | null }): string {
+  return isPublicUrlDerived(config) ? derivePublicUrl(config.hostname, bound) : config.http.publicUrl
+}
+
+/** Nobody said how the world reaches us by HTTP. */
+export function isPublicUrlDerived({ hostname, http }: Config): boolean {
+  return http.publicUrl === derivePublicUrl(hostname, http)
+}
+
+/** Text that is not TOML is one fault; what stands behind it is not guessed at. */
+function fromToml(text: string, file: string): Collected | ConfigFault {
+  try {
+    const values = parse(text)
+    const lines = linesOfKeys(text)
+    return fromTable(values, (key) => ({ file, line: lineOf(key, lines), key }))
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    const said = error.message.split('\n', 1)[0]!.replace(/^Invalid TOML document: /, '')
+    const why = said.includes('already defined') ? 'a section or key that stands further up already' : said
+    return { file, line: error.line, key: '', message: `expected TOML, found at column ${error.column}: ${why}` }
+  }
+}
+
+/** The line of a key, or of the table around it. */
+function lineOf(key: string, lines: Map<string, number>): Origin['line'] {
+  const line = lines.get(key)
+  if (line !== undefined || !key.includes('.')) return line ?? null
+  return lineOf(key.slice(0, key.lastIndexOf('.')), lines)
+}
+
+function whyUnreadable(path: string): string | null {
+  try {
+    accessSync(path, constants.R_OK)
+    return null
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+const reasonOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? String(error)

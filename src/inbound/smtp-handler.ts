@@ -1,0 +1,36 @@
+import { SmtpReply } from '../smtp-server/reply.ts'
+import type { SmtpDoor } from '../smtp-server/session.ts'
+import type { NetworkLimits } from './network-limits.ts'
+import { type RoomDeps, requireRoom } from './quota.ts'
+import { createReceive, type ReceiveDeps } from './receive.ts'
+import { type Destination, meaningOf, type RecipientDeps } from './recipient.ts'
+import { tooManyConnections, tooManyMails, tooManyUnknown } from './replies.ts'
+
+/** What clients meet at port 25: which recipients exist (recipient.ts), what happens to mail (receive.ts), what one network
+ *  may do (network-limits.ts), and what an organization may store (room.ts). There is no login, and any return path is
+ *  accepted: the routes decide. */
+export function createInboundDoor(
+  deps: RecipientDeps & ReceiveDeps & RoomDeps & { networkLimits: NetworkLimits },
+): SmtpDoor<Destination> {
+  const { networkLimits } = deps
+  return {
+    onConnect: ({ remoteAddress }) => {
+      if (!networkLimits.connect(remoteAddress)) throw tooManyConnections
+    },
+    onMailFrom: ({ remoteAddress }) => {
+      if (!networkLimits.mail(remoteAddress)) throw tooManyMails
+    },
+    onRecipient: async ({ remoteAddress }, recipient, already) => {
+      if (networkLimits.isGuessing(remoteAddress)) throw tooManyUnknown
+      try {
+        const destination = meaningOf(recipient, already, deps)
+        requireRoom(destination, already, deps)
+        return destination
+      } catch (thrown) {
+        if (thrown instanceof SmtpReply && thrown.code === 550) networkLimits.unknownRecipient(remoteAddress)
+        throw thrown
+      }
+    },
+    onMail: createReceive(deps),
+  }
+}

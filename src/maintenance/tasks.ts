@@ -1,0 +1,151 @@
+import type { OwnMtaSts } from '../domains/mta-sts.ts'
+import { AUDIT_KEPT_MS } from '../model/audit-entry.ts'
+import type { Plan } from '../model/organization.ts'
+import type { Resolver } from '../net/dns/resolver.ts'
+import type { Clock } from '../os/clock.ts'
+import type { MintId } from '../os/ids.ts'
+import type { Log } from '../os/log.ts'
+import type { Store } from '../storage/store.ts'
+import { checkDueDomains } from './domains.ts'
+import type { Task } from './loop.ts'
+import { watchQuality } from './quality.ts'
+import { createRetention } from './retention.ts'
+
+/** Everything the house does by itself now and then: what, how often, and how much at once. */
+export function chores(house: {
+  store: Store
+  clock: Clock
+  mintId: MintId
+  log: Log
+  plans: (name: string) => Plan | undefined
+  /** Without a cache: domains are looked at because something may have changed. */
+  resolver: Resolver
+  hostname: string
+  mtaSts: OwnMtaSts | null
+  quality: Parameters<typeof watchQuality>[1]['settings']
+  /** Begins to fetch MTA-STS policies again before they end; not waited for, since servers may be slow. */
+  refreshPolicies: (now: number) => void
+  /** Writes down the TLS sessions that were counted, and begins to report those of days that are over. */
+  tellTls: (now: number) => Promise<void>
+  /** Begins to look whether all is well; not waited for, since it asks the world. */
+  lookAtHealth: () => void
+  /** Writes down when keys were last used. */
+  flushUses: () => Promise<void>
+  /** Begins to get a certificate where one is needed; not waited for. */
+  tendCertificate: () => void
+  wakeWebhooks: () => void
+  /** There is work that somebody waits for. */
+  isBusy: () => boolean
+}): Task[] {
+  const { store, mintId, isBusy } = house
+  return [
+    { name: 'key uses', everyMs: 10_000, run: () => house.flushUses().then(() => false) },
+    {
+      name: 'domains',
+      everyMs: MINUTE_MS,
+      run: async (now) => {
+        // Other tasks wait meanwhile, so it is a few domains a turn.
+        return (await checkDueDomains(now, house)) ? 5_000 : false
+      },
+    },
+    {
+      name: 'quality',
+      everyMs: QUALITY_MS,
+      run: async (now) => {
+        if (await watchQuality(now, { store, mintId, settings: house.quality })) house.wakeWebhooks()
+        return false
+      },
+    },
+    {
+      name: 'outcomes',
+      everyMs: MINUTE_MS,
+      run: async (now) => (await store.quality.pruneOutcomes(now, 200)) === 200,
+    },
+    {
+      name: 'search index',
+      everyMs: 1_000,
+      // A batch a second while there is other work, all that waits when there is none.
+      run: async () => (await store.indexForSearch()) && !isBusy(),
+    },
+    {
+      name: 'idempotency keys',
+      erases: true,
+      everyMs: MINUTE_MS,
+      // A remembered answer of a batch has a hundred kilobytes.
+      run: async (now) => (await store.idempotency.prune(now - IDEMPOTENCY_MS, 20)) === 20,
+    },
+    {
+      name: 'mta-sts policies',
+      everyMs: MINUTE_MS,
+      run: async (now) => {
+        house.refreshPolicies(now)
+        return false
+      },
+    },
+    {
+      name: 'health',
+      everyMs: 60 * MINUTE_MS,
+      firstMs: MINUTE_MS,
+      run: async () => {
+        house.lookAtHealth()
+        return false
+      },
+    },
+    {
+      name: 'certificate',
+      everyMs: MINUTE_MS,
+      firstMs: 1_000,
+      run: async () => {
+        house.tendCertificate()
+        return false
+      },
+    },
+    {
+      name: 'audit log',
+      erases: true,
+      everyMs: 60 * MINUTE_MS,
+      run: async (now) => (await store.auditLog.prune(now - AUDIT_KEPT_MS, 100)) === 100,
+    },
+    {
+      name: 'operator sessions',
+      everyMs: 60 * MINUTE_MS,
+      run: async (now) => (await store.sessions.prune(now, 100)) >= 100,
+    },
+    {
+      name: 'stored bytes',
+      everyMs: 1_000,
+      // A step a second while there is other work, one after the other when there is none.
+      run: async () => (await store.usage.countSome()) && !isBusy(),
+    },
+    {
+      name: 'stored bytes from the beginning',
+      everyMs: 7 * 24 * 60 * MINUTE_MS,
+      run: async () => {
+        await store.usage.beginCount()
+        return false
+      },
+    },
+    {
+      name: 'usage of past days',
+      erases: true,
+      everyMs: 60 * MINUTE_MS,
+      run: async (now) => (await store.usage.prune(now, 100)) === 100,
+    },
+    {
+      name: 'forward targets that never answered',
+      erases: true,
+      everyMs: 60 * MINUTE_MS,
+      run: async (now) => (await store.forwardTargets.prune(now - UNANSWERED_MS, 100)) === 100,
+    },
+    { name: 'tls reports', everyMs: MINUTE_MS, run: (now) => house.tellTls(now).then(() => false) },
+    createRetention(house),
+  ]
+}
+
+/** contract §6: quality is looked at every 15 s. */
+const QUALITY_MS = 15_000
+const MINUTE_MS = 60_000
+/** A confirmation link works for 7 days; who asks again then is asked anew. */
+const UNANSWERED_MS = 30 * 24 * 60 * MINUTE_MS
+/** contract §3: an Idempotency-Key is kept 24 h. */
+const IDEMPOTENCY_MS = 24 * 60 * MINUTE_MS

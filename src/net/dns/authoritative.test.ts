@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { startZone, type Zone } from '../../cli/try/zone-server.ts'
+import { systemClock } from '../../os/clock.ts'
+import { systemRandom } from '../../os/random.ts'
+import { createAuthoritativeResolver } from './authoritative.ts'
+import { createResolver, type Resolver } from './resolver.ts'
+
+describe('a resolver that asks the authorities', () => {
+  /** What a resolver on the way remembers, and what stands in the zone now. */
+  let memory: Zone
+  let authority: Zone
+  let resolver: Resolver
+  let mayAsk: (ip: string) => boolean
+
+  beforeEach(async () => {
+    mayAsk = () => true
+    memory = await startZone([
+      { name: 'acme.example', type: 'NS', data: 'ns.hoster.example' },
+      { name: 'ns.hoster.example', type: 'A', data: '127.0.0.1' },
+      { name: 'other.example', type: 'TXT', data: 'remembered' },
+    ])
+    authority = await startZone([{ name: 'key._domainkey.acme.example', type: 'TXT', data: 'fresh' }])
+    const world = { clock: systemClock, random: systemRandom }
+    const base = createResolver({ ...world, servers: [memory.address], maxCacheEntries: 0, timeoutMs: 200, tries: 1 })
+    const port = Number(authority.address.split(':')[1])
+    resolver = createAuthoritativeResolver({ ...world, base, port, mayAsk: (ip) => mayAsk(ip) })
+  })
+  afterEach(async () => {
+    resolver.close()
+    await memory.stop()
+    await authority.stop()
+  })
+
+  const txt = async (name: string) => {
+    const lookup = await resolver.txt(name)
+    return lookup.kind === 'records' ? lookup.records : lookup.kind
+  }
+
+  test('sees what was published a moment ago, and what was taken away', async () => {
+    expect(await txt('key._domainkey.acme.example')).toEqual(['fresh'])
+    authority.set('key._domainkey.acme.example', 'TXT', ['fresher'])
+    expect(await txt('key._domainkey.acme.example')).toEqual(['fresher'])
+    authority.remove('key._domainkey.acme.example')
+    memory.set('key._domainkey.acme.example', 'TXT', ['fresh'])
+    expect(await txt('key._domainkey.acme.example')).toBe('nxdomain')
+  })
+
+  // threat: internal-addresses-by-dns-checks
+  test('asks the other one where no authority is known, may be asked, or answers', async () => {
+    expect(await txt('other.example')).toEqual(['remembered'])
+    memory.set('b.acme.example', 'TXT', ['remembered'])
+    authority.fail('b.acme.example', 'REFUSED')
+    expect(await txt('b.acme.example')).toEqual(['remembered'])
+    mayAsk = () => false
+    memory.set('c.acme.example', 'TXT', ['remembered'])
+    authority.set('c.acme.example', 'TXT', ['fresh'])
+    expect(await txt('c.acme.example')).toEqual(['remembered'])
+  })
+
+  test('an alias may lead into anybody’s zone', async () => {
+    authority.set('d.acme.example', 'CNAME', ['other.example'])
+    memory.set('d.acme.example', 'CNAME', ['other.example'])
+    expect(await txt('d.acme.example')).toEqual(['remembered'])
+    expect(await resolver.cname('d.acme.example')).toMatchObject({ records: ['other.example'] })
+  })
+})

@@ -1,0 +1,54 @@
+import type { Clock } from '../../os/clock.ts'
+
+/** Remembers values for a time, and of more than `maxEntries` or `maxBytes` those used last. */
+export interface DnsCache<T> {
+  /** The value and how much of its time is left, at least one second; null when unknown or over. */
+  get(key: string): { value: T; secondsLeft: number } | null
+  set(key: string, value: T, seconds: number): void
+}
+
+/** Clock and size → an empty cache. Size 0 remembers nothing. A clock set back ends an entry rather than
+ *  prolonging it. `bytesOf`: about what a value holds in memory; a value of more than a hundredth of `maxBytes` is not
+ *  remembered, so that a few cannot push out all others. */
+export function createDnsCache<T>(options: {
+  clock: Clock
+  maxEntries: number
+  maxBytes: number
+  bytesOf: (value: T) => number
+}): DnsCache<T> {
+  const { clock, maxEntries, maxBytes, bytesOf } = options
+  const entries = new Map<string, { value: T; endsAt: number; seconds: number; bytes: number }>() // oldest use first
+  let bytesHeld = 0
+  const remove = (key: string) => {
+    const entry = entries.get(key)
+    if (entry === undefined) return
+    entries.delete(key)
+    bytesHeld -= entry.bytes
+  }
+  return {
+    get: (key) => {
+      const entry = entries.get(key)
+      if (!entry) return null
+      const secondsLeft = Math.ceil((entry.endsAt - clock.now()) / 1000)
+      if (secondsLeft <= 0 || secondsLeft > entry.seconds) {
+        remove(key)
+        return null
+      }
+      entries.delete(key)
+      entries.set(key, entry)
+      return { value: entry.value, secondsLeft }
+    },
+    set: (key, value, seconds) => {
+      if (maxEntries <= 0) return
+      remove(key)
+      const bytes = ENTRY_BYTES + 2 * key.length + bytesOf(value)
+      if (bytes > maxBytes / 100) return
+      entries.set(key, { value, endsAt: clock.now() + seconds * 1000, seconds, bytes })
+      bytesHeld += bytes
+      while (entries.size > maxEntries || bytesHeld > maxBytes) remove(entries.keys().next().value!)
+    },
+  }
+}
+
+/** Of the map and the record around a value. */
+const ENTRY_BYTES = 200

@@ -1,0 +1,195 @@
+import dgram from 'node:dgram'
+import net from 'node:net'
+import packet, { type Answer, type DecodedPacket } from 'dns-packet'
+import type { Random } from '../../os/random.ts'
+import { parseHostPort } from '../ip.ts'
+import { isCheap } from './cost.ts'
+import { framedMessages, frameMessage, isWhole } from './frame.ts'
+import type { RecordType } from './resolver.ts'
+
+/** What one question came to: a sound answer, or why there is none worth believing. */
+export type Reply =
+  | { kind: 'answered'; isNxdomain: boolean; answers: Answer[]; authorities: Answer[]; authentic: boolean }
+  | { kind: 'temporary'; reason: string }
+
+export type Ask = (name: string, type: RecordType) => Promise<Reply>
+
+/** Servers and patience → the function that asks one question on the wire. It follows no CNAME and keeps
+ *  nothing. Servers are asked in turn until one gives NOERROR or NXDOMAIN; one that says SERVFAIL, REFUSED
+ *  or the like is not asked again; a silent one is, up to `tries` questions in all (every server gets one).
+ *  `timeoutMs` is for one question; all together take at most tries × timeoutMs, on the machine's own timer
+ *  even under a test clock, since sockets know no other. Each question has a random id and a fresh socket,
+ *  so a random port. The AD flag counts only from servers that `isTrusted` names: anybody else could set it. Throws
+ *  on a server that is no `ip:port`; the function itself never rejects. */
+export function createAsk(options: {
+  servers: string[]
+  random: Random
+  timeoutMs: number
+  tries: number
+  isTrusted: (ip: string) => boolean
+}): Ask {
+  const { random, timeoutMs, isTrusted } = options
+  const servers = options.servers.map(parseServer)
+  if (servers.length === 0) throw new Error('no DNS server given')
+  const tries = Math.max(options.tries, servers.length)
+
+  return async (name, type) => {
+    const deadline = performance.now() + tries * timeoutMs
+    const willing = [...servers]
+    let reason = 'timeout'
+    for (let turn = 0; turn < tries && willing.length > 0; turn++) {
+      const server = willing[turn % willing.length]!
+      const outcome = await askServer(server, newQuestion(name, type, random), deadline, timeoutMs)
+      if (outcome.kind === 'answered') {
+        return { ...outcome, authentic: outcome.authentic && isTrusted(server.host) }
+      }
+      reason = outcome.reason
+      if (outcome.isFinal) willing.splice(willing.indexOf(server), 1)
+    }
+    return { kind: 'temporary', reason }
+  }
+}
+
+/** How long one question may take at most, waiting servers included. */
+export function longestAskMs(options: { servers: string[]; timeoutMs: number; tries: number }): number {
+  return Math.max(options.tries, options.servers.length) * options.timeoutMs
+}
+
+interface Server {
+  host: string
+  port: number
+}
+interface DnsQuestion {
+  id: number
+  name: string
+  type: RecordType
+}
+/** `isFinal`: this server has spoken and will not say anything else. */
+type Failure = { kind: 'temporary'; reason: string; isFinal: boolean }
+type ServerReply = Exclude<Reply, { kind: 'temporary' }> | Failure
+type Exchange = (server: Server, question: DnsQuestion, query: Buffer, timeoutMs: number) => Promise<Heard>
+/** A message that answers the question, or why none came. */
+type Heard = DecodedPacket | Failure
+
+const UDP_PAYLOAD_BYTES = 1232 // fits every path without fragments: DNS Flag Day 2020
+const RCODES: Record<number, string> = { 1: 'FORMERR', 2: 'SERVFAIL', 4: 'NOTIMP', 5: 'REFUSED' } // RFC 1035 §4.1.1
+
+function parseServer(text: string): Server {
+  const server = parseHostPort(text)
+  if (!server || net.isIP(server.host) === 0) throw new Error(`not a DNS server in the form ip:port: ${text}`)
+  return server
+}
+
+function newQuestion(name: string, type: RecordType, random: Random): DnsQuestion {
+  const [high = 0, low = 0] = random.bytes(2)
+  return { id: (high << 8) | low, name, type }
+}
+
+/** UDP first, TCP when the answer did not fit, without EDNS when the server cannot read it (RFC 6891 §7). */
+async function askServer(server: Server, question: DnsQuestion, deadline: number, timeoutMs: number) {
+  const exchange = async (speak: Exchange, hasEdns: boolean): Promise<Heard> => {
+    const leftMs = Math.min(timeoutMs, deadline - performance.now())
+    if (leftMs <= 0) return temporary('timeout')
+    return speak(server, question, encodeQuery(question, hasEdns), leftMs)
+  }
+  let heard = await exchange(overUdp, true)
+  if (isMessage(heard) && isFormatError(heard)) heard = await exchange(overUdp, false)
+  if (isMessage(heard) && heard.flag_tc) heard = await exchange(overTcp, true)
+  return isMessage(heard) ? judge(heard) : heard
+}
+
+function encodeQuery({ id, name, type }: DnsQuestion, hasEdns: boolean): Buffer {
+  const edns = { type: 'OPT', name: '.', udpPayloadSize: UDP_PAYLOAD_BYTES, flags: packet.DNSSEC_OK, options: [] }
+  return packet.encode({
+    type: 'query',
+    id,
+    flags: packet.RECURSION_DESIRED | packet.AUTHENTIC_DATA, // AD asks for the AD of the answer, RFC 6840 §5.7
+    questions: [{ name, type, class: 'IN' }],
+    additionals: hasEdns ? [edns as unknown as Answer] : [],
+  })
+}
+
+const isMessage = (heard: Heard): heard is DecodedPacket => !('kind' in heard)
+const rcodeOf = (message: DecodedPacket) => (message.flags ?? 0) & 0xf
+const isFormatError = (message: DecodedPacket) => rcodeOf(message) === 1 || rcodeOf(message) === 4
+const temporary = (reason: string, isFinal = false): Failure => ({ kind: 'temporary', reason, isFinal })
+
+function judge(message: DecodedPacket): ServerReply {
+  const rcode = rcodeOf(message)
+  if (rcode !== 0 && rcode !== 3) return temporary(RCODES[rcode] ?? `RCODE${rcode}`, true)
+  if (message.flag_tc) return temporary('truncated over TCP', true)
+  return {
+    kind: 'answered',
+    isNxdomain: rcode === 3,
+    answers: message.answers ?? [],
+    authorities: message.authorities ?? [],
+    authentic: message.flag_ad,
+  }
+}
+
+/** One datagram there, and back the first that answers the question. Others are not ours: whoever guesses
+ *  ids and ports must not be able to end the wait. */
+const overUdp: Exchange = ({ host, port }, question, query, timeoutMs) =>
+  new Promise((resolve) => {
+    const socket = dgram.createSocket(net.isIP(host) === 6 ? 'udp6' : 'udp4')
+    const end = (heard: Heard) => {
+      clearTimeout(timer)
+      socket.removeAllListeners('message')
+      try {
+        socket.close()
+      } catch {
+        // closed by its own error
+      }
+      resolve(heard)
+    }
+    const timer = setTimeout(() => end(temporary('timeout')), timeoutMs)
+    socket.on('error', () => end(temporary('no server answers')))
+    socket.on('message', (bytes) => {
+      const heard = hear(bytes, question)
+      if (heard) end(heard)
+    })
+    // Connected, so that the kernel drops what comes from elsewhere and tells us of a closed port.
+    socket.connect(port, host, () => socket.send(query))
+  })
+
+const overTcp: Exchange = ({ host, port }, question, query, timeoutMs) =>
+  new Promise((resolve) => {
+    const socket = net.connect(port, host)
+    const takeMessages = framedMessages()
+    const end = (heard: Heard) => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve(heard)
+    }
+    const timer = setTimeout(() => end(temporary('timeout')), timeoutMs)
+    socket.on('error', () => end(temporary('no server answers over TCP')))
+    socket.on('close', () => end(temporary('no server answers over TCP')))
+    socket.on('connect', () => socket.write(frameMessage(query)))
+    socket.on('data', (bytes) => {
+      for (const message of takeMessages(bytes as Buffer)) {
+        const heard = hear(message, question)
+        if (heard) return end(heard)
+      }
+    })
+  })
+
+/** Bytes → the answer to our question, a failure when it is ours but unreadable, null when it is not ours. */
+function hear(bytes: Buffer, question: DnsQuestion): Heard | null {
+  if (bytes.length < 12 || bytes.readUInt16BE() !== question.id) return null
+  if (!isCheap(bytes)) return temporary('answer too large', true)
+  try {
+    const message = packet.decode(bytes)
+    // dns-packet reads past the end of a message cut short and makes up the rest; NaN counts as past the end.
+    if (!(packet.decode.bytes <= bytes.length) || !isWhole(bytes)) return temporary('malformed answer', true)
+    if (!message.flag_qr) return null
+    return isAnswerTo(message, question) ? message : null
+  } catch {
+    return temporary('malformed answer', true)
+  }
+}
+
+function isAnswerTo(message: DecodedPacket, { name, type }: DnsQuestion): boolean {
+  const [asked, ...more] = message.questions ?? []
+  if (!asked) return rcodeOf(message) !== 0 && rcodeOf(message) !== 3 // some refuse without repeating the question
+  return more.length === 0 && asked.name.toLowerCase() === name && asked.type === type && asked.class === 'IN'
+}

@@ -1,0 +1,104 @@
+import type { Answer } from 'dns-packet'
+import type { Ask } from './client.ts'
+import type { Lookup, RecordType } from './resolver.ts'
+
+/** The records a name has in the end, and how long to remember that. */
+export interface Resolved {
+  lookup: Lookup<Answer>
+  keepSeconds: number
+}
+
+/** Asks for `name` (lower case, can exist) and goes along its CNAMEs, first inside each answer, then by asking for
+ *  where it ends. At most eight aliases; a loop or more is `temporary`. Never rejects. RFC 1034 §3.6.2 */
+export async function followAliases(ask: Ask, name: string, type: RecordType): Promise<Resolved> {
+  const seen = new Set<string>()
+  let owner = name
+  let authentic = true
+  let ttlSeconds = MAX_SECONDS
+  while (true) {
+    const reply = await ask(owner, type)
+    if (reply.kind === 'temporary') return trouble(reply.reason)
+    authentic &&= reply.authentic
+    const asked = owner
+    while (true) {
+      const own = reply.answers.filter((answer) => isRecordOf(answer, owner))
+      const records = own.filter((answer) => answer.type === type)
+      if (records.length > 0) {
+        ttlSeconds = Math.max(1, Math.min(ttlSeconds, ...records.map(ttlOf)))
+        return {
+          lookup: { kind: 'records', records: records.map(apart), ttlSeconds, authentic },
+          keepSeconds: ttlSeconds,
+        }
+      }
+      const alias = own.find((answer) => answer.type === 'CNAME')
+      if (!alias) break
+      seen.add(owner)
+      owner = targetOf(alias)
+      ttlSeconds = Math.min(ttlSeconds, ttlOf(alias))
+      if (seen.has(owner)) return trouble('CNAME loop')
+      if (seen.size > MAX_ALIASES) return trouble('CNAME chain too long')
+    }
+    // The rcode and the SOA speak of the end of the chain (RFC 6604 §3); without them the server stopped halfway.
+    const soa = reply.authorities.find((answer) => answer.type === 'SOA')
+    const keepSeconds = soa ? Math.min(ttlSeconds, negativeSeconds(soa)) : BRIEF_SECONDS
+    if (reply.isNxdomain || !canExist(owner)) return { lookup: { kind: 'nxdomain' }, keepSeconds }
+    if (soa || owner === asked) return { lookup: { kind: 'no_data' }, keepSeconds }
+  }
+}
+
+/** RFC 1035 §2.3.4: labels of 1 to 63 bytes, 253 characters in all. Anything but ASCII is no A-label.
+ *  Takes a name without trailing dot; the empty name is false. */
+export function canExist(name: string): boolean {
+  return name.length <= 253 && /^[\x00-\x7f]*$/.test(name) && name.split('.').every(isLabel)
+}
+
+/** A record whose data is a name (CNAME, NS, PTR) → that name in lower case. */
+export function targetOf(answer: Answer): string {
+  return (answer as unknown as { data: string }).data.toLowerCase()
+}
+
+const isLabel = (label: string) => label.length >= 1 && label.length <= 63
+
+/** What a negative answer is remembered at most, RFC 2308 §5 (which allows hours; people wait for DNS changes). */
+const MAX_NEGATIVE_SECONDS = 300
+const MAX_SECONDS = 86_400
+/** Trouble, and "nothing there" without the SOA that would say for how long. */
+const BRIEF_SECONDS = 1
+const MAX_ALIASES = 8
+
+function trouble(reason: string): Resolved {
+  return { lookup: { kind: 'temporary', reason }, keepSeconds: BRIEF_SECONDS }
+}
+
+function isRecordOf(answer: Answer, owner: string): boolean {
+  return 'class' in answer && answer.class === 'IN' && answer.name.toLowerCase() === owner
+}
+
+/** A TTL with the top bit set counts as 0. RFC 2181 §8 */
+function ttlOf(answer: Answer): number {
+  const ttl = ('ttl' in answer && answer.ttl) || 0
+  return ttl > 0x7fffffff ? 0 : ttl
+}
+
+function negativeSeconds(soa: Answer): number {
+  const minimum = soa.type === 'SOA' ? (soa.data.minimum ?? 0) : 0
+  return Math.max(BRIEF_SECONDS, Math.min(minimum, ttlOf(soa), MAX_NEGATIVE_SECONDS))
+}
+
+/** The record without the message that it came in: its bytes are copied, or a remembered record of ten bytes would hold on to
+ *  64 KiB. */
+function apart(answer: Answer): Answer {
+  const { data } = answer as unknown as { data: unknown }
+  if (Array.isArray(data)) return { ...answer, data: data.map(copied) } as unknown as Answer
+  if (typeof data !== 'object' || data === null || data instanceof Uint8Array)
+    return { ...answer, data: copied(data) } as unknown as Answer
+  const fields = Object.entries(data).map(([key, value]) => [key, copied(value)])
+  return { ...answer, data: Object.fromEntries(fields) } as unknown as Answer
+}
+
+function copied(value: unknown): unknown {
+  if (!(value instanceof Uint8Array)) return value
+  const copy = Buffer.from(new ArrayBuffer(value.length))
+  copy.set(value)
+  return copy
+}

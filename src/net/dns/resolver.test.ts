@@ -1,0 +1,509 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import dgram from 'node:dgram'
+import { once } from 'node:events'
+import packet, { type Answer } from 'dns-packet'
+import { startZone, type Zone } from '../../cli/try/zone-server.ts'
+import type { Clock } from '../../os/clock.ts'
+import { systemRandom } from '../../os/random.ts'
+import {
+  createResolver,
+  mailauthResolver,
+  type ResolverOptions,
+  type SharedResolver,
+  systemServers,
+} from './resolver.ts'
+
+let zone: Zone
+let now: number
+const clock: Clock = { now: () => now, sleep: async () => {} }
+
+beforeEach(async () => {
+  now = Date.UTC(2026, 0, 1)
+  zone = await startZone([
+    { name: 'Example.test', type: 'A', data: '192.0.2.1', ttlSeconds: 60 },
+    { name: 'example.test', type: 'A', data: '192.0.2.2', ttlSeconds: 60 },
+    { name: 'example.test', type: 'AAAA', data: '2001:db8::1' },
+    { name: 'example.test', type: 'MX', data: { preference: 10, exchange: 'MX1.Example.test' } },
+    { name: 'example.test', type: 'NS', data: 'ns.example.test' },
+    { name: 'example.test', type: 'SOA', data: { mname: 'ns.example.test', rname: 'root.example.test', minimum: 120 } },
+    { name: 'null.test', type: 'MX', data: { preference: 0, exchange: '.' } },
+  ])
+})
+afterEach(() => zone.stop())
+
+function resolverFor(servers: string[], more: Partial<ResolverOptions> = {}): SharedResolver {
+  return createResolver({ servers, clock, random: systemRandom, timeoutMs: 80, tries: 2, ...more })
+}
+const ours = (more: Partial<ResolverOptions> = {}) => resolverFor([zone.address], more)
+
+describe('what records become', () => {
+  test('addresses, exchanges and name servers come as they were published', async () => {
+    const resolver = ours()
+    expect(await resolver.a('EXAMPLE.test.')).toEqual({
+      kind: 'records',
+      records: ['192.0.2.1', '192.0.2.2'],
+      ttlSeconds: 60,
+      authentic: false,
+    })
+    expect(await resolver.aaaa('example.test')).toMatchObject({ records: ['2001:db8::1'] })
+    expect(await resolver.mx('example.test')).toMatchObject({
+      records: [{ preference: 10, exchange: 'mx1.example.test' }],
+    })
+    expect(await resolver.ns('example.test')).toMatchObject({ records: ['ns.example.test'] })
+  })
+
+  test('a null MX is the root name', async () => {
+    expect(await ours().mx('null.test')).toMatchObject({ records: [{ preference: 0, exchange: '.' }] })
+  })
+
+  // threat: dns-verdict-errors
+  test('a TXT record longer than 255 bytes stays one record', async () => {
+    const key = `v=DKIM1; p=${'A'.repeat(700)}`
+    zone.set('s._domainkey.example.test', 'TXT', [key, 'second record'])
+    const resolver = ours()
+    expect(await resolver.txt('s._domainkey.example.test')).toMatchObject({ records: [key, 'second record'] })
+    const apart = await resolver.txtStrings('s._domainkey.example.test')
+    expect(apart.kind === 'records' && apart.records.map((strings) => strings.map((text) => text.length))).toEqual([
+      [255, 255, 201],
+      [13],
+    ])
+  })
+
+  test('a character cut in two by the strings of a TXT record is whole again', async () => {
+    const text = `${'x'.repeat(254)}ü€`
+    zone.set('utf8.test', 'TXT', [text, ['v=spf1 ', '-all'], ['']])
+    expect(await ours().txt('utf8.test')).toMatchObject({ records: [text, 'v=spf1 -all', ''] })
+  })
+
+  test('an address is asked for by its reverse name', async () => {
+    zone.set('9.2.0.192.in-addr.arpa', 'PTR', ['Mail.example.test'])
+    zone.set(`1.${'0.'.repeat(23)}8.b.d.0.1.0.0.2.ip6.arpa`, 'PTR', ['six.example.test'])
+    const resolver = ours()
+    expect(await resolver.ptr('192.0.2.9')).toMatchObject({ records: ['mail.example.test'] })
+    expect(await resolver.ptr('::ffff:192.0.2.9')).toMatchObject({ records: ['mail.example.test'] })
+    expect(await resolver.ptr('9.2.0.192.in-addr.arpa')).toMatchObject({ records: ['mail.example.test'] })
+    expect(await resolver.ptr('2001:db8::1')).toMatchObject({ records: ['six.example.test'] })
+  })
+
+  test('TLSA data comes in its four parts', async () => {
+    const certificate = new Uint8Array([1, 2, 3])
+    zone.set('_25._tcp.mx.test', 'TLSA', [{ usage: 3, selector: 1, matchingType: 1, certificate }])
+    expect(await ours().tlsa('_25._tcp.mx.test')).toMatchObject({
+      records: [{ usage: 3, selector: 1, matchingType: 1, certificate }],
+    })
+  })
+})
+
+describe('what is not there', () => {
+  // threat: dns-verdict-errors
+  test('a name without such a record and a name that does not exist are told apart', async () => {
+    const resolver = ours()
+    expect(await resolver.aaaa('null.test')).toEqual({ kind: 'no_data' })
+    expect(await resolver.mx('nowhere.test')).toEqual({ kind: 'nxdomain' })
+    expect(await resolver.mx('test')).toEqual({ kind: 'no_data' }) // names below it
+  })
+
+  test.each(['', '.', 'a..test', '.test', `${'a'.repeat(64)}.test`, `${'a.'.repeat(127)}test`, 'bücher.test'])(
+    '%p cannot exist, and nobody is asked',
+    async (name) => {
+      expect(await ours().a(name)).toEqual({ kind: 'nxdomain' })
+      expect(zone.queries).toEqual([])
+    },
+  )
+
+  test('labels with odd but legal characters are asked', async () => {
+    zone.set('a:b%c_d.test', 'A', ['192.0.2.3'])
+    expect(await ours().a('a:b%c_d.test')).toMatchObject({ records: ['192.0.2.3'] })
+  })
+})
+
+describe('aliases', () => {
+  test('a chain inside one answer is followed and the smallest TTL counts', async () => {
+    zone.set('www.test', 'CNAME', ['web.test'], 30)
+    zone.set('web.test', 'CNAME', ['Example.test'], 20)
+    expect(await ours().a('www.test')).toMatchObject({ records: ['192.0.2.1', '192.0.2.2'], ttlSeconds: 20 })
+    expect(zone.queries).toHaveLength(1)
+  })
+
+  test('an alias asked for itself is not followed', async () => {
+    zone.set('www.test', 'CNAME', ['example.test'])
+    expect(await ours().cname('www.test')).toMatchObject({ records: ['example.test'] })
+  })
+
+  test('the end of the chain decides between no data and NXDOMAIN', async () => {
+    zone.set('to-nothing.test', 'CNAME', ['gone.test'])
+    zone.set('to-other.test', 'CNAME', ['null.test'])
+    expect(await ours().a('to-nothing.test')).toEqual({ kind: 'nxdomain' })
+    expect(await ours().a('to-other.test')).toEqual({ kind: 'no_data' })
+  })
+
+  // threat: lying-dns
+  test('a loop and an endless chain are trouble, not forever', async () => {
+    zone.set('one.test', 'CNAME', ['two.test'])
+    zone.set('two.test', 'CNAME', ['one.test'])
+    for (let i = 0; i < 12; i++) zone.set(`c${i}.test`, 'CNAME', [`c${i + 1}.test`])
+    expect(await ours().a('one.test')).toEqual({ kind: 'temporary', reason: 'CNAME loop' })
+    expect(await ours().a('c0.test')).toEqual({ kind: 'temporary', reason: 'CNAME chain too long' })
+  })
+
+  test('when the server stops at the alias, its target is asked for', async () => {
+    const server = await startRaw((query) => {
+      const name = query.questions![0]!.name
+      const data = name === 'www.test' ? 'target.test' : '192.0.2.7'
+      return [response(query, [{ name, type: name === 'www.test' ? 'CNAME' : 'A', ttl: 5, data }])]
+    })
+    expect(await resolverFor([server.address]).a('www.test')).toMatchObject({ records: ['192.0.2.7'], ttlSeconds: 5 })
+    server.close()
+  })
+
+  // threat: lying-dns
+  test('records of other names in an answer are not believed', async () => {
+    const server = await startRaw((query) => [
+      response(query, [{ name: 'other.test', type: 'A', ttl: 5, data: '192.0.2.66' }]),
+    ])
+    expect(await resolverFor([server.address]).a('asked.test')).toEqual({ kind: 'no_data' })
+    server.close()
+  })
+})
+
+describe('trouble', () => {
+  // threat: lying-dns
+  test.each(['SERVFAIL', 'REFUSED'] as const)('%s is temporary, asked once per server', async (rcode) => {
+    zone.fail('example.test', rcode)
+    expect(await ours().a('example.test')).toEqual({ kind: 'temporary', reason: rcode })
+    expect(zone.queries).toHaveLength(1)
+  })
+
+  // threat: dns-verdict-errors
+  test('silence is temporary after all tries', async () => {
+    zone.fail('example.test', 'timeout')
+    expect(await ours({ tries: 3, timeoutMs: 20 }).a('example.test')).toEqual({ kind: 'temporary', reason: 'timeout' })
+    expect(zone.queries).toHaveLength(3)
+  })
+
+  // threat: lying-dns
+  test('answers under a wrong id alone are silence', async () => {
+    zone.fail('example.test', 'wrong_id')
+    expect(await ours().a('example.test')).toEqual({ kind: 'temporary', reason: 'timeout' })
+  })
+
+  // threat: lying-dns
+  test('a closed port is temporary', async () => {
+    const { address } = zone
+    await zone.stop()
+    const resolver = resolverFor([address])
+    zone = await startZone()
+    expect(await resolver.a('example.test')).toMatchObject({ kind: 'temporary' })
+  })
+
+  // threat: lying-dns
+  test('a truncated answer is fetched over TCP', async () => {
+    zone.fail('example.test', 'truncate')
+    expect(await ours().a('example.test')).toMatchObject({ records: ['192.0.2.1', '192.0.2.2'] })
+    expect(zone.queries).toHaveLength(2)
+  })
+
+  test('a truncated answer of a server that takes no TCP is temporary', async () => {
+    const server = await startRaw((query) => [
+      packet.encode({ ...query, type: 'response', flags: packet.TRUNCATED_RESPONSE }),
+    ])
+    expect(await resolverFor([server.address]).a('example.test')).toMatchObject({ kind: 'temporary' })
+    server.close()
+  })
+
+  test('an answer too large for a datagram comes whole', async () => {
+    const exchanges = Array.from({ length: 100 }, (_, i) => ({ preference: i, exchange: `mx${i}.example.test` }))
+    zone.set('big.test', 'MX', exchanges)
+    const found = await ours({ timeoutMs: 1000 }).mx('big.test')
+    expect(found.kind === 'records' && found.records).toEqual(exchanges)
+  })
+
+  // threat: spoofed-dns-answers
+  // threat: lying-dns
+  test('forged answers before the true one change nothing', async () => {
+    const server = await startRaw((query) => {
+      const forge = (changes: object) =>
+        response({ ...query, ...changes }, [{ name: 'example.test', type: 'A', ttl: 5, data: '192.0.2.66' }])
+      return [
+        Buffer.from('no DNS message'),
+        forge({ id: query.id! ^ 1 }),
+        forge({ questions: [{ name: 'other.test', type: 'A', class: 'IN' }] }),
+        forge({ questions: [{ name: 'example.test', type: 'MX', class: 'IN' }] }),
+        forge({ questions: [{ name: 'example.test', type: 'A', class: 'CH' }] }),
+        forge({ questions: [] }),
+        packet.encode({ ...query, type: 'query' }),
+        response({ ...query, questions: [{ name: 'EXAMPLE.test', type: 'A', class: 'IN' }] }, [
+          { name: 'example.TEST', type: 'A', ttl: 5, data: '192.0.2.9' },
+        ]),
+      ]
+    })
+    expect(await resolverFor([server.address]).a('example.test')).toMatchObject({ records: ['192.0.2.9'] })
+    server.close()
+  })
+
+  test('an answer that cannot be read is temporary', async () => {
+    const server = await startRaw((query) => {
+      const bytes = response(query, [{ name: 'example.test', type: 'A', ttl: 5, data: '192.0.2.9' }])
+      return [bytes.subarray(0, bytes.length - 3)]
+    })
+    expect(await resolverFor([server.address]).a('example.test')).toEqual({
+      kind: 'temporary',
+      reason: 'malformed answer',
+    })
+    server.close()
+  })
+
+  test('a server that cannot read EDNS is asked without it', async () => {
+    const server = await startRaw((query) => {
+      if (query.additionals?.length) return [packet.encode({ type: 'response', id: query.id, flags: 1 })]
+      return [response(query, [{ name: 'example.test', type: 'A', ttl: 5, data: '192.0.2.9' }])]
+    })
+    expect(await resolverFor([server.address]).a('example.test')).toMatchObject({ records: ['192.0.2.9'] })
+    server.close()
+  })
+
+  test('the next server answers where the first refuses or is silent', async () => {
+    const second = await startZone([{ name: 'example.test', type: 'A', data: '192.0.2.200' }])
+    for (const failure of ['SERVFAIL', 'timeout'] as const) {
+      zone.fail('example.test', failure)
+      const found = await resolverFor([zone.address, second.address]).a('example.test')
+      expect(found).toMatchObject({ records: ['192.0.2.200'] })
+    }
+    await second.stop()
+  })
+
+  test('NXDOMAIN is an answer, the next server is not asked', async () => {
+    const second = await startZone()
+    expect(await resolverFor([zone.address, second.address]).a('nowhere.test')).toEqual({ kind: 'nxdomain' })
+    expect(second.queries).toEqual([])
+    await second.stop()
+  })
+
+  test('a closed resolver asks nobody', async () => {
+    const resolver = ours()
+    resolver.close()
+    expect(await resolver.a('example.test')).toEqual({ kind: 'temporary', reason: 'resolver is closed' })
+    expect(zone.queries).toEqual([])
+  })
+})
+
+test('the question asks for DNSSEC and the AD flag of a trusted server is handed on', async () => {
+  const asked: packet.DecodedPacket[] = []
+  const server = await startRaw((query) => {
+    asked.push(query)
+    return [response(query, [{ name: 'example.test', type: 'A', ttl: 5, data: '192.0.2.9' }], packet.AUTHENTIC_DATA)]
+  })
+  const believed = resolverFor([server.address], { trustedServers: ['127.0.0.0/8'] })
+  expect(await believed.a('example.test')).toMatchObject({ authentic: true })
+  expect(asked[0]).toMatchObject({ flag_rd: true, flag_ad: true })
+  expect(asked[0]!.additionals).toMatchObject([{ type: 'OPT', udpPayloadSize: 1232, flag_do: true }])
+  server.close()
+})
+
+test('the AD flag of a server that nobody trusts is worth nothing', async () => {
+  zone.signed.add('example.test')
+  expect(await ours().a('example.test')).toMatchObject({ kind: 'records', authentic: false })
+  expect(await ours({ trustedServers: ['192.0.2.0/24'] }).a('example.test')).toMatchObject({ authentic: false })
+  expect(await ours({ trustedServers: ['127.0.0.1/32'] }).a('example.test')).toMatchObject({ authentic: true })
+})
+
+test('each question has an id and a port of its own', async () => {
+  const ids = new Set<number>()
+  const ports = new Set<number>()
+  const server = await startRaw((query, peer) => {
+    ids.add(query.id!)
+    ports.add(peer.port)
+    return [response(query, [])]
+  })
+  const resolver = resolverFor([server.address])
+  await Promise.all(Array.from({ length: 30 }, (_, i) => resolver.a(`n${i}.test`)))
+  expect(ids.size).toBeGreaterThan(25)
+  expect(ports.size).toBe(30)
+  server.close()
+})
+
+describe('memory', () => {
+  const asked = () => zone.queries.length
+
+  test('an answer is remembered for its TTL, which runs down', async () => {
+    const resolver = ours()
+    await resolver.a('example.test')
+    now += 59_000
+    expect(await resolver.a('example.test')).toMatchObject({ ttlSeconds: 1 })
+    expect(asked()).toBe(1)
+    now += 1000
+    expect(await resolver.a('example.test')).toMatchObject({ ttlSeconds: 60 })
+    expect(asked()).toBe(2)
+  })
+
+  test('TTLs are kept between a second and a day', async () => {
+    zone.set('zero.test', 'A', ['192.0.2.1'], 0)
+    zone.set('week.test', 'A', ['192.0.2.1'], 604_800)
+    zone.set('negative.test', 'A', ['192.0.2.1'], 0x80000001)
+    expect(await ours().a('zero.test')).toMatchObject({ ttlSeconds: 1 })
+    expect(await ours().a('week.test')).toMatchObject({ ttlSeconds: 86_400 })
+    expect(await ours().a('negative.test')).toMatchObject({ ttlSeconds: 1 })
+  })
+
+  test('"nothing there" is remembered as long as the SOA says, at most five minutes', async () => {
+    zone.set('slow.test', 'SOA', [{ mname: 'ns.test', rname: 'root.test', minimum: 86_400 }], 86_400)
+    const resolver = ours()
+    for (const [name, seconds] of [['nowhere.example.test', 120] as const, ['nowhere.slow.test', 300] as const]) {
+      zone.queries.length = 0
+      await resolver.a(name)
+      now += (seconds - 1) * 1000
+      await resolver.a(name)
+      expect(asked()).toBe(1)
+      now += 1000
+      await resolver.a(name)
+      expect(asked()).toBe(2)
+    }
+  })
+
+  test('trouble is forgotten after a second', async () => {
+    const resolver = ours()
+    zone.fail('example.test', 'SERVFAIL')
+    await resolver.a('example.test')
+    zone.fail('example.test', null)
+    expect(await resolver.a('example.test')).toMatchObject({ kind: 'temporary' })
+    now += 1000
+    expect(await resolver.a('example.test')).toMatchObject({ kind: 'records' })
+  })
+
+  test('what was used last is kept when there are too many', async () => {
+    const resolver = ours({ maxCacheEntries: 2 })
+    for (const name of ['example.test', 'b.test', 'example.test', 'c.test', 'example.test', 'b.test'])
+      await resolver.a(name)
+    expect(zone.queries.map(({ name }) => name)).toEqual(['example.test', 'b.test', 'c.test', 'b.test'])
+  })
+
+  test('a memory of size 0 sees every change at once', async () => {
+    const resolver = ours({ maxCacheEntries: 0 })
+    expect(await resolver.a('new.test')).toEqual({ kind: 'nxdomain' })
+    zone.set('new.test', 'A', ['192.0.2.5'])
+    expect(await resolver.a('new.test')).toMatchObject({ records: ['192.0.2.5'] })
+  })
+
+  test('a clock set back does not prolong an entry', async () => {
+    const resolver = ours()
+    await resolver.a('example.test')
+    now -= 7_200_000
+    await resolver.a('example.test')
+    expect(asked()).toBe(2)
+  })
+
+  test('a caller who changes what it got changes nothing for the others', async () => {
+    const resolver = ours()
+    const first = await resolver.a('example.test')
+    if (first.kind === 'records') first.records.length = 0
+    expect(await resolver.a('example.test')).toMatchObject({ records: ['192.0.2.1', '192.0.2.2'] })
+  })
+
+  test('equal questions asked at once are one', async () => {
+    const resolver = ours()
+    const found = await Promise.all(Array.from({ length: 20 }, () => resolver.txt('example.test')))
+    expect(new Set(found.map(({ kind }) => kind))).toEqual(new Set(['no_data']))
+    expect(asked()).toBe(1)
+  })
+
+  test('no more than the allowed number are on the wire, and all are answered', async () => {
+    let open = 0
+    let most = 0
+    const server = await startRaw(async (query) => {
+      most = Math.max(most, ++open)
+      await new Promise(setImmediate)
+      open--
+      return [response(query, [])]
+    })
+    const resolver = resolverFor([server.address], { maxConcurrent: 3, timeoutMs: 2000 })
+    const found = await Promise.all(Array.from({ length: 40 }, (_, i) => resolver.a(`n${i}.test`)))
+    expect(found.every(({ kind }) => kind === 'no_data')).toBe(true)
+    expect(most).toBeLessThanOrEqual(3)
+    server.close()
+  })
+
+  test('questions that waited longer than a lookup may take are given up', async () => {
+    for (const name of ['a.test', 'b.test', 'c.test', 'd.test']) zone.fail(name, 'timeout')
+    const resolver = ours({ maxConcurrent: 1, tries: 1, timeoutMs: 30 })
+    const found = await Promise.all(['a.test', 'b.test', 'c.test', 'd.test'].map((name) => resolver.a(name)))
+    expect(found.at(-1)).toEqual({ kind: 'temporary', reason: 'too many lookups' })
+  })
+})
+
+describe('many clients', () => {
+  // threat: dns-slots-of-silent-domains
+  test('a healthy mail waits for no silent domain, neither of one network nor of one domain', async () => {
+    const server = await startRaw(async (query) => {
+      const [question] = query.questions ?? []
+      return question?.name.includes('silent') ? [] : [response(query, [])]
+    })
+    const resolver = resolverFor([server.address], { timeoutMs: 1000, tries: 3, maxConcurrent: 100 })
+    const greedy = resolver.forClient('192.0.2.0/24')
+    const silent = [
+      ...Array.from({ length: 180 }, (_, n) => greedy.txt(`silent${n}.test`)),
+      ...Array.from({ length: 180 }, (_, n) => resolver.forClient(`10.0.${n}.0/24`).txt(`n${n}.silent.test`)),
+    ]
+    const began = performance.now()
+    const healthy = resolver.forClient('198.51.100.0/24')
+    for (let n = 0; n < 10; n++) expect((await healthy.txt(`healthy${n}.test`)).kind).toBe('no_data')
+    expect(performance.now() - began).toBeLessThan(900) // less than one question to a silent server takes
+    expect((await Promise.all(silent)).every(({ kind }) => kind === 'temporary')).toBe(true)
+    server.close()
+  }, 20_000)
+
+  test('what one client has learned, the others need not ask', async () => {
+    const resolver = ours()
+    await resolver.forClient('a').a('example.test')
+    await resolver.forClient('b').a('example.test')
+    expect(zone.queries.length).toBe(1)
+  })
+})
+
+describe('for mailauth', () => {
+  test('records have the shapes and refusals the codes of node:dns', async () => {
+    zone.set('txt.test', 'TXT', [['v=spf1 ', '-all']])
+    zone.fail('bad.test', 'SERVFAIL')
+    zone.fail('slow.test', 'timeout')
+    const resolve = mailauthResolver(ours())
+    expect(await resolve('txt.test', 'TXT')).toEqual([['v=spf1 ', '-all']])
+    expect(await resolve('example.test')).toEqual(['192.0.2.1', '192.0.2.2'])
+    expect(await resolve('null.test', 'MX')).toEqual([{ priority: 0, exchange: '' }])
+    expect(resolve('nowhere.test', 'TXT')).rejects.toMatchObject({ code: 'ENOTFOUND' })
+    expect(resolve('example.test', 'TXT')).rejects.toMatchObject({ code: 'ENODATA' })
+    expect(resolve('bad.test', 'A')).rejects.toMatchObject({ code: 'ESERVFAIL' })
+    expect(resolve('slow.test', 'A')).rejects.toMatchObject({ code: 'ETIMEOUT' })
+    await expect(resolve('example.test', 'SRV')).rejects.toMatchObject({ code: 'ENOTIMP' })
+  })
+})
+
+describe('servers', () => {
+  test('resolv.conf gives its first three addresses', () => {
+    const text =
+      '# nameserver 9.9.9.9\nsearch lan\n nameserver 1.1.1.1 \nnameserver fe80::1%eth0\nnameserver host\nnameserver 8.8.8.8\nnameserver 8.8.4.4\n'
+    expect(systemServers(text)).toEqual(['1.1.1.1:53', '[fe80::1%eth0]:53', '8.8.8.8:53'])
+    expect(systemServers('')).toEqual(['127.0.0.1:53'])
+    expect(systemServers().length).toBeGreaterThan(0)
+  })
+
+  test.each(['', 'ns.example:53', '127.0.0.1', '::1:53', '127.0.0.1:99999'])('%p is no server', (server) => {
+    expect(() => resolverFor([server])).toThrow('not a DNS server')
+    expect(() => resolverFor([])).toThrow('no DNS server')
+  })
+})
+
+type Respond = (query: packet.DecodedPacket, peer: dgram.RemoteInfo) => Buffer[] | Promise<Buffer[]>
+
+/** A UDP server that sends whatever `respond` makes of a query. */
+async function startRaw(respond: Respond): Promise<{ address: string; close: () => void }> {
+  const socket = dgram.createSocket('udp4')
+  socket.on('message', async (message, peer) => {
+    for (const bytes of await respond(packet.decode(message), peer)) socket.send(bytes, peer.port, peer.address)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  return { address: `127.0.0.1:${socket.address().port}`, close: () => socket.close() }
+}
+
+function response(query: packet.Packet, answers: Answer[], flags = 0): Buffer {
+  return packet.encode({ type: 'response', id: query.id, flags, questions: query.questions, answers })
+}

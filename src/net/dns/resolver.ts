@@ -1,0 +1,233 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import type { Answer } from 'dns-packet'
+import { getDomain } from 'tldts'
+import type { Clock } from '../../os/clock.ts'
+import type { Random } from '../../os/random.ts'
+import { createNetworks, isIpLiteral } from '../ip.ts'
+import { createFairQueue } from '../limiters/fair-queue.ts'
+import { createDnsCache } from './cache.ts'
+import { type Ask, createAsk, longestAskMs } from './client.ts'
+import { canExist, followAliases, targetOf } from './follow.ts'
+import { reverseName } from './reverse-name.ts'
+
+export { mailauthResolver } from './mailauth-resolver.ts'
+
+export type RecordType = 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'PTR' | 'NS' | 'TLSA' | 'SOA'
+
+/** What the DNS said. `records` is never empty. `temporary` covers SERVFAIL, REFUSED, silence and nonsense.
+ *  `authentic`: every answer used was validated by DNSSEC, says a resolver that is trusted to say so (AD, RFC 4035). */
+export type Lookup<T> =
+  | { kind: 'records'; records: T[]; ttlSeconds: number; authentic: boolean }
+  | { kind: 'no_data' }
+  | { kind: 'nxdomain' }
+  | { kind: 'temporary'; reason: string }
+
+/** `exchange` in lower case without a trailing dot; `.` is the null MX of RFC 7505. */
+export interface MxRecord {
+  preference: number
+  exchange: string
+}
+
+/** RFC 6698 §2.1 */
+export interface TlsaRecord {
+  usage: number
+  selector: number
+  matchingType: number
+  certificate: Uint8Array
+}
+
+/** Names are A-labels; a trailing dot does no harm. No method rejects: every failure is a Lookup. */
+export interface Resolver {
+  mx(name: string): Promise<Lookup<MxRecord>>
+  a(name: string): Promise<Lookup<string>>
+  aaaa(name: string): Promise<Lookup<string>>
+  /** One entry a record: its strings joined, read as UTF-8. */
+  txt(name: string): Promise<Lookup<string>>
+  /** One entry a record: its strings apart, one character a byte (latin1), as mailauth wants them. */
+  txtStrings(name: string): Promise<Lookup<string[]>>
+  cname(name: string): Promise<Lookup<string>>
+  ns(name: string): Promise<Lookup<string>>
+  /** Takes an address, or the in-addr.arpa or ip6.arpa name made of one. */
+  ptr(ip: string): Promise<Lookup<string>>
+  tlsa(name: string): Promise<Lookup<TlsaRecord>>
+  /** What is asked from now on is `temporary`; what is under way ends by itself. */
+  close(): void
+}
+
+/** A resolver that many clients share. */
+export interface SharedResolver extends Resolver {
+  /** The same resolver for questions that this client caused, named as the caller likes (a network): they take turns with
+   *  those of other clients, and one client or one domain that does not answer holds only a part of the lookups. */
+  forClient(client: string): Resolver
+}
+
+export interface ResolverOptions {
+  /** `ip:port` or `[v6]:port`, asked in this order. */
+  servers: string[]
+  clock: Clock
+  random: Random
+  /** Networks (CIDR) of servers that validate, over a path nobody can tamper with: their AD flag is believed. */
+  trustedServers?: readonly string[]
+  /** Patience with one question to one server. */
+  timeoutMs?: number
+  /** Questions to all servers together before giving up. */
+  tries?: number
+  /** 0 = remember nothing, for whoever must see what was published a second ago. */
+  maxCacheEntries?: number
+  /** Questions on the wire at once; the others wait, at most as long as one lookup may take. */
+  maxConcurrent?: number
+}
+
+/** Of all questions on the wire, those that one client caused, and those about one registered domain: a fifth each, so that
+ *  five silent ones at once are needed to make others wait. Our own questions have no such limit. */
+const SHARE = 1 / 5
+/** Questions of one client that wait. A mail asks some dozens, one after the other. */
+const WAITING_PER_CLIENT = 500
+
+/** Servers → our own resolver: whole TXT records, no data apart from NXDOMAIN, TLSA and AD, none of which
+ *  the runtime's resolver has. Answers are remembered for their TTL (1 s to 1 day), "nothing there" for the
+ *  SOA's negative TTL (at most 5 min, RFC 2308), trouble for one second; equal questions asked at once are one.
+ *  Throws on a server that is no `ip:port`. */
+export function createResolver(options: ResolverOptions): SharedResolver {
+  const { clock, random, servers, timeoutMs = 2000, tries = 3, maxCacheEntries = 10_000, maxConcurrent = 100 } = options
+  const cache = createDnsCache<Lookup<Answer>>({ clock, maxEntries: maxCacheEntries, maxBytes: CACHE_BYTES, bytesOf })
+  const underWay = new Map<string, Promise<Lookup<Answer>>>()
+  const patience = { servers, timeoutMs, tries }
+  const isTrusted = createNetworks(options.trustedServers ?? [])
+  const askServers = createAsk({ ...patience, random, isTrusted })
+  const share = Math.max(1, Math.floor(maxConcurrent * SHARE))
+  const limits = { total: maxConcurrent, perClient: share, perGroup: share, waitingPerClient: WAITING_PER_CLIENT }
+  const queue = createFairQueue({ ...limits, longestWaitMs: longestAskMs(patience) }, () => performance.now())
+  const askFor =
+    (client: string | null): Ask =>
+    async (name, type) =>
+      (await queue.run(client, groupOf(name), () => askServers(name, type))) ?? TOO_MANY
+  let isClosed = false
+
+  const lookupFor = (client: string | null) => {
+    const ask = askFor(client)
+    return <T>(given: string, type: RecordType, read: (answer: Answer) => T): Promise<Lookup<T>> =>
+      lookup(client, ask, given, type, read)
+  }
+
+  const lookup = async <T>(
+    client: string | null,
+    ask: Ask,
+    given: string,
+    type: RecordType,
+    read: (answer: Answer) => T,
+  ): Promise<Lookup<T>> => {
+    const name = given.replace(/\.$/, '').toLowerCase()
+    if (!canExist(name)) return { kind: 'nxdomain' }
+    if (isClosed) return { kind: 'temporary', reason: 'resolver is closed' }
+    const key = `${type} ${name}`
+    const cached = cache.get(key)
+    if (cached) return withRecords(cached.value, read, cached.secondsLeft)
+    // Not shared between clients: the question of one must not wait behind what another has asked before.
+    const place = client === null ? key : `${key} ${client}`
+    const asking = underWay.get(place) ?? start(ask, place, key, name, type)
+    return withRecords(await asking, read)
+  }
+
+  const start = (ask: Ask, place: string, key: string, name: string, type: RecordType) => {
+    const asking = followAliases(ask, name, type)
+      .then(({ lookup, keepSeconds }) => {
+        cache.set(key, lookup, keepSeconds)
+        return lookup
+      })
+      .finally(() => underWay.delete(place))
+    underWay.set(place, asking)
+    return asking
+  }
+
+  const close = () => {
+    isClosed = true
+  }
+  return {
+    ...methodsOf(lookupFor(null)),
+    forClient: (client) => ({ ...methodsOf(lookupFor(client)), close }),
+    close,
+  }
+}
+
+type LookUp = <T>(given: string, type: RecordType, read: (answer: Answer) => T) => Promise<Lookup<T>>
+
+const methodsOf = (lookUp: LookUp): Omit<Resolver, 'close'> => ({
+  mx: (name) => lookUp(name, 'MX', readMx),
+  a: (name) => lookUp(name, 'A', readText),
+  aaaa: (name) => lookUp(name, 'AAAA', readText),
+  txt: (name) => lookUp(name, 'TXT', (answer) => Buffer.from(readStrings(answer).join(''), 'latin1').toString('utf8')),
+  txtStrings: (name) => lookUp(name, 'TXT', readStrings),
+  cname: (name) => lookUp(name, 'CNAME', targetOf),
+  ns: (name) => lookUp(name, 'NS', targetOf),
+  ptr: (ip) => lookUp(isIpLiteral(ip) ? reverseName(ip) : ip, 'PTR', targetOf),
+  tlsa: (name) => lookUp(name, 'TLSA', readTlsa),
+})
+
+/** Ten thousand answers of usual size take some 5 MB. Of 64 KiB each, they would be 640 MB. */
+const CACHE_BYTES = 20_000_000
+
+/** About what an answer holds in memory. */
+function bytesOf(lookup: Lookup<Answer>): number {
+  if (lookup.kind !== 'records') return 0
+  return lookup.records.reduce((sum, record) => sum + RECORD_BYTES + dataBytes(dataOf<unknown>(record)), 0)
+}
+
+const RECORD_BYTES = 200
+
+function dataBytes(data: unknown): number {
+  if (typeof data === 'string') return 2 * data.length
+  if (data instanceof Uint8Array) return 100 + data.length
+  if (Array.isArray(data)) return data.reduce<number>((sum, each) => sum + dataBytes(each), 0)
+  return typeof data === 'object' && data !== null ? dataBytes(Object.values(data)) : 8
+}
+
+const TOO_MANY = { kind: 'temporary', reason: 'too many lookups' } as const
+
+/** Whose name servers answer: the registered domain; of a reverse name the zone of an IPv4 /24, about. */
+function groupOf(name: string): string {
+  if (name.endsWith('.arpa')) return name.split('.').slice(-5).join('.')
+  return getDomain(name) ?? name
+}
+
+/** The text of a resolv.conf → its first three servers as `ip:port`; without text, the file of this machine.
+ *  127.0.0.1:53 when there is none. Never throws. resolv.conf(5) */
+export function systemServers(resolvConf = readResolvConf()): string[] {
+  const servers = resolvConf
+    .split('\n')
+    .map((line) => /^\s*nameserver\s+(\S+)/.exec(line)?.[1] ?? '')
+    .filter(isIpLiteral)
+    .map((ip) => (isIP(ip) === 6 ? `[${ip}]:53` : `${ip}:53`))
+  return servers.length > 0 ? servers.slice(0, 3) : ['127.0.0.1:53']
+}
+
+function withRecords<T>(lookup: Lookup<Answer>, read: (answer: Answer) => T, ttlSeconds?: number): Lookup<T> {
+  if (lookup.kind !== 'records') return lookup
+  return { ...lookup, ttlSeconds: ttlSeconds ?? lookup.ttlSeconds, records: lookup.records.map(read) }
+}
+
+const dataOf = <T>(answer: Answer) => (answer as unknown as { data: T }).data
+const readText = (answer: Answer) => dataOf<string>(answer)
+
+function readStrings(answer: Answer): string[] {
+  return dataOf<Buffer[]>(answer).map((bytes) => bytes.toString('latin1'))
+}
+
+function readMx(answer: Answer): MxRecord {
+  const { preference, exchange } = dataOf<{ preference?: number; exchange: string }>(answer)
+  return { preference: preference ?? 0, exchange: exchange.toLowerCase() }
+}
+
+function readTlsa(answer: Answer): TlsaRecord {
+  const { usage, selector, matchingType, certificate } = dataOf<TlsaRecord>(answer)
+  return { usage, selector, matchingType, certificate: new Uint8Array(certificate) }
+}
+
+function readResolvConf(): string {
+  try {
+    return readFileSync('/etc/resolv.conf', 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,433 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { once } from 'node:events'
+import net from 'node:net'
+import tls from 'node:tls'
+import { startZone, type Zone } from '../../cli/try/zone-server.ts'
+import { systemClock } from '../../os/clock.ts'
+import { systemRandom } from '../../os/random.ts'
+import { createResolver, type Resolver } from '../dns/resolver.ts'
+import { createAddressGuard } from '../ip.ts'
+import { type Certificate, selfSignedCertificate } from '../tls/certificate.ts'
+import { createPost, type Post, type PostOptions, type PostResult } from './requests.ts'
+
+let certificate: Certificate
+let zone: Zone
+let resolver: Resolver
+let server: Bun.Server<unknown>
+let seen: { url: string; headers: Headers; body: string; peerPort: number }[]
+let respond: (request: Request) => Response | Promise<Response>
+let post: Post
+
+beforeAll(async () => {
+  certificate = await selfSignedCertificate({ names: ['hook.test', 'two.test', '127.0.0.1'], now: Date.now() })
+  zone = await startZone(
+    ['hook.test', 'two.test', 'wrong.test'].map((name) => ({ name, type: 'A', data: '127.0.0.1' })),
+  )
+  resolver = createResolver({ servers: [zone.address], clock: systemClock, random: systemRandom, maxCacheEntries: 0 })
+  server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: { key: certificate.keyPem, cert: certificate.certificatePem },
+    fetch: async (request) => {
+      const peerPort = server.requestIP(request)?.port ?? 0
+      seen.push({ url: request.url, headers: request.headers, body: await request.text(), peerPort })
+      return respond(request)
+    },
+  })
+  post = postWith({})
+})
+afterEach(() => {
+  respond = () => new Response('ok')
+  seen = []
+})
+seen = []
+respond = () => new Response('ok')
+afterAll(async () => {
+  await server.stop(true)
+  await zone.stop()
+})
+
+function postWith(more: Partial<PostOptions>): Post {
+  const mayConnect = createAddressGuard(['127.0.0.0/8'])
+  const ca = certificate.certificatePem
+  return createPost({ resolver, mayConnect, ca, clock: systemClock, userAgent: 'Postrider/test', ...more })
+}
+const urlOf = (host: string, path = '/in?x=1') => `https://${host}:${server.port}${path}`
+const request = (timeoutMs = 5000) => ({ headers: { 'X-Own': 'yes' }, body: '{"a":1}', timeoutMs })
+
+describe('an answer', () => {
+  test('comes with status, text and time, and the request as it was meant', async () => {
+    const result = await post(urlOf('hook.test'), request())
+    expect(result).toMatchObject({ kind: 'answered', status: 200, retryAfterSeconds: null, excerpt: 'ok' })
+    expect(result.durationMs).toBeGreaterThanOrEqual(0)
+    const { url, headers, body } = seen[0]!
+    expect(url).toBe(urlOf('hook.test'))
+    expect(body).toBe('{"a":1}')
+    expect(headers.get('x-own')).toBe('yes')
+    expect(headers.get('user-agent')).toBe('Postrider/test')
+    expect(headers.get('accept-encoding')).toBe('identity')
+    expect(headers.get('content-length')).toBe('7')
+  })
+
+  test('bytes go out as they are', async () => {
+    const body = new TextEncoder().encode('{"ü":"€"}')
+    await post(urlOf('hook.test'), { ...request(), body })
+    expect(seen[0]!.body).toBe('{"ü":"€"}')
+  })
+
+  // threat: webhook-private-addresses
+  // threat: failing-webhook-endpoints
+  test('a redirect is an answer like any other and is not followed', async () => {
+    for (const status of [301, 302, 303, 307, 308]) {
+      respond = () => new Response(null, { status, headers: { location: urlOf('hook.test', '/elsewhere') } })
+      expect(await post(urlOf('hook.test'), request())).toMatchObject({ kind: 'answered', status })
+    }
+    expect(seen.map(({ url }) => new URL(url).pathname)).toEqual(Array(5).fill('/in'))
+  })
+
+  test.each([204, 400, 410, 500])('status %p is told', async (status) => {
+    respond = () => new Response(null, { status })
+    expect(await post(urlOf('hook.test'), request())).toMatchObject({ kind: 'answered', status, excerpt: '' })
+  })
+
+  test('Retry-After is read as seconds and as a date', async () => {
+    respond = () => new Response('later', { status: 429, headers: { 'retry-after': '120' } })
+    expect(await post(urlOf('hook.test'), request())).toMatchObject({ status: 429, retryAfterSeconds: 120 })
+    const clock = { ...systemClock, now: () => Date.UTC(2026, 0, 1) }
+    const at = 'Thu, 01 Jan 2026 00:01:30 GMT'
+    respond = () => new Response('later', { status: 503, headers: { 'retry-after': at } })
+    expect(await postWith({ clock })(urlOf('hook.test'), request())).toMatchObject({
+      status: 503,
+      retryAfterSeconds: 90,
+    })
+  })
+
+  // threat: failing-webhook-endpoints
+  test('an endless body is read for 4 KiB and then left', async () => {
+    let isLeft = false
+    const body = () =>
+      new ReadableStream({
+        pull: (controller) => controller.enqueue(new Uint8Array(10_000).fill(97)),
+        cancel: () => {
+          isLeft = true
+        },
+      })
+    respond = () => new Response(body())
+    expect(await post(urlOf('hook.test'), request())).toMatchObject({ kind: 'answered', excerpt: 'a'.repeat(4096) })
+    while (!isLeft) await new Promise(setImmediate)
+  })
+
+  // threat: failing-webhook-endpoints
+  test('a body that says gzip is neither unpacked nor shown', async () => {
+    const packed = Bun.gzipSync(new Uint8Array(1_000_000))
+    respond = () => new Response(packed.subarray(0, 1000), { headers: { 'content-encoding': 'gzip' } })
+    expect(await post(urlOf('hook.test'), request())).toMatchObject({ kind: 'answered', status: 200, excerpt: '' })
+  })
+
+  test('several POSTs one after the other share a connection, other names do not', async () => {
+    for (const host of ['hook.test', 'hook.test', 'hook.test', 'two.test']) await post(urlOf(host), request())
+    const [first, second, third, other] = seen.map(({ peerPort }) => peerPort)
+    expect([second, third]).toEqual([first, first])
+    expect(other).not.toBe(first)
+  })
+
+  test('more than 256 slow endpoints do not hold up another', async () => {
+    const slow: (() => void)[] = []
+    respond = ({ url }) =>
+      url.endsWith('/slow') ? new Promise((resolve) => slow.push(() => resolve(new Response()))) : new Response('ok')
+    const waiting = Array.from({ length: 300 }, () => post(urlOf('127.0.0.1', '/slow'), request(60_000)))
+    while (slow.length < 300) await new Promise(setImmediate)
+    expect(await post(urlOf('127.0.0.1', '/fast'), request())).toMatchObject({ status: 200 })
+    for (const answer of slow) answer()
+    expect((await Promise.all(waiting)).every(({ kind }) => kind === 'answered')).toBe(true)
+  })
+
+  test('a proxy named in the environment is not used', async () => {
+    let proxied = 0
+    const proxy = await listen((socket) => {
+      proxied++
+      socket.destroy()
+    })
+    const before = { ...process.env }
+    for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'ALL_PROXY']) {
+      process.env[name] = `http://127.0.0.1:${proxy.port}`
+    }
+    expect(await postWith({})(urlOf('hook.test'), request())).toMatchObject({ kind: 'answered' })
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
+    expect(proxied).toBe(0)
+    proxy.close()
+  })
+})
+
+describe('blocked', () => {
+  test('a name that resolves to a private address gets no connection', async () => {
+    let connections = 0
+    const canary = await listen(() => connections++)
+    const strict = postWith({ mayConnect: createAddressGuard([]) })
+    const six = net.createServer(() => connections++).listen(canary.port, '::1')
+    six.on('error', () => {})
+    zone.set('six.test', 'AAAA', ['::1', '::ffff:127.0.0.1'])
+    for (const host of [
+      'hook.test',
+      'six.test',
+      'localhost',
+      'a.localhost.',
+      '127.0.0.1',
+      '2130706433',
+      '0x7f.1',
+      '0177.0.0.1',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '0',
+    ]) {
+      expect(await strict(`https://${host}:${canary.port}/`, request(1000))).toMatchObject({ kind: 'blocked' })
+    }
+    expect(connections).toBe(0)
+    six.close()
+    canary.close()
+  })
+
+  // threat: webhook-private-addresses
+  test('a name that turns private between two POSTs is blocked at the second', async () => {
+    const asked: string[] = []
+    const only = (ip: string) => {
+      asked.push(ip)
+      return ip === '127.0.0.1'
+    }
+    const guarded = postWith({ mayConnect: only })
+    zone.set('hook.test', 'A', ['127.0.0.1'], 0)
+    expect(await guarded(urlOf('hook.test'), request())).toMatchObject({ kind: 'answered' })
+    zone.set('hook.test', 'A', ['127.0.0.2'], 0)
+    expect(await guarded(urlOf('hook.test'), request())).toMatchObject({
+      kind: 'blocked',
+      reason: 'hook.test resolves to 127.0.0.2, which is not a public address',
+    })
+    zone.set('hook.test', 'A', ['127.0.0.1'])
+    expect(asked).toEqual(['127.0.0.1', '127.0.0.2'])
+    expect(seen).toHaveLength(1)
+  })
+
+  test('of mixed addresses only the permitted are tried', async () => {
+    zone.set('mixed.test', 'A', ['10.0.0.1', '127.0.0.1', '169.254.169.254'])
+    expect(await post(urlOf('mixed.test'), request())).toEqual({
+      kind: 'no_answer',
+      error: 'certificate is for another name',
+      durationMs: expect.any(Number) as unknown as number,
+    })
+  })
+
+  test.each(['http://hook.test/', 'https://user:pass@hook.test/', 'nonsense', 'https://hook.test:25/'])(
+    '%s',
+    async (url) => {
+      expect(await post(url, request())).toMatchObject({ kind: 'blocked' })
+    },
+  )
+})
+
+describe('no answer', () => {
+  const noAnswer = (error: string): PostResult => ({
+    kind: 'no_answer',
+    error,
+    durationMs: expect.any(Number) as unknown as number,
+  })
+
+  test('when the certificate is for another name', async () => {
+    expect(await post(urlOf('wrong.test'), request())).toEqual(noAnswer('certificate is for another name'))
+    expect(seen).toEqual([])
+  })
+
+  test('when an address in the URL is not in the certificate, though Host would fit', async () => {
+    expect(await post(urlOf('127.0.0.2'), { ...request(), headers: { Host: 'hook.test' } })).toMatchObject({
+      kind: 'no_answer',
+    })
+    const named = await selfSignedCertificate({ names: ['hook.test'], now: Date.now() })
+    const other = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      tls: { key: named.keyPem, cert: named.certificatePem },
+      fetch: () => new Response(),
+    })
+    const result = await postWith({ ca: named.certificatePem })(`https://127.0.0.1:${other.port}/`, {
+      ...request(),
+      headers: { host: 'hook.test' },
+    })
+    expect(result).toEqual(noAnswer('certificate is for another name'))
+    await other.stop(true)
+  })
+
+  test('when an IPv6 address in the URL is not in the certificate', async () => {
+    const six = await listenTls(() => {}, '::1')
+    const toSix = postWith({ mayConnect: createAddressGuard(['::1/128']) })
+    expect(await toSix(`https://[::1]:${six.port}/`, request())).toEqual(noAnswer('certificate is for another name'))
+    six.close()
+  })
+
+  // threat: failing-webhook-endpoints
+  test('when nobody we trust signed the certificate, whatever the environment says', async () => {
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+    const result = await postWith({ ca: undefined })(urlOf('hook.test'), request())
+    delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+    expect(result).toEqual(noAnswer('certificate is not trusted'))
+    expect(seen).toEqual([])
+  })
+
+  test('when the name is unknown or the DNS is in trouble', async () => {
+    zone.fail('trouble.test', 'SERVFAIL')
+    expect(await post(urlOf('nowhere.test'), request())).toEqual(noAnswer('host not found'))
+    expect(await post(urlOf('trouble.test'), request())).toEqual(noAnswer('DNS lookup failed'))
+  })
+
+  test('when the DNS is silent for longer than the request may take', async () => {
+    zone.fail('silent.test', 'timeout')
+    expect(await post(urlOf('silent.test'), request(50))).toEqual(noAnswer('timeout'))
+  })
+
+  test('when nobody listens', async () => {
+    const gone = await listen(() => {})
+    gone.close()
+    expect(await post(`https://hook.test:${gone.port}/?secret=1`, request())).toEqual(noAnswer('connection refused'))
+  })
+
+  // threat: failing-webhook-endpoints
+  test('when the peer speaks no TLS, hangs up, or hangs up in the middle of the answer', async () => {
+    const plain = await listen((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
+    expect(await post(`https://hook.test:${plain.port}/`, request())).toMatchObject({ kind: 'no_answer' })
+    plain.close()
+    const closing = await listenTls((socket) => socket.once('data', () => socket.destroy()))
+    expect(await post(`https://hook.test:${closing.port}/`, request())).toEqual(noAnswer('connection closed'))
+    closing.close()
+    const halfway = await listenTls((socket) =>
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')
+        setImmediate(() => socket.destroy())
+      }),
+    )
+    expect(await post(`https://hook.test:${halfway.port}/`, request())).toMatchObject({ kind: 'no_answer' })
+    halfway.close()
+  })
+
+  // threat: failing-webhook-endpoints
+  test('when the answer drips past the end of the time', async () => {
+    const drip = () =>
+      new ReadableStream({
+        async pull(controller) {
+          controller.enqueue(new Uint8Array([97]))
+          await Bun.sleep(10)
+        },
+      })
+    respond = () => new Response(drip())
+    expect(await post(urlOf('hook.test'), request(150))).toEqual(noAnswer('timeout'))
+  })
+
+  test('when the head of the answer never ends', async () => {
+    const endless = await listenTls((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n')
+      const more = () => {
+        if (!socket.destroyed) socket.write(`X-More: ${'a'.repeat(4000)}\r\n`, () => setImmediate(more))
+      }
+      more()
+    })
+    expect(await post(`https://hook.test:${endless.port}/`, request(1000))).toMatchObject({ kind: 'no_answer' })
+    endless.close()
+  })
+
+  test('when the peer never greets or never answers', async () => {
+    const mute = await listen(() => {})
+    expect(await post(`https://hook.test:${mute.port}/`, request(100))).toEqual(noAnswer('timeout'))
+    mute.close()
+    respond = () => new Promise(() => {})
+    expect(await post(urlOf('hook.test'), request(100))).toEqual(noAnswer('timeout'))
+  })
+})
+
+describe('several addresses', () => {
+  test('the next one is tried where no connection can be made, A before AAAA', async () => {
+    zone.set('two.test', 'A', ['127.0.0.9', '127.0.0.1'])
+    expect(await post(urlOf('two.test'), request())).toMatchObject({ kind: 'answered' })
+    zone.set('two.test', 'A', ['127.0.0.9'])
+    zone.set('two.test', 'AAAA', ['::ffff:127.0.0.1'])
+    expect(await post(urlOf('two.test'), request())).toMatchObject({ kind: 'answered' })
+    zone.set('two.test', 'A', ['127.0.0.1'])
+    zone.remove('two.test', 'AAAA')
+    expect(seen).toHaveLength(2)
+  })
+
+  test('one that takes the connection and stays mute leaves time for the next', async () => {
+    const mute = await listen(() => {}, '127.0.0.9', server.port)
+    zone.set('two.test', 'A', ['127.0.0.9', '127.0.0.1'])
+    expect(await post(urlOf('two.test'), request(1000))).toMatchObject({ kind: 'answered' })
+    zone.set('two.test', 'A', ['127.0.0.1'])
+    mute.close()
+  })
+
+  test('once a request has gone out no other address gets it', async () => {
+    const closing = await listenTls((socket) => socket.once('data', () => socket.destroy()), '127.0.0.9', server.port)
+    zone.set('two.test', 'A', ['127.0.0.9', '127.0.0.1'])
+    expect(await post(urlOf('two.test'), request())).toMatchObject({ kind: 'no_answer', error: 'connection closed' })
+    zone.set('two.test', 'A', ['127.0.0.1'])
+    expect(seen).toEqual([])
+    closing.close()
+  })
+})
+
+test('a kept connection that the peer has closed meanwhile is replaced', async () => {
+  let requests = 0
+  const once200 = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok'
+  const sockets: tls.TLSSocket[] = []
+  const fickle = await listenTls((socket) => {
+    sockets.push(socket)
+    let served = 0
+    socket.on('data', () => {
+      requests++
+      if (served++ === 0) socket.write(once200)
+      else socket.destroy() // the second request meets the end of the connection
+    })
+  })
+  const url = `https://hook.test:${fickle.port}/`
+  const small = { headers: {}, body: '', timeoutMs: 5000 }
+  expect(await post(url, small)).toMatchObject({ kind: 'answered' })
+  expect(await post(url, small)).toMatchObject({ kind: 'answered' })
+  expect(sockets).toHaveLength(2)
+  expect(requests).toBe(3)
+  fickle.close()
+})
+
+test('headers that HTTP cannot carry are a bug of ours and a CA that is none a bug of the operator', async () => {
+  await expect(post(urlOf('hook.test'), { ...request(), headers: { 'X-A': 'b\r\nX-C: d' } })).rejects.toThrow()
+  expect(() => postWith({ ca: 'not PEM' })).toThrow()
+  expect(seen).toEqual([])
+})
+
+async function listen(onConnection: (socket: net.Socket) => void, host = '127.0.0.1', port: number | undefined = 0) {
+  return opened(net.createServer(onConnection), host, port)
+}
+
+async function listenTls(
+  onConnection: (socket: tls.TLSSocket) => void,
+  host = '127.0.0.1',
+  port: number | undefined = 0,
+) {
+  return opened(
+    tls.createServer({ key: certificate.keyPem, cert: certificate.certificatePem }, onConnection),
+    host,
+    port,
+  )
+}
+
+async function opened(listener: net.Server, host: string, port: number) {
+  const sockets = new Set<net.Socket>()
+  for (const event of ['connection', 'secureConnection']) {
+    listener.on(event, (socket: net.Socket) => {
+      sockets.add(socket)
+      socket.on('error', () => {})
+    })
+  }
+  listener.on('tlsClientError', () => {})
+  listener.listen(port, host)
+  await once(listener, 'listening')
+  const close = () => {
+    for (const socket of sockets) socket.destroy()
+    listener.close()
+  }
+  return { port: (listener.address() as net.AddressInfo).port, close }
+}

@@ -1,0 +1,108 @@
+import { expect, test } from 'bun:test'
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { createBodyRoom } from './memory-budget.ts'
+
+/** A room of 100 bytes; `enter` notes under its name who is in, in the order they came in. */
+function roomOf100() {
+  const clock = createFakeClock(0)
+  const room = createBodyRoom({ totalBytes: 100, clock })
+  const never = new AbortController().signal
+  const inside: string[] = []
+  const leaves = new Map<string, () => void>()
+  const refused: string[] = []
+  return {
+    clock,
+    inside,
+    refused,
+    async enter(name: string, endpoint: string, sizeBytes: number, signal = never) {
+      void room.enter(endpoint, sizeBytes, 1000, signal).then((leave) => {
+        if (leave === null) return refused.push(name)
+        leaves.set(name, leave)
+        inside.push(name)
+      })
+      await clock.advance(0)
+    },
+    async leave(name: string) {
+      leaves.get(name)!()
+      inside.splice(inside.indexOf(name), 1)
+      await clock.advance(0)
+    },
+  }
+}
+
+test('bodies enter while they fit, and one endpoint has half', async () => {
+  const { enter, leave, inside } = roomOf100()
+  await enter('a1', 'a', 30)
+  await enter('a2', 'a', 20)
+  await enter('a3', 'a', 1)
+  await enter('b1', 'b', 50)
+  expect(inside).toEqual(['a1', 'a2', 'b1'])
+  await leave('a2')
+  expect(inside).toEqual(['a1', 'b1', 'a3'])
+})
+
+test('who waits for room of all keeps later ones from passing, who waits for its own endpoint does not', async () => {
+  const { enter, leave, inside } = roomOf100()
+  await enter('a1', 'a', 50)
+  await enter('a2', 'a', 10)
+  await enter('b1', 'b', 40)
+  await enter('c1', 'c', 20)
+  await enter('d1', 'd', 5)
+  expect(inside).toEqual(['a1', 'b1'])
+  await leave('b1')
+  expect(inside).toEqual(['a1', 'c1', 'd1'])
+  await leave('a1')
+  expect(inside).toEqual(['c1', 'd1', 'a2'])
+})
+
+test('who waits for its own endpoint is not passed by later ones of the same', async () => {
+  const { enter, leave, inside } = roomOf100()
+  await enter('a1', 'a', 20)
+  await enter('a2', 'a', 20)
+  await enter('a3', 'a', 50)
+  await enter('a4', 'a', 5)
+  await enter('b1', 'b', 5)
+  await leave('a1')
+  expect(inside).toEqual(['a2', 'b1'])
+  await leave('a2')
+  expect(inside).toEqual(['b1', 'a3'])
+  await leave('a3')
+  expect(inside).toEqual(['b1', 'a4'])
+})
+
+test('a body larger than all enters alone', async () => {
+  const { enter, leave, inside } = roomOf100()
+  await enter('a1', 'a', 1)
+  await enter('b1', 'b', 500)
+  await enter('c1', 'c', 1)
+  expect(inside).toEqual(['a1'])
+  await leave('a1')
+  expect(inside).toEqual(['b1'])
+  await leave('b1')
+  expect(inside).toEqual(['c1'])
+})
+
+test('a wait ends with its time or its signal, and makes way for the next', async () => {
+  const { enter, clock, inside, refused } = roomOf100()
+  const stopping = new AbortController()
+  await enter('a1', 'a', 60)
+  await enter('b1', 'b', 60)
+  await clock.advance(500)
+  await enter('c1', 'c', 10)
+  await enter('d1', 'd', 90, stopping.signal)
+  await enter('e1', 'e', 10)
+  expect(inside).toEqual(['a1'])
+  await clock.advance(499)
+  expect(refused).toEqual([])
+  await clock.advance(1)
+  expect([inside, refused]).toEqual([['a1', 'c1'], ['b1']])
+  stopping.abort()
+  await clock.advance(0)
+  expect([inside, refused]).toEqual([
+    ['a1', 'c1', 'e1'],
+    ['b1', 'd1'],
+  ])
+  await enter('f1', 'f', 99, stopping.signal)
+  expect(refused).toEqual(['b1', 'd1', 'f1'])
+  expect(clock.naps()).toEqual([])
+})

@@ -1,0 +1,120 @@
+import { afterEach, expect, test } from 'bun:test'
+import {
+  closeSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createTaken, type Note, readTaken } from './delivered-journal.ts'
+
+const folder = join(mkdtempSync(join(tmpdir(), 'postrider-taken-')), 'taken')
+afterEach(() => rmSync(dirname(folder), { recursive: true, force: true }))
+
+const note = (number: number, transcript = ''): Note => ({
+  deliveryId: `dlv_${number}`,
+  outcome: { kind: 'delivered', reply: { code: 250, enhanced: '2.0.0', text: 'taken' } },
+  attempt: {
+    number: 1,
+    startedAt: 0,
+    durationMs: 5,
+    outcome: 'delivered',
+    mxHost: 'mx.example',
+    mxAddress: '192.0.2.1',
+    sourceAddress: null,
+    tlsVersion: null,
+    tlsCipher: null,
+    tlsVerified: false,
+    tlsPolicy: 'none',
+    reply: '250 2.0.0 taken',
+    enhancedCode: '2.0.0',
+    cause: null,
+    transcript,
+  },
+})
+const idsIn = () => readTaken(folder).flatMap(({ notes }) => notes.map(({ deliveryId }) => deliveryId))
+const file = () => join(folder, readdirSync(folder)[0]!)
+
+test('what was noted is read by the next process, with the name of the one before', () => {
+  const taken = createTaken(folder, 'worker-1')
+  expect(readTaken(folder)).toEqual([])
+  for (const number of [1, 2]) expect(taken.note(note(number, '0 C: QUIT'))).toBe(true)
+  const [read] = readTaken(folder)
+  expect(read).toEqual({ path: file(), worker: 'worker-1', notes: [1, 2].map((number) => note(number, '0 C: QUIT')) })
+  expect(statSync(file()).mode & 0o777).toBe(0o600)
+})
+
+test('the place of a mail that the store knows of is taken over, and nothing is left of the last', async () => {
+  const taken = createTaken(folder, 'worker-1', 0)
+  for (const number of [1, 2, 3]) taken.note(note(number))
+  const size = statSync(file()).size
+  taken.forget(['dlv_2', 'dlv_9'])
+  taken.note(note(4))
+  expect(idsIn()).toEqual(['dlv_1', 'dlv_4', 'dlv_3'])
+  expect(statSync(file()).size).toBe(size)
+  taken.forget(['dlv_1', 'dlv_3', 'dlv_4'])
+  await new Promise((resolve) => setTimeout(resolve))
+  expect(statSync(file()).size).toBe(0)
+  taken.note(note(5))
+  expect(idsIn()).toEqual(['dlv_5'])
+})
+
+test('a file goes at the end, unless a mail in it is not in the store', () => {
+  const taken = createTaken(folder, 'worker-1')
+  taken.note(note(1))
+  taken.close()
+  expect(idsIn()).toEqual(['dlv_1'])
+  const next = createTaken(folder, 'worker-2')
+  next.note(note(2))
+  next.forget(['dlv_2'])
+  next.close()
+  expect(idsIn()).toEqual(['dlv_1'])
+})
+
+test('a long transcript is left out; what is too long without one is not noted', () => {
+  const taken = createTaken(folder, 'worker-1')
+  expect(taken.note(note(1, 'x'.repeat(5_000)))).toBe(true)
+  expect(readTaken(folder)[0]!.notes).toEqual([note(1)])
+  const wordy = note(2)
+  expect(taken.note({ ...wordy, attempt: { ...wordy.attempt, reply: 'x'.repeat(5_000) } })).toBe(false)
+  expect(idsIn()).toEqual(['dlv_1'])
+})
+
+test('a torn note is passed over, and so is what is no note', () => {
+  const taken = createTaken(folder, 'worker-1')
+  for (const number of [1, 2, 3]) taken.note(note(number))
+  const bytes = readFileSync(file())
+  bytes[4096 + 100]! ^= 1
+  writeFileSync(file(), bytes.subarray(0, -10))
+  expect(idsIn()).toEqual(['dlv_1'])
+  writeFileSync(file(), Buffer.alloc(9_000, 255))
+  expect(idsIn()).toEqual([])
+})
+
+test('a file that the disk does not let go of stays as it is', async () => {
+  const taken = createTaken(folder, 'worker-1', 0)
+  taken.note(note(1))
+  const isOpen = (fd: string) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`) === file()
+    } catch {
+      return false
+    }
+  }
+  closeSync(Number(readdirSync('/proc/self/fd').find(isOpen)))
+  taken.forget(['dlv_1'])
+  await new Promise((resolve) => setTimeout(resolve))
+  expect(idsIn()).toEqual(['dlv_1'])
+})
+
+test('where nothing can be written nothing is noted', () => {
+  const taken = createTaken('/dev/null/taken', 'worker-1')
+  expect(taken.note(note(1))).toBe(false)
+  taken.forget(['dlv_1'])
+  taken.close()
+})

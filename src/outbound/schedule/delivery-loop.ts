@@ -1,0 +1,363 @@
+import type { OwnPartsOf } from '../../mail/own-parts.ts'
+import type { StoredMail } from '../../mail/shown-content.ts'
+import type { Verp } from '../../mail/verp.ts'
+import type { Outcome } from '../../model/delivery.ts'
+import { isOwned, isReadyToSend } from '../../model/domain.ts'
+import { isForwarded } from '../../model/message.ts'
+import type { Resolver } from '../../net/dns/resolver.ts'
+import { createSlots } from '../../net/limiters/concurrency.ts'
+import type { WallClock } from '../../os/clock.ts'
+import type { MintId } from '../../os/ids.ts'
+import { createLeaps } from '../../os/leaps.ts'
+import type { Log } from '../../os/log.ts'
+import { createLoop } from '../../os/loop.ts'
+import type { MailLog } from '../../os/mail-log.ts'
+import { ampleMemory, type Memory } from '../../os/memory.ts'
+import type { Random } from '../../os/random.ts'
+import type { ClaimedDelivery, DeliveryRecord, Store } from '../../storage/store.ts'
+import type { AttemptJob, AttemptResult } from '../job.ts'
+import { createLargeContents } from '../large-contents.ts'
+import { unmetAttempt } from '../not-attempted.ts'
+import { internalFault } from '../outcome.ts'
+import { createPoisonous } from '../poisonous.ts'
+import { recordOf, type Tried, tellOf } from '../record.ts'
+import { simulate } from '../sandbox.ts'
+import { createAdmission, GIVEN_UP, type Grant } from './admission.ts'
+import { type ConfiguredTerms, createTermsOf } from './destination-limits.ts'
+import type { SiteState } from './destination-state.ts'
+import { createSites } from './destinations.ts'
+import { createOwnerShares } from './owner-shares.ts'
+import { nextAttempt } from './retry-schedule.ts'
+import { type Verdict, verdictOf } from './verdict.ts'
+
+/** The delivery engine: claim what is due, have a worker try it, record what came of it, say when next.
+ *
+ *  Retried: every temporary failure, by the schedule. Lost: nothing; a claim is counted in the store before the try,
+ *  and a record that cannot be written is written later. Twice: a mail whose connection or whose process died between
+ *  the final dot and its answer (taken.ts); it is tried again with the same Message-ID, as every mail server does. */
+export interface OutboundLoop {
+  start(): void
+  wake(): void
+  /** As os/loop.ts. */
+  turningMs(): number
+  /** No further claims; waits up to `graceMs` for what is under way. What is not finished then stays leased and is
+   *  taken up again at the next start. */
+  stop(graceMs: number): Promise<void>
+  underWay(): number
+  /** How we stand with a site at present. */
+  stateOf(site: string): SiteState
+  /** The same of every site that anything was started at, as far as is remembered. */
+  sites(): SiteState[]
+}
+
+/** Longer than the longest attempt: ten minutes at the final dot of each of a few hosts. */
+const LEASE_MS = 60 * 60_000
+const IDLE_MS = 1_000
+/** One claim is one change of the store: enough to fill the workers, short enough to keep the thread free. */
+const CLAIM_MAX = 100
+/** A pause of a site after a failure, of the wait before the next try (which varies by a tenth). */
+const PAUSE_OF_RETRY = 0.8
+/** Between tries to record an outcome while the store cannot write. */
+const RECORD_AGAIN_MS = 1_000
+
+export function createOutboundLoop(house: {
+  store: Pick<Store, 'deliveries' | 'messages'>
+  /** Null = it was not tried after all. */
+  attempt: (job: AttemptJob) => Promise<AttemptResult | null>
+  /** For test mail whose recipient clicks. */
+  storedMail: Pick<StoredMail, 'part'>
+  /** What came of an attempt is in the store. */
+  written: (deliveryId: string) => void
+  clock: WallClock
+  random: Random
+  mintId: MintId
+  verp: Verp
+  ownParts: OwnPartsOf
+  workerId: string
+  settings: {
+    retryScheduleSeconds: readonly number[]
+    maxAgeSeconds: number
+    /** Config `sending.require_verified_domain`. */
+    requireVerified: boolean
+    maxInFlight: number
+    maxPerDestination: number
+    sites: Readonly<Record<string, ConfiguredTerms>>
+    smarthost: { host: string } | null
+  }
+  resolver: Pick<Resolver, 'mx'>
+  /** Something was told that webhooks may want. */
+  wakeWebhooks: () => void
+  /** A message was given up because it kept its thread too long. */
+  onPoisonous?: () => void
+  /** Messages of an organization ended so many threads that its mail waits. */
+  onOrganizationWaits?: () => void
+  /** A delivery of this message changed. */
+  onChange: (messageId: string) => void
+  log: Log
+  mailLog: MailLog
+  memory?: Memory
+}): OutboundLoop {
+  const { store, clock, settings, log } = house
+  /** Obstacles that may be gone and of which the store was not told yet. */
+  const freed = new Set<string>()
+  const leaps = createLeaps(clock)
+  const ladder = settings.retryScheduleSeconds
+  const shares = createOwnerShares(clock.steady.now)
+  const admission = createAdmission({
+    shares,
+    sites: createSites({
+      shares,
+      resolver: house.resolver,
+      smarthost: settings.smarthost?.host ?? null,
+      now: clock.now,
+      onKnown: (obstacles) => {
+        for (const name of obstacles) freed.add(name)
+        loop.wake()
+      },
+    }),
+    now: clock.now,
+    maxInFlight: settings.maxInFlight,
+    termsOf: createTermsOf(settings.sites, settings.maxPerDestination),
+    longestPauseMs: (strikes) => (ladder[Math.min(strikes, ladder.length) - 1] ?? 0) * 1000 * PAUSE_OF_RETRY,
+    overdueMs: settings.maxAgeSeconds * 1000,
+  })
+  const slots = createSlots({ total: settings.maxInFlight, perKey: settings.maxInFlight, onFree: () => loop.wake() })
+  let isStopping = false
+  /** The second in which all that had expired was last ended. */
+  let expiredIn = Number.NaN
+  const giveUp = new AbortController()
+  /** What waits for room waits no longer. */
+  const leaving = new AbortController()
+  const poisonous = createPoisonous(store.messages, {
+    clock: clock.steady,
+    onGivenUp: (messageId) => {
+      log.error('a message was given up: preparing it took too long or ended its thread, twice', {
+        message_id: messageId,
+      })
+      house.onPoisonous?.()
+    },
+    onWait: (organizationId) => {
+      log.error('messages of one organization ended thread after thread: its mail waits for up to ten minutes', {
+        organization_id: organizationId,
+      })
+      house.onOrganizationWaits?.()
+    },
+  })
+  const contents = createLargeContents(store.deliveries, clock, house.memory ?? ampleMemory)
+
+  const tick = async (): Promise<number | null> => {
+    await followTheClock()
+    await endExpired()
+    const limit = Math.min(slots.free(), CLAIM_MAX)
+    if (isStopping || limit === 0) return null
+    const now = clock.now()
+    for (const obstacle of admission.freed()) freed.add(obstacle)
+    for (const obstacle of freed) {
+      store.deliveries.freed(obstacle)
+      freed.delete(obstacle)
+    }
+    const dueAt = store.deliveries.nextDueAt(admission.freeFor, now)
+    if (dueAt === null || dueAt > now) return dueAt
+    const claims = await store.deliveries.claimDue({
+      now,
+      limit,
+      lease: leaseFrom(now),
+      contentBytes: contents.smallBytes,
+      ...admission,
+    })
+    const grantOf = admission.admitted()
+    for (const claim of claims) {
+      const grant = grantOf(claim.delivery.queue)
+      slots.start(grant.way.site, () => carry(claim, grant))
+    }
+    return slots.free() === 0 ? null : store.deliveries.nextDueAt(admission.freeFor, clock.now())
+  }
+
+  const leaseFrom = (now: number) => ({ worker: house.workerId, until: now + LEASE_MS })
+
+  /** Once a second: what expires while its site is paused or full does not wait for that to end. */
+  const endExpired = async () => {
+    const now = clock.now()
+    const second = Math.floor(now / 1000)
+    const limit = Math.min(slots.free(), CLAIM_MAX)
+    if (isStopping || limit === 0 || second === expiredIn) return
+    const claims = await store.deliveries.claimExpired({ now, limit, lease: leaseFrom(now) })
+    for (const claim of claims) slots.start(GIVEN_UP.way.site, () => carry(claim, GIVEN_UP))
+    if (claims.length < limit) expiredIn = second
+  }
+
+  /** Somebody set it: what waits goes on waiting as long as it was meant to, and what is under way stays ours. */
+  const followTheClock = async () => {
+    const byMs = leaps.look()
+    if (byMs === 0) return
+    log.warn('the clock was set, what waits moves along', { by_ms: byMs })
+    admission.leapt(byMs)
+    await store.deliveries.leapt(byMs, clock.now())
+  }
+
+  const loop = createLoop({
+    clock,
+    idleMs: IDLE_MS,
+    tick,
+    onError: (error) => log.error('outbound turn failed', { error }),
+  })
+
+  /** One claim to its record. Never rejects. */
+  const carry = async (claim: ClaimedDelivery, grant: Grant): Promise<void> => {
+    const startedAt = clock.now()
+    const waitMs = grant === GIVEN_UP ? 0 : poisonous.waitMs(claim.message.organizationId)
+    if (waitMs > 0) return giveBack(claim, grant, startedAt + waitMs)
+    const ended = await attemptOrExpire(claim, grant)
+    if (ended === null) return giveBack(claim, grant, clock.now())
+    const tried = await poisonous.judge(claim.message, ended)
+    const { outcome, attempt } = tried
+    admission.ended(grant, { outcome, reached: attempt.mxHost !== null, startedAt })
+    const verdict = decide(claim, outcome)
+    await recordUntilWritten(toRecord(claim, tried, verdict))
+  }
+
+  /** Null when the mail was not tried. */
+  const attemptOrExpire = async (claim: ClaimedDelivery, grant: Grant): Promise<Tried | null> => {
+    const { expiresAt } = claim.message
+    const now = clock.now()
+    if (expiresAt !== null && now >= expiresAt) return expired(claim, 'expires_in', now)
+    if (grant === GIVEN_UP) return expired(claim, 'max_age', now)
+    if (settings.requireVerified && !maySend(claim)) return notVerified(claim, now)
+    const refused = poisonous.refusal(claim.message.id)
+    if (refused !== null) return untried(claim, refused, now)
+    const attempted = contents.during(claim, grant.way.site, leaving.signal, async (content) => {
+      // The content goes over to a thread; what a rehearsal needs of it is looked at before.
+      const reactions = claim.message.mode === 'test' ? await reactionsTo(claim, content) : []
+      const attempted = await house.attempt(toJob(claim, content, grant))
+      return attempted === null ? null : { ...attempted, reactions }
+    })
+    return attempted.catch((error) => {
+      log.error('a content cannot be read', { delivery_id: claim.delivery.id, error })
+      return untried(claim, internalFault(error), now)
+    })
+  }
+
+  /** A large mail found no room, the thread ended over another, or its organization has to wait: it is due again at `dueAt`
+   *  as if nothing had been. */
+  const giveBack = async ({ delivery }: ClaimedDelivery, grant: Grant, dueAt: number): Promise<void> => {
+    const { id, attempts: attempt } = delivery
+    admission.returned(grant)
+    await store.deliveries
+      .release([{ id, attempt, worker: house.workerId }], dueAt)
+      .catch((error) => log.error('a delivery waits for the end of its lease', { delivery_id: id, error }))
+  }
+
+  /** Only who clicks looks at the mail; without its HTML there is a link in its place. */
+  const reactionsTo = async ({ delivery, message }: ClaimedDelivery, content: Uint8Array) => {
+    const reactions = simulate(delivery.email).then
+    if (!reactions.includes('clicked')) return reactions.map((reaction) => ({ reaction, html: null }))
+    const html = await house.storedMail.part(content, 'html', message.organizationId).catch((error) => {
+      log.warn('test mail could not be read', { delivery_id: delivery.id, error })
+      return null
+    })
+    const text = html === null ? null : new TextDecoder().decode(html)
+    return reactions.map((reaction) => ({ reaction, html: text }))
+  }
+
+  const toJob = (
+    { delivery, message, signingKeys, domainName, returnPathHost, trackingHost }: ClaimedDelivery,
+    content: Uint8Array,
+    { way }: Grant,
+  ): AttemptJob => ({
+    deliveryId: delivery.id,
+    messageId: message.id,
+    attempt: delivery.attempts,
+    recipient: delivery.email,
+    returnPath: `${house.verp.encode(delivery.id, 'bounce')}@${returnPathHost}`,
+    content,
+    signingKeys: isForwarded(message) ? [] : signingKeys.map((key) => ({ domain: domainName, ...key })),
+    signedAt: message.scheduledAt ?? message.createdAt,
+    own: house.ownParts(delivery.id, message, { returnPathHost, trackingHost }),
+    requireTls: message.requireTls,
+    mtaSts: null,
+    way: { ...way, ...admission.connectionsOf(way) },
+    sandbox: message.mode === 'test',
+  })
+
+  const decide = ({ delivery, message }: ClaimedDelivery, outcome: Outcome): Verdict => {
+    const firstAttemptAt = message.scheduledAt ?? message.createdAt
+    const next = nextAttempt({
+      attempt: delivery.attempts,
+      firstAttemptAt: firstAttemptAt + leaps.since(firstAttemptAt),
+      now: clock.now(),
+      ladderSeconds: settings.retryScheduleSeconds,
+      maxAgeSeconds: settings.maxAgeSeconds,
+      expiresAt: message.expiresAt,
+      random: house.random,
+    })
+    return verdictOf(outcome, delivery.softBounceTold, next)
+  }
+
+  const toRecord = (claim: ClaimedDelivery, tried: Tried, verdict: Verdict): DeliveryRecord =>
+    recordOf(claim, tried, verdict, { worker: house.workerId, now: clock.now(), mintId: house.mintId })
+
+  /** The try has happened and cannot be taken back, so its outcome must be written, however long the store refuses;
+   *  only the end of a shutdown's grace ends it, after one last try. */
+  const recordUntilWritten = async (record: DeliveryRecord): Promise<void> => {
+    for (;;) {
+      try {
+        const state = await store.deliveries.record(record)
+        house.written(record.deliveryId)
+        if (state === 'lease_lost') return log.warn('outcome came after its lease', { delivery_id: record.deliveryId })
+        break
+      } catch (error) {
+        log.error('outcome not recorded yet', { delivery_id: record.deliveryId, error })
+        if (giveUp.signal.aborted) return
+        await clock.sleep(RECORD_AGAIN_MS, giveUp.signal)
+      }
+    }
+    tellOf(record, house.mailLog)
+    house.onChange(record.messageId)
+    house.wakeWebhooks()
+  }
+
+  return {
+    start: loop.start,
+    wake: loop.wake,
+    turningMs: loop.turningMs,
+    stop: async (graceMs) => {
+      isStopping = true
+      leaving.abort()
+      const grace = new AbortController()
+      await loop.stop()
+      await Promise.race([slots.drained(), clock.sleep(graceMs, grace.signal)])
+      grace.abort()
+      giveUp.abort()
+    },
+    underWay: () => slots.running(),
+    stateOf: admission.stateOf,
+    sites: admission.sites,
+  }
+}
+
+/** A message past its `expires_in`, or past its age while its site had no room: no attempt starts after that. */
+function expired(claim: ClaimedDelivery, rule: 'expires_in' | 'max_age', now: number): Tried {
+  const cause = { class: 'expired', rule }
+  const message = 'expired before it could be delivered'
+  const outcome = { kind: 'bounced', bounceType: 'soft', code: '4.4.7', message, cause } as const
+  return untried(claim, outcome, now)
+}
+
+/** Live mail goes out while its domain is proved, forwarded mail while it is owned. It was so when the mail was accepted; a
+ *  month may lie between that and the time it is scheduled for. */
+function maySend({ message, ownership }: ClaimedDelivery): boolean {
+  if (message.mode === 'test' || ownership === null) return true
+  return isForwarded(message) ? isOwned(ownership, true) : isReadyToSend(ownership)
+}
+
+function notVerified(claim: ClaimedDelivery, now: number): Tried {
+  const cause = { class: 'not_verified', rule: 'domain_not_verified' }
+  const message = `${claim.domainName} is not verified any more`
+  return untried(claim, { kind: 'bounced', bounceType: 'soft', code: '5.7.1', message, cause }, now)
+}
+
+/** No thread was given the mail. */
+function untried({ delivery }: ClaimedDelivery, outcome: Exclude<Outcome, { kind: 'delivered' }>, now: number): Tried {
+  const attempt = unmetAttempt(outcome, { number: delivery.attempts, startedAt: now, endedAt: now })
+  return { outcome, attempt, reactions: [] }
+}

@@ -1,0 +1,98 @@
+import type { Lookup, MxRecord, Resolver } from '../../net/dns/resolver.ts'
+import type { Obstacle } from '../../storage/store.ts'
+import { isAddressLiteral } from '../mx.ts'
+import { siteOf, siteOfHost } from './destination.ts'
+import type { OwnerShares } from './owner-shares.ts'
+
+/** Where a domain's mail goes: the site whose limits count, and what DNS said of its MX (null: nothing was to be asked). */
+export interface Way {
+  site: string
+  mx: Lookup<MxRecord> | null
+}
+
+/** Domain → its way, asked of DNS once and remembered, so that the site is known before anything is claimed. Memory
+ *  only: after a restart all is asked again. */
+export interface Sites {
+  /** Null = not known at `now`: ask. */
+  wayOf(domain: string, now: number): Way | null
+  /** As it was known last, were it long ago. */
+  lastWayOf(domain: string): Way | null
+  /** Asks, or waits until there is room to ask; answers what the domain has to wait for. `owner`: who wants to know. */
+  ask(domain: string, owner: string, isFresh: boolean): { obstacle: Obstacle; isNew: boolean }
+  /** The clock was set by so many ms. */
+  leapt(byMs: number): void
+}
+
+/** Questions under way; what has been due for long gets half of them, so that a fresh mail need not wait behind a
+ *  backlog of domains whose DNS is silent. */
+const QUESTIONS = 64
+const QUESTIONS_OF_BACKLOG = QUESTIONS / 2
+/** Bounds of an answer's life: a backlog must not ask twice in a minute, and a moved domain be found within the hour. */
+const SHORTEST_MS = 60_000
+const LONGEST_MS = 3_600_000
+const NOTHING_THERE_MS = 60_000
+const TROUBLE_MS = 5_000
+/** Whoever asked gets the answer, however late it looks: whether something is due, and the claim. */
+const LOOKS = 2
+/** Domains remembered; what was asked longest ago is forgotten first. */
+const REMEMBERED = 100_000
+
+export function createSites(options: {
+  resolver: Pick<Resolver, 'mx'>
+  shares: OwnerShares
+  /** All mail goes to this host, if there is one. */
+  smarthost: string | null
+  now: () => number
+  /** What waited behind these may go on. */
+  onKnown: (obstacles: string[]) => void
+}): Sites {
+  const { resolver, shares, smarthost, now: clockNow, onKnown } = options
+  const all: Way | null = smarthost === null ? null : { site: siteOfHost(smarthost), mx: null }
+  const ways = new Map<string, { way: Way; until: number; looks: number }>()
+  const asking = new Set<string>()
+
+  const asked = async (domain: string, owner: string) => {
+    asking.add(domain)
+    shares.took(QUESTION, owner, 1)
+    const mx = await resolver.mx(domain)
+    asking.delete(domain)
+    shares.gaveBack(QUESTION, owner, 1)
+    ways.delete(domain)
+    ways.set(domain, { way: { site: siteOf(domain, mx), mx }, until: clockNow() + lifeOf(mx), looks: LOOKS })
+    if (ways.size > REMEMBERED) ways.delete(ways.keys().next().value!)
+    onKnown([nameOf(domain), ROOM, ROOM_OF_BACKLOG])
+  }
+  const withoutQuestion = (domain: string): Way | null =>
+    all ?? (isAddressLiteral(domain) ? { site: domain.toLowerCase(), mx: null } : null)
+
+  return {
+    wayOf: (domain, now) => {
+      const known = ways.get(domain)
+      return known !== undefined && (known.until > now || known.looks-- > 0) ? known.way : withoutQuestion(domain)
+    },
+    lastWayOf: (domain) => ways.get(domain)?.way ?? withoutQuestion(domain),
+    ask: (domain, owner, isFresh) => {
+      const isNew = !asking.has(domain)
+      const share = shares.roomFor(QUESTION, owner, QUESTIONS)
+      if (isNew && asking.size >= (isFresh ? QUESTIONS : QUESTIONS_OF_BACKLOG)) {
+        return { obstacle: { name: isFresh ? ROOM : ROOM_OF_BACKLOG, until: null }, isNew: false }
+      }
+      if (isNew && share <= 0) return { obstacle: shares.obstacleOf(QUESTION, owner), isNew: false }
+      if (isNew) void asked(domain, owner)
+      return { obstacle: { name: nameOf(domain), until: null }, isNew }
+    },
+    leapt: (byMs) => {
+      for (const known of ways.values()) known.until += byMs
+    },
+  }
+}
+
+const QUESTION = 'question'
+const ROOM = 'questions'
+const ROOM_OF_BACKLOG = 'questions of the backlog'
+const nameOf = (domain: string) => `mx ${domain}`
+
+function lifeOf(mx: Lookup<MxRecord>): number {
+  if (mx.kind === 'records') return Math.min(Math.max(mx.ttlSeconds * 1000, SHORTEST_MS), LONGEST_MS)
+  return mx.kind === 'temporary' ? TROUBLE_MS : NOTHING_THERE_MS
+}

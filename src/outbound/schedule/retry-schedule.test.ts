@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { makeConfig } from '../../config/load.ts'
+import type { Random } from '../../os/random.ts'
+import { nextAttempt } from './retry-schedule.ts'
+
+// The schedule as it stands in the config, so that the golden table shows what a new house does.
+const { retryScheduleSeconds: RETRY_LADDER_SECONDS, maxAgeSeconds: MAX_AGE_SECONDS } = makeConfig({
+  hostname: 'mail.example.com',
+}).delivery
+
+const fraction = (value: number): Random => ({ bytes: (size) => new Uint8Array(size), fraction: () => value })
+const noJitter = fraction(0.5)
+const base = {
+  attempt: 1,
+  firstAttemptAt: 0,
+  now: 0,
+  ladderSeconds: RETRY_LADDER_SECONDS,
+  maxAgeSeconds: MAX_AGE_SECONDS,
+  expiresAt: null,
+  random: noJitter,
+}
+
+test('the printed ladder is the golden one', () => {
+  const golden = readFileSync(new URL('../../test/golden/retry-schedule.txt', import.meta.url), 'utf8')
+  expect(printedLadder()).toBe(golden)
+})
+
+test('a wait strays at most ten percent to either side', () => {
+  expect(nextAttempt({ ...base, random: fraction(0) })).toBe(54_000)
+  expect(nextAttempt({ ...base, random: fraction(1) })).toBe(66_000)
+})
+
+test('the wait counts from the end of the attempt, the age from the first', () => {
+  expect(nextAttempt({ ...base, firstAttemptAt: 1_000_000, now: 1_600_000 })).toBe(1_660_000)
+  expect(nextAttempt({ ...base, firstAttemptAt: 0, now: MAX_AGE_SECONDS * 1000 - 60_000 })).toBe(MAX_AGE_SECONDS * 1000)
+  expect(nextAttempt({ ...base, firstAttemptAt: 0, now: MAX_AGE_SECONDS * 1000 - 59_999 })).toBeNull()
+})
+
+test('no attempt starts after the message has expired', () => {
+  expect(nextAttempt({ ...base, expiresAt: 60_000 })).toBe(60_000)
+  expect(nextAttempt({ ...base, expiresAt: 59_999 })).toBeNull()
+})
+
+test('past its end the last step of the ladder repeats; an empty ladder retries nothing', () => {
+  expect(nextAttempt({ ...base, attempt: 50, ladderSeconds: [1, 2] })).toBe(2000)
+  expect(nextAttempt({ ...base, ladderSeconds: [] })).toBeNull()
+})
+
+function printedLadder(): string {
+  const rows = ['attempt  wait before it  since the first']
+  let now = 0
+  for (let attempt = 1; ; attempt++) {
+    const next = nextAttempt({ ...base, attempt, now })
+    rows.push(`${String(attempt + 1).padStart(7)}  ${next === null ? '     given up' : row(next - now, next)}`)
+    if (next === null) return `${rows.join('\n')}\n`
+    now = next
+  }
+}
+
+const row = (waitMs: number, totalMs: number) => `${span(waitMs).padStart(14)}  ${span(totalMs).padStart(15)}`
+
+function span(ms: number): string {
+  const minutes = ms / 60_000
+  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`
+}

@@ -1,0 +1,34 @@
+import { backoffMs } from '../../os/backoff.ts'
+import type { Random } from '../../os/random.ts'
+
+/** A deferral → when the next attempt starts (ms UTC), or null to give up. `attempt` is the number of the attempt that
+ *  was just deferred (1 = the first), `firstAttemptAt` when the first was due. Each wait strays ±10 %, so that mails
+ *  deferred together do not come back together. Given up when the next attempt would start more than `maxAgeSeconds`
+ *  after the first, or after `expiresAt` (null = only the schedule decides); a delivery is at least as old as the waits it
+ *  had, whatever the clock says of its first attempt. With an empty ladder nothing is retried.
+ *  Never throws. */
+export function nextAttempt(options: {
+  attempt: number
+  firstAttemptAt: number
+  now: number
+  ladderSeconds: readonly number[]
+  maxAgeSeconds: number
+  expiresAt: number | null
+  random: Random
+}): number | null {
+  const { attempt, firstAttemptAt, now, ladderSeconds, maxAgeSeconds, expiresAt, random } = options
+  if (ladderSeconds.length === 0) return null
+  const nextAt = now + backoffMs(ladderSeconds, attempt, JITTER, random)
+  const ageMs = Math.max(nextAt - firstAttemptAt, leastAgeMs(ladderSeconds, attempt))
+  if (ageMs > maxAgeSeconds * 1000) return null
+  return expiresAt !== null && nextAt > expiresAt ? null : nextAt
+}
+
+/** What the waits before attempt `attempt + 1` came to, had each been as short as it can. */
+function leastAgeMs(ladderSeconds: readonly number[], attempt: number): number {
+  const beyond = Math.max(0, attempt - ladderSeconds.length)
+  const waits = ladderSeconds.slice(0, attempt).reduce((sum, seconds) => sum + seconds, 0)
+  return (waits + beyond * (ladderSeconds.at(-1) ?? 0)) * 1000 * (1 - JITTER)
+}
+
+const JITTER = 0.1 // ±10 %

@@ -1,0 +1,52 @@
+import type { MtaSts } from '../../mail/mta-sts.ts'
+import type { TlsPolicy } from '../../model/tls-policy.ts'
+import type { Resolver } from '../../net/dns/resolver.ts'
+import type { Random } from '../../os/random.ts'
+import type { WorkerSettings } from '../job.ts'
+import { findAddresses, findHosts, isAddressLiteral, routeOf } from '../mx.ts'
+import { hostPolicy } from '../tls/host-policy.ts'
+import { siteOf, siteOfHost } from './destination.ts'
+
+/** Where mail of a domain would go now, as people are told. */
+export type WayShown = { site: string } & (
+  | { kind: 'smarthost'; host: string }
+  | { kind: 'hosts'; hosts: string[]; tlsPolicy: TlsPolicy }
+  /** `isFinal`: the domain does not exist or takes no mail, a hard bounce. */
+  | { kind: 'nowhere'; isFinal: boolean; reason: string }
+)
+
+/** Mail domain → where its mail goes at present and what TLS must prove at the first host, for people: by the same rules
+ *  as an attempt, without a connection. Rejects only when `mtaStsOf` does. */
+export async function findWay(
+  domain: string,
+  house: {
+    resolver: Resolver
+    random: Random
+    settings: Pick<WorkerSettings, 'smarthost' | 'deliveryPort'>
+    mtaStsOf: (domain: string) => MtaSts | null | Promise<MtaSts | null>
+  },
+): Promise<WayShown> {
+  const { resolver, random, settings } = house
+  if (settings.smarthost !== null) {
+    const { host } = settings.smarthost
+    return { kind: 'smarthost', host, site: siteOfHost(host) }
+  }
+  const asked = isAddressLiteral(domain) ? null : resolver.mx(domain)
+  const [mx, mtaSts] = await Promise.all([asked, house.mtaStsOf(domain)])
+  const site = siteOf(domain, mx)
+  const route = mx === null ? await findHosts(domain, resolver, random) : routeOf(domain, mx, random)
+  if (route.kind === 'nowhere') {
+    const { outcome } = route
+    return {
+      kind: 'nowhere',
+      site,
+      isFinal: outcome.kind === 'bounced',
+      reason: outcome.kind === 'delivered' ? '' : outcome.message,
+    }
+  }
+  const host = route.hosts[0]!
+  const isAuthentic = route.authentic && (await findAddresses(host, resolver, () => true)).authentic
+  const facts = { domain, host, port: settings.deliveryPort, isAuthentic, mtaSts, requireTls: false }
+  const { name } = await hostPolicy(facts, resolver)
+  return { kind: 'hosts', site, hosts: route.hosts, tlsPolicy: name }
+}

@@ -1,0 +1,38 @@
+import type { Outcome } from '../../model/delivery.ts'
+import type { DeliveryStatus } from '../../model/message.ts'
+
+/** What an attempt's outcome means for the delivery: its state, when next, and what to tell. */
+export interface Verdict {
+  status: DeliveryStatus
+  /** Null once final. */
+  nextAttemptAt: number | null
+  /** The outcome as events tell it: a deferral that is given up becomes a soft bounce (contract §4 c). */
+  told: Outcome
+  /** This is the first soft bounce of a delivery that goes on (contract §4 b). */
+  bounceNow: boolean
+  /** The address does not exist or takes no mail: no more mail to it (contract §4 d). */
+  suppresses: boolean
+}
+
+/** Outcome, whether a soft bounce was told before, and the next time by the schedule (null = given up) → Verdict.
+ *  Never throws. */
+export function verdictOf(outcome: Outcome, softBounceTold: boolean, nextAttemptAt: number | null): Verdict {
+  switch (outcome.kind) {
+    case 'delivered':
+      return { status: 'delivered', nextAttemptAt: null, told: outcome, bounceNow: false, suppresses: false }
+    case 'bounced': {
+      const suppresses = outcome.bounceType === 'hard'
+      return { status: 'bounced', nextAttemptAt: null, told: outcome, bounceNow: false, suppresses }
+    }
+    case 'deferred':
+    case 'unknown': {
+      if (nextAttemptAt === null) {
+        const { code, message, cause } = outcome
+        const told: Outcome = { kind: 'bounced', bounceType: 'soft', code, message: `gave up: ${message}`, cause }
+        return { status: 'bounced', nextAttemptAt: null, told, bounceNow: false, suppresses: false }
+      }
+      const bounceNow = outcome.kind === 'deferred' && outcome.aboutRecipient && !softBounceTold
+      return { status: 'deferred', nextAttemptAt, told: outcome, bounceNow, suppresses: false }
+    }
+  }
+}

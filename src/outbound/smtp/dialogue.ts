@@ -1,0 +1,327 @@
+import { connect, type Socket } from 'node:net'
+import { StringDecoder } from 'node:string_decoder'
+import { type TLSSocket, connect as tlsConnect } from 'node:tls'
+import { createReplyReader, type Reply, ReplyFault } from '../../mail/reply.ts'
+import type { TlsaRecord } from '../../net/dns/resolver.ts'
+import { isIpLiteral } from '../../net/ip.ts'
+import { systemClock } from '../../os/clock.ts'
+import { daneProblem } from '../tls/dane.ts'
+import type { Fault } from './reply.ts'
+import type { Transcript } from './transcript.ts'
+
+/** What is asked of a TLS handshake as client. */
+export interface TlsRequest {
+  /** For SNI, and what the certificate is held against. */
+  host: string
+  /** PEM of authorities to trust in place of the usual ones. */
+  ca?: string
+  /** Usable TLSA records that prove the server, in place of any authority. */
+  tlsa?: readonly TlsaRecord[]
+  timeoutMs: number
+}
+
+/** What the TLS handshake gave; `problem` says why the certificate does not prove the server, null when it does. */
+export interface TlsFacts {
+  version: string
+  cipher: string
+  problem: string | null
+  /** SHA-256 of the certificate that was shown, hex; '' for none. */
+  fingerprint?: string
+}
+
+/** Bytes out, replies in: one SMTP connection below the level of commands. Every wait has an end: the time-out it is
+ *  given counts for the whole reply, however it drips in, and no wait passes `deadlineMs`. The first fault ends the
+ *  dialogue for good; each later wait gets the same fault. */
+export interface Dialogue {
+  /** Where the lines of the current attempt are kept; changes when the connection is used again. */
+  transcript: Transcript
+  /** On nowMs(); Infinity when nothing but the single time-outs bounds the talk. */
+  deadlineMs: number
+  readonly localAddress: string | null
+  /** Sends a command line (or several) as it is, CRLF included; `shown` is what the transcript gets. */
+  say(bytes: string | Uint8Array, shown: string): void
+  /** Sends bytes that the transcript does not get. */
+  write(bytes: Uint8Array): void
+  /** The next reply, one that is already here first. */
+  reply(timeoutMs: number): Promise<Reply | Fault>
+  /** Resolves with null when all written bytes are with the kernel. */
+  drained(timeoutMs: number): Promise<Fault | null>
+  /** TLS handshake as client. What came before it is forgotten: it was in clear, anybody may have put it there. */
+  secure(request: TlsRequest): Promise<TlsFacts | Fault>
+  /** Open, and the peer has said nothing unasked. */
+  isQuiet(): boolean
+  /** Bytes that we had said did not leave this machine before the end. */
+  hasUnsent(): boolean
+  close(): void
+}
+
+export const isFault = <T extends object>(value: T | Fault): value is Fault => 'class' in value
+
+/** Monotonic milliseconds; all deadlines here are on it, so that a changed wall clock ends no talk. */
+export const nowMs = () => performance.now()
+
+/** Address and port → an open Dialogue, or why there is none. Nothing is read or said yet. Never rejects. */
+export function openDialogue(options: {
+  address: string
+  port: number
+  localAddress: string | null
+  timeoutMs: number
+  deadlineMs: number
+  transcript: Transcript
+}): Promise<Dialogue | Fault> {
+  const { address, port, localAddress, timeoutMs, deadlineMs, transcript } = options
+  return new Promise((resolve) => {
+    const socket = connect({ host: address, port, localAddress: localAddress ?? undefined })
+    const end = (fault: Fault) => {
+      clearTimeout(timer)
+      socket.destroy()
+      transcript.note(fault.message)
+      resolve(fault)
+    }
+    const timer = setTimeout(
+      () => end({ class: 'timeout', code: '4.4.1', message: `no connection to ${address}:${port} in time` }),
+      Math.max(0, Math.min(timeoutMs, deadlineMs - nowMs())),
+    )
+    const onError = (error: Error) => end(connectFault(error, `${address}:${port}`))
+    socket.once('error', onError)
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      socket.removeListener('error', onError)
+      socket.setNoDelay(true)
+      resolve(new SocketDialogue(socket, transcript, deadlineMs))
+    })
+  })
+}
+
+class SocketDialogue implements Dialogue {
+  readonly localAddress: string | null
+  private decoder = new StringDecoder('utf8')
+  private reader = createReplyReader({ maxBytes: MAX_REPLY_BYTES })
+  private replies: Reply[] = []
+  private ended: Fault | null = null
+  private waiter: ((answer: Reply | Fault) => void) | null = null
+  private drainWaiter: ((fault: Fault | null) => void) | null = null
+  private timer: ReturnType<typeof setTimeout> | null = null
+  private timerAt = 0
+  private unsent = false
+  private waitUntil = Number.POSITIVE_INFINITY
+
+  constructor(
+    private socket: Socket,
+    public transcript: Transcript,
+    public deadlineMs: number,
+  ) {
+    this.localAddress = socket.localAddress ?? null
+    this.listen()
+  }
+
+  say(bytes: string | Uint8Array, shown: string): void {
+    if (this.ended !== null) return
+    for (const line of shown.split('\r\n')) this.transcript.client(line)
+    this.socket.write(bytes)
+  }
+
+  write(bytes: Uint8Array): void {
+    if (this.ended === null) this.socket.write(bytes)
+  }
+
+  reply(timeoutMs: number): Promise<Reply | Fault> {
+    const ready = this.replies.shift() ?? this.ended
+    if (ready !== undefined && ready !== null) return Promise.resolve(ready)
+    return new Promise((resolve) => {
+      this.waiter = resolve
+      this.arm(timeoutMs)
+    })
+  }
+
+  drained(timeoutMs: number): Promise<Fault | null> {
+    if (this.ended !== null || this.socket.writableLength === 0) return Promise.resolve(this.ended)
+    return new Promise((resolve) => {
+      this.drainWaiter = resolve
+      this.arm(timeoutMs)
+    })
+  }
+
+  secure(options: TlsRequest): Promise<TlsFacts | Fault> {
+    const clear = this.socket
+    clear.removeAllListeners('data')
+    clear.removeAllListeners('drain')
+    this.replies = []
+    this.decoder = new StringDecoder('utf8')
+    this.reader = createReplyReader({ maxBytes: MAX_REPLY_BYTES })
+    if (this.ended !== null) return Promise.resolve(this.ended)
+
+    return new Promise((resolve) => {
+      const failed = (fault: Fault) => resolve(fault.class === 'timeout' ? fault : tlsFault(fault.message))
+      this.waiter = (answer) => isFault(answer) && failed(answer)
+      this.arm(options.timeoutMs)
+      const secured = tlsConnect({
+        socket: clear,
+        // The name for SNI and for the certificate; an address has no SNI (RFC 6066 §3).
+        ...(isIpLiteral(options.host) ? { host: options.host } : { servername: options.host }),
+        ca: options.ca,
+        // Looked at afterwards: without a demand an unproven encryption is still better than none (RFC 7435).
+        rejectUnauthorized: false,
+        minVersion: 'TLSv1.2',
+      })
+      this.socket = secured
+      this.listen()
+      secured.once('secureConnect', () => {
+        if (this.ended !== null) return
+        this.waiter = null
+        resolve(tlsFacts(secured, options))
+      })
+    })
+  }
+
+  isQuiet(): boolean {
+    return this.ended === null && this.replies.length === 0
+  }
+
+  hasUnsent(): boolean {
+    return this.unsent
+  }
+
+  close(): void {
+    this.end({ class: 'network', code: '4.4.2', message: 'connection closed by us' })
+  }
+
+  private listen(): void {
+    this.socket.on('data', (chunk: Buffer) => this.hear(chunk))
+    this.socket.on('drain', () => this.flushed())
+    this.socket.on('error', (error: Error) => this.end(lostFault(error.message)))
+    this.socket.on('close', () => this.end(lostFault('peer closed the connection')))
+    this.socket.on('end', () => this.end(lostFault('peer closed the connection')))
+  }
+
+  private hear(chunk: Buffer): void {
+    if (this.ended !== null) return
+    let replies: readonly Reply[]
+    let fault: Fault | null = null
+    try {
+      replies = this.reader.push(this.decoder.write(chunk))
+    } catch (error) {
+      if (!(error instanceof ReplyFault)) throw error
+      replies = error.replies
+      fault = { class: 'protocol', code: '4.5.0', message: error.message }
+    }
+    for (const reply of replies) {
+      this.transcript.server(replyLines(reply))
+      this.replies.push(reply)
+    }
+    const waiter = this.waiter
+    if (waiter !== null && this.replies.length > 0) {
+      this.waiter = null
+      waiter(this.replies.shift()!)
+    }
+    if (fault !== null) this.end(fault)
+  }
+
+  private flushed(): void {
+    const waiter = this.drainWaiter
+    this.drainWaiter = null
+    waiter?.(null)
+  }
+
+  /** One timer serves all waits: it is left to run and looks at `waitUntil` when it fires, because setting a new one
+   *  for each reply would cost more than the reply. */
+  private arm(timeoutMs: number): void {
+    const now = nowMs()
+    this.waitUntil = Math.min(now + timeoutMs, this.deadlineMs)
+    if (this.timer !== null && this.timerAt <= this.waitUntil) return
+    if (this.timer !== null) clearTimeout(this.timer)
+    this.timerAt = this.waitUntil
+    this.timer = setTimeout(() => this.ring(), Math.max(0, this.waitUntil - now))
+    this.timer.unref()
+  }
+
+  private ring(): void {
+    this.timer = null
+    if (this.waiter === null && this.drainWaiter === null) return
+    const leftMs = this.waitUntil - nowMs()
+    if (leftMs > 0) this.arm(leftMs)
+    else this.end({ class: 'timeout', code: '4.4.2', message: 'peer did not answer in time' })
+  }
+
+  private end(fault: Fault): void {
+    if (this.ended !== null) return
+    this.ended = fault
+    this.unsent = this.socket.writableLength > 0
+    if (this.timer !== null) clearTimeout(this.timer)
+    this.socket.destroy()
+    const waiter = this.waiter
+    const drainWaiter = this.drainWaiter
+    this.waiter = null
+    this.drainWaiter = null
+    if (waiter !== null || drainWaiter !== null) this.transcript.note(fault.message)
+    waiter?.(fault)
+    drainWaiter?.(fault)
+  }
+}
+
+const MAX_REPLY_BYTES = 65_536
+
+function replyLines({ code, enhanced, text }: Reply): string {
+  const status = enhanced === null ? '' : `${enhanced} `
+  if (!text.includes('\n')) return `${code} ${status}${text}`
+  const lines = text.split('\n')
+  return lines.map((line, i) => `${code}${i < lines.length - 1 ? '-' : ' '}${status}${line}`).join('\n')
+}
+
+function tlsFacts(socket: TLSSocket, { host, tlsa }: TlsRequest): TlsFacts {
+  const problem =
+    tlsa === undefined ? publicProblem(socket) : daneProblem(tlsa, shownBy(socket), host, systemClock.now())
+  const facts = { version: socket.getProtocol() ?? 'TLS', cipher: socket.getCipher()?.name ?? 'unknown', problem }
+  return problem === null ? facts : { ...facts, fingerprint: fingerprintOf(shownBy(socket)[0]) }
+}
+
+const fingerprintOf = (der: Uint8Array | undefined) =>
+  der === undefined ? '' : new Bun.CryptoHasher('sha256').update(der).digest('hex')
+
+/** What the public authorities, or those given in their place, say against the certificate. */
+function publicProblem(socket: TLSSocket): string | null {
+  const error = socket.authorizationError as Error | string | null | undefined
+  return socket.authorized ? null : String((error as Error)?.message ?? error ?? 'certificate not verified')
+}
+
+/** The certificates as the server sent them, DER, its own first. */
+function shownBy(socket: TLSSocket): Uint8Array[] {
+  const shown: Uint8Array[] = []
+  let each = socket.getPeerCertificate(true)
+  while (each?.raw && shown.length < MAX_SHOWN) {
+    shown.push(each.raw)
+    if (each.issuerCertificate === each) break
+    each = each.issuerCertificate
+  }
+  return shown
+}
+
+const MAX_SHOWN = 10
+
+const tlsFault = (reason: string): Fault => ({
+  class: 'tls',
+  tls: 'validation-failure',
+  code: '4.7.5', // RFC 3463 §3.8: cryptographic failure
+  message: `TLS handshake failed: ${reason}`,
+})
+
+const lostFault = (reason: string): Fault => ({
+  class: 'network',
+  code: '4.4.2',
+  message: `connection lost: ${reason}`,
+})
+
+function connectFault(error: Error, where: string): Fault {
+  const code = (error as NodeJS.ErrnoException).code ?? ''
+  const reason = CONNECT_WORDS[code] ?? error.message
+  return { class: 'network', code: '4.4.1', message: `cannot connect to ${where}: ${reason}` }
+}
+
+const CONNECT_WORDS: Partial<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ENETUNREACH: 'network unreachable',
+  EHOSTUNREACH: 'host unreachable',
+  ETIMEDOUT: 'timed out',
+  ECONNRESET: 'connection reset',
+  EADDRNOTAVAIL: 'our source address is not on this machine',
+}

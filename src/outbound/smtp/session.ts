@@ -1,0 +1,177 @@
+import type { Reply } from '../../mail/reply.ts'
+import { certificateFailure } from '../tls/tls-session.ts'
+import { type Dialogue, isFault, nowMs, openDialogue, type TlsFacts } from './dialogue.ts'
+import { type Extensions, NO_EXTENSIONS, readExtensions } from './extensions.ts'
+import { logIn } from './login.ts'
+import { type Peer, peerName } from './peer.ts'
+import { type Answer, type Fault, faultAt, type Stage } from './reply.ts'
+import type { Timeouts } from './timeouts.ts'
+import type { Transcript } from './transcript.ts'
+
+/** A connection that has said EHLO and is ready for mail: TLS and login are behind it, as the peer's entry demands. */
+export interface Session {
+  readonly peer: Peer
+  readonly dialogue: Dialogue
+  readonly extensions: Extensions
+  readonly tls: TlsFacts | null
+  /** Mails offered so far. */
+  offered: number
+  /** A transaction was refused and not yet reset. */
+  needsReset: boolean
+  /** On nowMs(). */
+  idleSinceMs: number
+}
+
+/** What it takes to open sessions; the same for all of a worker. */
+export interface SessionOptions {
+  /** Our name in EHLO. */
+  hostname: string
+  sourceAddress: string | null
+  timeouts: Timeouts
+  /** PEM of authorities to trust in place of the usual ones. */
+  ca?: string
+}
+
+/** Peer → a Session, or the reply or fault that stood in the way. Steps: connect, TLS at once if implicit, greeting, EHLO
+ *  (HELO where EHLO is unknown), STARTTLS if offered and EHLO again, what TLS must have proven, login. STARTTLS that is
+ *  refused or fails is a `tls` fault; the caller decides whether to come again in clear. Never rejects. */
+export async function openSession(
+  peer: Peer,
+  options: SessionOptions,
+  transcript: Transcript,
+  deadlineMs: number,
+): Promise<Session | Answer> {
+  const { timeouts } = options
+  transcript.note(`connecting to ${peerName(peer)}`)
+  const dialogue = await openDialogue({
+    address: peer.address,
+    port: peer.port,
+    localAddress: options.sourceAddress,
+    timeoutMs: timeouts.connectMs,
+    deadlineMs,
+    transcript,
+  })
+  if (isFault(dialogue)) return faultAt('connect', dialogue)
+  const close = (answer: Answer) => {
+    dialogue.close()
+    return answer
+  }
+
+  let tls: TlsFacts | null = null
+  if (peer.tls === 'implicit') {
+    const facts = await handshake(dialogue, peer, options)
+    if (isFault(facts)) return close(faultAt('connect', facts))
+    tls = facts
+  }
+
+  const greeting = await dialogue.reply(timeouts.greetingMs)
+  if (isFault(greeting)) return close(faultAt('greeting', greeting))
+  if (!isPositive(greeting)) return close({ kind: 'reply', stage: 'greeting', reply: greeting })
+
+  let extensions = await hello(dialogue, options)
+  if ('kind' in extensions) return close(extensions)
+
+  if (peer.tls === 'starttls' && extensions.startTls) {
+    const facts = await startTls(dialogue, peer, options)
+    if ('kind' in facts) return close(facts)
+    tls = facts
+    extensions = await hello(dialogue, options)
+    if ('kind' in extensions) return close(extensions)
+  }
+
+  const unproven = unmetDemand(peer, tls)
+  if (unproven !== null) return close(faultAt('starttls', unproven))
+
+  if (peer.login !== null) {
+    const refused = await logIn(dialogue, peer.login, extensions.logins, timeouts.commandMs)
+    if (refused !== null) return close(faultAt('login', refused))
+  }
+  return { peer, dialogue, extensions, tls, offered: 0, needsReset: false, idleSinceMs: nowMs() }
+}
+
+/** Says QUIT and closes, without caring much for the answer. */
+export async function closeSession(session: Session, transcript: Transcript): Promise<void> {
+  session.dialogue.transcript = transcript
+  session.dialogue.deadlineMs = nowMs() + QUIT_MS
+  if (session.dialogue.isQuiet()) {
+    session.dialogue.say('QUIT\r\n', 'QUIT')
+    await session.dialogue.reply(QUIT_MS)
+  }
+  session.dialogue.close()
+}
+
+/** 2yz. RFC 5321 §4.2.1. */
+export const isPositive = (reply: Reply) => reply.code >= 200 && reply.code < 300
+/** 4yz or 5yz. */
+export const isRefusal = (reply: Reply) => reply.code >= 400
+
+/** A reply that cannot stand at this place, such as 250 to DATA: whoever says it does not speak SMTP. */
+export function outOfPlace(stage: Stage, reply: Reply): Answer {
+  const message = `reply ${reply.code} makes no sense at ${stage.toUpperCase()}`
+  return faultAt(stage, { class: 'protocol', code: '4.5.0', message })
+}
+
+const QUIT_MS = 1000
+
+async function hello(dialogue: Dialogue, { hostname, timeouts }: SessionOptions): Promise<Extensions | Answer> {
+  dialogue.say(`EHLO ${hostname}\r\n`, `EHLO ${hostname}`)
+  const ehlo = await dialogue.reply(timeouts.commandMs)
+  if (isFault(ehlo)) return faultAt('ehlo', ehlo)
+  if (isPositive(ehlo)) return readExtensions(ehlo.text)
+  if (ehlo.code < 500) return { kind: 'reply', stage: 'ehlo', reply: ehlo }
+
+  dialogue.say(`HELO ${hostname}\r\n`, `HELO ${hostname}`)
+  const helo = await dialogue.reply(timeouts.commandMs)
+  if (isFault(helo)) return faultAt('ehlo', helo)
+  return isPositive(helo) ? NO_EXTENSIONS : { kind: 'reply', stage: 'ehlo', reply: helo }
+}
+
+async function startTls(dialogue: Dialogue, peer: Peer, options: SessionOptions): Promise<TlsFacts | Answer> {
+  dialogue.say('STARTTLS\r\n', 'STARTTLS')
+  const reply = await dialogue.reply(options.timeouts.commandMs)
+  if (isFault(reply)) return faultAt('starttls', reply)
+  if (reply.code !== 220) {
+    const message = `STARTTLS was offered and then refused: ${reply.code} ${reply.text}`
+    return faultAt('starttls', { class: 'tls', code: '4.7.4', message, tls: 'starttls-not-supported' })
+  }
+  const facts = await handshake(dialogue, peer, options)
+  return isFault(facts) ? faultAt('starttls', { tls: 'validation-failure', ...facts, class: 'tls' }) : facts
+}
+
+async function handshake(dialogue: Dialogue, peer: Peer, options: SessionOptions): Promise<TlsFacts | Fault> {
+  const facts = await dialogue.secure({
+    host: peer.host,
+    ca: options.ca,
+    tlsa: peer.tlsa,
+    timeoutMs: options.timeouts.tlsMs,
+  })
+  if (!isFault(facts)) {
+    const proof = facts.problem === null ? 'certificate verified' : `certificate not verified: ${facts.problem}`
+    dialogue.transcript.note(`${facts.version} ${facts.cipher}, ${proof}`)
+  }
+  return facts
+}
+
+/** RFC 3463 §3.8: x.7.4 security features not supported, x.7.5 cryptographic failure. */
+function unmetDemand(peer: Peer, tls: TlsFacts | null): Fault | null {
+  if (peer.demand === 'none') return null
+  if (tls === null) {
+    const message = `TLS is required and ${peerName(peer)} does not offer it`
+    return { class: 'tls', code: '4.7.4', message, tls: 'starttls-not-supported' }
+  }
+  if (peer.demand === 'encrypted' || tls.problem === null) return null
+  if (peer.login !== null) {
+    return {
+      class: 'tls',
+      code: '4.7.5',
+      message: `the password was not sent: ${peerName(peer)} did not prove its name: ${tls.problem}. The SHA-256 fingerprint of its certificate is ${tls.fingerprint}; if that is the right one, set delivery.smarthost_certificates`,
+      tls: certificateFailure(tls.problem),
+    }
+  }
+  return {
+    class: 'tls',
+    code: '4.7.5',
+    message: `verified TLS is required and ${peerName(peer)} did not prove its name: ${tls.problem}`,
+    tls: certificateFailure(tls.problem),
+  }
+}

@@ -1,0 +1,212 @@
+import type { Reply } from '../../mail/reply.ts'
+import { isFault, nowMs } from './dialogue.ts'
+import { type Answer, type Fault, faultAt, type Stage } from './reply.ts'
+import { isPositive, isRefusal, outOfPlace, type Session } from './session.ts'
+import type { Timeouts } from './timeouts.ts'
+import type { WireMail } from './wire-mail.ts'
+
+/** One mail for one recipient. RFC 5321 §2.3.1. */
+export interface Envelope {
+  /** Empty = the null return path. */
+  returnPath: string
+  recipient: string
+}
+
+/** Envelope and mail → the answer of the server behind `session`, or `stale` when a connection that had been kept was
+ *  gone (lost, or 421, before any reply to this mail): then nothing was said and a fresh one may be tried. With
+ *  PIPELINING MAIL, RCPT and DATA go out in one write and the mail with its dot in another (RFC 2920); without it
+ *  each command waits for its reply. After a refusal the next offer begins with RSET. A session whose answer is a
+ *  fault or 421 is closed. Throws on control characters in an address: they must have been refused at the door. */
+export async function offerMail(
+  session: Session,
+  { envelope, mail, onCommit }: { envelope: Envelope; mail: WireMail; onCommit?: () => void },
+  timeouts: Timeouts,
+): Promise<Answer | 'stale'> {
+  const unfit = misfit(session, envelope, mail)
+  if (unfit !== null) return unfit
+  const isReused = session.offered > 0
+  session.offered++
+
+  const parameters = mailParameters(session, envelope, mail)
+  const commands = [`MAIL FROM:<${path(envelope.returnPath)}>${parameters}`, `RCPT TO:<${path(envelope.recipient)}>`]
+  const envelopeAnswer = session.extensions.pipelining
+    ? await pipelined(session, commands, timeouts, isReused)
+    : await inLockstep(session, commands, timeouts, isReused)
+  if (envelopeAnswer !== null) return envelopeAnswer
+  return sendContent(session, mail, timeouts, onCommit)
+}
+
+/** Blocks of a big mail; a small one goes out in one write, dot included. */
+const BLOCK_BYTES = 262_144
+
+/** What the server has said it cannot take. RFC 1870 §6.1, RFC 6152 §3, RFC 6531 §3.5. */
+function misfit({ extensions }: Session, envelope: Envelope, mail: WireMail): Answer | null {
+  const limit = extensions.maxSizeBytes
+  if (limit !== null && mail.sizeBytes > limit) {
+    const message = `the mail has ${mail.sizeBytes} bytes, the server takes at most ${limit}`
+    return { kind: 'unfit', code: '5.3.4', message }
+  }
+  if (needsSmtpUtf8(envelope, mail)) {
+    if (extensions.smtpUtf8) return null
+    return { kind: 'unfit', code: '5.6.7', message: 'the server does not take addresses beyond ASCII (SMTPUTF8)' }
+  }
+  if (mail.isEightBit && !extensions.eightBitMime) {
+    return { kind: 'unfit', code: '5.6.3', message: 'the server does not take 8-bit mail (8BITMIME)' }
+  }
+  return null
+}
+
+function needsSmtpUtf8(envelope: Envelope, mail: WireMail): boolean {
+  return mail.hasUtf8Headers || NON_ASCII.test(envelope.recipient) || NON_ASCII.test(envelope.returnPath)
+}
+
+function mailParameters({ extensions }: Session, envelope: Envelope, mail: WireMail): string {
+  const size = extensions.size ? ` SIZE=${mail.sizeBytes}` : ''
+  const body = mail.isEightBit && extensions.eightBitMime ? ' BODY=8BITMIME' : ''
+  return size + body + (needsSmtpUtf8(envelope, mail) ? ' SMTPUTF8' : '')
+}
+
+function path(address: string): string {
+  if (CONTROL.test(address)) throw new Error('control character in an envelope address')
+  return address
+}
+
+const NON_ASCII = /[^\x00-\x7f]/
+const CONTROL = /[\x00-\x1f\x7f]/
+
+/** null = the server waits for the mail. */
+type EnvelopeAnswer = Answer | 'stale' | null
+
+async function pipelined(
+  session: Session,
+  commands: readonly string[],
+  timeouts: Timeouts,
+  isReused: boolean,
+): Promise<EnvelopeAnswer> {
+  const { dialogue } = session
+  const group = [...(session.needsReset ? ['RSET'] : []), ...commands, 'DATA'].join('\r\n')
+  dialogue.say(`${group}\r\n`, group)
+
+  if (session.needsReset) {
+    const reset = await dialogue.reply(timeouts.commandMs)
+    if (isFault(reset) || !isPositive(reset)) return gone(session)
+    session.needsReset = false
+  }
+  const mailReply = await dialogue.reply(timeouts.commandMs)
+  if (isReused && isGone(mailReply)) return gone(session)
+  if (isFault(mailReply)) return lost(session, 'mail', mailReply)
+  if (mailReply.code === 421) return refused(session, 'mail', mailReply)
+
+  // Replies to all three come in any case; a server that hangs up between them ends the wait with a fault.
+  const rcptReply = await dialogue.reply(timeouts.commandMs)
+  if (!isPositive(mailReply)) {
+    await closeGroup(session, timeouts, !isFault(rcptReply))
+    return refused(session, 'mail', mailReply)
+  }
+  if (isFault(rcptReply)) return lost(session, 'rcpt', rcptReply)
+  if (rcptReply.code === 421) return refused(session, 'rcpt', rcptReply)
+  if (!isPositive(rcptReply)) {
+    await closeGroup(session, timeouts, true)
+    return refused(session, 'rcpt', rcptReply)
+  }
+  return dataAnswer(session, await dialogue.reply(timeouts.dataMs))
+}
+
+/** MAIL or RCPT was refused, DATA is already with the server: take its reply, and should it wait for a mail, give it
+ *  none. RFC 2920 §3.1. */
+async function closeGroup(session: Session, timeouts: Timeouts, isOpen: boolean): Promise<void> {
+  if (!isOpen) return session.dialogue.close()
+  const reply = await session.dialogue.reply(timeouts.windUpMs)
+  if (isFault(reply) || reply.code === 421) return session.dialogue.close()
+  if (reply.code !== 354) return
+  session.dialogue.say('.\r\n', '.')
+  const end = await session.dialogue.reply(timeouts.windUpMs)
+  if (isFault(end)) session.dialogue.close()
+}
+
+async function inLockstep(
+  session: Session,
+  commands: readonly string[],
+  timeouts: Timeouts,
+  isReused: boolean,
+): Promise<EnvelopeAnswer> {
+  const { dialogue } = session
+  const ask = (line: string, timeoutMs: number) => {
+    dialogue.say(`${line}\r\n`, line)
+    return dialogue.reply(timeoutMs)
+  }
+  if (session.needsReset) {
+    const reset = await ask('RSET', timeouts.commandMs)
+    if (isFault(reset) || !isPositive(reset)) return gone(session)
+    session.needsReset = false
+  }
+  const mailReply = await ask(commands[0]!, timeouts.commandMs)
+  if (isReused && isGone(mailReply)) return gone(session)
+  if (isFault(mailReply)) return lost(session, 'mail', mailReply)
+  if (!isPositive(mailReply)) return refused(session, 'mail', mailReply)
+  const rcptReply = await ask(commands[1]!, timeouts.commandMs)
+  if (isFault(rcptReply)) return lost(session, 'rcpt', rcptReply)
+  if (!isPositive(rcptReply)) return refused(session, 'rcpt', rcptReply)
+  return dataAnswer(session, await ask('DATA', timeouts.dataMs))
+}
+
+function dataAnswer(session: Session, reply: Reply | Fault): EnvelopeAnswer {
+  if (isFault(reply)) return lost(session, 'data', reply)
+  return reply.code === 354 ? null : refused(session, 'data', reply)
+}
+
+const isGone = (answer: Reply | Fault) => (isFault(answer) ? answer.class === 'network' : answer.code === 421)
+
+function gone(session: Session): 'stale' {
+  session.dialogue.close()
+  return 'stale'
+}
+
+function lost(session: Session, stage: Stage, fault: Fault): Answer {
+  session.dialogue.close()
+  return faultAt(stage, fault)
+}
+
+function refused(session: Session, stage: Stage, reply: Reply): Answer {
+  if (!isRefusal(reply)) {
+    session.dialogue.close()
+    return outOfPlace(stage, reply)
+  }
+  session.needsReset = stage !== 'content' // the transaction is over there in any case
+  if (reply.code === 421) session.dialogue.close()
+  return { kind: 'reply', stage, reply }
+}
+
+async function sendContent(session: Session, mail: WireMail, timeouts: Timeouts, onCommit = () => {}): Promise<Answer> {
+  const { dialogue } = session
+  const { bytes } = mail
+  const shown = `<${mail.sizeBytes} bytes>`
+  dialogue.deadlineMs = nowMs() + timeouts.uploadMs
+  let sent = 0
+  while (bytes.byteLength - sent > BLOCK_BYTES) {
+    const block = bytes.subarray(sent, sent + BLOCK_BYTES)
+    dialogue.write(block)
+    sent += block.byteLength
+    const fault = await dialogue.drained(timeouts.blockMs)
+    if (fault !== null) return earlyEnd(session, fault)
+  }
+  onCommit()
+  dialogue.say(sent === 0 ? bytes : bytes.subarray(sent), shown)
+  dialogue.deadlineMs = Number.POSITIVE_INFINITY
+
+  const reply = await dialogue.reply(timeouts.finalDotMs)
+  if (isFault(reply)) return { kind: 'fault', stage: 'content', fault: reply, afterDot: !dialogue.hasUnsent() }
+  if (isPositive(reply)) return { kind: 'reply', stage: 'content', reply }
+  const answer = refused(session, 'content', reply)
+  return answer.kind === 'fault' ? { ...answer, afterDot: true } : answer
+}
+
+/** The connection ended within the mail. A server that has had enough says so before it hangs up; that counts. */
+async function earlyEnd(session: Session, fault: Fault): Promise<Answer> {
+  const said = await session.dialogue.reply(0)
+  if (!isFault(said) && isRefusal(said)) {
+    session.dialogue.close()
+    return { kind: 'reply', stage: 'content', reply: said }
+  }
+  return lost(session, 'content', fault)
+}

@@ -1,0 +1,135 @@
+import type { TlsFailure } from '../../model/tls-session.ts'
+import { type Connections, createConnections, type SiteShare } from './connections.ts'
+import { nowMs, type TlsFacts } from './dialogue.ts'
+import { type Peer, peerKey, peerName } from './peer.ts'
+import type { Answer } from './reply.ts'
+import { openSession, type Session, type SessionOptions } from './session.ts'
+import { type Envelope, offerMail } from './transaction.ts'
+import type { Transcript } from './transcript.ts'
+import type { WireMail } from './wire-mail.ts'
+
+/** One mail, offered to one server. */
+export interface Offer {
+  peer: Peer
+  site: SiteShare
+  envelope: Envelope
+  mail: WireMail
+  transcript: Transcript
+  /** How much of `timeouts.attemptMs` is left for this server; the caller takes the time. */
+  budgetMs: number
+  /** The end of the mail goes out now. */
+  onCommit?: () => void
+}
+
+/** What the server said, and over which connection. Times are on performance.now(). */
+export interface Offered {
+  answer: Answer
+  sourceAddress: string | null
+  tls: TlsFacts | null
+  /** This mail opened the connection, or would have. */
+  isFirst: boolean
+  /** Why the mail went in clear although TLS was offered. */
+  tlsTrouble?: TlsFailure
+  /** When the place at this server was free and the talk began: waiting is not held against the attempt. */
+  startedMs: number
+}
+
+/** Brings mails to servers over connections that are kept. */
+export interface Transport {
+  /** Never rejects for what a server or the network does; throws on a bug. */
+  offer(offer: Offer): Promise<Offered>
+  /** QUITs what is idle. */
+  stop(): Promise<void>
+}
+
+/** Limits and our side of the dialogue → Transport. A kept connection that has gone is replaced once by a fresh one, and
+ *  this does not count as a fault. Where STARTTLS fails and TLS is not demanded the mail goes in clear over a fresh
+ *  connection, and for some minutes that server is not asked again (RFC 7435: better in clear than not at all). */
+export function createTransport(options: SessionOptions & { idleMs?: number; maxIdle?: number }): Transport {
+  const connections = createConnections(options)
+  const clearUntilMs = new Map<string, number>()
+
+  const isWithoutTls = (peer: Peer) => {
+    const untilMs = clearUntilMs.size === 0 ? undefined : clearUntilMs.get(peerKey(peer))
+    if (untilMs === undefined) return false
+    if (untilMs > nowMs()) return true
+    clearUntilMs.delete(peerKey(peer))
+    return false
+  }
+
+  const offer = async (asked: Offer): Promise<Offered> => {
+    const inClear: Offer = { ...asked, peer: { ...asked.peer, tls: 'never' } }
+    const mayGoInClear = asked.peer.tls === 'starttls' && asked.peer.demand === 'none'
+    if (mayGoInClear && isWithoutTls(asked.peer)) {
+      return { ...(await offerOnce(connections, options, inClear)), tlsTrouble: 'validation-failure' }
+    }
+    const offered = await offerOnce(connections, options, asked)
+    const { answer } = offered
+    if (!mayGoInClear || answer.kind !== 'fault' || answer.stage !== 'starttls') return offered
+    if (clearUntilMs.size >= MAX_REMEMBERED) clearUntilMs.clear()
+    clearUntilMs.set(peerKey(asked.peer), nowMs() + CLEAR_MS)
+    asked.transcript.note('once more without TLS')
+    const budgetMs = asked.budgetMs - (nowMs() - offered.startedMs)
+    const again = await offerOnce(connections, options, { ...inClear, budgetMs })
+    return {
+      ...again,
+      isFirst: true,
+      tlsTrouble: answer.fault.tls ?? 'validation-failure',
+      startedMs: offered.startedMs,
+    }
+  }
+  return { offer, stop: () => connections.stop() }
+}
+
+const CLEAR_MS = 600_000
+const MAX_REMEMBERED = 10_000
+
+async function offerOnce(connections: Connections, options: SessionOptions, offer: Offer): Promise<Offered> {
+  const { peer, site, transcript } = offer
+  let session = await connections.take(peer, site)
+  try {
+    const startedMs = nowMs()
+    const deadlineMs = startedMs + offer.budgetMs
+    if (session !== null) {
+      transcript.note(
+        `connected to ${peerName(peer)}, mail ${session.offered + 1} of this connection${tlsNote(session)}`,
+      )
+      const answer = await speak(session, offer, options, deadlineMs)
+      if (answer !== 'stale') return offered(answer, session, startedMs)
+      transcript.note('the kept connection had gone')
+      session = null
+    }
+    const opened = await openSession(peer, options, transcript, deadlineMs)
+    if ('kind' in opened) return { answer: opened, sourceAddress: null, tls: null, isFirst: true, startedMs }
+    session = opened
+    const answer = await speak(session, offer, options, deadlineMs)
+    if (answer === 'stale') throw new Error('a fresh connection cannot be stale')
+    return offered(answer, session, startedMs)
+  } catch (error) {
+    session?.dialogue.close()
+    throw error
+  } finally {
+    connections.give(site, session)
+  }
+}
+
+function speak(session: Session, offer: Offer, options: SessionOptions, deadlineMs: number): Promise<Answer | 'stale'> {
+  session.dialogue.transcript = offer.transcript
+  session.dialogue.deadlineMs = deadlineMs
+  return offerMail(session, offer, options.timeouts)
+}
+
+function offered(answer: Answer, session: Session, startedMs: number): Offered {
+  return {
+    answer,
+    sourceAddress: session.dialogue.localAddress,
+    tls: session.tls,
+    isFirst: session.offered === 1,
+    startedMs,
+  }
+}
+
+function tlsNote({ tls }: Session): string {
+  if (tls === null) return ''
+  return `, ${tls.version} ${tls.cipher}, certificate ${tls.problem === null ? 'verified' : 'not verified'}`
+}

@@ -1,0 +1,107 @@
+import type { Call, Operation } from '../api/operation.ts'
+import { cursorAfter } from '../api/page.ts'
+import { perform } from '../api/perform.ts'
+import type { Dialect } from '../api/route-table.ts'
+import { check } from '../api/schema.ts'
+import type { Endpoint, ForeignApi, Ours, Said } from '../compat/endpoint.ts'
+import { type FieldFault, invalid, Refusal } from '../model/refusal.ts'
+
+/** Another service's API, and our operations → the operations that answer it, for the HTTP API. Each takes the way of
+ *  the operation it stands for, by perform() as everything does: same permission, same checks, same transaction.
+ *  Throws when an endpoint stands for an operation that is not there: a fault of the program. */
+export function createDialect(api: ForeignApi, operations: readonly Operation[]): Dialect {
+  const byId = new Map(operations.map((operation) => [operation.id, operation]))
+  const find = (id: string): Operation => {
+    const found = byId.get(id)
+    if (found === undefined) throw new Error(`${api.name}: there is no operation ${id}`)
+    return found
+  }
+  return {
+    root: api.root,
+    refuse: api.refuse,
+    operations: api.endpoints.map((endpoint) => operationOf(endpoint, api, find)),
+  }
+}
+
+function operationOf(endpoint: Endpoint, api: ForeignApi, find: (id: string) => Operation): Operation {
+  const { id, method, path, query, body, base64At } = endpoint
+  const { permission, testKey, idempotent, secretAnswer, unaudited } = find(endpoint.operation)
+  const isCreating = method === 'POST' && idempotent === true && endpoint.idempotent !== false
+  return {
+    id: `${api.name}_${id}`,
+    method,
+    path: `${api.root}${path}`,
+    permission,
+    testKey,
+    summary: '',
+    ...(query && { query }),
+    ...(body && { body }),
+    ...(base64At && { base64At }),
+    ...(isCreating && { idempotent }),
+    ...(secretAnswer && method === 'POST' && { secretAnswer }),
+    ...(unaudited && { unaudited }),
+    handle: async (call) => {
+      const ours: Ours = {
+        ask: (name, said, toForeign) => ask(requireSame(find(name), permission), said, call, toForeign),
+        read: (schema, value) => check(schema, value, 'body'),
+      }
+      return { status: 200, body: await endpoint.handle(call, ours) }
+    },
+  }
+}
+
+/** The server asked whether the key may do what the endpoint stands for; it may not lead to more. */
+function requireSame(operation: Operation, permission: Operation['permission']): Operation {
+  if (operation.permission === permission && !operation.forOperator) return operation
+  throw new Error(`${operation.id} needs another permission than ${permission}`)
+}
+
+async function ask<T>(
+  operation: Operation,
+  { params = {}, query = {}, body, page, names = {} }: Said,
+  call: Call & { remember: (answer: { status: number; body: unknown }) => unknown },
+  toForeign: (body: unknown) => T,
+): Promise<T> {
+  // One change, or `toForeign` could not have nothing written.
+  const own: Call = Object.assign(Object.create(call), { params, resource: undefined, parts: undefined })
+  try {
+    const answer = await perform(operation, own, {
+      query: () => operation.query && checked(operation.query, { ...query, ...pageQuery(page) }, 'query'),
+      body: () => operation.body && checked(operation.body, body ?? {}, 'body'),
+      remember: (made) => call.remember({ status: 200, body: toForeign(made.body) }) as never,
+    })
+    return toForeign(answer.body)
+  } catch (thrown) {
+    throw thrown instanceof Refusal ? renamed(thrown, { ...names, cursor: 'after' }) : thrown
+  } finally {
+    call.resource ??= own.resource // what the audit log tells of
+  }
+}
+
+function pageQuery(page: Said['page']): Record<string, string> {
+  if (page === undefined) return {}
+  return { limit: String(page.limit), ...(page.after !== null && { cursor: cursorAfter(page.after) }) }
+}
+
+function checked(schema: NonNullable<Operation['body']>, value: unknown, root: 'body' | 'query'): unknown {
+  const { value: parsed, faults } = check(schema, value, root)
+  if (faults !== null) throw invalid(faults)
+  return parsed
+}
+
+/** The same refusal about the fields as the caller named them. */
+function renamed(refusal: Refusal, names: Record<string, string>): Refusal {
+  const rename = ({ field, message }: FieldFault): FieldFault => {
+    const ours = Object.keys(names).find(
+      (name) => field === name || field.startsWith(`${name}.`) || field.startsWith(`${name}[`),
+    )
+    if (ours === undefined) return { field, message }
+    const theirs = names[ours]! + field.slice(ours.length)
+    return { field: theirs, message: message.startsWith(field) ? theirs + message.slice(field.length) : message }
+  }
+  const { reason, message, field, details, faults, retryAfterSeconds } = refusal
+  if (faults !== undefined) return invalid(faults.map(rename))
+  if (field === undefined) return refusal
+  const told = rename({ field, message })
+  return new Refusal(reason, told.message, { field: told.field, details, retryAfterSeconds })
+}

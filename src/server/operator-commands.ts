@@ -1,0 +1,20 @@
+import { createAudit } from '../api/audit.ts'
+import type { WallClock } from '../os/clock.ts'
+import type { MintId } from '../os/ids.ts'
+import type { Log } from '../os/log.ts'
+import type { Store } from '../storage/store.ts'
+
+/** What the operator does to the running house, by a signal: done, and told of in the audit log. `fields` names what may
+ *  change. */
+export type Manage = (action: string, fields: object, work: () => Promise<void>) => Promise<void>
+
+/** Store and clock → Manage, which rejects with what the work throws. */
+export function createManage(house: { store: Store; clock: WallClock; mintId: MintId; log: Log }): Manage {
+  const { clock, mintId } = house
+  const audit = createAudit({ ...house, auditLog: house.store.auditLog })
+  return (action, fields, work) => {
+    const call = { organizationId: null, now: clock.now(), requestId: mintId('req'), params: {}, body: fields }
+    const actor = { type: 'operator' as const, id: 'operator', name: 'signal' }
+    return audit({ id: action, method: 'POST' }, call, () => ({ actor, ipAddress: null }), work)
+  }
+}

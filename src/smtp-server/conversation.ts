@@ -1,0 +1,417 @@
+import { isUtf8 } from 'node:buffer'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js'
+import type { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
+import { trimBlanks } from '../mail/blanks.ts'
+import { clientOf } from '../net/ip.ts'
+import type { Surroundings } from './context.ts'
+import type { Due } from './deadlines.ts'
+import { LOGIN } from './login.ts'
+import { MailStream } from './mail-stream.ts'
+import { LIBRARY_CODES, lineOf, REPLIES, replyTo } from './replies.ts'
+import { SmtpReply } from './reply.ts'
+import type { DoorServer } from './server.ts'
+import type { SmtpSession } from './session.ts'
+import { addRecipient, beginTransaction, type Transaction, takeMail } from './transaction.ts'
+
+/** Errors, and commands that bring no mail nearer, until a connection is closed; and the same while connections run short. */
+const PATIENCE = { errors: 20, junk: 100 }
+const STRESSED_PATIENCE = { errors: 3, junk: 10 }
+
+/** One client, from its greeting to its end. Of smtp-server it has the socket, the parser of lines and dots, STARTTLS and
+ *  the login dialogue; the commands, every reply and all deadlines are here, for the library picks status codes by the
+ *  reply code alone, takes source routes off silently and knows no deadline that a byte a minute would not put off.
+ *  Lost: nothing after 250. Twice: a client that missed our 250 sends its mail again. */
+export class Conversation<R> extends SMTPConnection implements Due {
+  dueAt: number
+  readonly who: SmtpSession
+  readonly #around: Surroundings<R>
+  readonly #onGone: (conversation: Conversation<R>) => void
+  #transaction: Transaction<R> | null = null
+  /** A command is being answered, or a mail is coming in. */
+  #busy = false
+  #errors = 0
+  #junk = 0
+  #wrongLogins = 0
+  #waitsSince = 0
+  #dataUntil = 0
+  #dataEndsAt = 0
+  #gone: AbortController | null = null
+
+  constructor(
+    server: DoorServer<R>,
+    socket: Socket | TLSSocket,
+    options: SMTPConnectionOptions | null | undefined,
+    around: Surroundings<R>,
+    onGone: (conversation: Conversation<R>) => void,
+  ) {
+    super(server, socket, options)
+    this.#around = around
+    this.#onGone = onGone
+    this.who = { id: this.id, remoteAddress: this.remoteAddress, helo: '', tls: tlsOf(socket), protocol: 'SMTP' }
+    this.#waitsSince = around.clock.steady.now()
+    this.dueAt = this.#waitsSince + this.#idleMs()
+    around.deadlines.add(this)
+  }
+
+  /** Before the greeting. Throws what the door says. */
+  async begin(): Promise<void> {
+    await this.#around.door.onConnect?.(this.who)
+  }
+
+  /** TLS has begun: nothing said before counts. RFC 3207 §4.2 */
+  secured(socket: Socket | TLSSocket): void {
+    this.#transaction = null
+    this.who.helo = ''
+    this.who.tls = tlsOf(socket)
+    this.#rest()
+  }
+
+  /** Resolves when the door knows user and password. Throws SmtpReply. */
+  async login(user: string, password: string): Promise<void> {
+    const { brake, door, log } = this.#around
+    this.#gone ??= new AbortController()
+    const ask = async () => door.onLogin?.(this.who, { user, password })
+    try {
+      await brake.attempt(this.who.remoteAddress, this.#gone.signal, ask, isWrongPassword)
+    } catch (thrown) {
+      if (this.#gone.signal.aborted) throw REPLIES.shutdown // nobody hears it
+      const over = isWrongPassword(thrown) && ++this.#wrongLogins >= LOGIN.perConnection
+      throw this.#noted(over ? REPLIES.tooManyLogins : replyTo(thrown, log))
+    }
+  }
+
+  /** At once when nothing is under way, else as soon as it is done. */
+  endSoon(): void {
+    if (!this.#busy && this.#transaction === null) this.end()
+  }
+
+  /** When it began to wait for a command outside a transaction, by the steady clock; null while it does anything else. Such a
+   *  connection can be closed without a loss. */
+  waitingSince(): number | null {
+    const isWaiting = !this.#busy && this.#transaction === null && !this._dataStream && !this._upgrading
+    return isWaiting ? this.#waitsSince : null
+  }
+
+  /** Closes the connection so that another client finds a place. */
+  giveWay(): void {
+    this.say(REPLIES.giveWay)
+    this._socket.destroySoon()
+  }
+
+  /** Connections began to run short: what waits for the client waits no longer than it would have from the start. */
+  shorten(): void {
+    if (this.dueAt === Number.POSITIVE_INFINITY) return
+    this.dueAt = Math.min(this.dueAt, this.#waitsSince + this.#idleMs())
+    this.#around.deadlines.nearer(this)
+  }
+
+  /** 421, and the socket goes as soon as that is out. */
+  end(): void {
+    this.say(REPLIES.shutdown)
+    this._socket.destroySoon()
+  }
+
+  /** Whatever is under way. */
+  cut(): void {
+    if (!this._closing) this.say(REPLIES.shutdown)
+    this._socket.destroy()
+  }
+
+  expire(): void {
+    if (this._upgrading) this._socket.destroy()
+    else
+      this.say(this._dataStream && this.#around.clock.steady.now() >= this.#dataUntil ? REPLIES.tooSlow : REPLIES.idle)
+  }
+
+  say(reply: SmtpReply): void {
+    this.send(reply.code, lineOf(reply).slice(4), false)
+  }
+
+  // ── what the library calls ──
+
+  /** As its own, but for our reader of DATA. Called while the library still makes the rest of this object. */
+  override _createParser(): SMTPStream {
+    const parser = new MailStream((this._server as DoorServer<R>).turns)
+    parser.oncommand = (command, callback) => this._onCommand(command, callback)
+    parser.on('error', (error) => this.send(421, `Error: ${error.message}`))
+    return parser
+  }
+
+  override send(code: number, text?: string | string[] | null, context?: string | false): void {
+    if (code >= 500) this.#errors++
+    const enhanced = context === false || typeof text !== 'string' || HAS_CODE.test(text) ? '' : LIBRARY_CODES[code]
+    super.send(code, enhanced ? `${enhanced} ${text}` : text, false)
+  }
+
+  /** Its idle timers listen for any byte; ours are `dueAt`. */
+  override _armTimeout(): void {}
+
+  override _onClose(): void {
+    super._onClose()
+    this.#gone?.abort()
+    this.#around.deadlines.remove(this)
+    this.#onGone(this)
+  }
+
+  override _onCommand(command: Buffer, callback?: () => void): void {
+    if (callback === undefined || this._closing || this._closed) return // the client has gone in the middle of a line
+    if (this._upgrading) {
+      callback() // said in clear behind STARTTLS: it was never said
+      return
+    }
+    const end = this.#endBefore(command)
+    if (end !== null) {
+      this.say(end) // and no callback: not one more command is read
+      return
+    }
+    this.#waitForUs()
+    this.#busy = true
+    this.#answer(command)
+      .then(
+        (reply) => reply && this.say(reply),
+        (thrown) => this.say(replyTo(thrown, this.#around.log)),
+      )
+      .finally(() => {
+        this.#rest()
+        // Most commands are answered without a wait: one packet of RCPT after the other held the thread for as long as it came.
+        ;(this._server as DoorServer<R>).turns.take(COMMAND_BYTES, () => this._whenWritable(callback))
+      })
+      .catch((thrown) => this.#broken(thrown))
+  }
+
+  // ── the commands ──
+
+  #endBefore(command: Buffer): SmtpReply | null {
+    if (!this._ready) return REPLIES.tooEarly
+    if (/^(OPTIONS|GET|HEAD|POST|PUT|DELETE|TRACE|CONNECT) .* HTTP\/\d/i.test(command.toString('latin1')))
+      return REPLIES.http
+    const patience = this.#around.stress.isOn() ? STRESSED_PATIENCE : PATIENCE
+    if (this.#errors >= patience.errors) return REPLIES.tooManyErrors
+    return this.#junk >= patience.junk ? REPLIES.tooMuchJunk : null
+  }
+
+  /** A line of the client → our reply; null when it has been said, or is said later. */
+  async #answer(line: Buffer): Promise<SmtpReply | null> {
+    const loginStep = this._nextHandler
+    this._nextHandler = false
+    if (line.includes(CR) || line.includes(LF)) return REPLIES.bareLineEnd // one fault, however much stands in the line
+    if (loginStep) {
+      await new Promise<void>((resolve) => loginStep.call(this, line, resolve))
+      return null
+    }
+    if (!isUtf8(line)) return REPLIES.notUtf8
+    const [, verb = '', behind = ''] = /^([a-z]+)(?: (.*))?$/is.exec(line.toString()) ?? []
+    const rest = trimBlanks(behind, ' ')
+    switch (verb.toUpperCase()) {
+      case 'EHLO':
+        return this.#hello('EHLO', rest)
+      case 'HELO':
+        return this.#hello('HELO', rest)
+      case 'MAIL':
+        return this.#mail(rest)
+      case 'RCPT':
+        return this.#recipient(rest)
+      case 'DATA':
+        return rest === '' ? this.#data() : REPLIES.noArgument
+      case 'RSET':
+        return rest === '' ? this.#reset() : REPLIES.noArgument
+      case 'NOOP':
+        return this.#idleTalk(new SmtpReply(250, '2.0.0', 'still here'))
+      case 'VRFY':
+        return rest === '' ? REPLIES.syntax : this.#idleTalk(new SmtpReply(252, '2.0.0', 'send a mail and see'))
+      case 'HELP':
+        return this.#idleTalk(new SmtpReply(214, '2.0.0', 'RFC 5321 says it all'))
+      case 'QUIT':
+        this.say(new SmtpReply(221, '2.0.0', 'goodbye'))
+        this.close()
+        return null
+      case 'STARTTLS':
+        return this.#startTls(line, rest)
+      case 'AUTH':
+        return this.#auth(line)
+      case 'EXPN':
+      case 'ETRN':
+      case 'BDAT':
+      case 'TURN':
+        return REPLIES.notImplemented
+      default:
+        return REPLIES.unknownCommand
+    }
+  }
+
+  /** RFC 2034 §3: no enhanced codes here. */
+  #hello(verb: 'EHLO' | 'HELO', name: string): null {
+    this.#junk++
+    if (!/^[^\x00-\x20\x7f-\x9f]{1,255}$/.test(name)) {
+      this.send(501, `${verb} wants the name of your host`, false)
+      return null
+    }
+    this._resetSession()
+    this.#transaction = null
+    this.openingCommand = verb
+    this.hostNameAppearsAs = name
+    this.who.helo = name
+    this.who.protocol = this._transmissionType()
+    const { settings, door } = this.#around
+    const features = [
+      'PIPELINING',
+      '8BITMIME',
+      'SMTPUTF8',
+      'ENHANCEDSTATUSCODES',
+      `SIZE ${settings.limits.messageBytes}`,
+    ]
+    if (!this.secure) features.push('STARTTLS')
+    if (door.onLogin && this.#mayLogIn() && !this.session.user) features.push('AUTH PLAIN LOGIN')
+    this.send(250, verb === 'EHLO' ? [settings.hostname, ...features] : settings.hostname, false)
+    return null
+  }
+
+  async #mail(rest: string): Promise<SmtpReply> {
+    if (!this.who.helo) return REPLIES.helloFirst
+    if (this.#around.door.onLogin && !this.session.user) return REPLIES.loginFirst
+    if (this.#transaction !== null) return REPLIES.nestedMail
+    this.#transaction = await beginTransaction(rest, this.who, this.#around, this._transmissionType())
+    return new SmtpReply(250, '2.1.0', 'sender taken')
+  }
+
+  async #recipient(rest: string): Promise<SmtpReply> {
+    if (this.#transaction === null) return this.who.helo ? REPLIES.mailFirst : REPLIES.helloFirst
+    try {
+      const before = this.#transaction.recipients.length
+      await addRecipient(this.#transaction, rest, this.who, this.#around)
+      const taken = new SmtpReply(250, '2.1.5', 'recipient taken')
+      return this.#transaction?.recipients.length === before ? this.#idleTalk(taken) : taken
+    } catch (thrown) {
+      const reply = this.#noted(replyTo(thrown, this.#around.log))
+      return reply === REPLIES.tooManyRecipients ? this.#idleTalk(reply) : reply // a 4yz is no error, but no mail either
+    }
+  }
+
+  #data(): SmtpReply | null {
+    const transaction = this.#transaction
+    if (transaction === null) return this.who.helo ? REPLIES.mailFirst : REPLIES.helloFirst
+    if (transaction.recipients.length === 0) return REPLIES.recipientFirst
+    if (this.#around.memory.isShort()) return this.#noted(REPLIES.noMemory)
+    const parser = this._parser
+    if (!parser) return null
+    const stream = parser.startDataMode()
+    this._dataStream = stream
+    const { clock, settings } = this.#around
+    const { dataMs } = settings.limits
+    this.#dataEndsAt = clock.steady.now() + dataMs
+    this.#dataUntil = clock.steady.now() + Math.min(this.#idleMs(), dataMs)
+    this.send(354, 'end with CR LF . CR LF', false)
+    const progress = {
+      onPiece: (bytes: number) => {
+        this.#dataUntil = Math.min(this.#dataUntil + bytes / SLOWEST_BYTES_A_MS, this.#dataEndsAt)
+        this.#waitForClient()
+      },
+      onWhole: () => this.#waitForUs(),
+    }
+    takeMail(transaction, stream, this.who, this.#around, progress)
+      .then((reply) => {
+        this._dataStream = false
+        this.#transaction = null
+        if (reply === null || this._closed) return
+        if (reply.code < 300) {
+          this.#errors = 0
+          this.#junk = 0
+        } else this.#noted(reply)
+        this.say(reply)
+        this.#rest()
+        parser.continue()
+      })
+      .catch((thrown) => this.#broken(thrown))
+    return null
+  }
+
+  #reset(): SmtpReply {
+    this.#transaction = null
+    return this.#idleTalk(new SmtpReply(250, '2.0.0', 'begin anew'))
+  }
+
+  #startTls(line: Buffer, rest: string): SmtpReply | null {
+    if (rest !== '') return REPLIES.noArgument
+    if (this.secure) return REPLIES.tlsAlready
+    this.handler_STARTTLS(line, () => {})
+    return null
+  }
+
+  async #auth(line: Buffer): Promise<SmtpReply | null> {
+    if (!this.#around.door.onLogin) return REPLIES.notImplemented
+    if (!this.who.helo) return REPLIES.helloFirst
+    if (!this.#mayLogIn()) return REPLIES.tlsFirst
+    if (this.#transaction !== null) return REPLIES.notNow
+    await new Promise<void>((resolve) => this.handler_AUTH(line, resolve))
+    return null
+  }
+
+  #mayLogIn(): boolean {
+    if (this.secure) return true
+    const client = clientOf(this.who.remoteAddress)
+    return !this.#around.settings.loginNeedsTls && (client.startsWith('127.') || this.who.remoteAddress === '::1')
+  }
+
+  /** A command that brings no mail nearer. */
+  #idleTalk(reply: SmtpReply): SmtpReply {
+    this.#junk++
+    return reply
+  }
+
+  #noted(reply: SmtpReply): SmtpReply {
+    const { mailLog, name } = this.#around
+    mailLog?.refused({ door: name, address: this.who.remoteAddress, reply: lineOf(reply) })
+    return reply
+  }
+
+  /** The next word is the client's. */
+  #rest(): void {
+    if (this._closing || this._closed) return
+    this.#busy = Boolean(this._dataStream)
+    this.#waitForClient()
+    this.#around.deadlines.nearer(this)
+    if (this.#around.stopping()) this.endSoon()
+  }
+
+  #waitForClient(): void {
+    this.#waitsSince = this.#around.clock.steady.now()
+    const idleAt = this.#waitsSince + this.#idleMs()
+    this.dueAt = this._dataStream ? Math.min(idleAt, this.#dataUntil) : idleAt
+  }
+
+  #idleMs(): number {
+    const { settings, stress } = this.#around
+    return stress.isOn() ? settings.limits.stressedIdleMs : settings.limits.idleMs
+  }
+
+  #waitForUs(): void {
+    this.dueAt = Number.POSITIVE_INFINITY
+  }
+
+  /** A fault of this file or of the library: this connection ends, the process goes on. */
+  #broken(thrown: unknown): void {
+    this.#around.log.error('an SMTP connection failed', { error: thrown })
+    this._socket.destroy()
+  }
+}
+
+/** Who brings a mail at this pace or faster has all of `dataMs`; who drips has hardly more than the idle time. */
+const SLOWEST_BYTES_A_MS = 16
+
+/** What a command costs, as bytes of a turn (turns.ts): some 30 commands a turn, of all connections. */
+const COMMAND_BYTES = 65_536
+
+const CR = 13
+const LF = 10
+
+const HAS_CODE = /^[245]\.\d{1,3}\.\d{1,3} /
+const isWrongPassword = (thrown: unknown) => thrown instanceof SmtpReply && thrown.code === 535
+
+/** `TLSv1.3 TLS_AES_256_GCM_SHA384`, null in clear. */
+function tlsOf(socket: Socket | TLSSocket): string | null {
+  if (!('getCipher' in socket)) return null
+  const cipher = socket.getCipher()
+  return [socket.getProtocol(), cipher?.standardName ?? cipher?.name].filter(Boolean).join(' ')
+}

@@ -1,0 +1,198 @@
+import type { AddressInfo, Socket } from 'node:net'
+import type { Endpoint } from '../config/notations.ts'
+import type { Certificate } from '../net/tls/certificate.ts'
+import type { WallClock } from '../os/clock.ts'
+import type { Log } from '../os/log.ts'
+import type { MailLog } from '../os/mail-log.ts'
+import { ampleMemory, type Memory } from '../os/memory.ts'
+import { systemRandom } from '../os/random.ts'
+import { createConnectionCount } from './connections.ts'
+import type { Surroundings } from './context.ts'
+import { Conversation } from './conversation.ts'
+import { createDeadlines } from './deadlines.ts'
+import { createLoginBrake } from './login.ts'
+import { lineOf, REPLIES, replyTo } from './replies.ts'
+import { SmtpReply } from './reply.ts'
+import { DoorServer } from './server.ts'
+import type { SmtpDoor } from './session.ts'
+import type { ListenerSettings } from './settings.ts'
+import { createSpool } from './spool.ts'
+import { createStress } from './stress.ts'
+
+/** One door that is open, or will be. */
+export interface SmtpListener {
+  /** → where it listens; port 0 has become a real one. Rejects when the address is taken or the spool folder cannot be
+   *  made. Once. */
+  listen(at: Endpoint): Promise<Endpoint>
+  /** For every handshake from now on; those under TLS stay as they are. Throws when key and certificate are no pair. */
+  useCertificate(certificate: Certificate): void
+  connections(): number
+  /** Whether connections run short (stress.ts). */
+  isStressed(): boolean
+  /** No new connections; 421 for who is idle; a mail that has begun may end, its 250 included. Resolves when all are gone,
+   *  after `graceMs` at the latest: then the rest is cut. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** Settings, and what mail means here → a listener that does not listen yet. `world.name` is for logs: which door. No
+ *  client can end the process or reach the door with half a mail; what the door answers is spoken exactly. */
+export function createSmtpListener<R>(
+  settings: ListenerSettings,
+  door: SmtpDoor<R>,
+  world: { name: string; clock: WallClock; log: Log; mailLog?: Pick<MailLog, 'refused'>; memory?: Memory },
+): SmtpListener {
+  const { clock, memory = ampleMemory } = world
+  const log = world.log.child({ door: world.name })
+  const count = createConnectionCount(settings.limits)
+  const deadlines = createDeadlines(clock.steady)
+  const mintName = () => Buffer.from(systemRandom.bytes(16)).toString('hex')
+  const { memoryBytes } = settings.limits
+  const spool = createSpool({ dir: settings.spoolDir, memoryBytes, mintName, clock: clock.steady, memory })
+  /** Each with what gives its place back. */
+  const conversations = new Map<Conversation<R>, () => void>()
+  const turnedAway = new Set<Socket>()
+  let stopping = false
+  let onEmpty = () => {}
+  let gaveWayAt = Number.NEGATIVE_INFINITY
+  const stress = createStress(settings.limits.connections, (isOn) => {
+    const connections = count.total()
+    if (!isOn) return log.info('SMTP listener has connections to spare again', { connections })
+    log.warn('SMTP listener is short of connections, waits less for clients', { connections })
+    for (const conversation of conversations.keys()) conversation.shorten()
+  })
+
+  /** Makes room when all connections are taken: of the network that holds most of them, the one that has waited longest for a
+   *  command. Only for a network that holds clearly less, and not more often than the search is worth. */
+  const makeRoomFor = (address: string): boolean => {
+    const now = clock.steady.now()
+    if (now - gaveWayAt < GIVE_WAY_MS) return false
+    gaveWayAt = now
+    let best: { conversation: Conversation<R>; held: number; since: number } | null = null
+    for (const conversation of conversations.keys()) {
+      const since = conversation.waitingSince()
+      if (since === null) continue
+      const held = count.ofNetwork(conversation.who.remoteAddress)
+      if (best === null || held > best.held || (held === best.held && since < best.since)) {
+        best = { conversation, held, since }
+      }
+    }
+    if (best === null || best.held <= count.ofNetwork(address) + 1) return false
+    best.conversation.giveWay()
+    conversations.get(best.conversation)?.() // now, not when its socket has closed
+    return true
+  }
+
+  const enter = (address: string): (() => void) | SmtpReply => {
+    let entry = count.enter(address)
+    if ('full' in entry && entry.full === 'all' && makeRoomFor(address)) entry = count.enter(address)
+    if ('full' in entry) return entry.full === 'network' ? REPLIES.tooManyOfNetwork : REPLIES.tooManyConnections
+    const { leave } = entry
+    stress.update(count.total())
+    return () => {
+      leave()
+      stress.update(count.total())
+    }
+  }
+
+  const around: Surroundings<R> = {
+    settings,
+    door,
+    name: world.name,
+    clock,
+    log,
+    mailLog: world.mailLog,
+    spool,
+    memory,
+    brake: createLoginBrake(clock.steady),
+    deadlines,
+    stress,
+    stopping: () => stopping,
+  }
+
+  const server = new DoorServer<R>({
+    name: settings.hostname,
+    secure: settings.tls === 'implicit',
+    key: settings.certificate.keyPem,
+    cert: settings.certificate.certificatePem,
+    minVersion: 'TLSv1.2',
+    disableReverseLookup: true,
+    allowInsecureAuth: true, // Conversation asks for TLS itself, and knows when not to
+    authOptional: true,
+    authMethods: ['PLAIN', 'LOGIN'],
+    socketTimeout: HANDSHAKE_MS,
+    logger: false,
+  })
+  server.on('error', (error) => log.debug('an SMTP client broke off', { error }))
+  server.mayEnter = (socket) => {
+    const entry = enter(socket.remoteAddress ?? '')
+    return entry instanceof SmtpReply ? null : entry
+  }
+  server.begin = (socket, options) => {
+    if (socket.destroyed) return undefined
+    const closed = stopping ? REPLIES.shutdown : memory.isShort() ? REPLIES.overloaded : null
+    const entry = closed ?? enter(socket.remoteAddress ?? '')
+    if (entry instanceof SmtpReply) {
+      if (turnedAway.size >= MOST_TURNED_AWAY) return void socket.destroy()
+      turnedAway.add(socket)
+      socket.once('close', () => turnedAway.delete(socket))
+      return turnAway(socket, entry)
+    }
+    const conversation = new Conversation<R>(server, socket, options, around, (gone) => {
+      entry()
+      conversations.delete(gone)
+      if (conversations.size === 0) onEmpty()
+    })
+    conversations.set(conversation, entry)
+    return conversation
+  }
+  server.failed = (thrown) => replyTo(thrown, log)
+
+  return {
+    listen: async ({ host, port }) => {
+      await spool.prepare()
+      await new Promise<void>((resolve, reject) => {
+        server.server.once('error', reject)
+        server.server.listen(port, host, () => {
+          server.server.off('error', reject)
+          resolve()
+        })
+      })
+      return { host, port: (server.server.address() as AddressInfo).port }
+    },
+    useCertificate: ({ keyPem, certificatePem }) => server.updateSecureContext({ key: keyPem, cert: certificatePem }),
+    connections: () => count.total(),
+    isStressed: stress.isOn,
+    stop: async (graceMs) => {
+      stopping = true
+      server.server.close()
+      for (const socket of server._pendingSockets.values()) socket.destroy()
+      const waited = new AbortController()
+      const empty = new Promise<void>((resolve) => (onEmpty = resolve))
+      for (const conversation of conversations.keys()) conversation.endSoon()
+      if (conversations.size > 0) await Promise.race([empty, clock.sleep(graceMs, waited.signal)])
+      waited.abort()
+      deadlines.stop()
+      for (const conversation of conversations.keys()) conversation.cut()
+    },
+  }
+}
+
+/** Between two searches for a connection to close: each looks at all of them. */
+const GIVE_WAY_MS = 50
+
+/** From the first byte to TLS, on a real timer: no mail is under way. */
+const HANDSHAKE_MS = 30_000
+
+/** As long as a client that was turned away may take to hear it. */
+const TURN_AWAY_MS = 5_000
+
+/** Who are told so at once; more are cut without a word, for each of them holds a descriptor while it hears. */
+const MOST_TURNED_AWAY = 16
+
+function turnAway(socket: Socket, reply: SmtpReply): undefined {
+  socket.on('error', () => {})
+  socket.setTimeout(TURN_AWAY_MS, () => socket.destroy())
+  socket.resume()
+  socket.end(`${lineOf(reply)}\r\n`)
+  return undefined
+}

@@ -1,0 +1,73 @@
+import type { Log } from '../os/log.ts'
+import { StoreUnavailable } from '../storage/store.ts'
+import { SmtpReply } from './reply.ts'
+
+/** The answers of every listener; those of a door are its own. RFC 5321 §4.2, RFC 3463, RFC 4954 §6. */
+export const REPLIES = {
+  tooManyConnections: new SmtpReply(421, '4.7.0', 'too many connections, come back later'),
+  tooManyOfNetwork: new SmtpReply(421, '4.7.0', 'too many connections from your network, try again later'),
+  giveWay: new SmtpReply(421, '4.3.2', 'too many connections, others need this one'),
+  tooEarly: new SmtpReply(421, '4.7.0', 'you spoke before the greeting'),
+  http: new SmtpReply(421, '4.7.0', 'this is no web server'),
+  tooManyErrors: new SmtpReply(421, '4.7.0', 'too many errors'),
+  tooMuchJunk: new SmtpReply(421, '4.7.0', 'too many commands without a mail'),
+  tooManyLogins: new SmtpReply(421, '4.7.0', 'too many failed logins'),
+  shutdown: new SmtpReply(421, '4.3.2', 'shutting down, come back soon'),
+  overloaded: new SmtpReply(421, '4.3.2', 'too much is under way, come back soon'),
+  noMemory: new SmtpReply(452, '4.3.1', 'too much is under way for a mail of this size, come back soon'),
+  idle: new SmtpReply(421, '4.4.2', 'nothing came for too long'),
+  tooSlow: new SmtpReply(421, '4.4.2', 'the mail took too long'),
+  unknownCommand: new SmtpReply(500, '5.5.2', 'unknown command'),
+  notImplemented: new SmtpReply(502, '5.5.1', 'not done here'),
+  bareLineEnd: new SmtpReply(500, '5.5.2', 'a command ends in CR LF: bare CR or LF refused'),
+  noArgument: new SmtpReply(501, '5.5.4', 'this command stands alone'),
+  syntax: new SmtpReply(501, '5.5.4', 'syntax error'),
+  notUtf8: new SmtpReply(501, '5.5.2', 'this is not UTF-8'),
+  helloFirst: new SmtpReply(503, '5.5.1', 'say EHLO first'),
+  nestedMail: new SmtpReply(503, '5.5.1', 'a mail is under way, say RSET to begin anew'),
+  mailFirst: new SmtpReply(503, '5.5.1', 'say MAIL first'),
+  recipientFirst: new SmtpReply(503, '5.5.1', 'say RCPT first'),
+  notNow: new SmtpReply(503, '5.5.1', 'not while a mail is under way'),
+  tlsAlready: new SmtpReply(503, '5.5.1', 'TLS is on already'),
+  loginFirst: new SmtpReply(530, '5.7.0', 'log in first'),
+  tlsFirst: new SmtpReply(538, '5.7.11', 'say STARTTLS first, no login in clear'),
+  tooManyRecipients: new SmtpReply(452, '4.5.3', 'too many recipients, send them another mail'),
+  storeBusy: new SmtpReply(451, '4.3.1', 'nothing can be stored at present, come back later'),
+  diskFull: new SmtpReply(452, '4.3.1', 'nothing can be stored at present, come back later'),
+  fault: new SmtpReply(451, '4.3.0', 'an error of ours, come back later'),
+} as const
+
+/** What was thrown while answering → what to say. A store that cannot write and a full disk under the spool are expected
+ *  and named; anything but SmtpReply and those is a bug or a broken machine: 451 and a line in the log with its stack. */
+export function replyTo(thrown: unknown, log: Log): SmtpReply {
+  if (thrown instanceof SmtpReply) return thrown
+  const isStore = thrown instanceof StoreUnavailable
+  if (isStore || isDiskFull(thrown)) {
+    log.warn('mail is refused, nothing can be stored', { error: thrown })
+    return isStore && !thrown.isFull ? REPLIES.storeBusy : REPLIES.diskFull
+  }
+  log.error('an SMTP command failed', { error: thrown })
+  return REPLIES.fault
+}
+
+const isDiskFull = (thrown: unknown) =>
+  thrown instanceof Error && 'code' in thrown && (thrown.code === 'ENOSPC' || thrown.code === 'EDQUOT')
+
+/** Reply → its line without line end. Whatever is not printable ASCII becomes a space or `?`, so that no text of anybody's can
+ *  begin another line. */
+export function lineOf({ code, enhanced, text }: SmtpReply): string {
+  const printable = text.replace(/[\x00-\x1f\x7f]+/g, ' ').replace(/[^ -~]/gu, '?')
+  return `${code} ${enhanced} ${printable}`.slice(0, 510) // RFC 5321 §4.5.3.1.5: 512 with CR LF
+}
+
+/** Enhanced code of what smtp-server says by itself: STARTTLS and the login dialogue. It would take one from the reply code
+ *  alone, and every 550 would be 5.1.1; so it is told to say none. */
+export const LIBRARY_CODES: Readonly<Record<number, string>> = {
+  220: '2.0.0',
+  235: '2.7.0',
+  421: '4.7.0', // a command line over 16 KiB
+  501: '5.5.2', // no base64, or the login was given up
+  503: '5.5.1',
+  504: '5.5.4',
+  535: '5.7.8',
+}

@@ -1,0 +1,134 @@
+import type { Mailbox } from '../mail/address.ts'
+import { withoutFields } from '../mail/field-ranges.ts'
+import { decodeWords, type HeaderField, readHeaderFields } from '../mail/header-fields.ts'
+import { onlyMailbox } from '../mail/mailboxes.ts'
+import { invalid } from '../model/refusal.ts'
+import { SCAN_LIMITS } from '../smtp-server/scan.ts'
+import type { FinishedMail } from '../submission/request.ts'
+import { loopDetected } from './replies.ts'
+import { readServiceHeaders, type ServiceHeaders } from './service-headers.ts'
+
+/** What an author's mail says about itself. `unsubscribe` is false where he offers a way of his own to stop. */
+export interface AuthorMail extends ServiceHeaders {
+  /** Without what is ours or nobody's to read: Bcc, Return-Path, `X-Service-…`. */
+  mime: FinishedMail
+  from: Mailbox
+  /** Values of the address headers, unfolded; empty when they are missing. */
+  to: string
+  cc: string
+  replyTo: string
+  /** Decoded, at most 998 bytes; may be empty. */
+  subject: string
+}
+
+/** Mail as it was handed in (CRLF only, no NUL) → what it says. Nothing is mended: what a receiver could read in two
+ *  ways is refused, since our signature would vouch for both. Throws `validation_error` for that, for anything but one
+ *  From with one address, and for service headers that are not valid; 554 for mail that has been round too often.
+ *  RFC 5322 §3.6, RFC 6409 §8. */
+export function readAuthorMail(raw: Uint8Array): AuthorMail {
+  const { fields, bodyAt } = readHeaderFields(raw)
+  requireFieldsOnly(raw, fields, bodyAt)
+  requireSingle(fields)
+  if (fields.filter(({ key }) => key === 'received').length > SCAN_LIMITS.received) throw loopDetected()
+  const value = (key: string) => fields.find((field) => field.key === key)?.value ?? ''
+
+  requireReadableAddresses(fields)
+  const serviceHeaders = readServiceHeaders(fields)
+
+  return {
+    mime: {
+      bytes: withoutFields(raw, isUnwanted),
+      messageId: value('message-id').slice(0, MAX_LINE) || null,
+      hasDate: value('date') !== '',
+    },
+    from: requireFrom(fields),
+    to: value('to'),
+    cc: value('cc'),
+    replyTo: value('reply-to'),
+    subject: subjectOf(value('subject')),
+    ...serviceHeaders,
+    unsubscribe: serviceHeaders.unsubscribe && value('list-unsubscribe') === '',
+  }
+}
+
+const MAX_FIELDS = 1_000
+const MAX_LINE = 998 // RFC 5322 §2.1.1
+
+/** RFC 5322 §3.6 and RFC 2045: at most once. Receivers differ in which of two they show. */
+const SINGLE = new Set([
+  ...['from', 'sender', 'reply-to', 'to', 'cc', 'subject', 'date', 'message-id', 'in-reply-to', 'references'],
+  ...['mime-version', 'content-type', 'content-transfer-encoding'],
+])
+
+/** A header section that begins with a field, and has nothing but fields up to its end. */
+function requireFieldsOnly(raw: Uint8Array, fields: readonly HeaderField[], bodyAt: number): void {
+  if (bodyAt > SCAN_LIMITS.headerBytes || fields.length > MAX_FIELDS)
+    throw notValid('the header section', 'is too large')
+  let end = 0
+  for (const field of fields) {
+    if (field.start !== end) throw notValid('the header section', 'has a line that is no header field')
+    end = field.end
+  }
+  const isEnd = end === raw.byteLength || end === bodyAt - EMPTY_LINE
+  if (!isEnd) throw notValid('the header section', 'has a line that is no header field')
+}
+
+const EMPTY_LINE = 2
+
+function requireSingle(fields: readonly HeaderField[]): void {
+  const seen = new Set<string>()
+  for (const { key, name } of fields) {
+    if (SINGLE.has(key) && seen.has(key)) throw notValid(name, 'is given twice')
+    seen.add(key)
+  }
+}
+
+/** RFC 2047 §5: no encoded word stands in an address. Readers that decode it all the same show another one. */
+function requireReadableAddresses(fields: readonly HeaderField[]): void {
+  for (const { key, name, value } of fields) {
+    if (ADDRESSED.has(key) && hasEncodedAddress(value)) throw notValid(name, 'has an encoded word in an address')
+  }
+}
+
+const ADDRESSED = new Set([
+  ...['from', 'sender', 'reply-to', 'to', 'cc', 'disposition-notification-to', 'return-receipt-to'],
+  ...['resent-from', 'resent-sender', 'resent-reply-to', 'resent-to', 'resent-cc', 'mail-reply-to', 'mail-followup-to'],
+])
+
+/** Whether an encoded word ends in what stands directly before an `@`, up to a blank, bracket or comma. Linear. */
+function hasEncodedAddress(value: string): boolean {
+  let start = 0
+  for (let at = value.indexOf('@'); at >= 0; at = value.indexOf('@', at + 1)) {
+    let end = at
+    while (end > start && !DELIMITER.test(value[end - 1]!)) end--
+    if (value.slice(end, at).includes('?=')) return true
+    start = at + 1
+  }
+  return false
+}
+
+const DELIMITER = /[\s<>,;:()]/
+
+function requireFrom(fields: readonly HeaderField[]): Mailbox {
+  const from = fields.find(({ key }) => key === 'from')
+  if (from === undefined) throw notValid('From', 'is missing')
+  const mailbox = onlyMailbox(from.value)
+  if (mailbox !== null) return mailbox
+  throw notValid('From', 'must be one address such as ann@example.com or Ann <ann@example.com>')
+}
+
+function isUnwanted({ key, value }: HeaderField): boolean {
+  // An empty one of these would stand beside the one that is put in front.
+  if (key === 'date' || key === 'message-id') return value === ''
+  return key === 'bcc' || key === 'resent-bcc' || key === 'return-path' || key.startsWith('x-service-')
+}
+
+function subjectOf(value: string): string {
+  const subject = decodeWords(value).replace(/[\x00-\x1f\x7f]+/g, ' ')
+  // Streaming keeps back the bytes of a character that was cut.
+  return new TextDecoder().decode(Buffer.from(subject).subarray(0, MAX_LINE), { stream: true })
+}
+
+function notValid(name: string, fault: string) {
+  return invalid([{ field: name, message: `${name} ${fault}` }])
+}

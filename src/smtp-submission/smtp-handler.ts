@@ -1,0 +1,142 @@
+import { type Mailbox, parseMailbox } from '../mail/address.ts'
+import { type ApiKey, allows } from '../model/api-key.ts'
+import { Refusal } from '../model/refusal.ts'
+import { canonicalIp } from '../net/ip.ts'
+import type { Clock } from '../os/clock.ts'
+import { SCAN_LIMITS } from '../smtp-server/scan.ts'
+import type { IncomingMail, SmtpDoor, SmtpSession } from '../smtp-server/session.ts'
+import type { Accepted, MakeRecord, Submission } from '../submission/accept.ts'
+import type { Once } from '../submission/once.ts'
+import type { SubmissionRequest } from '../submission/request.ts'
+import { endOfHead, type ReadAuthor } from './author-request.ts'
+import { loginNeeded, mayNotSend, notAnAddress, queued, replyTo, tooFast, wrongPassword } from './replies.ts'
+import { submissionHash } from './same-mail.ts'
+import { IDEMPOTENCY_HEADER } from './service-headers.ts'
+
+/** What the door needs of the house behind it. */
+export interface RelayDeps {
+  submission: Pick<Submission, 'submit'>
+  /** Reads what the author wrote, in a thread of its own. */
+  readAuthor: ReadAuthor
+  /** The one of the whole house. */
+  once: Once
+  clock: Clock
+  /** The value of an API key and the client's address → the key, its use recorded as the API records it. Throws
+   *  `unauthorized` for one that is unknown, revoked, expired, or not to be used from there. */
+  login: (password: string, now: number, address: string) => ApiKey
+  /** Counts one request of the key against its plan; the same windows as the API's. */
+  takeRate: (key: ApiKey, now: number) => RateTaken
+}
+
+/** Whether the key may ask once more now, and what its plan says. */
+export interface RateTaken {
+  allowed: boolean
+  /** Per minute. */
+  limit: number
+  resetSeconds: number
+}
+
+/** Mail from the customer's own programs: THE FLOW of submission by SMTP (RFC 6409), up to where it meets the API's.
+ *
+ *  The password is an API key, the user name is anybody's. A key is looked at again at each MAIL, which is also what
+ *  counts as a request, and once more when its mail is there; the return path that is given there says nothing, ours has the delivery in it. 250 means what
+ *  202 means: message, content and deliveries are durable. An author who misses the 250 sends again and makes a second
+ *  message, unless the mail has an X-Service-Idempotency-Key. */
+export function createRelayDoor({
+  submission,
+  readAuthor,
+  once,
+  clock,
+  login,
+  takeRate,
+}: RelayDeps): SmtpDoor<Mailbox> {
+  const visitors = new WeakMap<SmtpSession, Visitor>()
+
+  return {
+    onLogin: async (session, { password }) => {
+      const key = keyOf(password, session, login, clock.now())
+      if (key === null) throw wrongPassword()
+      if (!allows(key.permissions, 'send')) throw mayNotSend()
+      visitors.set(session, { password, key })
+    },
+
+    onMailFrom: async (session) => {
+      const visitor = visitors.get(session)
+      const now = clock.now()
+      const key = visitor === undefined ? null : keyOf(visitor.password, session, login, now)
+      if (key === null || !allows(key.permissions, 'send')) throw loginNeeded()
+      visitor!.key = key
+      const rate = takeRate(key, now)
+      if (!rate.allowed) throw tooFast(rate.limit, rate.resetSeconds)
+    },
+
+    onRecipient: async (_session, { address }) => {
+      const mailbox = parseMailbox(address)
+      if (mailbox === null || mailbox.name !== null) throw notAnAddress()
+      return mailbox
+    },
+
+    onMail: async (mail) => {
+      const visitor = visitors.get(mail.session)
+      if (visitor === undefined) throw loginNeeded()
+      try {
+        return await take(mail, visitor)
+      } catch (thrown) {
+        throw replyTo(thrown)
+      }
+    },
+  }
+
+  async function take(mail: IncomingMail<Mailbox>, { key, password }: Visitor): Promise<string> {
+    const raw = await mail.read()
+    const recipients = mail.recipients.map(({ as }) => as)
+    const bodyAt = Math.min(endOfHead(raw), SCAN_LIMITS.headerBytes + 1)
+    const read = await readAuthor(raw.subarray(0, bodyAt), recipients, key.organizationId)
+    const request = withBody(read.request, raw.subarray(bodyAt))
+    // DATA may take minutes: the key may have been revoked, or have ended, since MAIL.
+    if (keyOf(password, mail.session, login, clock.now()) === null) throw loginNeeded()
+    const submit = async (remember?: MakeRecord<Accepted>) =>
+      queued((await submission.submit({ key, source: 'smtp' }, request, remember)).message.id)
+
+    const { idempotencyKey } = read
+    if (idempotencyKey === null) return submit()
+    const { answer } = await once.run(
+      {
+        organizationId: key.organizationId,
+        mode: key.mode,
+        idempotencyKey,
+        header: IDEMPOTENCY_HEADER,
+        requestHash: submissionHash(
+          key.mode,
+          recipients.map(({ address }) => address),
+          raw,
+        ),
+        now: clock.now(),
+      },
+      ({ body }) => Buffer.from(body).toString(),
+      (head) => submit(({ message }) => ({ ...head, status: 250, body: Buffer.from(queued(message.id)) })),
+    )
+    return answer
+  }
+}
+
+/** Who stands in the door: the value is kept so that the key can be looked at again. */
+interface Visitor {
+  password: string
+  key: ApiKey
+}
+
+function keyOf(password: string, session: SmtpSession, login: RelayDeps['login'], now: number): ApiKey | null {
+  try {
+    return login(password, now, canonicalIp(session.remoteAddress) ?? '')
+  } catch (thrown) {
+    if (thrown instanceof Refusal && thrown.reason === 'unauthorized') return null
+    throw thrown
+  }
+}
+
+/** Only the header section was read: the body stands behind it as it came. */
+function withBody(request: SubmissionRequest, body: Uint8Array): SubmissionRequest {
+  const { mime } = request
+  return mime === null ? request : { ...request, mime: { ...mime, bytes: Buffer.concat([mime.bytes, body]) } }
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Connection } from './driver.ts'
+import { createSeal, KEY_BYTES, type Seal, SealUnusable } from './encryption.ts'
+
+/** The file with the keys, base64, a line each: the first seals, those below only open what was sealed before it came.
+ *  It lies in the data directory, readable by its owner alone; a copy of the database without it tells no secret. */
+export const SEAL_KEY_FILE = 'seal.key'
+
+const PROOF = 'select proof from seal'
+const KEEP_PROOF = 'insert into seal (one, proof) values (1, ?)'
+const PLACE = 'seal'
+const PROOF_TEXT = 'postrider'
+
+/** Data directory and its database → its Seal. The key is made at the first start, on the disk before anything is sealed
+ *  with it; `:memory:` has one that nobody keeps. Throws SealUnusable when it is missing or another although something
+ *  is sealed, and when others may read it. */
+export function openSeal(dataDir: string, db: Connection): Seal {
+  if (dataDir === ':memory:') return createSeal([randomBytes(KEY_BYTES)])
+  const file = join(dataDir, SEAL_KEY_FILE)
+  const proof = db.prepare(PROOF).pluck()
+  if (proof.get() === undefined) {
+    // Under the write lock, so that of two that start at the same time one makes the key.
+    db.transaction(() => {
+      if (proof.get() !== undefined) return
+      const made = readKeys(file) // by a start that was cut off before it was used
+      const seal = made === null ? addKey(dataDir) : createSeal(made)
+      db.prepare(KEEP_PROOF).run(seal.seal(PROOF_TEXT, PLACE))
+    }).immediate()
+  }
+  const keys = readKeys(file)
+  if (keys === null) {
+    throw new SealUnusable(
+      `${file} is missing: the secrets in the database were sealed with it; put it back from your backup`,
+    )
+  }
+  const seal = createSeal(keys)
+  try {
+    seal.open(proof.get() as Uint8Array, PLACE)
+  } catch (error) {
+    if (!(error instanceof SealUnusable)) throw error
+    throw new SealUnusable(`${file}: ${error.message}; put back the one that belongs to this database`)
+  }
+  return seal
+}
+
+/** Puts a new key on top of those in the file, if there is one; what the others sealed can still be opened. */
+export function addKey(dataDir: string): Seal {
+  const file = join(dataDir, SEAL_KEY_FILE)
+  const keys: Keys = [randomBytes(KEY_BYTES), ...(readKeys(file) ?? [])]
+  write(file, keys)
+  return createSeal(keys)
+}
+
+type Keys = [Uint8Array, ...Uint8Array[]]
+
+/** Null when there is no file. */
+function readKeys(file: string): Keys | null {
+  let handle: number
+  try {
+    handle = openSync(file, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+  try {
+    if ((fstatSync(handle).mode & 0o077) !== 0) {
+      throw new SealUnusable(`${file} may be read by others than its owner: chmod 600 it`)
+    }
+    const keys = readFileSync(handle, 'latin1')
+      .trim()
+      .split('\n')
+      .map((line) => Buffer.from(line, 'base64'))
+    if (keys.some((key) => key.length !== KEY_BYTES)) {
+      throw new SealUnusable(`${file} is damaged: it should have lines of ${KEY_BYTES} bytes in base64`)
+    }
+    return keys as unknown as Keys
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** Whole or not at all, and on the disk. */
+function write(file: string, keys: Keys): void {
+  renameSync(writeDraft(file, keys), file)
+  syncFolder(dirname(file))
+}
+
+function writeDraft(file: string, keys: Keys): string {
+  const draft = `${file}.${process.pid}`
+  const handle = openSync(draft, 'w', 0o600)
+  try {
+    writeSync(handle, keys.map((key) => `${Buffer.from(key).toString('base64')}\n`).join(''))
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+  return draft
+}
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

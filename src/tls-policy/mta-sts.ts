@@ -1,0 +1,160 @@
+import { type MtaSts, readMtaStsId } from '../mail/mta-sts.ts'
+import type { KeptMtaSts } from '../model/mta-sts.ts'
+import type { Resolver } from '../net/dns/resolver.ts'
+import type { Clock } from '../os/clock.ts'
+import type { Store } from '../storage/store.ts'
+import type { FetchPolicy, PolicyFailure } from './fetch-policy.ts'
+
+/** MTA-STS policies of the domains that mail goes to (RFC 8461): asked for once, kept in the store, refreshed before they
+ *  end. What was learnt is remembered here for as long as the TXT record says, and used a little longer while it is
+ *  looked up again, so that after the first mail to a domain none waits for it. */
+export interface Policies {
+  /** Domain (A-label, lower case) → its policy, null when it has none; a promise when it must be asked for first, which
+   *  takes a minute at most. A policy that cannot be fetched counts as none, or as the one before while that holds
+   *  (RFC 8461 §3.3, §5). An address literal has none. Rejects only when the store cannot be read. */
+  find(domain: string): MtaSts | null | Promise<MtaSts | null>
+  /** Fetches again what is due, some domains a turn; while one turn is under way another does nothing. */
+  refresh(now: number): Promise<void>
+}
+
+/** Store, DNS and the way to fetch a policy → Policies. `onFailure` is told of policies that a domain announces and that
+ *  cannot be had. */
+export function createPolicies(house: {
+  store: Pick<Store, 'mtaSts'>
+  resolver: Pick<Resolver, 'txt'>
+  fetchPolicy: FetchPolicy
+  clock: Clock
+  onFailure?: (domain: string, failure: PolicyFailure) => void
+}): Policies {
+  const { store, resolver, fetchPolicy, clock } = house
+  /** Asked longest ago first. */
+  const entries = new Map<string, Entry>()
+  const asking = new Map<string, Promise<KeptMtaSts | null>>()
+  /** When the policy of that id could last not be fetched. */
+  const failed = new Map<string, { policyId: string; at: number }>()
+
+  let isRefreshing = false
+
+  const ask = (domain: string): Promise<KeptMtaSts | null> => {
+    const underWay = asking.get(domain)
+    if (underWay !== undefined) return underWay
+    const answer = look(domain).finally(() => asking.delete(domain))
+    asking.set(domain, answer)
+    return answer
+  }
+
+  const look = async (domain: string): Promise<KeptMtaSts | null> => {
+    const now = clock.now()
+    const before = entries.get(domain)?.kept ?? (await store.mtaSts.get(domain))
+    const held = before !== null && before.expiresAt > now ? before : null
+    const txt = await resolver.txt(`_mta-sts.${domain}`)
+    const policyId = txt.kind === 'records' ? readMtaStsId(txt.records) : null
+    const kept =
+      policyId === null || policyId === held?.policyId
+        ? await touched(held, now)
+        : ((await fetched(domain, policyId, now)) ?? held)
+    const isMissing = policyId !== null && kept?.policyId !== policyId
+    remember(domain, { kept, askAgainAt: clock.now() + (isMissing ? FAILED_MS : freshMs(txt)) })
+    return kept
+  }
+
+  /** Null when it cannot be had; asked again for the same id after some minutes only. */
+  const fetched = async (domain: string, policyId: string, usedAt: number): Promise<KeptMtaSts | null> => {
+    const failure = failed.get(domain)
+    if (failure?.policyId === policyId && clock.now() - failure.at < FAILED_MS) return null
+    const answer = await fetchPolicy(domain)
+    const now = clock.now()
+    if ('failure' in answer) {
+      if (failed.size >= REMEMBERED) failed.clear()
+      failed.set(domain, { policyId, at: now })
+      house.onFailure?.(domain, answer)
+      return null
+    }
+    failed.delete(domain)
+    const lifeMs = Math.max(answer.maxAgeSeconds * 1000, SHORTEST_MS)
+    const refreshAt = now + Math.min(REFRESH_MS, lifeMs / 2)
+    const kept = { domain, policyId, policy: answer, expiresAt: now + lifeMs, refreshAt, usedAt }
+    await store.mtaSts.keep(kept).catch(() => {}) // a disk that is full for now costs a fetch, not the mail
+    return kept
+  }
+
+  const touched = async (kept: KeptMtaSts | null, now: number): Promise<KeptMtaSts | null> => {
+    if (kept === null || now - kept.usedAt < DAY_MS) return kept
+    const used = { ...kept, usedAt: now }
+    await store.mtaSts.keep(used).catch(() => {})
+    return used
+  }
+
+  const remember = (domain: string, entry: Entry) => {
+    entries.delete(domain)
+    entries.set(domain, entry)
+    if (entries.size > REMEMBERED) entries.delete(entries.keys().next().value!)
+  }
+
+  const refreshOne = async (kept: KeptMtaSts, now: number): Promise<void> => {
+    const { domain, policyId, usedAt, expiresAt } = kept
+    if (expiresAt <= now) {
+      await store.mtaSts.remove(domain)
+      return
+    }
+    const isWanted = now - usedAt < UNUSED_MS
+    const fresh = isWanted ? await fetched(domain, policyId, usedAt) : null
+    if (fresh !== null) {
+      const entry = entries.get(domain)
+      if (entry !== undefined) entries.set(domain, { ...entry, kept: fresh })
+      return
+    }
+    const refreshAt = isWanted ? Math.min(now + REFRESH_AGAIN_MS, expiresAt) : expiresAt
+    await store.mtaSts.keep({ ...kept, refreshAt })
+  }
+
+  return {
+    find: (domain) => {
+      if (domain.startsWith('[')) return null
+      const entry = entries.get(domain)
+      const now = clock.now()
+      const isOver = entry === undefined || (entry.kept?.expiresAt ?? entry.askAgainAt + STALE_MS) <= now
+      if (isOver) return ask(domain).then((kept) => kept?.policy ?? null)
+      if (entry.askAgainAt <= now) void ask(domain).catch(() => {})
+      return entry.kept?.policy ?? null
+    },
+    refresh: async (now) => {
+      if (isRefreshing) return
+      isRefreshing = true
+      try {
+        const due = await store.mtaSts.due(now, REFRESHED_AT_ONCE)
+        await Promise.all(due.map((kept) => refreshOne(kept, now)))
+      } finally {
+        isRefreshing = false
+      }
+    },
+  }
+}
+
+interface Entry {
+  kept: KeptMtaSts | null
+  askAgainAt: number
+}
+
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+/** A policy is fetched again every day, or when half of its time is over. */
+const REFRESH_MS = DAY_MS
+const REFRESH_AGAIN_MS = 60 * MINUTE_MS
+/** That a domain has no policy is believed so long after it should have been asked again, not for as long as no mail goes
+ *  to it. */
+const STALE_MS = 10 * MINUTE_MS
+const REFRESHED_AT_ONCE = 50
+/** Nobody wrote to the domain for so long: its policy may end. */
+const UNUSED_MS = 60 * DAY_MS
+/** RFC 8461 §3.3: not more often than every five minutes. */
+const FAILED_MS = 5 * MINUTE_MS
+/** One that says it ends at once would have to be fetched for every mail. */
+const SHORTEST_MS = 5 * MINUTE_MS
+const REMEMBERED = 50_000
+
+/** A change of the record is noticed so late; nothing there is nothing for five minutes, trouble for one. */
+function freshMs(txt: Awaited<ReturnType<Resolver['txt']>>): number {
+  if (txt.kind === 'records') return Math.min(Math.max(txt.ttlSeconds * 1000, MINUTE_MS), 60 * MINUTE_MS)
+  return txt.kind === 'temporary' ? MINUTE_MS : 5 * MINUTE_MS
+}
