@@ -217,8 +217,8 @@ export const GOALS: readonly Goal[] = [
     area: 'SMTP relay',
     goal: 'submission with the key as password; idempotency and metadata by headers; a real certificate',
     tests: [
-      'test/relay/idempotency.test.ts: ',
-      'test/relay/real-clients.test.ts: ',
+      'test/smtp-submission/idempotency.test.ts: ',
+      'test/smtp-submission/real-clients.test.ts: ',
       'test/certificates/renewal.test.ts: ',
     ],
     lacks: 'two ports at once for each kind (2587 and 2465 beside 587 and 465)',

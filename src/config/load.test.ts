@@ -539,7 +539,7 @@ describe('values made by the program', () => {
 
 describe('the example file', () => {
   test('is what the schema says (bun scripts/example.ts writes it)', () => {
-    expect(readFileSync(join(import.meta.dir, '../config.example.toml'), 'utf8')).toBe(renderExample())
+    expect(readFileSync(join(import.meta.dir, '../../config.example.toml'), 'utf8')).toBe(renderExample())
   })
 
   test('is a valid config, and so it is with every default uncommented', () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { createTransport } from 'nodemailer'
-import { clientOptions } from '../relay/setup.ts'
+import { clientOptions } from '../smtp-submission/setup.ts'
 import { DOMAIN, startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createTransport } from 'nodemailer'
 import { createVerp } from '../../src/mail/verp.ts'
-import { clientOptions } from '../relay/setup.ts'
+import { clientOptions } from '../smtp-submission/setup.ts'
 import { DOMAIN, startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
 import { dkimResults } from '../support/verify.ts'

@@ -5,7 +5,7 @@ import tls from 'node:tls'
 import fc from 'fast-check'
 import { createPost, type Post } from '../../src/net/https/requests.ts'
 import { systemClock } from '../../src/os/clock.ts'
-import { CERTIFICATE } from '../smtp/setup.ts'
+import { CERTIFICATE } from '../smtp-server/setup.ts'
 import { silentResolver } from '../support/api.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { createNetworkLimits, type NetworkRates } from '../../src/inbound/network-limits.ts'
 import { createNetworks } from '../../src/net/ip.ts'
-import { startListener } from '../smtp/setup.ts'
+import { startListener } from '../smtp-server/setup.ts'
 import { createInboundSetup, type InboundSetup } from './setup.ts'
 
 /** What one network may do at port 25, spoken over real sockets from several addresses of 127.0.0.0/8. */

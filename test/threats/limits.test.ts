@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import { openRelay } from '../relay/setup.ts'
+import { openRelay } from '../smtp-submission/setup.ts'
 
 /** Limits against whoever asks at two doors at the same time. */
 

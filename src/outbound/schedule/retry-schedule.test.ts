@@ -22,7 +22,7 @@ const base = {
 }
 
 test('the printed ladder is the golden one', () => {
-  const golden = readFileSync(new URL('../../test/golden/retry-schedule.txt', import.meta.url), 'utf8')
+  const golden = readFileSync(new URL('../../../test/golden/retry-schedule.txt', import.meta.url), 'utf8')
   expect(printedLadder()).toBe(golden)
 })
 
