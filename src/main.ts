@@ -1,6 +1,6 @@
 import { withRuntimeSettings } from './os/runtime-settings.ts'
 
-// Whatever the shell says: nobody else may write what we make, and we may read it.
+// Whatever the umask of the shell: others may not write our files, and the owner may read them.
 process.umask((process.umask() | 0o022) & 0o077)
 
 const args = process.argv.slice(2)

@@ -1,18 +1,18 @@
 import { auditRecord } from '../api/routes/audit-log.ts'
 import type { AuditEntry } from '../model/audit-entry.ts'
 import { iso } from '../model/event.ts'
-import { inOffice } from './office.ts'
+import { withCliContext } from './cli-context.ts'
 import { requireOrganization } from './org.ts'
-import { harmless, print, printJson, table } from './print.ts'
+import { print, printJson, sanitize, table } from './print.ts'
 
-/** Prints who managed what, newest first: of one organization, or of all and of the installation itself. */
+/** Prints the audit log, newest first: of one organization, or of all including the installation itself. */
 export async function showAuditLog(options: {
   config: string
   json?: true
   org?: string
   limit: number
 }): Promise<void> {
-  await inOffice(options.config, async ({ store }) => {
+  await withCliContext(options.config, async ({ store }) => {
     const organizationId = options.org === undefined ? null : (await requireOrganization(options.org, store)).id
     const all = {
       organizationId,
@@ -27,12 +27,12 @@ export async function showAuditLog(options: {
       const data = records.map((entry) => ({ ...auditRecord(entry), organization_id: entry.organizationId }))
       return printJson({ data })
     }
-    const heads = ['time', 'who', 'from', 'action', 'what', 'fields', 'outcome']
-    print(table(heads, records.map(row)) || 'nothing was managed yet')
+    const heads = ['time', 'actor', 'from', 'action', 'resource', 'fields', 'outcome']
+    print(table(heads, records.map(row)) || 'no entries yet')
   })
 }
 
 function row({ at, actor, ipAddress, action, resourceId, fields, outcome }: AuditEntry): string[] {
-  const who = harmless(actor.type === 'operator' ? `operator ${actor.name}` : `${actor.name} (${actor.id})`)
+  const who = sanitize(actor.type === 'operator' ? `operator ${actor.name}` : `${actor.name} (${actor.id})`)
   return [iso(at), who, ipAddress ?? '-', action, resourceId ?? '-', fields.join(',') || '-', outcome]
 }

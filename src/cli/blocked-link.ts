@@ -1,7 +1,7 @@
 import { blockedTarget } from '../model/blocked-link.ts'
+import { withCliContext } from './cli-context.ts'
 import { CommandFailure } from './failure.ts'
-import { inOffice } from './office.ts'
-import { harmless, print, printJson, table } from './print.ts'
+import { print, printJson, sanitize, table } from './print.ts'
 
 interface Options {
   config: string
@@ -10,20 +10,20 @@ interface Options {
 
 /** Blocks a host or a URL as a target of tracked clicks and prints the record. */
 export async function blockLink(target: string, options: Options & { reason: string }): Promise<void> {
-  await inOffice(options.config, async ({ operator }) => {
+  await withCliContext(options.config, async ({ operator }) => {
     const body = { target, reason: options.reason }
     show([await operator.run('blocked_links_create', { organizationId: '', body })], options)
   })
 }
 
-/** Takes a block back, by its id or its target. */
+/** Removes a block, by id or target. */
 export async function unblockLink(idOrTarget: string, options: Options): Promise<void> {
-  await inOffice(options.config, async ({ operator }) => {
+  await withCliContext(options.config, async ({ operator }) => {
     const value = blockedTarget(idOrTarget)?.value
     const all = await operator.listAll('blocked_links_list', '')
     const found = all.find(({ id, target }) => id === idOrTarget || target === value)
     if (found === undefined)
-      throw new CommandFailure(`link: ${idOrTarget} is not blocked; postrider link list shows all`)
+      throw new CommandFailure(`link: ${idOrTarget} is not blocked. List blocked targets with: postrider link list`)
     const params = { blocked_link_id: String(found.id) }
     const answer = await operator.run('blocked_links_delete', { organizationId: '', params })
     if (options.json) printJson(answer)
@@ -33,7 +33,7 @@ export async function unblockLink(idOrTarget: string, options: Options): Promise
 
 /** Prints all blocked targets, newest first. */
 export async function listBlockedLinks(options: Options): Promise<void> {
-  await inOffice(options.config, async ({ operator }) => {
+  await withCliContext(options.config, async ({ operator }) => {
     const all = await operator.listAll('blocked_links_list', '')
     if (options.json) printJson({ data: all })
     else show(all, options)
@@ -46,7 +46,7 @@ function show(records: Record<string, unknown>[], { json }: Options): void {
     return
   }
   const rows = records.map(({ id, target, reason, created_at }) =>
-    [id, target, reason, created_at].map(String).map(harmless),
+    [id, target, reason, created_at].map(String).map(sanitize),
   )
   print(table(['id', 'target', 'reason', 'created'], rows) || 'no blocked links')
 }

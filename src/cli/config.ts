@@ -1,14 +1,14 @@
 import { checkConfigFiles, renderExample } from '../config/load.ts'
+import { readConfigOf, requireConfig } from './cli-context.ts'
 import { configFailure } from './failure.ts'
-import { readConfigOf, requireConfig } from './office.ts'
 import { print, printJson, table } from './print.ts'
 
-/** Says that the config is well; throws every fault of it, and of the files it names, with exit code 2. */
+/** Prints that the config is valid, or throws all its faults and those of the files it names (exit code 2). */
 export function checkConfig({ config: file }: { config: string }): void {
   const config = requireConfig(file)
   const faults = checkConfigFiles(config, file || 'environment')
   if (faults.length > 0) throw configFailure(faults)
-  print(`${file || 'environment'}: all is well`)
+  print(`${file || 'environment'}: configuration is valid`)
 }
 
 /** Prints config.example.toml. */
@@ -16,7 +16,7 @@ export function printExample(): void {
   print(renderExample().trimEnd())
 }
 
-/** Prints what is set and where, or with `effective` every key as it is in effect; secrets are not shown. */
+/** Prints the keys that are set and their source, or with `effective` every key and its value; secrets are hidden. */
 export function printSettings(options: { config: string; effective?: true; json?: true }): void {
   const all = readConfigOf(options.config).settings()
   const shown = all.filter(({ isGiven }) => options.effective || isGiven)

@@ -15,6 +15,6 @@ const RECORD: PublishedRecord = {
 test('what a stranger wrote into DNS cannot write on our terminal', () => {
   const note = dnsTable([RECORD]).split('\n').slice(2).join('\n')
   expect(note).toBe(
-    '_dmarc.acme.example says something else: v=DMARC1; \\u001b[2J\\u001b]0;title\\u0007 | \\u202egnp.exe\\u000a\\u009b31m p=reject; ü',
+    '_dmarc.acme.example has a different value: v=DMARC1; \\u001b[2J\\u001b]0;title\\u0007 | \\u202egnp.exe\\u000a\\u009b31m p=reject; ü',
   )
 })

@@ -1,21 +1,21 @@
 import type { DnsRecord, RecordStatus } from '../model/domain.ts'
-import { harmless, table } from './print.ts'
+import { sanitize, table } from './print.ts'
 
 /** A DNS record as the API shows it. */
 export type PublishedRecord = DnsRecord & { status: RecordStatus; found: string[] }
 
-/** An address record of the machine itself. */
+/** An address record of this machine. */
 export interface DnsHost {
   type: 'A' | 'AAAA'
   name: string
   value: string
 }
 
-/** Records → a table to copy from, numbered, with what DNS last said of each; what is needed comes first. Values stand
- *  whole and last, as long as they are: a shortened key cannot be pasted. */
+/** Formats records as a numbered table with the last DNS result of each; required records come first. The value is the
+ *  last column and never shortened, so that it can be copied. */
 export function dnsTable(records: readonly PublishedRecord[], hosts: readonly DnsHost[] = []): string {
   const ofDomain = records.map((record) => [
-    RECEIVING.has(record.purpose) ? 'no' : record.required ? 'yes' : 'advised',
+    RECEIVING.has(record.purpose) ? 'no' : record.required ? 'yes' : 'recommended',
     STATUS[record.status],
     record.type,
     record.name,
@@ -28,12 +28,13 @@ export function dnsTable(records: readonly PublishedRecord[], hosts: readonly Dn
   const wrong = records.filter(({ status, purpose }) => status === 'mismatch' && !RECEIVING.has(purpose))
   const apex = records.filter(({ purpose }) => purpose === 'mx')
   const warnings = apex.map(
-    ({ name }) => `The MX of ${name} would bring all its mail here: only where no other server receives it.`,
+    ({ name }) =>
+      `The MX record of ${name} routes all its mail to this server. Publish it only if no other server receives mail for ${name}.`,
   )
-  const notes = wrong.map(({ name, found }) => `${name} says something else: ${harmless(found.join(' | '))}`)
-  return [table(['#', 'needed', 'seen', 'type', 'name', 'value'], rows), ...warnings, ...notes].join('\n')
+  const notes = wrong.map(({ name, found }) => `${name} has a different value: ${sanitize(found.join(' | '))}`)
+  return [table(['#', 'required', 'found', 'type', 'name', 'value'], rows), ...warnings, ...notes].join('\n')
 }
 
-/** Only for domains that receive their mail here. */
+/** Needed only if the domain receives mail on this server. */
 const RECEIVING = new Set<DnsRecord['purpose']>(['ownership', 'mx', 'mta_sts', 'mta_sts_host'])
 const STATUS: Record<RecordStatus, string> = { pending: '-', valid: 'yes', missing: 'no', mismatch: 'differs' }

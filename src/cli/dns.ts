@@ -7,31 +7,31 @@ import { backoffMs } from '../os/backoff.ts'
 import { systemClock } from '../os/clock.ts'
 import { systemRandom } from '../os/random.ts'
 import { mtaStsOfHouse } from '../server/operations.ts'
+import { type CliContext, withCliContext } from './cli-context.ts'
 import { type DnsHost, dnsTable, type PublishedRecord } from './dns-table.ts'
 import { requireDomain } from './domain.ts'
 import { EXIT, type ExitCode } from './failure.ts'
 import { hostRecords, UNKNOWN_ADDRESS } from './host-records.ts'
-import { inOffice, type Office } from './office.ts'
-import { complain, harmless, type Paint, paintFor, print, printJson } from './print.ts'
+import { type Colors, colorsFor, print, printError, printJson, sanitize } from './print.ts'
 
 interface Options {
   config: string
   json?: true
 }
 
-/** Prints what to publish for a domain: a table, the lines of a zone file, or JSON. Asks nobody. */
+/** Prints the records to publish for a domain: a table, zone file lines, or JSON. Sends no DNS queries. */
 export async function showDns(name: string, options: Options & { zone?: true }): Promise<void> {
-  await inOffice(options.config, async (office) => {
-    const domain = await requireDomain(name, office.store)
-    const records = await recordsOf('domains_get', domain, office)
-    const hosts = hostRecords(office.config.hostname, domain.name)
+  await withCliContext(options.config, async (context) => {
+    const domain = await requireDomain(name, context.store)
+    const records = await recordsOf('domains_get', domain, context)
+    const hosts = hostRecords(context.config.hostname, domain.name)
     if (options.json) printJson({ domain: domain.name, records, hosts })
     else if (options.zone) print(zoneText(domain.name, records, hosts).trimEnd())
     else print(dnsTable(records, hosts))
   })
 }
 
-/** Lines for the zone; a host whose address nobody here knows is a comment. */
+/** Zone file lines; a host whose address is unknown becomes a comment. */
 export function zoneText(domain: string, records: readonly PublishedRecord[], hosts: readonly DnsHost[]): string {
   const known = hosts.filter(({ value }) => value !== UNKNOWN_ADDRESS)
   const unknown = hosts.filter((host) => !known.includes(host))
@@ -39,55 +39,55 @@ export function zoneText(domain: string, records: readonly PublishedRecord[], ho
   return `${zoneFile(domain, records, known)}${rest}`
 }
 
-/** Asks the name servers of the domain what they have, compares it with what is wanted, and says of each record that
- *  differs what to do. With `wait` it asks again, less and less often, until every required record is right or the time is
- *  over. 0 only when they are. What was seen is written down as by `domain verify`. */
+/** Queries the domain's name servers, compares the records with the required ones and prints a hint for each difference.
+ *  With `wait` it repeats with growing pauses until every required record is correct or the timeout ends. Returns 0 only if
+ *  they are correct. Stores the findings like `domain verify`. */
 export async function checkDns(name: string, options: Options & { wait?: true; timeout: number }): Promise<ExitCode> {
   if (options.wait) process.once('SIGINT', () => process.exit(EXIT.interrupted))
-  return inOffice(
+  return withCliContext(
     options.config,
-    async (office) => {
-      const domain = await requireDomain(name, office.store)
-      if (options.wait) await untilRight(domain, office, options.timeout * 1000)
-      const records = await recordsOf('domains_verify', domain, office)
-      const about = { domain: domain.name, hostname: office.config.hostname, resolver: office.operator.resolver }
+    async (context) => {
+      const domain = await requireDomain(name, context.store)
+      if (options.wait) await untilRight(domain, context, options.timeout * 1000)
+      const records = await recordsOf('domains_verify', domain, context)
+      const about = { domain: domain.name, hostname: context.config.hostname, resolver: context.operator.resolver }
       const hinted = await Promise.all(
         records.map(async (record) => ({ ...record, hint: await hintFor(record, about) })),
       )
       const ok = isRight(records)
       if (options.json) printJson({ domain: domain.name, ok, records: hinted })
-      else print(compared(hinted, paintFor(process.env, process.stdout.isTTY)))
+      else print(compared(hinted, colorsFor(process.env, process.stdout.isTTY)))
       const isSilent = records.some(({ required, status }) => required && status === 'pending')
-      if (isSilent) complain('DNS gave no answer about some records: are the name servers in reach?')
+      if (isSilent) printError('DNS did not answer for some records. Check that the name servers are reachable.')
       return ok ? EXIT.done : EXIT.failed
     },
     { asksAuthorities: true },
   )
 }
 
-/** Seconds between two looks; the last one repeats. */
-const LOOKS = [1, 2, 5, 10, 20, 30, 60]
+/** Seconds between checks; the last one repeats. */
+const CHECK_WAITS = [1, 2, 5, 10, 20, 30, 60]
 
-async function untilRight(domain: Domain, { config, operator }: Office, withinMs: number): Promise<void> {
+async function untilRight(domain: Domain, { config, operator }: CliContext, withinMs: number): Promise<void> {
   const { hostname } = config
   const mtaSts = mtaStsOfHouse(config)
   const wanted = dnsRecords(domain, hostname, mtaSts).filter(({ required }) => required)
   const endsAt = systemClock.steady.now() + withinMs
-  let told = ''
-  for (let look = 1; ; look++) {
+  let printed = ''
+  for (let check = 1; ; check++) {
     const { findings } = await checkDomain(domain, { ...operator, hostname, mtaSts, now: systemClock.now() })
     const found = { ...domain, findings }
     const missing = wanted.filter((record) => findingOf(found, record)?.status !== 'valid').map(({ name }) => name)
     const leftMs = endsAt - systemClock.steady.now()
     if (missing.length === 0 || leftMs <= 0) return
     const waiting = `waiting for ${[...new Set(missing)].join(', ')}`
-    if (waiting !== told) complain(waiting)
-    told = waiting
-    await systemClock.sleep(Math.min(leftMs, backoffMs(LOOKS, look, 0.1, systemRandom)))
+    if (waiting !== printed) printError(waiting)
+    printed = waiting
+    await systemClock.sleep(Math.min(leftMs, backoffMs(CHECK_WAITS, check, 0.1, systemRandom)))
   }
 }
 
-async function recordsOf(operation: string, domain: Domain, { operator }: Office): Promise<PublishedRecord[]> {
+async function recordsOf(operation: string, domain: Domain, { operator }: CliContext): Promise<PublishedRecord[]> {
   const { organizationId, id } = domain
   const answer = await operator.run(operation, { organizationId, params: { domain_id: id } })
   return answer.dns_records as PublishedRecord[]
@@ -96,17 +96,17 @@ async function recordsOf(operation: string, domain: Domain, { operator }: Office
 const isRight = (records: readonly PublishedRecord[]) =>
   records.every(({ required, status }) => !required || status === 'valid')
 
-function compared(records: readonly (PublishedRecord & { hint: string | null })[], paint: Paint): string {
+function compared(records: readonly (PublishedRecord & { hint: string | null })[], colors: Colors): string {
   const expected = ({ priority, value }: PublishedRecord) => (priority === null ? value : `${priority} ${value}`)
   return records
     .flatMap((record) => {
       const isFine = record.status === 'valid'
-      const sign = isFine ? paint.good('✓') : record.required ? paint.bad('✗') : paint.dim('-')
-      const rest = isFine ? '' : record.required ? '' : '  (not needed)'
+      const sign = isFine ? colors.good('✓') : record.required ? colors.bad('✗') : colors.dim('-')
+      const rest = isFine ? '' : record.required ? '' : '  (optional)'
       const head = `${sign} ${record.type.padEnd(5)} ${record.name}  ${WORDS[record.status]}${rest}`
-      const hint = record.hint === null ? [] : [`    → ${harmless(record.hint)}`]
+      const hint = record.hint === null ? [] : [`    → ${sanitize(record.hint)}`]
       if (isFine || !record.required) return [head, ...hint]
-      const found = record.found.length === 0 ? [] : [`    found     ${harmless(record.found.join(' | '))}`]
+      const found = record.found.length === 0 ? [] : [`    found     ${sanitize(record.found.join(' | '))}`]
       return [head, ...found, `    expected  ${expected(record)}`, ...hint]
     })
     .join('\n')
@@ -114,7 +114,7 @@ function compared(records: readonly (PublishedRecord & { hint: string | null })[
 
 const WORDS: Record<PublishedRecord['status'], string> = {
   pending: 'no answer',
-  valid: 'right',
+  valid: 'correct',
   missing: 'missing',
   mismatch: 'differs',
 }

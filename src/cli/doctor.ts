@@ -9,10 +9,10 @@ import type { HeldPort, Server } from '../health/world.ts'
 import { systemClock } from '../os/clock.ts'
 import { systemRandom } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
+import { requireConfig, withStore } from './cli-context.ts'
 import { configFailure, EXIT, type ExitCode, toFailure, usageFault } from './failure.ts'
 import { findings } from './findings.ts'
-import { requireConfig, withStore } from './office.ts'
-import { paintFor, print, printJson } from './print.ts'
+import { colorsFor, print, printJson } from './print.ts'
 import { isServed, readServing } from './serving.ts'
 
 interface Options {
@@ -22,11 +22,10 @@ interface Options {
   json?: true
 }
 
-/** Looks at the machine, what is set up on it and what the world says of it; prints what was found and what to do. It
- *  changes nothing. Without a config it looks at what can be looked at, under the name that is given. 0 only when nothing
- *  failed. */
+/** Runs the health checks of the machine, its setup and its public DNS; prints findings and advice. Changes nothing.
+ *  Without a config it runs the checks that need none, for the given hostname. Returns 0 only if no check failed. */
 export async function doctor(options: Options): Promise<ExitCode> {
-  // '' = no file, all of it is in the environment.
+  // '' = no file: everything comes from the environment.
   const hasConfig = options.config === '' || existsSync(options.config)
   const config = hasConfig ? requireConfig(options.config) : plannedConfig(options)
   const found = [
@@ -34,20 +33,20 @@ export async function doctor(options: Options): Promise<ExitCode> {
     ...(await lookAt(config, options.domain === undefined ? [] : [options.domain])),
   ]
   if (options.json) printJson({ ok: isWell(found), checks: found })
-  else print(`Checking ${config.hostname}\n${findings(found, paintFor(process.env, process.stdout.isTTY))}`)
+  else print(`Checking ${config.hostname}\n${findings(found, colorsFor(process.env, process.stdout.isTTY))}`)
   return isWell(found) ? EXIT.done : EXIT.failed
 }
 
-/** Checks before there is a store, and whatever can be read of `/proc` as the user who asks. */
+/** Runs the checks that need no store, with what this user can read of `/proc`. */
 export function lookAtMachine(config: Config, domains: readonly string[], held = heldPorts('/proc')) {
   return look(config, { store: null, held, server: null, domains })
 }
 
 async function lookAt(config: Config, domains: readonly string[]): Promise<CheckResult[]> {
-  // While the process is still root, who alone sees what others hold.
+  // While the process is still root: only root sees the ports of other users.
   const held = heldPorts('/proc')
-  const nothing = whyNoStore(config.dataDir)
-  if (nothing !== null) return [...(await lookAtMachine(config, domains, held)).checks, { name: 'store', ...nothing }]
+  const missing = whyNoStore(config.dataDir)
+  if (missing !== null) return [...(await lookAtMachine(config, domains, held)).checks, { name: 'store', ...missing }]
   let found: CheckResult[] | null = null
   try {
     await withStore(config, async ({ store }) => {
@@ -58,7 +57,7 @@ async function lookAt(config: Config, domains: readonly string[]): Promise<Check
     const failure = toFailure(thrown)
     if (failure === null) throw thrown
     const [problem = '', ...remedy] = failure.message.split('; ')
-    const verdict = fail(problem, remedy.join('; ') || 'Look at the log of the server: journalctl -u postrider')
+    const verdict = fail(problem, remedy.join('; ') || 'Check the server log: journalctl -u postrider')
     return [...(await lookAtMachine(config, domains, held)).checks, { name: 'store', ...verdict }]
   }
 }
@@ -70,12 +69,12 @@ function look(
   return runCheckup(config, { ...about, clock: systemClock, random: systemRandom })
 }
 
-/** The config there would be, from the name of the machine and the environment. */
+/** A config made of the hostname and the environment. */
 function plannedConfig({ config: file, hostname, domain }: Options): Config {
   const name = hostname ?? (domain === undefined ? machineName() : `mail.${domain}`)
   if (!name.includes('.')) {
     throw usageFault(
-      `${file}: there is no such file; give --hostname mail.example.com to look at the machine without it, or run postrider init`,
+      `${file}: file not found. Run postrider init, or check the machine without a config: --hostname mail.example.com`,
     )
   }
   const read = readConfig({ text: `hostname = ${JSON.stringify(name)}\n`, file: 'arguments', env: process.env })
@@ -91,15 +90,15 @@ function checkFiles(config: Config, file: string): Verdict {
 }
 
 const noConfig = (file: string) =>
-  warn(`${file} is not there`, 'postrider init --domain example.com --hostname mail.example.com')
+  warn(`${file} does not exist`, 'postrider init --domain example.com --hostname mail.example.com')
 
-/** Null when the store is there. */
+/** Null if the store exists. */
 function whyNoStore(dataDir: string): Verdict | null {
   try {
     const database = statSync(join(dataDir, 'postrider.db'), { throwIfNoEntry: false })
-    return database === undefined ? skip('there is none yet; postrider init makes it') : null
+    return database === undefined ? skip('no database yet; create it with postrider init') : null
   } catch {
-    return skip(`only root and the owner of ${dataDir} can look into it`)
+    return skip(`only root and the owner of ${dataDir} can read it`)
   }
 }
 

@@ -1,23 +1,23 @@
 import { toALabel } from '../mail/address.ts'
 import type { Domain } from '../model/domain.ts'
 import type { Store } from '../storage/store.ts'
+import { withCliContext } from './cli-context.ts'
 import { dnsTable, type PublishedRecord } from './dns-table.ts'
 import { CommandFailure, EXIT, type ExitCode } from './failure.ts'
-import { inOffice } from './office.ts'
 import { requireOrganization } from './org.ts'
-import { complain, print, printJson, table } from './print.ts'
+import { print, printError, printJson, table } from './print.ts'
 
 interface Options {
   config: string
   json?: true
 }
 
-/** Of one name, to choose from. */
+/** Claims of one name to list. */
 const MOST_CLAIMS = 20
 
 /** Adds a domain to an organization and prints it with the DNS records to publish. */
 export async function addDomain(name: string, options: Options & { org?: string; serverName?: true }): Promise<void> {
-  await inOffice(options.config, async ({ store, operator }) => {
+  await withCliContext(options.config, async ({ store, operator }) => {
     const { id: organizationId } = await requireOrganization(options.org, store)
     const body = { name, ...(options.serverName && { server_name: true }) }
     show(await operator.run('domains_create', { organizationId, body }), options)
@@ -26,7 +26,7 @@ export async function addDomain(name: string, options: Options & { org?: string;
 
 /** Prints the domains of one organization, or of all. */
 export async function listDomains(options: Options & { org?: string }): Promise<void> {
-  await inOffice(options.config, async ({ store, operator }) => {
+  await withCliContext(options.config, async ({ store, operator }) => {
     const organizations =
       options.org === undefined ? await store.organizations.list() : [await requireOrganization(options.org, store)]
     const lists = await Promise.all(organizations.map(({ id }) => operator.listAll('domains_list', id)))
@@ -42,37 +42,38 @@ export async function showDomain(name: string, options: Options): Promise<void> 
   show(await runForDomain('domains_get', name, options), options)
 }
 
-/** Asks DNS, prints what it said, and when it said nothing; 0 only when the domain is verified now. */
+/** Checks DNS and prints the result, or a warning if DNS did not answer. Returns 0 only if the domain is verified. */
 export async function verify(name: string, options: Options): Promise<ExitCode> {
   const domain = await runForDomain('domains_verify', name, options)
   show(domain, options)
   const isSilent = (domain.dns_records as PublishedRecord[]).some(({ status }) => status === 'pending')
-  if (isSilent) complain('DNS gave no answer about some records: are the name servers (dns.servers) in reach?')
+  if (isSilent)
+    printError('DNS did not answer for some records. Check that the name servers (dns.servers) are reachable.')
   return domain.status === 'verified' ? EXIT.done : EXIT.failed
 }
 
-/** Makes new DKIM keys and prints the records to publish. */
+/** Creates new DKIM keys and prints the records to publish. */
 export async function rotateDkim(name: string, options: Options): Promise<void> {
   show(await runForDomain('domains_rotate_dkim', name, options), options)
 }
 
-/** Name or id → the domain; a failure that says what to do when there is none, or when several organizations claim a name
- *  that nobody has proved. */
+/** Finds a domain by name or id. Throws if there is none, or if several organizations claim a name that none of them has
+ *  verified. */
 export async function requireDomain(nameOrId: string, store: Store): Promise<Domain> {
   const text = nameOrId.trim().replace(/\.$/, '')
   const claims = await store.domains.claimsOf(toALabel(text) ?? text.toLowerCase(), MOST_CLAIMS)
   const owned = claims.find(({ status }) => status === 'verified')
   if (owned === undefined && claims.length > 1) {
     const ids = claims.map(({ id, organizationId }) => `${id} of ${organizationId}`).join(', ')
-    throw new CommandFailure(`domain: several organizations claim ${nameOrId}; give the id instead: ${ids}`)
+    throw new CommandFailure(`domain: several organizations claim ${nameOrId}. Use one of these ids instead: ${ids}`)
   }
   const domain = owned ?? claims[0] ?? (await store.domains.get(nameOrId))
   if (domain !== null) return domain
-  throw new CommandFailure(`domain: there is no domain ${nameOrId}; postrider domain list shows all`)
+  throw new CommandFailure(`domain: no domain ${nameOrId}. List domains with: postrider domain list`)
 }
 
 function runForDomain(operation: string, name: string, options: Options): Promise<Record<string, unknown>> {
-  return inOffice(options.config, async ({ store, operator }) => {
+  return withCliContext(options.config, async ({ store, operator }) => {
     const { id, organizationId } = await requireDomain(name, store)
     return operator.run(operation, { organizationId, params: { domain_id: id } })
   })

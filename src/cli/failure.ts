@@ -5,11 +5,11 @@ import { SealUnusable } from '../storage/sqlite/encryption.ts'
 import { StoreMismatch } from '../storage/sqlite/migrate.ts'
 import { StoreDamaged, StoreUnavailable } from '../storage/store.ts'
 
-/** What a command ends with (contract §6). 130 is Ctrl-C. */
+/** Exit codes of commands; the man page lists them. 130 is Ctrl-C. */
 export const EXIT = { done: 0, failed: 1, usage: 2, inUse: 3, interrupted: 130 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** A command that cannot do what it was asked to: what to say on standard error, and what to end with. */
+/** A command that failed: the message for standard error and the exit code. */
 export class CommandFailure extends Error {
   readonly code: ExitCode
   constructor(message: string, code: ExitCode = EXIT.failed) {
@@ -19,18 +19,18 @@ export class CommandFailure extends Error {
   }
 }
 
-/** Something in the arguments is wrong: one line, exit code 2. */
+/** A fault in the arguments: one line, exit code 2. */
 export function usageFault(message: string): CommandFailure {
   return new CommandFailure(message, EXIT.usage)
 }
 
-/** Every fault of a config, a line each, exit code 2. */
+/** All faults of a config, one line each, exit code 2. */
 export function configFailure(faults: readonly ConfigFault[]): CommandFailure {
   return new CommandFailure(formatFaults(faults), EXIT.usage)
 }
 
-/** Whatever a command threw → what to say and to end with. A refusal is one line with its field, arguments that are
- *  not valid a line each; what the machine refused is said in its words. Null for a bug, whose stack is worth seeing. */
+/** Translates what a command threw. A refusal becomes one line with its field, invalid arguments one line each; system
+ *  errors keep their own message. Null for a bug, whose stack should be shown. */
 export function toFailure(thrown: unknown): CommandFailure | null {
   if (thrown instanceof CommandFailure) return thrown
   if (thrown instanceof Refusal) return fromRefusal(thrown)
@@ -39,7 +39,7 @@ export function toFailure(thrown: unknown): CommandFailure | null {
   if (thrown instanceof StoreMismatch || isStore) return new CommandFailure(thrown.message)
   if (!(thrown instanceof Error)) return null
   const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : ''
-  if (code.startsWith('SQLITE_')) return new CommandFailure(`the store cannot be used: ${thrown.message} (${code})`)
+  if (code.startsWith('SQLITE_')) return new CommandFailure(`database error: ${thrown.message} (${code})`)
   return SYSTEM_ERROR.test(code) ? new CommandFailure(thrown.message) : null
 }
 
@@ -49,6 +49,6 @@ const SYSTEM_ERROR = /^E[A-Z0-9]+$/
 function fromRefusal(refusal: Refusal): CommandFailure {
   const { reason, message, field, faults } = refusal
   if (reason !== 'validation_error') return new CommandFailure(field === undefined ? message : `${field}: ${message}`)
-  // Their messages begin with the field.
+  // Their messages start with the field.
   return usageFault(faults === undefined ? message : faults.map((fault) => fault.message).join('\n'))
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { fail, pass, skip, warn } from '../health/check.ts'
 import { findings } from './findings.ts'
-import { paintFor } from './print.ts'
+import { colorsFor } from './print.ts'
 
-const plain = paintFor({}, false)
+const plain = colorsFor({}, false)
 
 test('a line for each check, its names under one another, with what to do below', () => {
   const text = findings(

@@ -1,14 +1,14 @@
 import type { CheckResult, CheckStatus } from '../health/check.ts'
-import { harmless, type Paint } from './print.ts'
+import { type Colors, sanitize } from './print.ts'
 
-/** Results of checks → a line each for people at a terminal, with what to do about it below. Names of DNS and answers of
- *  servers are strangers' words. */
-export function findings(results: readonly CheckResult[], paint: Paint): string {
+/** Formats check results for a terminal: one line each, with advice below. DNS names and server replies are untrusted and
+ *  sanitized. */
+export function findings(results: readonly CheckResult[], colors: Colors): string {
   const width = Math.max(0, ...results.map(({ name }) => name.length))
   return results
     .map((result) => {
       const label = result.name.replaceAll('_', ' ').padEnd(width)
-      const line = `  ${sign(result.status, paint)} ${label}  ${harmless(result.message)}`
+      const line = `  ${sign(result.status, colors)} ${label}  ${sanitize(result.message)}`
       return [line, ...adviceLines(result.advice)].join('\n')
     })
     .join('\n')
@@ -16,18 +16,18 @@ export function findings(results: readonly CheckResult[], paint: Paint): string 
 
 function adviceLines(advice: string | null): string[] {
   if (advice === null) return []
-  return advice.split('\n').map((line, at) => `      ${at === 0 ? '→' : ' '} ${harmless(line)}`)
+  return advice.split('\n').map((line, at) => `      ${at === 0 ? '→' : ' '} ${sanitize(line)}`)
 }
 
-function sign(status: CheckStatus, paint: Paint): string {
+function sign(status: CheckStatus, colors: Colors): string {
   switch (status) {
     case 'pass':
-      return paint.good('✓')
+      return colors.good('✓')
     case 'warn':
-      return paint.wary('!')
+      return colors.wary('!')
     case 'fail':
-      return paint.bad('✗')
+      return colors.bad('✗')
     case 'skip':
-      return paint.dim('-')
+      return colors.dim('-')
   }
 }

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import type { Attempt, Delivery } from '../model/delivery.ts'
 import { UNTRIED } from '../model/delivery.ts'
 import type { DeliveryStatus } from '../model/message.ts'
-import { follow, type Step, tellStep } from './follow.ts'
-import { paintFor } from './print.ts'
+import { follow, formatStep, type Step } from './follow.ts'
+import { colorsFor } from './print.ts'
 
 const AT = 1_795_262_400_000
 const MINUTE = 60_000
@@ -52,7 +52,7 @@ async function followed(looks: { deliveries: Delivery[]; attempts: { email: stri
   const steps: Step[] = []
   const clock = { now: () => AT + 5 * MINUTE, sleep: async () => void at++ }
   const status = await follow('msg_1', { store: { messages } as never, clock, onStep: (step) => steps.push(step) })
-  return { status, lines: steps.map((step) => tellStep(step, paintFor({}, false))) }
+  return { status, lines: steps.map((step) => formatStep(step, colorsFor({}, false))) }
 }
 
 test('each attempt is told once, with its host, TLS, reply and what follows', async () => {
@@ -67,8 +67,8 @@ test('each attempt is told once, with its host, TLS, reply and what follows', as
   ])
   expect([status, ...lines]).toEqual([
     'delivered',
-    '12:01:01 deferred   ann@example.net  mx.example.net  TLSv1.3  451 4.7.1 later  again at 12:02:00',
-    '12:02:01 delivered  ann@example.net  mx.example.net  in clear  250 ok\\u001b[2J',
+    '12:01:01 deferred   ann@example.net  mx.example.net  TLSv1.3  451 4.7.1 later  next attempt at 12:02:00',
+    '12:02:01 delivered  ann@example.net  mx.example.net  no TLS  250 ok\\u001b[2J',
   ])
 })
 

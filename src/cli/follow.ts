@@ -3,15 +3,15 @@ import { iso } from '../model/event.ts'
 import { isFinal, messageStatus } from '../model/message.ts'
 import type { Clock } from '../os/clock.ts'
 import type { Store } from '../storage/store.ts'
-import { harmless, type Paint } from './print.ts'
+import { type Colors, sanitize } from './print.ts'
 
-/** One step in the life of a mail. */
+/** One step in the delivery of a message. */
 export interface Step {
   at: number
-  /** What became of it. */
+  /** Status after this step. */
   status: string
   recipient: string
-  /** Number of the attempt that did it; null when none did: suppressed, cancelled, too late. */
+  /** Number of the attempt; null if no attempt caused the step: suppressed, cancelled, expired. */
   attempt: number | null
   mxHost: string | null
   tls: string | null
@@ -19,31 +19,31 @@ export interface Step {
   nextAttemptAt: number | null
 }
 
-/** Follows a message in the store, step by step as they are recorded, until every recipient is final → what it came to. */
+/** Reports each step of a message until every recipient has a final status; returns the status of the message. */
 export async function follow(
   id: string,
   { store, clock, onStep }: { store: Pick<Store, 'messages'>; clock: Clock; onStep: (step: Step) => void },
 ): Promise<string> {
-  const told = new Set<string>()
+  const reported = new Set<string>()
   for (;;) {
-    // The attempts are read behind the deliveries: they may be newer, and a step is never told before its attempt.
+    // Attempts are read after deliveries, so that no step is reported before its attempt.
     const deliveries = await store.messages.deliveries(id)
     const attempts = await store.messages.attempts(id)
     for (const step of stepsOf(deliveries, attempts, clock.now())) {
       const name = `${step.recipient} ${step.attempt ?? step.status}`
-      if (told.has(name)) continue
-      told.add(name)
+      if (reported.has(name)) continue
+      reported.add(name)
       onStep(step)
     }
     if (deliveries.every(({ status }) => isFinal(status))) return messageStatus(deliveries.map(({ status }) => status))
-    await clock.sleep(LOOK_MS)
+    await clock.sleep(POLL_MS)
   }
 }
 
-/** How often the store is looked at: a person cannot tell it from at once, and the store does not feel it. */
-const LOOK_MS = 100
+/** Polling interval: feels immediate to a person and costs the store next to nothing. */
+const POLL_MS = 100
 
-/** All steps up to now, oldest first: each attempt is one, and each end that no attempt brought about. */
+/** All steps so far, oldest first: each attempt, and each final status that no attempt caused. */
 export function stepsOf(
   deliveries: readonly Delivery[],
   attempts: readonly { email: string; attempt: Attempt }[],
@@ -79,17 +79,17 @@ function ofEnd({ status, email, smtpResponse }: Delivery, now: number): Step {
   return { at: now, status, recipient: email, reply: smtpResponse, ...none }
 }
 
-/** A step → one line: time, what became of it, for whom, and where and how it was said. */
-export function tellStep(step: Step, paint: Paint): string {
+/** Formats a step as one line: time, status, recipient, host, reply and next attempt. */
+export function formatStep(step: Step, colors: Colors): string {
   const { at, status, recipient, mxHost, tls, reply, nextAttemptAt } = step
-  const mark = status === 'delivered' ? paint.good : status === 'bounced' ? paint.bad : paint.accent
-  const where = mxHost === null ? null : `${mxHost}  ${tls ?? 'in clear'}`
-  const next = nextAttemptAt === null ? null : `again at ${timeOf(nextAttemptAt)}`
-  const rest = [recipient, where, reply, next].filter((part) => part !== null).map(harmless)
-  return `${paint.dim(timeOf(at))} ${mark(status.padEnd(10))} ${rest.join('  ')}`
+  const mark = status === 'delivered' ? colors.good : status === 'bounced' ? colors.bad : colors.accent
+  const where = mxHost === null ? null : `${mxHost}  ${tls ?? 'no TLS'}`
+  const next = nextAttemptAt === null ? null : `next attempt at ${timeOf(nextAttemptAt)}`
+  const rest = [recipient, where, reply, next].filter((part) => part !== null).map(sanitize)
+  return `${colors.dim(timeOf(at))} ${mark(status.padEnd(10))} ${rest.join('  ')}`
 }
 
-/** The same for machines. */
+/** The same as a JSON record. */
 export function recordOfStep(messageId: string, { at, mxHost, reply, nextAttemptAt, ...rest }: Step) {
   return {
     at: iso(at),

@@ -1,10 +1,10 @@
 import { type Config, formatEndpoint } from '../config/load.ts'
+import { requireConfig } from './cli-context.ts'
 import { CommandFailure, toFailure } from './failure.ts'
-import { requireConfig } from './office.ts'
 import { print } from './print.ts'
 import { readServing } from './serving.ts'
 
-/** Asks the running server's own listener whether it is ready; ends with 1 when it is not, or says nothing. */
+/** Requests /readyz of the running server; throws if it is not ready or does not respond. */
 export async function healthcheck(options: { config: string; timeout: number }): Promise<void> {
   const url = `${originOf(requireConfig(options.config))}/readyz`
   const answer = await ask(url, options.timeout * 1000)
@@ -14,25 +14,25 @@ export async function healthcheck(options: { config: string; timeout: number }):
 
 async function ask(url: string, timeoutMs: number): Promise<Response> {
   try {
-    // By address, which no certificate names; there is nothing secret to say.
+    // Connects by IP address, which no certificate contains; the request holds no secret.
     const tls = { rejectUnauthorized: false }
     return await fetch(url, { signal: AbortSignal.timeout(timeoutMs), redirect: 'manual', tls })
   } catch (thrown) {
     const reason = toFailure(thrown)?.message ?? (thrown instanceof Error ? thrown.message : String(thrown))
-    throw new CommandFailure(`${url}: no answer (${reason})`)
+    throw new CommandFailure(`${url}: no response (${reason})`)
   }
 }
 
-/** Where it listens: as the server said when it started (port 0 became another), else as the config says; in clear where
- *  that is on. */
+/** Where the server listens: the address it wrote when it started (port 0 resolved), else that of the config; plain HTTP
+ *  if that is on. */
 function originOf({ dataDir, http }: Config): string {
-  const told = readServing(dataDir)?.listeners
-  const clear = told?.http ?? (http.listen && formatEndpoint(http.listen))
+  const served = readServing(dataDir)?.listeners
+  const clear = served?.http ?? (http.listen && formatEndpoint(http.listen))
   if (clear) return `http://${ownAddress(clear)}`
-  const secure = told?.https ?? (http.listenTls && formatEndpoint(http.listenTls))
+  const secure = served?.https ?? (http.listenTls && formatEndpoint(http.listenTls))
   if (secure) return `https://${ownAddress(secure)}`
-  throw new CommandFailure('http.listen and http.listen_tls are "off": there is nobody to ask')
+  throw new CommandFailure('http.listen and http.listen_tls are "off". Turn one of them on to use the health check.')
 }
 
-/** Every address → one of this machine. */
+/** Replaces the wildcard address by loopback. */
 const ownAddress = (address: string) => address.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:')

@@ -3,9 +3,8 @@ import { ownAddresses } from '../checkup/world.ts'
 import type { HostRecord } from '../domains/zone-file.ts'
 import { isPublicUnicast } from '../net/ip.ts'
 
-/** The machine's name and the addresses it is known to have → its address records, one a family; one for people to fill in
- *  where no public address is known (NAT). None when the name is not of the domain's zone, since then they stand
- *  elsewhere. */
+/** Address records of this machine, one per address family; a placeholder if no public address is known (NAT). None if
+ *  the hostname is outside the domain's zone. */
 export function hostRecords(
   hostname: string,
   domain: string,
@@ -21,4 +20,4 @@ export function hostRecords(
   ]
 }
 
-export const UNKNOWN_ADDRESS = '<the public address of this machine>'
+export const UNKNOWN_ADDRESS = '<public IP address of this machine>'

@@ -15,7 +15,7 @@ import { dirname, join, resolve } from 'node:path'
 import { CommandFailure, toFailure } from './failure.ts'
 import { type Draft, SECRET_MODE } from './init-plan.ts'
 
-/** Writes what was drafted; never over a file that came meanwhile. */
+/** Writes the drafted files; never overwrites a file that appeared in the meantime. */
 export function writeFiles({ files, config }: Draft): void {
   const written: string[] = []
   try {
@@ -30,8 +30,7 @@ export function writeFiles({ files, config }: Draft): void {
   }
 }
 
-/** A folder that everybody may look into and only its owner writes to, whatever the umask; what is there already stays as
- *  it is. */
+/** Creates a folder with mode 755, whatever the umask; an existing folder is not changed. */
 export function makeFolder(path: string): void {
   const first = mkdirSync(path, { recursive: true, mode: FOLDER_MODE })
   if (first === undefined) return
@@ -41,7 +40,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** A file that was not there, with that very mode whatever the umask. Throws EEXIST, and what writing throws. */
+/** Creates a new file with this mode, whatever the umask. Throws EEXIST, and what writing throws. */
 export function writeNew(
   path: string,
   text: string,
@@ -65,28 +64,28 @@ interface Owner {
 const FOLDER_MODE = 0o755
 const ZONE_MODE = 0o644
 
-/** Where the data directory is somebody's already, as with a package, root gives files to that user; else null. */
+/** The owner of an existing data directory (a package creates it), to whom root gives files; else null. */
 function ownerIn(dataDir: string): Owner | null {
   if (process.getuid?.() !== 0) return null
   return statSync(dataDir, { throwIfNoEntry: false }) ?? null
 }
 
-/** A folder for zone files beside the config, which the owner of the data may write: the process will be that one soon.
- *  Null where none can be made; then there are none. */
+/** Creates a folder for zone files beside the config, writable by the owner of the data, as whom the process soon runs.
+ *  Null if it cannot be created; then no zone files are written. */
 export function openZoneFolder(configFile: string, dataDir: string): string | null {
   if (configFile === '') return null
   const folder = join(dirname(resolve(configFile)), 'dns')
   try {
     makeFolder(folder)
-    giveFolder(folder, ownerIn(dataDir))
+    chownFolder(folder, ownerIn(dataDir))
     return folder
   } catch {
     return null
   }
 }
 
-/** By descriptor, so that no link is followed to what it leads to. */
-function giveFolder(folder: string, owner: Owner | null): void {
+/** Uses a descriptor, so that symbolic links are not followed. */
+function chownFolder(folder: string, owner: Owner | null): void {
   if (owner === null) return
   const handle = openSync(folder, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY)
   try {
@@ -96,8 +95,8 @@ function giveFolder(folder: string, owner: Owner | null): void {
   }
 }
 
-/** Takes back what was written: files of a draft, and the folder when nothing else is in it. */
-export function takeBack({ files }: Draft, zoneFolder: string | null): void {
+/** Removes the files of a draft, and the folder if it is empty. */
+export function removeWritten({ files }: Draft, zoneFolder: string | null): void {
   for (const { path } of files) rmSync(path, { force: true })
   if (zoneFolder !== null) removeIfEmpty(zoneFolder)
 }
@@ -106,11 +105,11 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder)
   } catch {
-    // zone files of other domains are in it
+    // it holds zone files of other domains
   }
 }
 
-/** Text → a zone file in the folder, and where it is. Null when it cannot be written: `dns show --zone` prints the same. */
+/** Writes a zone file and returns its path. Null if it cannot be written: `dns show --zone` prints the same. */
 export function writeZone(folder: string | null, domain: string, text: string): string | null {
   if (folder === null) return null
   const path = join(folder, `${domain}.zone`)

@@ -2,59 +2,59 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Config, readConfig } from '../config/load.ts'
 import { checkDomainName } from '../domains/name.ts'
-import type { Ask } from './ask.ts'
 import { configFailure, usageFault } from './failure.ts'
 import { initialConfig } from './init-texts.ts'
+import type { Prompt } from './prompt.ts'
 
-/** What `init` was told. */
-export interface Wishes {
+/** Options of `init`. */
+export interface InitOptions {
   config: string
   domain?: string
   hostname?: string
   dataDir?: string
   contact?: string
-  /** And with it a certificate from the usual authority, whose terms are agreed to. */
+  /** Serve HTTPS with a certificate from Let's Encrypt; the user agrees to its terms. */
   https?: true
-  /** `-`: a line of standard input. */
+  /** `-` reads a line of standard input. */
   smarthost?: string
 }
 
-/** A config that could be written, and the files it takes; read as it will be read. */
+/** A parsed config that could be written, and its files. */
 export interface Draft {
   config: Config
-  /** Path → text and mode, in the order of writing. */
+  /** In the order of writing. */
   files: { path: string; text: string; mode: number }[]
 }
 
-/** The domain that was named, or the answer of whoever sits there. Throws a fault of usage for none, and for what is none. */
-export async function chooseDomain({ domain }: Wishes, ask: Ask | null): Promise<string> {
-  const given = domain ?? (await ask?.('The domain to send from: ')) ?? ''
-  if (given === '') throw usageFault('domain: say which with --domain example.com')
+/** The domain from the options or the prompt. Throws a usage fault if there is none or it is invalid. */
+export async function chooseDomain({ domain }: InitOptions, ask: Prompt | null): Promise<string> {
+  const given = domain ?? (await ask?.('Sending domain: ')) ?? ''
+  if (given === '') throw usageFault('domain: missing. Set it with --domain example.com')
   const checked = checkDomainName(given)
   if ('fault' in checked) throw usageFault(`domain: ${checked.fault}`)
   return checked.name
 }
 
-/** The same for the machine's name; `mail.` and the domain when nobody says otherwise. */
-export async function chooseHostname({ hostname }: Wishes, domain: string, ask: Ask | null): Promise<string> {
+/** The same for the hostname; defaults to `mail.` and the domain. */
+export async function chooseHostname({ hostname }: InitOptions, domain: string, ask: Prompt | null): Promise<string> {
   const usual = `mail.${domain}`
-  return hostname ?? ((await ask?.(`The public name of this machine [${usual}]: `)) || usual)
+  return hostname ?? ((await ask?.(`Public hostname of this machine [${usual}]: `)) || usual)
 }
 
-/** Wishes → a Draft; throws every fault of it. A smarthost, which has a password in it, gets a file of its own. */
-export function draftOf(wishes: Wishes, hostname: string): Draft {
-  const smarthost = wishes.smarthost === '-' ? readFileSync(0, 'utf8').trim() : (wishes.smarthost ?? '')
-  const { config: path, contact, dataDir, https } = wishes
-  const decided = { hostname, dataDir: dataDir && resolve(dataDir), contact, https }
-  // Read with the smarthost in it, since the file with it is not there yet.
-  const whole = smarthost === '' ? decided : { ...decided, smarthost: { url: smarthost } }
+/** InitOptions → a Draft; throws every fault of it. A smarthost, which has a password in it, gets a file of its own. */
+export function draftOf(options: InitOptions, hostname: string): Draft {
+  const smarthost = options.smarthost === '-' ? readFileSync(0, 'utf8').trim() : (options.smarthost ?? '')
+  const { config: path, contact, dataDir, https } = options
+  const settings = { hostname, dataDir: dataDir && resolve(dataDir), contact, https }
+  // Parsed with the smarthost inline, since its file does not exist yet.
+  const whole = smarthost === '' ? settings : { ...settings, smarthost: { url: smarthost } }
   const read = readConfig({ text: initialConfig(whole), file: path, env: process.env })
   if (!read.config) throw configFailure(read.faults)
-  const text = initialConfig(smarthost === '' ? decided : { ...decided, smarthost: { file: SMARTHOST_FILE } })
+  const text = initialConfig(smarthost === '' ? settings : { ...settings, smarthost: { file: SMARTHOST_FILE } })
   const secret = { path: join(dirname(path), SMARTHOST_FILE), text: `${smarthost}\n`, mode: SECRET_MODE }
   return { config: read.config, files: [...(smarthost === '' ? [] : [secret]), { path, text, mode: 0o640 }] }
 }
 
-/** For nobody but the server. */
+/** Readable by the server only. */
 export const SECRET_MODE = 0o600
 const SMARTHOST_FILE = 'smarthost'

@@ -1,45 +1,45 @@
-/** What `init` writes, for people to read and change. */
+/** The config that `init` writes, for people to read and change. */
 
-/** Host name, and what else was decided (undefined: the default) → a config with only that. */
-export function initialConfig(decided: {
+/** A config with only the given settings (undefined: the default). */
+export function initialConfig(settings: {
   hostname: string
   dataDir?: string | undefined
   contact?: string | undefined
   https?: true | undefined
-  /** As it is, or a file that it stands in. */
+  /** The URL itself, or the name of a file that contains it. */
   smarthost?: { url: string } | { file: string } | undefined
 }): string {
-  const { hostname, dataDir, contact, https, smarthost } = decided
-  return `# Postrider. Only what had to be decided stands here; everything else has a default. All keys with their meaning:
-# config.example.toml, or \`postrider config example\`. After a change: \`postrider config check\`.
+  const { hostname, dataDir, contact, https, smarthost } = settings
+  return `# Postrider configuration. Keys that are not set here use their default. For all keys and their descriptions, see
+# config.example.toml or run \`postrider config example\`. Run \`postrider config check\` after each change.
 
-# The public name of this machine, said in SMTP greetings. Its A/AAAA record and the PTR record of its address
-# should agree.
+# Public hostname of this machine, used in SMTP greetings. Its A/AAAA records and the PTR record of its IP address
+# must match.
 hostname = ${JSON.stringify(hostname)}
 
-# The database with messages, keys and events. Back it up; keep it to yourself.
+# Folder of the database with messages, keys and events. Keep it private and back it up.
 ${dataDir === undefined ? '#data_dir = "/var/lib/postrider"' : `data_dir = ${JSON.stringify(dataDir)}`}
 
 ${https ? httpsLines(contact) : PLAIN_LINES}
 
 [delivery]
-# When your provider blocks port 25: the relay it offers, user and password percent-encoded.
+# If your provider blocks port 25, send through its relay. Percent-encode the user and password.
 ${smarthostLine(smarthost)}
-${contact === undefined ? '' : `\n[reports]\n# Whom the readers of our reports may write to.\ncontact = ${JSON.stringify(contact)}\n`}`
+${contact === undefined ? '' : `\n[reports]\n# Contact address for recipients of the reports that this server sends.\ncontact = ${JSON.stringify(contact)}\n`}`
 }
 
 const PLAIN_LINES = `[http]
-# The API and the dashboard, in clear, for this machine alone. The world wants HTTPS: listen_tls here and [tls] say how
-# Postrider answers it itself, or a proxy in front does, with behind_proxy = true and the address it has in public_url.
+# API and dashboard over plain HTTP, for this machine only. To serve HTTPS, set listen_tls here and the keys in [tls], or
+# use a reverse proxy with behind_proxy = true and its address in public_url.
 #listen = "127.0.0.1:8025"`
 
 const httpsLines = (contact: string | undefined) => `[http]
-# The API and the dashboard by HTTPS, and what is asked for at port 80 to get a certificate.
+# API and dashboard over HTTPS. Port 80 answers certificate challenges and redirects to HTTPS.
 listen_tls = "0.0.0.0:443"
 listen_redirect = "0.0.0.0:80"
 
 [tls]
-# A certificate from Let's Encrypt, whose terms were agreed to: https://letsencrypt.org/repository/
+# A certificate from Let's Encrypt. You agreed to its terms: https://letsencrypt.org/repository/
 mode = "acme"
 acme_agree_terms = true
 ${contact === undefined ? '#acme_contact = ""' : `acme_contact = ${JSON.stringify(contact)}`}`

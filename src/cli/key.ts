@@ -1,7 +1,7 @@
 import type { Store } from '../storage/store.ts'
+import { withCliContext } from './cli-context.ts'
 import { requireDomain } from './domain.ts'
 import { CommandFailure } from './failure.ts'
-import { inOffice } from './office.ts'
 import { print, printJson, table } from './print.ts'
 
 interface Options {
@@ -9,7 +9,7 @@ interface Options {
   json?: true
 }
 
-/** Creates a key and prints its record with the value, this once. */
+/** Creates a key and prints its record with the value, which is never shown again. */
 export async function createKey(
   options: Options & {
     domain: string
@@ -20,19 +20,19 @@ export async function createKey(
     network?: string[]
   },
 ): Promise<void> {
-  await inOffice(options.config, async ({ store, operator }) => {
+  await withCliContext(options.config, async ({ store, operator }) => {
     const { id: domain_id, organizationId } = await requireDomain(options.domain, store)
     const { name, mode, permission: permissions, expires: expires_at, network: allowed_networks } = options
     const body = { name, domain_id, permissions, mode, expires_at, allowed_networks }
     const key = await operator.run('api_keys_create', { organizationId, body })
     if (options.json) return printJson(key)
-    print(`${key.key}\n\nThis is shown once. ${describe(key)}`)
+    print(`${key.key}\n\nStore this key now: it is shown only once. ${describe(key)}`)
   })
 }
 
 /** Prints all keys, or those of a domain. */
 export async function listKeys(options: Options & { domain?: string }): Promise<void> {
-  await inOffice(options.config, async ({ store, operator }) => {
+  await withCliContext(options.config, async ({ store, operator }) => {
     const domain = options.domain === undefined ? null : await requireDomain(options.domain, store)
     const owners = domain === null ? (await store.organizations.list()).map((each) => each.id) : [domain.organizationId]
     const lists = await Promise.all(owners.map((id) => operator.listAll('api_keys_list', id)))
@@ -52,9 +52,9 @@ export async function listKeys(options: Options & { domain?: string }): Promise<
   })
 }
 
-/** Revokes a key; again is harmless. */
+/** Revokes a key; revoking it twice is safe. */
 export async function revokeKey(id: string, options: Options): Promise<void> {
-  await inOffice(options.config, async ({ store, operator }) => {
+  await withCliContext(options.config, async ({ store, operator }) => {
     const organizationId = await ownerOf(id, store)
     const answer = await operator.run('api_keys_revoke', { organizationId, params: { key_id: id } })
     if (options.json) printJson(answer)
@@ -65,11 +65,11 @@ export async function revokeKey(id: string, options: Options): Promise<void> {
 async function ownerOf(id: string, store: Store): Promise<string> {
   const key = await store.apiKeys.get(id)
   if (key !== null) return key.organizationId
-  throw new CommandFailure(`key: there is no key ${id}; postrider key list shows all`)
+  throw new CommandFailure(`key: no key ${id}. List keys with: postrider key list`)
 }
 
 function describe(key: Record<string, unknown>): string {
-  const until = key.expires_at === null ? '' : `, until ${key.expires_at}`
+  const until = key.expires_at === null ? '' : `, expires ${key.expires_at}`
   const from = key.allowed_networks === null ? '' : `, from ${(key.allowed_networks as string[]).join(', ')}`
   return `${key.id}: ${(key.permissions as string[]).join(', ')} for ${key.domain}${from}${until}.`
 }
@@ -80,5 +80,5 @@ function networksOf(key: Record<string, unknown>): string {
 
 function stateOf(key: Record<string, unknown>): string {
   if (key.revoked_at !== null) return 'revoked'
-  return key.expires_at === null ? 'valid' : `until ${key.expires_at}`
+  return key.expires_at === null ? 'valid' : `expires ${key.expires_at}`
 }

@@ -1,10 +1,10 @@
 import { userInfo } from 'node:os'
 
-/** What the runtime calls a user whose name the environment does not tell, as under cron. */
+/** The runtime's name for a user that the environment does not name, for example under cron. */
 const NAMELESS = 'unknown'
 
-/** Who sits at the command line, for the audit log: the user, or whoever became root by sudo. To be asked before the
- *  process becomes somebody else. Never throws; a user without a name is its number. */
+/** The user at the command line, for the audit log; the original user under sudo. Call it before the process switches
+ *  users. Never throws; a user without a name is shown by uid. */
 export function localUser(): string {
   const { SUDO_USER } = process.env
   if (process.getuid?.() === 0 && SUDO_USER) return SUDO_USER.slice(0, 100)
@@ -12,7 +12,7 @@ export function localUser(): string {
     const { username } = userInfo()
     if (username !== NAMELESS) return username
   } catch {
-    // of no name either
+    // no name here either
   }
   return `uid ${process.getuid?.()}`
 }

@@ -5,9 +5,9 @@ import { LINK_MS } from '../model/session.ts'
 import { systemClock } from '../os/clock.ts'
 import { systemRandom } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
+import { withCliContext } from './cli-context.ts'
 import { CommandFailure } from './failure.ts'
-import { inOffice } from './office.ts'
-import { complain, print, printJson } from './print.ts'
+import { print, printError, printJson } from './print.ts'
 import { asServed } from './serving.ts'
 
 interface Options {
@@ -16,11 +16,11 @@ interface Options {
   json?: true
 }
 
-/** Makes a link that signs the operator in to the dashboard, and prints it. With `--remove-password` a password that was
- *  forgotten goes, and every session with it. */
+/** Creates and prints a link that signs the operator in to the dashboard. `--remove-password` removes a forgotten password
+ *  and ends every session. */
 export async function loginLink(options: Options): Promise<void> {
-  await inOffice(options.config, async ({ config, store, operator }) => {
-    if (!config.http.dashboard) throw new CommandFailure('http.dashboard is false: there is nothing to sign in to')
+  await withCliContext(options.config, async ({ config, store, operator }) => {
+    if (!config.http.dashboard) throw new CommandFailure('The dashboard is off. Set http.dashboard = true to sign in.')
     const served = asServed(config)
     const about = { organizationId: null, body: options.removePassword ? { password: null } : {} }
     const link = await operator.manage('login_links_create', about, async () => {
@@ -29,7 +29,7 @@ export async function loginLink(options: Options): Promise<void> {
     })
     if (options.json) return printJson({ url: link.url, expires_at: iso(link.expiresAt) })
     print(link.url)
-    complain(`\nOpens the dashboard once, within ${LINK_MINUTES} minutes.${hintOf(served)}`)
+    printError(`\nThe link works once and expires after ${LINK_MINUTES} minutes.${hintOf(served)}`)
   })
 }
 
@@ -38,8 +38,8 @@ export interface LoginLink {
   expiresAt: number
 }
 
-/** A new link below `publicUrl`, stored as a hash. The token stands behind the #, which browsers keep to themselves: no
- *  log of a server or a proxy has it, and no Referer. */
+/** Creates a link under `publicUrl`; the store keeps only its hash. The token is in the fragment, which browsers do not
+ *  send, so it appears in no server log, proxy log or Referer header. */
 export async function makeLoginLink(store: Pick<Store, 'sessions'>, publicUrl: string): Promise<LoginLink> {
   const token = mintToken(systemRandom)
   const now = systemClock.now()
@@ -50,9 +50,9 @@ export async function makeLoginLink(store: Pick<Store, 'sessions'>, publicUrl: s
 
 export const LINK_MINUTES = LINK_MS / 60_000
 
-/** On a server nobody sits at: how to reach what listens on loopback. */
+/** How to reach a dashboard that listens on loopback of a remote server. */
 export function hintOf({ hostname, http: { listen, listenTls, publicUrl } }: Config): string {
-  if (listen === null) return listenTls === null ? ' http.listen is off: nothing answers there.' : ''
+  if (listen === null) return listenTls === null ? ' http.listen is off, so nothing listens at this address.' : ''
   if (!/^http:\/\/(127\.|localhost|\[::1\])/.test(publicUrl)) return ''
-  return ` From another machine: ssh -L ${listen.port}:127.0.0.1:${listen.port} ${hostname}`
+  return ` From another machine, run: ssh -L ${listen.port}:127.0.0.1:${listen.port} ${hostname}`
 }

@@ -1,20 +1,20 @@
 import { iso } from '../model/event.ts'
 import type { Store } from '../storage/store.ts'
+import { withCliContext } from './cli-context.ts'
 import { requireDomain } from './domain.ts'
 import { CommandFailure, usageFault } from './failure.ts'
-import { stepsOf, tellStep } from './follow.ts'
-import { tellArrival } from './listen/tell.ts'
-import { inOffice } from './office.ts'
+import { formatStep, stepsOf } from './follow.ts'
+import { formatArrival } from './listen/format.ts'
 import type { OperatorRequest } from './operator.ts'
 import { requireOrganization } from './org.ts'
-import { harmless, paintFor, print, printJson, table } from './print.ts'
+import { colorsFor, print, printJson, sanitize, table } from './print.ts'
 
 interface Options {
   config: string
   json?: true
 }
 
-/** What lists take, by their names in the API; those that are not given are left out. */
+/** Query parameters of lists by their API names; undefined ones are omitted. */
 type Filter = Record<string, string | undefined>
 
 /** Prints messages, newest first. */
@@ -39,14 +39,14 @@ export async function listMessages(
     each.id,
     each.status,
     each.recipients.map(({ email }) => email).join(', '),
-    harmless(each.subject),
+    sanitize(each.subject),
   ])
   print(table(['time', 'id', 'status', 'to', 'subject'], rows) || 'no messages')
 }
 
 /** Prints a message, its recipients and all attempts, oldest first. */
 export async function showMessage(id: string, options: Options): Promise<void> {
-  await inOffice(options.config, async ({ store, operator }) => {
+  await withCliContext(options.config, async ({ store, operator }) => {
     const request = await requestFor(id, store)
     const message = (await operator.run('messages_get', request)) as unknown as Message
     if (options.json) {
@@ -55,43 +55,43 @@ export async function showMessage(id: string, options: Options): Promise<void> {
     }
     const deliveries = await store.messages.deliveries(id)
     const attempts = await store.messages.attempts(id)
-    const paint = paintFor(process.env, process.stdout.isTTY)
-    print(`${id} is ${message.status}   ${harmless(message.subject)}`)
-    print(`${paint.dim(message.created_at.slice(11, 19))} ${'accepted'.padEnd(10)} from ${harmless(message.from)}`)
-    // An end that no attempt brought about has no time of its own: it stands with the last thing known.
+    const colors = colorsFor(process.env, process.stdout.isTTY)
+    print(`${id} is ${message.status}   ${sanitize(message.subject)}`)
+    print(`${colors.dim(message.created_at.slice(11, 19))} ${'accepted'.padEnd(10)} from ${sanitize(message.from)}`)
+    // A final status without an attempt has no time of its own: show it at the last known time.
     const endedAt = Math.max(
       Date.parse(message.created_at),
       ...deliveries.map(({ lastAttemptAt }) => lastAttemptAt ?? 0),
     )
-    for (const step of stepsOf(deliveries, attempts, endedAt)) print(tellStep(step, paint))
+    for (const step of stepsOf(deliveries, attempts, endedAt)) print(formatStep(step, colors))
     for (const { email, status, attempts, nextAttemptAt } of deliveries) {
       if (attempts === 0 && nextAttemptAt !== null)
-        print(`${' '.repeat(8)} ${status.padEnd(10)} ${email}  first at ${iso(nextAttemptAt)}`)
+        print(`${' '.repeat(8)} ${status.padEnd(10)} ${email}  first attempt at ${iso(nextAttemptAt)}`)
     }
   })
 }
 
-/** Prints why each recipient is where it is. */
+/** Prints an explanation of each recipient's status. */
 export async function explainMessage(id: string, options: Options): Promise<void> {
   const explained = await run('messages_explain', id, options)
   if (options.json) return printJson(explained)
   print(`${id} is ${explained.status}`)
   for (const each of explained.recipients as Explained[]) {
     print(`\n${each.email} is ${each.status}`)
-    for (const line of each.explanation) print(`  ${harmless(line)}`)
+    for (const line of each.explanation) print(`  ${sanitize(line)}`)
   }
 }
 
-/** Prints what would happen to a mail to an address. */
+/** Prints whether a message to an address would be sent. */
 export async function explainAddress(options: Options & { to: string; domain?: string }): Promise<void> {
-  await inOffice(options.config, async ({ store, operator }) => {
+  await withCliContext(options.config, async ({ store, operator }) => {
     const domain = await requireSender(options.domain, store)
     const { organizationId, id: domainId } = domain
     const explained = await operator.run('explain_address', { organizationId, domainId, query: { to: options.to } })
     if (options.json) return printJson(explained)
     const verdict = explained.would_send ? 'would be sent' : 'would not be sent'
-    print(`A mail from ${domain.name} to ${explained.to} ${verdict}`)
-    for (const line of explained.explanation as string[]) print(`  ${harmless(line)}`)
+    print(`A message from ${domain.name} to ${explained.to} ${verdict}`)
+    for (const line of explained.explanation as string[]) print(`  ${sanitize(line)}`)
   })
 }
 
@@ -114,10 +114,12 @@ export async function listEvents(
   const { type, message: message_id, mode } = options
   const page = await list('events_list', options, { type, message_id, mode })
   if (options.json) return printJson(page)
-  const paint = paintFor(process.env, process.stdout.isTTY)
+  const colors = colorsFor(process.env, process.stdout.isTTY)
   const events = page.data as { id: string; type: string; timestamp: string }[]
   for (const event of events) {
-    print(`${paint.dim(event.timestamp.slice(0, 10))} ${tellArrival({ ...event, body: JSON.stringify(event) }, paint)}`)
+    print(
+      `${colors.dim(event.timestamp.slice(0, 10))} ${formatArrival({ ...event, body: JSON.stringify(event) }, colors)}`,
+    )
   }
   if (events.length === 0) print('no events')
 }
@@ -138,7 +140,7 @@ interface Explained {
 }
 
 function list(operation: string, { config, org, limit }: Options & { org?: string; limit: number }, filter: Filter) {
-  return inOffice(config, async ({ store, operator }) => {
+  return withCliContext(config, async ({ store, operator }) => {
     const { id: organizationId } = await requireOrganization(org, store)
     const given = Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
     return operator.run(operation, { organizationId, query: { ...Object.fromEntries(given), limit: String(limit) } })
@@ -146,20 +148,20 @@ function list(operation: string, { config, org, limit }: Options & { org?: strin
 }
 
 function run(operation: string, id: string, { config }: Options): Promise<Record<string, unknown>> {
-  return inOffice(config, async ({ store, operator }) => operator.run(operation, await requestFor(id, store)))
+  return withCliContext(config, async ({ store, operator }) => operator.run(operation, await requestFor(id, store)))
 }
 
-/** As its author would ask: what is sent again goes from its domain, and stays in the sandbox. */
+/** Acts as the author of the message: a resent copy keeps its domain and its mode. */
 async function requestFor(id: string, store: Store): Promise<OperatorRequest> {
   const message = await store.messages.get(id)
   if (message !== null) {
     const { organizationId, domainId, mode } = message
     return { organizationId, domainId, mode, params: { message_id: id } }
   }
-  throw new CommandFailure(`message: there is no message ${id}; postrider message list shows the newest`)
+  throw new CommandFailure(`message: no message ${id}. List recent messages with: postrider message list`)
 }
 
-/** The domain that is named, or the only one there is. */
+/** The named domain, or the only one. */
 async function requireSender(name: string | undefined, store: Store) {
   if (name !== undefined) return requireDomain(name, store)
   const organizations = await store.organizations.list()
@@ -168,7 +170,7 @@ async function requireSender(name: string | undefined, store: Store) {
   if (domains.length === 1) return domains[0]!
   throw usageFault(
     domains.length === 0
-      ? 'domain: there is no domain yet; postrider domain add makes one'
-      : 'domain: there are several domains; name one with --domain',
+      ? 'domain: no domain yet. Add one with: postrider domain add'
+      : 'domain: there are several domains. Choose one with --domain',
   )
 }

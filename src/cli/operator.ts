@@ -26,25 +26,25 @@ import { createOperations, openSubmission } from '../server/operations.ts'
 import type { Store } from '../storage/store.ts'
 import type { SigningKey } from '../submission/signing.ts'
 
-/** The operator of the appliance at the command line: does what the HTTP API does, by the same operations, without a
- *  key and for any organization. So a record made here is checked, written and shown as one made by a customer. */
+/** Runs the operations of the HTTP API for the command line, without a key and for any organization. Records made here are
+ *  validated, stored and shown like those made over HTTP. */
 export interface Operator {
   mintId: MintId
-  /** Remembers nothing. */
+  /** Has no cache. */
   resolver: Resolver
-  /** Runs an operation of the API; answers its body. Throws the same refusals. */
+  /** Runs an API operation and returns its body. Throws the same refusals. */
   run(operationId: string, request: OperatorRequest): Promise<Record<string, unknown>>
-  /** Every record of a list, page by page, newest first. */
+  /** Every record of a list, newest first; reads all pages. */
   listAll(operationId: string, organizationId: string): Promise<Record<string, unknown>[]>
-  /** What no key can do, and no operation stands for: done, and told of in the audit log under the name `action`. */
+  /** Runs work that has no API operation and records it in the audit log as `action`. */
   manage<T>(action: string, about: { organizationId: string | null; body: object }, work: () => Promise<T>): Promise<T>
   close(): void
 }
 
 export interface OperatorRequest {
-  /** '' = none, for what is the operator's alone. */
+  /** '' for operations that belong to no organization. */
   organizationId: string
-  /** The domain to send from. */
+  /** Sending domain. */
   domainId?: string
   mode?: Mode
   params?: Record<string, string>
@@ -52,18 +52,18 @@ export interface OperatorRequest {
   body?: unknown
 }
 
-/** An open store and the config → its Operator. A server beside it notices what is queued by itself; `onQueued` is for
- *  one in the same process. DNS is asked anew each time. */
+/** Creates an Operator. A separate server process notices queued work by itself; `onQueued` is for a server in the same
+ *  process. DNS answers are not cached. */
 export function createOperator(deps: {
   config: Config
   store: Store
   clock: WallClock
   random: Random
   log: Log
-  /** Name of whoever sits there. */
+  /** Name of the user, for the audit log. */
   user: string
   onQueued?: () => void
-  /** Asks the name servers of each name themselves, not one that may remember; unless the config names servers. */
+  /** Queries authoritative name servers instead of a caching resolver, unless the config names servers. */
   asksAuthorities?: boolean
 }): Operator {
   const { config, store, clock, random, log, onQueued = () => {} } = deps
@@ -122,7 +122,7 @@ export function createOperator(deps: {
 
   const run: Operator['run'] = async (operationId, request) => {
     const operation = operations.find(({ id }) => id === operationId)
-    if (operation === undefined) throw new Error(`there is no operation ${operationId}`)
+    if (operation === undefined) throw new Error(`unknown operation ${operationId}`)
     const call = callOf(request, mintId, clock.now())
     const answer = await audit(operation, call, origin, () =>
       perform(operation, call, {

@@ -1,4 +1,4 @@
-/** Options that several commands share, and how their values are read. */
+/** Options that several commands share, and parsers for their values. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 
 export const DEFAULT_CONFIG_FILE = '/etc/postrider/config.toml'
@@ -7,7 +7,7 @@ export const MODES = ['live', 'test']
 /** For commands that read the config. */
 export function withConfig(command: Command): Command {
   return command.addOption(
-    new Option('--config <file>', "config file; '' for none, with all from the environment")
+    new Option('--config <file>', "config file; '' to use environment variables only")
       .env('POSTRIDER_CONFIG')
       .default(DEFAULT_CONFIG_FILE),
   )
@@ -31,7 +31,7 @@ export function seconds(text: string): number {
   return whole(text, 0, 86_400, 'number of seconds')
 }
 
-/** Text → a whole number within the bounds; `what` names it in the refusal. */
+/** Parses an integer within the bounds; `what` names it in the error. */
 export function whole(text: string, from: number, to: number, what: string): number {
   const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN
   if (value >= from && value <= to) return value

@@ -1,8 +1,8 @@
 import { organizationRecord } from '../api/routes/organizations.ts'
 import type { Organization } from '../model/organization.ts'
 import type { Store } from '../storage/store.ts'
+import { type CliContext, withCliContext } from './cli-context.ts'
 import { CommandFailure, usageFault } from './failure.ts'
-import { inOffice, type Office } from './office.ts'
 import { print, printJson, table } from './print.ts'
 
 interface Options {
@@ -10,45 +10,51 @@ interface Options {
   json?: true
 }
 
-/** Creates an organization and prints it. Refuses a name that is taken, and a plan the config does not know. */
+/** Creates an organization and prints it. Rejects an existing name and an unknown plan. */
 export async function createOrganization(name: string, options: Options & { plan: string }): Promise<void> {
-  await inOffice(options.config, async (office) => show([await newOrganization(name, options.plan, office)], options))
+  await withCliContext(options.config, async (context) =>
+    show([await newOrganization(name, options.plan, context)], options),
+  )
 }
 
 /** Prints all organizations. */
 export async function listOrganizations(options: Options): Promise<void> {
-  await inOffice(options.config, async ({ store }) => {
+  await withCliContext(options.config, async ({ store }) => {
     const records = (await store.organizations.list()).map(organizationRecord)
     if (options.json) printJson({ data: records })
     else show(records, options)
   })
 }
 
-/** Gives an organization another plan and prints it. */
+/** Changes the plan of an organization and prints it. */
 export async function setPlan(idOrName: string, plan: string, options: Options): Promise<void> {
-  await inOffice(options.config, async ({ store, operator }) => {
+  await withCliContext(options.config, async ({ store, operator }) => {
     const { id } = await requireOrganization(idOrName, store)
     const request = { organizationId: id, params: { organization_id: id }, body: { plan } }
     show([(await operator.run('organizations_update', request)) as never], options)
   })
 }
 
-/** Name and plan → an organization that is stored. */
-export async function newOrganization(name: string, plan: string, { operator }: Office): Promise<OrganizationRecord> {
+/** Creates and stores an organization. */
+export async function newOrganization(
+  name: string,
+  plan: string,
+  { operator }: CliContext,
+): Promise<OrganizationRecord> {
   return (await operator.run('organizations_create', { organizationId: '', body: { name, plan } })) as never
 }
 
-/** Id or name → the organization; undefined → the only one there is. Anything else is a failure that says what to do. */
+/** Finds an organization by id or name; undefined selects the only one. Throws with advice otherwise. */
 export async function requireOrganization(idOrName: string | undefined, store: Store): Promise<Organization> {
   if (idOrName !== undefined) {
     const organization = await store.organizations.find(idOrName)
     if (organization !== null) return organization
-    throw new CommandFailure(`org: there is no organization ${idOrName}; postrider org list shows all`)
+    throw new CommandFailure(`org: no organization ${idOrName}. List organizations with: postrider org list`)
   }
   const all = await store.organizations.list()
   if (all.length === 1) return all[0]!
-  if (all.length === 0) throw new CommandFailure('org: there is no organization yet; postrider org create makes one')
-  throw usageFault('org: there are several organizations; name one with --org')
+  if (all.length === 0) throw new CommandFailure('org: no organization yet. Create one with: postrider org create')
+  throw usageFault('org: there are several organizations. Choose one with --org')
 }
 
 type OrganizationRecord = ReturnType<typeof organizationRecord>

@@ -1,25 +1,24 @@
 import { writeSync } from 'node:fs'
 import { visible, visibleLines } from '../net/visible-text.ts'
 
-/** Text → standard output, whole, before this returns: the process may end right after. A reader that went away
- *  (`| head`) is no failure of ours. Characters that would act on the terminal are written as escapes, so that JSON keeps
- *  its values (visible-text.ts). */
+/** Writes to standard output synchronously, since the process may exit right after. A closed pipe (`| head`) is not an
+ *  error. Control characters are escaped so that they cannot act on the terminal; JSON keeps its values
+ *  (visible-text.ts). */
 export function print(text: string): void {
   write(1, `${visibleLines(text)}\n`)
 }
 
-/** Text → standard error. */
-export function complain(text: string): void {
+/** Writes to standard error. */
+export function printError(text: string): void {
   write(2, `${visibleLines(text)}\n`)
 }
 
-/** A record → one line of JSON, for machines. */
+/** Prints a record as one line of JSON. */
 export function printJson(record: unknown): void {
   print(JSON.stringify(record))
 }
 
-/** Rows → columns of equal width, two spaces between; `heads` on top. No rows give ''. Cells are cleaned as by
- *  harmless. */
+/** Formats rows as aligned columns under `heads`; '' without rows. Cells are sanitized. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return ''
   const all = [heads.map((head) => head.toUpperCase()), ...rows.map((row) => row.map(visible))]
@@ -31,12 +30,12 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
     .join('\n')
 }
 
-/** Text of strangers, such as a record found in DNS → the same for a terminal, in one line: what could move the cursor,
- *  rewrite what stands above or turn the direction of writing is written as an escape. */
-export const harmless = visible
+/** Makes untrusted text (such as a DNS record) safe for a terminal, on one line: escapes control characters and changes
+ *  of writing direction. */
+export const sanitize = visible
 
-/** Colours for people at a terminal. */
-export interface Paint {
+/** Terminal colours. */
+export interface Colors {
   bold(text: string): string
   dim(text: string): string
   good(text: string): string
@@ -45,12 +44,12 @@ export interface Paint {
   accent(text: string): string
 }
 
-/** Environment and whether somebody looks at a terminal → colours, or none (no-color.org; TERM=dumb). */
-export function paintFor(env: Record<string, string | undefined>, isTerminal: boolean): Paint {
+/** Colours for a terminal; plain text with NO_COLOR (no-color.org), TERM=dumb or no terminal. */
+export function colorsFor(env: Record<string, string | undefined>, isTerminal: boolean): Colors {
   const isPlain = !isTerminal || Boolean(env.NO_COLOR) || env.TERM === 'dumb'
-  const paint = (code: number) => (text: string) =>
+  const colors = (code: number) => (text: string) =>
     isPlain ? text : `\x1b[${code}m${text}\x1b[${code === 1 || code === 2 ? 22 : 39}m`
-  return { bold: paint(1), dim: paint(2), good: paint(32), wary: paint(33), bad: paint(31), accent: paint(36) }
+  return { bold: colors(1), dim: colors(2), good: colors(32), wary: colors(33), bad: colors(31), accent: colors(36) }
 }
 
 function write(to: 1 | 2, text: string): void {
@@ -59,7 +58,7 @@ function write(to: 1 | 2, text: string): void {
     try {
       rest = rest.subarray(writeSync(to, rest))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') continue // a full pipe that does not block
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') continue // a full non-blocking pipe
       if ((error as NodeJS.ErrnoException).code === 'EPIPE') return
       throw error
     }

@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { VERSION } from '../version.ts'
 import { addBackup } from './commands/backup.ts'
-import { addCare } from './commands/care.ts'
 import { addConfig } from './commands/config.ts'
 import { addDns } from './commands/dns.ts'
 import { addDoctor } from './commands/doctor.ts'
@@ -11,6 +10,7 @@ import { addKeys } from './commands/key.ts'
 import { addLinks } from './commands/link.ts'
 import { addListen } from './commands/listen.ts'
 import { addLoginLink } from './commands/login-link.ts'
+import { addMaintenance } from './commands/maintenance.ts'
 import { addManual } from './commands/manual.ts'
 import { addMessages } from './commands/message.ts'
 import { addOrganizations } from './commands/org.ts'
@@ -20,10 +20,10 @@ import { addStart } from './commands/start.ts'
 import { addSuppressions } from './commands/suppression.ts'
 import { addWebhooks } from './commands/webhook.ts'
 import { EXIT, toFailure } from './failure.ts'
-import { complain } from './print.ts'
+import { printError } from './print.ts'
 
-/** Arguments (without program and script) → what the process ends with. Prints what is to be said; never rejects.
- *  A command's file is loaded when it is called for: `version` should not wait for the SMTP server of `try`. */
+/** Runs a command line (without program and script) and returns the exit code. Prints errors; never rejects.
+ *  A command's module is loaded on demand, so `version` does not load the SMTP server of `try`. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   let code: number = EXIT.done
   const program = createProgram((result) => {
@@ -35,49 +35,52 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.done : EXIT.usage
     const failure = toFailure(thrown)
-    complain(failure?.message ?? `postrider: this is a bug: ${thrown instanceof Error ? thrown.stack : String(thrown)}`)
+    printError(
+      failure?.message ??
+        `postrider: internal error, please report it: ${thrown instanceof Error ? thrown.stack : String(thrown)}`,
+    )
     return failure?.code ?? EXIT.failed
   }
 }
 
-/** The whole command line. `end` is told what the process should end with, by commands that end otherwise than well. */
+/** Builds the command line. Commands that can fail without throwing pass their exit code to `end`. */
 export function createProgram(end: (code: number) => void): Command {
   const program = new Command('postrider')
-    .description('Transactional email you own: HTTP in, signed mail out, signed webhooks back.')
+    .description('Self-hosted transactional email: HTTP and SMTP in, DKIM-signed mail out, signed webhooks back.')
     .version(VERSION, '-V, --version')
     .exitOverride()
-    .enablePositionalOptions() // what stands behind a command is that command's, also where commands have commands
+    .enablePositionalOptions() // options after a subcommand belong to the subcommand
     .showSuggestionAfterError()
-    .addHelpText('after', '\nLook at it without installing anything: postrider try\nOn a server: postrider init --help')
+    .addHelpText('after', '\nTry it without installing anything: postrider try\nSet up a server: postrider init --help')
 
-  program.commandsGroup('Begin:')
+  program.commandsGroup('Get started:')
   addStart(program, end)
-  program.commandsGroup('Who sends, and from where:')
+  program.commandsGroup('Organizations, domains and keys:')
   addOrganizations(program)
   addDomains(program, end)
   addDns(program, end)
   addKeys(program)
   addLoginLink(program)
-  program.commandsGroup('Mail, and what became of it:')
+  program.commandsGroup('Messages and events:')
   addSend(program, end)
   addMessages(program)
   addListen(program, end)
   addWebhooks(program)
   addSuppressions(program)
   addImport(program, end)
-  program.commandsGroup('The machine and its data:')
+  program.commandsGroup('Server and data:')
   addDoctor(program, end)
   addLinks(program)
   addService(program, end)
   addConfig(program)
   addBackup(program)
-  addCare(program)
-  program.commandsGroup('This program:')
-  program.helpCommand('help [command]', 'what a command does, and its options')
+  addMaintenance(program)
+  program.commandsGroup('Help:')
+  program.helpCommand('help [command]', 'show help for a command')
   addManual(program)
   program
     .command('version')
-    .description('version, commit and runtime')
+    .description('print version, commit and runtime')
     .option('--json', 'print one JSON object')
     .action(async (options) => (await import('./version.ts')).version(options))
   return program

@@ -3,11 +3,11 @@ import { parseMailbox } from '../mail/address.ts'
 import { isFinal, messageStatus } from '../model/message.ts'
 import { systemClock } from '../os/clock.ts'
 import type { Store } from '../storage/store.ts'
+import { withCliContext } from './cli-context.ts'
 import { requireDomain } from './domain.ts'
 import { CommandFailure, EXIT, type ExitCode, usageFault } from './failure.ts'
-import { follow, recordOfStep, type Step, tellStep } from './follow.ts'
-import { inOffice } from './office.ts'
-import { complain, paintFor, print, printJson } from './print.ts'
+import { follow, formatStep, recordOfStep, type Step } from './follow.ts'
+import { colorsFor, print, printError, printJson } from './print.ts'
 import { isServed } from './serving.ts'
 
 interface Options {
@@ -24,12 +24,12 @@ interface Options {
   follow?: true
 }
 
-/** Accepts one message straight into the store, by the rules of the API; a running server notices within a second.
- *  Prints what the API would answer. With `wait` looks until every recipient is final or the time is over, with `follow`
- *  prints a line at each step until they are: then exit code 1 unless all were delivered. */
+/** Writes one message to the store by the rules of the API; a running server picks it up within a second. Prints the API's
+ *  response. `wait` waits until every recipient has a final status or the time is over; `follow` prints each step. Both
+ *  return 1 unless every recipient was delivered. */
 export async function send(options: Options): Promise<ExitCode> {
   const html = options.htmlFile === undefined ? options.html : readHtml(options.htmlFile)
-  return inOffice(options.config, async ({ config, store, operator }) => {
+  return withCliContext(options.config, async ({ config, store, operator }) => {
     const domain = await requireDomain(domainOf(options.from), store)
     const { from, to, subject, text } = options
     const accepted = await operator.run('messages_send', {
@@ -39,35 +39,35 @@ export async function send(options: Options): Promise<ExitCode> {
       body: { from, to, subject, html, text },
     })
     const isWaiting = accepted.status === 'queued' && !isServed(config.dataDir)
-    if (isWaiting) complain('no server runs on this data directory: the message waits until one does')
-    if (options.follow) return followed(accepted, options, store)
+    if (isWaiting) printError('No server is running on this data directory. The message stays queued until one starts.')
+    if (options.follow) return printSteps(accepted, options, store)
     const seconds = isWaiting ? 0 : (options.wait ?? 0)
-    // The message is on its way all the same; only the looking ends.
+    // Ends only the waiting; the server still sends the message.
     if (seconds > 0) process.once('SIGINT', () => process.exit(EXIT.interrupted))
     const answer = seconds === 0 ? accepted : { ...accepted, ...(await outcome(String(accepted.id), seconds, store)) }
     if (options.json) printJson(answer)
-    else print(told(answer))
+    else print(summary(answer))
     return options.wait === undefined || answer.status === 'delivered' ? EXIT.done : EXIT.failed
   })
 }
 
-/** Prints what becomes of the message, step by step. */
-async function followed(accepted: Record<string, unknown>, { json }: Options, store: Store): Promise<ExitCode> {
-  process.once('SIGINT', () => process.exit(EXIT.interrupted)) // the message is on its way all the same
+/** Prints each step of the message. */
+async function printSteps(accepted: Record<string, unknown>, { json }: Options, store: Store): Promise<ExitCode> {
+  process.once('SIGINT', () => process.exit(EXIT.interrupted)) // ends only the watching; the server still sends the message
   const id = String(accepted.id)
-  const paint = paintFor(process.env, process.stdout.isTTY)
+  const colors = colorsFor(process.env, process.stdout.isTTY)
   if (json) printJson(accepted)
-  else print(`${paint.dim(String(accepted.created_at).slice(11, 19))} ${'accepted'.padEnd(10)} ${id}`)
-  const onStep = (step: Step) => (json ? printJson(recordOfStep(id, step)) : print(tellStep(step, paint)))
+  else print(`${colors.dim(String(accepted.created_at).slice(11, 19))} ${'accepted'.padEnd(10)} ${id}`)
+  const onStep = (step: Step) => (json ? printJson(recordOfStep(id, step)) : print(formatStep(step, colors)))
   const status = await follow(id, { store, clock: systemClock, onStep })
   return status === 'delivered' ? EXIT.done : EXIT.failed
 }
 
-/** How often a waiting command looks: a person cannot tell it from at once, and the store does not feel it. */
-const LOOK_MS = 100
+/** Polling interval: feels immediate to a person and costs the store next to nothing. */
+const POLL_MS = 100
 
 async function outcome(id: string, seconds: number, store: Store) {
-  for (const endsAt = systemClock.now() + seconds * 1000; ; await systemClock.sleep(LOOK_MS)) {
+  for (const endsAt = systemClock.now() + seconds * 1000; ; await systemClock.sleep(POLL_MS)) {
     const deliveries = await store.messages.deliveries(id)
     const isOver = deliveries.every(({ status }) => isFinal(status))
     if (!isOver && systemClock.now() < endsAt) continue
@@ -98,7 +98,7 @@ function readHtml(file: string): string {
   }
 }
 
-function told(answer: Record<string, unknown>): string {
+function summary(answer: Record<string, unknown>): string {
   const recipients = answer.recipients as { email: string; status: string; smtp_response?: string | null }[]
   const lines = recipients.map((each) => `  ${each.email}  ${each.status}  ${each.smtp_response ?? ''}`.trimEnd())
   return [`${answer.id} is ${answer.status}`, ...lines].join('\n')

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Where things are → a systemd unit that starts the server with the rights it needs and no others. A system call that
- *  the filter refuses is EPERM, not death: what the runtime tries for speed, it does without. Left out on purpose:
- *  MemoryDenyWriteExecute (the runtime would lose its compiler without a word, and be twenty times slower) and
- *  PrivateUsers (ports below 1024 could not be bound). */
+/** A systemd unit that runs the server with minimal privileges. A filtered system call fails with EPERM instead of killing
+ *  the process: the runtime has fallbacks. Omitted on purpose: MemoryDenyWriteExecute (the runtime would silently lose its
+ *  JIT and run twenty times slower) and PrivateUsers (ports below 1024 could not be bound). */
 export function serviceUnit(places: { program: string; file: string; dataDir: string }): string {
   const [program, file] = [word(places.program), word(places.file)]
   return `[Unit]
@@ -23,9 +22,9 @@ ExecStart=${program} serve --config ${file}
 ExecReload=/bin/kill -HUP $MAINPID
 Restart=on-failure
 RestartSec=2s
-# Usage or config, and a data directory that is served already: trying again helps neither.
+# A restart fixes neither a usage or config error (2) nor a data directory in use (3).
 RestartPreventExitStatus=2 3
-# A new version brings the database up to date first.
+# A new version migrates the database before it is ready.
 TimeoutStartSec=15min
 TimeoutStopSec=35s
 WatchdogSec=30s
@@ -34,7 +33,7 @@ User=postrider
 Group=postrider
 UMask=0077
 ${directories(places.file, places.dataDir)}
-# The SQLite library is unpacked here and mapped from here; /tmp may be mounted noexec.
+# The SQLite library is unpacked and mapped here, because /tmp may be mounted noexec.
 CacheDirectory=postrider
 CacheDirectoryMode=0700
 Environment=TMPDIR=%C/postrider
@@ -67,7 +66,7 @@ LockPersonality=yes
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
-# The process that reads inbound mail gives up its rights with these, and threads a part of the processor.
+# The process that parses inbound mail drops its privileges with these calls; threads lower their priority.
 SystemCallFilter=seccomp setpriority landlock_create_ruleset landlock_add_rule landlock_restrict_self
 SystemCallErrorNumber=EPERM
 
@@ -78,13 +77,13 @@ WantedBy=multi-user.target`
 const STATE_DIR = '/var/lib/postrider'
 const CONFIG_DIR = '/etc/postrider'
 
-/** A path → as a unit has it (systemd.service(5), "Command lines"). */
+/** Quotes a path for a unit (systemd.service(5), "Command lines"). */
 function word(path: string): string {
   const escaped = path.replaceAll(/["\\]/g, '\\$&').replaceAll(/[%$]/g, '$&$&')
   return /[\s"'\\;]/.test(path) ? `"${escaped}"` : escaped
 }
 
-/** systemd makes the usual folders itself. Others are there, or nothing starts. */
+/** systemd creates the default folders. Other folders must exist, or the unit does not start. */
 function directories(file: string, dataDir: string): string {
   const state =
     dataDir === STATE_DIR ? 'StateDirectory=postrider\nStateDirectoryMode=0700' : `ReadWritePaths=${word(dataDir)}`
@@ -92,8 +91,8 @@ function directories(file: string, dataDir: string): string {
   return `${dirname(file) === CONFIG_DIR ? config : ''}${state}`
 }
 
-/** What root types so that the server runs now and after each start of the machine; next to nothing where a package has
- *  brought user and unit. */
+/** Commands for root that start the server now and at boot; a single command if a package has installed the user and the
+ *  unit. */
 export function serviceSteps(places: { file: string; dataDir: string; secrets: readonly string[] }): string {
   const { file, dataDir } = places
   const secrets = places.secrets.map((secret) => `chown postrider: ${secret}\n   `).join('')
@@ -109,8 +108,8 @@ export function serviceSteps(places: { file: string; dataDir: string; secrets: r
 
 const PACKAGED_UNIT = '/usr/lib/systemd/system/postrider.service'
 
-/** Where this program stands; the runtime's place would help nobody when it was not built. */
+/** Path of this program; the default path if it runs from source. */
 export const PROGRAM = process.env.POSTRIDER_GIT_SHA === undefined ? '/usr/local/bin/postrider' : process.execPath
 
-/** This program as a shell finds it: by its name, or where its folder is not in PATH by its path. */
+/** The command for a shell: the name, or the path if its folder is not in PATH. */
 export const COMMAND = process.env.PATH?.split(':').includes(dirname(PROGRAM)) ? 'postrider' : PROGRAM

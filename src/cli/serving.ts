@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { type Config, parseListen, publicUrlAt } from '../config/load.ts'
 import { lockDataDir } from '../storage/sqlite/lock.ts'
 
-/** What a running server leaves in its data directory, so that other commands find it. After a kill it may be stale:
- *  isServed tells. */
+/** What a running server writes to its data directory so that other commands find it. It may be stale after a kill; check
+ *  with isServed. */
 export interface Serving {
   pid: number
   version: string
@@ -25,7 +25,7 @@ export function removeServing(dataDir: string): void {
   rmSync(fileOf(dataDir), { force: true })
 }
 
-/** Null where none was left, or one that cannot be read. */
+/** Null if the file is missing or unreadable. */
 export function readServing(dataDir: string): Serving | null {
   try {
     return JSON.parse(readFileSync(fileOf(dataDir), 'utf8'))
@@ -34,17 +34,17 @@ export function readServing(dataDir: string): Serving | null {
   }
 }
 
-/** The config with what the running server made of it: where port 0 stood is the one it got. */
+/** The config with the listeners of the running server: port 0 is replaced by the actual port. */
 export function asServed(config: Config): Config {
-  const told = isServed(config.dataDir) ? readServing(config.dataDir)?.listeners : null
-  const at = (name: 'http' | 'https') => (told?.[name] ? parseListen(told[name]) : null)
+  const served = isServed(config.dataDir) ? readServing(config.dataDir)?.listeners : null
+  const at = (name: 'http' | 'https') => (served?.[name] ? parseListen(served[name]) : null)
   const listen = at('http') ?? config.http.listen
   const listenTls = at('https') ?? config.http.listenTls
   const publicUrl = publicUrlAt(config, { listen, listenTls })
   return { ...config, http: { ...config.http, listen, listenTls, publicUrl } }
 }
 
-/** Whether a server runs on this data directory at present. */
+/** Whether a server is running on this data directory. */
 export function isServed(dataDir: string): boolean {
   const lock = lockDataDir(dataDir)
   lock?.release()

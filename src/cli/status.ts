@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { systemClock } from '../os/clock.ts'
 import type { Waiting } from '../storage/store.ts'
 import { VERSION } from '../version.ts'
+import { requireConfig, withCliContext } from './cli-context.ts'
 import { CommandFailure, EXIT, type ExitCode } from './failure.ts'
-import { inOffice, requireConfig } from './office.ts'
 import { print, printJson, table } from './print.ts'
 import { isServed, readServing } from './serving.ts'
 
-/** Whether a server runs, since when and where it listens, and what waits; ends with 1 when none runs. */
+/** Prints whether a server runs, since when, its listeners and its queues; returns 1 if none runs. */
 export async function status(options: { config: string; json?: true }): Promise<ExitCode> {
   const { dataDir } = requireConfig(options.config)
   if (!existsSync(join(dataDir, 'postrider.db'))) {
-    throw new CommandFailure(`data_dir ${dataDir}: there is no database yet; postrider init makes one`)
+    throw new CommandFailure(`data_dir ${dataDir}: no database yet. Create it with: postrider init`)
   }
-  return inOffice(options.config, async ({ store }) => {
+  return withCliContext(options.config, async ({ store }) => {
     const running = isServed(dataDir)
     const serving = running ? readServing(dataDir) : null
     const now = systemClock.now()
@@ -29,7 +29,7 @@ export async function status(options: { config: string; json?: true }): Promise<
       const rows = queues.map(([name, { due, later, held, oldest_due_seconds: oldest }]) => {
         return [name, String(due), String(later), String(held), oldest === null ? '' : `${oldest} s`]
       })
-      print(`${headOf(running, serving)}\n\n${table(['queue', 'due', 'later', 'held', 'oldest due since'], rows)}`)
+      print(`${headOf(running, serving)}\n\n${table(['queue', 'due', 'scheduled', 'held', 'oldest due'], rows)}`)
     }
     return running ? EXIT.done : EXIT.failed
   })
@@ -49,9 +49,9 @@ const record = ({ due, later, oldestDueAt }: Waiting, held: number, now: number)
 })
 
 function headOf(running: boolean, serving: ReturnType<typeof readServing>): string {
-  if (!running) return 'no server runs on this data directory'
-  if (serving === null) return 'a server starts or stops'
+  if (!running) return 'No server is running on this data directory.'
+  if (serving === null) return 'A server is starting or stopping.'
   const { version, pid, started_at, listeners } = serving
   const open = Object.entries(listeners).flatMap(([name, at]) => (at === null ? [] : [`  ${name} ${at}`]))
-  return [`Postrider ${version} runs since ${started_at} (process ${pid})`, ...open].join('\n')
+  return [`Postrider ${version}, running since ${started_at} (pid ${pid})`, ...open].join('\n')
 }

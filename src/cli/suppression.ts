@@ -1,7 +1,7 @@
 import type { SuppressionReason } from '../model/suppression.ts'
-import { inOffice } from './office.ts'
+import { withCliContext } from './cli-context.ts'
 import { requireOrganization } from './org.ts'
-import { harmless, print, printJson, table } from './print.ts'
+import { print, printJson, sanitize, table } from './print.ts'
 
 interface Options {
   config: string
@@ -9,12 +9,12 @@ interface Options {
   org?: string
 }
 
-/** Prints the addresses that get no mail, newest first. */
+/** Prints suppressed addresses, newest first. */
 export async function listSuppressions(
   options: Options & { email?: string; reason?: SuppressionReason; limit: number },
 ): Promise<void> {
   const { email, reason, limit } = options
-  await inOffice(options.config, async ({ store, operator }) => {
+  await withCliContext(options.config, async ({ store, operator }) => {
     const { id: organizationId } = await requireOrganization(options.org, store)
     const query = { limit: String(limit), ...(email && { email }), ...(reason && { reason }) }
     const answer = await operator.run('suppressions_list', { organizationId, query })
@@ -22,21 +22,21 @@ export async function listSuppressions(
     const records = answer.data as Record<string, unknown>[]
     const rows = records.map((each) => [
       String(each.created_at),
-      harmless(String(each.email)),
+      sanitize(String(each.email)),
       String(each.reason),
-      harmless(String(each.evidence ?? '-')),
+      sanitize(String(each.evidence ?? '-')),
     ])
-    print(table(['since', 'address', 'reason', 'evidence'], rows) || 'no such address is suppressed')
+    print(table(['since', 'address', 'reason', 'source'], rows) || 'no suppressions')
   })
 }
 
-/** Has an address, or one suppression by its id, get mail again. */
+/** Removes the suppressions of an address, or one suppression by id. */
 export async function removeSuppression(idOrEmail: string, options: Options): Promise<void> {
-  await inOffice(options.config, async ({ store, operator }) => {
+  await withCliContext(options.config, async ({ store, operator }) => {
     const { id: organizationId } = await requireOrganization(options.org, store)
     const params = { id_or_email: idOrEmail }
     const answer = await operator.run('suppressions_delete', { organizationId, params })
     if (options.json) printJson(answer)
-    else print(`${idOrEmail} gets mail again`)
+    else print(`removed suppression of ${idOrEmail}`)
   })
 }

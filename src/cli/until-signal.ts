@@ -1,6 +1,6 @@
 import { EXIT } from './failure.ts'
 
-/** Resolves at the first SIGINT with 130, at SIGTERM or SIGHUP with 0; a second signal does not wait. */
+/** Resolves at the first SIGINT with 130, at SIGTERM or SIGHUP with 0; a second signal exits at once. */
 export function untilSignal(): Promise<number> {
   return new Promise((resolve) => {
     let isEnding = false

@@ -1,9 +1,9 @@
 import { VERSION } from '../version.ts'
 import { print, printJson } from './print.ts'
 
-/** Prints what this program is: version, commit (`source` when it was not built) and runtime. */
+/** Prints version, commit (`source` if not built) and runtime. */
 export function version({ json }: { json?: true }): void {
-  const gitSha = process.env.POSTRIDER_GIT_SHA ?? 'source' // put in by scripts/build.ts
+  const gitSha = process.env.POSTRIDER_GIT_SHA ?? 'source' // set by scripts/build.ts
   if (json) printJson({ version: VERSION, git_sha: gitSha, bun: Bun.version })
   else print(`postrider ${VERSION} (${gitSha}, Bun ${Bun.version})`)
 }

@@ -1,9 +1,9 @@
 import { EVENT_TYPES } from '../model/event.ts'
 import type { Store } from '../storage/store.ts'
+import { withCliContext } from './cli-context.ts'
 import { CommandFailure } from './failure.ts'
-import { inOffice } from './office.ts'
 import { requireOrganization } from './org.ts'
-import { harmless, print, printJson, table } from './print.ts'
+import { print, printJson, sanitize, table } from './print.ts'
 
 interface Options {
   config: string
@@ -12,7 +12,7 @@ interface Options {
 
 /** Prints the webhooks of one organization, or of all. */
 export async function listWebhooks(options: Options & { org?: string }): Promise<void> {
-  await inOffice(options.config, async ({ store, operator }) => {
+  await withCliContext(options.config, async ({ store, operator }) => {
     const owners =
       options.org === undefined ? await store.organizations.list() : [await requireOrganization(options.org, store)]
     const lists = await Promise.all(owners.map(({ id }) => operator.listAll('webhooks_list', id)))
@@ -23,12 +23,12 @@ export async function listWebhooks(options: Options & { org?: string }): Promise
   })
 }
 
-/** Makes one and prints it with its secret, this once. */
+/** Creates a webhook and prints it with its secret, which is never shown again. */
 export async function createWebhook(
   options: Options & { url: string; event?: string[]; description?: string; org?: string },
 ): Promise<void> {
   const { url, event: events = EVENT_TYPES, description } = options
-  await inOffice(options.config, async ({ store, operator }) => {
+  await withCliContext(options.config, async ({ store, operator }) => {
     const { id: organizationId } = await requireOrganization(options.org, store)
     const webhook = await operator.run('webhooks_create', { organizationId, body: { url, events, description } })
     showSecret(webhook, options)
@@ -39,7 +39,7 @@ export async function showWebhook(id: string, options: Options): Promise<void> {
   show(await run('webhooks_get', id, options), options)
 }
 
-/** Pauses one, or has it go on. */
+/** Pauses or resumes a webhook. */
 export async function setStatus(id: string, status: 'paused' | 'active', options: Options): Promise<void> {
   show(await run('webhooks_update', id, options, { status }), options)
 }
@@ -47,23 +47,23 @@ export async function setStatus(id: string, status: 'paused' | 'active', options
 export async function deleteWebhook(id: string, options: Options): Promise<void> {
   const answer = await run('webhooks_delete', id, options)
   if (options.json) printJson(answer)
-  else print(`${id} is removed`)
+  else print(`${id} is deleted`)
 }
 
-/** Makes a new secret and prints it, this once. */
+/** Creates a new secret and prints it, which is never shown again. */
 export async function rotateSecret(id: string, options: Options & { grace: number }): Promise<void> {
   const body = { grace_period_minutes: options.grace }
   showSecret(await run('webhooks_rotate_secret', id, options, body), options)
 }
 
-/** Has a sample event sent; what became of it stands among the deliveries. */
+/** Queues a sample event; its result appears among the deliveries. */
 export async function testWebhook(id: string, options: Options & { event: string }): Promise<void> {
   const event = await run('webhooks_test', id, options, { type: options.event })
   if (options.json) printJson(event)
-  else print(`${event.id} is queued; postrider webhook deliveries ${id} tells what became of it`)
+  else print(`${event.id} is queued. See the result with: postrider webhook deliveries ${id}`)
 }
 
-/** Prints what was sent to it, newest first, each with its last answer. */
+/** Prints the deliveries of a webhook, newest first, with the last response. */
 export async function listDeliveries(
   id: string,
   options: Options & { status?: string; event?: string; limit: number },
@@ -80,32 +80,35 @@ export async function listDeliveries(
     each.type,
     each.status,
     String(each.attempts.length),
-    answerOf(each),
+    responseOf(each),
   ])
-  print(table(['time', 'id', 'event', 'status', 'attempts', 'last answer'], rows) || 'nothing was sent yet')
+  print(table(['time', 'id', 'event', 'status', 'attempts', 'last response'], rows) || 'no deliveries yet')
 }
 
-/** Tries a delivery once more. */
+/** Retries a delivery. */
 export async function retryDelivery(id: string, options: Options): Promise<void> {
-  await inOffice(options.config, async ({ store, operator }) => {
+  await withCliContext(options.config, async ({ store, operator }) => {
     const delivery = await store.webhookDeliveries.get(id)
-    if (delivery === null) throw new CommandFailure(`delivery: there is no delivery ${id}`)
+    if (delivery === null)
+      throw new CommandFailure(
+        `delivery: no delivery ${id}. List deliveries with: postrider webhook deliveries WEBHOOK_ID`,
+      )
     const params = { webhook_id: delivery.webhookId, delivery_id: id }
     const organizationId = await ownerOf(delivery.webhookId, store)
     const answer = await operator.run('webhook_deliveries_retry', { organizationId, params })
     if (options.json) printJson(answer)
-    else print(`${id} is tried again now`)
+    else print(`retrying ${id} now`)
   })
 }
 
-/** Sends past events of a time range again. */
+/** Resends past events of a time range. */
 export async function replay(
   id: string,
   options: Options & { from: string; to?: string; event?: string },
 ): Promise<void> {
   const answer = await run('webhooks_replay', id, options, { from: options.from, to: options.to, type: options.event })
   if (options.json) printJson(answer)
-  else print(`${answer.queued} events are sent again`)
+  else print(`queued ${answer.queued} events for resending`)
 }
 
 interface Delivery {
@@ -123,7 +126,7 @@ function run(
   body?: unknown,
   query?: Record<string, string>,
 ): Promise<Record<string, unknown>> {
-  return inOffice(config, async ({ store, operator }) => {
+  return withCliContext(config, async ({ store, operator }) => {
     const request = { organizationId: await ownerOf(id, store), params: { webhook_id: id }, body }
     return operator.run(operation, query === undefined ? request : { ...request, query })
   })
@@ -132,15 +135,15 @@ function run(
 async function ownerOf(id: string, store: Store): Promise<string> {
   const webhook = await store.webhooks.get(id)
   if (webhook !== null) return webhook.organizationId
-  throw new CommandFailure(`webhook: there is no webhook ${id}; postrider webhook list shows all`)
+  throw new CommandFailure(`webhook: no webhook ${id}. List webhooks with: postrider webhook list`)
 }
 
 function show(webhook: Record<string, unknown>, { json }: Options): void {
   if (json) printJson(webhook)
-  else print(told(webhook))
+  else print(describe(webhook))
 }
 
-function told(webhook: Record<string, unknown>): string {
+function describe(webhook: Record<string, unknown>): string {
   const { id, url, last_success_at: success, last_failure_at: failure } = webhook
   return [
     `${id} is ${stateOf(webhook)}   ${url}`,
@@ -153,11 +156,13 @@ function told(webhook: Record<string, unknown>): string {
 function showSecret(webhook: Record<string, unknown>, { json }: Options): void {
   if (json) printJson(webhook)
   else
-    print(`${webhook.secret}\n\nThis is shown once: what is posted to ${webhook.url} is signed with it. ${webhook.id}`)
+    print(
+      `${webhook.secret}\n\nStore this secret now: it is shown only once. It signs the requests to ${webhook.url} (${webhook.id}).`,
+    )
 }
 
 function stateOf({ status, disabled_reason: reason }: Record<string, unknown>): string {
-  return reason === null || reason === undefined ? String(status) : `${status} (${harmless(String(reason))})`
+  return reason === null || reason === undefined ? String(status) : `${status} (${sanitize(String(reason))})`
 }
 
 function eventsOf({ events }: Record<string, unknown>): string {
@@ -165,7 +170,7 @@ function eventsOf({ events }: Record<string, unknown>): string {
   return types.length === EVENT_TYPES.length ? 'all' : types.join(',')
 }
 
-function answerOf({ attempts }: Delivery): string {
+function responseOf({ attempts }: Delivery): string {
   const last = attempts.at(-1)
-  return last === undefined ? '-' : harmless(String(last.status_code ?? last.error ?? '-'))
+  return last === undefined ? '-' : sanitize(String(last.status_code ?? last.error ?? '-'))
 }

@@ -1,23 +1,23 @@
-/** One thing wrong with the configuration, told so that it can be mended without reading further. */
+/** One error in the configuration. */
 export interface ConfigFault {
-  /** The file as it was named, or `environment`. */
+  /** The file as named by the user, or `environment`. */
   readonly file: string
-  /** From 1; null where nothing stands that could be pointed at. */
+  /** From 1; null if there is no line to point to. */
   readonly line: number | null
-  /** Dotted path, or the name of the variable; '' when the file as a whole is meant. */
+  /** Dotted path or name of the variable; '' for the file as a whole. */
   readonly key: string
   /** What was expected and what was found. */
   readonly message: string
 }
 
-/** Faults → one line each, as `config.toml:12: http.listen: expected …, found …`; '' for none. */
+/** Formats faults, one line each: `config.toml:12: http.listen: expected …, found …`; '' for none. */
 export function formatFaults(faults: readonly ConfigFault[]): string {
   return faults
     .map(({ file, line, key, message }) => `${file}${line === null ? '' : `:${line}`}: ${key && `${key}: `}${message}`)
     .join('\n')
 }
 
-/** Thrown where faulty values are a bug of the caller: makeConfig. */
+/** Thrown by makeConfig, where invalid values are a bug of the caller. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
   constructor(readonly faults: readonly ConfigFault[]) {

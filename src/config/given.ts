@@ -1,28 +1,28 @@
-/** What the operator gave, by path, before any value is checked: from a TOML table, and from the environment. */
+/** Collects the operator's values by path, before validation: from TOML, the environment and credentials. */
 import type { ConfigFault } from './fault.ts'
 import { childOf, environmentName, isSection, keysByPath, root, toStep } from './paths.ts'
 import type { Key, OpenSection, Section } from './schema.ts'
 import { nearest } from './suggest.ts'
 
-/** One value as given. `path` is a key's path, or that of a secret with `_file` behind it. */
+/** One raw value. `path` is a key's path, or that of a secret followed by `_file`. */
 export interface Given {
   readonly path: string
   readonly raw: unknown
   readonly origin: Origin
 }
 
-/** Where a value stands, for faults: `key` as the operator wrote it. */
+/** Source of a value, for faults; `key` as the operator wrote it. */
 export type Origin = Omit<ConfigFault, 'message'>
 
 export interface Collected {
   readonly given: Map<string, Given>
-  /** Sections that are spoken of, like `plans.gold`, be they empty. */
+  /** Sections that occur, such as `plans.gold`, also if empty. */
   readonly sections: Set<string>
   readonly faults: ConfigFault[]
 }
 
-/** A parsed table → its values by path. Unknown names, and values where a section should be, are faults.
- *  `originOf` tells where a path stands. */
+/** Collects the values of a parsed table by path. Unknown names, and values in place of a section, are faults. `originOf`
+ *  returns the source of a path. */
 export function fromTable(values: object, originOf: (path: string) => Origin): Collected {
   const collected: Collected = { given: new Map(), sections: new Set(), faults: [] }
   const fault = (path: string, message: string) => collected.faults.push({ ...originOf(path), message })
@@ -50,9 +50,9 @@ export function fromTable(values: object, originOf: (path: string) => Origin): C
   return collected
 }
 
-/** Environment variables → values by path. A POSTRIDER_ name that is no key is a fault, so that a typo is not
- *  silently a default; names of ours that are no config, and those Kubernetes makes for a service called
- *  postrider, are left alone. */
+/** Collects values from environment variables. An unknown POSTRIDER_ name is a fault, so that a typo does not silently use
+ *  the default. Variables that are not config, and those that Kubernetes creates for a service named postrider, are
+ *  ignored. */
 export function fromEnvironment(env: Record<string, string | undefined>): Collected {
   const collected: Collected = { given: new Map(), sections: new Set(), faults: [] }
   const paths = environmentPaths()
@@ -68,15 +68,15 @@ export function fromEnvironment(env: Record<string, string | undefined>): Collec
       const suggestion = nearest(name, paths.keys())
       collected.faults.push({
         ...origin,
-        message: `unknown variable${suggestion ? `, did you mean ${suggestion}?` : ''}`,
+        message: `unknown variable${suggestion ? `. Did you mean ${suggestion}?` : ''}`,
       })
     }
   }
   return collected
 }
 
-/** Secrets that systemd hands over: each a file in `folder` (CREDENTIALS_DIRECTORY, systemd.exec(5)) that is called like
- *  its key, `delivery.smarthost`. Other files there are not ours. */
+/** Collects secrets from systemd credentials: files in `folder` (CREDENTIALS_DIRECTORY, systemd.exec(5)) named after their
+ *  key, such as `delivery.smarthost`. Other files are ignored. */
 export function fromCredentials(folder: string | undefined, hasFile: (path: string) => boolean): Collected {
   const collected: Collected = { given: new Map(), sections: new Set(), faults: [] }
   if (!folder) return collected
@@ -89,10 +89,10 @@ export function fromCredentials(folder: string | undefined, hasFile: (path: stri
   return collected
 }
 
-/** Read by the command line itself, and (LIBC) by the choice of the SQLite addon. */
+/** Used by the command line, and (LIBC) to choose the SQLite addon. */
 const NOT_CONFIG = new Set(['POSTRIDER_CONFIG', 'POSTRIDER_API_KEY', 'POSTRIDER_URL', 'POSTRIDER_LIBC'])
 
-/** Variables made for each service of a namespace: X_SERVICE_HOST, X_PORT=tcp://…, X_PORT_8025_TCP_ADDR. */
+/** Variables that Kubernetes creates for each service of a namespace: X_SERVICE_HOST, X_PORT=tcp://…, X_PORT_8025_TCP_ADDR. */
 const isFromKubernetes = (name: string, text: string) =>
   /_SERVICE_(?:HOST$|PORT(?:$|_\w))/.test(name) ||
   /_PORT_\d+_(?:TCP|UDP|SCTP)(?:$|_\w)/.test(name) ||
@@ -109,13 +109,13 @@ function secretBehind(section: Section | OpenSection, name: string): Key | undef
   return node && !isSection(node) && node.isSecret ? node : undefined
 }
 
-/** An unknown name → ", did you mean …?" from the names beside it, else from the same name elsewhere, else ''. */
+/** An unknown name → ". Did you mean …?" from the names beside it, else from the same name elsewhere, else ''. */
 function meant(section: Section | OpenSection, path: string[], name: string): string {
   const beside = nearest(name, Object.keys(section.keys))
   const elsewhere = [...keysByPath().keys()].filter((known) => known.endsWith(`.${name}`) || known === name)
   const below = elsewhere.find((known) => path.length > 0 && known.startsWith(`${path[0]}.`))
   const suggestion = beside ? [...path, beside].join('.') : (below ?? elsewhere[0])
-  return suggestion ? `, did you mean ${suggestion}?` : ''
+  return suggestion ? `. Did you mean ${suggestion}?` : ''
 }
 
 function environmentPaths(): Map<string, { path: string; key: Key | null }> {

@@ -1,5 +1,5 @@
-/** The kinds of value a config key can have. A kind says in words what is expected, checks with zod what a TOML
- *  file holds, and knows how the same value is written in an environment variable. */
+/** The kinds of values of config keys. A kind describes what is expected, validates TOML values with zod, and parses the
+ *  text of an environment variable. */
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import {
@@ -13,14 +13,14 @@ import {
   parseSmarthost,
 } from './notations.ts'
 
-/** `Written` is what stands in the file, `Value` what the house gets. */
+/** `Written` is the type in the file, `Value` the type in the Config. */
 export interface Kind<Value = unknown, Written = unknown> {
   /** Completes "expected …". */
   readonly expected: string
   readonly schema: z.ZodType<Value, Written>
-  /** The text of an environment variable → what would stand in the file. Text that does not fit stays text. */
+  /** Converts the text of an environment variable to the type in the file; invalid text is returned as it is. */
   readonly fromText: (text: string) => unknown
-  /** A relative path is meant from the folder of the file that names it. */
+  /** A relative path is relative to the folder of the file that contains it. */
   readonly isPath?: boolean
 }
 
@@ -34,7 +34,7 @@ export const port = whole(1, 65535)
 
 /** A whole number from `min` on, or -1 for unlimited. */
 export const limit = (min: number): Kind<number, number> => ({
-  expected: `a whole number from ${min} on, or -1 for unlimited`,
+  expected: `a whole number of at least ${min}, or -1 for unlimited`,
   schema: z.union([z.literal(-1), z.int().min(min)]),
   fromText: toNumber,
 })
@@ -46,9 +46,9 @@ export const span = (min: number, max: number): Kind<number, number> => ({
   fromText: toNumber,
 })
 
-/** A share of all, 0.05 for five in a hundred. */
+/** A ratio: 0.05 is 5 %. */
 export const share: Kind<number, number> = {
-  expected: 'a number above 0, at most 1',
+  expected: 'a number greater than 0 and at most 1',
   schema: z.number().gt(0).max(1),
   fromText: toNumber,
 }
@@ -79,7 +79,7 @@ export const folder: Kind<string, string> = {
   isPath: true,
 }
 
-/** '' is no file: null. */
+/** '' becomes null: no file. */
 export const file: Kind<string | null, string> = {
   expected: 'the path of a file, or "" for none',
   schema: written((text) => (text === '' ? null : hasNoControls(text) ? text : undefined)),
@@ -88,20 +88,20 @@ export const file: Kind<string | null, string> = {
 }
 
 export const hostName = {
-  expected: 'a host name like mail.example.com',
+  expected: 'a hostname such as mail.example.com',
   schema: written(parseHostName),
   fromText: asItIs,
 }
 
 export const hostNames = {
-  expected: 'a list of host names like api.example.com',
+  expected: 'a list of hostnames such as api.example.com',
   schema: z.array(written(parseHostName)).readonly(),
   fromText: toList(asItIs),
 }
 
-/** As a browser or a program in a closed network writes them: one label is enough. */
+/** Hostnames as used in a closed network: a single label is valid. */
 export const ownHosts = {
-  expected: 'a list of host names like api.example.com or postrider, without a port',
+  expected: 'a list of hostnames such as api.example.com or postrider, without a port',
   schema: z.array(written(parseShortHostName)).readonly(),
   fromText: toList(asItIs),
 }
@@ -113,12 +113,12 @@ export const httpsUrl = {
 }
 
 export const listen = {
-  expected: 'host:port or "off" (the host an IP address or localhost)',
+  expected: 'host:port (an IP address or localhost) or "off"',
   schema: written(parseListen),
   fromText: asItIs,
 }
 
-/** '' is left for the reader to derive from the listener. */
+/** '' is derived from the listener later. */
 export const publicUrl = {
   expected: 'http(s)://host[:port] without a path, or "" to derive it from http.listen',
   schema: written((text) => (text === '' ? '' : parseOrigin(text))),
@@ -131,28 +131,28 @@ export const smarthost = {
   fromText: asItIs,
 }
 
-/** SHA-256 as programs print it, with or without colons → 64 hexadecimal digits. */
+/** SHA-256 with or without colons; normalized to 64 hexadecimal digits. */
 export const fingerprints = {
   expected: 'a list of SHA-256 fingerprints, 64 hexadecimal digits each, with or without colons',
   schema: z.array(written(parseFingerprint)).readonly(),
   fromText: toList(asItIs),
 }
 
-/** '' leaves the choice to the system: null. */
+/** '' becomes null: the system chooses. */
 export const address = {
   expected: 'an IP address, or "" for the system\'s choice',
   schema: written((text) => (text === '' ? null : isIP(text) !== 0 ? text : undefined)),
   fromText: asItIs,
 }
 
-/** '' is none. */
+/** '' means none. */
 export const mailAddress: Kind<string, string> = {
-  expected: 'a mail address like postmaster@example.com, or ""',
+  expected: 'an email address such as postmaster@example.com, or ""',
   schema: z.string().regex(/^([A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9.-]{1,253})?$/),
   fromText: asItIs,
 }
 
-/** One line for people. */
+/** One line of text. */
 export const text: Kind<string, string> = {
   expected: 'one line of text',
   schema: z.string().regex(/^[^\x00-\x1f\x7f]{0,200}$/),
@@ -172,12 +172,12 @@ export const names = {
 }
 
 export const networks = {
-  expected: 'a list of networks like 10.0.0.0/8',
+  expected: 'a list of networks such as 10.0.0.0/8',
   schema: z.array(written(parseCidr)).readonly(),
   fromText: toList(asItIs),
 }
 
-/** A notation → the schema of a string in it. */
+/** A zod schema for strings of a notation. */
 function written<Value>(parse: (text: string) => Value | undefined): z.ZodType<Value, string> {
   return z.string().transform((text, context) => {
     const value = parse(text)
@@ -197,7 +197,7 @@ function parseFingerprint(text: string): string | undefined {
   return /^[0-9a-f]{64}$/.test(digits) ? digits : undefined
 }
 
-/** A path stands in a line of the unit for systemd. */
+/** Paths are written to a line of the systemd unit. */
 function hasNoControls(text: string): boolean {
   return !/\p{Cc}/u.test(text)
 }

@@ -1,6 +1,6 @@
-/** Valid TOML text → the line (from 1) on which each table and key stands, by dotted path. The parser tells values
- *  but not where they stood. Keys inside an inline table have no entry: ask for their table's line instead.
- *  Text that is not TOML gives whatever was read up to there. Never throws. */
+/** The line (from 1) of each table and key in TOML text, by dotted path; the parser returns values without positions. Keys
+ *  in an inline table have no entry: use the line of the table. Invalid TOML gives the lines up to the error. Never
+ *  throws. */
 export function linesOfKeys(text: string): Map<string, number> {
   const lines = new Map<string, number>()
   let table: string[] = []
@@ -22,12 +22,12 @@ export function linesOfKeys(text: string): Map<string, number> {
 const BLANK = /(?:[ \t\r\n]|#[^\n]*(?:\n|$))*/y
 const HEADER = /\[(?:"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[^"'\n\]])*\]\]?/y
 const KEY = /(?:"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[^"'\n=])+=/y
-// A quote that never closes goes to the end: were it to fail there, each one would be tried so far again.
+// An unclosed quote extends to the end: failing there would rescan the rest for every quote.
 const KEY_PART = /"((?:[^"\\]|\\.?)*)"?|'([^']*)'|([\w-]+)/gs
-/** A string, a comment, or one character: what may hold a bracket or a line end, and what counts as one. */
+/** A string, a comment, or one character: only brackets and line ends outside strings and comments count. */
 const TOKEN = /"""(?:\\[\s\S]|[^\\])*?"{3,5}|'''[\s\S]*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*|[\s\S]/y
 
-/** The value that begins at `at` ends with the first line end outside of strings and brackets. */
+/** A value ends at the first line end outside strings and brackets. */
 function endOfValue(text: string, at: number): number {
   let depth = 0
   while (at < text.length) {
@@ -50,12 +50,12 @@ function keyParts(written: string): string[] {
   return [...written.matchAll(KEY_PART)].map(([, basic, literal, bare]) => basic ?? literal ?? bare ?? '')
 }
 
-/** [a, b, c] → a, a.b, a.b.c: `[a.b.c]` is also where a is first spoken of. */
+/** [a, b, c] → a, a.b, a.b.c: `[a.b.c]` can also be the first mention of a. */
 function prefixesOf(path: string[]): string[] {
   return path.map((_, index) => path.slice(0, index + 1).join('.'))
 }
 
-/** Text → what gives the line (from 1) of offsets that only grow; each line end is counted once. */
+/** A function that returns the line (from 1) of ascending offsets; counts each line end once. */
 function createLineCount(text: string): (at: number) => number {
   let line = 1
   let next = text.indexOf('\n')

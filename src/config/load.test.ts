@@ -118,13 +118,13 @@ listen = "off"
 level = "verbose"`
     expect(faultsOf(text)).toBe(
       [
-        'config.toml:4: http.listen: expected host:port or "off" (the host an IP address or localhost), found "8025"',
+        'config.toml:4: http.listen: expected host:port (an IP address or localhost) or "off", found "8025"',
         'config.toml:5: http.public_url: expected http(s)://host[:port] without a path, or "" to derive it from http.listen, found "https://mail.example.com/app"',
-        'config.toml:7: smtp.listen: unknown key, did you mean smtp.inbound.listen?',
-        'config.toml:8: smtp.certificate_file: expected smtp.key_file beside smtp.certificate_file, found none',
+        'config.toml:7: smtp.listen: unknown key. Did you mean smtp.inbound.listen?',
+        'config.toml:8: smtp.certificate_file: expected smtp.key_file, because smtp.certificate_file is set',
         'config.toml:10: delivery.retry_schedule_seconds: expected a list of 1 to 100 entries, each a number from 0.1 to 2678400, found [60,"300"]',
-        'config.toml:14: delivery.prot: unknown key, did you mean delivery.port?',
-        'config.toml:15: smpt: unknown section, did you mean smtp?',
+        'config.toml:14: delivery.prot: unknown key. Did you mean delivery.port?',
+        'config.toml:15: smpt: unknown section. Did you mean smtp?',
         'config.toml:18: log.level: expected one of "debug", "info", "warn", "error", found "verbose"',
       ].join('\n'),
     )
@@ -132,7 +132,7 @@ level = "verbose"`
 
   test('that is empty lacks only the host name', () => {
     expect(faultsOf('')).toBe(
-      'config.toml: hostname: expected a host name like mail.example.com, found nothing: this key is required',
+      'config.toml: hostname: expected a hostname such as mail.example.com, but this required key is missing',
     )
   })
 
@@ -140,7 +140,7 @@ level = "verbose"`
     expect(faultsOf(`${HOST}[http\nlisten = "off"`)).toStartWith('config.toml:2: expected TOML, found at column ')
     expect(faultsOf(`${HOST}log.level = "info"\nlog.level = "warn"`)).toStartWith('config.toml:3: expected TOML')
     expect(faultsOf(`${HOST}[log]\n[http]\n[log]`)).toBe(
-      'config.toml:4: expected TOML, found at column 2: a section or key that stands further up already',
+      'config.toml:4: expected TOML, found at column 2: a duplicate section or key',
     )
     expect(read('= 1').faults).toHaveLength(1)
   })
@@ -159,7 +159,7 @@ level = "verbose"`
 
   test('with a key inside an inline table is faulted at the line of the table', () => {
     expect(faultsOf(`${HOST}log = { level = "info", formt = "json" }`)).toBe(
-      'config.toml:2: log.formt: unknown key, did you mean log.format?',
+      'config.toml:2: log.formt: unknown key. Did you mean log.format?',
     )
   })
 
@@ -227,16 +227,16 @@ delivery.source_address = "2001:db8::1"`)
 describe('what must hold between keys', () => {
   test('a key without a certificate is refused', () => {
     expect(faultsOf(`${HOST}smtp.key_file = "key.pem"`)).toBe(
-      'config.toml:2: smtp.key_file: expected smtp.certificate_file beside smtp.key_file, found none',
+      'config.toml:2: smtp.key_file: expected smtp.certificate_file, because smtp.key_file is set',
     )
   })
 
   test('two listeners on one address are refused, on port 0 or different hosts they are fine', () => {
     expect(faultsOf(`${HOST}http.listen = "127.0.0.1:25"`)).toBe(
-      'config.toml:2: http.listen: expected an address of its own, found 0.0.0.0:25 while http.listen is 127.0.0.1:25',
+      'config.toml:2: http.listen: expected different addresses, found smtp.inbound.listen = 0.0.0.0:25 and http.listen = 127.0.0.1:25',
     )
     expect(faultsOf(`${HOST}metrics.listen = "127.0.0.1:8025"`)).toBe(
-      'config.toml:2: metrics.listen: expected an address of its own, found 127.0.0.1:8025 while http.listen is 127.0.0.1:8025',
+      'config.toml:2: metrics.listen: expected different addresses, found metrics.listen = 127.0.0.1:8025 and http.listen = 127.0.0.1:8025',
     )
     const fine =
       'http.listen = "127.0.0.1:0"\nsmtp.inbound.listen = "127.0.0.1:0"\nsmtp.submission.listen = "127.0.0.1:587"'
@@ -246,7 +246,7 @@ describe('what must hold between keys', () => {
 
   test('a share larger than the whole is refused', () => {
     expect(faultsOf(`${HOST}[webhooks]\nmax_in_flight = 5`)).toBe(
-      'config.toml:3: webhooks.max_in_flight: expected max_per_webhook at most max_in_flight, found 10 and 5',
+      'config.toml:3: webhooks.max_in_flight: expected max_per_webhook to be at most max_in_flight (5), found 10',
     )
   })
 
@@ -254,7 +254,7 @@ describe('what must hold between keys', () => {
     const chosen = (name: string) =>
       `${HOST}[billing]\nself_service_plans = ["pro", "${name}"]\n[plans.mine]\ndomains = 3`
     expect(faultsOf(chosen('por'))).toBe(
-      'config.toml:3: billing.self_service_plans: expected names of [plans], found por',
+      'config.toml:3: billing.self_service_plans: expected names of plans in [plans], found por',
     )
     expect(faultsOf(chosen('mine'))).toBe('')
   })
@@ -269,13 +269,13 @@ describe('an authority of certificates', () => {
   const AGREED = `${ACME}tls.acme_agree_terms = true\n`
 
   test.each([
-    [ACME, 'expected tls.acme_agree_terms = true with tls.mode "acme", found false'],
-    [AGREED, 'expected http.listen_redirect with tls.mode "acme", usually "0.0.0.0:80", found "off"'],
+    [ACME, 'expected tls.acme_agree_terms = true, because tls.mode is "acme"'],
+    [AGREED, 'expected http.listen_redirect (usually "0.0.0.0:80"), because tls.mode is "acme"; found "off"'],
     [
       `${AGREED}tls.certificate_file = "a.pem"\ntls.key_file = "b.pem"`,
-      'expected no tls.certificate_file with tls.mode "acme", found one',
+      'expected no tls.certificate_file, because tls.mode is "acme"',
     ],
-    [`${AGREED}tls.names = ["no name"]`, 'expected a list of host names like api.example.com, found ["no name"]'],
+    [`${AGREED}tls.names = ["no name"]`, 'expected a list of hostnames such as api.example.com, found ["no name"]'],
     [
       `${AGREED}tls.acme_directory = "http://127.0.0.1/"`,
       'expected https://host[:port]/path, found "http://127.0.0.1/"',
@@ -286,7 +286,7 @@ describe('an authority of certificates', () => {
 
   test('needs an address of its own to be asked at', () => {
     const text = `${AGREED}http.listen = "0.0.0.0:80"\nhttp.listen_redirect = "0.0.0.0:80"`
-    expect(faultsOf(text)).toContain('while http.listen is 0.0.0.0:80')
+    expect(faultsOf(text)).toContain('and http.listen = 0.0.0.0:80')
     expect(faultsOf(`${AGREED}http.listen_redirect = "0.0.0.0:80"`)).toBe('')
   })
 })
@@ -346,7 +346,7 @@ describe('the environment', () => {
   test('is told by the name of the variable', () => {
     expect(faultsOf(HOST, { POSTRIDER_DELIVERY_PORT: 'smtp', POSTRIDER_HTTP_LISTN: 'off' })).toBe(
       [
-        'environment: POSTRIDER_HTTP_LISTN: unknown variable, did you mean POSTRIDER_HTTP_LISTEN?',
+        'environment: POSTRIDER_HTTP_LISTN: unknown variable. Did you mean POSTRIDER_HTTP_LISTEN?',
         'environment: POSTRIDER_DELIVERY_PORT: expected a whole number from 1 to 65535, found "smtp"',
       ].join('\n'),
     )
@@ -367,7 +367,7 @@ describe('the environment', () => {
     }
     expect(faultsOf(HOST, { ...kubernetes, POSTRIDER_CONFIG: 'x', HOME: '/root', OTHER_HTTP: '1' })).toBe('')
     expect(faultsOf(HOST, { POSTRIDER_HTTP_PUBLC_URL: 'https://mail.example.com' })).toEndWith(
-      'did you mean POSTRIDER_HTTP_PUBLIC_URL?',
+      'Did you mean POSTRIDER_HTTP_PUBLIC_URL?',
     )
     expect(faultsOf(HOST, { POSTRIDER_PORT: '25' })).toStartWith('environment: POSTRIDER_PORT: unknown variable')
   })
@@ -421,7 +421,7 @@ describe('a smarthost', () => {
     'smtps://:465',
   ])('written %s is refused and its text is not told', (text) => {
     const told = faultsOf(HOST, { POSTRIDER_DELIVERY_SMARTHOST: text })
-    expect(told).toEndWith('or "" for none, found a value that is not shown')
+    expect(told).toEndWith('or "" for none, found a value that is hidden because it is secret')
     expect(told).not.toContain(text)
   })
 
@@ -452,7 +452,7 @@ describe('a smarthost', () => {
     const faults = () => faultsOf(HOST, { POSTRIDER_DELIVERY_SMARTHOST_FILE: file })
     writeFileSync(file, 'smtp://user:hunter2@relay.example.net')
     chmodSync(file, 0o644)
-    expect(faults()).toEndWith(`expected a file that only its owner can read: chmod 600 '${file}'`)
+    expect(faults()).toEndWith(`expected a file that only its owner can read. Run: chmod 600 '${file}'`)
     for (const mode of [0o640, 0o600, 0o400]) {
       chmodSync(file, mode)
       expect(faults()).toBe('')
@@ -503,7 +503,7 @@ describe('files', () => {
     if (isRoot) process.seteuid!(65_534)
     const { faults } = loadConfigFile(path, {})
     if (isRoot) process.seteuid!(0)
-    expect(formatFaults(faults!)).toContain('found one that this user may not read: run it as root')
+    expect(formatFaults(faults!)).toContain('found one that this user may not read. Run the command as root')
   })
 
   test('a byte order mark and CRLF line ends do no harm', () => {

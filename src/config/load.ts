@@ -1,7 +1,6 @@
-/** config.toml, systemd's credentials and the environment → one frozen Config. The environment wins over credentials,
- *  those over the file, the file over the defaults. Nothing is guessed: an unknown key, a wrong type or a bad
- *  combination is a fault, and all faults are told together. The keys, with their words and defaults, stand in
- *  config/schema.ts and nowhere else. */
+/** Builds one frozen Config from config.toml, systemd credentials and the environment. The environment overrides
+ *  credentials, which override the file, which overrides the defaults. Unknown keys, wrong types and bad combinations are
+ *  faults, reported together. config/schema.ts defines the keys, their descriptions and defaults. */
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
 import { ConfigError, type ConfigFault } from './fault.ts'
@@ -24,8 +23,8 @@ export function planNamed({ plans }: Pick<Config, 'plans'>): (name: string) => P
   return (name) => (Object.hasOwn(plans, name) ? plans[name]! : plans.free!)
 }
 
-/** The text of a config file and an environment → Config, or all faults by line. `file` is the file's name as told in
- *  faults; relative paths in it start at its folder. Reads no file but those that secrets name. Never throws. */
+/** The text of a config file and an environment → Config, or all faults by line. `file` is the name shown in
+ *  faults; relative paths are relative to its folder. Reads only the files that secrets name. Never throws. */
 export function readConfig(options: {
   text: string
   file: string
@@ -49,7 +48,7 @@ export function loadConfigFile(path: string | null, env: Record<string, string |
   } catch (error) {
     const code = error instanceof TypeError ? 'bytes that are not UTF-8' : reasonOf(error)
     const reason =
-      code === 'EACCES' ? 'one that this user may not read: run it as root, or as the user postrider' : code
+      code === 'EACCES' ? 'one that this user may not read. Run the command as root or as the user postrider' : code
     return { faults: [{ file: path, line: null, key: '', message: `expected a readable file, found ${reason}` }] }
   }
 }
@@ -63,8 +62,8 @@ export function makeConfig(values: ConfigValues): Config {
   throw new ConfigError(faults)
 }
 
-/** Files that the config names and that cannot be read → faults, [] when all is well. Apart from readConfig, which
- *  asks the text alone; call it at start and in `config check`. `file` is told in the faults. */
+/** Checks that the files named in the config are readable; [] if they are. Separate from readConfig, which only parses
+ *  text: call it at start and in `config check`. `file` is the name shown in faults. */
 export function checkConfigFiles(config: Config, file: string): ConfigFault[] {
   const named = {
     'tls.certificate_file': config.tls.certificateFile,
@@ -86,12 +85,12 @@ export function publicUrlAt(config: Config, bound: { listen: Endpoint | null; li
   return isPublicUrlDerived(config) ? derivePublicUrl(config.hostname, bound) : config.http.publicUrl
 }
 
-/** Nobody said how the world reaches us by HTTP. */
+/** Whether http.public_url is not configured. */
 export function isPublicUrlDerived({ hostname, http }: Config): boolean {
   return http.publicUrl === derivePublicUrl(hostname, http)
 }
 
-/** Text that is not TOML is one fault; what stands behind it is not guessed at. */
+/** Invalid TOML is one fault; the rest of the file is not parsed. */
 function fromToml(text: string, file: string): Collected | ConfigFault {
   try {
     const values = parse(text)
@@ -100,7 +99,7 @@ function fromToml(text: string, file: string): Collected | ConfigFault {
   } catch (error) {
     if (!(error instanceof TomlError)) throw error
     const said = error.message.split('\n', 1)[0]!.replace(/^Invalid TOML document: /, '')
-    const why = said.includes('already defined') ? 'a section or key that stands further up already' : said
+    const why = said.includes('already defined') ? 'a duplicate section or key' : said
     return { file, line: error.line, key: '', message: `expected TOML, found at column ${error.column}: ${why}` }
   }
 }

@@ -1,15 +1,14 @@
-/** The notations a config value is written in: text → value, `undefined` when the text is none of them.
- *  Pure; nothing is looked up. */
+/** Parsers for the notations of config values; `undefined` for invalid text. Pure, without network access. */
 import { isIP, isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
 
-/** An address to listen on or talk to; an IPv6 host stands without brackets. */
+/** An address to listen on or connect to; an IPv6 host has no brackets. */
 export interface Endpoint {
   readonly host: string
   readonly port: number
 }
 
-/** The host that takes all outgoing mail. `implicitTls`: TLS from the first byte (RFC 8314 §3.3), else STARTTLS. */
+/** The relay for all outgoing mail. `implicitTls`: implicit TLS (RFC 8314 §3.3), else STARTTLS. */
 export interface Smarthost {
   readonly host: string
   readonly port: number
@@ -37,7 +36,7 @@ export function formatEndpoint({ host, port }: Endpoint): string {
   return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** `ip/prefix` → the same in lower case. Host bits may be set; they mean nothing. */
+/** Parses `ip/prefix` and returns it in lower case. Host bits are ignored. */
 export function parseCidr(text: string): string | undefined {
   const [, ip = '', prefix] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? []
   const family = isIP(ip)
@@ -45,13 +44,14 @@ export function parseCidr(text: string): string | undefined {
   return text.toLowerCase()
 }
 
-/** A host name of two labels or more → its A-label form, lower case, without a final dot. An address is none. */
+/** Parses a hostname of at least two labels; returns its A-label form, lower case, without a trailing dot. Rejects IP
+ *  addresses. */
 export function parseHostName(text: string): string | undefined {
   const name = parseShortHostName(text)
   return name?.includes('.') ? name : undefined
 }
 
-/** The same where one label is enough, as in a closed network. */
+/** The same, but a single label is valid, as in a closed network. */
 export function parseShortHostName(text: string): string | undefined {
   const name = domainToASCII(text.replace(/\.$/, ''))
   const labels = name.split('.')

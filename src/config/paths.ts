@@ -7,13 +7,13 @@ export const root: Section = { about: '', keys: table }
 
 export const isSection = (node: Node): node is Section => 'keys' in node
 
-/** A section and a name in it → what stands there, or undefined. An open section has something under every name. */
+/** The key or section with this name, or undefined. An open section has an entry for every name. */
 export function childOf(section: Section | OpenSection, name: string): Node | undefined {
   if (Object.hasOwn(section.keys, name)) return section.keys[name]
   return 'other' in section ? section.other : undefined
 }
 
-/** A name as a step of a path: the dots of a site's name are no steps. */
+/** A name as a step of a path; escapes the dots in the name of a destination. */
 export const toStep = (name: string) => name.replaceAll('.', DOT)
 export const fromStep = (step: string) => step.replaceAll(DOT, '.')
 const DOT = '\u2024'

@@ -1,4 +1,4 @@
-/** Values as given → one frozen Config, or every fault at once. */
+/** Builds one frozen Config from raw values, or returns all faults. */
 import { dirname, resolve } from 'node:path'
 import type { ConfigFault } from './fault.ts'
 import type { Collected, Given, Origin } from './given.ts'
@@ -13,9 +13,9 @@ export type ConfigResult =
   | { config: Config; settings: () => Setting[]; faults?: never }
   | { faults: ConfigFault[]; config?: never }
 
-/** Layers, the later above the earlier → Config. A key that none gives has its default; a key with a fault is judged
- *  no further. `file` is told for what is missing, and relative paths of all files start at its folder (those of the
- *  environment at the working folder). `readSecretFile` throws when the file cannot be read. */
+/** Merges layers, later ones overriding earlier ones. Missing keys use their default; rules skip keys with a fault. `file`
+ *  is named in faults about missing keys, and relative paths are relative to its folder (those of the environment to the
+ *  working directory). `readSecretFile` throws if the file cannot be read. */
 export function assemble(layers: Collected[], file: string, readSecretFile: (path: string) => string): ConfigResult {
   const faults = layers.flatMap((layer) => layer.faults)
   const given = new Map<string, Given>()
@@ -48,9 +48,8 @@ export function assemble(layers: Collected[], file: string, readSecretFile: (pat
   return { config: deepFreeze(config), settings: () => settingsOf(keysByPath(sections), given) }
 }
 
-/** The address that links start with when none is configured: HTTPS by the host name, where that is answered. Else the
- *  listener in clear: on every address it is named by the host name; `null` (off) gives the host name alone: some proxy
- *  must then know the way. */
+/** The URL that links start with if none is configured: https and the hostname if HTTPS is on. Else the plain HTTP
+ *  listener: the hostname for a wildcard address; the hostname without a port if it is off (`null`), for a proxy. */
 export function derivePublicUrl(
   hostname: string,
   { listen, listenTls }: { listen: Endpoint | null; listenTls: Endpoint | null },
@@ -60,8 +59,8 @@ export function derivePublicUrl(
   return `http://${isEveryAddress(listen.host) ? `${hostname}:${listen.port}` : formatEndpoint(listen)}`
 }
 
-/** A layer's `x_file` becomes its `x`, with the content of the file; a secret set in this layer hides both spellings
- *  below it. Both at once, and a file that cannot be read, are faults. */
+/** Replaces a layer's `x_file` by `x` with the content of the file; it overrides both spellings of lower layers. Both
+ *  spellings in one layer, and an unreadable file, are faults. */
 function settleSecrets(
   layer: Collected,
   below: Map<string, Given>,
@@ -92,29 +91,31 @@ function settleSecrets(
 
 function readValue(key: Key, given: Given | undefined): { value: unknown } | { message: string } {
   if (!given && key.fallback === undefined)
-    return { message: `expected ${key.kind.expected}, found nothing: this key is required` }
+    return { message: `expected ${key.kind.expected}, but this required key is missing` }
   const raw = given ? given.raw : key.fallback
   const parsed = key.kind.schema.safeParse(raw)
   if (parsed.success) return { value: parsed.data }
-  return { message: `expected ${key.kind.expected}, found ${key.isSecret ? 'a value that is not shown' : shown(raw)}` }
+  return {
+    message: `expected ${key.kind.expected}, found ${key.isSecret ? 'a value that is hidden because it is secret' : shown(raw)}`,
+  }
 }
 
-/** A relative path becomes absolute; other values stay. */
+/** Makes a relative path absolute; returns other values unchanged. */
 function located(key: Key, value: unknown, origin: Origin, file: string): unknown {
   return key.kind.isPath && typeof value === 'string' ? resolve(folderOf(origin, file), value) : value
 }
 
 const folderOf = (origin: Origin, file: string) => (origin.file === file ? dirname(file) : '.')
 
-/** Values by path → the nested object; the one place where a Config is made. */
+/** Builds the nested object from values by path. The only place that creates a Config. */
 function nest(values: Map<string, unknown>): Config {
   const config: Record<string, unknown> = Object.create(null)
   for (const [path, value] of values) {
     const names = path.split('.').map(fromStep)
     const last = names.pop()!
     let place = config
-    // A plan's name is the operator's word and stays as written; section names of ours have no underscore.
-    // No prototype: a plan called "constructor" is nothing special.
+    // The names of plans stay as the operator wrote them; our own section names have no underscore.
+    // No prototype, so that a plan named "constructor" is safe.
     for (const name of names) {
       place[name] ??= Object.create(null)
       place = place[name] as Record<string, unknown>
@@ -127,7 +128,7 @@ function nest(values: Map<string, unknown>): Config {
   return { ...(config as Config), http: { ...http, publicUrl } }
 }
 
-/** An open section without known keys is there all the same. */
+/** Adds open sections without entries. */
 function addOpenSections(section: Section, place: Record<string, unknown>): void {
   for (const [name, node] of Object.entries(section.keys)) {
     if (!isSection(node)) continue
@@ -144,7 +145,7 @@ function deepFreeze<T>(value: T): T {
   return value
 }
 
-/** A value as the operator would write it, shortened. */
+/** A value as written in the file, truncated. */
 function shown(raw: unknown): string {
   if (raw instanceof Date) return raw.toISOString()
   const text = typeof raw === 'number' ? String(raw) : (JSON.stringify(raw) ?? typeof raw)

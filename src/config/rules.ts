@@ -1,11 +1,11 @@
-/** What must hold between keys. A rule is looked at only when each of its keys is right by itself. */
+/** Rules between keys. A rule runs only if each of its keys is valid by itself. */
 import { type Endpoint, formatEndpoint } from './notations.ts'
 import type { Config } from './schema.ts'
 
 export interface Rule {
-  /** The fault is told at the first of these that was given. */
+  /** The fault is reported for the first of these that is set. */
   readonly keys: readonly string[]
-  /** What is wrong, or null. */
+  /** The fault, or null. */
   readonly broken: (config: Config) => string | null
 }
 
@@ -26,10 +26,10 @@ export const rules: readonly Rule[] = [
     keys: ['tls.mode', 'tls.acme_agree_terms', 'tls.certificate_file', 'http.listen_redirect'],
     broken: ({ tls, http }) => {
       if (tls.mode !== 'acme') return null
-      if (tls.certificateFile) return 'expected no tls.certificate_file with tls.mode "acme", found one'
-      if (!tls.acmeAgreeTerms) return 'expected tls.acme_agree_terms = true with tls.mode "acme", found false'
+      if (tls.certificateFile) return 'expected no tls.certificate_file, because tls.mode is "acme"'
+      if (!tls.acmeAgreeTerms) return 'expected tls.acme_agree_terms = true, because tls.mode is "acme"'
       if (!http.listenRedirect)
-        return 'expected http.listen_redirect with tls.mode "acme", usually "0.0.0.0:80", found "off"'
+        return 'expected http.listen_redirect (usually "0.0.0.0:80"), because tls.mode is "acme"; found "off"'
       return null
     },
   },
@@ -38,14 +38,14 @@ export const rules: readonly Rule[] = [
     keys: ['http.public_url', 'http.behind_proxy'],
     broken: ({ http }) => {
       if (!http.behindProxy || http.publicUrl.startsWith('https://')) return null
-      return `expected http.public_url to be the https:// address of the proxy, since http.behind_proxy is set; found ${http.publicUrl}`
+      return `expected http.public_url to be the https:// address of the proxy, because http.behind_proxy is set; found ${http.publicUrl}`
     },
   },
   {
     keys: ['http.listen', 'http.trusted_proxies', 'http.behind_proxy'],
     broken: ({ http: { behindProxy, listen, trustedProxies } }) => {
       if (!behindProxy) return null
-      if (listen === null) return 'expected host:port for the proxy, since http.behind_proxy is set; found "off"'
+      if (listen === null) return 'expected host:port for the proxy, because http.behind_proxy is set; found "off"'
       if (isLoopback(listen.host) || !trustedProxies.every((network) => isLoopback(network.split('/', 1)[0]!)))
         return null
       return `expected a loopback address, or the network of the proxy in http.trusted_proxies; found ${formatEndpoint(listen)}`
@@ -60,7 +60,7 @@ export const rules: readonly Rule[] = [
     keys: ['billing.self_service_plans'],
     broken: ({ billing: { selfServicePlans }, plans }) => {
       const unknown = selfServicePlans.find((name) => !Object.hasOwn(plans, name))
-      return unknown === undefined ? null : `expected names of [plans], found ${unknown}`
+      return unknown === undefined ? null : `expected names of plans in [plans], found ${unknown}`
     },
   },
   {
@@ -69,7 +69,7 @@ export const rules: readonly Rule[] = [
   },
 ]
 
-/** Both of two files, or none. */
+/** Requires both of two files, or neither. */
 function pair(
   section: string,
   filesOf: (config: Config) => { certificateFile: string | null; keyFile: string | null },
@@ -78,10 +78,8 @@ function pair(
     keys: [`${section}.certificate_file`, `${section}.key_file`],
     broken: (config) => {
       const { certificateFile, keyFile } = filesOf(config)
-      if (certificateFile && !keyFile)
-        return `expected ${section}.key_file beside ${section}.certificate_file, found none`
-      if (keyFile && !certificateFile)
-        return `expected ${section}.certificate_file beside ${section}.key_file, found none`
+      if (certificateFile && !keyFile) return `expected ${section}.key_file, because ${section}.certificate_file is set`
+      if (keyFile && !certificateFile) return `expected ${section}.certificate_file, because ${section}.key_file is set`
       return null
     },
   }
@@ -98,18 +96,18 @@ function ownAddresses(): Rule[] {
         if (!one || !other || one.port === 0 || one.port !== other.port) return null
         const overlap = one.host === other.host || isEveryAddress(one.host) || isEveryAddress(other.host)
         return overlap
-          ? `expected an address of its own, found ${formatEndpoint(one)} while ${otherKey} is ${formatEndpoint(other)}`
+          ? `expected different addresses, found ${key} = ${formatEndpoint(one)} and ${otherKey} = ${formatEndpoint(other)}`
           : null
       },
     })),
   )
 }
 
-/** Of this machine alone. */
+/** Reachable from this machine only. */
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 /** The wildcard addresses of IPv4 and IPv6. */
 export const isEveryAddress = (host: string) => host === '0.0.0.0' || host === '::'
 
 const atMost = (name: string, value: number, limitName: string, limit: number) =>
-  value > limit ? `expected ${name} at most ${limitName}, found ${value} and ${limit}` : null
+  value > limit ? `expected ${name} to be at most ${limitName} (${limit}), found ${value}` : null

@@ -3,18 +3,18 @@ import type { Given, Origin } from './given.ts'
 import { fromStep } from './paths.ts'
 import type { Key } from './schema.ts'
 
-/** One key as it is in effect, and where that comes from. */
+/** The effective value of a key and its source. */
 export interface Setting {
   /** Dotted path. */
   readonly key: string
-  /** As it would stand in the file; what a secret is, is not told. */
+  /** As written in the file; secrets are hidden. */
   readonly value: string
   readonly isGiven: boolean
   /** `config.toml:12`, `environment POSTRIDER_X`, `credentials x` or `default`. */
   readonly source: string
 }
 
-/** Every key and the values given → the settings, in the order of the schema. */
+/** The settings of every key, in the order of the schema. */
 export function settingsOf(keys: ReadonlyMap<string, Key>, given: ReadonlyMap<string, Given>): Setting[] {
   return [...keys].map(([path, key]) => {
     const found = given.get(path)

@@ -1,5 +1,5 @@
-/** A word nobody knows → the known word most likely meant, or null when none is near.
- *  Near: at most a third of the letters differ, counting a swap of neighbours as one. */
+/** The known word closest to an unknown one, or null if none is close. Close: at most a third of the letters differ; a
+ *  swap of neighbours counts once. */
 export function nearest(word: string, known: Iterable<string>): string | null {
   let best: string | null = null
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1

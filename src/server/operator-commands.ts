@@ -4,11 +4,10 @@ import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { Store } from '../storage/store.ts'
 
-/** What the operator does to the running house, by a signal: done, and told of in the audit log. `fields` names what may
- *  change. */
+/** Runs an operator's action that a signal started, and records it in the audit log. `fields` names what may change. */
 export type Manage = (action: string, fields: object, work: () => Promise<void>) => Promise<void>
 
-/** Store and clock → Manage, which rejects with what the work throws. */
+/** Creates a Manage. It rejects with whatever the work throws. */
 export function createManage(house: { store: Store; clock: WallClock; mintId: MintId; log: Log }): Manage {
   const { clock, mintId } = house
   const audit = createAudit({ ...house, auditLog: house.store.auditLog })

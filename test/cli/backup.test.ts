@@ -4,10 +4,10 @@ import { basename, join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { MIGRATIONS } from '../../src/storage/sqlite/migrate.ts'
-import { LIMIT_MS, postrider, start, workplace } from './command.ts'
+import { LIMIT_MS, postrider, stagingParent, start } from './command.ts'
 
 const RELAXED = '[sending]\nrequire_verified_domain = false\n'
-const place = workplace(RELAXED)
+const place = stagingParent(RELAXED)
 const run = (...args: string[]) => postrider(...args, '--config', place.file)
 const json = async (...args: string[]) => {
   const { stdout, stderr, code } = await run(...args, '--json')
@@ -92,7 +92,7 @@ describe('backup', () => {
       await json('backup', at('keyless'), '--without-key')
       expect(namesIn(at('keyless'))).not.toContain('seal.key')
       const refused = await run('restore', '--verify', at('keyless'))
-      expect(refused.stderr.trim()).toBe('the backup was made without seal.key: name that file with --seal-key')
+      expect(refused.stderr.trim()).toBe('the backup was made without seal.key. Provide that file with --seal-key')
       const opened = await json('restore', '--verify', at('keyless'), '--seal-key', join(place.dataDir, 'seal.key'))
       expect(opened).toMatchObject({ secrets: expect.any(Number), composed: 1, data_dir: null })
       writeFileSync(at('wrong.key'), `${Buffer.alloc(32).toString('base64')}\n`, { mode: 0o600 })
@@ -179,12 +179,12 @@ describe('restore', () => {
       const refused = await run('restore', at('good'))
       expect(refused).toMatchObject({ code: 1, stdout: '' })
       expect(refused.stderr.trim()).toBe(
-        `${place.dataDir} is not empty: --replace puts the backup in its place and keeps it beside it`,
+        `${place.dataDir} is not empty. Use --replace to replace it; the old directory is renamed and kept.`,
       )
       const server = await start('serve', '--config', place.file)
       expect(JSON.parse(await server.line).event).toBe('ready')
       const beside = await run('restore', at('good'), '--replace')
-      expect(beside).toMatchObject({ code: 3, stderr: `a server runs on ${place.dataDir}: stop it first\n` })
+      expect(beside).toMatchObject({ code: 3, stderr: `a server is running on ${place.dataDir}. Stop it first.\n` })
       server.kill('SIGTERM')
       expect((await server.ended).code).toBe(0)
 
@@ -216,16 +216,16 @@ describe('restore', () => {
       }
       const good = readFileSync(at('good'))
       expect(await refusal(write('cut', good.subarray(0, good.length - 2000)))).toMatch(/^the backup is damaged: /)
-      expect(await refusal(write('text', Buffer.from('hello')))).toMatch(/^this is no backup of Postrider/)
+      expect(await refusal(write('text', Buffer.from('hello')))).toMatch(/^not a Postrider backup/)
       const flipped = Buffer.from(good)
       flipped[good.length - 3000]! ^= 1
       expect(await refusal(write('flipped', flipped))).toMatch(/^the backup is damaged: /)
       const change = (change: (name: string, bytes: Buffer) => Buffer) => refusal(repacked(at('good'), change, false))
       expect(await change((name, bytes) => (name === 'postrider.db' ? zeroed(bytes) : bytes))).toBe(
-        'the backup is damaged: postrider.db is not what was put into it',
+        'the backup is damaged: the checksum of postrider.db does not match',
       )
       expect(await change((name, bytes) => (name === 'seal.key' ? zeroed(bytes) : bytes))).toBe(
-        'the backup is damaged: seal.key is not what was put into it',
+        'the backup is damaged: the checksum of seal.key does not match',
       )
       expect(await change((name, bytes) => (name === 'postrider.db' ? Buffer.concat([bytes, bytes]) : bytes))).toMatch(
         /^the backup is damaged: expected postrider\.db of \d+ bytes/,
@@ -234,9 +234,9 @@ describe('restore', () => {
         change((name, bytes) => (name === 'manifest.json' ? Buffer.from(text(bytes.toString())) : bytes))
       expect(await manifest((text) => text.replace('"format": 1', '"format": 2'))).toMatch(/has format 2/)
       expect(await manifest((text) => text.replace('"smtp-key.pem"', '"../smtp-key"'))).toBe(
-        'the backup is damaged: a backup does not hold a file named ../smtp-key',
+        'the backup is damaged: unexpected file ../smtp-key',
       )
-      expect(await manifest((text) => text.replace(/"hostname": "/, '$&\\u001b[2J'))).toMatch(/manifest cannot be read/)
+      expect(await manifest((text) => text.replace(/"hostname": "/, '$&\\u001b[2J'))).toMatch(/manifest is unreadable/)
       const hashed = (change: (name: string, bytes: Buffer) => Buffer) => refusal(repacked(at('good'), change))
       expect(await hashed((name, bytes) => (name === 'postrider.db' ? holed(bytes) : bytes))).toMatch(
         /database .*(damaged|malformed)/,

@@ -91,7 +91,7 @@ export async function onTerminal(env: Record<string, string>, args: string[], an
 }
 
 /** A folder of its own, and a config in it. */
-export function workplace(extra = '') {
+export function stagingParent(extra = '') {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-cli-test-'))
   const file = join(folder, 'config.toml')
   return {

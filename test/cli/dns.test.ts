@@ -3,13 +3,13 @@ import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import type { DnsRecord } from '../../src/model/domain.ts'
 import { until } from '../support/house.ts'
 import { describeWithPeers, zoneRecords } from '../support/real-peers.ts'
-import { LIMIT_MS, postrider, start, workplace } from './command.ts'
+import { LIMIT_MS, postrider, stagingParent, start } from './command.ts'
 
 type Shown = DnsRecord & { status: string; found: string[]; hint?: string | null }
 
 describe('dns', () => {
   const NAME = 'acme.example'
-  const place = workplace()
+  const place = stagingParent()
   let zone: Zone
   let records: Shown[]
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe('dns', () => {
     'shows what to publish: numbered, what is needed first; as JSON; as lines for a zone',
     async () => {
       const { stdout } = await dns('show', NAME)
-      expect(stdout).toMatch(/^# +NEEDED +SEEN +TYPE +NAME +VALUE\n1 +yes/)
+      expect(stdout).toMatch(/^# +REQUIRED +FOUND +TYPE +NAME +VALUE\n1 +yes/)
       const needed = stdout.split('\n').filter((line) => /^\d+ +yes /.test(line))
       expect(needed.length).toBeLessThanOrEqual(6)
       const json = JSON.parse((await dns('show', NAME, '--json')).stdout)
@@ -83,14 +83,14 @@ describe('dns', () => {
       expect(await hints()).toMatchObject({ ok: true })
 
       publish(of('dkim'), of('dkim').value.slice(0, 255))
-      zone.set(of('spf').name, 'TXT', ['v=spf1 include:_spf.office.example -all'])
+      zone.set(of('spf').name, 'TXT', ['v=spf1 include:_spf.context.example -all'])
       zone.set(of('dmarc').name, 'TXT', ['v=DMARC1; p=reject'])
       zone.remove(of('return_path').name, 'MX')
       zone.set(`${of('return_path').name}.${NAME}`, 'MX', [{ preference: 10, exchange: 'mail.example.com' }])
       const { ok, hint } = await hints()
       expect(ok).toBe(false)
       expect(hint('dkim')).toContain(`cut off after 255 of ${of('dkim').value.length}`)
-      expect(hint('spf')).toContain('v=spf1 a:mail.example.com include:_spf.office.example -all')
+      expect(hint('spf')).toContain('v=spf1 a:mail.example.com include:_spf.context.example -all')
       expect(hint('dmarc')).toBe('There is one already, which stays as it is.')
       expect(hint('return_path')).toContain('enter bounces alone')
 
@@ -98,7 +98,7 @@ describe('dns', () => {
       expect((await hints()).hint('dkim')).toContain('Quotes')
       const words = (await dns('check', NAME)).stdout
       expect(words).toMatch(/^✗ MX +bounces\.acme\.example +missing\n {4}expected {2}10 mail\.example\.com\n {4}→ /m)
-      expect(words).toMatch(/^✓ TXT +_dmarc\.acme\.example +right/m)
+      expect(words).toMatch(/^✓ TXT +_dmarc\.acme\.example +correct/m)
     },
     LIMIT_MS,
   )
@@ -124,7 +124,7 @@ describe('dns', () => {
     async () => {
       const late = await dns('check', NAME, '--wait', '--timeout', '1')
       expect(late.code).toBe(1)
-      expect((await dns('check', 'other.example')).stderr).toContain('there is no domain other.example')
+      expect((await dns('check', 'other.example')).stderr).toContain('no domain other.example')
     },
     LIMIT_MS,
   )

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { PROVIDERS, startGreeter } from '../health/setup.ts'
 import { freePort } from '../support/free-port.ts'
-import { LIMIT_MS, postrider, start, startWith, workplace } from './command.ts'
+import { LIMIT_MS, postrider, stagingParent, start, startWith } from './command.ts'
 
 interface Told {
   ok: boolean
@@ -13,10 +13,10 @@ interface Told {
 
 describe('doctor', () => {
   let zone: Zone
-  let place: ReturnType<typeof workplace>
+  let place: ReturnType<typeof stagingParent>
   beforeEach(async () => {
     zone = await startZone(PROVIDERS)
-    place = workplace(`[dns]\nservers = ["${zone.address}"]\n`)
+    place = stagingParent(`[dns]\nservers = ["${zone.address}"]\n`)
   })
   afterEach(async () => {
     await zone.stop()

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { LIMIT_MS, postrider, workplace } from './command.ts'
+import { LIMIT_MS, postrider, stagingParent } from './command.ts'
 
 describe('postrider import suppressions', () => {
-  const place = workplace()
+  const place = stagingParent()
   const run = (...args: string[]) => postrider(...args, '--config', place.file)
   const write = (name: string, content: string | Uint8Array) => {
     writeFileSync(join(place.folder, name), content)
@@ -32,7 +32,7 @@ describe('postrider import suppressions', () => {
       expect(JSON.parse(first.stdout)).toEqual({ ...NOTHING, added: 1_198, passed_over: 1, bad: 1 })
       expect(first.stderr.trim().split('\n')).toEqual([
         'line 5: has no email address',
-        'line 6: passed over: was a passing failure, which suppresses nothing',
+        'line 6: skipped: was a passing failure, which suppresses nothing',
       ])
       expect(first.code).toBe(1)
       const again = await bring(file, '--org', 'Shop', '--from', 'sendgrid')
@@ -54,7 +54,7 @@ describe('postrider import suppressions', () => {
       const file = write('complaints.csv', Buffer.from(text, 'utf16le'))
       const result = await run('import', 'suppressions', file)
       expect(result).toMatchObject({ code: 0, stderr: '' })
-      expect(result.stdout).toBe('1 added, 0 there already, 0 passed over, 0 could not be read\n')
+      expect(result.stdout).toBe('1 added, 0 already suppressed, 0 skipped, 0 unreadable\n')
       const untold = await bring(write('list.csv', 'address,created_at\nb@x.example,\nc@x.example,\n'))
       expect([untold.code, untold.stderr.trim()]).toEqual([
         1,
@@ -70,9 +70,9 @@ describe('postrider import suppressions', () => {
     'what is no list, or not there, is a line and exit code 1',
     async () => {
       const none = join(place.folder, 'none.csv')
-      expect(await bring(none)).toMatchObject({ code: 1, stdout: '', stderr: `${none}: there is no such file\n` })
+      expect(await bring(none)).toMatchObject({ code: 1, stdout: '', stderr: `${none}: file not found\n` })
       const empty = write('empty.json', '{"items":[]}')
-      expect(await bring(empty)).toMatchObject({ code: 1, stderr: `${empty}: there are no records in it\n` })
+      expect(await bring(empty)).toMatchObject({ code: 1, stderr: `${empty}: no records found\n` })
       expect((await run('import', 'suppressions', empty, '--from', 'nobody')).code).toBe(2)
     },
     LIMIT_MS,
@@ -88,14 +88,12 @@ describe('postrider import suppressions', () => {
       )
       const listed = await run('suppression', 'list', '--reason', 'manual')
       expect(listed).toMatchObject({ code: 0, stderr: '' })
-      expect(listed.stdout).toMatch(/^SINCE +ADDRESS +REASON +EVIDENCE\n2015-09-30T\S+ +left@y\.example +manual +/)
+      expect(listed.stdout).toMatch(/^SINCE +ADDRESS +REASON +SOURCE\n2015-09-30T\S+ +left@y\.example +manual +/)
       expect(await run('suppression', 'remove', 'Left@y.example')).toMatchObject({
         code: 0,
-        stdout: 'Left@y.example gets mail again\n',
+        stdout: 'removed suppression of Left@y.example\n',
       })
-      expect((await run('suppression', 'list', '--email', 'left@y.example')).stdout).toBe(
-        'no such address is suppressed\n',
-      )
+      expect((await run('suppression', 'list', '--email', 'left@y.example')).stdout).toBe('no suppressions\n')
       expect(await run('suppression', 'remove', 'left@y.example')).toMatchObject({ code: 1, stdout: '' })
     },
     LIMIT_MS,

@@ -5,12 +5,12 @@ import { draftOf } from '../../src/cli/init-plan.ts'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { PROVIDERS } from '../health/setup.ts'
 import { freePort } from '../support/free-port.ts'
-import { LIMIT_MS, onTerminal, postrider, startWith, workplace } from './command.ts'
+import { LIMIT_MS, onTerminal, postrider, stagingParent, startWith } from './command.ts'
 
 describe('init', () => {
-  let place: ReturnType<typeof workplace>
+  let place: ReturnType<typeof stagingParent>
   beforeEach(() => {
-    place = workplace()
+    place = stagingParent()
   })
   afterEach(() => place.remove())
 
@@ -66,7 +66,7 @@ describe('init', () => {
       expect(first.stdout).toContain('svc_live_')
       expect(first.stdout).toContain('bounces.example.com')
       expect(first.stdout).toContain('systemctl enable --now postrider')
-      expect((await init()).stdout).toContain('nothing was changed')
+      expect((await init()).stdout).toContain('Nothing was changed')
     },
     LIMIT_MS,
   )
@@ -140,7 +140,7 @@ describe('init', () => {
         const { code, stdout, stderr } = await run()
         expect(stderr).toBe('')
         expect(code).toBe(0)
-        expect(stdout).toMatch(/^Looking at this machine\n/)
+        expect(stdout).toMatch(/^Checking this machine\n/)
         expect(stdout).toMatch(/✗ outbound port 25 +outbound port 25 is blocked/)
         expect(stdout).toContain('postrider init --smarthost')
         expect(stdout).toContain('Cloudflare: leave the proxy off')
@@ -180,9 +180,9 @@ describe('init', () => {
       'on a terminal it asks for what is missing, and for a smarthost where port 25 is blocked',
       async () => {
         const asked = await onTerminal(env, args(), {
-          'The domain to send from: ': 'example.com',
-          'The public name of this machine [mail.example.com]: ': '',
-          '(Enter: none for now): ': 'smtp://shop:s3cret@127.0.0.1:587',
+          'Sending domain: ': 'example.com',
+          'Public hostname of this machine [mail.example.com]: ': '',
+          '(press Enter to skip): ': 'smtp://shop:s3cret@127.0.0.1:587',
         })
         expect(asked.code).toBe(0)
         expect(asked.unanswered).toEqual([])
@@ -201,7 +201,7 @@ describe('init', () => {
         const { code, text } = await onTerminal(env, args('--no-input', '--domain', 'example.com'), {})
         expect(code).toBe(0)
         expect(text).toContain('svc_live_')
-        expect(text).not.toContain('The public name of this machine')
+        expect(text).not.toContain('Public hostname of this machine')
       },
       LIMIT_MS,
     )
@@ -244,7 +244,7 @@ describe('init', () => {
       expect(wrong.stderr).toContain('delivery.smarthost')
       expect(wrong.stderr).not.toContain('s3cret')
       const none = await postrider('init', '--config', place.file)
-      expect(none).toMatchObject({ code: 2, stdout: '', stderr: 'domain: say which with --domain example.com\n' })
+      expect(none).toMatchObject({ code: 2, stdout: '', stderr: 'domain: missing. Set it with --domain example.com\n' })
       expect(readdirSync(place.folder)).toEqual([])
     },
     LIMIT_MS,

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Arrival } from '../../src/cli/listen/arrival.ts'
+import { formatArrival, formatPosted } from '../../src/cli/listen/format.ts'
 import { createForwarding, type Posted } from '../../src/cli/listen/forward.ts'
 import { fromServer } from '../../src/cli/listen/from-server.ts'
 import { fromStore } from '../../src/cli/listen/from-store.ts'
 import { isNear } from '../../src/cli/listen/near.ts'
-import { tellArrival, tellPosted } from '../../src/cli/listen/tell.ts'
-import { paintFor } from '../../src/cli/print.ts'
+import { colorsFor } from '../../src/cli/print.ts'
 import { createEvent, EVENT_TYPES } from '../../src/model/event.ts'
 import { sampleData } from '../../src/model/event-samples.ts'
 import { verifySignature } from '../../src/webhooks/sign.ts'
@@ -155,7 +155,7 @@ describe('from a server', () => {
     expect(breaks).toEqual([])
     await clock.advance(2_000) // the server's own clock stands still: no heartbeat came
     await until('the break', () => breaks.length === 1)
-    expect(breaks).toEqual(['the server says nothing'])
+    expect(breaks).toEqual(['no heartbeat from the server'])
     const ids = await tell(api, 2)
     await until('the events', () => source.got.length === 3)
     expect(source.ids()).toEqual([...heard, ...ids])
@@ -166,10 +166,10 @@ describe('from a server', () => {
     const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hello') })
     undo.push(() => other.stop(true))
     const cases: [string, string, string | undefined, string][] = [
-      [`http://127.0.0.1:${port}`, 'svc_live_no', undefined, 'the server answers 401: a valid API key is needed'],
-      [`http://127.0.0.1:${port}/v1/`, api.own.keys.send.value, undefined, 'the server answers 403: this key lacks'],
-      [`http://127.0.0.1:${port}`, api.own.keys.read.value, 'evt_0', 'the server answers 400: after names no event'],
-      [`http://127.0.0.1:${other.port}`, api.own.keys.read.value, undefined, 'what answers there tells no events'],
+      [`http://127.0.0.1:${port}`, 'svc_live_no', undefined, 'the server answered 401: a valid API key is needed'],
+      [`http://127.0.0.1:${port}/v1/`, api.own.keys.send.value, undefined, 'the server answered 403: this key lacks'],
+      [`http://127.0.0.1:${port}`, api.own.keys.read.value, 'evt_0', 'the server answered 400: after names no event'],
+      [`http://127.0.0.1:${other.port}`, api.own.keys.read.value, undefined, 'not a Postrider server'],
     ]
     for (const [url, key, after, message] of cases) {
       const source = collect(fromServer({ url: new URL(url), key, types: null, after }, worldOf().world))
@@ -193,7 +193,7 @@ describe('from a server', () => {
       undo.push(() => server.stop(true))
       const url = new URL(`http://127.0.0.1:${server.port}`)
       const source = collect(fromServer({ url, key: 'svc_live_x', types: null, after: undefined }, worldOf().world))
-      expect(await source.fault).toContain('what answers there tells no events')
+      expect(await source.fault).toContain('not a Postrider server')
       expect(source.got).toEqual([])
     }
   })
@@ -209,7 +209,7 @@ describe('from a server', () => {
       await api.clock.advance(15_000)
       return api.streams.underWay() === 0
     })
-    expect(await source.fault).toContain('the server answers 401')
+    expect(await source.fault).toContain('the server answered 401')
   })
 })
 
@@ -230,7 +230,7 @@ test('beside a server events are read from the store, of one organization, behin
   expect(source.ids()).toEqual([...first.slice(1), ...more])
   for (const after of [theirs!, 'evt_0']) {
     const refused = collect(fromStore({ ...wanted, after }, beside))
-    expect(await refused.fault).toContain('after names no event that is still kept')
+    expect(await refused.fault).toContain('after: no stored event has this id')
   }
   stop.abort()
   await source.over
@@ -260,7 +260,7 @@ describe('posting', () => {
     const posted: Posted[] = []
     const onPosted = (each: Posted) => {
       posted.push(each)
-      setImmediate(() => void clock.advance(each.againMs ?? 0))
+      setImmediate(() => void clock.advance(each.retryInMs ?? 0))
     }
     return { clock, posted, forwarding: createForwarding({ ...world, to, secret: SECRET, onPosted }) }
   }
@@ -270,7 +270,7 @@ describe('posting', () => {
     const { posted, forwarding, clock } = startForwarding(to)
     await forwarding.take(EVENT)
     await until('it to be taken', () => posted.at(-1)?.status === 204)
-    expect(posted.map(({ attempt, status, againMs }) => [attempt, status, againMs])).toEqual([
+    expect(posted.map(({ attempt, status, retryInMs }) => [attempt, status, retryInMs])).toEqual([
       [1, 500, 1000],
       [2, 302, 2000],
       [3, 204, null],
@@ -290,7 +290,7 @@ describe('posting', () => {
     const { posted, forwarding } = startForwarding(to)
     await forwarding.take(EVENT)
     await until('five attempts', () => posted.length === 5)
-    expect(posted.map(({ status, againMs }) => [status, againMs])).toEqual([
+    expect(posted.map(({ status, retryInMs }) => [status, retryInMs])).toEqual([
       [null, 1000],
       [null, 2000],
       [null, 4000],
@@ -350,19 +350,19 @@ test('what is in clear stays near', () => {
 })
 
 test('each kind of event is one line, and nothing in it moves the cursor', () => {
-  const paint = paintFor({}, false)
+  const colors = colorsFor({}, false)
   const lines = EVENT_TYPES.map((type) => {
     const data = {
       ...sampleData(type, START),
       ...(type === 'message.delivered' ? { smtp_response: '250 \x1b[2Jok\n' } : {}),
     }
     const body = JSON.stringify({ id: 'evt_1', type, timestamp: '2026-11-21T12:00:00.000Z', data })
-    return tellArrival({ id: 'evt_1', type, body }, paint)
+    return formatArrival({ id: 'evt_1', type, body }, colors)
   })
   expect(lines.join('\n')).toMatchSnapshot()
   for (const line of lines) expect(line).not.toMatch(/[\x00-\x1f]|undefined|null|\[object/)
   const posted = { event: { id: 'evt_1', type: '', body: '' }, attempt: 2, status: 500, error: null, durationMs: 3 }
-  expect(tellPosted({ ...posted, againMs: 2000 }, START, paint)).toBe(
-    '12:00:00   evt_1 → 500 (3 ms, attempt 2, again in 2.0 s)',
+  expect(formatPosted({ ...posted, retryInMs: 2000 }, START, colors)).toBe(
+    '12:00:00   evt_1 → 500 (3 ms, attempt 2, retry in 2.0 s)',
   )
 })

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { verifySignature } from '../../src/webhooks/sign.ts'
 import { freePort } from '../support/free-port.ts'
-import { LIMIT_MS, postrider, start, startWith, workplace } from './command.ts'
+import { LIMIT_MS, postrider, stagingParent, start, startWith } from './command.ts'
 
 describe('listen', () => {
-  let place: ReturnType<typeof workplace>
+  let place: ReturnType<typeof stagingParent>
   const undo: (() => unknown)[] = []
   beforeEach(() => {
-    place = workplace()
+    place = stagingParent()
     place.writeConfig()
   })
   afterEach(async () => {
@@ -136,12 +136,22 @@ describe('listen', () => {
       await furnish()
       const beside = ['--config', place.file]
       const cases: [number, string, Record<string, string>, string[]][] = [
-        [2, 'forward-to: expected https://, or http://', {}, [...beside, '--forward-to', 'http://example.com/hook']],
+        [
+          2,
+          'forward-to: expected an https:// URL, or http://',
+          {},
+          [...beside, '--forward-to', 'http://example.com/hook'],
+        ],
         [2, 'secret: expected whsec_', {}, [...beside, '--secret', 'x']],
-        [2, 'Expected some of message.delivered,', {}, [...beside, '--events', 'message.sent']],
-        [2, 'after names no event that is still kept', {}, [...beside, '--after', 'evt_x']],
+        [2, 'Expected a comma-separated list of: message.delivered,', {}, [...beside, '--events', 'message.sent']],
+        [2, 'after: no stored event has this id', {}, [...beside, '--after', 'evt_x']],
         [2, 'api-key: expected an API key', {}, ['--url', 'http://127.0.0.1:1']],
-        [2, 'url: a key is sent over https only', { POSTRIDER_API_KEY: 'svc_live_x' }, ['--url', 'http://example.com']],
+        [
+          2,
+          'url: expected https://, or http:// to localhost',
+          { POSTRIDER_API_KEY: 'svc_live_x' },
+          ['--url', 'http://example.com'],
+        ],
       ]
       for (const [code, message, env, args] of cases) {
         const { ended } = await run(env, 'listen', ...args)

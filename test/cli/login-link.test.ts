@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { LIMIT_MS, postrider, start, workplace } from './command.ts'
+import { LIMIT_MS, postrider, stagingParent, start } from './command.ts'
 
-let place: ReturnType<typeof workplace>
+let place: ReturnType<typeof stagingParent>
 beforeEach(() => {
-  place = workplace()
+  place = stagingParent()
 })
 afterEach(() => place.remove())
 

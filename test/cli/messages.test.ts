@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { LIMIT_MS, postrider, workplace } from './command.ts'
+import { LIMIT_MS, postrider, stagingParent } from './command.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: records of every kind
 type Json = any
 
 describe('where is that mail?', () => {
-  const place = workplace('[webhooks]\nallowed_private_networks = ["127.0.0.0/8"]\n')
+  const place = stagingParent('[webhooks]\nallowed_private_networks = ["127.0.0.0/8"]\n')
   const run = (...args: string[]) => postrider(...args, '--config', place.file)
   const text = async (...args: string[]) => {
     const { stdout, stderr, code } = await run(...args)
@@ -49,12 +49,12 @@ describe('where is that mail?', () => {
 
       expect(await text('message', 'explain', id)).toMatch(/is bounced\n\nbounce@example\.net is bounced\n {2}\S/)
       expect(await text('explain', '--to', 'ann@example.net')).toMatch(
-        /^A mail from example\.com to ann@example\.net would not be sent\n {2}/, // its domain is not verified
+        /^A message from example\.com to ann@example\.net would not be sent\n {2}/, // its domain is not verified
       )
       expect((await json('explain', '--to', 'ann@example.net')).refused_with).toBe('domain_not_verified')
       expect(await text('message', 'resend', id)).toMatch(/^msg_\w{26} is bounced\n$/)
       await expectRefused(1, 'only what has not been sent yet can be cancelled', 'message', 'cancel', id)
-      const nowhere = 'message: there is no message msg_x; postrider message list shows the newest'
+      const nowhere = 'message: no message msg_x. List recent messages with: postrider message list'
       await expectRefused(1, nowhere, 'message', 'show', 'msg_x')
     },
     LIMIT_MS,
@@ -89,17 +89,19 @@ describe('where is that mail?', () => {
       expect(made).toMatchObject({ events: ['message.bounced', 'message.delivered'], status: 'active' })
       expect(made.secret).toStartWith('whsec_')
       const { id } = made
-      expect(await text('webhook', 'create', ...hook)).toMatch(/^whsec_\S+\n\nThis is shown once/)
+      expect(await text('webhook', 'create', ...hook)).toMatch(
+        /^whsec_\S+\n\nStore this secret now: it is shown only once/,
+      )
       expect((await json('webhook', 'list')).data.map((each: Json) => each.events.length)).toEqual([8, 2])
       expect(await text('webhook', 'list')).not.toContain('whsec_')
 
       const event = await json('webhook', 'test', id, '--event', 'message.clicked')
       expect(event).toMatchObject({ type: 'message.clicked', data: { test: true } })
-      expect(await text('webhook', 'replay', id, '--from', '2020-01-01')).toMatch(/^\d+ events are sent again\n$/)
+      expect(await text('webhook', 'replay', id, '--from', '2020-01-01')).toMatch(/^queued \d+ events for resending\n$/)
       const [delivery] = (await json('webhook', 'deliveries', id, '--event', 'message.clicked')).data
       expect(delivery).toMatchObject({ webhook_id: id, event_id: event.id, status: 'pending' })
-      expect(await text('webhook', 'retry', delivery.id)).toBe(`${delivery.id} is tried again now\n`)
-      expect(await text('webhook', 'deliveries', id, '--status', 'failed')).toBe('nothing was sent yet\n')
+      expect(await text('webhook', 'retry', delivery.id)).toBe(`retrying ${delivery.id} now\n`)
+      expect(await text('webhook', 'deliveries', id, '--status', 'failed')).toBe('no deliveries yet\n')
     },
     LIMIT_MS,
   )
@@ -115,10 +117,16 @@ describe('where is that mail?', () => {
       await expectRefused(1, 'a paused webhook is sent nothing', 'webhook', 'test', id)
       expect(await text('webhook', 'resume', id)).toStartWith(`${id} is active   https://127.0.0.1:9/hook\n`)
       expect(await json('webhook', 'show', id)).toMatchObject({ id, status: 'active' })
-      expect(await text('webhook', 'delete', id)).toBe(`${id} is removed\n`)
-      const gone = `webhook: there is no webhook ${id}; postrider webhook list shows all`
+      expect(await text('webhook', 'delete', id)).toBe(`${id} is deleted\n`)
+      const gone = `webhook: no webhook ${id}. List webhooks with: postrider webhook list`
       await expectRefused(1, gone, 'webhook', 'show', id)
-      await expectRefused(1, 'delivery: there is no delivery whd_x', 'webhook', 'retry', 'whd_x')
+      await expectRefused(
+        1,
+        'delivery: no delivery whd_x. List deliveries with: postrider webhook deliveries WEBHOOK_ID',
+        'webhook',
+        'retry',
+        'whd_x',
+      )
       const refused = await run('webhook', 'create', '--url', 'http://example.com/')
       expect([refused.code, refused.stdout]).toEqual([2, ''])
       const actions = (await json('audit')).data.map((each: Json) => each.action)

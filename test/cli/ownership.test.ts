@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { LIMIT_MS, postrider, workplace } from './command.ts'
+import { LIMIT_MS, postrider, stagingParent } from './command.ts'
 
-let place: ReturnType<typeof workplace>
+let place: ReturnType<typeof stagingParent>
 beforeEach(() => {
-  place = workplace()
+  place = stagingParent()
   place.writeConfig()
 })
 afterEach(() => place.remove())

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, chownSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { localUser } from '../../src/cli/local-user.ts'
-import { LIMIT_MS, postrider, startWith, workplace } from './command.ts'
+import { LIMIT_MS, postrider, stagingParent, startWith } from './command.ts'
 
 describe('the commands that keep records', () => {
-  const place = workplace()
+  const place = stagingParent()
   const records = (...args: string[]) => postrider(...args, '--config', place.file)
   const json = async (...args: string[]) => {
     const { stdout, stderr, code } = await records(...args, '--json')
@@ -49,7 +49,7 @@ describe('the commands that keep records', () => {
     async () => {
       const { stdout, code } = await records('audit')
       expect(code).toBe(0)
-      expect(stdout).toMatch(/^TIME +WHO +FROM +ACTION +WHAT +FIELDS +OUTCOME\n/)
+      expect(stdout).toMatch(/^TIME +ACTOR +FROM +ACTION +RESOURCE +FIELDS +OUTCOME\n/)
       const entries = (await json('audit', '--org', 'First', '--limit', '5')).data
       expect(entries.at(-1)).toMatchObject({
         organization_id: organizationId,
@@ -93,7 +93,7 @@ describe('the commands that keep records', () => {
       expect(words).toContain('example.com is pending')
       expect(words).toContain('v=DKIM1; k=rsa; p=')
       expect(words).toMatch(/MX {4}bounces\.example\.com/)
-      expect(words).toContain('The MX of example.com would bring all its mail here')
+      expect(words).toContain('The MX record of example.com routes all its mail to this server')
       expect(await json('domain', 'show', 'example.com')).toEqual(made)
       expect((await json('domain', 'list')).data).toEqual([made])
       expect((await json('domain', 'list', '--org', 'First')).data).toEqual([made])
@@ -107,7 +107,7 @@ describe('the commands that keep records', () => {
       ])
       const again = await records('domain', 'rotate-dkim', 'example.com')
       expect(again.code).toBe(1)
-      const nowhere = 'domain: there is no domain example.org; postrider domain list shows all'
+      const nowhere = 'domain: no domain example.org. List domains with: postrider domain list'
       await expectRefused(1, nowhere, 'domain', 'show', 'example.org')
       await expectRefused(1, nowhere, 'domain', 'verify', 'example.org')
       const noName = 'name must be a domain that one can register, not a public suffix'
@@ -141,9 +141,9 @@ describe('the commands that keep records', () => {
       const permission = 'permissions[2] must be one of send, read, manage, admin'
       await expectRefused(2, permission, ...create, '--permission', 'everything')
       await expectRefused(2, 'expires_at must be in the future', ...create, '--expires', '2001-01-01')
-      const noDomain = 'domain: there is no domain x.example.com; postrider domain list shows all'
+      const noDomain = 'domain: no domain x.example.com. List domains with: postrider domain list'
       await expectRefused(1, noDomain, 'key', 'create', '--domain', 'x.example.com', '--permission', 'send')
-      await expectRefused(1, 'key: there is no key key_x; postrider key list shows all', 'key', 'revoke', 'key_x')
+      await expectRefused(1, 'key: no key key_x. List keys with: postrider key list', 'key', 'revoke', 'key_x')
     },
     LIMIT_MS,
   )
@@ -209,7 +209,10 @@ describe('the commands that keep records', () => {
       expect(await postrider('--help')).toMatchObject({ code: 0, stderr: '' })
       const example = await postrider('config', 'example')
       expect(example.stdout).toBe(await Bun.file(join(import.meta.dir, '../../config.example.toml')).text())
-      expect(await records('config', 'check')).toMatchObject({ code: 0, stdout: `${place.file}: all is well\n` })
+      expect(await records('config', 'check')).toMatchObject({
+        code: 0,
+        stdout: `${place.file}: configuration is valid\n`,
+      })
 
       const byEnvironment = await startWith({ POSTRIDER_CONFIG: place.file }, 'config', 'check')
       expect((await byEnvironment.ended).code).toBe(0)
@@ -268,7 +271,7 @@ describe('the commands that keep records', () => {
     async () => {
       const missing = join(place.folder, 'missing.toml')
       const refused = await postrider('serve', '--config', missing)
-      const line = `${missing}: there is no such file; postrider init makes one\n`
+      const line = `${missing}: file not found. Create it with: postrider init\n`
       expect(refused).toEqual({ code: 2, stdout: '', stderr: line })
     },
     LIMIT_MS,

@@ -18,11 +18,11 @@ import { DATABASE, type Manifest } from '../../src/cli/backup/manifest.ts'
 import { tarEnd, tarHead, tarPadding } from '../../src/cli/backup/tar.ts'
 import { openBackup } from '../../src/cli/backup/unpack.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
-import { LIMIT_MS, onTerminal, postrider, workplace } from './command.ts'
+import { LIMIT_MS, onTerminal, postrider, stagingParent } from './command.ts'
 
 /** Backups that somebody else has made up, and data directories whose owner exchanges names while root restores. */
 
-const place = workplace('[sending]\nrequire_verified_domain = false\n')
+const place = stagingParent('[sending]\nrequire_verified_domain = false\n')
 const at = (name: string) => join(place.folder, name)
 const files = new Map<string, Buffer>()
 let manifest: Manifest
@@ -119,15 +119,12 @@ describe('a backup of a stranger', () => {
         'tls//x.pem',
         'a/b/c/d/e.pem',
       ]) {
-        expect([name, await named(name)]).toEqual([
-          name,
-          `the backup is damaged: a backup does not hold a file named ${name}`,
-        ])
+        expect([name, await named(name)]).toEqual([name, `the backup is damaged: unexpected file ${name}`])
       }
-      expect(await named('seal.key')).toBe('the backup is damaged: it names seal.key twice')
-      expect(await named('SEAL.key')).toBe('the backup is damaged: it names SEAL.key twice')
-      expect(await named('seal.key/x.pem')).toBe('the backup is damaged: seal.key is a file and a folder')
-      expect(await named('a\x1b[2J.pem')).toContain('manifest cannot be read')
+      expect(await named('seal.key')).toBe('the backup is damaged: file seal.key is listed twice')
+      expect(await named('SEAL.key')).toBe('the backup is damaged: file SEAL.key is listed twice')
+      expect(await named('seal.key/x.pem')).toBe('the backup is damaged: seal.key is both a file and a folder')
+      expect(await named('a\x1b[2J.pem')).toContain('manifest is unreadable')
       expect(await readingOf(packed([members().at(-1)!, ...members()]))).toContain('postrider.db')
       for (const name of ['postrider.db-wal', 'seal.key']) {
         expect(await refusal(packed(withDatabaseLast([{ name, bytes }])))).toBe(await named(name))
@@ -169,11 +166,11 @@ describe('a backup of a stranger', () => {
       const refused = await postrider('restore', file, '--config', missing)
       expect(refused).toMatchObject({ code: 2, stdout: '' })
       expect(refused.stderr.trim()).toBe(
-        `${missing}: there is no such file; the backup names ${at('chosen')}, confirm with --to ${at('chosen')}`,
+        `${missing}: file not found. To restore to the backup's data directory, use --to ${at('chosen')}`,
       )
       expect([existsSync(at('chosen')), existsSync(missing)]).toEqual([false, false])
 
-      const question = `The backup names the folder ${at('chosen')}. Restore into it? [y/N]`
+      const question = `The backup uses the data directory ${at('chosen')}. Restore there? [y/N]`
       const declined = await onTerminal({}, ['restore', file, '--config', missing], { [question]: 'n' })
       expect([declined.code, declined.unanswered, existsSync(at('chosen'))]).toEqual([2, [], false])
       const agreed = await onTerminal({}, ['restore', file, '--config', missing], { [question]: 'y' })

@@ -10,7 +10,7 @@ import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import { listenForStates } from '../support/notify-socket.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
-import { LIMIT_MS, postrider, start, startWith, workplace } from './command.ts'
+import { LIMIT_MS, postrider, stagingParent, start, startWith } from './command.ts'
 
 interface Entry {
   action: string
@@ -19,10 +19,10 @@ interface Entry {
 }
 
 describe('serve', () => {
-  let place: ReturnType<typeof workplace>
+  let place: ReturnType<typeof stagingParent>
   const undo: (() => unknown)[] = []
   beforeEach(() => {
-    place = workplace()
+    place = stagingParent()
     place.writeConfig()
   })
   afterEach(async () => {
@@ -224,7 +224,7 @@ describe('serve', () => {
 
       const made = JSON.parse((await command('init', '--domain', 'example.com', '--skip-checks')).stdout)
       zone.fail('_dmarc.example.com', 'SERVFAIL')
-      expect((await command('domain', 'verify', 'example.com')).stderr).toContain('DNS gave no answer')
+      expect((await command('domain', 'verify', 'example.com')).stderr).toContain('DNS did not answer')
       zone.fail('_dmarc.example.com', null)
       expect(await command('domain', 'verify', 'example.com')).toMatchObject({ code: 1, stderr: '' })
       for (const { type, name, value, priority } of made.dns_records) {
@@ -249,7 +249,7 @@ describe('serve', () => {
         )
       const waiting = await send('first', '--wait', '5')
       expect(JSON.parse(waiting.stdout).status).toBe('queued')
-      expect(waiting.stderr).toContain('no server runs on this data directory')
+      expect(waiting.stderr).toContain('No server is running on this data directory')
       expect(waiting.code).toBe(1)
 
       const server = await serve()

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pkg from '../../package.json' with { type: 'json' }
-import { LIMIT_MS, postrider, start, startWith, workplace } from './command.ts'
+import { LIMIT_MS, postrider, stagingParent, start, startWith } from './command.ts'
 
 describe('a machine that runs the server', () => {
-  let place: ReturnType<typeof workplace>
+  let place: ReturnType<typeof stagingParent>
   const undo: (() => unknown)[] = []
   beforeEach(() => {
-    place = workplace()
+    place = stagingParent()
     place.writeConfig()
   })
   afterEach(async () => {
@@ -23,7 +23,7 @@ describe('a machine that runs the server', () => {
     async () => {
       const none = await command('status')
       expect(none).toMatchObject({ code: 1, stdout: '' })
-      expect(none.stderr).toContain('there is no database yet')
+      expect(none.stderr).toContain('no database yet. Create it with: postrider init')
       await command('init', '--domain', 'example.com')
       const stopped = await command('status', '--json')
       expect(stopped.code).toBe(1)
@@ -34,7 +34,7 @@ describe('a machine that runs the server', () => {
       expect(JSON.parse(stopped.stdout)).toEqual(still)
       const unanswered = await command('healthcheck')
       expect(unanswered.code).toBe(1)
-      expect(unanswered.stderr).toContain('/readyz: no answer')
+      expect(unanswered.stderr).toContain('/readyz: no response')
 
       const server = await start('serve', '--config', place.file)
       undo.push(() => server.kill('SIGKILL'))
@@ -44,7 +44,7 @@ describe('a machine that runs the server', () => {
       expect(running).toEqual({ running: true, version, pid, started_at, listeners, queues })
       const told = await command('status')
       expect(told.code).toBe(0)
-      expect(told.stdout).toContain(`runs since ${running.started_at}`)
+      expect(told.stdout).toContain(`running since ${running.started_at}`)
       expect(told.stdout).toContain(`http ${listeners.http}`)
       // The port in the config is 0: only the server knows.
       expect(await command('healthcheck')).toEqual({ code: 0, stdout: 'ready\n', stderr: '' })
@@ -120,7 +120,7 @@ describe('a machine that runs the server', () => {
         POSTRIDER_SMTP_INBOUND_LISTEN: 'off',
       }
       const ask = async (...args: string[]) => (await startWith(env, ...args)).ended
-      expect((await ask('config', 'check')).stdout).toBe('environment: all is well\n')
+      expect((await ask('config', 'check')).stdout).toBe('environment: configuration is valid\n')
       expect(JSON.parse((await ask('init', '--domain', 'example.com', '--json')).stdout).api_key).toStartWith(
         'svc_live_',
       )

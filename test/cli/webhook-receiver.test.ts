@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { curlLine } from '../../src/cli/try/tell.ts'
+import { curlLine } from '../../src/cli/try/format.ts'
 import { readCall } from '../../src/cli/try/webhook-receiver.ts'
 import { signEnveloped } from '../../src/webhooks/sign.ts'
 

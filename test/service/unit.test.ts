@@ -68,7 +68,7 @@ describeWith(
         // The filter holds: what it leaves out is refused.
         expect((await run(confined('/usr/bin/ionice', '-c', '3', 'true'), { input })).output).toContain('not permitted')
         const walked = await run(confined(program, 'try', '--once'), { input })
-        expect(walked.output).toContain('All of it in')
+        expect(walked.output).toContain('All stages passed in')
         expect(walked.exitCode).toBe(0)
       },
       LIMIT_MS,

@@ -15,8 +15,8 @@ import {
 } from './manifest.ts'
 import { readTar, TarDamaged, tarEnd, tarHead, tarPadding } from './tar.ts'
 
-/** A backup as one file: a tar archive in zstd (RFC 8878), so that `tar --zstd` reads it where this program is not. The
- *  manifest comes first, the database last. */
+/** A backup is one tar archive compressed with zstd (RFC 8878), so that `tar --zstd` can read it too. The manifest comes
+ *  first, the database last. */
 
 const LEVEL = 3
 const CHUNK_BYTES = 1024 * 1024
@@ -27,8 +27,7 @@ export interface HashedFile {
   sha256: string
 }
 
-/** Writes manifest, small files and database; `pace` is called every few megabytes. Rejects with what writing rejects with, and when the database is not the one
- *  that the manifest tells of. */
+/** Writes manifest, small files and database; calls `pace` every few megabytes. Rejects if writing fails. */
 export async function writeArchive(
   to: WriteStream,
   content: { manifest: Manifest; small: readonly SmallFile[]; database: string },
@@ -42,8 +41,8 @@ export async function writeArchive(
 
 async function* tarOf({ manifest, small, database }: Parameters<typeof writeArchive>[1], pace: () => void) {
   const at = Date.parse(manifest.made_at) / 1000
-  const told = { name: MANIFEST_FILE, bytes: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) }
-  for (const { name, bytes } of [told, ...small]) {
+  const manifestFile = { name: MANIFEST_FILE, bytes: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) }
+  for (const { name, bytes } of [manifestFile, ...small]) {
     yield tarHead({ name, bytes: bytes.length }, at)
     yield bytes
     yield tarPadding(bytes.length)
@@ -62,7 +61,7 @@ async function* tarOf({ manifest, small, database }: Parameters<typeof writeArch
   yield tarEnd()
 }
 
-/** Bytes of a file, in pieces → how many, and their hash. */
+/** Size and hash of a file given in pieces. */
 export async function hashOf(chunks: AsyncIterable<Uint8Array>): Promise<HashedFile> {
   const hash = new Bun.CryptoHasher('sha256')
   let bytes = 0
@@ -73,16 +72,16 @@ export async function hashOf(chunks: AsyncIterable<Uint8Array>): Promise<HashedF
   return { bytes, sha256: hash.digest('hex') }
 }
 
-/** A backup that was opened: everything but the database, which can be read once. */
+/** An opened backup. The database can be read once. */
 export interface Archive {
   manifest: Manifest
   small: SmallFile[]
-  /** Its bytes. Throws at the end when they are not those that the manifest tells of, or something follows. */
+  /** The bytes of the database. Throws at the end if they do not match the manifest, or if more files follow. */
   database(): AsyncGenerator<Uint8Array>
 }
 
-/** The bytes of a backup → what is in it, as far as the database. Nothing is believed that the manifest does not tell of, nor
- *  more bytes of it. Throws CommandFailure: it is damaged, cut off, or no backup. */
+/** Reads a backup up to the database. Rejects files and bytes that the manifest does not list. Throws CommandFailure if it
+ *  is damaged, truncated or not a backup. */
 export async function openArchive(bytes: Readable): Promise<Archive> {
   const tar = readTar(decompressed(bytes))
   const first = await tar.next().catch(noBackup)
@@ -94,37 +93,37 @@ export async function openArchive(bytes: Readable): Promise<Archive> {
   if (fault !== null) throw damaged(fault)
 
   const small: SmallFile[] = []
-  for (const told of manifest.files.slice(0, -1)) {
-    await requireNext(told)
+  for (const listed of manifest.files.slice(0, -1)) {
+    await requireNext(listed)
     const found = await wholeOf(tar.body())
-    requireSame(told, await hashOf(piece(found)))
-    small.push({ name: told.name, bytes: found })
+    requireSame(listed, await hashOf(piece(found)))
+    small.push({ name: listed.name, bytes: found })
   }
 
-  async function requireNext(told: { name: string; bytes: number }): Promise<void> {
+  async function requireNext(listed: { name: string; bytes: number }): Promise<void> {
     const head = await tar.next()
-    if (head?.name === told.name && head.bytes === told.bytes) return
-    throw damaged(`expected ${told.name} of ${told.bytes} bytes, found ${head?.name ?? 'the end'}`)
+    if (head?.name === listed.name && head.bytes === listed.bytes) return
+    throw damaged(`expected ${listed.name} of ${listed.bytes} bytes, found ${head?.name ?? 'end of file'}`)
   }
 
   return {
     manifest,
     small,
     async *database() {
-      const told = manifest.files.at(-1)!
-      await requireNext(told)
+      const listed = manifest.files.at(-1)!
+      await requireNext(listed)
       const hash = new Bun.CryptoHasher('sha256')
       for await (const chunk of tar.body()) {
         hash.update(chunk)
         yield chunk
       }
-      requireSame(told, { bytes: told.bytes, sha256: hash.digest('hex') })
-      if ((await tar.next()) !== null) throw damaged('more files follow than it tells of')
+      requireSame(listed, { bytes: listed.bytes, sha256: hash.digest('hex') })
+      if ((await tar.next()) !== null) throw damaged('it contains more files than its manifest lists')
     },
   }
 }
 
-/** What is thrown while a backup is read → what to say of it. */
+/** Translates an error of reading a backup. */
 export function toBackupFailure(thrown: unknown): unknown {
   if (thrown instanceof TarDamaged) return damaged(thrown.message)
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
@@ -133,7 +132,7 @@ export function toBackupFailure(thrown: unknown): unknown {
 
 async function* decompressed(bytes: Readable): AsyncGenerator<Uint8Array> {
   const decompress = createZstdDecompress()
-  const fed = pipeline(bytes, decompress).catch(() => {}) // the other end tells
+  const fed = pipeline(bytes, decompress).catch(() => {}) // the reader reports the error
   yield* decompress
   await fed
 }
@@ -148,9 +147,9 @@ async function wholeOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-function requireSame(told: { name: string } & HashedFile, found: HashedFile): void {
-  if (told.bytes !== found.bytes || told.sha256 !== found.sha256) {
-    throw damaged(`${told.name} is not what was put into it`)
+function requireSame(listed: { name: string } & HashedFile, found: HashedFile): void {
+  if (listed.bytes !== found.bytes || listed.sha256 !== found.sha256) {
+    throw damaged(`the checksum of ${listed.name} does not match`)
   }
 }
 
@@ -158,14 +157,14 @@ function foreignManifest(text: string): string {
   try {
     const { format } = JSON.parse(text)
     if (typeof format === 'number' && format > FORMAT) {
-      return `the backup has format ${format}, and this program knows ${FORMAT}: use the Postrider that made it, or a newer one`
+      return `the backup has format ${format}, but this version supports only format ${FORMAT}. Use the Postrider version that made it, or a newer one.`
     }
   } catch {}
-  return 'the backup is damaged: its manifest cannot be read'
+  return 'the backup is damaged: its manifest is unreadable'
 }
 
 function noBackup(): never {
-  throw new CommandFailure('this is no backup of Postrider, or its beginning is damaged')
+  throw new CommandFailure('not a Postrider backup, or its first bytes are damaged')
 }
 
 const damaged = (what: string) => new CommandFailure(`the backup is damaged: ${what}`)

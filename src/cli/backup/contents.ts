@@ -10,8 +10,8 @@ export interface SmallFile {
 
 const DEEPEST = 3
 
-/** Config file and data directory → what a backup holds beside the database: the config as it is written, and keys and
- *  certificates of the data directory, `seal.key` only `withKey`. Throws what reading throws. */
+/** The files of a backup beside the database: the config file, and keys and certificates of the data directory;
+ *  `seal.key` only with `withKey`. Throws what reading throws. */
 export function smallFiles(options: { config: string; dataDir: string; withKey: boolean }): SmallFile[] {
   const { config, dataDir, withKey } = options
   const names = namesBelow(dataDir, '', DEEPEST)
@@ -23,7 +23,7 @@ export function smallFiles(options: { config: string; dataDir: string; withKey: 
   ]
 }
 
-/** Never what a link leads to: the folder may be another user's than ours. */
+/** Does not follow symbolic links: the folder may belong to another user. */
 function readNoLink(path: string): Buffer {
   const handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
@@ -38,7 +38,7 @@ function namesBelow(folder: string, prefix: string, deep: number): string[] {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const name = prefix + entry.name
-      // Its name, as a stem of what may lie in it.
+      // Tests the folder by the name of a file it may contain.
       if (entry.isDirectory())
         return deep > 1 && mayHold(`${name}/a.pem`) ? namesBelow(folder, `${name}/`, deep - 1) : []
       if (name === CONFIG_FILE || !entry.isFile() || !mayHold(name)) return []

@@ -8,24 +8,24 @@ import { noteBackup } from '../../os/last-backup.ts'
 import { type Copied, copyDatabase } from '../../storage/sqlite/copy.ts'
 import { describeDatabase } from '../../storage/sqlite/inspect.ts'
 import { VERSION } from '../../version.ts'
+import { requireConfig } from '../cli-context.ts'
 import { CommandFailure } from '../failure.ts'
-import { requireConfig } from '../office.ts'
-import { complain, print } from '../print.ts'
+import { print, printError } from '../print.ts'
 import { hashOf, writeArchive } from './archive.ts'
 import { type SmallFile, smallFiles } from './contents.ts'
 import { DATABASE, FORMAT, type Manifest } from './manifest.ts'
 import { createPace } from './pace.ts'
+import { mb, openStagingDir, requireFreeSpace, type StagingDir, sync } from './staging-dir.ts'
 import { dropOld, type Target, targetOf } from './target.ts'
-import { mb, openWorkshop, requireRoom, sync, type Workshop } from './workshop.ts'
 
-/** Makes a backup, beside the running server or without one.
+/** Makes a backup, whether or not the server runs.
  *
- *  What is in it   everything that was answered with 202 or 250 before it began, as of one moment
- *  Cut off         the target is what it was; what lies around is removed by the next backup
- *  Disk full       the same, exit code 1
+ *  Contents     everything acknowledged with 202 or 250 before the backup started, as one consistent snapshot
+ *  Interrupted  the target is unchanged; the next backup removes leftovers
+ *  Disk full    the same, exit code 1
  *
- *  It works in a process of its own with the lowest priority: the server goes on, and its log grows by what it writes while
- *  the database is copied, not while that is compressed. */
+ *  Runs as a separate process with the lowest priority. The server's write-ahead log grows only while the database is
+ *  copied, not while the copy is compressed. */
 export async function backup(
   to: string,
   options: { config: string; key: boolean; keep?: number; json?: true },
@@ -33,14 +33,14 @@ export async function backup(
   const config = requireConfig(options.config)
   const madeAt = systemClock.now()
   const target = targetOf(to, { madeAt, dataDir: config.dataDir, keep: options.keep })
-  beLowly()
-  const workshop = openWorkshop(target.workplace, 'backup')
+  lowerPriority()
+  const staging = openStagingDir(target.stagingParent, 'backup')
   try {
-    const database = join(workshop.folder, DATABASE)
+    const database = join(staging.folder, DATABASE)
     const copied = await copy(config, database, target)
     const small = smallFiles({ config: options.config, dataDir: config.dataDir, withKey: options.key })
     const manifest = await manifestOf({ config, madeAt, small, database })
-    const bytes = await write(target, workshop, { manifest, small, database })
+    const bytes = await write(target, staging, { manifest, small, database })
     const removed = options.keep === undefined ? [] : dropOld(to, options.keep)
     noteBackup(config.dataDir, { madeAt, bytes, to: target.file ?? 'standard output' })
     const record = {
@@ -57,25 +57,25 @@ export async function backup(
       took_ms: systemClock.now() - madeAt,
       removed,
     }
-    const say = target.file === null ? complain : print
-    say(options.json ? JSON.stringify(record) : told(record))
+    const printLine = target.file === null ? printError : print
+    printLine(options.json ? JSON.stringify(record) : summary(record))
   } finally {
-    workshop.remove()
+    staging.remove()
   }
 }
 
 async function copy({ dataDir }: Config, to: string, target: Target): Promise<Copied> {
   const source = join(dataDir, DATABASE)
   const found = statSync(source, { throwIfNoEntry: false })
-  if (found === undefined) throw new CommandFailure(`${source}: there is no database; postrider init makes one`)
-  // The copy, and the file made of it, which is never larger by much.
-  requireRoom(target.workplace, found.size * (target.file === null ? 1 : 2), 'a backup')
+  if (found === undefined) throw new CommandFailure(`${source}: no database. Create it with: postrider init`)
+  // Space for the copy and for the archive, which is at most slightly larger.
+  requireFreeSpace(target.stagingParent, found.size * (target.file === null ? 1 : 2), 'The backup')
   const handle = openSync(to, 'wx', 0o600)
   const copying = copyDatabase(source, to, createPace(handle)).finally(() => closeSync(handle))
   return copying.catch((thrown: unknown) => {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
     if (!/^SQLITE_(FULL|IOERR)/.test(code)) throw thrown
-    throw new CommandFailure(`${target.workplace}: the database cannot be copied: ${(thrown as Error).message}`)
+    throw new CommandFailure(`${target.stagingParent}: cannot copy the database: ${(thrown as Error).message}`)
   })
 }
 
@@ -104,14 +104,18 @@ async function manifestOf(of: {
   }
 }
 
-/** Answers how many bytes it has. */
-async function write(target: Target, workshop: Workshop, content: Parameters<typeof writeArchive>[1]): Promise<number> {
+/** Writes the archive and returns its size in bytes. */
+async function write(
+  target: Target,
+  staging: StagingDir,
+  content: Parameters<typeof writeArchive>[1],
+): Promise<number> {
   if (target.file === null) {
     const out = createWriteStream('', { fd: 1, autoClose: false })
     await writeArchive(out, content, () => {})
     return out.bytesWritten
   }
-  const draft = join(workshop.folder, 'archive')
+  const draft = join(staging.folder, 'archive')
   const handle = openSync(draft, 'wx', 0o600)
   try {
     await writeArchive(createWriteStream('', { fd: handle, autoClose: false }), content, createPace(handle))
@@ -124,17 +128,23 @@ async function write(target: Target, workshop: Workshop, content: Parameters<typ
   return statSync(target.file).size
 }
 
-/** Whoever waits for a mail comes first. */
-function beLowly(): void {
+/** Mail delivery has priority over backups. */
+function lowerPriority(): void {
   try {
     setPriority(19)
   } catch {
-    // not allowed here, and no reason to stop
+    // not permitted here; continue at normal priority
   }
 }
 
-function told(record: { file: string | null; bytes: number; with_key: boolean; took_ms: number; removed: string[] }) {
-  const key = record.with_key ? '' : '; without seal.key, which a restore will ask for'
+function summary(record: {
+  file: string | null
+  bytes: number
+  with_key: boolean
+  took_ms: number
+  removed: string[]
+}) {
+  const key = record.with_key ? '' : '; without seal.key, which a restore requires'
   const removed = record.removed.length === 0 ? '' : `\nremoved ${record.removed.join(', ')}`
   const seconds = (record.took_ms / 1000).toFixed(1)
   return `${record.file ?? 'written to standard output'}: ${mb(record.bytes)} in ${seconds} s${key}${removed}`

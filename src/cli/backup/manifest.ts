@@ -1,36 +1,35 @@
 import { z } from 'zod'
 
-/** What a backup says of itself, in its first file. */
+/** Description of a backup, stored as its first file. */
 export interface Manifest {
   format: typeof FORMAT
   /** Version of the program that made it. */
   program: string
-  /** How many steps of the schema are made in the database. */
+  /** Schema version: number of migrations applied. */
   schema: number
-  /** ISO 8601: everything accepted before is in it. */
+  /** ISO 8601. The backup contains everything accepted before. */
   made_at: string
   instance_id: string
   hostname: string
-  /** In the order in which they follow; the database is the last. */
+  /** In archive order; the database is the last. */
   files: { name: string; bytes: number; sha256: string }[]
 }
 
 export const FORMAT = 1
-/** Certificates, their keys, and what is known of an authority: all that a data directory has beside the database and that
- *  cannot be made anew. */
+/** Certificates, keys and ACME accounts: the files of a data directory that cannot be recreated. */
 const KEPT = /\.(?:pem|key|crt|csr|json)$/
 
 export const MANIFEST_FILE = 'manifest.json'
 export const CONFIG_FILE = 'config.toml'
 export const DATABASE = 'postrider.db'
-/** Begins the name of what a restore replaced. */
+/** Prefix of the folder name for replaced data. */
 export const BEFORE_RESTORE = 'before-restore-'
 
-/** The manifest and all files but the database are read whole. */
+/** Limits: the manifest and all files but the database are read into memory. */
 export const MOST_SMALL_BYTES = 1024 * 1024
 export const MOST_SMALL_FILES = 100
 
-/** Of a stranger, perhaps; it is shown at a terminal. */
+/** Untrusted text that is shown in a terminal. */
 const words = z.string().regex(/^[\x20-\x7e]{0,253}$/)
 
 const schema = z.object({
@@ -51,7 +50,7 @@ const schema = z.object({
     .max(MOST_SMALL_FILES + 1),
 })
 
-/** Text → Manifest; null when it is none of this format. Its names are still to be looked at. */
+/** Parses a manifest; null if it does not have this format. Does not check the names. */
 export function parseManifest(text: string): Manifest | null {
   try {
     const found = schema.safeParse(JSON.parse(text))
@@ -62,15 +61,15 @@ export function parseManifest(text: string): Manifest | null {
   }
 }
 
-/** What is wrong with the names and sizes of a manifest, before anything of it is written; null when nothing is. */
+/** The first fault in the names and sizes of a manifest, checked before anything is written; null if there is none. */
 export function manifestFault({ files }: Manifest): string | null {
   const seen = new Set<string>()
   for (const { name, bytes } of files.slice(0, -1)) {
-    if (!mayHold(name)) return `a backup does not hold a file named ${name}`
-    if (bytes > MOST_SMALL_BYTES) return `${name} is too large`
-    // Some file systems take no notice of letter case.
+    if (!mayHold(name)) return `unexpected file ${name}`
+    if (bytes > MOST_SMALL_BYTES) return `file ${name} is too large`
+    // Some file systems ignore case.
     const folded = name.toLowerCase()
-    if (seen.has(folded)) return `it names ${name} twice`
+    if (seen.has(folded)) return `file ${name} is listed twice`
     seen.add(folded)
   }
   const parents = [...seen].flatMap((name) =>
@@ -80,11 +79,11 @@ export function manifestFault({ files }: Manifest): string | null {
       .map((_, at, all) => all.slice(0, at + 1).join('/')),
   )
   const both = parents.find((parent) => seen.has(parent) || parent === DATABASE)
-  return both === undefined ? null : `${both} is a file and a folder`
+  return both === undefined ? null : `${both} is both a file and a folder`
 }
 
-/** Whether a file of a data directory may stand in a backup beside the database: the config, the key, certificates and what
- *  belongs to them. Nothing that SQLite would read with the database, and nothing of one moment or machine. */
+/** Whether a backup may contain this file: the config, the key, and certificate files. Excludes files that SQLite would
+ *  read with the database, and files tied to one moment or machine. */
 export function mayHold(name: string): boolean {
   if (name === CONFIG_FILE) return true
   if (!isPlainName(name) || !KEPT.test(name)) return false
@@ -95,7 +94,7 @@ export function mayHold(name: string): boolean {
 /** Paths below the data directory. */
 const RESERVED = new Set([MANIFEST_FILE, 'last-backup.json', 'serving.json'])
 
-/** A path below the data directory that cannot lead out of it, nor to a hidden file. */
+/** A path that stays below the data directory and names no hidden file. */
 function isPlainName(name: string): boolean {
   return name.length <= 100 && /^[a-z0-9][\w.@-]*(\/[a-z0-9][\w.@-]*){0,3}$/i.test(name) && !name.includes('..')
 }

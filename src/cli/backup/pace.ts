@@ -1,8 +1,8 @@
 import { fdatasyncSync } from 'node:fs'
 
-/** Called after every few megabytes written to `handle`: brings them to the disk and then rests as long as the writing took. What
- *  is left to the end comes as one large write, and a server's fsync behind that waits for all of it (200 MB on ext4: up to
- *  160 ms). It blocks its thread: for a process that does nothing else. */
+/** Called after every few megabytes written to `handle`: syncs them to disk, then sleeps as long as the write took. A single
+ *  large sync at the end would delay the server's next fsync (200 MB on ext4: up to 160 ms). Blocks the thread, so use it
+ *  only in a process that does nothing else. */
 export function createPace(handle: number): () => void {
   let since = performance.now()
   return () => {

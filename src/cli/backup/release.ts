@@ -1,8 +1,8 @@
 import { iso } from '../../model/event.ts'
 import { systemClock } from '../../os/clock.ts'
 import type { HeldQueue } from '../../storage/store.ts'
+import { withCliContext } from '../cli-context.ts'
 import { CommandFailure, usageFault } from '../failure.ts'
-import { inOffice } from '../office.ts'
 import { print, printJson } from '../print.ts'
 
 interface Options {
@@ -14,17 +14,17 @@ interface Options {
   json?: true
 }
 
-/** Decides what becomes of what a restore holds, beside the running server or without one; a server notices by itself. Without
- *  a word of what to do it tells what is held. */
+/** Releases or discards mail that a restore put on hold, whether or not the server runs; a server picks up the change.
+ *  Without options it prints the counts. */
 export async function release(options: Options): Promise<void> {
   const { all, discard, posts, dueAfter } = options
-  if ([all, discard, dueAfter].filter((word) => word !== undefined).length > 1) {
-    throw usageFault('expected one of --all, --due-after and --discard')
+  if ([all, discard, dueAfter].filter((choice) => choice !== undefined).length > 1) {
+    throw usageFault('Use only one of --all, --due-after and --discard.')
   }
   const isDecided = all || discard || posts || dueAfter !== undefined
-  await inOffice(options.config, async ({ store, operator }) => {
+  await withCliContext(options.config, async ({ store, operator }) => {
     const restored = await store.held.restored()
-    if (restored === null) throw new CommandFailure('this data directory was not restored from a backup')
+    if (restored === null) throw new CommandFailure('This data directory was not restored from a backup.')
     const decided = { deliveries: 0, webhookDeliveries: 0, inboundDeliveries: 0 }
     const decide = async () => {
       for (const queue of posts ? POSTS : QUEUES) {
@@ -44,8 +44,8 @@ export async function release(options: Options): Promise<void> {
         held: onWire(left),
       })
     }
-    if (isDecided) print(`${discard ? 'Discarded' : 'Released'}: ${told(decided)}.`)
-    print(`Held of the backup of ${iso(restored.madeAt)}: ${told(left)}.`)
+    if (isDecided) print(`${discard ? 'Discarded' : 'Released'}: ${describe(decided)}.`)
+    print(`On hold from the backup of ${iso(restored.madeAt)}: ${describe(left)}.`)
   })
 }
 
@@ -60,5 +60,5 @@ const onWire = (counts: Counts) => ({
   inbound_deliveries: counts.inboundDeliveries,
 })
 
-const told = (counts: Counts) =>
-  `${counts.deliveries} deliveries, ${counts.webhookDeliveries} webhook posts, ${counts.inboundDeliveries} inbound posts`
+const describe = (counts: Counts) =>
+  `${counts.deliveries} deliveries, ${counts.webhookDeliveries} webhook deliveries, ${counts.inboundDeliveries} inbound deliveries`

@@ -5,19 +5,19 @@ import { readConfig } from '../../config/load.ts'
 import { systemClock } from '../../os/clock.ts'
 import { LOCK_FILE, lockDataDir } from '../../storage/sqlite/lock.ts'
 import { openStore } from '../../storage/sqlite/open.ts'
-import { asOwnerOf, type Owner, ownerOf, requireSafeWay } from '../as-owner.ts'
-import { type Ask, terminalAsk } from '../ask.ts'
+import { requireConfig } from '../cli-context.ts'
 import { CommandFailure, configFailure, EXIT, usageFault } from '../failure.ts'
 import { makeFolder, writeNew } from '../init-files.ts'
-import { requireConfig } from '../office.ts'
+import { asOwnerOf, type Owner, ownerOf, requireSafePath } from '../owner-rights.ts'
+import { type Prompt, terminalPrompt } from '../prompt.ts'
 import type { Archive } from './archive.ts'
 import { CONFIG_FILE, DATABASE } from './manifest.ts'
 import { QUEUES } from './release.ts'
-import { type Counts, type RestoredPlace, tellRestored } from './restored.ts'
-import { isEmpty, swapIn, workplaceFor } from './swap.ts'
+import { type Counts, printRestored, type RestoredPlace } from './restored.ts'
+import { openStagingDir } from './staging-dir.ts'
+import { isEmpty, stagingParentFor, swapIn } from './swap.ts'
 import { stampOf } from './target.ts'
 import { openBackup, syncAll, unpack } from './unpack.ts'
-import { openWorkshop } from './workshop.ts'
 
 interface Options {
   config: string
@@ -30,48 +30,53 @@ interface Options {
   json?: true
 }
 
-/** Looks at a whole backup and, unless that is all, puts it in place of a data directory that nobody serves.
+/** Checks a whole backup and, without --verify, replaces a data directory that no server uses.
  *
- *  Cut off     the data directory is what it was; what lies around is removed by the next restore
- *  Damaged     the same: it is all read and looked at before anything is replaced
- *  As root     it works with the rights of the owner of the data directory, who could otherwise exchange names on the way
- *  Sent twice  what waited when the backup was made is held until the operator decides (release.ts): it may have been sent
- *              since. `sendQueued` and `discardQueued` decide now. */
+ *  Interrupted  the data directory is unchanged; the next restore removes leftovers
+ *  Damaged      the same: the whole backup is read and checked before anything is replaced
+ *  As root      works with the rights of the data directory's owner, who could otherwise swap in symbolic links
+ *  Sent twice   mail that was queued in the backup may have been sent since, so it is on hold until the operator decides
+ *               (release.ts). `sendQueued` and `discardQueued` decide now. */
 export async function restore(from: string, options: Options): Promise<void> {
   if (options.verify && (options.replace || options.sendQueued || options.discardQueued)) {
-    throw usageFault('--verify changes nothing: leave out the others')
+    throw usageFault('--verify changes nothing. Do not combine it with --replace, --send-queued or --discard-queued.')
   }
   const archive = await openBackup(from)
   const sealKey = options.sealKey === undefined ? null : readFileSync(options.sealKey)
   if (options.verify) return verify(archive, sealKey, options)
-  const wanted = await placeFor(archive, options, terminalAsk(!options.json))
+  const wanted = await placeFor(archive, options, terminalPrompt(!options.json))
   const done = await putInPlace(archive, sealKey, requireFree(wanted, options), options)
   if (wanted.newConfig !== null) writeConfig(options.config, wanted.newConfig)
-  tellRestored({ manifest: archive.manifest, place: wanted, ...done }, options)
+  printRestored({ manifest: archive.manifest, place: wanted, ...done }, options)
 }
 
-/** Beside the data directory root works as root, in a folder where nobody else has names; in the data directory, and in what
- *  is to be it, only with the rights of its owner. */
-async function putInPlace(archive: Archive, sealKey: Buffer | null, { dataDir, workplace }: Place, options: Options) {
-  requireSafeWay(dataDir)
+/** Beside the data directory, root works as root, in a folder that only root can write to. Inside the data directory and
+ *  its replacement, root works only with the rights of the owner. */
+async function putInPlace(
+  archive: Archive,
+  sealKey: Buffer | null,
+  { dataDir, stagingParent }: Place,
+  options: Options,
+) {
+  requireSafePath(dataDir)
   const owner = ownerOf(dataDir)
   const asOwner = <T>(work: () => Promise<T>) => asOwnerOf(dataDir, work)
-  const isRootsPlace = workplace !== dataDir && process.geteuid?.() === 0 && ownerOf(workplace).uid === 0
+  const isRootsPlace = stagingParent !== dataDir && process.geteuid?.() === 0 && ownerOf(stagingParent).uid === 0
   const outside = <T>(work: () => Promise<T>) => (isRootsPlace ? work() : asOwner(work))
 
   const release = await asOwner(async () => requireUnserved(dataDir))
   try {
     return await outside(async () => {
-      const workshop = openWorkshop(workplace, 'restore')
+      const staging = openStagingDir(stagingParent, 'restore')
       try {
-        const folder = join(workshop.folder, 'data')
+        const folder = join(staging.folder, 'data')
         mkdirSync(folder, { mode: 0o700 })
-        if (isRootsPlace) giveWorkplace(workshop.folder, folder, owner)
+        if (isRootsPlace) giveStagingDir(staging.folder, folder, owner)
         const found = await asOwner(() => unpackInto(folder, archive, sealKey, options))
-        const replaced = swapIn(folder, dataDir, { workplace, stamp: stampOf(systemClock.now()) })
+        const replaced = swapIn(folder, dataDir, { stagingParent, stamp: stampOf(systemClock.now()) })
         return { ...found, replaced }
       } finally {
-        workshop.remove()
+        staging.remove()
       }
     })
   } finally {
@@ -79,10 +84,10 @@ async function putInPlace(archive: Archive, sealKey: Buffer | null, { dataDir, w
   }
 }
 
-/** A folder that was just made where only root has names. */
-function giveWorkplace(workshop: string, folder: string, { uid, gid }: Owner): void {
+/** Gives a folder that was just created in a root-only parent to the owner of the data. */
+function giveStagingDir(staging: string, folder: string, { uid, gid }: Owner): void {
   lchownSync(folder, uid, gid)
-  chmodSync(workshop, 0o711) // to pass through
+  chmodSync(staging, 0o711) // traversable
 }
 
 async function unpackInto(folder: string, archive: Archive, sealKey: Buffer | null, options: Options) {
@@ -92,25 +97,25 @@ async function unpackInto(folder: string, archive: Archive, sealKey: Buffer | nu
   return { checked, held }
 }
 
-/** Looks at all of it in a folder that goes again. */
+/** Checks the whole backup in a temporary folder. */
 async function verify(archive: Archive, sealKey: Buffer | null, options: Options): Promise<void> {
-  const workshop = openWorkshop(tmpdir(), 'verify')
+  const staging = openStagingDir(tmpdir(), 'verify')
   try {
-    const checked = await unpack(archive, workshop.folder, { sealKey })
-    tellRestored({ manifest: archive.manifest, checked, held: null, place: null, replaced: null }, options)
+    const checked = await unpack(archive, staging.folder, { sealKey })
+    printRestored({ manifest: archive.manifest, checked, held: null, place: null, replaced: null }, options)
   } finally {
-    workshop.remove()
+    staging.remove()
   }
 }
 
 interface Place extends RestoredPlace {
-  workplace: string
+  stagingParent: string
 }
 
-/** `--to`, or what the config says. Where there is neither, what the backup's config says, once somebody at the terminal
- *  agrees: a backup may come from anybody, and would otherwise choose where root writes. The backup's config is put in place
- *  where there is none and it names that very folder. */
-async function placeFor(archive: Archive, options: Options, ask: Ask | null): Promise<RestoredPlace> {
+/** `--to`, or the config's data_dir. Without either, the data_dir of the backup's config, after confirmation at the
+ *  terminal: an untrusted backup must not choose where root writes. The backup's config is installed if there is none and
+ *  it names the same folder. */
+async function placeFor(archive: Archive, options: Options, ask: Prompt | null): Promise<RestoredPlace> {
   const to = options.to === undefined ? null : resolve(options.to)
   if (existsSync(options.config)) return { dataDir: to ?? requireConfig(options.config).dataDir, newConfig: null }
   const text = archive.small.find(({ name }) => name === CONFIG_FILE)?.bytes.toString()
@@ -118,16 +123,16 @@ async function placeFor(archive: Archive, options: Options, ask: Ask | null): Pr
     const named = text === undefined ? undefined : readConfig({ text, file: options.config, env: process.env }).config
     return { dataDir: to, newConfig: named?.dataDir === to ? text! : null }
   }
-  if (text === undefined) throw usageFault(`${options.config}: there is no such file; name a folder with --to`)
+  if (text === undefined) throw usageFault(`${options.config}: file not found. Choose the data directory with --to`)
   const read = readConfig({ text, file: options.config, env: process.env })
   if (read.config === undefined) throw configFailure(read.faults)
   const { dataDir } = read.config
   const answer = await ask?.(
-    `There is no ${options.config}. The backup names the folder ${dataDir}. Restore into it? [y/N] `,
+    `${options.config} does not exist. The backup uses the data directory ${dataDir}. Restore there? [y/N] `,
   )
   if (answer === undefined || !/^y(?:es)?$/i.test(answer)) {
     throw usageFault(
-      `${options.config}: there is no such file; the backup names ${dataDir}, confirm with --to ${dataDir}`,
+      `${options.config}: file not found. To restore to the backup's data directory, use --to ${dataDir}`,
     )
   }
   return { dataDir, newConfig: text }
@@ -136,22 +141,23 @@ async function placeFor(archive: Archive, options: Options, ask: Ask | null): Pr
 function requireFree(place: RestoredPlace, { replace }: Options): Place {
   const { dataDir } = place
   if (!replace && !isEmpty(dataDir)) {
-    throw new CommandFailure(`${dataDir} is not empty: --replace puts the backup in its place and keeps it beside it`)
+    throw new CommandFailure(
+      `${dataDir} is not empty. Use --replace to replace it; the old directory is renamed and kept.`,
+    )
   }
-  return { ...place, workplace: workplaceFor(dataDir) }
+  return { ...place, stagingParent: stagingParentFor(dataDir) }
 }
 
-/** Nobody serves it, nor begins to until `release` is called. */
+/** Ensures that no server uses the directory, nor starts to before `release` is called. */
 function requireUnserved(dataDir: string): () => void {
-  // Not made here: root's would keep a server that is not root from starting.
+  // Not created here: a lock file owned by root would keep the server from starting.
   if (!existsSync(join(dataDir, LOCK_FILE))) return () => {}
   const lock = lockDataDir(dataDir)
-  if (lock === null) throw new CommandFailure(`a server runs on ${dataDir}: stop it first`, EXIT.inUse)
+  if (lock === null) throw new CommandFailure(`a server is running on ${dataDir}. Stop it first.`, EXIT.inUse)
   return lock.release
 }
 
-/** What waited in the backup → how much of it is held, unless the operator said at once what becomes of it. Null: it goes on by
- *  itself. */
+/** Holds the queued mail of the backup and returns the counts, unless an option decides. Null: it is sent without a hold. */
 async function decideQueued(folder: string, archive: Archive, options: Options): Promise<Counts | null> {
   const now = systemClock.now()
   const store = await openStore({ dataDir: folder, now })
@@ -166,7 +172,7 @@ async function decideQueued(folder: string, archive: Archive, options: Options):
   }
 }
 
-/** Never over one that came meanwhile. */
+/** Never overwrites a config that appeared in the meantime. */
 function writeConfig(file: string, text: string): void {
   makeFolder(dirname(file))
   writeNew(file, text, { mode: 0o640 })

@@ -7,12 +7,12 @@ export type Counts = Record<HeldQueue, number>
 
 export interface RestoredPlace {
   dataDir: string
-  /** Text of the backup's config, where there was none yet. */
+  /** Text of the backup's config, if it was installed. */
   newConfig: string | null
 }
 
-/** Prints what a backup is and what was done with it; `place` is null when it was only looked at, `held` when nothing is. */
-export function tellRestored(
+/** Prints the result of a restore. `place` is null after --verify, `held` if nothing is on hold. */
+export function printRestored(
   done: {
     manifest: Manifest
     checked: Checked
@@ -44,22 +44,22 @@ export function tellRestored(
     return
   }
   const { secrets, composed } = done.checked
-  print(`The backup is whole: ${manifest.hostname}, made ${manifest.made_at} by Postrider ${manifest.program}.
-All hashes fit, the database holds together, ${secrets} secrets open, ${composed} mails were composed from it.`)
+  print(`The backup is complete: ${manifest.hostname}, made ${manifest.made_at} by Postrider ${manifest.program}.
+Checksums and database are valid, ${secrets} secrets decrypted, ${composed} sample messages composed.`)
   if (place === null) return
-  print(`It is in ${place.dataDir}.`)
-  if (place.newConfig) print(`Its config is in ${options.config}.`)
-  if (done.replaced !== null) print(`What was there is in ${done.replaced}: remove it when you are sure.`)
+  print(`Restored to ${place.dataDir}.`)
+  if (place.newConfig) print(`Config written to ${options.config}.`)
+  if (done.replaced !== null) print(`The previous data is in ${done.replaced}. Delete it when you no longer need it.`)
   const sum = held === null ? 0 : held.deliveries + held.webhookDeliveries + held.inboundDeliveries
   if (sum > 0) print(heldWords(held!, manifest.made_at))
 }
 
 function heldWords(held: Counts, madeAt: string): string {
   return `
-Held, since they may have been sent after ${madeAt}: ${held.deliveries} deliveries, ${held.webhookDeliveries} webhook posts and
-${held.inboundDeliveries} inbound posts. New mail goes out as usual. When the server runs again:
-   postrider restore release --all                 send it all; what was sent after the backup arrives twice
-   postrider restore release --due-after <time>    only what was not due before the old server stopped
-   postrider restore release --posts               only webhook and inbound posts; their receivers know the ids
-   postrider restore release --discard             cancel it`
+On hold, because they may have been sent after ${madeAt}: ${held.deliveries} deliveries, ${held.webhookDeliveries} webhook deliveries and
+${held.inboundDeliveries} inbound deliveries. New mail is sent as usual. When the server runs again, choose one:
+   postrider restore release --all                 send everything; messages sent after the backup arrive twice
+   postrider restore release --due-after <time>    send only what was due after the old server stopped
+   postrider restore release --posts               send only webhook and inbound deliveries; receivers can deduplicate by id
+   postrider restore release --discard             cancel everything`
 }

@@ -4,12 +4,12 @@ import type { Store } from '../../storage/store.ts'
 import { domainKeys } from '../../submission/signing.ts'
 import { CommandFailure } from '../failure.ts'
 
-/** Of each organization. */
+/** Per organization. */
 const MAILS = 5
 const ORGANIZATIONS = 20
 
-/** A store → how many of its newest mails were composed and signed once more from what is kept of them. Throws
- *  CommandFailure for one that cannot be. */
+/** Composes and signs the newest stored messages once more and returns how many. Throws CommandFailure if one cannot be
+ *  composed. */
 export async function composeSample(store: Store): Promise<number> {
   const { prepareNow } = createPreparer()
   let composed = 0
@@ -23,9 +23,7 @@ export async function composeSample(store: Store): Promise<number> {
       try {
         prepareNow({ content, signingKeys, signedAt: message.createdAt, own: NOTHING_OWN })
       } catch (error) {
-        throw new CommandFailure(
-          `the mail ${message.id} cannot be composed from the backup: ${(error as Error).message}`,
-        )
+        throw new CommandFailure(`cannot compose message ${message.id} from the backup: ${(error as Error).message}`)
       }
       composed++
     }

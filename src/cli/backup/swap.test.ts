@@ -14,8 +14,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { asOwnerOf, removeWithForeign } from '../as-owner.ts'
-import { isEmpty, swapIn, workplaceFor } from './swap.ts'
+import { asOwnerOf, removeWithForeign } from '../owner-rights.ts'
+import { isEmpty, stagingParentFor, swapIn } from './swap.ts'
 
 let folder: string
 let dataDir: string
@@ -35,18 +35,18 @@ const fill = (into: string, text: string) => {
   for (const name of NAMES) writeFileSync(join(into, name), text)
 }
 const textsIn = (of: string) => NAMES.map((name) => readFileSync(join(of, name), 'utf8'))
-const beside = { workplace: '', stamp: '20261121T120000Z' }
+const beside = { stagingParent: '', stamp: '20261121T120000Z' }
 
 test('where there is nothing, or an empty folder, it is there', () => {
   expect(isEmpty(dataDir)).toBe(true)
-  expect(swapIn(made, dataDir, { ...beside, workplace: folder })).toBeNull()
+  expect(swapIn(made, dataDir, { ...beside, stagingParent: folder })).toBeNull()
   expect(textsIn(dataDir)).toEqual(['new', 'new'])
 
   const another = join(folder, 'another')
   mkdirSync(another)
   mkdirSync(made)
   fill(made, 'newer')
-  expect(swapIn(made, another, { ...beside, workplace: folder })).toBeNull()
+  expect(swapIn(made, another, { ...beside, stagingParent: folder })).toBeNull()
   expect(textsIn(another)).toEqual(['newer', 'newer'])
 })
 
@@ -54,7 +54,7 @@ test('what was there is kept beside it, each time under another name', () => {
   mkdirSync(dataDir)
   fill(dataDir, 'old')
   expect(isEmpty(dataDir)).toBe(false)
-  const kept = swapIn(made, dataDir, { ...beside, workplace: folder })!
+  const kept = swapIn(made, dataDir, { ...beside, stagingParent: folder })!
   expect(kept).toBe(`${dataDir}.before-restore-20261121T120000Z`)
   expect([textsIn(dataDir), textsIn(kept)]).toEqual([
     ['new', 'new'],
@@ -62,7 +62,7 @@ test('what was there is kept beside it, each time under another name', () => {
   ])
   mkdirSync(made, { recursive: true })
   fill(made, 'newer')
-  const again = swapIn(made, dataDir, { ...beside, workplace: folder })!
+  const again = swapIn(made, dataDir, { ...beside, stagingParent: folder })!
   expect(again).toBe(`${kept}-2`)
   expect([textsIn(dataDir), textsIn(again)]).toEqual([
     ['newer', 'newer'],
@@ -76,7 +76,7 @@ test('inside a disk of its own the files change places', () => {
   const inside = join(dataDir, '.postrider-restore-1/data')
   mkdirSync(inside, { recursive: true })
   fill(inside, 'new')
-  const kept = swapIn(inside, dataDir, { ...beside, workplace: dataDir })!
+  const kept = swapIn(inside, dataDir, { ...beside, stagingParent: dataDir })!
   expect(dirname(kept)).toBe(dataDir)
   expect([textsIn(dataDir), textsIn(kept)]).toEqual([
     ['new', 'new'],
@@ -88,9 +88,9 @@ test('inside a disk of its own the files change places', () => {
 
 test('it is made beside the data directory, unless that is a disk of its own', () => {
   mkdirSync(dataDir)
-  expect(workplaceFor(dataDir)).toBe(folder)
-  expect(workplaceFor(join(folder, 'not/there'))).toBe(join(folder, 'not'))
-  expect(workplaceFor('/proc')).toBe('/proc')
+  expect(stagingParentFor(dataDir)).toBe(folder)
+  expect(stagingParentFor(join(folder, 'not/there'))).toBe(join(folder, 'not'))
+  expect(stagingParentFor('/proc')).toBe('/proc')
 })
 
 const isRoot = process.getuid?.() === 0
@@ -108,7 +108,7 @@ test.skipIf(!isRoot)('root gives the owner what is his, and never what a link of
     mkdirSync(join(inside, 'tls'), { recursive: true })
     fill(inside, 'new')
     expect(() => readFileSync(join(dataDir, 'link'))).toThrow('EACCES')
-    return swapIn(inside, dataDir, { workplace: dataDir, stamp: beside.stamp })!
+    return swapIn(inside, dataDir, { stagingParent: dataDir, stamp: beside.stamp })!
   })
   expect(lstatSync(join(kept, 'link')).isSymbolicLink()).toBe(true)
   const uids = [foreign, folder, kept, join(dataDir, NAMES[0]!), join(dataDir, 'tls')].map((path) => statSync(path).uid)

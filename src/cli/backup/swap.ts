@@ -2,24 +2,24 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, renameSync, 
 import { dirname, join } from 'node:path'
 import { exchangePaths } from '../../os/exchange-paths.ts'
 import { BEFORE_RESTORE, DATABASE } from './manifest.ts'
-import { sync } from './workshop.ts'
+import { sync } from './staging-dir.ts'
 
-/** Where a data directory is made that is to take the place of `dataDir`: beside it, so that one rename does it; inside, where
- *  it is a disk of its own (a container's volume) or nobody may write beside it. */
-export function workplaceFor(dataDir: string): string {
+/** Where to build the replacement of `dataDir`: beside it, so that one rename replaces it; inside it if it is a mount point
+ *  (a container's volume) or its parent is not writable. */
+export function stagingParentFor(dataDir: string): string {
   const beside = dirname(dataDir)
   if (!existsSync(dataDir)) return beside
   const isDiskOfItsOwn = statSync(dataDir).dev !== statSync(beside).dev
   return isDiskOfItsOwn || !mayWrite(beside) ? dataDir : beside
 }
 
-/** A folder made in `workplaceFor(dataDir)` takes the place of the data directory, and what stood there is kept under the
- *  name that is answered; null when that was nothing. Beside it: one rename, at any moment one or the other is there whole.
- *  Inside it: the old database leaves first and the new one comes last, and a server refuses what is between. Runs with the
- *  rights of the owner of the directory (as-owner.ts), who owns all of it then. Throws what renaming throws. */
-export function swapIn(made: string, dataDir: string, how: { workplace: string; stamp: string }): string | null {
+/** Replaces the data directory by a folder built in `stagingParentFor(dataDir)`. Returns the path of the old data, or null
+ *  if there was none. Beside it: one atomic rename. Inside it: the old database leaves first and the new one comes last; a
+ *  server does not start in between. Runs with the rights of the directory's owner (owner-rights.ts), who then owns all of
+ *  it. Throws what renaming throws. */
+export function swapIn(made: string, dataDir: string, how: { stagingParent: string; stamp: string }): string | null {
   const kept = `${BEFORE_RESTORE}${how.stamp}`
-  if (how.workplace === dataDir) return moveIn(made, dataDir, unused(join(dataDir, kept)))
+  if (how.stagingParent === dataDir) return moveIn(made, dataDir, unused(join(dataDir, kept)))
   const old = unused(`${dataDir}.${kept}`)
   if (isEmpty(dataDir)) {
     if (existsSync(dataDir)) rmdirSync(dataDir)
@@ -27,7 +27,7 @@ export function swapIn(made: string, dataDir: string, how: { workplace: string; 
     sync(dirname(dataDir))
     return null
   }
-  // First under the name that the old one will have: whatever happens, no old one lies where it would be tidied away.
+  // First to the final name of the old data: a crash never leaves old data in the staging folder, where cleanup removes it.
   renameSync(made, old)
   if (!exchangePaths(old, dataDir)) {
     renameSync(old, made)
@@ -38,7 +38,7 @@ export function swapIn(made: string, dataDir: string, how: { workplace: string; 
   return old
 }
 
-/** Nothing of anybody's is in it. */
+/** Whether it contains nothing but lost+found and our staging folders. */
 export function isEmpty(folder: string): boolean {
   return !existsSync(folder) || namesIn(folder).length === 0
 }
@@ -56,7 +56,7 @@ function moveIn(made: string, dataDir: string, old: string): string | null {
   return before.length > 0 ? old : null
 }
 
-/** The same path, or with a number behind it where that is taken. */
+/** The path, with a number appended if it exists. */
 function unused(path: string, number = 2): string {
   if (!existsSync(path)) return path
   return existsSync(`${path}-${number}`) ? unused(path, number + 1) : `${path}-${number}`

@@ -14,42 +14,42 @@ import { localUser } from '../local-user.ts'
 import { type Archive, openArchive, toBackupFailure } from './archive.ts'
 import { CONFIG_FILE, DATABASE } from './manifest.ts'
 import { composeSample } from './sample.ts'
-import { requireRoom, sync } from './workshop.ts'
+import { requireFreeSpace, sync } from './staging-dir.ts'
 
-/** What was found of a backup, all of which was looked at. */
+/** Result of checking a whole backup. */
 export interface Checked {
   secrets: number
-  /** Mails that were composed and signed from what is kept of them. */
+  /** Messages composed and signed as a sample. */
   composed: number
 }
 
-/** `FILE` or `-` → its Archive. Throws what opening throws, and CommandFailure. */
+/** Opens `FILE` or `-`. Throws what opening throws, and CommandFailure. */
 export async function openBackup(from: string): Promise<Archive> {
-  if (from !== '-') statSync(from) // a missing file is told by its name
+  if (from !== '-') statSync(from) // throws with the name of a missing file
   const bytes = from === '-' ? createReadStream('', { fd: 0 }) : createReadStream(from, { highWaterMark: 1024 * 1024 })
   return openArchive(bytes).catch((thrown: unknown) => {
     throw toBackupFailure(thrown)
   })
 }
 
-/** Writes a backup into an empty folder, as a data directory brought up to this program's schema, and looks at all of it:
- *  hashes, pages, references, secrets, and some mails. `sealKey` is the content of that file, for a backup without. With `restoredFrom` its
- *  audit log tells of it. Throws CommandFailure, and what the store throws. */
+/** Unpacks a backup into an empty folder, migrates it to the current schema and checks all of it: hashes, pages,
+ *  references, secrets and sample messages. `sealKey` is the key for a backup made without it. With `restoredFrom` the
+ *  restore is recorded in the audit log. Throws CommandFailure, and what the store throws. */
 export async function unpack(
   archive: Archive,
   folder: string,
   options: { sealKey: Buffer | null; restoredFrom?: string },
 ): Promise<Checked> {
   const { manifest, small } = archive
-  requireRoom(
+  requireFreeSpace(
     folder,
     manifest.files.reduce((sum, { bytes }) => sum + bytes, 0),
-    'the backup',
+    'The backup',
   )
   for (const { name, bytes } of small) if (name !== CONFIG_FILE) put(folder, name, bytes)
   if (!small.some(({ name }) => name === SEAL_KEY_FILE)) {
     if (options.sealKey === null) {
-      throw new CommandFailure(`the backup was made without ${SEAL_KEY_FILE}: name that file with --seal-key`)
+      throw new CommandFailure(`the backup was made without ${SEAL_KEY_FILE}. Provide that file with --seal-key`)
     }
     put(folder, SEAL_KEY_FILE, options.sealKey)
   }
@@ -61,14 +61,14 @@ export async function unpack(
   const store = await openStore({ dataDir: folder, now: systemClock.now() })
   try {
     const composed = await composeSample(store)
-    if (options.restoredFrom !== undefined) await tell(store, options.restoredFrom)
+    if (options.restoredFrom !== undefined) await recordRestore(store, options.restoredFrom)
     return { secrets, composed }
   } finally {
     await store.close()
   }
 }
 
-/** All that lies in a folder is on the disk. */
+/** Syncs a folder and these files to disk. */
 export function syncAll(folder: string, names: readonly string[]): void {
   for (const name of names) sync(join(folder, name))
   for (const path of new Set(names.map((name) => dirname(join(folder, name))))) sync(path)
@@ -80,7 +80,7 @@ function put(folder: string, name: string, bytes: Buffer): void {
   writeFileSync(join(folder, name), bytes, { flag: 'wx', mode: 0o600 })
 }
 
-async function tell(store: Store, from: string): Promise<void> {
+async function recordRestore(store: Store, from: string): Promise<void> {
   const now = systemClock.now()
   await store.auditLog.put({
     id: createMintId(systemClock, systemRandom)('aud'),

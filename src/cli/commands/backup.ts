@@ -4,9 +4,11 @@ import { whole, withRecords } from '../options.ts'
 /** `backup`, `restore` and `restore release`. */
 export function addBackup(program: Command): void {
   withRecords(program.command('backup <to>'))
-    .description('copy database, keys and config into one file, beside the running server; - is standard output')
-    .option('--without-key', 'leave out seal.key: what is sealed cannot be opened from the file alone')
-    .option('--keep <number>', 'into a folder: keep the newest so many, remove the others', (text) =>
+    .description(
+      'back up the database, keys and config to a file, a folder or standard output (-); safe while the server runs',
+    )
+    .option('--without-key', 'omit seal.key; a restore then requires --seal-key')
+    .option('--keep <number>', 'with a folder: keep this many of the newest backups and delete the rest', (text) =>
       whole(text, 1, 10_000, 'number'),
     )
     .action(async (to, { withoutKey, ...options }) =>
@@ -14,27 +16,38 @@ export function addBackup(program: Command): void {
     )
 
   const restore = withRecords(program.command('restore'))
-    .enablePositionalOptions() // what stands behind `release` is its own
-    .argument('<from>', 'a backup; - is standard input')
-    .description('put a backup in place of the data directory; what waited in it is held until released')
-    .option('--verify', 'only look at all of it, change nothing')
-    .option('--to <folder>', 'the data directory (default: that of the config, which is restored where there is none)')
-    .option('--replace', 'also when the data directory is not empty; it is kept beside')
-    .option('--seal-key <file>', 'the key, for a backup made without it')
-    .addOption(new Option('--send-queued', 'what waited is sent, some of it perhaps twice').conflicts('discardQueued'))
-    .option('--discard-queued', 'what waited is cancelled')
+    .enablePositionalOptions() // options after `release` belong to it
+    .argument('<from>', 'backup file, or - for standard input')
+    .description('replace the data directory with a backup; queued mail stays on hold until you release it')
+    .option('--verify', 'check the whole backup and change nothing')
+    .option(
+      '--to <folder>',
+      'data directory to restore to (default: data_dir of the config; a missing config is restored too)',
+    )
+    .option('--replace', 'allow a data directory that is not empty; the old one is renamed and kept')
+    .option('--seal-key <file>', 'encryption key, for a backup made with --without-key')
+    .addOption(
+      new Option('--send-queued', 'send queued mail; messages that were sent after the backup arrive twice').conflicts(
+        'discardQueued',
+      ),
+    )
+    .option('--discard-queued', 'cancel queued mail')
     .action(async (from, options) => (await import('../backup/restore.ts')).restore(from, options))
   withRecords(restore.command('release'))
-    .description('say what becomes of what a restore holds; without an option tell what it is')
-    .option('--all', 'send it; what was sent after the backup arrives twice')
-    .option('--due-after <time>', 'only what was due later: when the old server stopped (ISO 8601)', time)
-    .option('--posts', 'only webhook and inbound posts')
-    .option('--discard', 'cancel it')
+    .description('release or discard mail that a restore put on hold; without options, show the counts')
+    .option('--all', 'send everything; messages that were sent after the backup arrive twice')
+    .option(
+      '--due-after <time>',
+      'release only deliveries due after this ISO 8601 time; use the time the old server stopped',
+      time,
+    )
+    .option('--posts', 'release or discard only webhook and inbound deliveries')
+    .option('--discard', 'cancel instead of sending')
     .action(async (options) => (await import('../backup/release.ts')).release(options))
 }
 
 function time(text: string): number {
   const at = Date.parse(text)
   if (Number.isFinite(at)) return at
-  throw new InvalidArgumentError('Expected a time as 2026-11-21T12:00:00Z.')
+  throw new InvalidArgumentError('Expected an ISO 8601 time such as 2026-11-21T12:00:00Z.')
 }

@@ -2,16 +2,16 @@ import type { Command } from 'commander'
 import { withConfig, withRecords } from '../options.ts'
 
 export function addConfig(program: Command): void {
-  const config = program.command('config').description('the config file')
+  const config = program.command('config').description('check, print or create the config file')
   withConfig(config.command('check'))
-    .description('tell everything that is wrong with it; exit code 2 if anything is')
+    .description('report every error in the config; exits with 2 if there is any')
     .action(async (options) => (await import('../config.ts')).checkConfig(options))
   withRecords(config.command('print'))
-    .description('tell what is set, and where; secrets are not shown')
-    .option('--effective', 'every key, with its value in effect')
+    .description('print the keys that are set and their source; secrets are hidden')
+    .option('--effective', 'print every key with its effective value')
     .action(async (options) => (await import('../config.ts')).printSettings(options))
   config
     .command('example')
-    .description('print a config file with every key, its meaning and its default')
+    .description('print an example config with every key, its description and its default')
     .action(async () => (await import('../config.ts')).printExample())
 }

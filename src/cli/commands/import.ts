@@ -2,22 +2,24 @@ import { type Command, Option } from 'commander'
 import { LIST_KINDS, PROVIDER_NAMES } from '../../suppressions/providers.ts'
 import { withRecords } from '../options.ts'
 
-/** What is brought along from elsewhere. */
+/** `import suppressions`. */
 export function addImport(program: Command, end: (code: number) => void): void {
-  const parent = program.command('import').description('bring along what another service knows')
+  const parent = program.command('import').description('import data from another email service')
   withRecords(parent.command('suppressions <file>'))
-    .description('suppress the addresses of an export of Resend, Postmark, SendGrid or Mailgun, or of our own')
-    .option('--org <org>', 'id or name of the organization (needed when there are several)')
+    .description('import suppressions exported from Resend, Postmark, SendGrid, Mailgun or Postrider')
+    .option('--org <org>', 'organization id or name; required if there are several')
     .addOption(
-      new Option('--from <service>', 'whose export it is (default: told by its columns)').choices(PROVIDER_NAMES),
+      new Option('--from <service>', 'service that made the export (default: detected from its columns)').choices(
+        PROVIDER_NAMES,
+      ),
     )
     .addOption(
-      new Option('--reason <reason>', 'what it is a list of, when neither records nor file name say it').choices(
+      new Option('--reason <reason>', 'suppression reason, if neither the records nor the file name give one').choices(
         LIST_KINDS,
       ),
     )
-    .option('--dry-run', 'only count; nothing is written')
-    .addHelpText('after', '\nCSV or JSON. Run it as often as you like: what is suppressed already stays as it is.')
+    .option('--dry-run', 'count only; write nothing')
+    .addHelpText('after', '\nAccepts CSV and JSON. Importing twice is safe: existing suppressions do not change.')
     .action(async (file, options) =>
       end(await (await import('../import-suppressions.ts')).importSuppressions(file, options)),
     )

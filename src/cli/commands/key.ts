@@ -2,27 +2,29 @@ import { type Command, Option } from 'commander'
 import { gather, MODES, withRecords } from '../options.ts'
 
 export function addKeys(program: Command): void {
-  const key = program.command('key').description('API keys')
+  const key = program.command('key').description('manage API keys')
   withRecords(key.command('create'))
-    .description('create a key; its value is shown this once')
-    .requiredOption('--domain <name>', 'the domain it is bound to')
+    .description('create a key; its value is shown only once')
+    .requiredOption('--domain <name>', 'domain that the key is bound to')
     .addOption(
       new Option('--permission <permission>', 'send, read, manage or admin; can be given more than once')
         .argParser(gather)
         .makeOptionMandatory(),
     )
-    .addOption(new Option('--mode <mode>', 'live sends, test pretends').choices(MODES).default('live'))
-    .option('--name <label>', 'what it is for', 'made at the command line')
-    .option('--expires <time>', 'ISO 8601 time after which it is refused')
+    .addOption(new Option('--mode <mode>', 'live keys send mail, test keys simulate it').choices(MODES).default('live'))
+    .option('--name <label>', 'label of the key', 'created at the command line')
+    .option('--expires <time>', 'ISO 8601 time when the key expires')
     .addOption(
-      new Option('--network <cidr>', 'usable from this network only; can be given more than once').argParser(gather),
+      new Option('--network <cidr>', 'allow requests from this network only; can be given more than once').argParser(
+        gather,
+      ),
     )
     .action(async (options) => (await import('../key.ts')).createKey(options))
   withRecords(key.command('list'))
-    .description('list keys, without their values')
-    .option('--domain <name>', 'only those of this domain')
+    .description('list keys without their values')
+    .option('--domain <name>', 'only keys of this domain')
     .action(async (options) => (await import('../key.ts')).listKeys(options))
   withRecords(key.command('revoke <id>'))
-    .description('refuse a key from now on')
+    .description('revoke a key immediately')
     .action(async (id, options) => (await import('../key.ts')).revokeKey(id, options))
 }

@@ -5,25 +5,30 @@ import { withRecords } from '../options.ts'
 /** `postrider listen`. */
 export function addListen(program: Command, end: (code: number) => void): void {
   withRecords(program.command('listen'))
-    .description('show events as they happen, and post them to a server of yours; Ctrl-C ends it')
-    .option('--forward-to <url>', 'post each event to this address, signed as a webhook is: http://localhost:3000/hook')
-    .addOption(new Option('--events <types>', 'only these, with commas').argParser(eventTypes))
-    .option('--after <id>', 'begin behind this event; "" begins with the oldest that is kept')
-    .option('--secret <secret>', 'sign with this one (whsec_…), not with a new one')
-    .option('--org <org>', 'id or name of the organization (needed when there are several)')
+    .description('show events live and optionally post them to your server; Ctrl-C stops it')
+    .option(
+      '--forward-to <url>',
+      'post each event to this URL, signed like a webhook, for example http://localhost:3000/hook',
+    )
+    .addOption(new Option('--events <types>', 'only these event types, comma-separated').argParser(eventTypes))
+    .option('--after <id>', 'start after this event; "" starts with the oldest stored event')
+    .option('--secret <secret>', 'signing secret (whsec_…); default: a new one')
+    .option('--org <org>', 'organization id or name; required if there are several')
     .addOption(
-      new Option('--url <url>', 'a server elsewhere, asked over HTTP instead of its config')
+      new Option('--url <url>', 'read events from this server over HTTP instead of the local database')
         .env('POSTRIDER_URL')
         .argParser(serverUrl),
     )
-    .addOption(new Option('--api-key <key>', 'for --url; better in the environment').env('POSTRIDER_API_KEY'))
+    .addOption(
+      new Option('--api-key <key>', 'API key for --url; prefer the environment variable').env('POSTRIDER_API_KEY'),
+    )
     .addHelpText(
       'after',
       [
         '',
-        'Beside a server it reads the store, and needs no key. Elsewhere:',
+        'On the server itself, the command reads the database and needs no API key. From another machine:',
         '  POSTRIDER_API_KEY=svc_live_… postrider listen --url https://mail.example.com --forward-to http://localhost:3000',
-        'Five attempts are made to post an event, 1, 2, 4 and 8 seconds apart.',
+        'A failed post is retried after 1, 2, 4 and 8 seconds: five attempts in total.',
       ].join('\n'),
     )
     .action(async (options) => end(await (await import('../listen/listen.ts')).listen(options)))
@@ -32,11 +37,11 @@ export function addListen(program: Command, end: (code: number) => void): void {
 function eventTypes(text: string): string[] {
   const types = text.split(',').map((type) => type.trim())
   if (types.every((type) => (EVENT_TYPES as readonly string[]).includes(type))) return types
-  throw new InvalidArgumentError(`Expected some of ${EVENT_TYPES.join(', ')}, with commas.`)
+  throw new InvalidArgumentError(`Expected a comma-separated list of: ${EVENT_TYPES.join(', ')}.`)
 }
 
 function serverUrl(text: string): URL {
   const url = URL.parse(text)
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '') return url
-  throw new InvalidArgumentError('Expected the address of a server, such as https://mail.example.com.')
+  throw new InvalidArgumentError('Expected the URL of a server, such as https://mail.example.com.')
 }

@@ -4,20 +4,17 @@ import { whole, withRecords } from '../options.ts'
 
 /** `postrider suppression …`. */
 export function addSuppressions(program: Command): void {
-  const parent = program.command('suppression').description('addresses that get no mail, and why')
+  const parent = program.command('suppression').description('manage suppressed addresses')
   const add = (words: string) =>
-    withRecords(parent.command(words)).option(
-      '--org <org>',
-      'id or name of the organization (needed when there are several)',
-    )
+    withRecords(parent.command(words)).option('--org <org>', 'organization id or name; required if there are several')
 
   add('list')
     .description('list suppressed addresses, newest first')
-    .option('--email <address>', 'only this one')
-    .addOption(new Option('--reason <reason>', 'only those').choices(SUPPRESSION_REASONS))
-    .option('--limit <number>', 'how many', (text) => whole(text, 1, 100, 'number'), 25)
+    .option('--email <address>', 'only this address')
+    .addOption(new Option('--reason <reason>', 'only suppressions with this reason').choices(SUPPRESSION_REASONS))
+    .option('--limit <number>', 'number of entries', (text) => whole(text, 1, 100, 'number'), 25)
     .action(async (options) => (await import('../suppression.ts')).listSuppressions(options))
   add('remove <address>')
-    .description('have an address get mail again; by id only that one suppression goes')
+    .description('remove all suppressions of an address, or one suppression by its id')
     .action(async (address, options) => (await import('../suppression.ts')).removeSuppression(address, options))
 }

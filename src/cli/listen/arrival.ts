@@ -1,12 +1,12 @@
-/** An event as it came, its envelope in the bytes that webhooks get. */
+/** A received event; `body` is the envelope exactly as webhooks get it. */
 export interface Arrival {
   id: string
   type: string
   body: string
 }
 
-/** What a stream said → an Arrival; null for what no server of ours says, which may be made to act at the terminal, or in the
- *  headers of the post. */
+/** Validates an event of a stream; null if no Postrider server sends such an event, since its text reaches the terminal and
+ *  request headers. */
 export function arrivalOf({ id, type, data }: { id: string; type: string; data: string }): Arrival | null {
   if (!/^[\w-]{1,100}$/.test(id) || !/^[a-z_.]{1,60}$/.test(type)) return null
   try {

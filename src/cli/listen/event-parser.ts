@@ -1,25 +1,23 @@
 /** One event of a stream (HTML Living Standard §9.2). */
 export interface StreamEvent {
-  /** The last id that was given, with this event or before it; '' when there was none. */
+  /** The last id given with or before this event; '' if none. */
   id: string
   type: string
   data: string
 }
 
-/** Puts together what comes in pieces. */
+/** Assembles events from pieces. */
 export interface EventParser {
-  /** Bytes, cut wherever the network cut them → the events that are whole now. Throws on a line and on an event without end. */
+  /** Feeds bytes; returns the events that are now complete. Throws if a line or an event exceeds the limit. */
   push(bytes: Uint8Array): StreamEvent[]
-  /** How far the stream has come, which may be further than its last event; null before it has said anything, '' when it
-   *  has no id to tell. */
+  /** Position in the stream, which may be ahead of the last event; null before the first block, '' without an id. */
   lastId(): string | null
 }
 
-/** A parser for one connection, as the standard has it (§9.2.6): lines end with CR, LF or both; a blank line ends an
- *  event, one without data is none; comments and unknown fields are passed over; what is unfinished at the end of the
- *  stream was never sent. */
+/** A parser for one connection (§9.2.6): lines end with CR, LF or both; a blank line ends an event; blocks without data,
+ *  comments and unknown fields are ignored; an unfinished event at the end of the stream is dropped. */
 export function createEventParser(): EventParser {
-  const decoder = new TextDecoder() // takes off a byte order mark, and keeps half a character for later
+  const decoder = new TextDecoder() // strips a byte order mark and buffers partial characters
   let rest = ''
   let id = ''
   let lastId: string | null = null
@@ -35,7 +33,7 @@ export function createEventParser(): EventParser {
     if (field === 'data') {
       data.push(value)
       size += value.length + 1
-      if (size > MAX_LINE) throw new Error(`an event of the stream is longer than ${MAX_LINE} characters`)
+      if (size > MAX_LINE) throw new Error(`stream event exceeds ${MAX_LINE} characters`)
     }
     if (field === 'event') type = value
     if (field === 'id' && !value.includes('\0')) id = value
@@ -57,14 +55,14 @@ export function createEventParser(): EventParser {
       const events: StreamEvent[] = []
       let from = 0
       for (const { 0: ending, index } of text.matchAll(LINE_ENDING)) {
-        // A CR at the very end may be half of a CRLF: the next piece tells.
+        // A trailing CR may be the first half of a CRLF: wait for the next piece.
         if (ending === '\r' && index === text.length - 1) break
         const event = takeLine(text.slice(from, index))
         if (event !== null) events.push(event)
         from = index + ending.length
       }
       rest = text.slice(from)
-      if (rest.length > MAX_LINE) throw new Error(`a line of the stream is longer than ${MAX_LINE} characters`)
+      if (rest.length > MAX_LINE) throw new Error(`stream line exceeds ${MAX_LINE} characters`)
       return events
     },
     lastId: () => lastId,
@@ -72,5 +70,5 @@ export function createEventParser(): EventParser {
 }
 
 const LINE_ENDING = /\r\n|\n|\r/g
-/** An envelope has some kilobytes. */
+/** Characters; an envelope has a few thousand. */
 const MAX_LINE = 1_048_576

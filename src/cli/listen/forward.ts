@@ -12,21 +12,21 @@ import type { Arrival } from './arrival.ts'
 export interface Posted {
   event: Arrival
   attempt: number
-  /** Null when there was no answer; then `error` says why. */
+  /** Null without a response; then `error` has the reason. */
   status: number | null
   error: string | null
   durationMs: number
-  /** Until the next attempt; null when there is none, because it went well or was the last. */
-  againMs: number | null
+  /** Wait before the next attempt; null after success or the last attempt. */
+  retryInMs: number | null
 }
 
 export interface Forwarding {
-  /** Posts the event, and again until it is answered 2xx, five times at most. Resolves once there is room for another. */
+  /** Posts the event and retries until a 2xx response, at most five times. Resolves when another event can start. */
   take(event: Arrival): Promise<void>
 }
 
-/** Where to, and signed with what → Forwarding: what a webhook gets (headers, signatures, five attempts, ten at once), only
- *  that the waits are short, since somebody sits there. Redirects are answers like others. */
+/** Posts events like a webhook (headers, signatures, five attempts, ten at once), but with short waits, since a developer
+ *  is watching. Redirects are not followed. */
 export function createForwarding(options: {
   to: URL
   secret: string
@@ -36,7 +36,7 @@ export function createForwarding(options: {
   onPosted: (posted: Posted) => void
 }): Forwarding {
   const { to, secret, clock, random, signal, onPosted } = options
-  const underWay = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
 
   const deliver = async (event: Arrival) => {
     for (let attempt = 1; !signal.aborted; attempt++) {
@@ -47,18 +47,18 @@ export function createForwarding(options: {
       if (signal.aborted) return
       const isTaken = status !== null && status >= 200 && status < 300
       const isOver = isTaken || attempt === WEBHOOK_ATTEMPTS
-      const againMs = isOver ? null : backoffMs(WAITS_SECONDS, attempt, JITTER, random)
-      onPosted({ event, attempt, status, error, durationMs: clock.now() - startedAt, againMs })
-      if (againMs === null) return
-      await clock.sleep(againMs, signal)
+      const retryInMs = isOver ? null : backoffMs(WAITS_SECONDS, attempt, JITTER, random)
+      onPosted({ event, attempt, status, error, durationMs: clock.now() - startedAt, retryInMs })
+      if (retryInMs === null) return
+      await clock.sleep(retryInMs, signal)
     }
   }
 
   return {
     take: async (event) => {
-      const delivery: Promise<void> = deliver(event).finally(() => underWay.delete(delivery))
-      underWay.add(delivery)
-      if (underWay.size >= MAX_AT_ONCE) await Promise.race(underWay)
+      const delivery: Promise<void> = deliver(event).finally(() => inFlight.delete(delivery))
+      inFlight.add(delivery)
+      if (inFlight.size >= MAX_AT_ONCE) await Promise.race(inFlight)
     },
   }
 }
@@ -67,10 +67,10 @@ export function createForwarding(options: {
 const WAITS_SECONDS = [1, 2, 4, 8]
 const JITTER = 0.2
 const MAX_AT_ONCE = 10
-/** contract §4: for the whole answer. */
+/** For the whole response, as for webhooks. */
 const TIMEOUT_MS = 30_000
 
-/** node:http, because it takes no notice of proxies in the environment. Never rejects. */
+/** Uses node:http, which ignores proxy environment variables. Never rejects. */
 function post(to: URL, headers: Record<string, string>, body: string, signal: AbortSignal) {
   const request = to.protocol === 'https:' ? httpsRequest : httpRequest
   const ended = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
@@ -89,7 +89,7 @@ function post(to: URL, headers: Record<string, string>, body: string, signal: Ab
         answer.on('error', (error) => resolve({ status: null, error: error.message }))
       },
     )
-    asked.on('error', (error) => resolve({ status: null, error: ended.aborted ? 'no answer in time' : error.message }))
+    asked.on('error', (error) => resolve({ status: null, error: ended.aborted ? 'timed out' : error.message }))
     asked.end(body)
   })
 }

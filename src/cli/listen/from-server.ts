@@ -3,33 +3,32 @@ import type { Clock } from '../../os/clock.ts'
 import type { Random } from '../../os/random.ts'
 import { VERSION } from '../../version.ts'
 import { CommandFailure } from '../failure.ts'
-import { harmless } from '../print.ts'
+import { sanitize } from '../print.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
 import { createEventParser } from './event-parser.ts'
 
-/** Events of a server as they happen, over HTTP, until the signal.
+/** Streams events of a server over HTTP until the signal.
  *
- *  A connection that breaks, or says nothing for three of its heartbeats, is made again with the last id that was seen:
- *  nothing is missed and nothing comes twice. Throws what trying again cannot mend: a key that is refused, an event to
- *  begin behind that is not kept any more, a server that is something else. */
+ *  Reconnects with the last seen id after a lost connection or three missed heartbeats, so that no event is missed or
+ *  repeated. Throws if a retry cannot help: rejected key, unknown `after` event, or not a Postrider server. */
 export async function* fromServer(
   wanted: { url: URL; key: string; types: readonly string[] | null; after: string | undefined },
-  world: { clock: Clock; random: Random; signal: AbortSignal; onBreak: (reason: string, waitMs: number) => void },
+  deps: { clock: Clock; random: Random; signal: AbortSignal; onBreak: (reason: string, waitMs: number) => void },
 ): AsyncGenerator<Arrival> {
-  const { clock, random, signal, onBreak } = world
+  const { clock, random, signal, onBreak } = deps
   let after = wanted.after
   for (let failures = 0; !signal.aborted; ) {
-    let reason = 'the server ended the stream'
+    let reason = 'the server closed the stream'
     const startedAt = clock.now()
     let askedMs = 0
     try {
-      const connection = await connect(wanted, after, world)
+      const connection = await connect(wanted, after, deps)
       if ('refused' in connection) ({ refused: reason, askedMs } = connection)
       else
         for await (const { events, lastId } of connection.read()) {
           if (events.length > 0) failures = 0
           for (const event of events) yield arrivalOf(event) ?? noEvents()
-          // An organization without events has no id to tell: then whatever comes is new.
+          // Without an id the organization has no events yet: every later event is new.
           if (lastId !== null) after = lastId || after || ''
         }
     } catch (error) {
@@ -37,8 +36,8 @@ export async function* fromServer(
       reason = wordsOf(error)
     }
     if (signal.aborted) return
-    // One that lived is no failure; one that ends as soon as it is made is waited for longer and longer.
-    failures = clock.now() - startedAt > LIVED_MS ? 1 : failures + 1
+    // A connection that lasted resets the backoff; one that ends at once increases it.
+    failures = clock.now() - startedAt > STABLE_MS ? 1 : failures + 1
     const waitMs = Math.max(backoffMs(WAITS_SECONDS, failures, JITTER, random), askedMs)
     onBreak(reason, waitMs)
     await clock.sleep(waitMs, signal)
@@ -46,11 +45,11 @@ export async function* fromServer(
 }
 
 const WAITS_SECONDS = [0.5, 1, 2, 5, 10, 30]
-/** So that those who lost the same server do not come back all at once. */
+/** Spreads the reconnects of many clients. */
 const JITTER = 0.5
 /** Three heartbeats (api/streams.ts). */
 const SILENCE_MS = 45_000
-const LIVED_MS = 20_000
+const STABLE_MS = 20_000
 const MAX_ASKED_MS = 60_000
 
 async function connect(
@@ -59,17 +58,17 @@ async function connect(
   { clock, signal }: Pick<Parameters<typeof fromServer>[1], 'clock' | 'signal'>,
 ) {
   const lost = new AbortController()
-  const quiet = watchSilence(clock, () => lost.abort(new Error('the server says nothing')))
+  const silence = watchSilence(clock, () => lost.abort(new Error('no heartbeat from the server')))
   const answer = await fetch(streamUrl(url, types, after), {
     headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream', 'user-agent': `Postrider/${VERSION}` },
     redirect: 'error',
     signal: AbortSignal.any([signal, lost.signal]),
   }).catch((error) => {
-    quiet.end()
+    silence.end()
     throw error
   })
   if (!answer.ok) {
-    quiet.end()
+    silence.end()
     return refusal(answer)
   }
   return {
@@ -77,12 +76,12 @@ async function connect(
       const parser = createEventParser()
       try {
         for await (const bytes of streamOf(answer)) {
-          quiet.heard()
+          silence.reset()
           const events = parser.push(bytes)
           yield { events, lastId: parser.lastId() }
         }
       } finally {
-        quiet.end()
+        silence.end()
         lost.abort()
       }
     },
@@ -97,7 +96,7 @@ function streamUrl(base: URL, types: readonly string[] | null, after: string | u
   return url
 }
 
-/** Path of the server's address → the same without final slashes and without a final `/v1`. */
+/** Removes trailing slashes and a trailing `/v1` from the path of the server URL. */
 function withoutVersion(path: string): string {
   const bare = withoutFinalSlashes(path)
   return bare.endsWith('/v1') ? withoutFinalSlashes(bare.slice(0, -'/v1'.length)) : bare
@@ -116,42 +115,42 @@ function streamOf(answer: Response): ReadableStream<Uint8Array> {
 }
 
 function noEvents(): never {
-  throw new CommandFailure('url: what answers there tells no events of Postrider')
+  throw new CommandFailure('url: not a Postrider server. Check the address.')
 }
 
-/** What may pass is a reason to try again; what will not is thrown. */
+/** Returns the reason of a temporary refusal; throws a permanent one. */
 async function refusal(answer: Response): Promise<{ refused: string; askedMs: number }> {
   const body = (await answer.json().catch(() => ({}))) as { error?: { message?: string } }
-  const message = harmless(body.error?.message ?? 'no reason was given')
-  const said = `the server answers ${answer.status}: ${message}`
+  const message = sanitize(body.error?.message ?? 'no reason given')
+  const said = `the server answered ${answer.status}: ${message}`
   if (answer.status !== 429 && answer.status < 500) throw new CommandFailure(said)
   const askedMs = Number(answer.headers.get('retry-after') ?? 0) * 1000
   return { refused: said, askedMs: askedMs > 0 ? Math.min(askedMs, MAX_ASKED_MS) : 0 }
 }
 
-/** Calls `onSilence` once nothing was heard for so long. */
+/** Calls `onSilence` once if nothing arrives for SILENCE_MS. */
 function watchSilence(clock: Clock, onSilence: () => void) {
   const end = new AbortController()
-  let heardAt = clock.now()
+  let lastAt = clock.now()
   const watch = async () => {
     while (!end.signal.aborted) {
-      const leftMs = heardAt + SILENCE_MS - clock.now()
+      const leftMs = lastAt + SILENCE_MS - clock.now()
       if (leftMs <= 0) return onSilence()
       await clock.sleep(leftMs, end.signal)
     }
   }
   void watch()
   return {
-    heard: () => {
-      heardAt = clock.now()
+    reset: () => {
+      lastAt = clock.now()
     },
     end: () => end.abort(),
   }
 }
 
-/** Bun's errors carry a code, and say the rest in a sentence of their own. */
+/** Bun's errors have a code and a message. */
 function wordsOf(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown }
-  if (code === 'ConnectionRefused' || code === 'ECONNREFUSED') return 'nothing answers there'
+  if (code === 'ConnectionRefused' || code === 'ECONNREFUSED') return 'connection refused'
   return String(message ?? error)
 }

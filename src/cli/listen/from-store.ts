@@ -5,11 +5,11 @@ import type { Store } from '../../storage/store.ts'
 import { usageFault } from '../failure.ts'
 import type { Arrival } from './arrival.ts'
 
-/** How often the store is looked at: a person cannot tell it from at once. */
+/** Polling interval: feels immediate to a person. */
 const LOOK_MS = 200
 
-/** Events as they come into a store, beside its server or without one, until the signal. It needs no key, asks nothing of
- *  the server, and outlives its restarts. Throws when `after` names no event of the organization. */
+/** Streams events from the store until the signal, whether or not the server runs. Needs no key and survives server
+ *  restarts. Throws if `after` is not an event of the organization. */
 export async function* fromStore(
   wanted: { organizationId: string; types: readonly EventType[] | null; after: string | undefined },
   { store, clock, signal }: { store: Pick<Store, 'events'>; clock: Clock; signal: AbortSignal },
@@ -29,5 +29,5 @@ async function startOf(organizationId: string, after: string | undefined, { even
   if (after === '') return oldest
   const [event, place] = await Promise.all([events.get(after), events.place(after)])
   if (event?.organizationId === organizationId && place !== null) return { id: after, place }
-  throw usageFault('after names no event that is still kept')
+  throw usageFault('after: no stored event has this id')
 }

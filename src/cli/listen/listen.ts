@@ -2,17 +2,17 @@ import type { EventType } from '../../model/event.ts'
 import { systemClock } from '../../os/clock.ts'
 import { systemRandom } from '../../os/random.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
+import { withCliContext } from '../cli-context.ts'
 import { usageFault } from '../failure.ts'
-import { inOffice } from '../office.ts'
 import { requireOrganization } from '../org.ts'
-import { complain, paintFor, print, printJson } from '../print.ts'
+import { colorsFor, print, printError, printJson } from '../print.ts'
 import { untilSignal } from '../until-signal.ts'
 import type { Arrival } from './arrival.ts'
+import { formatArrival, formatPosted, recordOfPosted } from './format.ts'
 import { createForwarding } from './forward.ts'
 import { fromServer } from './from-server.ts'
 import { fromStore } from './from-store.ts'
 import { isNear } from './near.ts'
-import { recordOfPosted, tellArrival, tellPosted } from './tell.ts'
 
 interface Options {
   config: string
@@ -26,8 +26,8 @@ interface Options {
   apiKey?: string
 }
 
-/** Shows events as they happen until Ctrl-C (130) or SIGTERM (0), and posts them where that is wanted. On standard output
- *  are events and posts only, with `json` a line of JSON each: the envelope, or what has `forwarded` in it. */
+/** Shows events live until Ctrl-C (130) or SIGTERM (0), and posts them with `forwardTo`. Standard output has only events
+ *  and posts; with `json` one line of JSON each: the envelope, or a record with `forwarded`. */
 export async function listen(options: Options): Promise<number> {
   const forwardTo = forwardUrl(options.forwardTo)
   const secret = signingSecret(options.secret)
@@ -36,7 +36,7 @@ export async function listen(options: Options): Promise<number> {
   void ended.then(() => stop.abort())
   const { signal } = stop
   const { clock, random } = { clock: systemClock.steady, random: systemRandom }
-  const paint = paintFor(process.env, process.stdout.isTTY)
+  const colors = colorsFor(process.env, process.stdout.isTTY)
   const forwarding =
     forwardTo === null
       ? null
@@ -48,15 +48,15 @@ export async function listen(options: Options): Promise<number> {
           signal,
           onPosted: (posted) => {
             if (options.json) printJson(recordOfPosted(posted))
-            else print(tellPosted(posted, systemClock.now(), paint))
+            else print(formatPosted(posted, systemClock.now(), colors))
           },
         })
 
   const show = async (arrivals: AsyncIterable<Arrival>, where: string) => {
-    complain(`Listening to ${where}. Ctrl-C ends it.`)
-    if (forwardTo !== null) complain(`Posting to ${forwardTo.href}, signed with ${paint.accent(secret)}`)
+    printError(`Listening to ${where}. Press Ctrl-C to stop.`)
+    if (forwardTo !== null) printError(`Posting to ${forwardTo.href}, signed with ${colors.accent(secret)}`)
     for await (const arrival of arrivals) {
-      print(options.json ? arrival.body : tellArrival(arrival, paint))
+      print(options.json ? arrival.body : formatArrival(arrival, colors))
       await forwarding?.take(arrival)
     }
   }
@@ -66,10 +66,10 @@ export async function listen(options: Options): Promise<number> {
   if (url !== undefined) {
     const wanted = { url, key: requireKey(url, options.apiKey), types, after }
     const onBreak = (reason: string, waitMs: number) =>
-      complain(`${reason}; trying again in ${(waitMs / 1000).toFixed(1)} s`)
+      printError(`${reason}; reconnecting in ${(waitMs / 1000).toFixed(1)} s`)
     await show(fromServer(wanted, { clock, random, signal, onBreak }), url.origin)
   } else {
-    await inOffice(options.config, async ({ config, store }) => {
+    await withCliContext(options.config, async ({ config, store }) => {
       const { id, name } = await requireOrganization(options.org, store)
       const wanted = { organizationId: id, types, after }
       await show(fromStore(wanted, { store, clock, signal }), `${name} in ${config.dataDir}`)
@@ -83,19 +83,22 @@ function forwardUrl(text: string | undefined): URL | null {
   const url = URL.parse(text)
   if (url !== null && isNear(url) && url.username === '') return url
   throw usageFault(
-    'forward-to: expected https://, or http:// to localhost or a private address, such as http://localhost:3000/hook',
+    'forward-to: expected an https:// URL, or http:// to localhost or a private address, such as http://localhost:3000/hook',
   )
 }
 
 function signingSecret(given: string | undefined): string {
   if (given === undefined) return mintSigningSecret(systemRandom)
   if (/^whsec_[A-Za-z0-9+/]{20,}={0,2}$/.test(given)) return given
-  throw usageFault('secret: expected whsec_ and base64, as a webhook has it')
+  throw usageFault('secret: expected whsec_ followed by base64, as created for a webhook')
 }
 
-/** The key goes with each request: not in clear to somewhere else. */
+/** Every request carries the key, so it must not cross a public network unencrypted. */
 function requireKey(url: URL, key: string | undefined): string {
-  if (!isNear(url)) throw usageFault('url: a key is sent over https only, or to this machine or a private address')
+  if (!isNear(url))
+    throw usageFault(
+      'url: expected https://, or http:// to localhost or a private address, because each request carries the API key',
+    )
   if (key !== undefined && /^svc_(?:live|test)_[0-9A-Za-z]+$/.test(key)) return key
-  throw usageFault('api-key: expected an API key with the permission read, in POSTRIDER_API_KEY or --api-key')
+  throw usageFault('api-key: expected an API key with read permission in POSTRIDER_API_KEY or --api-key')
 }

@@ -1,7 +1,7 @@
 import { isIpLiteral, isPublicUnicast } from '../../net/ip.ts'
 
-/** Whether a URL stays near: https, or http to this machine or to an address of a private network. What is said to others
- *  in clear can be read on the way. A name may lead anywhere, so of names only localhost counts (RFC 6761 §6.3). */
+/** Whether a URL is safe to use: https, or http to this machine or a private IP address. Plain HTTP to other hosts can be
+ *  intercepted. A hostname may resolve to any address, so the only one allowed is localhost (RFC 6761 §6.3). */
 export function isNear(url: URL): boolean {
   if (url.protocol === 'https:') return true
   const host = url.hostname.replace(/^\[|\]$/g, '')

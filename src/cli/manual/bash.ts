@@ -1,6 +1,6 @@
 import { allOf, type Flag, type Node } from './tree.ts'
 
-/** The command line → a script for bash (4 or later), which completes it. Nothing is run while somebody types. */
+/** Completion script for bash 4 or later. It runs no command while completing. */
 export function bashCompletion(root: Node): string {
   const nodes = allOf(root)
   const withValue = new Set(nodes.flatMap(({ options }) => options.filter(takesValue).flatMap(({ names }) => names)))
@@ -14,7 +14,7 @@ export function bashCompletion(root: Node): string {
 _${root.name}() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} path='' words='' word i
   COMPREPLY=()
-  # --mode=live comes as three words.
+  # bash splits --mode=live into three words.
   if [[ $cur == = ]]; then
     cur=''
   elif [[ $prev == = ]]; then
@@ -49,7 +49,7 @@ complete -F _${root.name} ${root.name}`
 
 const takesValue = ({ value }: Flag) => value !== null
 
-/** What to offer behind an option: its choices, files, or nothing. */
+/** Completions for an option's value: its choices, files, or nothing. */
 function valueCase(path: string, { names, value }: Flag): string {
   const pattern = names.map((name) => `'${path} ${name}'`).join(' | ')
   const offer = (words: string) => `  ${pattern}) ${words} ;;`

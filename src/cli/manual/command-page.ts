@@ -1,21 +1,21 @@
 import { bold, entry, heading, italic, listing, plain, subheading, title } from './roff.ts'
 import { allOf, type Flag, type Node } from './tree.ts'
 
-/** The command line → postrider(1). */
+/** Generates postrider(1). */
 export function commandPage(root: Node, version: string): string {
   const { name, about } = root
   const leaves = allOf(root).filter(({ children }) => children.length === 0)
   return [
     title(name.toUpperCase(), 1, version),
     heading('NAME'),
-    `${name} \\- ${plain('transactional email you own')}`,
+    `${name} \\- ${plain('self-hosted transactional email')}`,
     heading('SYNOPSIS'),
     `${bold(name)} ${italic('command')} [${italic('options')}]`,
     heading('DESCRIPTION'),
     plain(about),
     '.PP',
     plain(
-      'Commands that read the store work beside a running server and without one. Started by root, they do their work as the owner of the data directory.',
+      'Commands that use the database work whether or not the server runs. When root runs them, they switch to the owner of the data directory.',
     ),
     heading('COMMANDS'),
     ...leaves.map(commandText),
@@ -24,21 +24,24 @@ export function commandPage(root: Node, version: string): string {
     heading('SIGNALS'),
     entry(
       bold('SIGTERM, SIGINT'),
-      'Nothing new is accepted; what is in flight has 30 seconds to end. A second one does not wait.',
+      'Stop the server. It accepts no new work and has 30 seconds to finish what is in progress. A second signal exits immediately.',
     ),
-    entry(bold('SIGHUP'), 'Log level and certificates are read again.'),
+    entry(bold('SIGHUP'), 'Reload the log level and the certificates.'),
     heading('ENVIRONMENT'),
-    entry(bold('POSTRIDER_CONFIG'), 'The config file, where --config does not name it.'),
-    entry(bold('POSTRIDER_<SECTION>_<KEY>'), 'Any key of the config, above the file.'),
-    entry(bold('CREDENTIALS_DIRECTORY'), 'Secrets from systemd: files named like their key, as delivery.smarthost.'),
-    entry(bold('NO_COLOR'), 'No colours on a terminal.'),
+    entry(bold('POSTRIDER_CONFIG'), 'The config file, if --config is not set.'),
+    entry(bold('POSTRIDER_<SECTION>_<KEY>'), 'Any config key. Overrides the config file.'),
+    entry(
+      bold('CREDENTIALS_DIRECTORY'),
+      'Directory of systemd credentials: files named after their key, such as delivery.smarthost.',
+    ),
+    entry(bold('NO_COLOR'), 'Disables colors.'),
     heading('FILES'),
-    entry(italic('/etc/postrider/config.toml'), 'The config.'),
-    entry(italic('/var/lib/postrider'), 'The data directory: database, keys, certificates.'),
+    entry(italic('/etc/postrider/config.toml'), 'The config file.'),
+    entry(italic('/var/lib/postrider'), 'The data directory: database, keys and certificates.'),
     heading('EXAMPLES'),
-    plain('Look at it, with nothing leaving the machine:'),
+    plain('Try it; nothing leaves the machine:'),
     listing('postrider try'),
-    plain('Set a server up, and see a first mail arrive:'),
+    plain('Set up a server and send a first message:'),
     listing(
       'postrider init --domain example.com --hostname mail.example.com\npostrider send --from hello@example.com --to ann@customer.example --subject Hello --text Hello --wait 30',
     ),
@@ -48,10 +51,10 @@ export function commandPage(root: Node, version: string): string {
 }
 
 const EXIT_STATUS = [
-  ['0', 'Done.'],
-  ['1', 'Failed.'],
-  ['2', 'Usage, or a fault in the config.'],
-  ['3', 'The data directory is served already.'],
+  ['0', 'Success.'],
+  ['1', 'The command failed.'],
+  ['2', 'Usage or config error.'],
+  ['3', 'Another server uses the data directory.'],
   ['130', 'Interrupted by Ctrl-C.'],
 ] as const
 
@@ -67,8 +70,8 @@ function optionText({ about, isRequired, value, fallback, environment }: Flag): 
   const words = [sentence(about)]
   if (value !== null && value.choices.length > 0) words.push(`One of ${value.choices.join(', ')}.`)
   if (isRequired) words.push('Required.')
-  if (fallback !== '') words.push(`Without it: ${fallback}.`)
-  if (environment !== '') words.push(`Also from ${environment}.`)
+  if (fallback !== '') words.push(`Default: ${fallback}.`)
+  if (environment !== '') words.push(`Environment variable: ${environment}.`)
   return words.join(' ')
 }
 

@@ -1,6 +1,6 @@
 import { allOf, type Flag, type Node } from './tree.ts'
 
-/** The command line → a script for fish. */
+/** Completion script for fish. */
 export function fishCompletion(root: Node): string {
   const nodes = allOf(root)
   const at = `__${root.name}_at`
@@ -10,7 +10,7 @@ export function fishCompletion(root: Node): string {
   const complete = (node: Node, rest: string) => `complete -c ${root.name} -n '${`${at} ${node.path}`.trim()}' ${rest}`
   return `# fish completion for ${root.name}
 
-# The command that stands on the line, without options and their values; operands behind a whole command do not count.
+# Tests for a command path on the line. Ignores options, their values, and operands after a complete command.
 function ${at}
     set -l path
     set -l isValue 0

@@ -16,7 +16,7 @@ export function completionFor(program: Command, shell: Shell): string {
   return SHELLS[shell](treeOf(program))
 }
 
-/** The page called `postrider`, or `config`. */
+/** The man page `postrider` or `config`. */
 export function pageOf(program: Command, page: 'postrider' | 'config'): string {
   return page === 'config' ? configPage(VERSION) : commandPage(treeOf(program), VERSION)
 }

@@ -1,6 +1,6 @@
-/** Words for man(7) pages. */
+/** Macros for man(7) pages. */
 
-/** Text → text that roff leaves as it is; lines that would begin a request do not. */
+/** Escapes text so that roff prints it literally, also a dot at the start of a line. */
 export function plain(text: string): string {
   return text
     .replaceAll('\\', '\\e')
@@ -16,7 +16,7 @@ export function plain(text: string): string {
     )
 }
 
-/** An argument of a request. */
+/** Quotes an argument of a request. */
 export const quoted = (text: string) => `"${plain(text).replaceAll('"', '\\(dq')}"`
 
 export const bold = (text: string) => `\\fB${plain(text)}\\fR`
@@ -28,8 +28,8 @@ export const title = (name: string, section: number, version: string) =>
 export const heading = (text: string) => `.SH ${quoted(text)}`
 export const subheading = (text: string) => `.SS ${quoted(text)}`
 
-/** What is said of `term`, which is roff already, stands to its right. */
+/** A tagged paragraph; `term` is already roff. */
 export const entry = (term: string, about: string) => `.TP\n${term}\n${plain(about)}`
 
-/** Lines as they are. */
+/** A preformatted block. */
 export const listing = (text: string) => `.PP\n.EX\n${plain(text)}\n.EE`

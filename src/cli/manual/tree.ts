@@ -1,19 +1,19 @@
 import type { Command, Option } from 'commander'
 
-/** The command line as completion and the manual see it: made of the very commands that run. */
+/** The command line for completion scripts and man pages, derived from the real commands. */
 export interface Node {
-  /** Without the program's name: '' for itself, 'key create'. */
+  /** Without the program's name: '' for the program, 'key create'. */
   readonly path: string
   readonly name: string
   readonly about: string
   readonly options: readonly Flag[]
-  /** As in its synopsis: `<name>`, `[id]`, `<to...>`. */
+  /** As in the synopsis: `<name>`, `[id]`, `<to...>`. */
   readonly operands: readonly string[]
   readonly children: readonly Node[]
 }
 
 export interface Flag {
-  /** As in the help: `-V, --version`, `--config <file>`. */
+  /** As in the help text: `-V, --version`, `--config <file>`. */
   readonly flags: string
   readonly names: readonly string[]
   readonly about: string
@@ -21,12 +21,12 @@ export interface Flag {
   /** What stands behind it; null: nothing does. */
   readonly value: { readonly name: string; readonly choices: readonly string[] } | null
   readonly isRepeatable: boolean
-  /** For people; '' for none. */
+  /** Default value as text; '' for none. */
   readonly fallback: string
   readonly environment: string
 }
 
-/** The program → its tree; hidden options and commands are left out. */
+/** Builds the tree of a program, without hidden options and commands. */
 export function treeOf(program: Command, above = ''): Node {
   const help = program.createHelp()
   const name = program.name()
@@ -50,7 +50,7 @@ export function treeOf(program: Command, above = ''): Node {
   }
 }
 
-/** Each node with all below it, from the top down. */
+/** The node and all its descendants, parents first. */
 export function allOf(node: Node): Node[] {
   return [node, ...node.children.flatMap(allOf)]
 }

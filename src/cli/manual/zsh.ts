@@ -1,6 +1,6 @@
 import { allOf, type Flag, type Node } from './tree.ts'
 
-/** The command line → a script for zsh: a file `_postrider` in fpath, or to be sourced. */
+/** Completion script for zsh: install it as `_postrider` in fpath, or source it. */
 export function zshCompletion(root: Node): string {
   const name = functionOf(root, root)
   return `#compdef ${root.name}
@@ -60,5 +60,5 @@ function actionOf({ name, choices }: NonNullable<Flag['value']>): string {
 
 const functionOf = ({ path }: Node, root: Node) => `_${`${root.name} ${path}`.trim().replaceAll(/[ -]/g, '_')}`
 
-/** Within single quotes, brackets, and beside colons. */
+/** Escapes text for single quotes, brackets and colons. */
 const escaped = (text: string) => text.replaceAll(/[\\:[\]]/g, '\\$&').replaceAll("'", "'\\''")

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import type { TryPorts } from './open.ts'
 
-/** Ports that one would like, so that lines copied yesterday work today → the same, with 0 for those somebody has. */
+/** The preferred ports, so that copied commands keep working; 0 for those in use. */
 export async function freePorts({ http, inbound, submission }: TryPorts): Promise<TryPorts> {
   return { http: await ifFree(http), inbound: await ifFree(inbound), submission: await ifFree(submission) }
 }

@@ -7,9 +7,9 @@ import { mailauthResolver, type Resolver } from '../../net/dns/resolver.ts'
 import type { Certificate } from '../../net/tls/certificate.ts'
 import type { Clock } from '../../os/clock.ts'
 
-/** A mail as the local server took it, read and checked. */
+/** A message that the local server received and verified. */
 export interface ArrivedMail {
-  /** When the last byte had come, ms UTC. */
+  /** Time of the last byte, ms UTC. */
   at: number
   /** Envelope. */
   returnPath: string
@@ -19,7 +19,7 @@ export interface ArrivedMail {
   subject: string
   messageId: string
   sizeBytes: number
-  /** `TLSv1.3`; null in clear. */
+  /** `TLSv1.3`; null without TLS. */
   tls: string | null
   dkim: { selector: string; algorithm: string; result: string; comment: string | null }[]
 }
@@ -29,9 +29,9 @@ export interface LocalMailServer {
   stop(): Promise<void>
 }
 
-/** The recipient of the try-out: a mail server on loopback with STARTTLS that takes mail for anybody, checks each DKIM
- *  signature by the DNS it is given, and hands the mail to `onMail`. Two names do otherwise, as they do with a sandbox
- *  key: `bounce@` does not exist, `defer@` is to come again the first time. */
+/** The receiving mail server of the try-out: loopback, STARTTLS, accepts any recipient, verifies each DKIM signature with
+ *  the given resolver and passes the message to `onMail`. Two recipients behave as with a test key: `bounce@` does not
+ *  exist, `defer@` is deferred once. */
 export async function startMailServer(options: {
   certificate: Certificate
   hostname: string
@@ -51,10 +51,10 @@ export async function startMailServer(options: {
     closeTimeout: 200,
     onRcptTo: ({ address }, _session, done) => {
       const name = address.toLowerCase().split(/[@+]/, 1)[0]
-      if (name === 'bounce') return done(reply(550, `5.1.1 <${address}>: no such user here`))
+      if (name === 'bounce') return done(reply(550, `5.1.1 <${address}>: no such user`))
       if (name !== 'defer' || deferred.has(address)) return done()
       deferred.add(address)
-      done(reply(451, '4.7.1 please come again later'))
+      done(reply(451, '4.7.1 try again later'))
     },
     onData: (stream, session, done) => {
       const chunks: Buffer[] = []
@@ -67,15 +67,15 @@ export async function startMailServer(options: {
           recipients: rcptTo.map(({ address }) => address),
           tls: session.secure ? tlsVersion(session) : null,
         }
-        // Told before it is taken, so that the mail is seen before the event that speaks of it.
+        // Reported before the 250 reply, so that the message is shown before its event.
         void read(Buffer.concat(chunks), resolver).then((mail) => {
           onMail({ ...envelope, ...mail })
-          done(null, '2.0.0 Ok: taken')
+          done(null, '2.0.0 message accepted')
         }, done)
       })
     },
   })
-  server.on('error', () => {}) // a connection that broke; the sender knows
+  server.on('error', () => {}) // a lost connection; the sender reports it
   server.listen(0, '127.0.0.1')
   await once(server.server, 'listening')
   return {
@@ -88,7 +88,7 @@ function reply(code: number, text: string): Error {
   return Object.assign(new Error(text), { responseCode: code })
 }
 
-/** The runtime does not always tell the version. */
+/** The runtime does not always report the version. */
 function tlsVersion(session: object): string {
   const { tlsOptions } = session as { tlsOptions?: { version?: string } }
   return tlsOptions?.version ?? 'TLS'

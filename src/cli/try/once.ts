@@ -3,32 +3,31 @@ import { systemClock } from '../../os/clock.ts'
 import type { Log } from '../../os/log.ts'
 import { VERSION } from '../../version.ts'
 import { EXIT } from '../failure.ts'
-import { type Paint, print, printJson } from '../print.ts'
+import { type Colors, print, printJson } from '../print.ts'
+import { exampleMessage, formatDkim, formatSignatures, seconds, size } from './format.ts'
 import type { ArrivedMail } from './mail-server.ts'
 import { openTryOut, RECIPIENT, type TryOut, type TryPorts } from './open.ts'
-import { exampleMessage, seconds, size, tellDkim, tellSignatures } from './tell.ts'
 import type { ArrivedCall } from './webhook-receiver.ts'
 
-/** `postrider try --once`: one message by HTTP with the live key, then a look at each stage of its way. Every stage is
- *  told as it is reached; one that is not reached in time, or not as it should be, says what was missing. Answers 0
- *  only when the mail came with two DKIM signatures that pass and the event with two signatures that are valid. */
-export async function walkOnce(options: {
+/** `postrider try --once`: sends one message over HTTP with the live key and prints each stage. A stage that fails or times
+ *  out prints the reason. Returns 0 only if the mail arrives with two passing DKIM signatures and the event with two valid
+ *  signatures. */
+export async function runOnce(options: {
   ports: TryPorts
   json: boolean
   startedAt: number
-  paint: Paint
+  colors: Colors
   log: Log
-  /** Resolves when somebody wants us to end. */
+  /** Resolves at a signal. */
   ended: Promise<number>
 }): Promise<number> {
-  const { ports, json, startedAt, paint, log } = options
+  const { ports, json, startedAt, colors, log } = options
   const stages: Stage[] = []
   const reached = (name: string, isGood: boolean, told: string, ms: number | null = null) => {
     stages.push({ name, ok: isGood, told, ms })
-    if (!json) print(line(stages.at(-1)!, paint))
+    if (!json) print(line(stages.at(-1)!, colors))
   }
-  if (!json)
-    print(`${paint.bold(`Postrider ${VERSION}`)}, one message on its whole way. Nothing leaves this machine.\n`)
+  if (!json) print(`${colors.bold(`Postrider ${VERSION}`)}, one message end to end. Nothing leaves this machine.\n`)
 
   const mail = Promise.withResolvers<ArrivedMail>()
   const delivered = Promise.withResolvers<ArrivedCall>()
@@ -40,9 +39,9 @@ export async function walkOnce(options: {
     onCall: (call) => call.type === 'message.delivered' && delivered.resolve(call),
   })
   try {
-    reached('ready', true, `API on ${tryOut.http}, domain verified by DNS`, systemClock.now() - startedAt)
-    const walk = walkStages(tryOut, mail.promise, delivered.promise, plainIf(json, paint), reached)
-    const code = await Promise.race([walk, options.ended])
+    reached('ready', true, `API on ${tryOut.http}, domain verified in DNS`, systemClock.now() - startedAt)
+    const run = runStages(tryOut, mail.promise, delivered.promise, plainIf(json, colors), reached)
+    const code = await Promise.race([run, options.ended])
     if (code !== undefined) return code
   } finally {
     await tryOut.stop()
@@ -50,7 +49,10 @@ export async function walkOnce(options: {
   const isGood = stages.every((stage) => stage.ok)
   const tookMs = systemClock.now() - startedAt
   if (json) printJson({ ok: isGood, took_ms: tookMs, stages })
-  else print(`\n${isGood ? paint.good('All of it in') : paint.bad('Not all of it is well, after')} ${seconds(tookMs)}.`)
+  else
+    print(
+      `\n${isGood ? colors.good('All stages passed in') : colors.bad('Some stages failed after')} ${seconds(tookMs)}.`,
+    )
   return isGood ? EXIT.done : EXIT.failed
 }
 
@@ -58,19 +60,19 @@ interface Stage {
   name: string
   ok: boolean
   told: string
-  /** Time of this stage, where it has one. */
+  /** Duration of this stage, if measured. */
   ms: number | null
 }
 type Reached = (name: string, isGood: boolean, told: string, ms?: number | null) => void
 
-/** Ordinarily a tenth of a second; a machine that is busy otherwise gets its time. */
+/** Usually 100 ms; the limit allows for a busy machine. */
 const STAGE_LIMIT_MS = 5_000
 
-async function walkStages(
+async function runStages(
   tryOut: TryOut,
   mail: Promise<ArrivedMail>,
   delivered: Promise<ArrivedCall>,
-  paint: Paint,
+  colors: Colors,
   reached: Reached,
 ): Promise<void> {
   const sentAt = systemClock.now()
@@ -83,44 +85,44 @@ async function walkStages(
   await within(delivered)
   const attempt = await lastAttempt(tryOut, id)
   const host = attempt?.mx_host ? `${RECIPIENT.split('@')[1]} → ${attempt.mx_host} (${attempt.mx_ip})` : null
-  reached('MX', host !== null, host ?? 'no attempt with a mail host was recorded')
+  reached('MX', host !== null, host ?? 'no attempt with an MX host was recorded')
   const isDelivered = attempt?.outcome === 'delivered'
-  const reply = `${attempt?.smtp_response} over ${attempt?.tls_version ?? 'a clear connection'}`
+  const reply = `${attempt?.smtp_response} over ${attempt?.tls_version ?? 'an unencrypted connection'}`
   reached('delivered', isDelivered, isDelivered ? reply : `the attempt is ${attempt?.outcome ?? 'missing'}: ${reply}`)
 
   if (arrived === null) {
-    reached('mail', false, `no mail came to ${tryOut.mailServer} within ${seconds(STAGE_LIMIT_MS)}`)
+    reached('mail', false, `no mail arrived at ${tryOut.mailServer} within ${seconds(STAGE_LIMIT_MS)}`)
   } else {
     const { at, from, subject, sizeBytes, tls } = arrived
     reached('mail', true, `“${subject}” from ${from}, ${size(sizeBytes)}, ${tls ?? 'no TLS'}`, at - sentAt)
     const passed = arrived.dkim.filter(({ result }) => result === 'pass').map(({ algorithm }) => algorithm)
     const missing = ['rsa-sha256', 'ed25519-sha256'].filter((algorithm) => !passed.includes(algorithm))
-    const wanted = missing.length === 0 ? '' : `; no ${missing.join(' and no ')} that passes`
-    reached('signatures', missing.length === 0, tellDkim(arrived, paint) + wanted)
+    const wanted = missing.length === 0 ? '' : `; missing a valid ${missing.join(' and ')} signature`
+    reached('signatures', missing.length === 0, formatDkim(arrived, colors) + wanted)
   }
-  await tellWebhook(delivered, id, sentAt, tryOut, paint, reached)
+  await checkWebhook(delivered, id, sentAt, tryOut, colors, reached)
 }
 
-async function tellWebhook(
+async function checkWebhook(
   delivered: Promise<ArrivedCall>,
   id: string,
   sentAt: number,
   tryOut: TryOut,
-  paint: Paint,
+  colors: Colors,
   reached: Reached,
 ): Promise<void> {
   const call = await within(delivered, 0)
   if (call === null) {
-    const told = `no message.delivered came to ${tryOut.webhook.url} within ${seconds(STAGE_LIMIT_MS)}`
+    const told = `no message.delivered event arrived at ${tryOut.webhook.url} within ${seconds(STAGE_LIMIT_MS)}`
     return reached('webhook', false, told)
   }
   const isOurs = call.data.message_id === id
   const isSigned = call.serviceSignature === 'valid' && call.standardSignature === 'valid'
-  const told = `${call.type} ${isOurs ? '' : 'of another message '}for ${call.data.to}, ${tellSignatures(call, paint)}`
+  const told = `${call.type} ${isOurs ? '' : 'of a different message '}for ${call.data.to}, ${formatSignatures(call, colors)}`
   reached('webhook', isOurs && isSigned, told, call.at - sentAt)
 }
 
-/** The promise's value, or null when it takes too long. */
+/** The promise's value, or null after the time limit. */
 async function within<T>(promise: Promise<T>, limitMs = STAGE_LIMIT_MS): Promise<T | null> {
   const nap = new AbortController()
   const value = await Promise.race([promise, systemClock.sleep(limitMs, nap.signal).then(() => null)])
@@ -128,7 +130,7 @@ async function within<T>(promise: Promise<T>, limitMs = STAGE_LIMIT_MS): Promise
   return value
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever the API answers
+// biome-ignore lint/suspicious/noExplicitAny: any JSON response
 type Json = any
 
 async function lastAttempt(tryOut: TryOut, id: string): Promise<Json> {
@@ -136,7 +138,7 @@ async function lastAttempt(tryOut: TryOut, id: string): Promise<Json> {
   return body.data?.at(-1)
 }
 
-/** node:http, because it takes no notice of proxies in the environment. */
+/** Uses node:http, which ignores proxy environment variables. */
 function ask(tryOut: TryOut, method: string, path: string, body?: unknown): Promise<{ status: number; body: Json }> {
   const headers = { authorization: `Bearer ${tryOut.liveKey}`, 'content-type': 'application/json' }
   return new Promise((resolve, reject) => {
@@ -154,14 +156,14 @@ function ask(tryOut: TryOut, method: string, path: string, body?: unknown): Prom
 }
 
 function acceptedWords(sent: { status: number; body: Json }, id: string): string {
-  if (sent.status === 202) return `202, ${id} is on the disk`
+  if (sent.status === 202) return `202, ${id} stored on disk`
   return `expected 202, got ${sent.status}: ${sent.body.error?.message ?? 'no reason given'}`
 }
 
-function line({ name, ok, told, ms }: Stage, paint: Paint): string {
-  const mark = ok ? paint.good('✓') : paint.bad('✗')
-  return `  ${mark} ${name.padEnd(11)} ${told}${ms === null ? '' : paint.dim(`  ${seconds(ms)}`)}`
+function line({ name, ok, told, ms }: Stage, colors: Colors): string {
+  const mark = ok ? colors.good('✓') : colors.bad('✗')
+  return `  ${mark} ${name.padEnd(11)} ${told}${ms === null ? '' : colors.dim(`  ${seconds(ms)}`)}`
 }
 
-const plainIf = (json: boolean, paint: Paint): Paint =>
-  json ? { bold: String, dim: String, good: String, wary: String, bad: String, accent: String } : paint
+const plainIf = (json: boolean, colors: Colors): Colors =>
+  json ? { bold: String, dim: String, good: String, wary: String, bad: String, accent: String } : colors

@@ -24,41 +24,40 @@ export const RECIPIENT = 'ann@customer.example'
 const HOSTNAME = `mail.${DOMAIN}`
 const MX_HOST = 'mx.recipients.example'
 
-/** On 127.0.0.1; 0 = any. */
+/** On 127.0.0.1; 0: any free port. */
 export interface TryPorts {
   http: number
   inbound: number
   submission: number
 }
 
-/** The whole appliance with a small world around it, all on loopback, in a folder that goes when it stops. */
+/** A complete server with DNS, a mail server and a webhook receiver, all on loopback, in a temporary folder. */
 export interface TryOut {
   /** `127.0.0.1:port` of the API. */
   http: string
   baseUrl: string
-  /** Opens the dashboard once. */
+  /** One-time sign-in link to the dashboard. */
   dashboardUrl: string
   dataDir: string
   mailServer: string
-  /** `127.0.0.1:port` where mail from the world comes in, and where programs hand mail in. */
+  /** `127.0.0.1:port` for inbound mail and for SMTP submission. */
   smtpInbound: string
   smtpSubmission: string
   liveKey: string
   testKey: string
   webhook: { id: string; url: string; secret: string }
-  /** Takes all mail for the domain that no other route takes. */
+  /** Catch-all route of the domain, with the lowest priority. */
   route: { id: string; secret: string }
   stop(): Promise<void>
 }
 
-/** Opens it: DNS, a mail server that is the MX of every domain, and a webhook endpoint outside; inside the house with an
- *  organization, a domain whose records are published and were seen, a sandbox and a live key, a webhook for every event
- *  and a route for every mail that comes in. Nothing is short-cut: MX, DKIM and verification go by DNS. Rejects when a port is
- *  taken; what was opened is closed again then. */
+/** Starts DNS, a mail server that is the MX of every domain, a webhook receiver, and the server itself with an organization,
+ *  a verified domain, a test and a live key, a webhook for all events and a catch-all inbound route. There are no shortcuts:
+ *  MX, DKIM and verification use DNS. Rejects if a port is in use, after stopping what was started. */
 export async function openTryOut(options: {
   ports: TryPorts
   log: Log
-  /** Who gets each webhook call after the receiver; undefined = nobody. */
+  /** URL that each webhook request is forwarded to. */
   forwardTo?: URL | undefined
   onMail: (mail: ArrivedMail) => void
   onCall: (call: ArrivedCall) => void
@@ -83,12 +82,12 @@ async function build(
   const clock: WallClock = systemClock
   const folder = mkdtempSync(join(tmpdir(), 'postrider-try-'))
   const removeFolder = () => rmSync(folder, { recursive: true, force: true })
-  process.once('exit', removeFolder) // a second Ctrl-C does not wait for stop
+  process.once('exit', removeFolder) // a second Ctrl-C exits before stop
   undo.push(removeFolder)
 
   const certificate = await selfSignedCertificate({ names: ['127.0.0.1', 'localhost', MX_HOST], now: clock.now() })
   writeFileSync(join(folder, 'ca.pem'), certificate.certificatePem)
-  const zone = await startZone(WORLD)
+  const zone = await startZone(ZONE_RECORDS)
   undo.push(() => zone.stop())
   const resolver = createResolver({ servers: [zone.address], clock, random: systemRandom })
   undo.push(() => resolver.close())
@@ -108,7 +107,7 @@ async function build(
     delivery: { port: mailServer.port, allow_private_destinations: true, retry_schedule_seconds: [2, 5, 15, 60] },
     dns: { servers: [zone.address] },
     health: { look_outside: false },
-    inbound: { confirm_forward_targets: false }, // whoever tries it owns every address of its world
+    inbound: { confirm_forward_targets: false }, // every address of the try-out belongs to the user
     webhooks: {
       allowed_private_networks: ['127.0.0.0/8', '::1/128'],
       ca_file: join(folder, 'ca.pem'),
@@ -162,9 +161,9 @@ async function build(
   }
 }
 
-/** Every domain there is receives its mail at the local server; `.invalid` does not exist (RFC 6761 §6.4). A wildcard
- *  does not reach below a name that is there (RFC 4592 §2.2.2), so `example` has one of its own. */
-const WORLD: Parameters<typeof startZone>[0] = [
+/** Every domain has the local server as MX; `.invalid` does not exist (RFC 6761 §6.4). A wildcard does not match below an
+ *  existing name (RFC 4592 §2.2.2), so `example` has its own. */
+const ZONE_RECORDS: Parameters<typeof startZone>[0] = [
   ...['*', '*.example', 'recipients.example', `*.${DOMAIN}`].map((name) => ({
     name,
     type: 'MX' as const,
@@ -175,7 +174,7 @@ const WORLD: Parameters<typeof startZone>[0] = [
   { name: 'invalid', type: 'TXT', data: 'reserved' },
 ]
 
-/** As a customer does it: add the domain, publish what it asks for, have it looked at. Answers the domain's id. */
+/** Adds the domain, publishes its DNS records and verifies it, as a customer does. Returns the domain's id. */
 async function addVerifiedDomain(organizationId: string, operator: Operator, zone: Zone): Promise<string> {
   const domain = await operator.run('domains_create', { organizationId, body: { name: DOMAIN } })
   for (const { type, name, value, priority } of domain.dns_records as PublishedRecord[]) {
@@ -193,7 +192,7 @@ async function makeKey(organizationId: string, domainId: string, mode: 'live' | 
   return String(key.key)
 }
 
-/** The one port that somebody asked for is named as they named it. */
+/** Names the port by its command-line option. */
 function portFailure(thrown: unknown): unknown {
   if (!(thrown instanceof ListenFailure)) return thrown
   return new CommandFailure(

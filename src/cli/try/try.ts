@@ -1,11 +1,11 @@
 import { systemClock } from '../../os/clock.ts'
 import { createLog } from '../../os/log.ts'
-import { paintFor, print, printJson } from '../print.ts'
+import { colorsFor, print, printJson } from '../print.ts'
 import { untilSignal } from '../until-signal.ts'
+import { describeTryOut, formatCall, formatInbound, formatMail, recordOf } from './format.ts'
 import { freePorts } from './free-port.ts'
-import { walkOnce } from './once.ts'
+import { runOnce } from './once.ts'
 import { openTryOut, type TryOut, type TryPorts } from './open.ts'
-import { describeTryOut, recordOf, tellCall, tellInbound, tellMail } from './tell.ts'
 
 interface Options {
   once?: true
@@ -14,35 +14,35 @@ interface Options {
   forwardTo?: URL
 }
 
-/** `postrider try`: the whole appliance on loopback until Ctrl-C (130) or SIGTERM (0). `--once` walks one message
- *  through it and ends with 0 or 1. Without `--port` the API takes 8025 if it is free, else another, and SMTP likewise. */
+/** `postrider try`: runs everything on loopback until Ctrl-C (130) or SIGTERM (0). `--once` sends one message and returns 0
+ *  or 1. Without `--port` the API uses 8025 or, if that is in use, any free port; the SMTP listeners likewise. */
 export async function tryOut(options: Options): Promise<number> {
   const startedAt = systemClock.now()
   const ended = untilSignal()
-  const paint = paintFor(process.env, process.stdout.isTTY)
+  const colors = colorsFor(process.env, process.stdout.isTTY)
   const log = createLog({ clock: systemClock, level: 'error', format: 'text' })
   if (options.once)
-    return walkOnce({
+    return runOnce({
       ports: { ...ANY, http: options.port ?? 0 },
       json: options.json === true,
       startedAt,
-      paint,
+      colors,
       log,
       ended,
     })
 
   const isQuiet = options.json === true
-  const say = (lines: string) => isQuiet || print(lines)
+  const show = (lines: string) => isQuiet || print(lines)
   const running = await openTryOut({
     ports: options.port === undefined ? await freePorts(USUAL) : { ...ANY, http: options.port },
     log,
     forwardTo: options.forwardTo,
-    onMail: (mail) => say(tellMail(mail, paint)),
-    onCall: (call) => say(tellCall(call, paint)),
-    onInbound: (mail) => say(tellInbound(mail, paint)),
+    onMail: (mail) => show(formatMail(mail, colors)),
+    onCall: (call) => show(formatCall(call, colors)),
+    onInbound: (mail) => show(formatInbound(mail, colors)),
   })
   if (isQuiet) printJson(recordOf(running))
-  else print(describeTryOut(running, systemClock.now() - startedAt, paint))
+  else print(describeTryOut(running, systemClock.now() - startedAt, colors))
   return endOf(running, ended)
 }
 

@@ -4,7 +4,7 @@ import type { Certificate } from '../../net/tls/certificate.ts'
 import type { Clock } from '../../os/clock.ts'
 import { TOLERANCE_SECONDS, verifySignature } from '../../webhooks/sign.ts'
 
-/** A webhook call as it arrived, its signatures checked as a customer would. */
+/** A received webhook request, its signatures verified as a customer would. */
 export interface ArrivedCall {
   /** ms UTC. */
   at: number
@@ -12,21 +12,21 @@ export interface ArrivedCall {
   type: string
   data: Record<string, unknown>
   attempt: string
-  /** `X-Service-Signature`, the service's own. */
+  /** Result for `X-Service-Signature`. */
   serviceSignature: string
-  /** `webhook-signature`, Standard Webhooks. */
+  /** Result for `webhook-signature` (Standard Webhooks). */
   standardSignature: string
-  /** What the server it was handed on to answered, 502 for nothing; null when it was not handed on. */
+  /** Status of the server it was forwarded to, 502 without a response; null if it was not forwarded. */
   forwarded: number | null
 }
 
-/** A mail that a route handed in. */
+/** A received inbound message request. */
 export interface ArrivedInbound {
   at: number
   from: string
   to: string[]
   subject: string
-  /** SPF, DKIM and DMARC, as words. */
+  /** Results of SPF, DKIM and DMARC. */
   verdicts: { spf: string; dkim: string; dmarc: string }
   attempt: string
   signature: string
@@ -34,17 +34,17 @@ export interface ArrivedInbound {
 }
 
 export interface WebhookReceiver {
-  /** Where events go. */
+  /** URL for events. */
   url: string
-  /** Where inbound mail goes. */
+  /** URL for inbound mail. */
   inboundUrl: string
-  /** The signing secrets, known once webhook and route are made. */
+  /** Sets the signing secrets, after webhook and route are created. */
   trust(secrets: { webhook: string; route: string }): void
   stop(): Promise<void>
 }
 
-/** The endpoint of the try-out: HTTPS on loopback, hands every call to `onCall` and answers 204; or, with `forwardTo`,
- *  what that server answered to the same headers and bytes, 502 when it did not. */
+/** The webhook endpoint of the try-out: HTTPS on loopback. Passes each request to `onCall` and answers 204. With `forwardTo`
+ *  it forwards the same headers and bytes and answers with that server's status, or 502 without a response. */
 export function startWebhookReceiver(options: {
   certificate: Certificate
   clock: Clock
@@ -82,7 +82,7 @@ export function startWebhookReceiver(options: {
   }
 }
 
-/** Headers and body → the call; null for what is no event. */
+/** Parses a webhook request; null if it is not an event. */
 export function readCall(headers: Headers, body: string, secret: string, now: number): ArrivedCall | null {
   let event: { id: string; type: string; data: Record<string, unknown> }
   try {
@@ -102,7 +102,7 @@ export function readCall(headers: Headers, body: string, secret: string, now: nu
   }
 }
 
-/** The same for the flat body of an inbound mail. */
+/** Parses the flat body of an inbound message. */
 function readInbound(headers: Headers, body: string, secret: string, now: number): ArrivedInbound | null {
   let mail: { from: string; to: string[]; subject: string; [result: `${string}_result`]: string }
   try {
@@ -125,7 +125,7 @@ function readInbound(headers: Headers, body: string, secret: string, now: number
 
 const INBOUND_PATH = '/inbound'
 
-/** A call → the status the other server answered. node:http, because it takes no notice of proxies in the environment. */
+/** Forwards a request and returns the status. Uses node:http, which ignores proxy environment variables. */
 function forward(to: URL, headers: Headers, body: string): Promise<number> {
   const kept = [...headers].filter(([name]) => !OF_THIS_CONNECTION.has(name))
   return new Promise((resolve) => {
@@ -140,8 +140,7 @@ function forward(to: URL, headers: Headers, body: string): Promise<number> {
 
 const OF_THIS_CONNECTION = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding'])
 
-/** Written out once more, apart from the signer: this is what a customer's library does (Standard Webhooks,
- *  "Verifying webhooks"). */
+/** Implemented independently of the signer, as a customer's library does (Standard Webhooks, "Verifying webhooks"). */
 function verifyStandard(headers: Headers, body: string, secret: string, now: number): string {
   const id = headers.get('webhook-id') ?? ''
   const timestamp = headers.get('webhook-timestamp') ?? ''

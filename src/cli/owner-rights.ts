@@ -2,22 +2,22 @@ import { lstatSync, readdirSync, realpathSync, rmdirSync, rmSync, type Stats, st
 import { dirname, join, resolve } from 'node:path'
 import { CommandFailure } from './failure.ts'
 
-/** Root at work on a folder of another user: that user can exchange every name in it for a link at any moment, so root must
- *  not follow names there, nor give away or remove what they lead to. */
+/** Root working in a folder of another user: that user can replace any name in it by a symbolic link at any time. So root
+ *  must not follow names there, nor chown or delete what they point to. */
 
 export interface Owner {
   uid: number
   gid: number
 }
 
-/** Whom what is made at `path` belongs to: the owner of the folder, or of the nearest one above that is there. */
+/** The owner for files created at `path`: that of the folder, or of its nearest existing ancestor. */
 export function ownerOf(path: string): Owner {
   const { uid, gid } = statSync(nearest(path))
   return { uid, gid }
 }
 
-/** Does `work` with the rights of the owner of `path` where root asks, with its own otherwise; root has its own back
- *  afterwards. The whole process acts as that user meanwhile, its threads too. */
+/** Runs `work` as the owner of `path` if the process is root, then restores root. Affects the whole process, including
+ *  its threads. */
 export async function asOwnerOf<T>(path: string, work: () => Promise<T>): Promise<T> {
   const back = actAs(ownerOf(path))
   try {
@@ -27,10 +27,10 @@ export async function asOwnerOf<T>(path: string, work: () => Promise<T>): Promis
   }
 }
 
-/** Removes a folder of ours in which folders of another user may lie: those are emptied with that user's rights. Nothing
- *  where it is not there. */
+/** Removes our folder, which may contain folders of another user: those are emptied with that user's rights. Does nothing
+ *  if the folder does not exist. */
 export function removeWithForeign(folder: string): void {
-  actAs(ROOT) // after a signal, perhaps in the middle of asOwnerOf; does nothing for who never was root
+  actAs(ROOT) // after a signal, perhaps in the middle of asOwnerOf; no effect if the process never was root
   if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return
   for (const name of readdirSync(folder)) {
     const path = join(folder, name)
@@ -50,16 +50,16 @@ export function removeWithForeign(folder: string): void {
   rmdirSync(folder)
 }
 
-/** Throws CommandFailure where root is to work at `path` and a third user could exchange a folder on the way to it: each one
- *  above must belong to root or to the owner, and nobody else may put names into it; /tmp passes, since only owners
- *  rename there. */
-export function requireSafeWay(path: string): void {
+/** Throws CommandFailure if root works at `path` and a third user could replace a folder above it. Each folder above must
+ *  belong to root or to the owner and must not be world-writable; /tmp passes, since its sticky bit lets only owners
+ *  rename. */
+export function requireSafePath(path: string): void {
   if (process.geteuid?.() !== 0) return
   const { uid } = ownerOf(path)
   for (let at = realpathSync(nearest(path)); ; at = dirname(at)) {
     if (!isSafe(lstatSync(at), uid)) {
       throw new CommandFailure(
-        `${at} belongs to another user or can be written by everybody: root does not restore below it; run this as the user whom the data belongs to`,
+        `${at} belongs to another user or is world-writable, so root cannot restore below it. Run this command as the owner of the data.`,
       )
     }
     if (at === '/') return
@@ -73,12 +73,12 @@ const STICKY = 0o1000
 const isSafe = ({ uid, mode }: Stats, owner: number) =>
   (uid === 0 || uid === owner) && ((mode & EVERYBODY_WRITES) === 0 || (mode & STICKY) !== 0)
 
-/** Where the process is root's: acts as the user until what is answered is called. */
+/** If the process is root: switches to the user until the returned function is called. */
 function actAs({ uid, gid }: Owner): () => void {
   const { getuid, geteuid, getegid, getgroups, seteuid, setegid, setgroups } = process
   if (getuid?.() !== 0 || geteuid?.() === uid) return () => {}
   const before = { uid: geteuid!(), gid: getegid!(), groups: getgroups!() }
-  seteuid!(0) // from one foreign user to another only root gets
+  seteuid!(0) // only root can switch from one user to another
   setgroups!([gid])
   setegid!(gid)
   seteuid!(uid)
@@ -90,7 +90,7 @@ function actAs({ uid, gid }: Owner): () => void {
   }
 }
 
-/** The path, or the nearest one above that is there. */
+/** The path, or its nearest existing ancestor. */
 function nearest(path: string): string {
   for (let at = resolve(path); ; at = dirname(at)) {
     if (at === '/' || statSync(at, { throwIfNoEntry: false }) !== undefined) return at

@@ -1,18 +1,17 @@
 import { closeSync, fsyncSync, lstatSync, mkdirSync, mkdtempSync, openSync, readdirSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
-import { removeWithForeign } from '../as-owner.ts'
 import { CommandFailure } from '../failure.ts'
+import { removeWithForeign } from '../owner-rights.ts'
 
-/** A folder in which something is made that has its name only when it is whole. */
-export interface Workshop {
+/** A temporary folder for files that get their final name only when they are complete. */
+export interface StagingDir {
   folder: string
   remove(): void
 }
 
-/** Makes one in `within`, for its owner alone, and removes what killed processes of the same user have left there; what
- *  others put there under such a name is left alone. It goes when the process is asked to end, too. Throws what making it
- *  throws. */
-export function openWorkshop(within: string, kind: string): Workshop {
+/** Creates a private staging folder in `within`, and removes those left by killed processes of the same user; folders of
+ *  other users are not touched. Also removed on SIGINT, SIGTERM and SIGHUP. Throws what creating it throws. */
+export function openStagingDir(within: string, kind: string): StagingDir {
   mkdirSync(within, { recursive: true, mode: 0o700 })
   const begins = `.postrider-${kind}-`
   for (const name of readdirSync(within)) {
@@ -21,7 +20,7 @@ export function openWorkshop(within: string, kind: string): Workshop {
       removeWithForeign(join(within, name))
     }
   }
-  const folder = mkdtempSync(join(within, `${begins}${process.pid}-`)) // with mode 700, and nobody has it yet
+  const folder = mkdtempSync(join(within, `${begins}${process.pid}-`)) // mode 700, unpredictable name
   const remove = () => removeWithForeign(folder)
   const leave = (code: number) => () => {
     remove()
@@ -42,14 +41,16 @@ export function openWorkshop(within: string, kind: string): Workshop {
   }
 }
 
-/** Throws CommandFailure when the disk of `folder` has fewer bytes free. */
-export function requireRoom(folder: string, bytes: number, what: string): void {
+/** Throws CommandFailure if the disk of `folder` has fewer free bytes. */
+export function requireFreeSpace(folder: string, bytes: number, what: string): void {
   const { bavail, bsize } = statfsSync(folder)
   if (bavail * bsize >= bytes) return
-  throw new CommandFailure(`${folder}: ${what} takes up to ${mb(bytes)}, and ${mb(bavail * bsize)} are free`)
+  throw new CommandFailure(
+    `${folder}: not enough disk space. ${what} needs up to ${mb(bytes)}, but only ${mb(bavail * bsize)} are free.`,
+  )
 }
 
-/** A file or a folder is on the disk, whatever happens next. */
+/** Syncs a file or a folder to disk. */
 export function sync(path: string): void {
   const handle = openSync(path, 'r')
   try {
@@ -62,7 +63,7 @@ export function sync(path: string): void {
 export const mb = (bytes: number) =>
   bytes < 10_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${Math.ceil(bytes / 1e6)} MB`
 
-/** A folder of ours, and no link. */
+/** Whether it is a folder of this user and not a symbolic link. */
 function isOurs(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false })
   return found?.isDirectory() === true && found.uid === process.geteuid?.()

@@ -9,46 +9,45 @@ import { CommandFailure, configFailure, toFailure, usageFault } from './failure.
 import { localUser } from './local-user.ts'
 import { createOperator, type Operator } from './operator.ts'
 
-/** What most commands work with: the config, the store beside a running server or none, and the operator. */
-export interface Office {
+/** What most commands use: the config, the store and the operator. Works whether or not the server runs. */
+export interface CliContext {
   config: Config
   store: Store
   operator: Operator
 }
 
-/** Config file → Config; throws what is wrong with it, all of it (exit code 2). '': no file, everything comes from the
- *  environment. */
+/** Reads the config; throws all its faults (exit code 2). '': no file, everything comes from the environment. */
 export function requireConfig(file: string): Config {
   return readConfigOf(file).config
 }
 
-/** The same with what is set where. */
+/** The same, with the source of each setting. */
 export function readConfigOf(file: string): { config: Config; settings: () => Setting[] } {
-  if (file !== '' && !existsSync(file)) throw usageFault(`${file}: there is no such file; postrider init makes one`)
+  if (file !== '' && !existsSync(file)) throw usageFault(`${file}: file not found. Create it with: postrider init`)
   const result = loadConfigFile(file || null, process.env)
   if (result.config) return result
   throw configFailure(result.faults)
 }
 
-/** Config file and some work → the work done with the store open; it is closed in any case. */
-export async function inOffice<T>(
+/** Reads the config, opens the store, runs `work` and always closes the store. */
+export async function withCliContext<T>(
   file: string,
-  work: (office: Office) => Promise<T>,
+  work: (context: CliContext) => Promise<T>,
   how: { asksAuthorities?: boolean } = {},
 ): Promise<T> {
   return withStore(requireConfig(file), work, how)
 }
 
-/** The same for a config that is read already. A store that cannot be opened is one line that names its folder. */
+/** The same for a parsed config. If the store cannot be opened, the error names its folder. */
 export async function withStore<T>(
   config: Config,
-  work: (office: Office) => Promise<T>,
+  work: (context: CliContext) => Promise<T>,
   how: { asksAuthorities?: boolean } = {},
 ): Promise<T> {
   const user = localUser()
   becomeOwnerOf(config.dataDir)
   const { dataDir, storage } = config
-  const plans = planNamed(config) // they hold for the operator's own commands too
+  const plans = planNamed(config) // limits apply to the operator's commands too
   const opening = openStore({ dataDir, now: systemClock.now(), minFreeBytes: storage.minFreeBytes, plans })
   const store = await opening.catch((thrown: unknown) => {
     const failure = toFailure(thrown)
@@ -64,9 +63,8 @@ export async function withStore<T>(
   }
 }
 
-/** Root works in the data directory as the one whom it belongs to, for the rest of the process: a file of root's left
- *  there would keep the server, which is not root, from starting. Does nothing for anybody else, and where there is no
- *  directory yet. */
+/** Switches root to the owner of the data directory for the rest of the process: a file owned by root there would keep
+ *  the server, which runs as another user, from starting. Does nothing for other users or without the directory. */
 function becomeOwnerOf(dataDir: string): void {
   const { getuid, setgroups, setgid, setuid } = process
   const owner = statSync(dataDir, { throwIfNoEntry: false })

@@ -1,0 +1,16 @@
+import type { Command } from 'commander'
+import { whole, withRecords } from '../options.ts'
+
+/** `audit` and `seal`. */
+export function addMaintenance(program: Command): void {
+  withRecords(program.command('audit'))
+    .description('show the audit log: changes to keys, domains, webhooks, templates, routes, suppressions and plans')
+    .option('--org <org>', 'only entries of this organization')
+    .option('--limit <number>', 'number of entries, newest first', (text) => whole(text, 1, 10_000, 'number'), 50)
+    .action(async (options) => (await import('../audit.ts')).showAuditLog(options))
+
+  const seal = program.command('seal').description('manage the key that encrypts secrets on disk')
+  withRecords(seal.command('rotate'))
+    .description('re-encrypt all secrets with a new key; stop the server first')
+    .action(async (options) => (await import('../rotate-key.ts')).rotateEncryptionKey(options))
+}

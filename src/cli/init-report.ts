@@ -1,0 +1,102 @@
+import { resolve } from 'node:path'
+import type { DnsHosting } from '../domains/dns-host.ts'
+import type { CheckResult } from '../health/check.ts'
+import { type DnsHost, dnsTable, type PublishedRecord } from './dns-table.ts'
+import { type Draft, SECRET_MODE } from './init-plan.ts'
+import { hintOf, LINK_MINUTES } from './login-link.ts'
+import { DEFAULT_CONFIG_FILE } from './options.ts'
+import { colorsFor, print, printJson } from './print.ts'
+import { COMMAND, serviceSteps } from './service-unit.ts'
+
+/** A domain as the API shows it, with its owner. */
+export interface ExistingDomain {
+  organizationId: string
+  domain: Record<string, unknown>
+}
+
+export interface InitResult extends ExistingDomain {
+  apiKey: string
+  dashboardUrl: string
+  /** Path of the zone file, if one could be written. */
+  zone: string | null
+  /** Address records of the machine. */
+  hosts: readonly DnsHost[]
+  /** The DNS provider of the domain, if known. */
+  dnsHost: DnsHosting | null
+  /** Null with --skip-checks. */
+  checks: readonly CheckResult[] | null
+}
+
+interface ReportOptions {
+  config: string
+  json?: true
+}
+
+/** Prints a domain that already existed. */
+export function printUnchanged({ organizationId, domain }: ExistingDomain, { json }: ReportOptions): void {
+  const dnsRecords = domain.dns_records as PublishedRecord[]
+  const ids = { organization_id: organizationId, domain_id: domain.id }
+  if (json) printJson({ changed: false, ...ids, dns_records: dnsRecords })
+  else print(`${domain.name} already exists. Nothing was changed.\n\n${dnsTable(dnsRecords)}`)
+}
+
+/** Prints what `init` would do. */
+export function printPlan({ files }: Draft, checks: readonly CheckResult[] | null, { json }: ReportOptions): void {
+  const writes = files.map(({ path }) => path)
+  if (json) {
+    printJson({ changed: false, writes, ...(checks === null ? {} : { checks }) })
+    return
+  }
+  const config = files.at(-1)
+  print(
+    `Nothing was changed. Without --dry-run, init writes ${writes.join(' and ') || 'no file'} and creates the domain and an admin key.`,
+  )
+  if (config !== undefined) print(`\n${config.text.trimEnd()}`)
+}
+
+/** Prints what `init` did. */
+export function printReport(made: InitResult, { json, config }: ReportOptions, draft: Draft): void {
+  if (json) printMachineReport(made)
+  else print(nextSteps(made, config === '' ? "''" : resolve(config), draft))
+}
+
+function printMachineReport({ organizationId, domain, apiKey, dashboardUrl, checks }: InitResult): void {
+  printJson({
+    organization_id: organizationId,
+    domain_id: domain.id,
+    api_key: apiKey,
+    dashboard: dashboardUrl,
+    dns_records: domain.dns_records,
+    ...(checks === null ? {} : { checks }),
+  })
+}
+
+/** The report with every step up to the first message. */
+function nextSteps(made: InitResult, file: string, { config, files }: Draft): string {
+  const { organizationId, domain, apiKey, dashboardUrl, zone, hosts, dnsHost } = made
+  const colors = colorsFor(process.env, process.stdout.isTTY)
+  const hint = hintOf(config)
+  const named = file === DEFAULT_CONFIG_FILE ? '' : ` --config ${file}`
+  const written = files.length === 0 ? [`used ${file}`] : files.map(({ path }) => `wrote ${resolve(path)}`)
+  const secrets = files.filter(({ mode }) => mode === SECRET_MODE).map(({ path }) => resolve(path))
+  return `${[...written, ...(zone === null ? [] : [`wrote ${zone}`])].map((line) => `${colors.good('✓')} ${line}`).join('\n')}
+${colors.good('✓')} data in ${config.dataDir}
+${colors.good('✓')} organization ${organizationId}, domain ${domain.name} (${domain.id}), two DKIM keys
+
+${colors.bold('Admin API key, shown only once')}
+  ${apiKey}
+
+${colors.bold(`1. Publish these records at the DNS host of ${domain.name}`)}${zone === null ? '' : ` (as zone file lines: ${zone})`}
+${dnsTable(domain.dns_records as PublishedRecord[], hosts)}${dnsHost === null ? '' : `\n${dnsHost.name}: ${dnsHost.advice}`}
+At the provider of this machine, set the reverse DNS (PTR) of its IP address to ${config.hostname}${hosts.length > 0 ? '' : '. The A record of this name belongs in another zone'}.
+
+${colors.bold('2. Start the server with systemd, as root')}
+${serviceSteps({ file, dataDir: config.dataDir, secrets })}
+
+${colors.bold('3. After the records are published')}
+   ${COMMAND} dns check ${domain.name} --wait${named}
+   ${COMMAND} send --from hello@${domain.name} --to you@… --subject Hello --text Hello --follow${named}
+
+${colors.bold('Dashboard, after the server has started')}: ${dashboardUrl}
+   The link works once and expires after ${LINK_MINUTES} minutes. Get another: ${COMMAND} login-link${named}${hint === '' ? '' : `\n  ${hint}`}`
+}

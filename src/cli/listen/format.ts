@@ -1,0 +1,74 @@
+import { iso } from '../../model/event.ts'
+import { type Colors, sanitize } from '../print.ts'
+import type { Arrival } from './arrival.ts'
+import type { Posted } from './forward.ts'
+
+/** Output of `postrider listen`. Pure. */
+
+/** Formats an event as one line: time, type, recipient or domain, id and details. */
+export function formatArrival({ id, type, body }: Arrival, colors: Colors): string {
+  const { timestamp, data } = JSON.parse(body) as { timestamp: string; data: Record<string, unknown> }
+  const subject = sanitize(String(data.to ?? data.domain ?? ''))
+  const details = sanitize(detailsOf(type, data))
+  const mark = data.mode === 'test' ? ' (sandbox)' : ''
+  const head = `${colors.dim(timestamp.slice(11, 19))} ${colour(type, colors)(type.padEnd(20))} ${subject}${mark}`
+  return `${head}  ${colors.dim(id)}${details && `  ${details}`}`
+}
+
+/** Formats an attempt to post an event as one line. */
+export function formatPosted(
+  { event, attempt, status, error, durationMs, retryInMs }: Posted,
+  at: number,
+  colors: Colors,
+) {
+  const isTaken = status !== null && status < 300 && status >= 200
+  const answer = `${status ?? sanitize(error ?? 'no response')}`
+  const times = attempt === 1 ? '' : `, attempt ${attempt}`
+  const next = retryInMs === null ? (isTaken ? '' : ', given up') : `, retry in ${(retryInMs / 1000).toFixed(1)} s`
+  const mark = isTaken ? colors.good(answer) : colors.bad(answer)
+  return `${colors.dim(iso(at).slice(11, 19))}   ${colors.dim(event.id)} → ${mark} (${durationMs} ms${times}${next})`
+}
+
+/** The same as a JSON record. */
+export function recordOfPosted({ event, attempt, status, error, durationMs, retryInMs }: Posted) {
+  return {
+    forwarded: event.id,
+    attempt,
+    status_code: status,
+    error,
+    duration_ms: durationMs,
+    retry_in_ms: retryInMs,
+  }
+}
+
+function colour(type: string, colors: Colors): (text: string) => string {
+  if (type === 'message.delivered') return colors.good
+  return ENGAGEMENT.has(type) ? colors.accent : colors.bad
+}
+
+const ENGAGEMENT = new Set(['message.opened', 'message.clicked'])
+
+function detailsOf(type: string, data: Record<string, unknown>): string {
+  switch (type) {
+    case 'message.delivered':
+      return String(data.smtp_response)
+    case 'message.bounced':
+      return `${data.bounce_type} ${data.bounce_code} ${data.bounce_message}${data.will_retry ? ', will retry' : ''}`
+    case 'message.deferred':
+      return `attempt ${data.attempt}, next ${data.next_attempt_at ?? 'at another MX host'}: ${data.smtp_response}`
+    case 'message.clicked':
+      return `${data.url}${byMachine(data)}`
+    case 'message.opened':
+      return `${data.user_agent ?? ''}${byMachine(data)}`
+    case 'message.unsubscribed':
+      return String(data.method)
+    case 'message.complained':
+      return String(data.feedback_type ?? '')
+    case 'quality.alert':
+      return `${data.metric} ${data.value} of ${data.sent}, threshold ${data.threshold}: ${data.state}`
+    default:
+      return ''
+  }
+}
+
+const byMachine = ({ machine }: Record<string, unknown>) => (machine ? ' (automated)' : '')

@@ -1,0 +1,21 @@
+import { lockDataDir } from '../storage/sqlite/lock.ts'
+import { reseal } from '../storage/sqlite/re-encrypt.ts'
+import { withCliContext } from './cli-context.ts'
+import { CommandFailure, EXIT } from './failure.ts'
+import { print, printJson } from './print.ts'
+
+/** Re-encrypts all secrets of the data directory with a new key. No server may run: it would keep using the old key. */
+export async function rotateEncryptionKey(options: { config: string; json?: true }): Promise<void> {
+  await withCliContext(options.config, async ({ config, operator }) => {
+    const lock = lockDataDir(config.dataDir)
+    if (lock === null) throw new CommandFailure(`a server is running on ${config.dataDir}. Stop it first.`, EXIT.inUse)
+    try {
+      const about = { organizationId: null, body: {} }
+      const secrets = await operator.manage('seal_rotate', about, async () => reseal(config.dataDir))
+      if (options.json) printJson({ secrets })
+      else print(`${secrets} secrets re-encrypted with a new key. The old key stays in seal.key, below the new one.`)
+    } finally {
+      lock.release()
+    }
+  })
+}
