@@ -1,0 +1,117 @@
+import type { Attempt, BounceType, Delivery, Outcome } from '../../model/delivery.ts'
+import type { DkimKeyRecord, Domain } from '../../model/domain.ts'
+import type { Event } from '../../model/event.ts'
+import type { DeliveryStatus, Message } from '../../model/message.ts'
+import type { Report } from '../../model/report.ts'
+import type { Suppression } from '../../model/suppression.ts'
+import type { Unsubscribable } from '../../model/unsubscribable.ts'
+import type { Lease, Room } from './claims.ts'
+
+/** A delivery whose next attempt is counted and may start. */
+export interface ClaimedDelivery {
+  delivery: Delivery
+  message: Message
+  /** Null when the claim asked for smaller ones only: `content` reads it. */
+  content: Uint8Array | null
+  signingKeys: Pick<DkimKeyRecord, 'selector' | 'algorithm' | 'privateKeyPem'>[]
+  domainName: string
+  /** Its ownership as it is now; null when the domain is gone. */
+  ownership: Pick<Domain, 'status' | 'provedBy'> | null
+  returnPathHost: string
+  /** As trackingHostOf. */
+  trackingHost: string | null
+  lease: Lease
+}
+
+export interface Deliveries {
+  /** Takes up to `limit` deliveries that are due, oldest queue first, at most `freeFor(queue)` of each.
+   *  Each has its attempt counted (`delivery.attempts`) and is not due again before the lease ends. Contents of messages
+   *  larger than `contentBytes` do not come along. */
+  claimDue(
+    request: { now: number; limit: number; lease: Lease; contentBytes?: number } & Room,
+  ): Promise<ClaimedDelivery[]>
+  /** The same of what is due, has no lease and must not be tried any more (`expiresAt`), whatever has room; the longest
+   *  expired first. No content comes along. */
+  claimExpired(request: { now: number; limit: number; lease: Lease }): Promise<ClaimedDelivery[]>
+  /** When the next delivery is due among queues that have room, or an obstacle ends; null when there is neither.
+   *  Queues that are due after `now` count without being asked about. */
+  nextDueAt(freeFor: Room['freeFor'], now?: number): number | null
+  /** What waited behind this obstacle may have room. */
+  freed(obstacle: string): void
+  /** The content of a message with deliveries to be tried; null when the message is gone. */
+  content(messageId: string): Promise<Uint8Array | null>
+  /** What came of a claim. `lease_lost` when the row is no longer that attempt of that worker: nothing is written. */
+  record(record: DeliveryRecord): Promise<'recorded' | 'lease_lost'>
+  /** Gives back what was claimed and never tried: uncounts the attempt, due again at `now`. */
+  release(claims: { id: string; attempt: number; worker: string }[], now: number): Promise<void>
+  /** At start: leases of other workers end now. Their attempts stay counted; a delivery that saw its process
+   *  die more than twice waits for its turn instead. Answers how many. */
+  endForeignLeases(worker: string, now: number): Promise<number>
+  /** Somebody set the clock by `byMs`, now it is `now`: what waits, and the leases, move along, so that each wait is as long
+   *  as it was meant to be. Not what has a date of its own (scheduled messages). */
+  leapt(byMs: number, now: number): Promise<void>
+  /** At start: what waits beyond `latest`, longer than any wait can be, was written by a clock that was wrong; it waits until
+   *  `latest`. */
+  waitAtMostUntil(latest: number): Promise<void>
+  /** With its message; null when retention has dropped it or it never was. */
+  get(id: string): Promise<{ delivery: Delivery; message: Message } | null>
+  /** What came to be known after the fact. `duplicate` when that very report (its digest) is already there, `changed`
+   *  when the delivery is no longer in `expected`, so that the decision must be made anew: nothing is written then. */
+  recordLate(record: LateRecord): Promise<'recorded' | 'duplicate' | 'changed' | 'unknown'>
+  /** An open, a click or an unsubscription. Counted on the delivery, people and machines apart, and told: of each kind
+   *  of opens and clicks 100 times, so that nobody fills the disk by loading a pixel; of unsubscriptions once, and again
+   *  when the suppression had been taken back. A suppression that is there already stays. */
+  recordEngagement(record: EngagementRecord): Promise<'told' | 'counted' | 'unknown'>
+  /** What is kept of a delivery that retention removed while its recipient may still ask to stop; null when nothing is. */
+  unsubscribable(id: string): Promise<Unsubscribable | null>
+  /** The recipient of such a delivery asked to stop: told once, and again when the suppression had been taken back. */
+  recordUnsubscribable(id: string, event: Event, suppression: Suppression): Promise<'told' | 'known' | 'unknown'>
+  /** Of all recipients of a message, oldest first. */
+  reports(messageId: string): Promise<{ email: string; report: Report }[]>
+}
+
+export interface EngagementRecord {
+  deliveryId: string
+  kind: 'opened' | 'clicked' | 'unsubscribed'
+  /** By a program that nobody told to (tracking/machines.ts). */
+  machine: boolean
+  event: Event
+  /** Of an unsubscription. */
+  suppression: Suppression | null
+  now: number
+}
+
+export interface LateRecord {
+  deliveryId: string
+  report: Report
+  expected: DeliveryStatus
+  /** Null = the report is kept and the delivery stays what it is. An open delivery that becomes final is not tried again. */
+  change: {
+    status: DeliveryStatus
+    smtpResponse: string | null
+    bounceType: BounceType | null
+    bounceCode: string | null
+  } | null
+  events: Event[]
+  suppression: Suppression | null
+  now: number
+}
+
+export interface DeliveryRecord {
+  deliveryId: string
+  messageId: string
+  worker: string
+  attempt: Attempt
+  outcome: Outcome
+  status: DeliveryStatus
+  nextAttemptAt: number | null
+  smtpResponse: string | null
+  /** This record also tells the first soft bounce of a delivery that goes on. */
+  softBounceTold: boolean
+  /** Opens and clicks that came with it: those of test mail. None when left out. */
+  opens?: number
+  clicks?: number
+  events: Event[]
+  suppression: Suppression | null
+  now: number
+}

@@ -1,0 +1,41 @@
+import type { InboundDelivery, InboundDeliveryStatus, InboundMessage } from '../../model/inbound-message.ts'
+import type { PostAttempt } from '../../model/post-attempt.ts'
+import type { Lease, Room } from './claims.ts'
+
+/** An inbound delivery whose next attempt is counted and may start. */
+export interface ClaimedInboundDelivery {
+  id: string
+  message: InboundMessage
+  /** As it is now, not as it was when the mail came. */
+  route: { id: string; url: string; includeAttachments: boolean; secret: string }
+  attempt: number
+  lease: Lease
+}
+
+export interface InboundDeliveries {
+  /** Deliveries of routes that are disabled or no longer webhooks wait. */
+  claimDue(request: { now: number; limit: number; lease: Lease } & Room): Promise<ClaimedInboundDelivery[]>
+  nextDueAt(freeFor: Room['freeFor']): number | null
+  /** As for Deliveries. */
+  freed(obstacle: string): void
+  /** Whose the route is; null when it is gone. */
+  organizationOf(routeId: string): string | null
+  record(record: {
+    deliveryId: string
+    worker: string
+    attempt: PostAttempt
+    status: InboundDeliveryStatus
+    nextAttemptAt: number | null
+    now: number
+  }): Promise<'recorded' | 'lease_lost'>
+  release(claims: { id: string; attempt: number; worker: string }[], now: number): Promise<void>
+  endForeignLeases(worker: string, now: number): Promise<number>
+  /** As for Deliveries. */
+  leapt(byMs: number, now: number): Promise<void>
+  waitAtMostUntil(latest: number): Promise<void>
+  /** Newest first. */
+  ofMessage(inboundMessageId: string): Promise<InboundDelivery[]>
+  /** A new delivery of the message, five attempts, due at once; `under_way` while one is still pending, `limit` after
+   *  FIXED_LIMITS.redeliveries. */
+  redeliver(inboundMessageId: string, deliveryId: string, now: number): Promise<'queued' | 'under_way' | 'limit'>
+}

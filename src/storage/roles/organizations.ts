@@ -1,0 +1,18 @@
+import type { Organization } from '../../model/organization.ts'
+import type { Page, RecordsRequest } from './paging.ts'
+
+export interface Organizations {
+  /** `conflict` when another one has that name; nothing is written then. */
+  create(organization: Organization): Promise<'created' | 'conflict'>
+  get(id: string): Promise<Organization | null>
+  /** The same. Synchronous: asked for at every request. */
+  current(id: string): Organization | null
+  /** By id or by name. */
+  find(idOrName: string): Promise<Organization | null>
+  list(): Promise<Organization[]>
+  /** Newest first. */
+  page(page: RecordsRequest): Promise<Page<Organization>>
+  setPlan(id: string, plan: string): Promise<void>
+  /** `conflict` when another organization has that name. */
+  rename(id: string, name: string): Promise<'renamed' | 'conflict'>
+}

@@ -1,0 +1,41 @@
+import type { LimitReached } from '../../model/limits.ts'
+import type { Mode } from '../../model/message.ts'
+import type { Template, TemplateContent, TemplateVersion } from '../../model/template.ts'
+import type { Remember } from './idempotency.ts'
+import type { Page, RecordsRequest } from './paging.ts'
+
+export interface Templates {
+  /** Its version is the first that is kept. `conflict` when the organization has another with that alias. */
+  create(template: Template, remember?: Remember): Promise<'created' | 'conflict' | LimitReached>
+  count(organizationId: string): Promise<number>
+  get(id: string): Promise<Template | null>
+  /** Live and test templates have their aliases apart; of live ones unless said. */
+  findByAlias(organizationId: string, alias: string, mode?: Mode): Promise<Template | null>
+  /** What may be sent under an id, whoever's it is, or an alias of the organization: which template, and which version
+   *  of it stands. An alias names a live template, for test mail a test one if there is one. Synchronous and cheap:
+   *  asked for at every message. */
+  standing(organizationId: string, idOrAlias: string, mode?: Mode): StandingTemplate | null
+  /** Without `html` and `text`: a page of whole ones may be fifty megabytes. */
+  list(organizationId: string, page: RecordsRequest): Promise<Page<ListedTemplate>>
+  /** Changes what is given; content is given whole and becomes the next version when a text of it differs from the
+   *  present one; of the oldest versions some go beyond the number that the plan keeps. `changed` when version `expected` no longer stands, `conflict` when the alias is taken: nothing is
+   *  written then. */
+  update(
+    id: string,
+    expected: number,
+    change: { alias?: string | null; name?: string; content?: TemplateContent },
+    now: number,
+  ): Promise<{ kind: 'updated'; template: Template } | { kind: 'changed' | 'conflict' | 'unknown' } | LimitReached>
+  version(id: string, version: number): Promise<TemplateVersion | null>
+  /** Newest first, those before version `before` (null = from the newest), without `html` and `text`. */
+  versions(
+    id: string,
+    page: { limit: number; before: number | null },
+  ): Promise<Page<Omit<TemplateVersion, 'html' | 'text'>>>
+  /** With its versions, in several transactions. Messages made from it stay. */
+  remove(id: string): Promise<void>
+}
+
+export type StandingTemplate = Pick<Template, 'id' | 'organizationId' | 'version' | 'mode'>
+
+export type ListedTemplate = Omit<Template, 'html' | 'text'>

@@ -1,0 +1,21 @@
+import type { LimitReached } from '../../model/limits.ts'
+import type { Webhook, WebhookSecrets } from '../../model/webhook.ts'
+import type { Remember } from './idempotency.ts'
+import type { Page, RecordsRequest } from './paging.ts'
+
+export interface Webhooks {
+  create(webhook: Webhook, secret: string, remember?: Remember): Promise<'created' | LimitReached>
+  count(organizationId: string): Promise<number>
+  get(id: string): Promise<Webhook | null>
+  list(organizationId: string, page: RecordsRequest): Promise<Page<Webhook>>
+  update(
+    id: string,
+    change: Partial<Pick<Webhook, 'url' | 'events' | 'status' | 'description' | 'disabledReason'>>,
+    now: number,
+  ): Promise<Webhook | null>
+  secrets(id: string): Promise<WebhookSecrets | null>
+  rotateSecret(id: string, secret: string, previousExpiresAt: number, now: number, remember?: Remember): Promise<void>
+  /** With its deliveries. Several transactions, since there may be many: it is paused in the first and gone after the
+   *  last, and can be removed again after a crash in between. */
+  remove(id: string): Promise<void>
+}
