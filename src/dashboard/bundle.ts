@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { brotliCompressSync, gzipSync, constants as zlib } from 'node:zlib'
 import type { PackedFile } from './pack.ts'
 
-/** The pages in ui/ → the files that browsers get, each compressed in both ways. Only where there are sources: scripts/build.ts
- *  calls it for the executable, and a run from source at the first request. Throws what does not compile. */
+/** Compiles ui/ into the files that browsers load, each compressed with Brotli and gzip. It needs the sources:
+ *  scripts/build.ts calls it for the executable, and a run from source calls it at the first request. Throws compile errors. */
 export async function bundleDashboard({ isForRelease }: { isForRelease: boolean }): Promise<PackedFile[]> {
   const { outputs } = await Bun.build({
     entrypoints: [join(import.meta.dir, 'ui/index.html')],

@@ -1,4 +1,4 @@
-/** One file for browsers, compressed in both ways that they ask for. */
+/** One file for browsers, in both compressed forms. */
 export interface PackedFile {
   /** `index.html`, `main-1a2b3c.js` */
   name: string
@@ -6,7 +6,7 @@ export interface PackedFile {
   gzip: Uint8Array
 }
 
-/** Files → one piece of bytes: the length of an index, the index as JSON, then the bytes of each file. */
+/** Joins files into one byte array: the length of an index, the index as JSON, then the bytes of each file. */
 export function pack(files: readonly PackedFile[]): Uint8Array {
   const index = new TextEncoder().encode(
     JSON.stringify(files.map(({ name, br, gzip }) => [name, br.length, gzip.length])),
@@ -16,15 +16,15 @@ export function pack(files: readonly PackedFile[]): Uint8Array {
   return Buffer.concat([head, index, ...files.flatMap(({ br, gzip }) => [br, gzip])])
 }
 
-/** What `pack` made → the files; views of the same bytes. */
+/** Splits the output of `pack` into files, which are views of the same bytes. */
 export function unpack(bytes: Uint8Array): PackedFile[] {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
   const index: [string, number, number][] = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)))
   let at = 4 + length
   const take = (size: number) => {
-    const taken = bytes.subarray(at, at + size)
+    const part = bytes.subarray(at, at + size)
     at += size
-    return taken
+    return part
   }
   return index.map(([name, br, gzip]) => ({ name, br: take(br), gzip: take(gzip) }))
 }

@@ -1,7 +1,7 @@
 import { bundleDashboard } from './bundle.ts'
 import { pack } from './pack.ts'
 
-/** From source: made now. scripts/build.ts puts in place of this file one that reads what it made ahead. */
+/** From source: compiles on demand. scripts/build.ts replaces this file with one that reads the compiled bundle. */
 export async function packed(): Promise<Uint8Array> {
   return pack(await bundleDashboard({ isForRelease: false }))
 }

@@ -2,38 +2,38 @@ import { hash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import type { PackedFile } from './pack.ts'
 
-/** What the HTTP server is to answer without a key (api/route-table.ts). */
+/** A page that the HTTP server serves without an API key (api/route-table.ts). */
 export interface DashboardPage {
   method: 'GET'
   path: string
   handle: (request: Request, params: Record<string, string>) => Promise<Response>
 }
 
-/** `/dashboard/…`: one page for all paths below it, its files under `/dashboard/assets/`, and `/dashboard/preview`, the frame
- *  that mail is shown in. Everything is the same for everybody and says nothing of anybody: who may see what is decided
- *  by the API, which the page asks. Under a host name that is none of ours the page is not there: neither on the tracking
- *  host of a customer, nor for DNS rebinding.
+/** `/dashboard/…`: one HTML page for all paths below it, its files under `/dashboard/assets/`, and `/dashboard/preview`, the
+ *  frame that shows message content. These responses are the same for every client and contain no data: the page loads
+ *  data from the API, which checks access. An unknown host name gets 403, so the page is available neither on a customer's
+ *  tracking domain nor through DNS rebinding.
  *
- *  Files have the hash of what is in them in their name and are kept for ever; the page is asked for each time. */
+ *  File names contain a hash of their content, so browsers cache files for a year; they revalidate the page each time. */
 export function dashboardPages(
   files: () => Promise<PackedFile[]>,
   isKnownHost: (header: string | null) => boolean = () => true,
 ): DashboardPage[] {
-  let opened: Promise<Map<string, Served>> | null = null
-  const open = () => {
-    opened ??= files().then((all) => new Map(all.map((file) => [file.name, serve(file)])))
-    opened.catch(() => {
-      opened = null
+  let loaded: Promise<Map<string, Served>> | null = null
+  const load = () => {
+    loaded ??= files().then((all) => new Map(all.map((file) => [file.name, serve(file)])))
+    loaded.catch(() => {
+      loaded = null
     })
-    return opened
+    return loaded
   }
   const shell = async (request: Request) => {
     if (!isKnownHost(request.headers.get('host')))
       return new Response(UNKNOWN_HOST, { status: 403, headers: UNKNOWN_HEADERS })
-    return answer(request, (await open()).get('index.html'), SHELL)
+    return respond(request, (await load()).get('index.html'), SHELL)
   }
   const asset = async (request: Request, params: Record<string, string>) =>
-    answer(request, (await open()).get(params['*'] ?? ''), ASSET)
+    respond(request, (await load()).get(params['*'] ?? ''), ASSET)
   const frame = (policy: string) => async () => new Response(FRAME, { headers: { ...FRAME_HEADERS, ...csp(policy) } })
 
   return [
@@ -88,23 +88,23 @@ const SHELL = {
   ),
 }
 const UNKNOWN_HOST =
-  'The dashboard is not available under this host name. The operator can add it to http.allowed_hosts.\n'
+  'The dashboard is not available on this host name. The operator can add it to http.allowed_hosts.\n'
 const UNKNOWN_HEADERS = { ...ALWAYS, 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
 const ASSET = { ...ALWAYS, 'cache-control': 'public, max-age=31536000, immutable' }
 
-/** An empty page, which ours fills with a mail: the mail's own styles, no script whatever happens, and no request to
- *  anywhere unless its images are wanted. */
+/** An empty page that the dashboard fills with a message. Its policy allows the message's own styles, no scripts, and no
+ *  requests unless the operator loads remote images. */
 const FRAME =
-  '<!doctype html><html><head><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Mail</title></head><body></body></html>'
+  '<!doctype html><html><head><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Message</title></head><body></body></html>'
 const FRAME_HEADERS = { ...ALWAYS, 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' }
 const framePolicy = (images: string, sheets = '') =>
   `default-src 'none'; img-src ${images}; style-src 'unsafe-inline'${sheets}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-same-origin`
 const PREVIEW = framePolicy('data:')
-const PREVIEW_WITH_IMAGES = framePolicy('data: https:', ' data:') // for sheets that have no Referer (mail-html.ts)
+const PREVIEW_WITH_IMAGES = framePolicy('data: https:', ' data:') // style sheets as data: URLs send no Referer (mail-html.ts)
 
-/** In the way the client likes best; 304 when it has it already (RFC 9110 §12.5.3, §13.1.2). */
-function answer(request: Request, served: Served | undefined, always: Record<string, string>): Response {
-  if (served === undefined) return new Response('there is no such file\n', { status: 404, headers: ALWAYS })
+/** Negotiates the encoding; 304 when the client's copy is current (RFC 9110 §12.5.3, §13.1.2). */
+function respond(request: Request, served: Served | undefined, always: Record<string, string>): Response {
+  if (served === undefined) return new Response('File not found\n', { status: 404, headers: ALWAYS })
   const { file, type, etag } = served
   const headers = { ...always, 'content-type': type, etag }
   const known = request.headers.get('if-none-match')?.split(',') ?? []

@@ -7,8 +7,8 @@ import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certi
 import type { TestHouse } from '../support/house.ts'
 import { hasBrowser, LIMIT_MS, startDashboard, type TestDashboard, type View } from './setup.ts'
 
-/** Mail that wants to act, be it by what a parser makes of it the second time, or to keep the page busy. Requests to
- *  anywhere else and errors of scripts fail in `close`. */
+/** Hostile messages: mutation XSS, remote requests, DOM clobbering and input that is slow to parse. Requests to other hosts
+ *  and script errors fail the run in `close`. */
 
 const STEAL = 'parent.stolen=1'
 const MUTANTS = [
@@ -23,7 +23,7 @@ const MUTANTS = [
   `<div style="background:u\\72l(https://evil.example/b)">escaped</div><div style="background:url(https://evil.example/c">open`,
   `<style>@im\\70ort "https://evil.example/d.css"; div{background:image-set("https://evil.example/e" 1x)}</style>`,
 ]
-/** Each asks for an image of its own at HOST (https) or PLAIN (http) in a way of its own; what is asked for counts. */
+/** Each requests an image of its own at HOST (https) or PLAIN (http) in a different way. */
 const LOADS = [
   '<img src="https://HOST/img">',
   '<img src="//HOST/scheme-less">',
@@ -206,7 +206,7 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
   /** Nothing is left for our policy to stop: its complaints fail the test, unless they are expected. */
   const shown = async (name: string, view: View = {}) => {
     await before?.context().close()
-    const page = await board.open(`/messages/${ids[name]}?tab=mail`, view)
+    const page = await board.open(`/messages/${ids[name]}?tab=content`, view)
     before = page
     const mail = page.frameLocator('iframe.mail')
     await mail.getByRole('heading').first().waitFor()
@@ -220,7 +220,7 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
 
   // threat: active-content-in-mail
   test(
-    'what becomes something else when it is read again runs nothing and loads nothing',
+    'mutation XSS runs and loads nothing',
     async () => {
       const { page } = await shown('mutants', { expected: /@import rules are not allowed/ })
       await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
@@ -231,16 +231,16 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
 
   // threat: active-content-in-mail
   test(
-    'no way of clicking leads away',
+    'no kind of click follows a link',
     async () => {
       const { page, mail } = await shown('leads')
       await mail.getByAltText('mapped').click({ position: { x: 20, y: 20 } })
-      await page.getByText('This link leads to https://evil.example/area').waitFor()
+      await page.getByText('Link target: https://evil.example/area').waitFor()
       const link = mail.getByRole('link', { name: 'a link' })
       for (const how of [{ button: 'middle' }, { modifiers: ['Control'] }, { modifiers: ['Shift'] }] as const) {
         await link.click({ ...how } as object)
       }
-      await page.getByText('This link leads to https://evil.example/link').first().waitFor()
+      await page.getByText('Link target: https://evil.example/link').first().waitFor()
       expect(page.context().pages()).toHaveLength(1)
       await isClean(page)
     },
@@ -249,15 +249,15 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
 
   // threat: mail-frame-requests
   test(
-    'no request leaves before it is asked for, then images by https alone and without a Referer',
+    'remote images load only on request, over https and without a Referer',
     async () => {
       const { page, mail } = await shown('loads', {
         elsewhere: [`127.0.0.1:${secure.port}`, `127.0.0.1:${plain.port}`],
-        // Of the sheet that they are read in.
+        // The browser reports it for the sheet that parses the styles.
         expected: /@import rules are not allowed/,
       })
       await mail.getByRole('heading', { name: 'End' }).waitFor()
-      // Whatever was to be loaded would have begun with the first frames that are painted.
+      // Any request would start with the first painted frames.
       const painted = () =>
         page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
       await painted()
@@ -296,14 +296,14 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
 
   // threat: mail-frame-clobbering
   test(
-    'what is named like a method of ours takes no guard away',
+    'DOM clobbering disables no check',
     async () => {
       const { page, mail } = await shown('clobbered')
       await mail.getByText('seen').waitFor()
       await mail.getByAltText('mapped').click({ position: { x: 20, y: 20 } })
-      await page.getByText('This link leads to https://evil.example/area').waitFor()
+      await page.getByText('Link target: https://evil.example/area').waitFor()
       await mail.getByRole('link', { name: 'a link' }).click()
-      await page.getByText('This link leads to https://evil.example/link').first().waitFor()
+      await page.getByText('Link target: https://evil.example/link').first().waitFor()
       const left = await page.evaluate(() => {
         const inside = document.querySelector<HTMLIFrameElement>('iframe.mail')!.contentDocument!
         const named = [
@@ -321,7 +321,7 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
   )
 
   test(
-    'a link with another scheme than web, mail and phone leads nowhere',
+    'links with schemes other than http, https, mailto and tel are removed',
     async () => {
       const { page, mail } = await shown('goes')
       expect(await mail.locator('a[href]').count()).toBe(0)
@@ -332,7 +332,7 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
   )
 
   test(
-    'an ordinary mail looks as its author meant it',
+    'an ordinary message keeps its layout',
     async () => {
       const { page, mail } = await shown('drawn')
       const cell = mail.getByText('cell')
@@ -352,11 +352,11 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
   )
 
   test(
-    'what would keep the parser busy is not shown as HTML',
+    'content that would block the parser is not shown as HTML',
     async () => {
       for (const at of KNOTTED.keys()) {
         await before?.context().close()
-        before = await board.open(`/messages/${ids[`knotted ${at}`]}?tab=mail`)
+        before = await board.open(`/messages/${ids[`knotted ${at}`]}?tab=content`)
         await before.frameLocator('iframe.mail').getByText('nested too deeply').waitFor()
       }
     },
@@ -366,7 +366,7 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
   for (const at of BUSY.keys()) {
     // threat: active-content-in-mail
     test(
-      `is shown however it is made: ${/<h2>(.*?)</.exec(BUSY[at]!)![1]}`,
+      `shows a costly message in time: ${/<h2>(.*?)</.exec(BUSY[at]!)![1]}`,
       async () => {
         const { page } = await shown(`busy ${at}`)
         await isClean(page)

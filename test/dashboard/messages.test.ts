@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type TestHouse, until } from '../support/house.ts'
 import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
-/** Overview, messages and one message, as somebody goes through them. */
+/** Overview, messages, one message and the sandbox inbox. */
 
 let ids: Record<'delivered' | 'bounced' | 'deferred' | 'nasty' | 'sandbox', string>
 
@@ -57,7 +57,7 @@ async function furnish(house: TestHouse): Promise<void> {
     await house.clock.advance(1_000)
     return (await house.read('/v1/quality')).data[0].alerts.length > 0
   })
-  await until('webhooks to be told', () => house.receiver.requests.length > 5)
+  await until('webhook deliveries', () => house.receiver.requests.length > 5)
 }
 
 describe.skipIf(!hasBrowser)('messages', () => {
@@ -68,12 +68,14 @@ describe.skipIf(!hasBrowser)('messages', () => {
   afterAll(() => board?.close(), LIMIT_MS)
 
   test(
-    'the overview says what was sent, what waits, and its chart is a table too',
+    'the overview shows statistics and the queue, and its chart as a table',
     async () => {
       for (const theme of ['light', 'dark'] as const) {
         const page = await board.open('/', { theme })
         await page.locator('.plot canvas').waitFor()
-        expect(await page.getByRole('alert').textContent()).toContain('bounces are at 25.00 %, over 5.00 %')
+        expect(await page.getByRole('alert').textContent()).toContain(
+          'the bounce rate is 25.00% in 24 hours (1 of 4), above the 5.00% threshold',
+        )
         expect(await page.getByText('over the limit').isVisible()).toBe(true)
         expect(await page.getByText('Bounced').first().isVisible()).toBe(true)
         expect(await axeFaults(page)).toEqual([])
@@ -81,7 +83,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
       }
       const page = await board.open('/', { width: 360, height: 740 })
       await page.getByRole('button', { name: 'View as table' }).click()
-      const table = page.getByRole('table', { name: 'Recipients by time' })
+      const table = page.getByRole('table', { name: 'Recipients over time' })
       await table.waitFor()
       expect(await table.getByRole('row').last().textContent()).toMatch(/\d/)
       expect(await overflow(page)).toEqual([])
@@ -91,20 +93,20 @@ describe.skipIf(!hasBrowser)('messages', () => {
   )
 
   test(
-    'are searched, narrowed, walked and opened by keyboard',
+    'are searched, filtered and opened by keyboard',
     async () => {
       const page = await board.open('/messages')
       await page.getByRole('link', { name: 'Your receipt' }).waitFor()
       expect(await page.locator('tbody tr').count()).toBe(4)
       expect(await axeFaults(page)).toEqual([])
       await screenshot(page, 'messages-light')
-      await page.getByRole('combobox', { name: 'Colours' }).selectOption('dark')
+      await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark')
       expect(await axeFaults(page)).toEqual([])
       await page.keyboard.press('/')
       await page.keyboard.type('receipt')
       await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
       expect(page.url()).toContain('q=receipt')
-      await page.getByRole('button', { name: 'Clear' }).click()
+      await page.getByRole('button', { name: 'Clear filters' }).click()
       await page.getByRole('combobox', { name: 'Status' }).selectOption('bounced')
       await page.getByRole('link', { name: 'Welcome aboard' }).waitFor()
       await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
@@ -119,11 +121,11 @@ describe.skipIf(!hasBrowser)('messages', () => {
   )
 
   test(
-    'appear as they are sent, and are saved as CSV and JSON as they are filtered',
+    'appear as they are sent, and export as CSV and JSON with the filters',
     async () => {
       const page = await board.open('/messages?tag=fresh')
-      await page.getByText('Nothing fits').waitFor()
-      await page.getByText('as it happens').waitFor()
+      await page.getByText('No messages match').waitFor()
+      await page.locator('.head .chip', { hasText: 'Live' }).waitFor()
       await board.house.send({ subject: '=1+1', tags: ['fresh'] })
       await page.getByRole('link', { name: '=1+1' }).waitFor()
       const saved = async (button: string) => {
@@ -133,20 +135,20 @@ describe.skipIf(!hasBrowser)('messages', () => {
         ])
         return readFileSync(await download.path(), 'utf8')
       }
-      const csv = (await saved('Save as CSV')).trimEnd().split('\r\n')
+      const csv = (await saved('Export CSV')).trimEnd().split('\r\n')
       expect(csv).toHaveLength(2)
       expect(csv[1]).toContain(",'=1+1,")
-      expect(JSON.parse(await saved('JSON'))).toMatchObject([{ subject: '=1+1' }])
+      expect(JSON.parse(await saved('Export JSON'))).toMatchObject([{ subject: '=1+1' }])
     },
     LIMIT_MS,
   )
 
   test(
-    'that failed say why, what was said, and what comes next',
+    'that failed show the reason, the SMTP transcript and the next attempt',
     async () => {
       const page = await board.open(`/messages/${ids.bounced}`)
       await page.getByText('550 5.1.1 no such user here').first().waitFor()
-      await page.getByText('What was said').click()
+      await page.locator('summary', { hasText: 'SMTP transcript' }).click()
       await page.getByText('RCPT TO:<nobody@one.remote.example>').waitFor()
       expect(await axeFaults(page)).toEqual([])
       await screenshot(page, 'message-bounced')
@@ -155,7 +157,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
       expect(await axeFaults(later)).toEqual([])
       await screenshot(later, 'message-deferred-dark')
       await later.getByRole('button', { name: 'Cancel' }).click()
-      await later.getByRole('dialog').getByRole('button', { name: 'Cancel it' }).click()
+      await later.getByRole('dialog').getByRole('button', { name: 'Cancel message' }).click()
       await later.locator('.head .chip', { hasText: 'cancelled' }).waitFor()
     },
     LIMIT_MS,
@@ -163,9 +165,9 @@ describe.skipIf(!hasBrowser)('messages', () => {
 
   // threat: active-content-in-mail
   test(
-    'are shown without anything of theirs running, loading or leading away',
+    'are shown without running, loading or following anything in their content',
     async () => {
-      const page = await board.open(`/messages/${ids.nasty}?tab=mail`)
+      const page = await board.open(`/messages/${ids.nasty}?tab=content`)
       const mail = page.frameLocator('iframe.mail')
       await mail.getByRole('heading', { name: 'Your order' }).waitFor()
       const colours = await mail.locator('h2, p').evaluateAll((all) => all.map((each) => getComputedStyle(each).color))
@@ -173,7 +175,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
       expect(await mail.getByAltText('the logo').evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1)
       expect(await mail.getByAltText('a pixel').getAttribute('src')).toBeNull()
       await mail.getByRole('link', { name: 'two' }).click()
-      await page.getByText('This link leads to https://shop.example/order').waitFor()
+      await page.getByText('Link target: https://shop.example/order').waitFor()
       for (const text of ['one', 'three', 'four', 'six']) await mail.getByText(text, { exact: true }).click()
       expect(await page.evaluate(() => 'stolen' in window)).toBe(false)
       expect(page.frames().map((frame) => new URL(frame.url()).pathname)).toEqual([
@@ -208,7 +210,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
   )
 
   test(
-    'are analysed, tell how webhooks were told, and are sent again',
+    'are analysed, list their webhook deliveries, and are resent',
     async () => {
       const page = await board.open(`/messages/${ids.delivered}?tab=analysis`)
       await page.getByRole('heading', { name: 'of 100' }).waitFor()
@@ -216,13 +218,13 @@ describe.skipIf(!hasBrowser)('messages', () => {
       await screenshot(page, 'message-analysis')
       await page.getByRole('tab', { name: 'Webhooks' }).click()
       await page.getByRole('heading', { name: 'message.delivered' }).first().waitFor()
-      await page.getByText('attempt 1: 200').first().waitFor()
+      await page.getByText('Attempt 1: 200').first().waitFor()
       expect(await axeFaults(page)).toEqual([])
       await screenshot(page, 'message-webhooks')
-      await page.getByRole('button', { name: 'Send again' }).click()
-      const dialog = page.getByRole('dialog', { name: 'Send it again?' })
+      await page.getByRole('button', { name: 'Resend' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Resend this message?' })
       expect(await dialog.textContent()).toContain('2 recipients')
-      await dialog.getByRole('button', { name: 'Send again' }).click()
+      await dialog.getByRole('button', { name: 'Resend' }).click()
       await page.waitForURL((url) => !url.pathname.includes(ids.delivered))
       await page.getByRole('heading', { level: 1, name: 'Your receipt' }).waitFor()
     },
@@ -230,10 +232,10 @@ describe.skipIf(!hasBrowser)('messages', () => {
   )
 
   test(
-    'of the sandbox come into an inbox, as they are sent',
+    'of test keys appear in the sandbox inbox as they are sent',
     async () => {
       const page = await board.open('/sandbox')
-      const list = page.getByRole('list', { name: 'Mails' })
+      const list = page.getByRole('list', { name: 'Messages' })
       await list.getByText('Sandbox hello').click()
       await page.frameLocator('iframe.mail').getByText('Hi Ann').waitFor()
       const sandbox = { authorization: `Bearer ${board.house.keys.test}` }
@@ -246,8 +248,8 @@ describe.skipIf(!hasBrowser)('messages', () => {
       await page.getByRole('heading', { name: 'Just now' }).waitFor()
       await page.keyboard.press('j')
       await page.getByRole('heading', { name: 'Sandbox complain' }).waitFor()
-      await page.getByRole('link', { name: 'All about it' }).click()
-      await page.getByText('Complained of as spam').waitFor()
+      await page.getByRole('link', { name: 'View details' }).click()
+      await page.getByText('Marked as spam').waitFor()
       const narrow = await board.open('/sandbox', { width: 360, height: 740, theme: 'dark' })
       await narrow.frameLocator('iframe.mail').getByText('Hi Ann').waitFor()
       expect(await overflow(narrow)).toEqual([])
@@ -258,7 +260,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
   )
 
   test(
-    'fit a phone',
+    'fit a phone screen',
     async () => {
       const page = await board.open('/messages', { width: 360, height: 740 })
       await page.getByRole('link', { name: 'Welcome aboard' }).waitFor()
@@ -266,7 +268,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
       await screenshot(page, 'messages-360')
       await page.getByRole('link', { name: 'Welcome aboard' }).click()
       await page.getByText('550 5.1.1').first().waitFor()
-      await page.getByText('What was said').click()
+      await page.locator('summary', { hasText: 'SMTP transcript' }).click()
       expect(await overflow(page)).toEqual([])
       await screenshot(page, 'message-360')
     },
@@ -274,10 +276,10 @@ describe.skipIf(!hasBrowser)('messages', () => {
   )
 
   test(
-    'of another organization, or none, are not there',
+    'of another organization are not found',
     async () => {
       const page = await board.open('/messages/msg_01m7ykx6js1zy8zpzy8z8cwhzy', { expected: /404/ })
-      await page.getByRole('heading', { name: 'There is no such message here' }).waitFor()
+      await page.getByRole('heading', { name: 'Message not found' }).waitFor()
       expect(await axeFaults(page)).toEqual([])
     },
     LIMIT_MS,

@@ -5,7 +5,7 @@ import { type PackedFile, pack, unpack } from '../../src/dashboard/pack.ts'
 import { dashboardPages } from '../../src/dashboard/pages.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 
-/** The files of the dashboard as they go over the wire. */
+/** The dashboard's HTTP responses. */
 
 let files: PackedFile[]
 let made: TestApi
@@ -23,7 +23,7 @@ const textOf = (file: PackedFile) => brotliDecompressSync(file.br).toString()
 const named = (name: string) => files.find((file) => file.name === name)!
 
 // threat: active-content-in-mail
-test('every path below the dashboard is the one page, with a policy that lets nothing in', async () => {
+test('every path below the dashboard returns the same page with a strict content security policy', async () => {
   expect((await ask('/')).headers.get('location')).toEndWith('/dashboard/')
   for (const path of ['/dashboard', '/dashboard/', '/dashboard/messages/msg_1']) {
     const { status, headers, bytes } = await ask(path)
@@ -38,7 +38,7 @@ test('every path below the dashboard is the one page, with a policy that lets no
   }
 })
 
-test('files are kept for ever, come compressed as asked for, and are not sent twice', async () => {
+test('files are cached for a year, compressed as negotiated, and answered 304 when unchanged', async () => {
   const script = files.find(({ name }) => name.endsWith('.js'))!
   const path = `/dashboard/assets/${script.name}`
   const br = await ask(path, { 'accept-encoding': 'gzip, deflate, br' })
@@ -56,7 +56,7 @@ test('files are kept for ever, come compressed as asked for, and are not sent tw
 })
 
 // threat: active-content-in-mail
-test('the frame that mail is shown in runs no script, and asks for nothing unless images are wanted', async () => {
+test('the preview frame runs no scripts and loads only remote images, on request', async () => {
   const policy = async (path: string) => (await ask(path)).headers.get('content-security-policy')!
   const closed = await policy('/dashboard/preview')
   expect(closed).toContain("default-src 'none'; img-src data:; style-src 'unsafe-inline'")
@@ -65,8 +65,8 @@ test('the frame that mail is shown in runs no script, and asks for nothing unles
   expect(await policy('/dashboard/preview-with-images')).toContain('img-src data: https:;')
 })
 
-describe('what a browser loads first', () => {
-  /** The page, its style, and the scripts that are imported without being asked for. */
+describe('the initial load', () => {
+  /** The page, its style sheet and the statically imported scripts. */
   const first = () => {
     const html = textOf(named('index.html'))
     const names = new Set(['index.html'])
@@ -81,22 +81,22 @@ describe('what a browser loads first', () => {
   }
   const sum = (all: PackedFile[]) => all.reduce((bytes, { gzip }) => bytes + gzip.length, 0)
 
-  test('is at most 100 KB, compressed', () => {
+  test('is at most 100 kB compressed', () => {
     expect(first().length).toBeGreaterThan(3)
     expect(first().length).toBeLessThan(files.length)
     expect(sum(first())).toBeLessThan(100_000)
   })
 
-  test('has little style, in one file', () => {
+  test('has one style sheet of at most 6 kB compressed', () => {
     const styles = files.filter(({ name }) => name.endsWith('.css'))
     expect(styles.length).toBe(1)
     expect(sum(styles)).toBeLessThan(6_000)
   })
 
-  test('says nothing to any other host', () => {
+  test('names no other host', () => {
     for (const file of files) {
       const hosts = [...textOf(file).matchAll(/https?:\/\/([\w.-]+)/g)].map(([, host]) => host)
-      // Names of XML vocabularies and examples for people, which nobody asks for.
+      // XML namespaces and examples, which are never requested.
       const others = hosts.filter((host) => !/^www\.w3\.org$|(^|\.)example(\.com)?$/.test(host!))
       expect([file.name, others]).toEqual([file.name, []])
     }

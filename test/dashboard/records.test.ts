@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import { DOMAIN } from '../support/house.ts'
 import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 
-/** Domains, API keys and suppressions: made, seen, changed, removed. */
+/** Domains, API keys and suppressions: create, view, change, delete. */
 
 describeJourneys(({ board, house, journey, heading, press }) => {
-  journey('adds a domain, shows what is wrong in DNS, and sees it put right', async () => {
+  journey('adds a domain, shows errors in DNS, and verifies it after they are fixed', async () => {
     const page = await board().open('/domains', { expected: /400|409/ })
     await press(page, 'Add domain')
-    const dialog = page.getByRole('dialog', { name: 'Add a domain' })
+    const dialog = page.getByRole('dialog', { name: 'Add domain' })
     await dialog.getByLabel('Domain').fill('no domain')
     await dialog.getByRole('button', { name: 'Add domain' }).click()
     await dialog.locator('.fault').waitFor()
@@ -22,7 +22,7 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     const first = page.getByRole('article').first()
     await first.getByRole('button', { name: /^Copy name of/ }).click()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toEndWith('._domainkey.news.shop.example')
-    const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Zone file')])
+    const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Export zone file')])
     const zone = readFileSync((await download.path())!, 'utf8')
     expect(zone).toContain('bounces.news.shop.example. 3600 IN MX 10 ')
 
@@ -30,7 +30,7 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     const made = data.find(({ name }: { name: string }) => name === 'news.shop.example')
     const [key, ...others] = made.dns_records
     house().zone.set(key.name, 'TXT', [[key.value.replace('v=DKIM1', 'v=DKIM9')]])
-    await press(page, 'Check now')
+    await press(page, 'Check DNS')
     const mark = first.locator('mark')
     await mark.waitFor()
     expect(await mark.textContent()).toBe('9')
@@ -40,7 +40,7 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     for (const { type, name, value, priority } of [key, ...others]) {
       house().zone.set(name, type, type === 'MX' ? [{ preference: priority, exchange: value }] : [[value]])
     }
-    await press(page, 'Check now')
+    await press(page, 'Check DNS')
     await page.getByText('is verified').first().waitFor()
     await page.getByText('missing or wrong').waitFor({ state: 'detached' })
 
@@ -50,7 +50,7 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     await page.locator('.fault').waitFor()
     await page.getByLabel('Tracking domain').fill('links.news.shop.example')
     await press(page, 'Save')
-    await page.getByRole('article', { name: 'Links, links.news.shop.example' }).waitFor()
+    await page.getByRole('article', { name: 'Tracking domain, links.news.shop.example' }).waitFor()
 
     await press(page, 'Rotate DKIM keys')
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate DKIM keys' }).click()
@@ -66,9 +66,9 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     expect(await page.getByRole('link', { name: 'news.shop.example' }).count()).toBe(0)
   })
 
-  journey('creates a key whose value is shown once and works, rotates and revokes it', async () => {
+  journey('creates a key that works, shows its value once, rotates and revokes it', async () => {
     const page = await board().open('/api-keys')
-    await press(page, 'Create key')
+    await press(page, 'Create API key')
     await page.getByLabel('Name').fill('shop')
     await page.getByLabel(/^read:/).check()
     await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
@@ -82,26 +82,26 @@ describeJourneys(({ board, house, journey, heading, press }) => {
       )
     expect(await asked(value)).toBe(200)
     expect(await axeFaults(page)).toEqual([])
-    await press(page, 'I have it')
+    await press(page, 'Done')
     expect(await page.content()).not.toContain(value)
     await screenshot(page, 'api-keys')
 
     await press(page, 'Rotate shop')
-    await page.getByLabel('The old key ends').selectOption('0')
+    await page.getByLabel('Old key expires').selectOption('0')
     await press(page, 'Rotate key')
     const fresh = (await shown.locator('[data-value]').textContent())!
     expect([await asked(value), await asked(fresh)]).toEqual([401, 200])
-    await press(page, 'I have it')
+    await press(page, 'Done')
     await press(page, 'Revoke shop')
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
-    await page.getByText('shop is revoked').waitFor()
+    await page.getByText('shop revoked').waitFor()
     expect(await asked(fresh)).toBe(401)
     await page.locator('.chip', { hasText: 'revoked' }).waitFor()
   })
 
-  journey('suppresses an address, finds it by filter, and lets it go', async () => {
+  journey('adds, filters, imports, exports and removes suppressions', async () => {
     const page = await board().open('/suppressions', { expected: /400/ })
-    await page.getByText('Nobody is suppressed').waitFor()
+    await page.getByText('No suppressions').waitFor()
     await press(page, 'Add address')
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Address').fill('nobody')
@@ -111,36 +111,38 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     await press(page, 'Suppress')
     await page.getByRole('cell', { name: 'ann@customer.example', exact: true }).waitFor()
     await page.getByRole('combobox', { name: 'Reason' }).selectOption('complaint')
-    await page.getByText('None like that').waitFor()
+    await page.getByText('No suppressions match').waitFor()
     await page.getByRole('combobox', { name: 'Reason' }).selectOption('manual')
     await press(page, 'Remove ann@customer.example')
-    await page.getByRole('dialog').getByRole('button', { name: 'Mail it again' }).click()
-    await page.getByText('None like that').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove suppression' }).click()
+    await page.getByText('No suppressions match').waitFor()
 
     await press(page, 'Import')
     const list = page.getByRole('dialog', { name: 'Import suppressions' })
     const csv = 'email,reason\nbob@customer.example,complaint\nno address,manual\n'
     await list.getByLabel('File').setInputFiles({ name: 'old.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
-    await list.getByRole('button', { name: 'Import' }).click()
-    await list.getByText('It would add 1; 0 there already, 0 passed over, 1 bad.').waitFor()
+    await list.getByRole('button', { name: 'Preview' }).click()
+    await list.getByText('Preview: 1 address to import, 0 already suppressed, 0 skipped, 1 invalid.').waitFor()
     await list.getByText('Line 3:').waitFor()
     expect(await axeFaults(page)).toEqual([])
-    await list.getByLabel('Only count').uncheck()
-    await list.getByRole('button', { name: 'Import' }).click()
-    await list.getByText('Added 1;').waitFor()
+    await list.getByLabel('Reason').selectOption('manual')
+    await list.getByRole('button', { name: 'Preview' }).click() // another choice needs another preview
+    expect((await house().read('/v1/suppressions')).data).toEqual([])
+    await list.getByRole('button', { name: 'Import 1 address' }).click()
+    await list.getByText('Imported 1 address,').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('combobox', { name: 'Reason' }).selectOption('complaint')
     await page.getByRole('cell', { name: 'bob@customer.example', exact: true }).waitFor()
     const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Export')])
     expect(readFileSync((await download.path())!, 'utf8')).toContain('bob@customer.example')
     await press(page, 'Remove bob@customer.example')
-    await page.getByRole('dialog').getByRole('button', { name: 'Mail it again' }).click()
-    await page.getByText('None like that').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove suppression' }).click()
+    await page.getByText('No suppressions match').waitFor()
     expect((await house().read('/v1/suppressions')).data).toEqual([])
   })
 
   for (const theme of ['light', 'dark'] as const) {
-    journey(`is readable by everybody, ${theme}, on a phone too`, async () => {
+    journey(`is accessible in the ${theme} theme and fits a phone screen`, async () => {
       await house().ask('POST', '/v1/suppressions', { email: 'bob.with.a.long.name@a-rather-long-domain.example' })
       const page = await board().open('/domains', { theme })
       const { data } = await house().read('/v1/domains')

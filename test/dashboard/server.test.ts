@@ -1,43 +1,43 @@
 import { expect } from 'bun:test'
 import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 
-/** What only the operator has: organizations and plans, sign-in, configuration, audit log. */
+/** Operator pages: organizations and plans, sign-in, configuration, audit log. */
 
 describeJourneys(({ board, house, journey, heading, press }) => {
-  journey('makes an organization, changes its plan, and acts for it', async () => {
+  journey('creates an organization, changes its plan and switches to it', async () => {
     await house().clock.advance(1_000) // the other one is older
     const page = await board().open('/organizations', { expected: /409/ })
     await page.getByRole('heading', { name: 'Usage of Shop' }).waitFor()
     await press(page, 'Create organization')
-    const dialog = page.getByRole('dialog', { name: 'Create an organization' })
+    const dialog = page.getByRole('dialog', { name: 'Create organization' })
     await dialog.getByLabel('Name').fill('Shop')
     await dialog.getByRole('button', { name: 'Create organization' }).click()
     await dialog.locator('.fault').waitFor()
     await dialog.getByLabel('Name').fill('Bakery')
     await dialog.getByLabel('Plan').selectOption('starter')
     await dialog.getByRole('button', { name: 'Create organization' }).click()
-    await press(page, 'Change Bakery')
+    await press(page, 'Edit Bakery')
     await page.getByLabel('Plan').selectOption('pro')
     await press(page, 'Save')
-    await page.getByRole('cell', { name: '150,000 messages a month, 10 domains, kept 30 days' }).waitFor()
+    await page.getByRole('cell', { name: '150,000 messages per month, 10 domains, 30-day retention' }).waitFor()
     expect(await axeFaults(page)).toEqual([])
     await screenshot(page, 'organizations')
-    await press(page, 'Act for it (Bakery)')
+    await press(page, 'Switch to Bakery')
     await heading(page, 'Overview')
     await page.goto(`${board().origin}/dashboard/domains`)
-    await page.getByText('No domain yet').waitFor()
+    await page.getByText('No domains yet').waitFor()
     expect(await page.getByRole('combobox', { name: 'Organization' }).inputValue()).toStartWith('org_')
   })
 
-  journey('sets a password that opens it from then on, and ends other sessions', async () => {
+  journey('sets a password, signs in with it and ends other sessions', async () => {
     const page = await board().open('/settings', { expected: /400|401/ })
     const other = await board().open('/settings', { expected: /401/ })
     await page.getByLabel('New password').fill('correct horse battery')
     await press(page, 'Set password')
-    await page.getByRole('heading', { name: 'Change the password' }).waitFor()
+    await page.getByRole('heading', { name: 'Change password' }).waitFor()
     await other.reload()
-    await other.getByRole('heading', { name: /^Sign in/ }).waitFor()
-    await page.getByLabel('Present password').fill('something else')
+    await other.getByRole('heading', { name: 'Sign in with a link' }).waitFor()
+    await page.getByLabel('Current password').fill('something else')
     await page.getByLabel('New password').fill('another horse battery')
     await press(page, 'Change password')
     await page.locator('.fault').waitFor()
@@ -47,23 +47,23 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     await heading(other, 'Settings')
     await page.reload()
     await page.getByRole('button', { name: /^End/ }).nth(1).waitFor()
-    await page.getByRole('row', { name: /\(this one\)/ }).waitFor()
-    await page.getByRole('row').filter({ hasNotText: '(this one)' }).getByRole('button', { name: /^End/ }).click()
+    await page.getByRole('row', { name: /\(this browser\)/ }).waitFor()
+    await page.getByRole('row').filter({ hasNotText: '(this browser)' }).getByRole('button', { name: /^End/ }).click()
     await other.reload()
-    await other.getByRole('heading', { name: /^Sign in/ }).waitFor()
+    await other.getByRole('heading', { name: 'Sign in with a link' }).waitFor()
   })
 
-  journey('shows configuration and audit log, to be read by everybody', async () => {
+  journey('shows configuration and audit log, accessible in both themes', async () => {
     await house().ask('POST', '/v1/suppressions', { email: 'ann@customer.example' })
     const page = await board().open('/settings?tab=configuration')
-    await page.getByText('It is changed in the file').waitFor()
+    await page.getByText('Edit the config file').waitFor()
     await page.getByRole('tab', { name: 'Audit log' }).click()
     await page.getByRole('cell', { name: 'suppressions_create' }).waitFor()
-    await page.getByRole('combobox', { name: 'By' }).selectOption('operator')
+    await page.getByRole('combobox', { name: 'Actor' }).selectOption('operator')
     await page.getByRole('cell', { name: 'suppressions_create' }).waitFor({ state: 'detached' })
     for (const theme of ['light', 'dark'] as const) {
       await page.setViewportSize({ width: 1280, height: 900 })
-      await page.getByRole('combobox', { name: 'Colours' }).selectOption(theme)
+      await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme)
       for (const [path, name] of [
         ['/organizations', 'Organizations'],
         ['/settings', 'Settings'],

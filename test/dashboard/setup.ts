@@ -18,9 +18,9 @@ export interface TestDashboard {
   origin: string
   /** Signs in and goes to the path below `/dashboard`. */
   open(path: string, options?: View): Promise<Page>
-  /** A link that was not used yet. */
+  /** An unused sign-in link. */
   link(): Promise<string>
-  /** A page that nobody is signed in on. */
+  /** A page without a session. */
   blank(options?: View): Promise<Page>
   close(): Promise<void>
 }
@@ -29,24 +29,24 @@ export interface View {
   width?: number
   height?: number
   theme?: 'light' | 'dark'
-  /** Told by the page itself and expected by the test. */
+  /** Messages of the page that the test expects. */
   expected?: RegExp
-  /** Hosts with ports that the page may ask, for tests that listen there themselves; any certificate will do. */
+  /** Hosts with ports that the page may request, where the test listens; any certificate is accepted. */
   elsewhere?: readonly string[]
 }
 
-/** What the recipients' server says to some; it takes mail for all others. */
+/** Replies of the recipients' server to some addresses; it accepts all others. */
 const REPLIES: Record<string, string> = {
   nobody: '550 5.1.1 no such user here',
   later: '451 4.7.1 greylisted, come again in five minutes',
 }
 
 const CHROMIUM = '/usr/bin/chromium'
-/** Without a browser there is nothing to see; CI has one (.ci/run). */
+/** The tests are skipped without a browser; CI has one (.ci/run). */
 export const hasBrowser = existsSync(CHROMIUM) || process.env.REAL_PEERS === 'required'
-/** A browser on a busy machine: a test takes some seconds alone. */
+/** Milliseconds. A test takes a few seconds alone, much longer on a busy machine. */
 export const LIMIT_MS = 180_000
-/** What a page is given to become what a test waits for. */
+/** Milliseconds for one step of a test. */
 const STEP_LIMIT_MS = 45_000
 
 const SHOTS = join(import.meta.dir, '../../dist/test/screenshots')
@@ -123,7 +123,7 @@ export async function startDashboard(
   }
 }
 
-/** It tries to set its clock in each frame, also where no script may run. */
+/** Playwright sets its clock in every frame, also in those that forbid scripts. */
 const OF_PLAYWRIGHT = /Blocked script execution in '(?:about:blank|[^']*\/dashboard\/preview)/
 
 const QUIETLY = [
@@ -137,7 +137,7 @@ const QUIETLY = [
   '--disable-dev-shm-usage',
 ]
 
-/** What axe finds wrong with the page as it is shown: `color-contrast: .chip …`; [] when nothing. */
+/** Accessibility violations that axe finds on the page: `color-contrast: .chip …`. */
 export async function axeFaults(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe())
   const found = await page.evaluate(async () => {
@@ -162,7 +162,7 @@ function axe(): string {
   return axeSource
 }
 
-/** What is wider than the window, so that the page has to be scrolled sideways: [] when nothing is. */
+/** Elements that make the page scroll sideways; [] when none does. */
 export function overflow(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const { clientWidth, scrollWidth } = document.documentElement
@@ -174,13 +174,13 @@ export function overflow(page: Page): Promise<string[]> {
   })
 }
 
-/** Kept beside the results of the tests, for people. */
+/** Saves a screenshot beside the test results. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   mkdirSync(SHOTS, { recursive: true })
   await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true })
 }
 
-/** What a file of journeys walks with. */
+/** Helpers for a file of journeys. */
 export interface Walk {
   board(): TestDashboard
   house(): TestHouse

@@ -3,7 +3,7 @@ import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
-/** The door and the frame around all pages. */
+/** Sign-in and the frame around all pages. */
 
 describe.skipIf(!hasBrowser)('the dashboard', () => {
   let board: TestDashboard
@@ -13,7 +13,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   afterAll(() => board?.close(), LIMIT_MS)
 
   test(
-    'is entered by a link, which leaves the address at once and opens nothing twice',
+    'signs in with a link that works once and disappears from the address',
     async () => {
       const link = await board.link()
       const page = await board.blank({ expected: /401/ })
@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
       const other = await board.blank({ expected: /401/ })
       await other.goto(link)
       await other.getByRole('alert').waitFor()
-      expect(await other.getByRole('alert').textContent()).toContain('opens nothing')
+      expect(await other.getByRole('alert').textContent()).toContain('This link has expired or was already used.')
       expect(await axeFaults(other)).toEqual([])
       await screenshot(other, 'sign-in')
     },
@@ -34,7 +34,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   )
 
   test(
-    'is left, and what is asked for afterwards leads to the door',
+    'shows the sign-in page for every path after signing out',
     async () => {
       const page = await board.open('/messages', { expected: /401/ })
       await page.getByRole('button', { name: 'Sign out' }).click()
@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   )
 
   test(
-    'is walked by keyboard alone',
+    'can be used by keyboard alone',
     async () => {
       const page = await board.open('/')
       await page.keyboard.press('Tab')
@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
       await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
       await page.keyboard.type('?')
-      const help = page.getByRole('dialog', { name: 'Keys' })
+      const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
       await help.waitFor()
       await page.keyboard.press('Escape')
       await help.waitFor({ state: 'detached' })
@@ -68,15 +68,15 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   )
 
   test(
-    'says what is left to do until the first mail, and no longer once there was one',
+    'shows the steps to the first message until one is delivered',
     async () => {
       const page = await board.open('/')
-      const steps = page.getByRole('region', { name: 'To the first mail' })
+      const steps = page.getByRole('region', { name: 'Get started' })
       await steps.getByText('4 of 5 done').waitFor()
-      expect(await steps.getByRole('listitem').last().textContent()).toContain('Send a mail (to do)')
+      expect(await steps.getByRole('listitem').last().textContent()).toContain('Send a message (to do)')
       expect(await axeFaults(page)).toEqual([])
-      await screenshot(page, 'set-up')
-      await steps.getByRole('link', { name: 'Send a mail' }).click()
+      await screenshot(page, 'get-started')
+      await steps.getByRole('link', { name: 'Send a message' }).click()
       const form = page.getByRole('dialog', { name: 'New message' })
       await form.getByLabel('To', { exact: true }).fill('ann@one.remote.example')
       expect(await form.getByLabel('From').inputValue()).toBe('hello@sender.example')
@@ -98,10 +98,10 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   )
 
   test(
-    'keeps the colours that were chosen, and what it acts for',
+    'remembers the theme and the mode',
     async () => {
       const page = await board.open('/')
-      await page.getByRole('combobox', { name: 'Colours' }).selectOption('dark')
+      await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark')
       await page.getByRole('button', { name: 'Test', exact: true }).click()
       await page.reload()
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
@@ -116,14 +116,14 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
 
   // threat: smuggled-ids-in-links
   test(
-    'asks for nothing that a link smuggles into an id',
+    'ignores paths that a link hides in an id',
     async () => {
       const page = await board.open('/')
       const asked: string[] = []
       page.on('request', (request) => asked.push(new URL(request.url()).pathname))
       for (const path of ['/messages/..%2f..%2fsession', '/webhooks/%2e%2e%2fapi-keys', '/messages/%zz']) {
         await page.goto(`${board.origin}/dashboard${path}`)
-        await page.getByRole('heading', { level: 1, name: 'Nothing here' }).waitFor()
+        await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
       }
       expect(asked).not.toContain('/v1/api-keys')
     },
@@ -131,14 +131,14 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   )
 
   test(
-    'fits a phone, with the navigation behind a button',
+    'fits a phone screen, with the navigation behind a button',
     async () => {
       const page = await board.open('/', { width: 360, height: 740 })
       expect(await overflow(page)).toEqual([])
       const menu = page.getByRole('button', { name: 'Menu' })
       await menu.click()
       await screenshot(page, 'menu-360')
-      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Messages' }).click()
+      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Messages' }).click()
       await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor()
       expect(await menu.getAttribute('aria-expanded')).toBe('false')
     },
@@ -146,7 +146,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   )
 
   test(
-    'acts for an organization that is one of very many',
+    'keeps the selected organization when there are more than 100',
     async () => {
       const { organizations } = board.house.store()
       const [shop] = await organizations.list()
@@ -165,11 +165,11 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
       expect(await choice.locator('option', { hasText: 'Shop' }).count()).toBe(0)
       await page.evaluate((id) => localStorage.setItem('postrider.organization', id), shop!.id)
       await page.reload()
-      await page.getByText('Live mail of Shop').waitFor()
+      await page.getByText('Live messages of Shop').waitFor()
       expect(await choice.inputValue()).toBe(shop!.id)
       const another = (await choice.locator('option').first().textContent())!
       await choice.selectOption(another)
-      await page.getByText(`Live mail of ${another}`).waitFor()
+      await page.getByText(`Live messages of ${another}`).waitFor()
     },
     LIMIT_MS,
   )

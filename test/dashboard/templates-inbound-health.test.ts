@@ -7,7 +7,7 @@ import { DOMAIN, type TestHouse, until } from '../support/house.ts'
 import { inboundMessage, PARSED, RAW, storedMail } from '../support/inbound.ts'
 import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
-/** Templates as they are written, mail that comes in with its routes, and whether all is well. */
+/** Template editor, inbound messages and routes, health. */
 
 const NASTY = `<!doctype html><html><head><meta http-equiv="refresh" content="0;url=https://evil.example/">
   <style>@import url(https://evil.example/b.css); h2 { background: url(https://evil.example/c.png); color: rgb(1, 2, 3) }</style></head>
@@ -17,10 +17,10 @@ const NASTY = `<!doctype html><html><head><meta http-equiv="refresh" content="0;
   <form action="https://evil.example/"><input name="a"><button>Go</button></form>
   <iframe src="https://evil.example/"></iframe><svg onload="parent.stolen = 1"><image href="https://evil.example/d.png"/></svg></body></html>`
 
-/** What the browser tells when a form of such a mail is sent: it is not. */
+/** The browser reports a form of such a message, which it does not send. */
 const NO_FORM = /^said Blocked form submission to ''/
 
-/** Two mails, the second of them hostile, that a webhook route took. */
+/** Two messages for a webhook route; the second is hostile. */
 async function furnish(house: TestHouse): Promise<void> {
   const mintId = createMintId(house.clock, systemRandom)
   const { body: route } = await house.ask('POST', '/v1/inbound-routes', {
@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await mail.getByText('one', { exact: true }).click()
     await mail.getByText('Go', { exact: true }).click()
     await mail.getByRole('link', { name: 'two' }).click()
-    await page.getByText('This link leads to https://shop.example/order').waitFor()
+    await page.getByText('Link target: https://shop.example/order').waitFor()
     expect(await page.evaluate(() => 'stolen' in window)).toBe(false)
     expect(page.frames().map((frame) => new URL(frame.url()).pathname)).toEqual([
       new URL(page.url()).pathname,
@@ -79,9 +79,9 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     ])
   }
 
-  journey('shows what a template becomes as it is written, and where it is wrong', async () => {
+  journey('previews a template while it is written, and shows where it has an error', async () => {
     const page = await board.open('/templates', { expected: /400|422|409/ })
-    await page.getByText('No template yet').waitFor()
+    await page.getByText('No templates yet').waitFor()
     expect(await axeFaults(page)).toEqual([])
     await page.getByRole('link', { name: 'Create template' }).first().click()
     await heading(page, 'New template')
@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     expect(await html.getAttribute('aria-invalid')).toBe('true')
     expect(await page.locator('.code mark').textContent()).toBe('3')
     expect(await axeFaults(page)).toEqual([])
-    await press(page, 'Go there')
+    await press(page, 'Jump to line 3')
     const at = await html.evaluate((area: HTMLTextAreaElement) =>
       area.value.slice(area.selectionStart, area.selectionEnd),
     )
@@ -107,14 +107,14 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await mail.getByRole('heading', { name: 'Hello [user.name]' }).waitFor()
     await mail.getByText('Your plan: free').waitFor()
     expect(await subject(page).textContent()).toBe('Welcome, [user.name]')
-    expect(await page.getByText('must be given').count()).toBe(1)
+    expect(await page.getByText('Required: no default').count()).toBe(1)
     await page.getByLabel('user.name', { exact: true }).fill('Ann <3')
     await mail.getByRole('heading', { name: 'Hello Ann <3' }).waitFor()
     await page.getByLabel('vip', { exact: true }).fill('true')
     await mail.getByText('VIP').waitFor()
     await page.getByRole('tab', { name: 'Plain text' }).click()
     await page.getByRole('textbox', { name: 'Plain text' }).fill('{% for item in items %}{{ item.name }};{% endfor %}')
-    await page.getByText('This is how it was before the fault').waitFor()
+    await page.getByText('This preview is from before the error.').waitFor()
     await page.getByLabel('items', { exact: true }).fill('[{"name":"Tea"},{"name":"Milk"}]')
     await page.getByRole('tab', { name: 'Text', exact: true }).click()
     await page.getByText('Tea;Milk;').waitFor()
@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await screenshot(page, 'template-light')
   })
 
-  journey('analyses a template, sends a test of it, and goes back to an earlier version', async () => {
+  journey('analyses a template, sends a test, and restores an earlier version', async () => {
     const page = await board.open('/templates', { theme: 'dark' })
     await page.getByRole('link', { name: 'Welcome' }).click()
     await heading(page, 'Welcome')
@@ -144,14 +144,14 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     expect(await axeFaults(page)).toEqual([])
     await page.getByLabel('Subject').fill('Good morning')
     await press(page, 'Save')
-    await page.getByText('Version 2.').waitFor()
+    await page.getByText('Version 2', { exact: true }).waitFor()
 
-    await press(page, 'Send a test')
-    const dialog = page.getByRole('dialog', { name: 'Send a test' })
+    await press(page, 'Send test')
+    const dialog = page.getByRole('dialog', { name: 'Send test' })
     expect(await axeFaults(page)).toEqual([])
     await dialog.getByLabel('To').fill('ann@one.remote.example')
     await dialog.getByRole('button', { name: 'Send', exact: true }).click()
-    const link = await dialog.getByRole('link', { name: 'what becomes of it' }).getAttribute('href')
+    const link = await dialog.getByRole('link', { name: 'View message' }).getAttribute('href')
     const live = await house.ended(link!.split('/').at(-1)!)
     expect([live.mode, live.subject, live.from, live.status]).toEqual([
       'live',
@@ -160,21 +160,21 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
       'delivered',
     ])
     await dialog.getByRole('button', { name: 'Close' }).click()
-    await press(page, 'Send a test')
-    await dialog.getByRole('button', { name: 'Sandbox' }).click()
+    await press(page, 'Send test')
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click()
     await dialog.getByLabel('To').fill('ann@customer.example')
     await dialog.getByRole('button', { name: 'Send', exact: true }).click()
-    await dialog.getByRole('link', { name: 'what becomes of it' }).waitFor()
+    await dialog.getByRole('link', { name: 'View message' }).waitFor()
     expect((await house.read('/v1/messages?mode=test')).data).toHaveLength(1)
     await dialog.getByRole('button', { name: 'Close' }).click()
 
     await page.getByRole('tab', { name: 'Versions' }).click()
     await press(page, 'Load version 1')
-    await page.getByText('Version 1 stands in the editor').waitFor()
+    await page.getByText('Version 1 loaded').waitFor()
     expect(await page.getByLabel('Subject').inputValue()).toBe('Welcome, {{ user.name }}')
     await press(page, 'Save')
-    await page.getByText('Version 3.').waitFor()
-    await page.getByText('Use it').click()
+    await page.getByText('Version 3', { exact: true }).waitFor()
+    await page.getByText('API usage').click()
     await page.getByText('"template_id": "welcome"').waitFor()
     expect(await axeFaults(page)).toEqual([])
     await screenshot(page, 'template-dark')
@@ -183,7 +183,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await screenshot(page, 'template-360-dark')
   })
 
-  journey('asks before what is not saved is left, and deletes when told twice', async () => {
+  journey('asks before leaving unsaved changes, and deletes after confirmation', async () => {
     const page = await board.open('/templates', { expected: /409/ })
     await page.getByRole('row', { name: /Welcome/ }).waitFor()
     await page.keyboard.press('j')
@@ -219,7 +219,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     expect(await page.getByRole('link', { name: 'Another' }).count()).toBe(0)
   })
 
-  journey('asks and takes the answer before the next key, and the key that asked answers nothing', async () => {
+  journey('opens the question before the next key, and the key that opened it does not answer it', async () => {
     const page = await board.open('/templates')
     await page.getByRole('link', { name: 'Welcome' }).click()
     await heading(page, 'Welcome')
@@ -256,14 +256,14 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
   })
 
-  journey('runs nothing of what somebody writes into a template, and asks for nothing', async () => {
+  journey('neither runs nor loads anything in a template', async () => {
     const page = await board.open('/templates/new', { expected: NO_FORM })
     await page.getByLabel('Name', { exact: true }).fill('Nasty')
     await page.getByRole('textbox', { name: 'HTML' }).fill(NASTY)
     await expectHarmless(page)
   })
 
-  journey('lists what came in, shows it harmlessly, and posts it once more', async () => {
+  journey('lists inbound messages, shows them safely, and redelivers them', async () => {
     const page = await board.open('/inbound', { expected: NO_FORM })
     await page.getByRole('row', { name: /An invoice/ }).waitFor()
     await page.getByText('DMARC fail').first().waitFor()
@@ -271,9 +271,9 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await screenshot(page, 'inbound')
     await page.keyboard.press('/')
     await page.keyboard.type(`nobody@${DOMAIN}`)
-    await page.getByText('None like that').waitFor()
+    await page.getByText('No messages match').waitFor()
     await page.getByRole('searchbox').fill('ann@sender.example')
-    await page.getByRole('combobox', { name: 'Address of' }).selectOption('from')
+    await page.getByRole('combobox', { name: 'Address field' }).selectOption('from')
     await page.getByRole('link', { name: 'A question <b>' }).click()
     await heading(page, 'A question <b>')
     await expectHarmless(page)
@@ -292,7 +292,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
       await page.getByRole('tab', { name: tab, selected: true }).waitFor()
       await page.getByRole('tabpanel').getByText(text).first().waitFor()
     }
-    const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Save as .eml')])
+    const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Download .eml')])
     expect(readFileSync(await download.path()).at(-2)).toBe(0xe4)
 
     await page.getByText('out of order <b>here</b>').first().waitFor()
@@ -304,8 +304,8 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     })
     await page.reload()
     const before = house.receiver.requests.length
-    await press(page, 'Post again')
-    await page.getByText('It is posted once more').waitFor()
+    await press(page, 'Redeliver')
+    await page.getByText('Delivery queued').waitFor()
     await house.receiver.received(before + 1)
     await page.getByText('Attempt 1: 204').waitFor()
     await page.setViewportSize({ width: 360, height: 740 })
@@ -313,11 +313,11 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await screenshot(page, 'inbound-message-360')
   })
 
-  journey('makes routes, says who would take a mail, changes and removes them', async () => {
+  journey('creates, tests, changes and deletes routes', async () => {
     const page = await board.open('/inbound?tab=routes', { expected: /400/ })
     await page.getByRole('row', { name: /Support/ }).waitFor()
     await press(page, 'Create route')
-    const dialog = page.getByRole('dialog', { name: 'Create a route' })
+    const dialog = page.getByRole('dialog', { name: 'Create route' })
     await dialog.getByLabel('Name').fill('Orders')
     await dialog.getByLabel('Recipients').selectOption('pattern')
     await dialog.getByLabel('Pattern').fill('order-*@elsewhere.example')
@@ -330,7 +330,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await dialog.getByRole('button', { name: 'Create route' }).click()
     const secret = page.getByRole('dialog', { name: 'Signing secret' })
     expect(await secret.locator('[data-value]').textContent()).toMatch(/^whsec_/)
-    await press(page, 'I have it')
+    await press(page, 'Done')
 
     await press(page, 'Create route')
     await dialog.getByLabel('Name').fill('The rest')
@@ -340,7 +340,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await dialog.getByLabel('Priority').fill('-5')
     await dialog.getByRole('button', { name: 'Create route' }).click()
     await page
-      .getByRole('cell', { name: /Forward to ann@one.remote.example.*pending bob@one.remote.example.*pending$/ })
+      .getByRole('cell', { name: /Forward to ann@one.remote.example.*Pending bob@one.remote.example.*Pending$/ })
       .waitFor()
     expect(await page.getByRole('row').last().textContent()).toContain('The rest')
 
@@ -355,9 +355,9 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await screenshot(page, 'inbound-routes')
 
     await press(page, 'Disable Orders')
-    await page.getByText('Orders takes no mail now').waitFor()
-    await press(page, 'Change The rest')
-    const change = page.getByRole('dialog', { name: 'Change The rest' })
+    await page.getByText('Orders disabled').waitFor()
+    await press(page, 'Edit The rest')
+    const change = page.getByRole('dialog', { name: 'Edit The rest' })
     await change.getByLabel('Action').selectOption('store')
     await change.getByLabel('Priority').fill('7')
     await change.getByRole('button', { name: 'Save' }).click()
@@ -374,15 +374,15 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     ])
   })
 
-  journey('keeps long forward targets and the chosen tab within the screen of a phone', async () => {
+  journey('keeps long forward targets and the selected tab within a phone screen', async () => {
     const { body: route } = await house.ask('POST', '/v1/inbound-routes', {
       name: 'Long',
       match: { type: 'address', value: `long@${DOMAIN}` },
       action: { type: 'forward', config: { to: [`${'long.name.'.repeat(5)}x@one.remote.example`] } },
     })
     const page = await board.open('/inbound?tab=routes', { width: 390 })
-    await press(page, 'Change Long')
-    const dialog = page.getByRole('dialog', { name: 'Change Long' })
+    await press(page, 'Edit Long')
+    const dialog = page.getByRole('dialog', { name: 'Edit Long' })
     await dialog.getByRole('button', { name: /^Resend confirmation/ }).waitFor()
     expect(await dialog.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
     await house.ask('DELETE', `/v1/inbound-routes/${route.id}`)
@@ -396,10 +396,10 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     expect(beyond).toBeLessThanOrEqual(1)
   })
 
-  journey('says whether all is well, looks again, and what waits', async () => {
+  journey('shows the health checks, runs them again, and shows the queues', async () => {
     const page = await board.open('/health')
-    await press(page, 'Look now')
-    await page.getByText('Everything was looked at').waitFor()
+    await press(page, 'Run checks')
+    await page.getByText('Checks complete').waitFor()
     await page.getByRole('region', { name: 'Data' }).getByText('its files are sound').waitFor()
     await page.getByRole('region', { name: 'Data' }).getByText('no backup was made yet').waitFor()
     await page.getByRole('region', { name: 'Data' }).getByText('postrider backup FOLDER').waitFor()
@@ -407,22 +407,22 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await screenshot(page, 'health')
   })
 
-  journey('says what to do where there is nothing yet', async () => {
+  journey('says what to do on empty pages', async () => {
     await house.clock.advance(1_000) // the other one is older
     const page = await board.open('/organizations')
     await press(page, 'Create organization')
     await page.getByLabel('Name').fill('Bakery')
     await page.getByRole('dialog').getByRole('button', { name: 'Create organization' }).click()
-    await press(page, 'Act for it (Bakery)')
+    await press(page, 'Switch to Bakery')
     await page.getByRole('link', { name: 'Inbound' }).click()
-    await page.getByText('No mail yet').waitFor()
+    await page.getByText('No inbound messages yet').waitFor()
     await page.getByRole('link', { name: 'Routes' }).click()
-    await page.getByText('No route yet').waitFor()
+    await page.getByText('No routes yet').waitFor()
     expect(await axeFaults(page)).toEqual([])
     await page.goto(`${board.origin}/dashboard/templates/new`)
     await page.getByRole('textbox', { name: 'HTML' }).fill('<p>Hi')
     await page.getByRole('tab', { name: 'Analysis' }).click()
-    await page.getByText('There is no domain yet').waitFor()
+    await page.getByText('No domains yet').waitFor()
     const organizations = page.getByRole('combobox', { name: 'Organization' })
     const before = await organizations.inputValue()
     await organizations.selectOption({ index: 1 })
@@ -431,7 +431,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   })
 
   for (const theme of ['light', 'dark'] as const) {
-    journey(`is readable by everybody, ${theme}, on a phone too`, async () => {
+    journey(`is accessible in the ${theme} theme and fits a phone screen`, async () => {
       const page = await board.open('/templates', { theme, expected: /404/ })
       for (const [path, name] of [
         ['/templates', 'Templates'],
@@ -440,7 +440,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
         ['/inbound?tab=routes', 'Inbound'],
         ['/health', 'Health'],
         ['/templates/tpl_01m7ykx6js1zy8zpzy8z8cwhzy', 'Template'],
-        ['/inbound/inb_01m7ykx6js1zy8zpzy8z8cwhzy', 'Inbound mail'],
+        ['/inbound/inb_01m7ykx6js1zy8zpzy8z8cwhzy', 'Inbound message'],
       ] as const) {
         await page.setViewportSize({ width: 1280, height: 900 })
         await page.goto(`${board.origin}/dashboard${path}`)

@@ -1,13 +1,13 @@
 import { expect } from 'bun:test'
 import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 
-/** Webhooks: made, told, looked into, replayed. */
+/** Webhooks: create, deliver, inspect, replay. */
 
 describeJourneys(({ board, house, journey, heading, press }) => {
-  journey('makes a webhook, shows its secret once, tries it, and tells of every answer', async () => {
+  journey('creates a webhook, shows its secret once, and lists every delivery with its response', async () => {
     const page = await board().open('/webhooks', { expected: /400/ })
     await press(page, 'Create webhook')
-    const dialog = page.getByRole('dialog', { name: 'Create a webhook' })
+    const dialog = page.getByRole('dialog', { name: 'Create webhook' })
     await dialog.getByLabel('URL').fill('https://10.0.0.1/hook')
     await dialog.getByRole('button', { name: 'Create webhook' }).click()
     await dialog.locator('.fault').waitFor()
@@ -17,11 +17,11 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     const secret = page.getByRole('dialog', { name: 'Signing secret' })
     expect(await secret.locator('[data-value]').textContent()).toMatch(/^whsec_/)
     expect(await axeFaults(page)).toEqual([])
-    await press(page, 'I have it')
+    await press(page, 'Done')
 
     await page.getByRole('link', { name: `${house().receiver.url}-two` }).click()
     await heading(page, `${house().receiver.url}-two`)
-    await page.getByText('Nothing was told yet').waitFor()
+    await page.getByText('No deliveries yet').waitFor()
     house().receiver.script({ status: 500, body: 'out of order <b>here</b>' })
     await press(page, 'Send test event')
     await page.getByLabel('Event', { exact: true }).selectOption('message.clicked')
@@ -34,10 +34,10 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     expect(await axeFaults(page)).toEqual([])
     await screenshot(page, 'webhook-delivery')
     house().receiver.script(204)
-    await press(page, 'Try again now')
-    await page.getByRole('cell', { name: '204, 2 tries' }).waitFor()
+    await press(page, 'Retry now')
+    await page.getByRole('cell', { name: '204, 2 attempts' }).waitFor()
     await page.getByRole('combobox', { name: 'Status' }).selectOption('failed')
-    await page.getByText('None like that').waitFor()
+    await page.getByText('No deliveries match').waitFor()
     await page.getByRole('combobox', { name: 'Status' }).selectOption('')
 
     const { body } = await house().send()
@@ -45,29 +45,29 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     await page.getByRole('cell', { name: 'message.delivered' }).waitFor()
     await house().clock.advance(1_000)
     const before = house().receiver.requests.length
-    await press(page, 'Send past events again')
+    await press(page, 'Replay events')
     await page.getByLabel('From').fill('2020-01-01T00:00')
-    await press(page, 'Send again')
-    await press(page, 'Yes, send again')
-    await page.getByText(/out again$/).waitFor()
+    await press(page, 'Replay')
+    await press(page, 'Replay now')
+    await page.getByText(/events? queued$/).waitFor()
     await house().receiver.received(before + 1)
 
-    await press(page, 'New secret')
-    await press(page, 'Make a new secret')
-    await secret.getByText('signed with the old one too').waitFor()
-    await press(page, 'I have it')
+    await press(page, 'Rotate secret')
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()
+    await secret.getByText('also signed with the old secret until').waitFor()
+    await press(page, 'Done')
     await press(page, 'Pause')
     await page.locator('.chip', { hasText: 'paused' }).waitFor()
     expect(await page.getByRole('button', { name: 'Send test event' }).isDisabled()).toBe(true)
     await press(page, 'Resume')
     await page.locator('.chip', { hasText: 'active' }).waitFor()
-    await press(page, 'Change')
+    await press(page, 'Edit')
     await page.getByLabel('Description').fill('the second one')
     await press(page, 'Save')
     await page.getByText('the second one').waitFor()
 
     for (const theme of ['light', 'dark'] as const) {
-      await page.getByRole('combobox', { name: 'Colours' }).selectOption(theme)
+      await page.getByRole('combobox', { name: 'Theme' }).selectOption(theme)
       expect(await axeFaults(page)).toEqual([])
     }
     await screenshot(page, 'webhook')

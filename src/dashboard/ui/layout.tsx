@@ -6,11 +6,11 @@ import { ConfirmDialog } from './kit/dialog.tsx'
 import { KeyHelp, openKeyHelp } from './kit/keys.tsx'
 import { Choice, Segments } from './kit/pieces.tsx'
 import { href, mayLeave, place } from './kit/router.ts'
-import { actFor, mode, organization, session, type Theme, theme } from './kit/state.ts'
+import { mode, organization, session, switchOrganization, type Theme, theme } from './kit/state.ts'
 import { attempt, Toasts } from './kit/toast.tsx'
 import { PAGES, type PageEntry } from './pages.ts'
 
-/** Everything around a page: navigation, whom we act for, live or test, and what lies above. */
+/** The frame around a page: navigation, organization, mode, dialogs and toasts. */
 export function Layout({ page, children }: { page: PageEntry | null; children: ComponentChildren }) {
   const [isOpen, setOpen] = useState(false)
   const main = useRef<HTMLElement>(null)
@@ -28,7 +28,7 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
         Skip to content
       </a>
       <div class="frame">
-        <nav class={`side ${isOpen ? 'open' : ''}`} id="navigation" aria-label="Pages">
+        <nav class={`side ${isOpen ? 'open' : ''}`} id="navigation" aria-label="Main">
           <a class="brand" href={href('/')}>
             <img src={icon} alt="" />
             Postrider
@@ -54,12 +54,7 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
             ))}
           </div>
           <div class="foot">
-            <Choice
-              name="Colours"
-              value={theme.value}
-              options={THEMES}
-              onChange={(id) => (theme.value = id as Theme)}
-            />
+            <Choice name="Theme" value={theme.value} options={THEMES} onChange={(id) => (theme.value = id as Theme)} />
             <button type="button" class="plain" onClick={async () => (await mayLeave()) && attempt(signOut)}>
               Sign out
             </button>
@@ -79,7 +74,7 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
             <Organizations />
             <Segments name="Mode" options={MODES} chosen={mode.value} onChoose={(id) => (mode.value = id)} />
             <span class="grow" />
-            <button type="button" class="plain icon wide" onClick={openKeyHelp} aria-label="Keys">
+            <button type="button" class="plain icon wide" onClick={openKeyHelp} aria-label="Keyboard shortcuts">
               <kbd>?</kbd>
             </button>
           </header>
@@ -88,7 +83,7 @@ export function Layout({ page, children }: { page: PageEntry | null; children: C
           </main>
         </div>
       </div>
-      <Above />
+      <Overlays />
     </div>
   )
 }
@@ -104,28 +99,28 @@ const THEMES = [
   ['dark', 'Dark'],
 ] as const
 
-/** Whom we act for; a name alone where there is only one. */
+/** Switches the organization; shows only a name when there is one. */
 function Organizations() {
   const [round, setRound] = useState(0)
   const all = session.value?.organizations ?? []
-  if (all.length === 0) return <span class="muted">No organization yet</span>
+  if (all.length === 0) return <span class="muted">No organizations yet</span>
   if (all.length === 1) return <strong class="break">{all[0]!.name}</strong>
   const options = all.map(({ id, name }) => [id, name] as const)
   const choose = async (id: string) => {
-    if (await mayLeave()) actFor(all.find((each) => each.id === id)!)
-    else setRound(round + 1) // what is shown is the one before
+    if (await mayLeave()) switchOrganization(all.find((each) => each.id === id)!)
+    else setRound(round + 1) // renders the previous choice again
   }
   const { id = '' } = organization.value ?? {}
   return (
     <>
       <Choice key={round} name="Organization" value={id} options={options} onChange={choose} />
-      {session.value?.has_more_organizations && <a href={href('/organizations')}>All</a>}
+      {session.value?.has_more_organizations && <a href={href('/organizations')}>All organizations</a>}
     </>
   )
 }
 
-/** Dialogs and toasts, which every view needs. */
-export function Above() {
+/** Dialogs and toasts. */
+export function Overlays() {
   return (
     <>
       <ConfirmDialog />

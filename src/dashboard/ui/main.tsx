@@ -1,6 +1,6 @@
 import { type ComponentType, render } from 'preact'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
-import { loadSession, wordsOf } from './kit/api.ts'
+import { errorText, loadSession } from './kit/api.ts'
 import { type KeyedPage, startKeys, up } from './kit/keys.tsx'
 import { Empty, Head } from './kit/pieces.tsx'
 import { href, match, place, startRouter } from './kit/router.ts'
@@ -9,25 +9,25 @@ import { Layout } from './layout.tsx'
 import { PAGES, type PageEntry } from './pages.ts'
 import { hasToken, SignIn } from './sign-in.tsx'
 
-/** Where the dashboard starts: who is signed in, then the page of the path. */
+/** The root of the dashboard: loads the session, then shows the page for the path. */
 function App() {
   const [fault, setFault] = useState('')
   useEffect(() => {
     if (hasToken()) session.value = null
-    else loadSession().catch((thrown) => setFault(wordsOf(thrown)))
+    else loadSession().catch((thrown) => setFault(errorText(thrown)))
   }, [])
-  if (fault !== '') return <main class="door notice bad">{fault}</main>
+  if (fault !== '') return <main class="sign-in notice bad">{fault}</main>
   if (session.value === undefined) return <div class="busy" role="progressbar" aria-label="Loading" />
   if (session.value === null) return <SignIn />
   const found = pageAt(place.value.path)
   return (
     <Layout page={found?.page ?? null}>
-      {found === null ? <Nowhere /> : <Page key={keyOf(found)} page={found.page} params={found.params} />}
+      {found === null ? <NotFound /> : <Page key={keyOf(found)} page={found.page} params={found.params} />}
     </Layout>
   )
 }
 
-/** A page anew for each thing it is about, and for each organization. */
+/** A new page instance for each resource and each organization. */
 const keyOf = ({ page, params }: Found) => JSON.stringify([page.path, params, organization.value?.id])
 
 interface Found {
@@ -59,18 +59,18 @@ function Page({ page, params }: Found) {
         loaded.set(page, module.default)
         setLoaded((count) => count + 1)
       },
-      () => setFault('This page could not be loaded. The server may have been upgraded: load it again.'),
+      () => setFault('Failed to load this page. The server may have been upgraded. Reload this browser tab.'),
     )
   }, [page])
   if (fault !== '') return <Empty name={fault} />
   return Shown === undefined ? <div class="busy" role="progressbar" aria-label="Loading" /> : <Shown {...params} />
 }
 
-function Nowhere() {
+function NotFound() {
   return (
     <>
-      <Head name="Nothing here" about="There is no page at this address." />
-      <a href={href('/')}>To the overview</a>
+      <Head name="Page not found" about="No page exists at this address." />
+      <a href={href('/')}>Go to overview</a>
     </>
   )
 }

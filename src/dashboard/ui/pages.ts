@@ -1,29 +1,29 @@
 import type { FunctionComponent } from 'preact'
 
-/** The table of all pages: one row and one file in pages/ each. The file's default export gets what the path names.
+/** The table of all pages: one row and one file in pages/ each. The file's default export gets the path parameters.
  *
- *  What a page is made of stands in kit/, each file with its own notes:
- *    api.ts      get, post, patch, remove, getText: calls of the public API, which throw ApiError
- *    load.ts     useLoad, usePages: ask, wait, ask again; about the organization and mode that are chosen
- *    router.ts   href, go, ask (the query), place · unsaved.ts  useUnsaved
+ *  Pages are built from kit/; each file there has its own notes:
+ *    api.ts      get, post, patch, remove, getText: calls to the public API, which throw ApiError
+ *    load.ts     useLoad, usePages: load and refresh data for the selected organization and mode
+ *    router.ts   href, go, setQuery, place · unsaved.ts  useUnsaved
  *    state.ts    session, organization, mode, theme (signals)
  *    table.tsx   Table, Pager · form.tsx  Form, Field, Check · dialog.tsx  Dialog, confirm · toast.tsx  toast, attempt
- *    pieces.tsx  Head, Facts, CopyButton, Tabs, Segments, Filters, Choice, Empty, Fault, Timeline
- *    chart.tsx   Chart · mail-frame.tsx  MailFrame (HTML of strangers) · live.ts  useEvents
- *    status.tsx  Chip · format.ts  when, ago, duration, number, percent, bytes · keys.tsx  the keyboard
- *  Classes for layout are in style.css: card, stack, row, apart, columns, notice, facts, muted, small, mono, break. Its
- *  policy allows no inline style in HTML (Preact's `style={{…}}` is none), no eval, and no request to anywhere else. */
+ *    pieces.tsx  Head, Facts, CopyButton, Tabs, Segments, Filters, Choice, Empty, ErrorNotice, Timeline
+ *    chart.tsx   Chart · mail-frame.tsx  MailFrame (untrusted HTML) · live.ts  useEvents
+ *    status.tsx  Chip · format.ts  when, ago, duration, number, percent, bytes · keys.tsx  keyboard shortcuts
+ *  Layout classes are in style.css: card, stack, row, apart, columns, notice, facts, muted, small, mono, break. The
+ *  content security policy forbids inline styles in HTML (Preact's `style={{…}}` is fine), eval, and requests elsewhere. */
 export interface PageEntry {
   /** `/messages/:message_id` */
   path: string
   name: string
-  /** Group in the navigation; '' is the first, without a heading. Absent: not in it. */
+  /** Group in the navigation; '' is the first group, which has no heading. Absent: not in the navigation. */
   group?: '' | 'Sending' | 'Receiving' | 'Server'
-  /** `g` and this letter go there. */
+  /** Pressing `g` and this key opens the page. */
   key?: string
-  /** The page it belongs to: where Escape leads, and what is marked in the navigation. */
+  /** The parent page: Escape goes there, and the navigation marks it. */
   under?: string
-  // biome-ignore lint/suspicious/noExplicitAny: each page takes what its own path names
+  // biome-ignore lint/suspicious/noExplicitAny: each page takes the parameters of its own path
   load: () => Promise<{ default: FunctionComponent<any> }>
 }
 
@@ -54,7 +54,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/inbound', name: 'Inbound', group: 'Receiving', key: 'i', load: () => import('./pages/inbound.tsx') },
   {
     path: '/inbound/:inbound_message_id',
-    name: 'Inbound mail',
+    name: 'Inbound message',
     under: '/inbound',
     load: () => import('./pages/inbound-message.tsx'),
   },

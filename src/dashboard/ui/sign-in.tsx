@@ -1,26 +1,26 @@
 import { useEffect, useState } from 'preact/hooks'
 import icon from './icon.svg'
-import { signIn, wordsOf } from './kit/api.ts'
+import { errorText, signIn } from './kit/api.ts'
 import { Field, Form } from './kit/form.tsx'
 import { go } from './kit/router.ts'
 import { title } from './kit/state.ts'
-import { Above } from './layout.tsx'
+import { Overlays } from './layout.tsx'
 
-/** The door. A link brings its token behind the #, where no server sees it; it is taken out of the address at once. */
+/** The sign-in page. A link carries its token in the fragment, which browsers do not send; the page removes it from the address. */
 export function SignIn() {
   const [token] = useState(takeToken)
   const [fault, setFault] = useState('')
-  const [isOpening, setOpening] = useState(token !== null)
+  const [isSigningIn, setSigningIn] = useState(token !== null)
   useEffect(() => {
     title.value = 'Sign in'
     if (token === null) return
     signIn({ token })
       .then(enter)
-      .catch((thrown) => setFault(wordsOf(thrown)))
-      .finally(() => setOpening(false))
+      .catch((thrown) => setFault(errorText(thrown)))
+      .finally(() => setSigningIn(false))
   }, [token])
   return (
-    <main class="door">
+    <main class="sign-in">
       <div class="stack">
         <div class="brand">
           <img src={icon} alt="" />
@@ -32,26 +32,26 @@ export function SignIn() {
           </div>
         )}
         <div class="card stack">
-          <h2>{isOpening ? 'Opening the door…' : 'Sign in with a link'}</h2>
-          <p class="muted">On the server, this prints a link that opens once, within 30 minutes:</p>
+          <h2>{isSigningIn ? 'Signing in…' : 'Sign in with a link'}</h2>
+          <p class="muted">Run this on the server to get a link. It works once and expires after 30 minutes.</p>
           <pre>postrider login-link</pre>
         </div>
         <div class="card stack">
-          <h2>Or with the operator’s password</h2>
+          <h2>Sign in with a password</h2>
           <Form action="Sign in" onSubmit={({ password }) => signIn({ password })} onDone={enter}>
-            <Field name="password" label="Password" hint="There is none until you set one in the settings.">
+            <Field name="password" label="Password" hint="Available after you set a password in Settings.">
               {(control) => <input {...control} type="password" autocomplete="current-password" required />}
             </Field>
           </Form>
         </div>
       </div>
-      <Above />
+      <Overlays />
     </main>
   )
 }
 
 const TOKEN = /^#token=([0-9A-Za-z]+)$/
-/** Whether the link that was followed is one to sign in with. */
+/** Whether the current address is a sign-in link. */
 export const hasToken = () => TOKEN.test(window.location.hash)
 
 function takeToken(): string | null {
@@ -60,7 +60,7 @@ function takeToken(): string | null {
   return token
 }
 
-/** To what was asked for, or to the first page after a link. */
+/** Stays on the requested page; a sign-in link leads to the overview. */
 function enter(): void {
   if (window.location.pathname.endsWith('/sign-in')) go('/', {}, { replace: true })
 }

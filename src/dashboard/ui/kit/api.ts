@@ -1,12 +1,12 @@
 import { lastOrganizationId, mode, organization, type SessionInfo, session } from './state.ts'
 
-/** Every action of the dashboard is one of these calls of the public API: as the operator, for the organization that is
- *  chosen. A call that is refused throws an ApiError; when nobody is signed in (any more), the door is shown. */
+/** Every action of the dashboard is a call to the public API, as the operator and for the selected organization. A failed
+ *  call throws an ApiError; when the session has ended, the sign-in page appears. */
 
-// biome-ignore lint/suspicious/noExplicitAny: answers have the shapes that the OpenAPI document promises
+// biome-ignore lint/suspicious/noExplicitAny: responses have the shapes of the OpenAPI document
 export type Json = any
 
-/** The one page of a list. */
+/** One page of a list. */
 export interface Paged<T = Json> {
   data: T[]
   has_more: boolean
@@ -16,7 +16,7 @@ export interface Paged<T = Json> {
 export class ApiError extends Error {
   constructor(
     readonly status: number,
-    /** `validation_error`; `network` when there was no answer. */
+    /** `validation_error`; `network` when there was no response. */
     readonly code: string,
     message: string,
     /** Message by field. */
@@ -27,64 +27,64 @@ export class ApiError extends Error {
   }
 }
 
-export interface Asked {
+export interface CallOptions {
   query?: Record<string, string | number | undefined> | undefined
   body?: unknown
-  /** The domain to send from, where a key would have one. */
+  /** ID of the sending domain, which an API key would imply. */
   domain?: string
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
 }
 
-/** `api('GET', '/v1/messages', {query})` → the body of the answer. */
-export async function api<T = Json>(method: string, path: string, asked: Asked = {}): Promise<T> {
-  const response = await ask(method, path, asked)
+/** `api('GET', '/v1/messages', {query})` → the response body. */
+export async function api<T = Json>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+  const response = await request(method, path, options)
   return response.json()
 }
 
-export const get = <T = Json>(path: string, query?: Asked['query'], signal?: AbortSignal) =>
+export const get = <T = Json>(path: string, query?: CallOptions['query'], signal?: AbortSignal) =>
   api<T>('GET', path, { query, signal })
-export const post = <T = Json>(path: string, body: unknown = {}, more: Asked = {}) =>
+export const post = <T = Json>(path: string, body: unknown = {}, more: CallOptions = {}) =>
   api<T>('POST', path, { body, ...more })
 export const patch = <T = Json>(path: string, body: unknown) => api<T>('PATCH', path, { body })
 export const remove = <T = Json>(path: string) => api<T>('DELETE', path)
 
-/** The same for what is no JSON: the text of a mail. */
-export async function getText(path: string, query?: Asked['query'], signal?: AbortSignal): Promise<string> {
-  return (await ask('GET', path, { query, signal })).text()
+/** For responses that are not JSON, such as the text of a message. */
+export async function getText(path: string, query?: CallOptions['query'], signal?: AbortSignal): Promise<string> {
+  return (await request('GET', path, { query, signal })).text()
 }
 
-/** The answer as it comes, for streams. Throws as the others do. */
-export async function ask(method: string, path: string, asked: Asked = {}): Promise<Response> {
-  const { query = {}, body, domain, signal } = asked
+/** Returns the response unread, for streams and files. Throws ApiError. */
+export async function request(method: string, path: string, options: CallOptions = {}): Promise<Response> {
+  const { query = {}, body, domain, signal } = options
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
-  const headers: Record<string, string> = { 'x-operator': '1', 'x-mode': mode.peek(), ...asked.headers }
+  const headers: Record<string, string> = { 'x-operator': '1', 'x-mode': mode.peek(), ...options.headers }
   const chosen = organization.peek()
   if (chosen !== null && path.startsWith('/v1/')) headers['x-organization'] = chosen.id
   if (domain !== undefined) headers['x-domain'] = domain
   if (body !== undefined) headers['content-type'] = 'application/json'
-  const request: RequestInit = { method, headers, credentials: 'same-origin', cache: 'no-store' }
-  if (body !== undefined) request.body = JSON.stringify(body)
-  if (signal !== undefined) request.signal = signal
-  const response = await fetch(search === '' ? path : `${path}?${search}`, request).catch((thrown: unknown) => {
+  const init: RequestInit = { method, headers, credentials: 'same-origin', cache: 'no-store' }
+  if (body !== undefined) init.body = JSON.stringify(body)
+  if (signal !== undefined) init.signal = signal
+  const response = await fetch(search === '' ? path : `${path}?${search}`, init).catch((thrown: unknown) => {
     if (signal?.aborted) throw thrown
-    throw new ApiError(0, 'network', 'The server cannot be reached. Is it running?')
+    throw new ApiError(0, 'network', 'Cannot reach the server. Check that it is running.')
   })
   if (response.ok) return response
-  throw await refused(response)
+  throw await errorOf(response)
 }
 
-async function refused(response: Response): Promise<ApiError> {
+async function errorOf(response: Response): Promise<ApiError> {
   const { error } = (await response.json().catch(() => ({}))) as Json
   if (response.status === 401 && session.peek()) session.value = null
   const fields = Object.fromEntries((error?.errors ?? []).map((each: Json) => [each.field, each.message]))
   if (error?.field !== undefined) fields[error.field] ??= error.message
-  const message = error?.message ?? `The server answered ${response.status}.`
+  const message = error?.message ?? `The server returned ${response.status}.`
   return new ApiError(response.status, error?.code ?? 'unknown', sentence(message), fields, error?.details)
 }
 
-/** Looks who is signed in. */
+/** Loads the session; null when not signed in. */
 export async function loadSession(): Promise<void> {
   try {
     session.value = await withLast(await api<SessionInfo>('GET', '/session'))
@@ -94,7 +94,7 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** The session names the newest hundred organizations: the one that was chosen may be another. */
+/** The session lists the 100 newest organizations; the selected one may be older. */
 async function withLast(found: SessionInfo): Promise<SessionInfo> {
   const id = lastOrganizationId()
   if (!found.has_more_organizations || id === '' || found.organizations.some((each) => each.id === id)) return found
@@ -111,12 +111,12 @@ export async function signOut(): Promise<void> {
   session.value = null
 }
 
-/** What went wrong, in words. */
-export function wordsOf(thrown: unknown): string {
+/** The message of an error. */
+export function errorText(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
-/** A text or bytes → a file that the browser saves. */
+/** Downloads text or bytes as a file. */
 export function save(name: string, type: string, content: string | Blob): void {
   const url = URL.createObjectURL(new Blob([content], { type }))
   const link = document.createElement('a')

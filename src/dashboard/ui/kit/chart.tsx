@@ -5,14 +5,13 @@ export interface Line {
   name: string
   /** A token of style.css: `--good`. */
   colour: string
-  /** How it is drawn beside its colour. */
+  /** Dash pattern, so that colour is not the only difference. */
   dash?: number[]
   isFilled?: boolean
   values: number[]
 }
 
-/** Lines over time, with the same as a table for those who want the numbers. `times` are ms UTC; what draws is loaded when
- *  the first chart is shown. */
+/** Lines over time, with a table of the same numbers. `times` are ms UTC. The plotting library loads with the first chart. */
 export function Chart({
   name,
   times,
@@ -28,12 +27,12 @@ export function Chart({
   const [isTable, setTable] = useState(false)
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    const room = box.current
-    if (isTable || room === null) return
+    const element = box.current
+    if (isTable || element === null) return
     let stop = () => {}
     let isGone = false
     void import('./plot.ts').then(({ plot }) => {
-      if (!isGone) stop = plot(room, times, lines)
+      if (!isGone) stop = plot(element, times, lines)
     })
     return () => {
       isGone = true
@@ -67,7 +66,7 @@ export function Chart({
         </button>
       </figcaption>
       {isTable ? (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
         <section class="figures" tabIndex={0} aria-label={name}>
           <table>
             <caption class="hidden">{name}</caption>
@@ -96,7 +95,7 @@ export function Chart({
           </table>
         </section>
       ) : (
-        <div class="plot" ref={box} role="img" aria-label={`${name}. The same numbers stand in the table.`} />
+        <div class="plot" ref={box} role="img" aria-label={`${name}. Use View as table to read the numbers.`} />
       )}
     </figure>
   )

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
 /** A dialog over the page. Mount it to open it; Escape and Cancel call `onClose`, and the focus goes back to where it was.
- *  Both happen at once, not after the next frame: what somebody does meanwhile would be undone.
+ *  Both happen synchronously: after the next frame they would undo what the user did in between.
  *
  *    {isOpen && <Dialog name="New key" onClose={() => setOpen(false)}><Form …/></Dialog>} */
 export function Dialog({
@@ -43,6 +43,7 @@ interface Question {
   name: string
   text: ComponentChildren
   action: string
+  dismiss: string
   isDangerous: boolean
   answer: (yes: boolean) => void
 }
@@ -54,6 +55,8 @@ export function confirm(asked: {
   name: string
   text: ComponentChildren
   action: string
+  /** Label of the other button. */
+  dismiss?: string
   isDangerous?: boolean
 }): Promise<boolean> {
   return new Promise((resolve) => {
@@ -61,20 +64,20 @@ export function confirm(asked: {
       question.value = null
       resolve(yes)
     }
-    question.value = { isDangerous: false, ...asked, answer }
+    question.value = { dismiss: 'Cancel', isDangerous: false, ...asked, answer }
   })
 }
 
-/** Where `confirm` asks; once, in the layout. */
+/** Renders the open question; once, in the layout. */
 export function ConfirmDialog() {
   if (question.value === null) return null
-  const { name, text, action, isDangerous, answer } = question.value
+  const { name, text, action, dismiss, isDangerous, answer } = question.value
   return (
     <Dialog name={name} onClose={() => answer(false)}>
       <p class="break">{text}</p>
       <div class="actions">
         <button type="button" onClick={() => answer(false)}>
-          Cancel
+          {dismiss}
         </button>
         <button type="button" class={isDangerous ? 'primary danger' : 'primary'} onClick={() => answer(true)}>
           {action}

@@ -1,16 +1,16 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useId, useRef, useState } from 'preact/hooks'
-import { ApiError, wordsOf } from './api.ts'
+import { ApiError, errorText } from './api.ts'
 
-/** A form that calls the API. Fields take their faults from its answer by `name`, which is the name of the field there:
+/** A form that calls the API. Each field shows the API's error for the field of the same `name`:
  *
  *    <Form action="Create key" onSubmit={async (values) => { await post('/v1/api-keys', values) }} onDone={close}>
  *      <Field name="name" label="Name" hint="What it is for.">{(control) => <input {...control} required />}</Field>
  *      <Field name="mode" label="Mode">{(control) => <select {...control}>…</select>}</Field>
  *    </Form>
  *
- *  `values` are those of the named controls inside: text as string ('' left out), a checkbox as boolean, several checkboxes
- *  of one name as a list. A fault that belongs to no field stands above the buttons; the first field at fault is focused. */
+ *  `values` are those of the named controls: text as string ('' is omitted), a checkbox as boolean, several checkboxes of
+ *  one name as a list. An error that belongs to no field appears above the buttons; the first invalid field gets the focus. */
 export function Form({
   action,
   onSubmit,
@@ -44,7 +44,7 @@ export function Form({
       const fields = thrown instanceof ApiError ? thrown.fields : {}
       const known = Object.keys(fields).filter((name) => isField(form.current, name))
       setFaults(fields)
-      setOther(known.length === 0 ? wordsOf(thrown) : '')
+      setOther(known.length === 0 ? errorText(thrown) : '')
       form.current?.querySelector<HTMLElement>(`[name="${CSS.escape(known[0] ?? '')}"]`)?.focus()
     } finally {
       setBusy(false)
@@ -66,7 +66,7 @@ export function Form({
             </button>
           )}
           <button type="submit" class={isDangerous ? 'primary danger' : 'primary'} disabled={isBusy}>
-            {isBusy ? 'One moment…' : action}
+            {isBusy ? 'Working…' : action}
           </button>
         </div>
       </form>
@@ -74,13 +74,13 @@ export function Form({
   )
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what a form holds goes into the body of a call, whose schema decides
+// biome-ignore lint/suspicious/noExplicitAny: form values go into a request body, which the API validates
 export type Values = Record<string, any>
 
-/** Faults by the name of their field, for fields that stand in no Form. */
+/** Errors by field name, for fields outside a Form. */
 export const FaultsOf = createContext<Record<string, string>>({})
 
-/** Label, one control, a hint and the fault of the last try. `children` gets id, name and what says that it is at fault. */
+/** Label, one control, a hint and the last error. `children` gets id, name and the ARIA attributes. */
 export function Field({
   name,
   label,
@@ -126,7 +126,7 @@ export interface ControlProps {
   'aria-describedby': string | undefined
 }
 
-/** A box to tick with its words beside it. Several of one name with a `value` each make a list. */
+/** A checkbox with its label. Several of one name with a `value` each make a list. */
 export function Check({
   name,
   label,
@@ -147,7 +147,7 @@ export function Check({
   )
 }
 
-/** What a form holds. */
+/** The values of a form's named controls. */
 export function valuesOf(form: HTMLFormElement): Values {
   const values: Values = Object.create(null)
   for (const control of form.elements) {

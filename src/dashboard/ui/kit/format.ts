@@ -1,4 +1,4 @@
-/** Times, numbers and sizes for people. All times are shown in the browser's zone; `title` has the exact one. */
+/** Formats times, numbers and sizes. Times use the browser's time zone. */
 
 const DAY_MS = 86_400_000
 const clock = new Intl.DateTimeFormat(undefined, {
@@ -42,9 +42,9 @@ export function number(value: number): string {
   return whole.format(value)
 }
 
-/** A share of 1 → `0.12 %`; '–' where nothing was counted. */
+/** A share of 1 → `0.12%`; '–' for null. */
 export function percent(share: number | null | undefined, digits = 2): string {
-  return share === null || share === undefined ? '–' : `${(share * 100).toFixed(digits)} %`
+  return share === null || share === undefined ? '–' : `${(share * 100).toFixed(digits)}%`
 }
 
 export function bytes(size: number): string {
@@ -53,8 +53,8 @@ export function bytes(size: number): string {
   return size < 2 ** 30 ? `${(size / 1_048_576).toFixed(1)} MiB` : `${(size / 2 ** 30).toFixed(1)} GiB`
 }
 
-/** From as it was written → the name before the address, without quotes: `Shop <shop@example.com>` → `Shop`; all of it where there
- *  is no name. Looks at each character once: strangers write it. */
+/** A From header → the display name without quotes: `Shop <shop@example.com>` → `Shop`; the whole value when there is no
+ *  name. Runs in linear time, since the value is untrusted. */
 export function authorOf(from: string): string {
   const open = from.indexOf('<')
   if (open < 0 || !from.endsWith('>')) return from

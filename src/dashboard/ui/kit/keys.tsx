@@ -2,11 +2,11 @@ import { signal } from '@preact/signals'
 import { Dialog } from './dialog.tsx'
 import { go } from './router.ts'
 
-/** The keyboard. Nothing happens while somebody writes or a dialog is open; no key needs another held down, so nothing of
- *  the browser or a screen reader is taken away. */
+/** Keyboard shortcuts. They are off while a text field has the focus or a dialog is open. None uses a modifier key, so none
+ *  hides a shortcut of the browser or a screen reader. */
 
 export interface KeyedPage {
-  /** `m`: `g m` goes there. */
+  /** `m`: `g m` opens the page. */
   key: string
   name: string
   path: string
@@ -18,8 +18,8 @@ export const openKeyHelp = () => {
 }
 
 let pages: readonly KeyedPage[] = []
-let goesAt = 0
-/** Where Escape leads, as the page that is shown says. */
+let goPressedAt = 0
+/** The parent of the current page, where Escape goes. */
 export const up = signal<string | null>(null)
 
 /** Once, when the page starts. */
@@ -33,8 +33,8 @@ export function startKeys(all: readonly KeyedPage[]): void {
       if (event.key === 'Escape') target.blur()
       return
     }
-    if (Date.now() - goesAt < 1_500) {
-      goesAt = 0
+    if (Date.now() - goPressedAt < 1_500) {
+      goPressedAt = 0
       const page = pages.find(({ key }) => key === event.key)
       if (page !== undefined) {
         event.preventDefault()
@@ -49,7 +49,7 @@ export function startKeys(all: readonly KeyedPage[]): void {
 function act(event: KeyboardEvent): void {
   switch (event.key) {
     case 'g':
-      goesAt = Date.now()
+      goPressedAt = Date.now()
       return
     case '?':
       event.preventDefault()
@@ -71,13 +71,13 @@ function act(event: KeyboardEvent): void {
     case 'Escape':
     case 'u':
       if (up.value === null) return
-      event.preventDefault() // or it would close the question that this may ask
+      event.preventDefault() // or the key would close the dialog that opens
       go(up.value)
       return
   }
 }
 
-/** To the next or previous row of the table that is shown. */
+/** Focuses the next or previous row. */
 function walk(step: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')]
   if (rows.length === 0) return
@@ -88,7 +88,7 @@ function walk(step: number): void {
   next.scrollIntoView({ block: 'nearest' })
 }
 
-/** The list of keys; `?` opens it. Once, in the layout. */
+/** The list of shortcuts; `?` opens it. Once, in the layout. */
 export function KeyHelp() {
   if (!isHelpOpen.value) return null
   const close = () => {
@@ -96,14 +96,14 @@ export function KeyHelp() {
   }
   const rows: [string, string][] = [
     ['/', 'Search'],
-    ['j k', 'Next and previous row'],
-    ['Enter', 'Open the row'],
+    ['j k', 'Next or previous row'],
+    ['Enter', 'Open row'],
     ['Esc', 'Back to the list'],
     ...pages.map(({ key, name }): [string, string] => [`g ${key}`, name]),
-    ['?', 'This list'],
+    ['?', 'Keyboard shortcuts'],
   ]
   return (
-    <Dialog name="Keys" onClose={close}>
+    <Dialog name="Keyboard shortcuts" onClose={close}>
       <dl class="facts">
         {rows.map(([keys, what]) => (
           <div key={keys} style={{ display: 'contents' }}>

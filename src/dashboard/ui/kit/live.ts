@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ask, type Json } from './api.ts'
+import { type Json, request } from './api.ts'
 import { organization, session } from './state.ts'
 
-/** Events as they happen, while somebody looks: `onEvent` gets each envelope, as webhooks do. After a break it goes on where
- *  it was; in a hidden tab it rests. Answers whether it is connected at present. `query` as for `/v1/events/stream`. */
+/** Streams events from `/v1/events/stream` with `query`: `onEvent` gets each envelope, as webhooks do. It reconnects and
+ *  continues after the last event, and disconnects while the tab is hidden. Returns whether it is connected. */
 export function useEvents(query: Record<string, string | undefined>, onEvent: (event: Json) => void): boolean {
   const [isConnected, setConnected] = useState(false)
-  const told = useRef(onEvent)
-  told.current = onEvent
+  const latest = useRef(onEvent)
+  latest.current = onEvent
   const about = JSON.stringify([query, organization.value?.id])
   useEffect(() => {
     let last: string | null = null
@@ -22,41 +22,41 @@ export function useEvents(query: Record<string, string | undefined>, onEvent: (e
     const follow = async (signal: AbortSignal) => {
       try {
         const headers: Record<string, string> = last === null ? {} : { 'last-event-id': last }
-        const { body } = await ask('GET', '/v1/events/stream', { query, headers, signal })
+        const { body } = await request('GET', '/v1/events/stream', { query, headers, signal })
         setConnected(true)
         for await (const { id, data } of messagesOf(body!)) {
           last = id ?? last
-          told.current(JSON.parse(data))
+          latest.current(JSON.parse(data))
         }
       } catch {
-        // the server went away, or no longer knows where we were: from now on, then
+        // the connection broke or the position is unknown: continue with new events
         last = null
       }
       if (signal.aborted || session.peek() === null) return
       setConnected(false)
-      timer = window.setTimeout(start, AGAIN_MS)
+      timer = window.setTimeout(start, RECONNECT_MS)
     }
     const start = () => {
       given = new AbortController()
       void follow(given.signal)
     }
-    const turn = () => {
+    const restart = () => {
       stop()
       if (!document.hidden) start()
     }
-    turn()
-    document.addEventListener('visibilitychange', turn)
+    restart()
+    document.addEventListener('visibilitychange', restart)
     return () => {
-      document.removeEventListener('visibilitychange', turn)
+      document.removeEventListener('visibilitychange', restart)
       stop()
     }
   }, [about])
   return isConnected
 }
 
-const AGAIN_MS = 3_000
+const RECONNECT_MS = 3_000
 
-/** Server-sent events of a stream (HTML Living Standard §9.2), as far as our server writes them. */
+/** Parses server-sent events (HTML Living Standard §9.2), as far as the server uses them. */
 async function* messagesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<{ id: string | null; data: string }> {
   const reader = body.pipeThrough(new TextDecoderStream() as never).getReader() as ReadableStreamDefaultReader<string>
   for (let text = ''; ; ) {

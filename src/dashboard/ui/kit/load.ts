@@ -3,17 +3,17 @@ import { ApiError, get, type Json, type Paged } from './api.ts'
 import { mode, organization } from './state.ts'
 
 export interface Loaded<T> {
-  /** Undefined until it came the first time; what was there before stays while it is asked for again. */
+  /** Undefined until the first response; keeps the old value while it reloads. */
   data: T | undefined
   error: ApiError | undefined
   isLoading: boolean
   reload(): void
 }
 
-/** Asks when the page is shown, and again when one of `about`, the organization or the mode changes; what is no longer
- *  wanted is given up. With `everyMs` also now and then, while somebody looks. */
+/** Loads data when the page opens, and again when `about`, the organization or the mode changes; aborts outdated requests.
+ *  `everyMs` also reloads it at that interval while the tab is visible. */
 export function useLoad<T>(
-  ask: (signal: AbortSignal) => Promise<T>,
+  load: (signal: AbortSignal) => Promise<T>,
   about: readonly unknown[],
   { everyMs }: { everyMs?: number } = {},
 ): Loaded<T> {
@@ -26,7 +26,7 @@ export function useLoad<T>(
     const isOther = before.current !== wanted
     before.current = wanted
     setState(({ data, error }) => ({ data: isOther ? undefined : data, error, isLoading: true }))
-    ask(given.signal).then(
+    load(given.signal).then(
       (data) => given.signal.aborted || setState({ data, error: undefined, isLoading: false }),
       (thrown) => {
         if (given.signal.aborted) return
@@ -48,14 +48,14 @@ export function useLoad<T>(
 }
 
 export interface Pages<T> extends Loaded<T[]> {
-  /** Whether there are older and newer ones than these. */
+  /** Whether there are older and newer rows. */
   hasOlder: boolean
   hasNewer: boolean
   older(): void
   newer(): void
 }
 
-/** One page of a list at a time, the first again when path or query change. For `<Pager pages={…} />`. */
+/** Loads one page of a list; returns to the first when path or query change. For `<Pager pages={…} />`. */
 export function usePages<T = Json>(
   path: string,
   query: Record<string, string | undefined>,

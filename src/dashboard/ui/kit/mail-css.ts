@@ -1,11 +1,11 @@
-/** The styles of a stranger's mail, read by the browser's own parser and written anew. Only what is understood is written:
- *  the parser has undone escapes (`u\72l(`), so that a value says what it does. Nothing is loaded or applied while it is
- *  read: a constructed sheet ignores @import and belongs to no page. */
+/** Sanitizes the styles of an untrusted message: the browser's own parser reads them and only allowed rules are written
+ *  back. The parser resolves escapes (`u\72l(`), so a value cannot hide a function. Parsing loads and applies nothing: a
+ *  constructed sheet ignores @import and belongs to no page. */
 
 export interface CleanCss {
-  /** Declarations of a style attribute → the same, clean, those apart that load an image from elsewhere. */
+  /** Sanitizes the declarations of a style attribute; those that load a remote image are separate. */
   attribute(css: string): Declarations
-  /** Text of a style element → the same, clean. */
+  /** Sanitizes the text of a style element. */
   sheet(css: string): string
 }
 
@@ -14,19 +14,19 @@ export interface Declarations {
   remote: string
 }
 
-/** Whether a clean sheet loads images from elsewhere. */
+/** Whether a sanitized sheet loads remote images. */
 export const isLoading = (css: string) => css.includes('url("https:')
 
-/** `isRemote`: images from https may be named; else `onRemote` is told that there are some. */
+/** `isRemote` allows images over https; otherwise they are removed and `onRemote` is called. */
 export function createCleanCss(isRemote: boolean, onRemote: () => void): CleanCss {
-  const known = new Map<string, Declarations>()
+  const cache = new Map<string, Declarations>()
 
   const attribute = (css: string): Declarations => {
-    const before = known.get(css)
-    if (before !== undefined) return before
-    const [first] = rulesOf(`x{${css}}`) // what closes the brace itself begins another rule
+    const cached = cache.get(css)
+    if (cached !== undefined) return cached
+    const [first] = rulesOf(`x{${css}}`) // a `}` in the attribute starts another rule, which is ignored
     const clean = first instanceof CSSStyleRule ? declarations(first.style) : NOTHING
-    if (known.size < MOST_KNOWN) known.set(css, clean)
+    if (cache.size < MAX_CACHED) cache.set(css, clean)
     return clean
   }
 
@@ -34,8 +34,8 @@ export function createCleanCss(isRemote: boolean, onRemote: () => void): CleanCs
     const made = { plain: '', remote: '' }
     for (let at = 0; at < style.length; at++) {
       const name = style[at]!
-      if (name.startsWith('--')) continue // its value is whatever somebody wrote
-      const value = cleanValue(style.getPropertyValue(name), PICTURED.has(name))
+      if (name.startsWith('--')) continue // the parser does not check its value
+      const value = cleanValue(style.getPropertyValue(name), IMAGE_PROPERTIES.has(name))
       if (value === null) continue
       const isImportant = style.getPropertyPriority(name) !== ''
       made[isLoading(value) ? 'remote' : 'plain'] += `${name}:${value}${isImportant ? '!important' : ''};`
@@ -43,9 +43,9 @@ export function createCleanCss(isRemote: boolean, onRemote: () => void): CleanCs
     return made
   }
 
-  /** Null when it holds anything that is not known to load nothing. */
-  const cleanValue = (value: string, isPictured: boolean): string | null => {
-    // Values with var() are kept as they were written, escapes and all; parsed ones need none.
+  /** Null unless every part of the value is known to load nothing. */
+  const cleanValue = (value: string, mayHaveImage: boolean): string | null => {
+    // Values with var() keep their escapes; parsed values have none.
     if (value === '' || value.includes('\\')) return null
     if (!value.includes('(')) return value
     let isClean = true
@@ -55,7 +55,7 @@ export function createCleanCss(isRemote: boolean, onRemote: () => void): CleanCs
         isClean &&= parenthesis === '' || FUNCTIONS.has(name.toLowerCase())
         return call
       }
-      const url = isPictured ? urlOf(quoted!) : null
+      const url = mayHaveImage ? urlOf(quoted!) : null
       isClean &&= url !== null
       return url === null ? call : `url("${url}")`
     })
@@ -76,11 +76,11 @@ export function createCleanCss(isRemote: boolean, onRemote: () => void): CleanCs
       const text = plain + remote
       return text === '' ? '' : `${rule.selectorText}{${text}}`
     }
-    if (depth >= DEEPEST) return ''
+    if (depth >= MAX_DEPTH) return ''
     if (rule instanceof CSSMediaRule) return `@media ${rule.media.mediaText}{${listText(rule.cssRules, depth + 1)}}`
     if (rule instanceof CSSSupportsRule)
       return CSS.supports(rule.conditionText) ? listText(rule.cssRules, depth + 1) : ''
-    return '' // fonts, imports, animations and whatever is new
+    return '' // fonts, imports, animations and unknown rules
   }
   const listText = (rules: CSSRuleList, depth: number): string => {
     let text = ''
@@ -90,23 +90,22 @@ export function createCleanCss(isRemote: boolean, onRemote: () => void): CleanCs
   return { attribute, sheet: (css) => listText(rulesOf(css), 0) }
 }
 
-/** An address of an image elsewhere that may be asked for at all: https, or the scheme left out, which becomes https. Null
- *  for anything else. */
+/** The URL of a remote image that may be loaded: https, or without a scheme, which becomes https. Null for anything else. */
 export function remoteUrl(text: string): string | null {
   const url = /^(?:https:)?\/\//i.test(text) ? URL.parse(text, 'https://mail.example') : null
   return url?.protocol === 'https:' ? url.href : null
 }
 
 const NOTHING: Declarations = { plain: '', remote: '' }
-/** The properties that may name an image. */
-const PICTURED = new Set(['background-image', 'list-style-image', 'border-image-source', 'content'])
-/** Mails repeat their styles. */
-const MOST_KNOWN = 5_000
-/** Groups within groups. */
-const DEEPEST = 4
+/** Properties that may contain an image URL. */
+const IMAGE_PROPERTIES = new Set(['background-image', 'list-style-image', 'border-image-source', 'content'])
+/** Cached style attributes: messages repeat their styles. */
+const MAX_CACHED = 5_000
+/** Nested @media and @supports rules. */
+const MAX_DEPTH = 4
 
-/** A string; `url("…")`; or a name, with the parenthesis that makes it a function. Strings hold no escapes here. A name is
- *  taken whole, function or not: a pattern that wants the parenthesis tries again at each letter of a long name. */
+/** A string; `url("…")`; or a name, with the parenthesis if it is a function. Strings contain no escapes here. The pattern
+ *  matches names without a parenthesis too: requiring one would backtrack at each letter of a long name. */
 const CALL = /"[^"]*"|url\("([^"]*)"\)|([a-z][a-z0-9-]*)(\(?)/gi
 
 const FUNCTIONS = new Set(
@@ -155,13 +154,13 @@ const FUNCTIONS = new Set(
     .concat(['circle', 'ellipse', 'inset', 'polygon', 'cubic-bezier', 'steps', 'linear']),
 )
 
-/** Parsers of browsers call themselves for each bracket, until there is no stack left: 30,000 of them crash Chromium's page.
- *  Brackets in strings and comments count, too. */
+/** Browsers parse brackets recursively: 30,000 nested ones overflow the stack and crash Chromium's page. Brackets in strings
+ *  and comments count too. */
 function isDeep(css: string): boolean {
   let depth = 0
   for (let at = 0; at < css.length; at++) {
     const char = css.charCodeAt(at)
-    if (OPENING.has(char) && ++depth > MOST_BRACKETS) return true
+    if (OPENING.has(char) && ++depth > MAX_BRACKETS) return true
     if (CLOSING.has(char) && depth > 0) depth--
   }
   return false
@@ -169,11 +168,11 @@ function isDeep(css: string): boolean {
 
 const OPENING = new Set(Array.from('([{', (char) => char.charCodeAt(0)))
 const CLOSING = new Set(Array.from(')]}', (char) => char.charCodeAt(0)))
-const MOST_BRACKETS = 100
+const MAX_BRACKETS = 100
 
 function rulesOf(css: string): CSSRuleList {
   const sheet = new CSSStyleSheet()
-  // Imports are ignored in any case; browsers complain of those that are spelt plainly.
+  // Imports are ignored in any case; removing them avoids a warning in the browser console.
   sheet.replaceSync(isDeep(css) ? '' : css.replace(/@import\b[^;{}]*;?/gi, ''))
   return sheet.cssRules
 }

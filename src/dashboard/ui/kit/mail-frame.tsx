@@ -3,14 +3,14 @@ import { type MailHtml, showMail } from './mail-html.ts'
 import { Segments } from './pieces.tsx'
 import { toast } from './toast.tsx'
 
-/** A mail as its reader sees it, at the width of a desktop or of a phone. Its HTML is a stranger's:
+/** A message as its reader sees it, at the width of a desktop or a phone. Its HTML is untrusted:
  *
- *  - It stands in a frame of its own whose policy allows no script, no form and no request (pages.ts); the frame is sandboxed,
- *    without scripts too. Remote images come only when they are asked for, by https.
- *  - Only what is known to be harmless is put there (mail-html.ts), so that nothing has to be stopped there.
- *  - Links say where they lead and go nowhere, whichever button follows them.
+ *  - It is shown in a sandboxed frame whose policy allows no scripts, forms or requests (pages.ts). Remote images load only
+ *    on request, over https.
+ *  - Only elements and attributes on an allow list are copied into the frame (mail-html.ts); the policy is a second defence.
+ *  - A click on a link shows its target and does not follow it, for every mouse button.
  *
- *  `images` are those that come with the mail: Content-ID → data: URL. */
+ *  `images` are the inline images of the message: Content-ID → data: URL. */
 export function MailFrame({ html, images = {} }: { html: string; images?: Record<string, string> }) {
   const [width, setWidth] = useState<Width>('desktop')
   const [isRemote, setRemote] = useState(false)
@@ -53,21 +53,21 @@ function Frame({
     onShown(showMail(page, { html, images, isRemote }))
     const measure = () => {
       const { height } = page.documentElement.getBoundingClientRect()
-      setHeight(Math.min(MOST_HEIGHT, Math.max(80, Math.ceil(height) + 2)))
+      setHeight(Math.min(MAX_HEIGHT, Math.max(80, Math.ceil(height) + 2)))
     }
     const follow = (event: Event) => {
       const { target } = event
       const link = isElement(target) ? Element.prototype.closest.call(target, 'a, area') : null
       if (link === null) return
       event.preventDefault()
-      if (link.hasAttribute('href')) toast(`This link leads to ${link.getAttribute('href')}`)
+      if (link.hasAttribute('href')) toast(`Link target: ${link.getAttribute('href')}`)
     }
     const listeners = [
       ['click', follow],
       ['auxclick', follow], // the other buttons
       ['load', measure], // images
     ] as const
-    // By the prototype: nothing in the page can stand in its place.
+    // Called on the prototype, which the page cannot shadow.
     for (const [type, listener] of listeners) EventTarget.prototype.addEventListener.call(page, type, listener, true)
     measure()
     return () => {
@@ -79,7 +79,7 @@ function Frame({
     <iframe
       ref={frame}
       class="mail"
-      title="The mail"
+      title="Message content"
       sandbox="allow-same-origin"
       referrerpolicy="no-referrer"
       src={isRemote ? '/dashboard/preview-with-images' : '/dashboard/preview'}
@@ -89,9 +89,9 @@ function Frame({
   )
 }
 
-/** Longer ones scroll by themselves. */
-const MOST_HEIGHT = 4_000
+/** Pixels. Longer messages scroll inside the frame. */
+const MAX_HEIGHT = 4_000
 
-/** Of the frame, whose classes are others than ours. */
+/** `instanceof` fails for elements of the frame, which has classes of its own. */
 const isElement = (target: EventTarget | null): target is Element =>
   target !== null && 'nodeType' in target && target.nodeType === 1

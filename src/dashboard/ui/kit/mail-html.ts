@@ -1,26 +1,25 @@
 import { type CleanCss, createCleanCss, isLoading, remoteUrl } from './mail-css.ts'
 
-/** HTML of a stranger, to be shown in a frame of ours (mail-frame.tsx). */
+/** Untrusted HTML to show in the preview frame (mail-frame.tsx). */
 export interface MailHtml {
   html: string
-  /** Those that come with the mail: Content-ID → data: URL. */
+  /** Inline images of the message: Content-ID → data: URL. */
   images: Record<string, string>
-  /** Whether images from elsewhere are wanted. */
+  /** Whether to load remote images. */
   isRemote: boolean
 }
 
-/** Puts the mail into the page of the frame, in place of what it showed → whether it names images elsewhere.
+/** Replaces the content of the frame's page with the message; returns whether the message has remote images.
  *
- *  It is parsed into a template, where nothing runs, loads or is styled, and copied: elements, attributes and styles that are not
- *  known to be harmless are not made at all. So it does not matter what a second parser would read, nor what properties of
- *  ours an element hides behind a `name` (DOM clobbering): only methods of prototypes touch what was parsed. Takes as long as
- *  the mail is large. */
+ *  The HTML is parsed into a template, where nothing runs, loads or is styled, and copied by allow lists of elements,
+ *  attributes and styles. The copy is never serialized and parsed again, so mutation XSS cannot occur. Parsed nodes are
+ *  read only through prototype methods, so DOM clobbering by `name` or `id` has no effect. Runs in linear time. */
 export function showMail(page: Document, { html, images, isRemote }: MailHtml): boolean {
   let hasRemote = false
   const css = createCleanCss(isRemote, () => {
     hasRemote = true
   })
-  const settle: Settle = (url) => {
+  const resolveImage: ResolveImage = (url) => {
     const inside = /^cid:(.+)$/is.exec(url)?.[1]
     if (inside !== undefined) return images[unescaped(inside)] ?? null
     if (/^data:image\//i.test(url)) return url
@@ -29,28 +28,28 @@ export function showMail(page: Document, { html, images, isRemote }: MailHtml): 
     return isRemote ? remote : null
   }
   const made = createElement(page, 'body')
-  if (isKnotted(html)) appendText(page, made, KNOTTED)
+  if (isTooNested(html)) appendText(page, made, TOO_NESTED)
   else {
     const imageRules: string[] = []
-    copy(parsed(html, page), made, page, { css, settle, imageRules })
+    copy(parsed(html, page), made, page, { css, resolveImage, imageRules })
     if (imageRules.length > 0) made.append(sheetOf(page, imageRules.join('')))
   }
   bodyOf(page).replaceWith(made)
   return hasRemote
 }
 
-/** URL of an image → the one to be used; null for none. */
-type Settle = (url: string) => string | null
+/** URL of an image → the URL to use; null removes it. */
+type ResolveImage = (url: string) => string | null
 
 interface Tools {
   css: CleanCss
-  settle: Settle
-  /** Of style attributes that load images from elsewhere, each for its element. */
+  resolveImage: ResolveImage
+  /** Rules for style attributes that load remote images, one per element. */
   imageRules: string[]
 }
 
-/** Clean CSS → the element that applies it. What loads from elsewhere goes into a sheet with an address of its own: Chromium
- *  sends the address of the page as Referer for images of other sheets, whatever the policy says (tried with 156). */
+/** Sanitized CSS → the element that applies it. Rules with remote images go into a data: sheet: for images of inline sheets,
+ *  Chromium sends the page's address as Referer despite the policy (seen in version 156). */
 function sheetOf(page: Document, css: string): HTMLElement {
   if (!isLoading(css)) {
     const style = createElement(page, 'style')
@@ -63,8 +62,8 @@ function sheetOf(page: Document, css: string): HTMLElement {
   return link
 }
 
-/** In the frame, whose policy allows styles: that of our own page would complain of those that are nowhere yet. A template
- *  knows no body, so that goes by another name. */
+/** Parses in the frame, whose policy allows styles; the dashboard's policy would report them as violations. A template drops
+ *  `<body>`, so the tag is renamed. */
 function parsed(html: string, page: Document): DocumentFragment {
   const template = createElement(page, 'template') as HTMLTemplateElement
   template.innerHTML = html.replace(/<(\/?)body(?=[\s>/])/gi, `<$1${BODY}`)
@@ -73,8 +72,8 @@ function parsed(html: string, page: Document): DocumentFragment {
 
 const BODY = 'mail-body'
 
-/** All of it into an element of the page. With a stack of its own, since mails are nested deeply; what is nested deeper
- *  than any mail needs stands beside its parent. */
+/** Copies all nodes into an element of the page. An explicit stack avoids recursion, since messages nest deeply; nodes
+ *  beyond the depth limit become siblings of their parent. */
 function copy(from: DocumentFragment, made: Element, page: Document, tools: Tools): void {
   const waiting: [node: Node | null, parent: Element, depth: number][] = [[firstChild(from), made, 0]]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -84,19 +83,19 @@ function copy(from: DocumentFragment, made: Element, page: Document, tools: Tool
     if (nodeType(node) === TEXT) appendText(page, parent, textOf(node))
     else if (nodeType(node) === ELEMENT) {
       const element = copied(node as Element, parent, made, page, tools)
-      if (element !== null) waiting.push([firstChild(node), depth < DEEPEST ? element : parent, depth + 1])
+      if (element !== null) waiting.push([firstChild(node), depth < MAX_DEPTH ? element : parent, depth + 1])
     }
   }
 }
 
-/** Sixty tables within each other: browsers take longer for each level than for the one before. */
-const DEEPEST = 240
+/** Sixty nested tables: layout time grows faster than linearly with depth. */
+const MAX_DEPTH = 240
 
-/** An element → where its children go: its copy, its parent, or null when they are left out with it. */
+/** Copies one element; returns the parent for its children, or null to omit them. */
 function copied(element: Element, parent: Element, body: Element, page: Document, tools: Tools): Element | null {
   const name = localNameOf(element)
-  if (namespaceOf(element) !== HTML) return name === 'style' || LEFT_OUT.has(name) ? null : parent
-  if (LEFT_OUT.has(name)) return null
+  if (namespaceOf(element) !== HTML) return name === 'style' || OMITTED.has(name) ? null : parent
+  if (OMITTED.has(name)) return null
   if (name === 'style') {
     parent.append(sheetOf(page, tools.css.sheet(textOf(element))))
     return null
@@ -106,13 +105,13 @@ function copied(element: Element, parent: Element, body: Element, page: Document
     return body
   }
   if (!/^[a-z][a-z0-9]*$/.test(name)) return parent
-  const made = createElement(page, DRAWN_AS[name] ?? name)
+  const made = createElement(page, REPLACED_BY[name] ?? name)
   copyAttributes(element, made, name, tools)
   parent.append(made)
   return made
 }
 
-function copyAttributes(from: Element, to: Element, element: string, { css, settle, imageRules }: Tools): void {
+function copyAttributes(from: Element, to: Element, element: string, { css, resolveImage, imageRules }: Tools): void {
   for (const name of attributeNames(from)) {
     const value = attributeOf(from, name)
     if (name === 'style') {
@@ -123,37 +122,36 @@ function copyAttributes(from: Element, to: Element, element: string, { css, sett
       imageRules.push(`[data-mail-image="${imageRules.length}"]{${remote}}`)
       continue
     }
-    const clean = cleanAttribute(element, name, value, settle)
+    const clean = cleanAttribute(element, name, value, resolveImage)
     if (clean !== null) to.setAttribute(name, clean)
   }
   if (element === 'img') to.setAttribute('referrerpolicy', 'no-referrer')
   if (element === 'a' || element === 'area') to.setAttribute('rel', 'noreferrer noopener')
 }
 
-/** Null for one that is left out. */
-function cleanAttribute(element: string, name: string, value: string, settle: Settle): string | null {
-  if (PLAIN.has(name) || /^aria-[a-z]+$/.test(name)) return value
+/** Null omits the attribute. */
+function cleanAttribute(element: string, name: string, value: string, resolveImage: ResolveImage): string | null {
+  if (ALLOWED_ATTRIBUTES.has(name) || /^aria-[a-z]+$/.test(name)) return value
   if (name === 'id') return isClobbering(value) ? null : value
-  if (name === 'src') return element === 'img' ? settle(value.trim()) : null
-  if (name === 'background') return BACKGROUND.has(element) ? settle(value.trim()) : null
+  if (name === 'src') return element === 'img' ? resolveImage(value.trim()) : null
+  if (name === 'background') return BACKGROUND.has(element) ? resolveImage(value.trim()) : null
   if (name === 'href') return (element === 'a' || element === 'area') && LINK.test(value.trim()) ? value.trim() : null
   if (name === 'type') return element === 'ol' || element === 'ul' || element === 'li' ? value : null
-  // A map has a name that only images look for.
+  // Only images refer to the name of a map.
   if (name === 'name') return element === 'map' ? `mail-${value}` : null
   if (name === 'usemap') return element === 'img' ? `#mail-${value.replace(/^#/, '')}` : null
   return null
 }
 
-/** Whether the id is the name of something that our code or a browser's would look for in its place. */
+/** Whether the id would shadow a property of window, document or a form. */
 function isClobbering(id: string): boolean {
   return id in window || id in document || id in HTMLFormElement.prototype
 }
 
-/** Elements that are opened and not closed again. Formatting is opened anew in every paragraph: a mail of 50 kB becomes
- *  millions of elements. For others the parser looks through all that are open, each time. No mail program leaves so many
- *  open. */
-function isKnotted(html: string): boolean {
-  return hasManyOpen(html, FORMATTING, MOST_FORMATTING) || hasManyOpen(html, NESTED, MOST_NESTED)
+/** Counts unclosed elements. The parser reopens formatting elements in every paragraph, so 50 kB can become millions of
+ *  elements; for other elements it scans all open ones at each tag. No mail program leaves this many open. */
+function isTooNested(html: string): boolean {
+  return hasManyOpen(html, FORMATTING, MAX_FORMATTING) || hasManyOpen(html, NESTED, MAX_NESTED)
 }
 
 function hasManyOpen(html: string, tags: RegExp, most: number): boolean {
@@ -168,10 +166,10 @@ function hasManyOpen(html: string, tags: RegExp, most: number): boolean {
 
 const NESTED =
   /<(\/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr|p|li|dt|dd|tr|td|th|tbody|thead|tfoot|option)[\s/>])[a-z][a-z0-9:-]{0,40}(?:[\s/][^<>]*)?>/gi
-const MOST_NESTED = 1_000
+const MAX_NESTED = 1_000
 const FORMATTING = /<(\/?)(?:a|b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?:[\s/][^<>]*)?>/gi
-const MOST_FORMATTING = 300
-const KNOTTED = 'This mail is nested too deeply to be shown. Download it to look at its source.'
+const MAX_FORMATTING = 300
+const TOO_NESTED = 'This message is nested too deeply to display. Download it to view its source.'
 
 const HTML = 'http://www.w3.org/1999/xhtml'
 const ELEMENT = 1
@@ -179,9 +177,9 @@ const TEXT = 3
 const LINK = /^(?:https?|mailto|tel):/i
 const BACKGROUND = new Set(['body', 'table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th'])
 
-/** What runs, loads or leads away, and what takes input: with all that is in it. Of SVG and MathML only the HTML and
- *  the text within is kept. */
-const LEFT_OUT = new Set(
+/** Elements omitted with their content: active content, loaded resources, navigation and input. Of SVG and MathML only
+ *  nested HTML and text are copied. */
+const OMITTED = new Set(
   [
     'script',
     'template',
@@ -224,17 +222,17 @@ const LEFT_OUT = new Set(
       'xmp',
     ]),
 )
-const DRAWN_AS: Record<string, string> = {
+const REPLACED_BY: Record<string, string> = {
   form: 'div',
   frameset: 'div',
-  noscript: 'div', // which is what it is to those who run none
+  noscript: 'div', // scripts do not run, so its content is shown
   button: 'span',
   label: 'span',
   fieldset: 'div',
   legend: 'div',
   marquee: 'div',
 }
-const PLAIN = new Set(
+const ALLOWED_ATTRIBUTES = new Set(
   [
     'align',
     'alt',
@@ -297,7 +295,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** Reads a property of what was parsed by the getter of its prototype, which no element of a form stands in front of. */
+/** Reads a property through the getter of its prototype, which form elements cannot shadow. */
 function getter<T, V>(prototype: object, name: string): (of: T) => V {
   const { get } = Object.getOwnPropertyDescriptor(prototype, name)!
   return (of) => get!.call(of) as V

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type ApiError, wordsOf } from './api.ts'
+import { type ApiError, errorText } from './api.ts'
 import { title } from './state.ts'
 import { MARKS, type Tone } from './status.tsx'
 import { toast } from './toast.tsx'
 
-/** The small pieces: heading, copy button, tabs, segments, filters, empty state, faults, time line. */
+/** Small components: heading, copy button, tabs, segments, filters, empty state, errors, timeline. */
 
-/** Top of every page: its name, what it is about, and what can be done. Also the title of the browser tab. */
+/** Top of every page: title, description and actions. Also sets the title of the browser tab. */
 export function Head({
   name,
   about,
@@ -31,7 +31,7 @@ export function Head({
   )
 }
 
-/** Copies `text`; says so to everybody. `label` names what is copied, for those who do not see what it stands beside. */
+/** Copies `text` and announces it. `label` names the text for screen readers. */
 export function CopyButton({ text, label, children = 'Copy' }: { text: string; label: string; children?: string }) {
   const [done, setDone] = useState(false)
   useEffect(() => {
@@ -42,7 +42,7 @@ export function CopyButton({ text, label, children = 'Copy' }: { text: string; l
   const copy = async () => {
     await write(text)
     setDone(true)
-    toast(`${label} copied`)
+    toast(`${label.charAt(0).toUpperCase()}${label.slice(1)} copied`)
   }
   return (
     <button type="button" class="tiny" onClick={copy}>
@@ -52,7 +52,7 @@ export function CopyButton({ text, label, children = 'Copy' }: { text: string; l
   )
 }
 
-/** The clipboard is only there under https and on loopback; elsewhere a text that is selected can be copied. */
+/** The clipboard API needs https or loopback; elsewhere, copy from a selected text field. */
 async function write(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const area = document.createElement('textarea')
@@ -79,7 +79,7 @@ export function Tabs<T extends string>({
 }) {
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // On a narrow screen the row of tabs scrolls, and the chosen one may be outside.
+    // On a narrow screen the row of tabs scrolls, and the selected tab may be out of view.
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [chosen])
   const id = name.toLowerCase().replace(/\W+/g, '-')
@@ -118,7 +118,7 @@ export function Tabs<T extends string>({
   )
 }
 
-/** One of a few: a row of buttons of which one is pressed. */
+/** A choice of a few options: a row of buttons, one of them pressed. */
 export function Segments<T extends string>({
   name,
   options,
@@ -142,10 +142,10 @@ export function Segments<T extends string>({
   )
 }
 
-/** A search field and whatever else narrows a list. `/` puts the cursor into the field. What is typed counts after a moment,
- *  or with Enter. */
+/** A search field and other filters of a list. `/` focuses the field. The search starts 300 ms after the last key, or with
+ *  Enter. */
 export function Filters({
-  search,
+  search: initial,
   onSearch,
   placeholder = 'Search',
   children,
@@ -156,7 +156,7 @@ export function Filters({
   children?: ComponentChildren
 }) {
   const timer = useRef(0)
-  const tell = (text: string, waitMs: number) => {
+  const search = (text: string, waitMs: number) => {
     window.clearTimeout(timer.current)
     timer.current = window.setTimeout(() => onSearch?.(text.trim()), waitMs)
   }
@@ -168,9 +168,9 @@ export function Filters({
           aria-label={placeholder}
           placeholder={placeholder}
           data-search
-          defaultValue={search}
-          onInput={(event) => tell(event.currentTarget.value, 300)}
-          onKeyDown={(event) => event.key === 'Enter' && tell(event.currentTarget.value, 0)}
+          defaultValue={initial}
+          onInput={(event) => search(event.currentTarget.value, 300)}
+          onKeyDown={(event) => event.key === 'Enter' && search(event.currentTarget.value, 0)}
         />
       )}
       {children}
@@ -201,7 +201,7 @@ export function Choice({
   )
 }
 
-/** Nothing to show, and what to do about it. */
+/** Empty state: what is missing and what to do. */
 export function Empty({ name, children }: { name: string; children?: ComponentChildren }) {
   return (
     <div class="empty">
@@ -211,12 +211,12 @@ export function Empty({ name, children }: { name: string; children?: ComponentCh
   )
 }
 
-/** What went wrong, with a way to try again. Nothing when nothing did. */
-export function Fault({ error, onRetry }: { error: ApiError | undefined; onRetry?: () => void }) {
+/** An error with a button to retry; renders nothing without an error. */
+export function ErrorNotice({ error, onRetry }: { error: ApiError | undefined; onRetry?: () => void }) {
   if (error === undefined) return null
   return (
     <div class="notice bad row apart" role="alert">
-      <span>{wordsOf(error)}</span>
+      <span>{errorText(error)}</span>
       {onRetry && (
         <button type="button" class="tiny" onClick={onRetry}>
           Try again
@@ -237,7 +237,7 @@ export interface Moment {
   more?: ComponentChildren
 }
 
-/** What happened, in its order. */
+/** Events in order. */
 export function Timeline({ moments, name }: { moments: readonly Moment[]; name: string }) {
   return (
     <ol class="timeline" aria-label={name}>
@@ -256,7 +256,7 @@ export function Timeline({ moments, name }: { moments: readonly Moment[]; name: 
   )
 }
 
-/** Names and values: `<Facts of={[['Size', '1.2 KiB'], …]} />`; what is null, false or '' is left out. */
+/** Names and values: `<Facts of={[['Size', '1.2 KiB'], …]} />`; omits null, false and ''. */
 export function Facts({ of: facts }: { of: readonly (readonly [name: string, value: ComponentChildren])[] }) {
   return (
     <dl class="facts">

@@ -1,8 +1,8 @@
 import uPlot from 'uplot'
 import type { Line } from './chart.tsx'
 
-/** Draws lines into an element, as wide as that is; answers what takes them away again. */
-export function plot(room: HTMLElement, times: readonly number[], lines: readonly Line[]): () => void {
+/** Draws lines into an element at its full width; returns a function that removes them. */
+export function plot(element: HTMLElement, times: readonly number[], lines: readonly Line[]): () => void {
   const colour = (token: string) => getComputedStyle(document.documentElement).getPropertyValue(token).trim()
   const axis = {
     stroke: colour('--muted'),
@@ -13,7 +13,7 @@ export function plot(room: HTMLElement, times: readonly number[], lines: readonl
   const height = 220
   const chart = new uPlot(
     {
-      width: room.clientWidth,
+      width: element.clientWidth,
       height,
       legend: { show: false },
       cursor: { y: false, points: { size: 7 } },
@@ -40,10 +40,10 @@ export function plot(room: HTMLElement, times: readonly number[], lines: readonl
       ],
     },
     [times.map((at) => at / 1_000), ...lines.map(({ values }) => values)],
-    room,
+    element,
   )
-  const watch = new ResizeObserver(() => chart.setSize({ width: room.clientWidth, height }))
-  watch.observe(room)
+  const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }))
+  watch.observe(element)
   return () => {
     watch.disconnect()
     chart.destroy()
@@ -53,14 +53,14 @@ export function plot(room: HTMLElement, times: readonly number[], lines: readonl
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
 
-/** `14:00`, and the day where one begins or all are days. Seconds as uPlot counts. */
+/** `14:00`, or the day at midnight and for daily steps. uPlot counts in seconds. */
 function timeOf(at: number, stepSeconds: number): string {
   const time = new Date(at * 1_000)
   const isMidnight = time.getHours() === 0 && time.getMinutes() === 0
   return (isMidnight || stepSeconds >= 86_400 ? day : clock).format(time)
 }
 
-/** There are no halves of a mail. */
+/** Messages are counted in whole numbers. */
 const WHOLE = [1, 2, 5]
   .flatMap((step) => [0, 1, 2, 3, 4, 5, 6, 7, 8].map((zeros) => step * 10 ** zeros))
   .sort((a, b) => a - b)

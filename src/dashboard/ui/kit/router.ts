@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 
-/** Where we are: `/dashboard/messages/msg_…?status=bounced` is path `/messages/msg_…` and query `{status: 'bounced'}`. Plain
- *  links (`<a href={href('/messages')}>`) are followed without loading; nothing else is needed for them. */
+/** The current address: `/dashboard/messages/msg_…?status=bounced` is path `/messages/msg_…` and query
+ *  `{status: 'bounced'}`. Plain links (`<a href={href('/messages')}>`) change it without loading a page. */
 
 const BASE = '/dashboard'
 
@@ -12,7 +12,7 @@ export interface Place {
 
 export const place = signal<Place>(placeOf(window.location))
 
-/** Path below the dashboard, and what is asked of it → what stands in a link. Empty values are left out. */
+/** Path below the dashboard and query → URL of a link. Empty values are omitted. */
 export function href(path: string, query: Record<string, string | undefined> = {}): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]))
   const text = new URLSearchParams(given).toString()
@@ -21,7 +21,7 @@ export function href(path: string, query: Record<string, string | undefined> = {
 
 let guard: (() => Promise<boolean>) | null = null
 
-/** Asks before the page is left, until it is called off: for what is not saved (unsaved.ts). */
+/** Calls `ask` before leaving the page, until the returned function is called: for unsaved changes (unsaved.ts). */
 export function guardLeaving(ask: () => Promise<boolean>): () => void {
   guard = ask
   return () => {
@@ -29,7 +29,7 @@ export function guardLeaving(ask: () => Promise<boolean>): () => void {
   }
 }
 
-/** Whether the page may be left; asks where it must. */
+/** Whether the page may be left; asks if there is a guard. */
 export async function mayLeave(): Promise<boolean> {
   if (guard !== null && !(await guard())) return false
   guard = null
@@ -53,13 +53,13 @@ export function go(
   if (isElsewhere) window.scrollTo(0, 0)
 }
 
-/** Changes some of the query of where we are, leaving no step back: for filters, tabs and ranges. */
-export function ask(change: Record<string, string | undefined>): void {
+/** Changes part of the query without a history entry: for filters, tabs and ranges. */
+export function setQuery(change: Record<string, string | undefined>): void {
   go(place.value.path, { ...place.value.query, ...change }, { replace: true })
 }
 
-/** `/messages/:id` and a path → `{id}`, or null where it does not fit. Pages put an id into the paths that they ask for, so
- *  it is letters and digits: `..%2fapi-keys` in a link that somebody sent is no message. */
+/** Matches a path against `/messages/:id` → `{id}`, or null. Pages put the id into API paths, so only letters, digits, `_`
+ *  and `-` are allowed: a crafted link such as `..%2fapi-keys` must not reach another endpoint. */
 export function match(pattern: string, path: string): Record<string, string> | null {
   const [wanted, given] = [pattern.split('/'), path.split('/')]
   if (wanted.length !== given.length) return null
@@ -73,7 +73,7 @@ export function match(pattern: string, path: string): Record<string, string> | n
   return params
 }
 
-/** Follows links and the browser's own steps. Once, when the page starts. */
+/** Handles clicks on links and the browser's back and forward. Once, at start. */
 export function startRouter(): void {
   window.addEventListener('popstate', () => {
     const to = placeOf(window.location)

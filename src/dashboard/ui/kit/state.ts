@@ -1,7 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 
-/** What every page may ask: who is signed in, for whom they act, in which mode, and how it all looks. Choices are kept in
- *  this browser; nothing secret is. */
+/** State shared by all pages: session, organization, mode and theme. Choices are stored in this browser; secrets are not. */
 
 export interface OrganizationOption {
   id: string
@@ -9,7 +8,7 @@ export interface OrganizationOption {
   plan: string
 }
 
-/** What `GET /session` answers. */
+/** Response of `GET /session`. */
 export interface SessionInfo {
   session: { id: string; created_at: string; ends_at: string }
   has_password: boolean
@@ -18,22 +17,22 @@ export interface SessionInfo {
   version: string
 }
 
-/** Undefined while it is not known yet; null = nobody is signed in. */
+/** Undefined while it loads; null = not signed in. */
 export const session = signal<SessionInfo | null | undefined>(undefined)
 export type Mode = 'live' | 'test'
 export type Theme = 'auto' | 'light' | 'dark'
-export const mode = kept<Mode>('mode', ['live', 'test'])
-export const theme = kept<Theme>('theme', ['auto', 'light', 'dark'])
+export const mode = stored<Mode>('mode', ['live', 'test'])
+export const theme = stored<Theme>('theme', ['auto', 'light', 'dark'])
 
 const chosen = signal<string>(read('organization') ?? '')
-/** The organization we act for, the oldest until one is chosen; null when there is none at all. */
+/** The selected organization, by default the oldest; null when there is none. */
 export const organization = computed<OrganizationOption | null>(() => {
   const all = session.value?.organizations ?? []
   return all.find(({ id }) => id === chosen.value) ?? all.at(-1) ?? null
 })
 
-/** From now on for this one, also where there are more than the session names. */
-export function actFor(option: OrganizationOption): void {
+/** Selects an organization, also one that the session does not list. */
+export function switchOrganization(option: OrganizationOption): void {
   const { id } = option
   const known = session.value
   if (known && !known.organizations.some((each) => each.id === id)) {
@@ -43,10 +42,10 @@ export function actFor(option: OrganizationOption): void {
   write('organization', id)
 }
 
-/** Whom was acted for last in this browser; '' = nobody yet. */
+/** The organization last selected in this browser; '' = none yet. */
 export const lastOrganizationId = () => chosen.peek()
 
-/** Titles of browser tabs and what screen readers hear first. */
+/** Title of the browser tab, which screen readers announce first. */
 export const title = signal('')
 
 export function startState(): void {
@@ -59,8 +58,8 @@ export function startState(): void {
   })
 }
 
-/** A choice that outlives the page; the first of `values` where none was made. */
-function kept<T extends string>(name: string, values: readonly [T, ...T[]]) {
+/** A choice stored in this browser; defaults to the first of `values`. */
+function stored<T extends string>(name: string, values: readonly [T, ...T[]]) {
   const before = read(name)
   const choice = signal<T>(values.find((value) => value === before) ?? values[0])
   effect(() => write(name, choice.value))
@@ -71,7 +70,7 @@ function read(name: string): string | null {
   try {
     return window.localStorage.getItem(`postrider.${name}`)
   } catch {
-    return null // storage is forbidden: choices last as long as the page
+    return null // storage is disabled: choices last as long as the page
   }
 }
 
@@ -79,6 +78,6 @@ function write(name: string, value: string): void {
   try {
     window.localStorage.setItem(`postrider.${name}`, value)
   } catch {
-    // the same
+    // storage is disabled
   }
 }

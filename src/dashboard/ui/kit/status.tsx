@@ -1,9 +1,9 @@
-/** What state something is in: a word and a mark, never colour alone. */
+/** The tone of a status. Chips show text and a mark, never colour alone. */
 export type Tone = 'good' | 'warn' | 'bad' | 'calm' | 'quiet'
 
 export const MARKS: Record<Tone, string> = { good: '✓', warn: '!', bad: '✕', calm: '→', quiet: '·' }
 
-/** Words of the API → how they look. What is not here is quiet. */
+/** Statuses of the API → tone. Others are quiet. */
 const TONES: Record<string, Tone> = {
   delivered: 'good',
   verified: 'good',
@@ -41,14 +41,17 @@ const TONES: Record<string, Tone> = {
   expired: 'bad',
 }
 
-/** `<Chip word="delivered" />`; `tone` where the word alone does not say it. */
+/** `<Chip word="delivered" />` shows "Delivered"; pass `tone` if the word does not determine it. */
 export function Chip({ word, tone = TONES[word] ?? 'quiet' }: { word: string; tone?: Tone | undefined }) {
   return (
     <span class={`chip ${tone}`} data-mark={MARKS[tone]}>
-      {word.replaceAll('_', ' ')}
+      {LABELS[word] ?? labelOf(word)}
     </span>
   )
 }
+
+const LABELS: Record<string, string> = { softbounce: 'Soft bounce' }
+const labelOf = (word: string) => `${word.charAt(0).toUpperCase()}${word.slice(1).replaceAll('_', ' ')}`
 
 export function toneOf(word: string): Tone {
   return TONES[word] ?? 'quiet'

@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { Loaded, Pages } from './load.ts'
-import { Fault } from './pieces.tsx'
+import { ErrorNotice } from './pieces.tsx'
 import { go } from './router.ts'
 
 export interface Column<T> {
   /** Heading, and label of the value where rows are cards. '' for a column of buttons. */
   name: string
   show: (row: T) => ComponentChildren
-  /** Sortable by this, within the rows that are shown. */
+  /** Sort key, for the rows on the page. */
   by?: (row: T) => string | number
   isNumber?: boolean
   /** Stays on one line. */
@@ -17,10 +17,10 @@ export interface Column<T> {
   isWhole?: boolean
 }
 
-/** Rows with headings; cards where there is no room. `link` says where a row leads: a click on it, Enter, and the arrows or
- *  `j` and `k` walk the rows (keys.ts). Give the first column a link too, for those who come with Tab.
+/** Rows with headings; cards on narrow screens. `link` is the target of a row, for a click or Enter; `j` and `k` move between
+ *  rows (keys.tsx). Give the first column a link too, for keyboard users who press Tab.
  *
- *  Put `<Pager pages={pages} />` below it. `whenEmpty` is shown in place of no rows, `loaded` tells of waiting and faults. */
+ *  Put `<Pager pages={pages} />` below it. `whenEmpty` replaces an empty table; `loaded` carries loading state and errors. */
 export function Table<T>({
   name,
   columns,
@@ -42,12 +42,12 @@ export function Table<T>({
   const rows = sorted === null ? data : sort(data, columns[sorted.at]?.by, sorted.isUp)
   const open = (row: T, event: MouseEvent | KeyboardEvent) => {
     if (link === undefined || (event.target as Element).closest('a, button, input, select, summary')) return
-    if (window.getSelection()?.toString()) return // somebody is copying from the row
+    if (window.getSelection()?.toString()) return // text of the row is selected
     go(...placeOf(link(row)))
   }
   return (
     <div class="stack tight">
-      <Fault error={error} onRetry={reload} />
+      <ErrorNotice error={error} onRetry={reload} />
       <div class="table" aria-busy={isLoading}>
         {rows?.length === 0 ? (
           whenEmpty
@@ -113,12 +113,12 @@ export function Table<T>({
   )
 }
 
-/** To newer and to older rows; nothing where one page has all of them. */
+/** Buttons for newer and older rows; nothing when one page holds all rows. */
 export function Pager<T>({ pages }: { pages: Pages<T> }) {
   const { hasNewer, hasOlder, newer, older } = pages
   if (!hasNewer && !hasOlder) return null
   return (
-    <nav class="pager" aria-label="Pages">
+    <nav class="pager" aria-label="Pagination">
       <button type="button" disabled={!hasNewer} onClick={newer}>
         ← Newer
       </button>
@@ -129,7 +129,7 @@ export function Pager<T>({ pages }: { pages: Pages<T> }) {
   )
 }
 
-/** A link of ours → path and query for `go`. */
+/** A dashboard link → path and query for `go`. */
 function placeOf(link: string): [string, Record<string, string>] {
   const url = new URL(link, window.location.origin)
   return [url.pathname.replace(/^\/dashboard/, '') || '/', Object.fromEntries(url.searchParams)]
@@ -137,9 +137,9 @@ function placeOf(link: string): [string, Record<string, string>] {
 
 function sort<T>(rows: T[] | undefined, by: Column<T>['by'], isUp: boolean): T[] | undefined {
   if (rows === undefined || by === undefined) return rows
-  const way = isUp ? 1 : -1
+  const direction = isUp ? 1 : -1
   return rows.toSorted((a, b) => {
     const [left, right] = [by(a), by(b)]
-    return left === right ? 0 : (left < right ? -1 : 1) * way
+    return left === right ? 0 : (left < right ? -1 : 1) * direction
   })
 }

@@ -1,26 +1,26 @@
 import { signal } from '@preact/signals'
-import { wordsOf } from './api.ts'
+import { errorText } from './api.ts'
 
-interface Said {
+interface Toast {
   id: number
   text: string
   tone: 'good' | 'bad'
 }
 
-const toasts = signal<Said[]>([])
+const toasts = signal<Toast[]>([])
 let count = 0
 
-/** Says that something was done, in the corner and to screen readers; goes by itself. */
+/** Confirms an action, on screen and to screen readers; disappears after 4 s. */
 export function toast(text: string): void {
   show(text, 'good', 4_000)
 }
 
-/** Says what went wrong; stays longer. */
+/** Shows an error for 12 s. */
 export function toastError(thrown: unknown): void {
-  show(wordsOf(thrown), 'bad', 12_000)
+  show(errorText(thrown), 'bad', 12_000)
 }
 
-/** Does it, says that it is done, or what went wrong; true when it went well. */
+/** Runs `work`, then shows `done` or the error; returns whether it succeeded. */
 export async function attempt(work: () => Promise<unknown>, done?: string): Promise<boolean> {
   try {
     await work()
@@ -32,24 +32,24 @@ export async function attempt(work: () => Promise<unknown>, done?: string): Prom
   }
 }
 
-function show(text: string, tone: Said['tone'], forMs: number): void {
+function show(text: string, tone: Toast['tone'], forMs: number): void {
   const id = ++count
   toasts.value = [...toasts.value.slice(-3), { id, text, tone }]
-  window.setTimeout(() => forget(id), forMs)
+  window.setTimeout(() => dismiss(id), forMs)
 }
 
-function forget(id: number): void {
+function dismiss(id: number): void {
   toasts.value = toasts.value.filter((each) => each.id !== id)
 }
 
-/** Where they are shown; once, in the layout. */
+/** Renders the toasts; once, in the layout. */
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
       {toasts.value.map(({ id, text, tone }) => (
         <div key={id} class={`toast ${tone}`}>
           <span class="break">{text}</span>
-          <button type="button" class="plain tiny" aria-label="Dismiss" onClick={() => forget(id)}>
+          <button type="button" class="plain tiny" aria-label="Dismiss" onClick={() => dismiss(id)}>
             ✕
           </button>
         </div>

@@ -2,7 +2,7 @@ import { useLayoutEffect } from 'preact/hooks'
 import { confirm } from './dialog.tsx'
 import { guardLeaving } from './router.ts'
 
-/** While something is not saved, nobody leaves the page without being asked; from the first letter on. */
+/** Asks before leaving the page while it has unsaved changes. */
 export function useUnsaved(isUnsaved: boolean): void {
   useLayoutEffect(() => {
     if (!isUnsaved) return
@@ -11,7 +11,7 @@ export function useUnsaved(isUnsaved: boolean): void {
     const release = guardLeaving(() =>
       confirm({
         name: 'Leave without saving?',
-        text: 'What was changed here is lost.',
+        text: 'Your changes will be lost.',
         action: 'Leave',
         isDangerous: true,
       }),

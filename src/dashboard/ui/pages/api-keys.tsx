@@ -10,29 +10,29 @@ import { attempt } from '../kit/toast.tsx'
 import { CreateKey, EditKey, RotateKey } from './api-keys/forms.tsx'
 import { KeyValue } from './api-keys/value.tsx'
 
-type Asking = { kind: 'create' } | { kind: 'edit' | 'rotate' | 'value'; key: Json }
+type OpenDialog = { kind: 'create' } | { kind: 'edit' | 'rotate' | 'value'; key: Json }
 
-/** What programs present. A value is shown once, when it is made. */
+/** API keys. The value of a key is shown once, after it is created. */
 export default function ApiKeysPage() {
-  const [asking, setAsking] = useState<Asking | null>(null)
+  const [dialog, setDialog] = useState<OpenDialog | null>(null)
   const pages = usePages('/v1/api-keys', {})
-  const close = () => setAsking(null)
-  const made = (key: Json) => {
-    setAsking({ kind: 'value', key })
+  const close = () => setDialog(null)
+  const showValue = (key: Json) => {
+    setDialog({ kind: 'value', key })
     pages.reload()
   }
   const revoke = async (key: Json) => {
     const isSure = await confirm({
       name: `Revoke ${key.name}?`,
-      text: `Requests with ${key.prefix}… fail from now on. To give programs time to change, rotate the key instead.`,
+      text: `Requests with ${key.prefix}… fail immediately. To give your apps time to switch, rotate the key instead.`,
       action: 'Revoke',
       isDangerous: true,
     })
-    if (isSure && (await attempt(() => remove(`/v1/api-keys/${key.id}`), `${key.name} is revoked`))) pages.reload()
+    if (isSure && (await attempt(() => remove(`/v1/api-keys/${key.id}`), `${key.name} revoked`))) pages.reload()
   }
   const create = (
-    <button type="button" class="primary" onClick={() => setAsking({ kind: 'create' })}>
-      Create key
+    <button type="button" class="primary" onClick={() => setDialog({ kind: 'create' })}>
+      Create API key
     </button>
   )
   const columns: Column<Json>[] = [
@@ -49,7 +49,7 @@ export default function ApiKeysPage() {
     {
       name: 'Domain',
       show: ({ domain }) =>
-        domain === null ? <span class="muted">removed</span> : <span class="domain-name">{domain}</span>,
+        domain === null ? <span class="muted">Deleted</span> : <span class="domain-name">{domain}</span>,
       by: ({ domain }) => domain,
     },
     {
@@ -61,18 +61,18 @@ export default function ApiKeysPage() {
         </>
       ),
     },
-    { name: 'State', show: (key) => <State of={key} /> },
-    { name: 'Last used', isShort: true, show: ({ last_used_at }) => (last_used_at ? ago(last_used_at) : 'never') },
+    { name: 'Status', show: (key) => <Status of={key} /> },
+    { name: 'Last used', isShort: true, show: ({ last_used_at }) => (last_used_at ? ago(last_used_at) : 'Never') },
     {
       name: '',
       isWhole: true,
       show: (key) =>
-        wayOut(key) === null && (
+        endOf(key) === null && (
           <div class="row">
-            <button type="button" class="tiny" onClick={() => setAsking({ kind: 'edit', key })}>
+            <button type="button" class="tiny" onClick={() => setDialog({ kind: 'edit', key })}>
               Edit<span class="hidden"> {key.name}</span>
             </button>
-            <button type="button" class="tiny" onClick={() => setAsking({ kind: 'rotate', key })}>
+            <button type="button" class="tiny" onClick={() => setDialog({ kind: 'rotate', key })}>
               Rotate<span class="hidden"> {key.name}</span>
             </button>
             <button type="button" class="tiny danger" onClick={() => revoke(key)}>
@@ -86,7 +86,7 @@ export default function ApiKeysPage() {
     <>
       <Head
         name="API keys"
-        about="A key sends from its own domain. Without admin it reaches the records of that domain only. Test keys reach test records only."
+        about="A key sends from one domain. Without the admin permission, it can access only that domain’s records. Test keys access only test records."
       >
         {create}
       </Head>
@@ -96,17 +96,17 @@ export default function ApiKeysPage() {
         loaded={pages}
         keyOf={({ id }) => id}
         whenEmpty={
-          <Empty name="No key yet">
-            <p>A program needs one to send. Its password for SMTP is the same key.</p>
+          <Empty name="No API keys yet">
+            <p>Your app needs a key to send, over the API or as the SMTP password.</p>
             {create}
           </Empty>
         }
       />
       <Pager pages={pages} />
-      {asking?.kind === 'create' && <CreateKey onClose={close} onMade={made} />}
-      {asking?.kind === 'edit' && (
+      {dialog?.kind === 'create' && <CreateKey onClose={close} onSaved={showValue} />}
+      {dialog?.kind === 'edit' && (
         <EditKey
-          of={asking.key}
+          of={dialog.key}
           onClose={close}
           onSaved={() => {
             close()
@@ -114,13 +114,13 @@ export default function ApiKeysPage() {
           }}
         />
       )}
-      {asking?.kind === 'rotate' && <RotateKey of={asking.key} onClose={close} onMade={made} />}
-      {asking?.kind === 'value' && <KeyValue of={asking.key} onClose={close} />}
+      {dialog?.kind === 'rotate' && <RotateKey of={dialog.key} onClose={close} onSaved={showValue} />}
+      {dialog?.kind === 'value' && <KeyValue of={dialog.key} onClose={close} />}
     </>
   )
 }
 
-/** From where alone a key works. */
+/** The networks that a key is restricted to. */
 function Networks({ of: { allowed_networks: networks } }: { of: Json }) {
   if (networks === null) return null
   return (
@@ -135,15 +135,15 @@ function Networks({ of: { allowed_networks: networks } }: { of: Json }) {
   )
 }
 
-function State({ of: key }: { of: Json }) {
-  const ended = wayOut(key)
+function Status({ of: key }: { of: Json }) {
+  const ended = endOf(key)
   if (ended !== null) return <Chip word={ended} />
   return (
     <span class="row">
       <Chip word={key.mode} tone={key.mode === 'test' ? 'warn' : 'calm'} />
       {key.expires_at && (
         <span class="muted small" title={key.expires_at}>
-          expires {Date.parse(key.expires_at) - Date.now() < WEEK_MS ? inWords(key.expires_at) : when(key.expires_at)}
+          Expires {Date.parse(key.expires_at) - Date.now() < WEEK_MS ? timeLeft(key.expires_at) : when(key.expires_at)}
         </span>
       )}
     </span>
@@ -151,9 +151,9 @@ function State({ of: key }: { of: Json }) {
 }
 
 const WEEK_MS = 7 * 86_400_000
-const inWords = (iso: string) => `in ${duration(Math.max(0, Date.parse(iso) - Date.now()))}`
+const timeLeft = (iso: string) => `in ${duration(Math.max(0, Date.parse(iso) - Date.now()))}`
 
-function wayOut({ revoked_at, expires_at, rotated_to }: Json): 'revoked' | 'expired' | 'rotated' | null {
+function endOf({ revoked_at, expires_at, rotated_to }: Json): 'revoked' | 'expired' | 'rotated' | null {
   if (revoked_at !== null) return 'revoked'
   if (expires_at !== null && Date.parse(expires_at) <= Date.now()) return 'expired'
   return rotated_to === null ? null : 'rotated'

@@ -5,19 +5,19 @@ import { confirm } from '../kit/dialog.tsx'
 import { Check, Field, Form } from '../kit/form.tsx'
 import { ago, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
-import { Fault, Head } from '../kit/pieces.tsx'
+import { ErrorNotice, Head } from '../kit/pieces.tsx'
 import { go } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { attempt, toast, toastError } from '../kit/toast.tsx'
 import { DnsRecordCard } from './domain/dns-record.tsx'
 
-/** One domain: what to publish for it, what DNS says, its keys, and how its mail is tracked. */
+/** One domain: DNS records, DKIM keys and tracking. */
 export default function DomainPage({ domain_id: id }: { domain_id: string }) {
   const { data, error, reload } = useLoad((signal) => get(`/v1/domains/${id}`, {}, signal), [id])
   const [changed, setChanged] = useState<Json>()
   const [isChecking, setChecking] = useState(false)
   const domain: Json = changed ?? data
-  if (domain === undefined) return error ? <Fault error={error} onRetry={reload} /> : <Head name="Domain" />
+  if (domain === undefined) return error ? <ErrorNotice error={error} onRetry={reload} /> : <Head name="Domain" />
 
   const check = async () => {
     setChecking(true)
@@ -34,7 +34,7 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
   const rotate = async () => {
     const isSure = await confirm({
       name: 'Rotate DKIM keys?',
-      text: 'Publish the two new records afterwards. The present keys sign until the new ones are in DNS, so no mail goes unsigned.',
+      text: 'Publish the two new records afterwards. The current keys sign until the new ones are in DNS, so every message stays signed.',
       action: 'Rotate DKIM keys',
     })
     if (isSure)
@@ -43,7 +43,7 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
   const drop = async () => {
     const isSure = await confirm({
       name: `Delete ${domain.name}?`,
-      text: 'Its API keys stop working at once, and its DKIM keys are deleted. To send from it again, add it and publish new records.',
+      text: 'Its API keys stop working immediately and its DKIM keys are deleted. To send from it again, add it and publish new records.',
       action: 'Delete domain',
       isDangerous: true,
     })
@@ -52,10 +52,10 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
   const records: Json[] = domain.dns_records
   return (
     <div class="stack">
-      <Head name={domain.name} about={checkedWords(domain)}>
+      <Head name={domain.name} about={checkedText(domain)}>
         <Chip word={domain.status} />
         <button type="button" class="primary" onClick={check} disabled={isChecking}>
-          {isChecking ? 'Checking…' : 'Check now'}
+          {isChecking ? 'Checking…' : 'Check DNS'}
         </button>
       </Head>
       <Ownership domain={domain} />
@@ -69,14 +69,14 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
               class="tiny"
               onClick={() => save(`${domain.name}.zone`, 'text/plain', zoneFile(domain.name, records, []))}
             >
-              Zone file
+              Export zone file
             </button>
             <button
               type="button"
               class="tiny"
               onClick={() => save(`${domain.name}.json`, 'application/json', JSON.stringify(records, null, 2))}
             >
-              JSON
+              Export JSON
             </button>
           </div>
         </div>
@@ -113,12 +113,12 @@ export default function DomainPage({ domain_id: id }: { domain_id: string }) {
   )
 }
 
-function checkedWords({ last_checked_at, verified_at }: Json): string {
+function checkedText({ last_checked_at, verified_at }: Json): string {
   if (last_checked_at === null) return 'Not checked yet.'
   return `Checked ${ago(last_checked_at)}${verified_at === null ? '' : `, verified ${when(verified_at)}`}.`
 }
 
-/** What the state means: missing proof, a name that another organization has proved. */
+/** Explains the status: missing proof, or a name that another organization has proved. */
 function Ownership({ domain: { status, detail, proof_missing_since } }: { domain: Json }) {
   if (detail === null) return null
   const isBad = status === 'failed' || proof_missing_since !== null
@@ -136,8 +136,8 @@ function NextStep({ domain: { status, proved_by, dns_records } }: { domain: Json
   return (
     <p class={`notice ${status === 'verified' ? 'warn' : ''}`}>
       {missing === 1 ? 'One required record is missing or wrong.' : `${missing} required records are missing or wrong.`}{' '}
-      Publish the records below at the DNS host of the domain, and turn its proxy off for them. New records are visible
-      within minutes, changed ones after their old TTL. Postrider checks every few minutes.
+      Publish the records below at the domain’s DNS host, with its proxy turned off. New records are visible within
+      minutes, changed ones after their old TTL. Postrider checks every few minutes.
     </p>
   )
 }
@@ -147,7 +147,7 @@ function TrackingCard({ domain, onChange }: { domain: Json; onChange: (domain: J
   return (
     <section class="card stack">
       <h2>Tracking</h2>
-      <p class="muted">Defaults for messages that do not say otherwise.</p>
+      <p class="muted">Defaults for messages that do not set these options.</p>
       <Form
         action="Save"
         onSubmit={async (values) => {
@@ -167,7 +167,7 @@ function TrackingCard({ domain, onChange }: { domain: Json; onChange: (domain: J
         <Field
           name="tracking.host"
           label="Tracking domain"
-          hint={`A name under ${domain.name}, whose DNS record appears above. Default: the name of this server.`}
+          hint={`A name under ${domain.name}. Its DNS record then appears above. Default: the name of this server.`}
         >
           {(control) => <input {...control} defaultValue={host ?? ''} placeholder={`links.${domain.name}`} />}
         </Field>

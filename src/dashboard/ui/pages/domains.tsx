@@ -9,7 +9,7 @@ import { go, href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 
-/** What may stand in From, and whether DNS says so too. */
+/** Sending domains with the state of their DNS records. */
 export default function DomainsPage() {
   const [isAdding, setAdding] = useState(false)
   const pages = usePages('/v1/domains', {})
@@ -20,10 +20,7 @@ export default function DomainsPage() {
   )
   return (
     <>
-      <Head
-        name="Domains"
-        about="Where your mail comes from. Live mail goes out once the DKIM records are seen in DNS."
-      >
+      <Head name="Domains" about="Domains you send from. Live messages require the DKIM records in DNS.">
         {add}
       </Head>
       <Table
@@ -33,8 +30,8 @@ export default function DomainsPage() {
         keyOf={({ id }) => id}
         link={({ id }) => href(`/domains/${id}`)}
         whenEmpty={
-          <Empty name="No domain yet">
-            <p>Add the domain that your mail is to come from. You get a handful of DNS records to publish.</p>
+          <Empty name="No domains yet">
+            <p>Add the domain you send from, then publish the DNS records that Postrider lists for it.</p>
             {add}
           </Empty>
         }
@@ -52,26 +49,26 @@ const COLUMNS: Column<Json>[] = [
     show: ({ status, proof_missing_since }) => (
       <>
         <Chip word={status} tone={proof_missing_since === null ? undefined : 'warn'} />
-        {proof_missing_since !== null && <span class="muted"> without proof since {when(proof_missing_since)}</span>}
+        {proof_missing_since !== null && <span class="muted"> Proof missing since {when(proof_missing_since)}</span>}
       </>
     ),
     by: ({ status }) => status,
   },
-  { name: 'Records', show: ({ dns_records }) => missingWords(dns_records) },
-  { name: 'Checked', show: ({ last_checked_at }) => (last_checked_at ? ago(last_checked_at) : 'not yet') },
+  { name: 'Records', show: ({ dns_records }) => publishedRecords(dns_records) },
+  { name: 'Checked', show: ({ last_checked_at }) => (last_checked_at ? ago(last_checked_at) : 'Never') },
   { name: 'Added', show: ({ created_at }) => when(created_at), by: ({ created_at }) => created_at },
 ]
 
-/** How many of the records that must be there are. */
-function missingWords(records: Json[]): string {
+/** How many of the required records are published. */
+function publishedRecords(records: Json[]): string {
   const required = records.filter((record) => record.required)
   const valid = required.filter(({ status }) => status === 'valid').length
-  return valid === required.length ? 'all published' : `${valid} of ${required.length} published`
+  return valid === required.length ? 'All published' : `${valid} of ${required.length} published`
 }
 
 function AddDomain({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog name="Add a domain" onClose={onClose}>
+    <Dialog name="Add domain" onClose={onClose}>
       <Form
         action="Add domain"
         onCancel={onClose}
@@ -83,7 +80,7 @@ function AddDomain({ onClose }: { onClose: () => void }) {
         <Field
           name="name"
           label="Domain"
-          hint="A subdomain, like mail.example.com, keeps its good name apart from that of your other mail."
+          hint="A subdomain such as mail.example.com keeps its reputation separate from your other mail."
         >
           {(control) => (
             <input {...control} required autoComplete="off" spellcheck={false} placeholder="mail.example.com" />

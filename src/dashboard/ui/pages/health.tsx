@@ -2,32 +2,32 @@ import { useState } from 'preact/hooks'
 import { get, type Json, post } from '../kit/api.ts'
 import { ago, number, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
-import { Empty, Facts, Fault, Head } from '../kit/pieces.tsx'
+import { Empty, ErrorNotice, Facts, Head } from '../kit/pieces.tsx'
 import { href } from '../kit/router.ts'
 import { session } from '../kit/state.ts'
 import { Chip, type Tone } from '../kit/status.tsx'
 import { toast, toastError } from '../kit/toast.tsx'
 
-/** Is all well, and what to do if not: what `postrider doctor` looks at, as the server saw it last. */
+/** Results and advice of the last health checks, which `postrider doctor` also runs. */
 export default function HealthPage() {
   const { data, error, reload } = useLoad((signal) => get('/v1/health-checks', {}, signal), [], { everyMs: 30_000 })
-  const [now, setNow] = useState<Json>()
-  const [isLooking, setLooking] = useState(false)
-  const found = newer(now, data)
-  const look = async () => {
-    setLooking(true)
+  const [latest, setLatest] = useState<Json>()
+  const [isRunning, setRunning] = useState(false)
+  const found = newer(latest, data)
+  const run = async () => {
+    setRunning(true)
     try {
-      setNow(await post('/v1/health-checks/run'))
-      toast('Everything was looked at')
+      setLatest(await post('/v1/health-checks/run'))
+      toast('Checks complete')
     } catch (thrown) {
       toastError(thrown)
     } finally {
-      setLooking(false)
+      setRunning(false)
     }
   }
   const button = (
-    <button type="button" class="primary" disabled={isLooking} onClick={look}>
-      {isLooking ? 'Looking…' : 'Look now'}
+    <button type="button" class="primary" disabled={isRunning} onClick={run}>
+      {isRunning ? 'Running…' : 'Run checks'}
     </button>
   )
   return (
@@ -35,13 +35,13 @@ export default function HealthPage() {
       <Head name="Health" about={aboutOf(found)}>
         {button}
       </Head>
-      <Fault error={error} onRetry={reload} />
+      <ErrorNotice error={error} onRetry={reload} />
       {found?.checked_at === null && (
-        <Empty name="Not looked at yet">
-          <p>The server looks by itself a minute after its start, then every hour. It takes some seconds.</p>
+        <Empty name="No checks yet">
+          <p>The server runs the checks one minute after it starts, then every hour. They take a few seconds.</p>
         </Empty>
       )}
-      {found?.checks.length > 0 && <Sum checks={found.checks} />}
+      {found?.checks.length > 0 && <Summary checks={found.checks} />}
       {found && groupsOf(found.checks).map(([name, checks]) => <Group key={name} name={name} checks={checks} />)}
       <Queues />
       <section class="card stack">
@@ -52,16 +52,16 @@ export default function HealthPage() {
             [
               'Metrics',
               <a href="/metrics" target="_blank" rel="noreferrer">
-                for Prometheus, from where the config allows it
+                Prometheus endpoint, for the networks that the config allows
               </a>,
             ],
             [
               'API',
               <a href="/docs" target="_blank" rel="noreferrer">
-                documentation of every call
+                API reference
               </a>,
             ],
-            ['Settings', <a href={href('/settings', { tab: 'configuration' })}>what the config says</a>],
+            ['Configuration', <a href={href('/settings', { tab: 'configuration' })}>View configuration</a>],
           ]}
         />
       </section>
@@ -70,38 +70,38 @@ export default function HealthPage() {
 }
 
 function aboutOf(found: Json): string {
-  if (!found || found.checked_at === null) return 'What postrider doctor looks at, looked at by the server itself.'
-  return `${found.ok ? 'Nothing failed' : 'Something failed'} when it was looked at ${ago(found.checked_at)}.`
+  if (!found || found.checked_at === null) return 'The checks of postrider doctor, run by the server.'
+  return `${found.ok ? 'No check failed' : 'Some checks failed'}. Last run ${ago(found.checked_at)}.`
 }
 
-/** What somebody asked for stands until the server has looked again. */
+/** The newer of two results: one requested here, or one of the server's schedule. */
 function newer(one: Json, other: Json): Json {
   if (one === undefined || other === undefined) return one ?? other
   return Date.parse(other.checked_at ?? 0) > Date.parse(one.checked_at) ? other : one
 }
 
 const TONES: Record<string, Tone> = { pass: 'good', warn: 'warn', fail: 'bad', skip: 'quiet' }
-const WORDS: Record<string, string> = { pass: 'well', warn: 'to mind', fail: 'failed', skip: 'skipped' }
+const LABELS: Record<string, string> = { pass: 'OK', warn: 'Warning', fail: 'Failed', skip: 'Skipped' }
 
-/** What needs somebody comes first. */
+/** Problems come first. */
 const ORDER = ['fail', 'warn', 'pass', 'skip']
 
-/** How many are how. */
-function Sum({ checks }: { checks: Json[] }) {
+/** Number of checks by result. */
+function Summary({ checks }: { checks: Json[] }) {
   return (
     <p class="row">
       {ORDER.map((status) => {
         const count = checks.filter((check) => check.status === status).length
-        return count > 0 && <Chip key={status} word={`${count} ${WORDS[status]}`} tone={TONES[status]} />
+        return count > 0 && <Chip key={status} word={`${count} ${LABELS[status]}`} tone={TONES[status]} />
       })}
     </p>
   )
 }
 
-/** Where checks stand; those that are not named stand at the end. */
+/** Groups of checks; others come last. */
 const GROUPS: readonly (readonly [name: string, checks: readonly string[]])[] = [
   [
-    'Name and network',
+    'Host and network',
     ['name_servers', 'hostname', 'reverse_dns_ipv4', 'reverse_dns_ipv6', 'outbound_port_25', 'smarthost', 'blocklists'],
   ],
   ['Sending domains', ['domains', 'spf', 'dmarc']],
@@ -130,7 +130,7 @@ function Group({ name, checks }: { name: string; checks: Json[] }) {
       <ul class="findings checks">
         {checks.map(({ name, status, message, advice }) => (
           <li key={name}>
-            <Chip word={WORDS[status] ?? status} tone={TONES[status]} />
+            <Chip word={LABELS[status] ?? status} tone={TONES[status]} />
             <div class="stack tight">
               <span class="break">
                 <strong>{NAMES[name] ?? sentence(name)}</strong>: {message}
@@ -150,21 +150,21 @@ const NAMES: Record<string, string> = {
   outbound_port_25: 'Outbound port 25',
   spf: 'SPF',
   dmarc: 'DMARC',
-  data_dir: 'Data folder',
-  inbound_reading: 'Isolation of inbound mail',
+  data_dir: 'Data directory',
+  inbound_reading: 'Inbound mail sandbox',
 }
 const sentence = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`
 
-/** What waits, over all organizations. */
+/** Queue lengths of all organizations. */
 function Queues() {
   const { data, error, reload } = useLoad((signal) => get('/v1/queues', {}, signal), [], { everyMs: 5_000 })
   return (
     <section class="card stack" aria-labelledby="queues">
-      <h2 id="queues">Queues</h2>
-      <Fault error={error} onRetry={reload} />
+      <h2 id="queues">Queues (all organizations)</h2>
+      <ErrorNotice error={error} onRetry={reload} />
       {data && (
         <table class="plain cards">
-          <caption class="hidden">What waits</caption>
+          <caption class="hidden">Queues</caption>
           <thead>
             <tr>
               <th scope="col">Queue</th>
@@ -172,7 +172,7 @@ function Queues() {
                 Due
               </th>
               <th scope="col" class="num">
-                Later
+                Scheduled
               </th>
               <th scope="col" class="num">
                 Held
@@ -191,14 +191,14 @@ function Queues() {
                   <td data-label="Due" class="num">
                     {number(due)}
                   </td>
-                  <td data-label="Later" class="num">
+                  <td data-label="Scheduled" class="num">
                     {number(later)}
                   </td>
                   <td data-label="Held" class="num">
                     {number(held)}
                   </td>
                   <td data-label="Oldest due" class="num">
-                    {oldest_due_at === null ? 'none' : <time title={when(oldest_due_at)}>{ago(oldest_due_at)}</time>}
+                    {oldest_due_at === null ? 'None' : <time title={when(oldest_due_at)}>{ago(oldest_due_at)}</time>}
                   </td>
                 </tr>
               )
@@ -211,7 +211,7 @@ function Queues() {
 }
 
 const QUEUES = [
-  ['deliveries', 'Mail'],
+  ['deliveries', 'Messages'],
   ['webhook_deliveries', 'Webhooks'],
-  ['inbound_deliveries', 'Inbound mail to programs'],
+  ['inbound_deliveries', 'Inbound webhooks'],
 ] as const

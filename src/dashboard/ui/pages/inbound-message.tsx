@@ -3,26 +3,26 @@ import { get, getText, type Json } from '../kit/api.ts'
 import { bytes, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
 import { MailFrame } from '../kit/mail-frame.tsx'
-import { Empty, Facts, Fault, Head, Tabs } from '../kit/pieces.tsx'
+import { Empty, ErrorNotice, Facts, Head, Tabs } from '../kit/pieces.tsx'
 import { href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
-import { Posts } from './inbound/posts.tsx'
+import { InboundDeliveries } from './inbound/deliveries.tsx'
 import { Verdicts } from './inbound/verdicts.tsx'
-import { Headers, SaveRaw, Source } from './message-mail.tsx'
+import { DownloadRaw, Headers, Source } from './message-content.tsx'
 
-/** One mail that came in: from whom, what it says, and what was done with it. */
+/** One inbound message: checks, envelope, content and webhook deliveries. */
 export default function InboundMessagePage({ inbound_message_id: id }: { inbound_message_id: string }) {
   const path = `/v1/inbound-messages/${id}`
   const { data: message, error, reload } = useLoad((signal) => get(path, {}, signal), [id], { everyMs: 5_000 })
   if (message === undefined) {
     if (error?.status !== 404 && error?.status !== 403) {
-      return error ? <Fault error={error} onRetry={reload} /> : <Head name="Inbound mail" />
+      return error ? <ErrorNotice error={error} onRetry={reload} /> : <Head name="Inbound message" />
     }
     return (
       <>
-        <Head name="Inbound mail" />
-        <Empty name="There is no such mail here">
-          <a href={href('/inbound')}>All inbound mail</a>
+        <Head name="Inbound message" />
+        <Empty name="Message not found">
+          <a href={href('/inbound')}>All inbound messages</a>
         </Empty>
       </>
     )
@@ -31,19 +31,19 @@ export default function InboundMessagePage({ inbound_message_id: id }: { inbound
     <div class="stack">
       <Head
         name={message.subject || '(no subject)'}
-        about={`From ${message.from || 'nobody'}, ${when(message.created_at)}.`}
+        about={`From ${message.from || 'an empty address'}, received ${when(message.created_at)}`}
       >
         <Chip word={message.status} />
       </Head>
       {message.parse_error && (
-        <p class="notice warn">It could not be read wholly: {message.parse_error}. The raw mail is as it came.</p>
+        <p class="notice warn">Not fully parsed: {message.parse_error}. The raw message is unchanged.</p>
       )}
       <div class="card stack">
         <Verdicts of={message} />
         <Facts of={factsOf(message)} />
       </div>
       <Parts message={message} />
-      {message.action === 'webhook' && <Posts message={message} onRedelivered={reload} />}
+      {message.action === 'webhook' && <InboundDeliveries message={message} onRedelivered={reload} />}
     </div>
   )
 }
@@ -54,18 +54,18 @@ function factsOf(message: Json) {
   return [
     ['To', to.join(', ')],
     ['Return path', return_path || 'none'],
-    ['Handed in by', `${helo} [${sender_ip}]`],
-    ['TLS', tls ?? 'none: it came in the clear'],
+    ['Sending server', `${helo} [${sender_ip}]`],
+    ['TLS', tls ?? 'none (plaintext)'],
     ['ARC', arc_result],
     ['Message-ID', message_id],
     ['Size', bytes(size_bytes)],
-    ['Route', route_id === null ? 'none' : <a href={href('/inbound', { route: route_id })}>other mail of it</a>],
+    ['Route', route_id === null ? 'none' : <a href={href('/inbound', { route: route_id })}>View its messages</a>],
     [
       'Not forwarded to',
       notForwarded.length > 0 &&
         notForwarded.map(({ email, reason }) => `${email} (${NOT_FORWARDED[reason] ?? reason})`).join(', '),
     ],
-    ['Sent on as', forwarded_as && <a href={href(`/messages/${forwarded_as}`)}>{forwarded_as}</a>],
+    ['Forwarded as', forwarded_as && <a href={href(`/messages/${forwarded_as}`)}>{forwarded_as}</a>],
   ] as const
 }
 
@@ -81,15 +81,14 @@ const PARTS = [
 function Parts({ message }: { message: Json }) {
   const { html_body: html, text_body: text, attachments } = message
   const [part, setPart] = useState<Part | null>(null)
-  if (attachments === null) return <Empty name="The content of this mail is no longer kept" />
+  if (attachments === null) return <Empty name="Content no longer stored" />
   const chosen = part ?? (html === '' ? 'text' : 'preview')
   return (
     <div class="card stack">
       <Tabs<Part> name="Parts" tabs={PARTS} chosen={chosen} onChoose={setPart}>
-        {chosen === 'preview' &&
-          (html === '' ? <Empty name="This mail has no HTML part" /> : <MailFrame html={html} />)}
-        {chosen === 'text' && (text === '' ? <Empty name="This mail has no text part" /> : <Source text={text} />)}
-        {chosen === 'source' && (html === '' ? <Empty name="This mail has no HTML part" /> : <Source text={html} />)}
+        {chosen === 'preview' && (html === '' ? <Empty name="No HTML part" /> : <MailFrame html={html} />)}
+        {chosen === 'text' && (text === '' ? <Empty name="No text part" /> : <Source text={text} />)}
+        {chosen === 'source' && (html === '' ? <Empty name="No HTML part" /> : <Source text={html} />)}
         {(chosen === 'headers' || chosen === 'raw') && <Raw id={message.id} part={chosen} />}
       </Tabs>
       {attachments.length > 0 && (
@@ -98,14 +97,14 @@ function Parts({ message }: { message: Json }) {
           <ul class="plain-list">
             {attachments.map(({ filename, content_type, size }: Json, at: number) => (
               <li key={`${at}`} class="break">
-                {filename || '(without a name)'}{' '}
+                {filename || '(unnamed)'}{' '}
                 <span class="muted small">
                   {content_type}, {bytes(size)}
                 </span>
               </li>
             ))}
           </ul>
-          <p class="muted small">They are in the raw mail.</p>
+          <p class="muted small">Download the raw message to get the attachments.</p>
         </div>
       )}
     </div>
@@ -114,12 +113,12 @@ function Parts({ message }: { message: Json }) {
 
 function Raw({ id, part }: { id: string; part: 'headers' | 'raw' }) {
   const { data, error, reload } = useLoad((signal) => getText(`/v1/inbound-messages/${id}/raw`, {}, signal), [id])
-  if (data === undefined) return <Fault error={error} onRetry={reload} />
+  if (data === undefined) return <ErrorNotice error={error} onRetry={reload} />
   if (part === 'headers') return <Headers raw={data} />
   return (
     <div class="stack tight">
       <span>
-        <SaveRaw path={`/v1/inbound-messages/${id}/raw`} name={id} />
+        <DownloadRaw path={`/v1/inbound-messages/${id}/raw`} name={id} />
       </span>
       <Source text={data} />
     </div>
@@ -128,6 +127,6 @@ function Raw({ id, part }: { id: string; part: 'headers' | 'raw' }) {
 
 const NOT_FORWARDED: Record<string, string> = {
   pending_confirmation: 'not confirmed yet',
-  stopped: 'stopped by its owner',
+  stopped: 'stopped by the recipient',
   domain_not_verified: 'the domain of the route is not verified',
 }

@@ -1,25 +1,25 @@
 import { Head, Tabs } from '../kit/pieces.tsx'
-import { ask, place } from '../kit/router.ts'
-import { Mails } from './inbound/mails.tsx'
+import { place, setQuery } from '../kit/router.ts'
+import { InboundMessages } from './inbound/messages.tsx'
 import { Routes } from './inbound/routes.tsx'
 
 const TABS = [
-  ['mail', 'Mail'],
+  ['messages', 'Messages'],
   ['routes', 'Routes'],
 ] as const
 type Tab = (typeof TABS)[number][0]
 
-/** Mail that comes in for the organization's domains, and what is done with it. */
+/** Inbound messages of the organization's domains, and the routes that handle them. */
 export default function InboundPage() {
-  const tab = TABS.find(([id]) => id === place.value.query.tab)?.[0] ?? 'mail'
+  const tab = TABS.find(([id]) => id === place.value.query.tab)?.[0] ?? 'messages'
   return (
     <>
       <Head
         name="Inbound"
-        about="Routes post incoming mail to a webhook, forward it or store it. Postrider rejects mail that matches no route."
+        about="Routes post inbound mail to a webhook, forward it or store it. Postrider rejects mail that matches no route."
       />
-      <Tabs<Tab> name="Inbound" tabs={TABS} chosen={tab} onChoose={(tab) => ask({ tab })}>
-        {tab === 'mail' ? <Mails /> : <Routes />}
+      <Tabs<Tab> name="Inbound" tabs={TABS} chosen={tab} onChoose={(tab) => setQuery({ tab })}>
+        {tab === 'messages' ? <InboundMessages /> : <Routes />}
       </Tabs>
     </>
   )

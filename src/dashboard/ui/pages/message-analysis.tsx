@@ -1,29 +1,29 @@
 import { type Json, post } from '../kit/api.ts'
 import { bytes, number } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
-import { Empty, Facts, Fault } from '../kit/pieces.tsx'
+import { Empty, ErrorNotice, Facts } from '../kit/pieces.tsx'
 import { Chip, type Tone } from '../kit/status.tsx'
-import { contentOf } from './message-mail.tsx'
+import { contentOf } from './message-content.tsx'
 
-/** What readers and filters will mind in a message: looked at now, without any network. */
+/** Content problems that mail clients and filters may object to, checked without network access. */
 export function Analysis({ message }: { message: Json }) {
   const { data, error, reload } = useLoad((signal) => analyze(message, signal), [message.id])
-  if (error?.status === 404) return <Empty name="The content of this message is no longer kept" />
-  if (data === undefined) return <Fault error={error} onRetry={reload} />
+  if (error?.status === 404) return <Empty name="Content no longer stored" />
+  if (data === undefined) return <ErrorNotice error={error} onRetry={reload} />
   return <Findings analysis={data} />
 }
 
-/** An answer of `/v1/messages/analyze`, for people. */
+/** Shows a response of `/v1/messages/analyze`. */
 export function Findings({ analysis }: { analysis: Json }) {
   const { score, verdict, issues, stats, links } = analysis
   return (
     <div class="stack">
       <section class="card stack" aria-labelledby="findings">
         <div class="row apart">
-          <h2 id="findings">{score} of 100</h2>
+          <h2 id="findings">Score: {score} of 100</h2>
           <Chip word={verdict} tone={VERDICTS[verdict]} />
         </div>
-        {issues.length === 0 && <p class="muted">Nothing to mind was found.</p>}
+        {issues.length === 0 && <p class="muted">No issues found.</p>}
         <ul class="findings">
           {issues.map(({ code, severity, message, field, penalty }: Json) => (
             <li key={`${code} ${message}`}>
@@ -40,15 +40,15 @@ export function Findings({ analysis }: { analysis: Json }) {
           ))}
         </ul>
       </section>
-      <section class="card stack" aria-labelledby="counted">
-        <h2 id="counted">Counted</h2>
+      <section class="card stack" aria-labelledby="statistics">
+        <h2 id="statistics">Statistics</h2>
         <Facts
           of={[
-            ['Whole mail', bytes(stats.size_bytes)],
+            ['Total size', bytes(stats.size_bytes)],
             ['HTML', bytes(stats.html_bytes)],
             ['Text', bytes(stats.text_bytes)],
             ['Words', number(stats.words)],
-            ['Images', `${stats.images}, ${stats.remote_images} of them remote`],
+            ['Images', `${stats.images} (${stats.remote_images} remote)`],
             ['Attachments', number(stats.attachments)],
             ['Links', links.length === 0 ? 'none' : links.map(({ url }: Json) => url).join(', ')],
           ]}
@@ -64,9 +64,9 @@ const SEVERITIES: Record<string, Tone> = { info: 'quiet', warning: 'warn', error
 async function analyze(message: Json, signal: AbortSignal): Promise<Json> {
   const { html, text, headers } = await contentOf(message.id, signal)
   const { from, subject, domain_id } = message
-  const taken = Object.fromEntries(
+  const kept = Object.fromEntries(
     Object.entries(headers).filter(([name]) => /^(?:x-|list-)/i.test(name) && !/^list-unsubscribe/i.test(name)),
   )
-  const body = { from, subject, headers: taken, ...(html === null ? {} : { html }), ...(text === null ? {} : { text }) }
+  const body = { from, subject, headers: kept, ...(html === null ? {} : { html }), ...(text === null ? {} : { text }) }
   return post('/v1/messages/analyze', body, { domain: domain_id, signal })
 }

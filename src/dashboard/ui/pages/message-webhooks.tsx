@@ -1,13 +1,13 @@
 import { get, type Json, type Paged, post } from '../kit/api.ts'
 import { ago, duration, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
-import { Empty, Fault } from '../kit/pieces.tsx'
+import { Empty, ErrorNotice } from '../kit/pieces.tsx'
 import { href } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { attempt } from '../kit/toast.tsx'
 
-/** How webhooks were told of a message: each event for each webhook, with every attempt and its answer. */
-export function Told({ message }: { message: Json }) {
+/** Webhook deliveries of a message: each event for each webhook, with every attempt and its response. */
+export function MessageWebhooks({ message }: { message: Json }) {
   const { id } = message
   const { data, error, reload } = useLoad(
     async (signal) => {
@@ -20,20 +20,20 @@ export function Told({ message }: { message: Json }) {
     [id, message.status],
     { everyMs: 5_000 },
   )
-  if (data === undefined) return <Fault error={error} onRetry={reload} />
+  if (data === undefined) return <ErrorNotice error={error} onRetry={reload} />
   if (data.deliveries.length === 0) {
     return (
-      <Empty name="No webhook was told of it">
-        <p>Either nothing happened to it yet, or no webhook wants such events.</p>
-        <a href={href('/webhooks')}>Webhooks</a>
+      <Empty name="No webhook deliveries">
+        <p>No event has occurred yet, or no webhook subscribes to its events.</p>
+        <a href={href('/webhooks')}>View webhooks</a>
       </Empty>
     )
   }
   const retry = ({ webhook_id, id }: Json) =>
-    attempt(() => post(`/v1/webhooks/${webhook_id}/deliveries/${id}/retry`), 'It is posted once more').then(reload)
+    attempt(() => post(`/v1/webhooks/${webhook_id}/deliveries/${id}/retry`), 'Retry queued').then(reload)
   return (
     <div class="stack">
-      <Fault error={error} onRetry={reload} />
+      <ErrorNotice error={error} onRetry={reload} />
       {data.deliveries.map((delivery) => (
         <article key={delivery.id} class="card stack tight">
           <div class="row apart">
@@ -41,7 +41,7 @@ export function Told({ message }: { message: Json }) {
             <span class="row">
               <Chip word={delivery.status} />
               <button type="button" class="tiny" onClick={() => retry(delivery)}>
-                Post again
+                Retry
               </button>
             </span>
           </div>
@@ -51,14 +51,14 @@ export function Told({ message }: { message: Json }) {
             </a>
             , event <code>{delivery.event_id}</code>
           </p>
-          {delivery.attempts.map((tried: Json) => (
-            <div key={tried.number} class="row small">
-              <span class="num muted">{when(tried.at)}</span>
+          {delivery.attempts.map((each: Json) => (
+            <div key={each.number} class="row small">
+              <span class="num muted">{when(each.at)}</span>
               <span>
-                attempt {tried.number}: {tried.status_code ?? 'no answer'} in {duration(tried.duration_ms)}
+                Attempt {each.number}: {each.status_code ?? 'no response'} in {duration(each.duration_ms)}
               </span>
-              {(tried.error || tried.response_excerpt) && (
-                <code class="break">{[tried.error, tried.response_excerpt].filter(Boolean).join(' · ')}</code>
+              {(each.error || each.response_excerpt) && (
+                <code class="break">{[each.error, each.response_excerpt].filter(Boolean).join(' · ')}</code>
               )}
             </div>
           ))}

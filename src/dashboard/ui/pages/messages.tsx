@@ -1,49 +1,54 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { get, type Json, type Paged, save } from '../kit/api.ts'
-import { authorOf, when } from '../kit/format.ts'
+import { authorOf, number, when } from '../kit/format.ts'
 import { useEvents } from '../kit/live.ts'
 import { usePages } from '../kit/load.ts'
 import { Choice, Empty, Filters, Head } from '../kit/pieces.tsx'
-import { ask, href, place } from '../kit/router.ts'
+import { href, place, setQuery } from '../kit/router.ts'
 import { mode } from '../kit/state.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { toast, toastError } from '../kit/toast.tsx'
 import { NewMessage } from './new-message.tsx'
 
-/** What was sent: found by words, status, addresses, tag and time; as it happens; and to be taken away as CSV or JSON. What
- *  is filtered stands in the address, to be sent to somebody else. */
+/** All messages: search, filters, live updates, export as CSV or JSON. The filters are part of the URL, so a filtered list
+ *  can be shared. */
 export default function Messages() {
   const { q, status, to, from, tag, since, compose } = place.value.query
   const query = { q, status, to, from, tag, created_after: sinceOf(since), mode: mode.value, limit: '50' }
   const pages = usePages('/v1/messages', query, { everyMs: 5_000 })
-  const isLive = useSoon(pages.reload, mode.value)
+  const isLive = useLiveReload(pages.reload, mode.value)
   const isFiltered = [q, status, to, from, tag, since].some(Boolean)
   return (
     <>
-      <Head name="Messages" about={mode.value === 'live' ? 'Live mail' : 'Sandbox mail: nothing of it left the house.'}>
+      <Head name="Messages" about={mode.value === 'live' ? 'Live messages' : 'Test messages are never delivered.'}>
         <span class="chip" data-mark={isLive ? '●' : '○'}>
-          {isLive ? 'as it happens' : 'looking every few seconds'}
+          {isLive ? 'Live' : 'Refreshing every 5 s'}
         </span>
         <Export query={query} />
-        <button type="button" class="primary" onClick={() => ask({ compose: 'yes' })}>
+        <button type="button" class="primary" onClick={() => setQuery({ compose: 'yes' })}>
           New message
         </button>
       </Head>
-      <Filters search={q} onSearch={(text) => ask({ q: text })} placeholder="Search subject and addresses">
-        <Choice name="Status" value={status ?? ''} options={STATUSES} onChange={(value) => ask({ status: value })} />
-        <Choice name="Time" value={since ?? ''} options={TIMES} onChange={(value) => ask({ since: value })} />
+      <Filters search={q} onSearch={(text) => setQuery({ q: text })} placeholder="Search subject and addresses">
+        <Choice
+          name="Status"
+          value={status ?? ''}
+          options={STATUSES}
+          onChange={(value) => setQuery({ status: value })}
+        />
+        <Choice name="Time" value={since ?? ''} options={TIMES} onChange={(value) => setQuery({ since: value })} />
         <details class="more" open={Boolean(to || from || tag)}>
           <summary>More filters</summary>
           <div class="row">
-            <Narrow name="To" value={to} onGive={(value) => ask({ to: value })} />
-            <Narrow name="From" value={from} onGive={(value) => ask({ from: value })} />
-            <Narrow name="Tag" value={tag} onGive={(value) => ask({ tag: value })} />
+            <TextFilter name="To" value={to} onChange={(value) => setQuery({ to: value })} />
+            <TextFilter name="From" value={from} onChange={(value) => setQuery({ from: value })} />
+            <TextFilter name="Tag" value={tag} onChange={(value) => setQuery({ tag: value })} />
           </div>
         </details>
         {isFiltered && (
-          <button type="button" class="plain" onClick={() => ask(NOTHING)}>
-            Clear
+          <button type="button" class="plain" onClick={() => setQuery(NO_FILTERS)}>
+            Clear filters
           </button>
         )}
       </Filters>
@@ -53,15 +58,15 @@ export default function Messages() {
         loaded={pages}
         keyOf={({ id }) => id}
         link={({ id }) => href(`/messages/${id}`)}
-        whenEmpty={isFiltered || pages.hasNewer ? <Empty name="Nothing fits these filters" /> : <NothingSent />}
+        whenEmpty={isFiltered || pages.hasNewer ? <Empty name="No messages match" /> : <NoMessages />}
       />
       <Pager pages={pages} />
-      {compose && <NewMessage onClose={() => ask({ compose: '' })} />}
+      {compose && <NewMessage onClose={() => setQuery({ compose: '' })} />}
     </>
   )
 }
 
-const NOTHING = { q: '', status: '', to: '', from: '', tag: '', since: '' }
+const NO_FILTERS = { q: '', status: '', to: '', from: '', tag: '', since: '' }
 const STATUSES = [
   ['', 'Any status'],
   ...['delivered', 'queued', 'deferred', 'bounced', 'scheduled', 'suppressed', 'partial', 'cancelled'].map(
@@ -77,7 +82,7 @@ const TIMES = [
   ['720', 'Last 30 days'],
 ] as const
 
-/** To the minute, so that a list that is asked for again is the same list. */
+/** Rounded to the minute, so that a refresh requests the same list. */
 function sinceOf(hours: string | undefined): string | undefined {
   if (!TIMES.some(([id]) => id !== '' && id === hours)) return undefined
   const minute = Math.floor((Date.now() - Number(hours) * HOUR_MS) / 60_000) * 60_000
@@ -113,24 +118,24 @@ function recipientsOf(recipients: Json[]) {
   )
 }
 
-/** Asks again soon after something happened, however much did. Answers whether that is heard at once. */
-function useSoon(reload: () => void, about: string): boolean {
+/** Reloads 250 ms after the last event; returns whether the event stream is connected. */
+function useLiveReload(reload: () => void, mode: string): boolean {
   const timer = useRef(0)
   useEffect(() => () => window.clearTimeout(timer.current), [])
-  return useEvents({ mode: about }, () => {
+  return useEvents({ mode }, () => {
     window.clearTimeout(timer.current)
     timer.current = window.setTimeout(reload, 250)
   })
 }
 
-function Narrow({
+function TextFilter({
   name,
   value = '',
-  onGive,
+  onChange,
 }: {
   name: string
   value: string | undefined
-  onGive: (value: string) => void
+  onChange: (value: string) => void
 }) {
   return (
     <input
@@ -139,22 +144,24 @@ function Narrow({
       placeholder={name}
       size={18}
       defaultValue={value}
-      onChange={(event) => onGive(event.currentTarget.value.trim())}
+      onChange={(event) => onChange(event.currentTarget.value.trim())}
     />
   )
 }
 
-/** All that fits the filters, as far as ten thousand. */
+/** Exports all matching messages, at most 10,000. */
 function Export({ query }: { query: Record<string, string | undefined> }) {
   const [isBusy, setBusy] = useState(false)
-  const take = async (format: 'csv' | 'json') => {
+  const exportAs = async (format: 'csv' | 'json') => {
     setBusy(true)
     try {
-      const all = await everything({ ...query, limit: '100' })
+      const all = await loadAll({ ...query, limit: '100' })
       const name = `messages-${new Date().toISOString().slice(0, 10)}.${format}`
       if (format === 'json') save(name, 'application/json', JSON.stringify(all, null, 2))
       else save(name, 'text/csv', csvOf(all))
-      toast(`${all.length} messages saved${all.length >= MOST ? '; there are more: narrow the filters' : ''}`)
+      toast(
+        `${number(all.length)} ${all.length === 1 ? 'message' : 'messages'} exported${all.length >= MAX_EXPORTED ? '. This is the limit: narrow the filters to export the rest.' : ''}`,
+      )
     } catch (thrown) {
       toastError(thrown)
     }
@@ -162,24 +169,24 @@ function Export({ query }: { query: Record<string, string | undefined> }) {
   }
   return (
     <>
-      <button type="button" disabled={isBusy} onClick={() => take('csv')}>
-        Save as CSV
+      <button type="button" disabled={isBusy} onClick={() => exportAs('csv')}>
+        Export CSV
       </button>
-      <button type="button" disabled={isBusy} onClick={() => take('json')}>
-        JSON
+      <button type="button" disabled={isBusy} onClick={() => exportAs('json')}>
+        Export JSON
       </button>
     </>
   )
 }
 
-const MOST = 10_000
+const MAX_EXPORTED = 10_000
 
-async function everything(query: Record<string, string | undefined>): Promise<Json[]> {
+async function loadAll(query: Record<string, string | undefined>): Promise<Json[]> {
   const all: Json[] = []
   for (let cursor: string | undefined; ; ) {
     const page: Paged = await get<Paged>('/v1/messages', { ...query, cursor })
     all.push(...page.data)
-    if (page.next_cursor === null || all.length >= MOST) return all
+    if (page.next_cursor === null || all.length >= MAX_EXPORTED) return all
     cursor = page.next_cursor
   }
 }
@@ -197,7 +204,7 @@ const CSV = [
   'tags',
 ] as const
 
-/** A line a recipient (RFC 4180). What a spreadsheet would take for a formula is text. */
+/** One line per recipient (RFC 4180). A leading quote keeps spreadsheets from running a value as a formula. */
 function csvOf(messages: Json[]): string {
   const lines = messages.flatMap((message) =>
     message.recipients.map(({ email, type, status }: Json) => {
@@ -213,10 +220,10 @@ function cell(text: string): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-function NothingSent() {
+function NoMessages() {
   return (
-    <Empty name="Nothing was sent yet">
-      <p>Write one here, or have a program of yours hand one in with a key of this organization.</p>
+    <Empty name="No messages yet">
+      <p>Compose one here, or send one from your app with an API key of this organization.</p>
     </Empty>
   )
 }

@@ -2,33 +2,31 @@ import { ApiError, get, type Json, type Paged, post } from '../kit/api.ts'
 import { Dialog } from '../kit/dialog.tsx'
 import { Field, Form, type Values } from '../kit/form.tsx'
 import { useLoad } from '../kit/load.ts'
-import { Fault } from '../kit/pieces.tsx'
+import { ErrorNotice } from '../kit/pieces.tsx'
 import { go, href } from '../kit/router.ts'
 import { mode } from '../kit/state.ts'
 import { toast } from '../kit/toast.tsx'
 
-/** One mail written here, to see that everything works: handed in by the same call as a program's, then shown with what
- *  becomes of it. */
+/** Sends one message through the public API, then opens its page. */
 export function NewMessage({ onClose }: { onClose: () => void }) {
   const { data, error, reload } = useLoad((signal) => get<Paged>('/v1/domains', { limit: 100 }, signal), [])
   const domains = data?.data ?? []
-  const usual = domains.find(({ status }) => status === 'verified') ?? domains[0]
+  const initial = domains.find(({ status }) => status === 'verified') ?? domains[0]
   const isTest = mode.value === 'test'
   return (
-    <Dialog name={isTest ? 'New sandbox message' : 'New message'} onClose={onClose}>
-      <Fault error={error} onRetry={reload} />
-      {data && usual === undefined && (
+    <Dialog name={isTest ? 'New test message' : 'New message'} onClose={onClose}>
+      <ErrorNotice error={error} onRetry={reload} />
+      {data && initial === undefined && (
         <p>
-          A message comes from a domain of the organization, and there is none yet:{' '}
-          <a href={href('/domains')}>add one</a>.
+          Messages are sent from a domain of the organization. <a href={href('/domains')}>Add a domain</a> first.
         </p>
       )}
-      {usual && (
+      {initial && (
         <Form action="Send" onSubmit={(values) => send(values, domains)} onCancel={onClose}>
           <Field name="from" label="From">
-            {(control) => <input {...control} required defaultValue={`hello@${usual.name}`} />}
+            {(control) => <input {...control} required defaultValue={`hello@${initial.name}`} />}
           </Field>
-          <Field name="to" label="To" hint={isTest ? OUTCOMES : 'Your own address, for a first try.'}>
+          <Field name="to" label="To" hint={isTest ? RESULTS : 'Use your own address for a first test.'}>
             {(control) => <input {...control} type="text" required autocomplete="email" />}
           </Field>
           <Field name="subject" label="Subject">
@@ -39,7 +37,7 @@ export function NewMessage({ onClose }: { onClose: () => void }) {
           </Field>
           <details>
             <summary>HTML</summary>
-            <Field name="html" label="HTML" hint="A text that is missing is made from it.">
+            <Field name="html" label="HTML" hint="If the text is empty, Postrider generates it from the HTML.">
               {(control) => <textarea {...control} class="mono" rows={6} />}
             </Field>
           </details>
@@ -49,12 +47,12 @@ export function NewMessage({ onClose }: { onClose: () => void }) {
   )
 }
 
-const OUTCOMES =
-  'Nothing leaves; the name chooses what happens: bounce@, softbounce@, defer@, complain@, open@, click@, any other is delivered.'
+const RESULTS =
+  'The recipient name sets the simulated result: bounce@, softbounce@, defer@, complain@, open@ or click@. Any other name counts as delivered.'
 
 const recipientsIn = (written: string) => written.split(',').map((each) => each.trim())
 
-/** As the domain that stands in From. */
+/** Sends as the domain of the From address. */
 async function send(values: Values, domains: Json[]): Promise<void> {
   const name = String(values.from).replace(/>\s*$/, '').split('@').at(-1)!.trim().toLowerCase()
   const domain = domains.find((each) => each.name === name)
@@ -63,6 +61,6 @@ async function send(values: Values, domains: Json[]): Promise<void> {
   }
   const body = { ...values, to: recipientsIn(String(values.to)) }
   const { id } = await post('/v1/messages/send', body, { domain: domain.id })
-  toast('Handed in: this is what becomes of it')
+  toast('Message accepted')
   go(`/messages/${id}`)
 }

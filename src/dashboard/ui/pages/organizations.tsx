@@ -6,51 +6,51 @@ import { when } from '../kit/format.ts'
 import { useLoad, usePages } from '../kit/load.ts'
 import { Empty, Head } from '../kit/pieces.tsx'
 import { go } from '../kit/router.ts'
-import { actFor, type OrganizationOption, organization } from '../kit/state.ts'
+import { type OrganizationOption, organization, switchOrganization } from '../kit/state.ts'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { toast } from '../kit/toast.tsx'
-import { limitWords, type Plan } from './organizations/limits.ts'
+import { limitsText, type Plan } from './organizations/limits.ts'
 import { UsageCard } from './organizations/usage.tsx'
 
-/** Who owns domains, keys and messages on this server, on which plan, and what the one that is chosen has used of it. */
+/** Organizations with their plans, and the usage of the selected one. */
 export default function OrganizationsPage() {
   const pages = usePages('/v1/organizations', {})
   const plans = useLoad<{ data: Plan[] }>((signal) => get('/v1/plans', {}, signal), []).data?.data
-  const [asking, setAsking] = useState<'create' | Json | null>(null)
-  const done = async (words: string) => {
-    setAsking(null)
-    toast(words)
+  const [dialog, setDialog] = useState<'create' | Json | null>(null)
+  const finish = async (text: string) => {
+    setDialog(null)
+    toast(text)
     pages.reload()
     await loadSession()
   }
   const create = (
-    <button type="button" class="primary" onClick={() => setAsking('create')}>
+    <button type="button" class="primary" onClick={() => setDialog('create')}>
       Create organization
     </button>
   )
   const columns: Column<Json>[] = [
     { name: 'Name', show: ({ name }) => <strong>{name}</strong>, by: ({ name }) => name },
     { name: 'Plan', isShort: true, show: ({ plan }) => plan, by: ({ plan }) => plan },
-    { name: 'Limits', show: ({ plan }) => limitWords(plans?.find((each) => each.plan === plan)) },
+    { name: 'Limits', show: ({ plan }) => limitsText(plans?.find((each) => each.plan === plan)) },
     { name: 'Created', isShort: true, show: ({ created_at }) => when(created_at), by: ({ created_at }) => created_at },
     {
       name: '',
       isWhole: true,
       show: (row) => (
         <div class="row">
-          <button type="button" class="tiny" onClick={() => setAsking(row)}>
-            Change<span class="hidden"> {row.name}</span>
+          <button type="button" class="tiny" onClick={() => setDialog(row)}>
+            Edit<span class="hidden"> {row.name}</span>
           </button>
           {row.id !== organization.value?.id && (
             <button
               type="button"
               class="tiny"
               onClick={() => {
-                actFor(row as OrganizationOption)
+                switchOrganization(row as OrganizationOption)
                 go('/')
               }}
             >
-              Act for it<span class="hidden"> ({row.name})</span>
+              Switch<span class="hidden"> to {row.name}</span>
             </button>
           )}
         </div>
@@ -61,7 +61,7 @@ export default function OrganizationsPage() {
     <div class="stack">
       <Head
         name="Organizations"
-        about="Each has its own domains, keys, webhooks and messages, and sees nothing of the others."
+        about="Each organization has its own domains, keys, webhooks and messages, and cannot access those of others."
       >
         {create}
       </Head>
@@ -71,37 +71,39 @@ export default function OrganizationsPage() {
           columns={columns}
           loaded={pages}
           keyOf={({ id }) => id}
-          whenEmpty={<Empty name="No organization yet">{create}</Empty>}
+          whenEmpty={<Empty name="No organizations yet">{create}</Empty>}
         />
         <Pager pages={pages} />
       </div>
       {organization.value && <UsageCard key={organization.value.plan} name={organization.value.name} />}
-      {asking === 'create' && (
-        <Dialog name="Create an organization" onClose={() => setAsking(null)}>
+      {dialog === 'create' && (
+        <Dialog name="Create organization" onClose={() => setDialog(null)}>
           <Form
             action="Create organization"
-            onCancel={() => setAsking(null)}
+            onCancel={() => setDialog(null)}
             onSubmit={async (values) => {
               await post('/v1/organizations', values)
-              await done(`${values.name} is there`)
+              await finish(`${values.name} created`)
             }}
           >
             <Fields plans={plans} plan="free" />
           </Form>
         </Dialog>
       )}
-      {asking !== null && asking !== 'create' && (
-        <Dialog name={`Change ${asking.name}`} onClose={() => setAsking(null)}>
+      {dialog !== null && dialog !== 'create' && (
+        <Dialog name={`Edit ${dialog.name}`} onClose={() => setDialog(null)}>
           <Form
             action="Save"
-            onCancel={() => setAsking(null)}
+            onCancel={() => setDialog(null)}
             onSubmit={async (values) => {
-              await patch(`/v1/organizations/${asking.id}`, values)
-              await done(`${values.name} is changed`)
+              await patch(`/v1/organizations/${dialog.id}`, values)
+              await finish(`${values.name} saved`)
             }}
           >
-            <Fields plans={plans} name={asking.name} plan={asking.plan} />
-            <p class="notice warn">A plan of fewer days removes the messages, events and mail that it does not keep.</p>
+            <Fields plans={plans} name={dialog.name} plan={dialog.plan} />
+            <p class="notice warn">
+              A plan with a shorter retention period deletes older messages, events and inbound mail.
+            </p>
           </Form>
         </Dialog>
       )}
@@ -115,12 +117,12 @@ function Fields({ plans = [], name, plan }: { plans: Plan[] | undefined; name?: 
       <Field name="name" label="Name">
         {(control) => <input {...control} required maxLength={100} defaultValue={name} autoComplete="off" />}
       </Field>
-      <Field name="plan" label="Plan" hint="Plans stand in the config file.">
+      <Field name="plan" label="Plan" hint="Plans are defined in the config file.">
         {(control) => (
           <select {...control}>
             {plans.map((each) => (
               <option key={each.plan} value={each.plan} selected={each.plan === plan}>
-                {each.plan}: {limitWords(each)}
+                {each.plan}: {limitsText(each)}
               </option>
             ))}
           </select>

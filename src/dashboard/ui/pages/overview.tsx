@@ -2,35 +2,39 @@ import { get, type Json, type Paged } from '../kit/api.ts'
 import { Chart } from '../kit/chart.tsx'
 import { ago, number, percent } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
-import { Fault, Head, Segments } from '../kit/pieces.tsx'
-import { ask, href, place } from '../kit/router.ts'
+import { ErrorNotice, Head, Segments } from '../kit/pieces.tsx'
+import { href, place, setQuery } from '../kit/router.ts'
 import { mode, organization } from '../kit/state.ts'
 import { Chip } from '../kit/status.tsx'
-import { SetUp } from './set-up.tsx'
+import { GetStarted } from './get-started.tsx'
 
-/** How the mail goes: what was sent and what became of it, how far the providers' limits are, what waits, what is wrong. */
+/** Delivery statistics, alerts, bounce and complaint rates against the providers' limits, and the queue. */
 export default function Overview() {
   const range = rangeOf(place.value.query.range)
-  const stats = useLoad((signal) => get('/v1/stats', { ...periodOf(range), mode: mode.value }, signal), [range], OFTEN)
-  if (organization.value === null) return <NobodyYet />
+  const stats = useLoad(
+    (signal) => get('/v1/stats', { ...periodOf(range), mode: mode.value }, signal),
+    [range],
+    REFRESH,
+  )
+  if (organization.value === null) return <NoOrganizations />
   return (
     <div class="stack">
-      <Head name="Overview" about={`${mode.value === 'live' ? 'Live' : 'Sandbox'} mail of ${organization.value.name}`}>
-        <Segments name="Range" options={RANGES} chosen={range} onChoose={(id) => ask({ range: id })} />
+      <Head name="Overview" about={`${mode.value === 'live' ? 'Live' : 'Test'} messages of ${organization.value.name}`}>
+        <Segments name="Range" options={RANGES} chosen={range} onChoose={(id) => setQuery({ range: id })} />
       </Head>
-      <SetUp />
+      <GetStarted />
       <Alerts />
-      <Fault error={stats.error} onRetry={stats.reload} />
-      {stats.data && <Sent stats={stats.data} range={range} />}
+      <ErrorNotice error={stats.error} onRetry={stats.reload} />
+      {stats.data && <Statistics stats={stats.data} range={range} />}
       <div class="columns">
-        <Limits />
+        <Deliverability />
         <Queue />
       </div>
     </div>
   )
 }
 
-const OFTEN = { everyMs: 20_000 }
+const REFRESH = { everyMs: 20_000 }
 const RANGES = [
   ['24h', '24 hours'],
   ['7d', '7 days'],
@@ -45,7 +49,7 @@ function periodOf(range: Range) {
   return { from, to: new Date(Date.now() + 1).toISOString(), interval: range === '30d' ? 'day' : 'hour' }
 }
 
-function Sent({ stats: { data, totals }, range }: { stats: Json; range: Range }) {
+function Statistics({ stats: { data, totals }, range }: { stats: Json; range: Range }) {
   const counts = (name: string): number[] => data.map((period: Json) => period[name])
   const label = (at: number) =>
     new Date(at).toLocaleString(
@@ -53,15 +57,15 @@ function Sent({ stats: { data, totals }, range }: { stats: Json; range: Range })
       range === '30d' ? { dateStyle: 'medium' } : { dateStyle: 'short', timeStyle: 'short' },
     )
   const figures: [name: string, count: number, share: string][] = [
-    ['Accepted', totals.accepted, ''],
+    ['Sent', totals.accepted, ''],
     ['Delivered', totals.delivered, percent(totals.delivery_rate, 1)],
-    ['Deferred', totals.deferred, 'tried again later'],
+    ['Deferred', totals.deferred, 'will retry'],
     ['Bounced', totals.bounced, percent(totals.bounce_rate)],
-    ['Complained', totals.complained, percent(totals.complaint_rate)],
+    ['Complaints', totals.complained, percent(totals.complaint_rate)],
     ['Opened', totals.unique_opened, percent(totals.open_rate, 1)],
   ]
   return (
-    <section class="card stack" aria-label="Sent">
+    <section class="card stack" aria-label="Statistics">
       <div class="figures-row">
         {figures.map(([name, count, share]) => (
           <dl key={name} class="figure">
@@ -72,10 +76,10 @@ function Sent({ stats: { data, totals }, range }: { stats: Json; range: Range })
         ))}
       </div>
       <Chart
-        name="Recipients by time"
+        name="Recipients over time"
         times={data.map((period: Json) => Date.parse(period.period_start))}
         lines={[
-          { name: 'Accepted', colour: '--strong-line', isFilled: true, values: counts('accepted') },
+          { name: 'Sent', colour: '--strong-line', isFilled: true, values: counts('accepted') },
           { name: 'Delivered', colour: '--accent', values: counts('delivered') },
           { name: 'Deferred', colour: '--warn', dash: [6, 4], values: counts('deferred') },
           { name: 'Bounced', colour: '--bad', dash: [2, 3], values: counts('bounced') },
@@ -86,34 +90,34 @@ function Sent({ stats: { data, totals }, range }: { stats: Json; range: Range })
   )
 }
 
-/** What fires at present, of all domains. */
+/** Alerts that are firing, for all domains. */
 function Alerts() {
-  const { data } = useLoad((signal) => get<Paged>('/v1/quality', { limit: 100 }, signal), [], OFTEN)
+  const { data } = useLoad((signal) => get<Paged>('/v1/quality', { limit: 100 }, signal), [], REFRESH)
   const firing = (data?.data ?? []).flatMap((domain) =>
     domain.alerts.filter(({ state }: Json) => state === 'firing').map((alert: Json) => ({ domain, alert })),
   )
   return firing.map(({ domain, alert }) => (
     <div key={alert.alert_id} class="notice bad" role="alert">
-      <strong>{domain.domain}</strong>: {alert.metric === 'bounce_rate' ? 'bounces' : 'complaints'} are at{' '}
-      {percent(alert.value)}, over {percent(alert.threshold)} in {alert.window_hours} hours ({number(alert.affected)} of{' '}
-      {number(alert.sent)}).{' '}
+      <strong>{domain.domain}</strong>: the {alert.metric === 'bounce_rate' ? 'bounce' : 'complaint'} rate is{' '}
+      {percent(alert.value)} in {alert.window_hours} hours ({number(alert.affected)} of {number(alert.sent)}), above the{' '}
+      {percent(alert.threshold)} threshold.{' '}
       {domain.sending_stopped
-        ? 'Sending from this domain is stopped until it is lower again.'
-        : 'Stop what sends to old or bought addresses before receivers stop you.'}
+        ? 'Sending from this domain is stopped until the rate drops.'
+        : 'Stop sending to old or purchased lists before mailbox providers block you.'}
     </div>
   ))
 }
 
-/** Rates of each domain beside what Gmail and Yahoo publish: under 0.1 % complaints, never 0.3 %. */
-function Limits() {
-  const quality = useLoad((signal) => get<Paged>('/v1/quality', { limit: 100 }, signal), [], OFTEN)
+/** Rates of each domain and the limits Gmail and Yahoo publish: complaints below 0.1%, never 0.3%. */
+function Deliverability() {
+  const quality = useLoad((signal) => get<Paged>('/v1/quality', { limit: 100 }, signal), [], REFRESH)
   const domains = (quality.data?.data ?? []).filter(({ sent }) => sent > 0)
   return (
-    <section class="card stack" aria-labelledby="limits">
-      <h2 id="limits">Against the limits</h2>
-      <Fault error={quality.error} onRetry={quality.reload} />
+    <section class="card stack" aria-labelledby="deliverability">
+      <h2 id="deliverability">Deliverability</h2>
+      <ErrorNotice error={quality.error} onRetry={quality.reload} />
       {quality.data && domains.length === 0 && (
-        <p class="muted">Nothing was sent in the last day. Gmail and Yahoo ask for less than 0.1 % complaints.</p>
+        <p class="muted">No messages in the last 24 hours. Gmail and Yahoo ask for a complaint rate below 0.1%.</p>
       )}
       {domains.map(({ domain_id, domain, sent, bounce_rate, complaint_rate, thresholds, window_hours }) => (
         <div key={domain_id} class="stack tight">
@@ -124,7 +128,7 @@ function Limits() {
             isFew={sent < thresholds.min_sent}
             warn={0.001}
             bad={0.003}
-            note="Gmail and Yahoo: under 0.1 %, never 0.3 %"
+            note="Gmail and Yahoo: stay below 0.1%, never reach 0.3%"
           />
           <Meter
             name="Hard bounces"
@@ -132,7 +136,7 @@ function Limits() {
             isFew={sent < thresholds.min_sent}
             warn={thresholds.bounce_rate / 2}
             bad={thresholds.bounce_rate}
-            note={`alert at ${percent(thresholds.bounce_rate, 1)} within ${window_hours} hours`}
+            note={`Alert at ${percent(thresholds.bounce_rate, 1)} within ${window_hours} hours`}
           />
         </div>
       ))}
@@ -140,7 +144,7 @@ function Limits() {
   )
 }
 
-/** A rate on the way to where it hurts; of a few mails it says nothing yet. */
+/** A rate between zero and the limit; too few messages give no verdict. */
 function Meter({ name, rate, isFew, warn, bad, note }: Measured) {
   const tone = rate >= bad ? 'bad' : rate >= warn ? 'warn' : 'good'
   return (
@@ -149,7 +153,7 @@ function Meter({ name, rate, isFew, warn, bad, note }: Measured) {
         <span>
           {name} <strong class="num">{percent(rate)}</strong>
         </span>
-        {isFew ? <Chip word="too few to say" tone="quiet" /> : <Chip word={WORDS[tone]} tone={tone} />}
+        {isFew ? <Chip word="not enough data" tone="quiet" /> : <Chip word={VERDICTS[tone]} tone={tone} />}
       </div>
       <div class={`meter ${isFew ? '' : tone}`} aria-hidden="true">
         <span style={{ width: `${Math.min(100, (rate / bad) * 100)}%` }} />
@@ -167,30 +171,30 @@ interface Measured {
   bad: number
   note: string
 }
-const WORDS = { good: 'good', warn: 'near the limit', bad: 'over the limit' }
+const VERDICTS = { good: 'OK', warn: 'near the limit', bad: 'over the limit' }
 
-/** What waits in the whole house, and for how long. */
+/** Queue lengths of all organizations and the age of the oldest item. */
 function Queue() {
   const queues = useLoad((signal) => get('/v1/queues', {}, signal), [], { everyMs: 5_000 })
   const rows: [string, Json][] = [
-    ['Mail', queues.data?.deliveries],
+    ['Messages', queues.data?.deliveries],
     ['Webhooks', queues.data?.webhook_deliveries],
-    ['Inbound', queues.data?.inbound_deliveries],
+    ['Inbound webhooks', queues.data?.inbound_deliveries],
   ]
   return (
     <section class="card stack" aria-labelledby="queue">
-      <h2 id="queue">Waiting</h2>
-      <Fault error={queues.error} onRetry={queues.reload} />
+      <h2 id="queue">Queue</h2>
+      <ErrorNotice error={queues.error} onRetry={queues.reload} />
       {queues.data && (
         <table class="plain">
           <thead>
             <tr>
-              <th scope="col">Of the whole server</th>
+              <th scope="col">All organizations</th>
               <th scope="col" class="num">
-                Now
+                Due
               </th>
               <th scope="col" class="num">
-                Later
+                Scheduled
               </th>
               <th scope="col">Oldest</th>
             </tr>
@@ -214,20 +218,20 @@ function Queue() {
   )
 }
 
-/** Due for more than five minutes: the server does not keep up, or receivers let it wait. */
+/** More than five minutes overdue: the server does not keep up, or receivers are slow. */
 function Age({ since }: { since: string | null }) {
   if (since === null) return <span class="muted">–</span>
   const isLong = Date.now() - Date.parse(since) > 300_000
   return <Chip word={ago(since)} tone={isLong ? 'warn' : 'quiet'} />
 }
 
-function NobodyYet() {
+function NoOrganizations() {
   return (
     <div class="stack">
       <Head name="Overview" />
       <div class="card stack">
-        <h2>There is no organization yet</h2>
-        <p class="muted">An organization owns domains, keys and messages. On the server:</p>
+        <h2>No organizations yet</h2>
+        <p class="muted">An organization owns domains, keys and messages. Create one on the server:</p>
         <pre>postrider init --domain example.com</pre>
       </div>
     </div>

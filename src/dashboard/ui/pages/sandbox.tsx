@@ -3,14 +3,14 @@ import type { Json } from '../kit/api.ts'
 import { when } from '../kit/format.ts'
 import { useEvents } from '../kit/live.ts'
 import { usePages } from '../kit/load.ts'
-import { Empty, Fault, Head } from '../kit/pieces.tsx'
-import { ask, href, place } from '../kit/router.ts'
+import { Empty, ErrorNotice, Head } from '../kit/pieces.tsx'
+import { href, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { Pager } from '../kit/table.tsx'
-import { Mail } from './message-mail.tsx'
+import { MessageContent } from './message-content.tsx'
 
-/** What sandbox keys sent, as a mail catcher shows it: the list on the left, the chosen mail on the right, new ones on top as
- *  they come. `j` and `k` walk through it. */
+/** Test messages as an inbox: the list on the left, the selected message on the right. New messages appear at the top; `j`
+ *  and `k` move through the list. */
 export default function Sandbox() {
   const pages = usePages('/v1/messages', { mode: 'test', limit: '50' }, { everyMs: 5_000 })
   const timer = useRef(0)
@@ -24,24 +24,24 @@ export default function Sandbox() {
   const chosen = data?.find((message) => message.id === id) ?? data?.[0]
   return (
     <>
-      <Head name="Sandbox inbox" about="Mail of sandbox keys. Nothing of it left the house." />
-      <Fault error={error} onRetry={reload} />
-      {data?.length === 0 && <NothingYet />}
+      <Head name="Sandbox inbox" about="Messages sent with test keys. Test messages are never delivered." />
+      <ErrorNotice error={error} onRetry={reload} />
+      {data?.length === 0 && <NoMessages />}
       {chosen !== undefined && (
         <div class="inbox">
           <div class="stack tight">
-            <ol class="card" aria-label="Mails">
+            <ol class="card" aria-label="Messages">
               {data!.map((message) => (
                 <Row key={message.id} message={message} isChosen={message === chosen} />
               ))}
             </ol>
             <Pager pages={pages} />
           </div>
-          <section class="stack" aria-label="The chosen mail">
+          <section class="stack" aria-label="Selected message">
             <div class="card stack tight">
               <div class="row apart">
                 <h2 class="break">{chosen.subject || '(no subject)'}</h2>
-                <a href={href(`/messages/${chosen.id}`)}>All about it</a>
+                <a href={href(`/messages/${chosen.id}`)}>View details</a>
               </div>
               <p class="muted break">
                 From {chosen.from} to {chosen.recipients.map(({ email }: Json) => email).join(', ')}
@@ -53,7 +53,7 @@ export default function Sandbox() {
                 <span class="muted small">{when(chosen.created_at)}</span>
               </div>
             </div>
-            <Mail key={chosen.id} message={chosen} />
+            <MessageContent key={chosen.id} message={chosen} />
           </section>
         </div>
       )}
@@ -69,7 +69,7 @@ function Row({ message, isChosen }: { message: Json; isChosen: boolean }) {
         data-row
         href={href('/sandbox', { id })}
         aria-current={isChosen ? 'true' : undefined}
-        onFocus={() => ask({ id })}
+        onFocus={() => setQuery({ id })}
         class="stack tight"
       >
         <span class="row apart">
@@ -85,12 +85,12 @@ function Row({ message, isChosen }: { message: Json; isChosen: boolean }) {
   )
 }
 
-function NothingYet() {
+function NoMessages() {
   return (
-    <Empty name="Nothing was sent with a sandbox key yet">
+    <Empty name="No test messages yet">
       <p>
-        A key that begins with <code>svc_test_</code> takes the whole way and leaves nothing out. The recipient’s name
-        chooses what happens:
+        Send with a key that starts with <code>svc_test_</code>. Postrider processes the message but never delivers it.
+        The recipient name sets the simulated result:
       </p>
       <p>
         <code>bounce@ softbounce@ defer@ complain@ open@ click@ unsubscribe@ suppressed@</code>

@@ -3,7 +3,7 @@ import { Field, Form } from '../kit/form.tsx'
 import { ago, when } from '../kit/format.ts'
 import { usePages } from '../kit/load.ts'
 import { Empty, Facts, Head, Tabs } from '../kit/pieces.tsx'
-import { ask, place } from '../kit/router.ts'
+import { place, setQuery } from '../kit/router.ts'
 import { session } from '../kit/state.ts'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { attempt, toast } from '../kit/toast.tsx'
@@ -19,13 +19,13 @@ const TABS = [
 ] as const
 type Tab = (typeof TABS)[number][0]
 
-/** What concerns the server and whoever runs it. */
+/** Sign-in, configuration, audit log and blocked links. */
 export default function SettingsPage() {
   const tab = TABS.find(([id]) => id === place.value.query.tab)?.[0] ?? 'sign-in'
   return (
     <>
       <Head name="Settings" about={`Postrider ${session.value?.version}`} />
-      <Tabs<Tab> name="Settings" tabs={TABS} chosen={tab} onChoose={(tab) => ask({ tab })}>
+      <Tabs<Tab> name="Settings" tabs={TABS} chosen={tab} onChoose={(tab) => setQuery({ tab })}>
         {tab === 'sign-in' && <SignIn />}
         {tab === 'configuration' && <Configuration />}
         {tab === 'audit-log' && <AuditLog />}
@@ -39,7 +39,7 @@ function SignIn() {
   const pages = usePages('/v1/sessions', {})
   const own = session.value?.session.id
   const end = async ({ id }: Json) => {
-    if (!(await attempt(() => remove(`/v1/sessions/${id}`), 'That session is over'))) return
+    if (!(await attempt(() => remove(`/v1/sessions/${id}`), 'Session ended'))) return
     if (id === own) await loadSession()
     else pages.reload()
   }
@@ -48,11 +48,11 @@ function SignIn() {
       name: 'Browser',
       show: ({ id, user_agent }) => (
         <>
-          {browserOf(user_agent)} {id === own && <strong>(this one)</strong>}
+          {browserOf(user_agent)} {id === own && <strong>(this browser)</strong>}
         </>
       ),
     },
-    { name: 'From', show: ({ ip_address }) => ip_address ?? '' },
+    { name: 'IP address', show: ({ ip_address }) => ip_address ?? '' },
     { name: 'Signed in', show: ({ created_at }) => when(created_at) },
     { name: 'Last seen', show: ({ last_seen_at }) => ago(last_seen_at) },
     {
@@ -60,7 +60,7 @@ function SignIn() {
       isWhole: true,
       show: (row) => (
         <button type="button" class="tiny" onClick={() => end(row)}>
-          End<span class="hidden"> session from {row.ip_address}</span>
+          End session<span class="hidden"> from {row.ip_address}</span>
         </button>
       ),
     },
@@ -68,10 +68,10 @@ function SignIn() {
   return (
     <div class="stack">
       <section class="card stack">
-        <h2>{session.value?.has_password ? 'Change the password' : 'Set a password'}</h2>
+        <h2>{session.value?.has_password ? 'Change password' : 'Set a password'}</h2>
         <p class="muted">
-          Without one, the only way in is a link that <code>postrider login-link</code> prints on the server. Other
-          sessions end when it changes.
+          Without a password, you sign in with a link from <code>postrider login-link</code> on the server. Changing the
+          password ends all other sessions.
         </p>
         <PasswordForm onDone={pages.reload} />
       </section>
@@ -82,24 +82,24 @@ function SignIn() {
           columns={columns}
           loaded={pages}
           keyOf={({ id }) => id}
-          whenEmpty={<Empty name="None" />}
+          whenEmpty={<Empty name="No sessions" />}
         />
         <Pager pages={pages} />
       </section>
       <section class="card stack">
-        <h2>Elsewhere</h2>
+        <h2>API</h2>
         <Facts
           of={[
             [
-              'API',
+              'Reference',
               <a href="/docs" target="_blank" rel="noreferrer">
-                documentation of every call
+                API reference
               </a>,
             ],
             [
-              'Document',
+              'OpenAPI',
               <a href="/openapi.json" target="_blank" rel="noreferrer">
-                OpenAPI 3.1
+                OpenAPI 3.1 document
               </a>,
             ],
           ]}
@@ -110,19 +110,19 @@ function SignIn() {
 }
 
 function PasswordForm({ onDone }: { onDone: () => void }) {
-  const hasOne = session.value?.has_password
+  const hasPassword = session.value?.has_password
   return (
     <Form
-      key={String(hasOne)}
-      action={hasOne ? 'Change password' : 'Set password'}
+      key={String(hasPassword)}
+      action={hasPassword ? 'Change password' : 'Set password'}
       onSubmit={async (values) => {
         session.value = await api('POST', '/session/password', { body: values })
-        toast('The password is set')
+        toast('Password saved')
         onDone()
       }}
     >
-      {hasOne && (
-        <Field name="present" label="Present password">
+      {hasPassword && (
+        <Field name="present" label="Current password">
           {(control) => <input {...control} required type="password" autoComplete="current-password" />}
         </Field>
       )}
@@ -135,11 +135,11 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
 
 /** `Mozilla/5.0 (X11; Linux x86_64) … Firefox/140.0` → `Firefox on Linux`. */
 function browserOf(agent: string): string {
-  // Edge and Opera also name Chrome, in front of their own name.
+  // Edge and Opera put Chrome before their own name.
   const own = Math.max(agent.lastIndexOf('Edg/'), agent.lastIndexOf('OPR/'), 0)
   const browser = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(agent.slice(own))?.[1]
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(agent)?.[1]
-  if (browser === undefined) return agent.slice(0, 60) || 'unknown'
+  if (browser === undefined) return agent.slice(0, 60) || 'Unknown'
   return system === undefined ? browser : `${NAMES[browser] ?? browser} on ${system}`
 }
 

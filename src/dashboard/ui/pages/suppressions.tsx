@@ -5,7 +5,7 @@ import { Field, Form } from '../kit/form.tsx'
 import { when } from '../kit/format.ts'
 import { usePages } from '../kit/load.ts'
 import { Choice, Empty, Filters, Head } from '../kit/pieces.tsx'
-import { ask, href, place } from '../kit/router.ts'
+import { href, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { attempt, toast } from '../kit/toast.tsx'
@@ -16,10 +16,10 @@ const REASONS = [
   ['hard_bounce', 'Hard bounce'],
   ['complaint', 'Complaint'],
   ['unsubscribe', 'Unsubscribe'],
-  ['manual', 'By hand'],
+  ['manual', 'Manual'],
 ] as const
 
-/** Addresses that get no more mail, why, and the message that led to it. */
+/** Suppressed addresses with reason and source. */
 export default function SuppressionsPage() {
   const [isAdding, setAdding] = useState(false)
   const [isImporting, setImporting] = useState(false)
@@ -29,23 +29,24 @@ export default function SuppressionsPage() {
     attempt(async () => save('suppressions.csv', 'text/csv', await getText('/v1/suppressions/export', { reason })))
   const lift = async ({ id, email, reason }: Json) => {
     const isSure = await confirm({
-      name: `Mail ${email} again?`,
-      text: ADVICE[reason] ?? 'It gets mail again from now on.',
-      action: 'Mail it again',
+      name: `Remove the suppression of ${email}?`,
+      text: ADVICE[reason] ?? 'Postrider will send to this address again.',
+      action: 'Remove suppression',
       isDangerous: reason !== 'manual',
     })
-    if (isSure && (await attempt(() => remove(`/v1/suppressions/${id}`), `${email} gets mail again`))) pages.reload()
+    if (isSure && (await attempt(() => remove(`/v1/suppressions/${id}`), `Suppression of ${email} removed`)))
+      pages.reload()
   }
   const columns: Column<Json>[] = [
     { name: 'Address', show: ({ email }) => <strong class="break">{email}</strong>, by: ({ email }) => email },
     { name: 'Reason', show: ({ reason }) => <Chip word={reason} tone={reason === 'complaint' ? 'bad' : 'warn'} /> },
     {
-      name: 'Evidence',
+      name: 'Source',
       show: ({ message_id, reason }) =>
-        message_id ? <a href={href(`/messages/${message_id}`)}>the message</a> : EVIDENCE[reason],
+        message_id ? <a href={href(`/messages/${message_id}`)}>View message</a> : SOURCES[reason],
     },
-    { name: 'For', show: ({ domain_id }) => (domain_id === null ? 'all domains' : 'one domain') },
-    { name: 'Since', show: ({ created_at }) => when(created_at), by: ({ created_at }) => created_at },
+    { name: 'Scope', show: ({ domain_id }) => (domain_id === null ? 'All domains' : 'One domain') },
+    { name: 'Added', show: ({ created_at }) => when(created_at), by: ({ created_at }) => created_at },
     {
       name: '',
       isWhole: true,
@@ -58,7 +59,10 @@ export default function SuppressionsPage() {
   ]
   return (
     <>
-      <Head name="Suppressions" about="Addresses that get no more mail. Messages to them are accepted and not sent.">
+      <Head
+        name="Suppressions"
+        about="Addresses that Postrider does not send to. Messages to them are accepted but not sent."
+      >
         <button type="button" onClick={exportAll}>
           Export
         </button>
@@ -69,8 +73,8 @@ export default function SuppressionsPage() {
           Add address
         </button>
       </Head>
-      <Filters search={email} onSearch={(text) => ask({ email: text })} placeholder="Whole address">
-        <Choice name="Reason" value={reason} options={REASONS} onChange={(reason) => ask({ reason })} />
+      <Filters search={email} onSearch={(text) => setQuery({ email: text })} placeholder="Exact address">
+        <Choice name="Reason" value={reason} options={REASONS} onChange={(reason) => setQuery({ reason })} />
       </Filters>
       <Table
         name="Suppressions"
@@ -79,10 +83,10 @@ export default function SuppressionsPage() {
         keyOf={({ id }) => id}
         whenEmpty={
           email || reason ? (
-            <Empty name="None like that" />
+            <Empty name="No suppressions match" />
           ) : (
-            <Empty name="Nobody is suppressed">
-              <p>Hard bounces, complaints and unsubscriptions come here by themselves.</p>
+            <Empty name="No suppressions">
+              <p>Postrider adds hard bounces, complaints and unsubscribes automatically.</p>
             </Empty>
           )
         }
@@ -97,7 +101,7 @@ export default function SuppressionsPage() {
             onSubmit={async ({ email }) => {
               await post('/v1/suppressions', { email })
               setAdding(false)
-              toast(`${email} gets no more mail`)
+              toast(`${email} suppressed`)
               pages.reload()
             }}
           >
@@ -111,10 +115,10 @@ export default function SuppressionsPage() {
   )
 }
 
-const EVIDENCE: Record<string, string> = { manual: 'added by hand' }
+const SOURCES: Record<string, string> = { manual: 'Added manually' }
 const ADVICE: Record<string, string> = {
   hard_bounce:
-    'Its server said that there is no such mailbox. Mail to it will most likely bounce again, which costs good name.',
-  complaint: 'Somebody there marked your mail as spam. Mail them again only if they ask for it.',
-  unsubscribe: 'They asked for no more mail. Mail them again only if they ask for it.',
+    'The mail server reported that this mailbox does not exist. The next message will probably bounce too, which harms your reputation.',
+  complaint: 'The recipient marked a message as spam. Send again only if they ask for it.',
+  unsubscribe: 'The recipient unsubscribed. Send again only if they ask for it.',
 }

@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks'
 import { get, type Json } from '../kit/api.ts'
 import { useLoad } from '../kit/load.ts'
-import { Empty, Fault, Head } from '../kit/pieces.tsx'
+import { Empty, ErrorNotice, Head } from '../kit/pieces.tsx'
 import { href } from '../kit/router.ts'
 import { Editor } from './templates/editor.tsx'
 
-/** One template, or a new one, as it is written. */
+/** Editor of one template or a new one. */
 export default function TemplatePage({ template_id: id }: { template_id: string }) {
   return id === 'new' ? <Editor key="new" of={null} /> : <Existing key={id} id={id} />
 }
 
-/** It is loaded once: what somebody writes is not replaced by what stands. */
+/** Loads once: a reload must not replace what the user types. */
 function Existing({ id }: { id: string }) {
   const [template, setTemplate] = useState<Json>()
   const { error, reload } = useLoad(
@@ -22,11 +22,11 @@ function Existing({ id }: { id: string }) {
     return (
       <>
         <Head name="Template" />
-        <Empty name="There is no such template here">
+        <Empty name="Template not found">
           <a href={href('/templates')}>All templates</a>
         </Empty>
       </>
     )
   }
-  return error ? <Fault error={error} onRetry={reload} /> : <Head name="Template" />
+  return error ? <ErrorNotice error={error} onRetry={reload} /> : <Head name="Template" />
 }

@@ -5,7 +5,7 @@ import { Empty, Head } from '../kit/pieces.tsx'
 import { href } from '../kit/router.ts'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 
-/** Mails with gaps that programs fill. */
+/** Templates: reusable emails with variables. */
 export default function TemplatesPage() {
   const pages = usePages('/v1/templates', {})
   const create = (
@@ -15,10 +15,7 @@ export default function TemplatesPage() {
   )
   return (
     <>
-      <Head
-        name="Templates"
-        about="Mails with gaps. A program names one and gives the variables; its texts can change without the program."
-      >
+      <Head name="Templates" about="Reusable emails with variables. Send one by its alias.">
         {create}
       </Head>
       <Table
@@ -28,10 +25,9 @@ export default function TemplatesPage() {
         keyOf={({ id }) => id}
         link={({ id }) => href(`/templates/${id}`)}
         whenEmpty={
-          <Empty name="No template yet">
+          <Empty name="No templates yet">
             <p>
-              Write one here, see at once what it becomes, and send with <code>template_id</code> in the place of{' '}
-              <code>html</code>.
+              Write one with a live preview, then send with <code>template_id</code> instead of <code>html</code>.
             </p>
             {create}
           </Empty>
@@ -45,8 +41,8 @@ export default function TemplatesPage() {
 const COLUMNS: Column<Json>[] = [
   { name: 'Name', show: ({ id, name }) => <a href={href(`/templates/${id}`)}>{name}</a>, by: ({ name }) => name },
   { name: 'Alias', show: ({ alias }) => alias && <code>{alias}</code>, by: ({ alias }) => alias ?? '' },
-  { name: 'Subject', show: ({ subject }) => subject ?? <span class="muted">each message its own</span> },
-  { name: 'Variables', show: ({ variables }) => (variables.length === 0 ? 'none' : variables.join(', ')) },
+  { name: 'Subject', show: ({ subject }) => subject ?? <span class="muted">Set per message</span> },
+  { name: 'Variables', show: ({ variables }) => (variables.length === 0 ? 'None' : variables.join(', ')) },
   { name: 'Version', show: ({ version }) => version, by: ({ version }) => version, isNumber: true },
-  { name: 'Changed', show: ({ updated_at }) => when(updated_at), by: ({ updated_at }) => updated_at, isShort: true },
+  { name: 'Updated', show: ({ updated_at }) => when(updated_at), by: ({ updated_at }) => updated_at, isShort: true },
 ]

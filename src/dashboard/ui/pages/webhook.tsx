@@ -3,8 +3,8 @@ import { get, type Json, patch, remove } from '../kit/api.ts'
 import { confirm } from '../kit/dialog.tsx'
 import { ago, when } from '../kit/format.ts'
 import { useLoad, usePages } from '../kit/load.ts'
-import { Choice, CopyButton, Empty, Facts, Fault, Filters, Head } from '../kit/pieces.tsx'
-import { ask, go, place } from '../kit/router.ts'
+import { Choice, CopyButton, Empty, ErrorNotice, Facts, Filters, Head } from '../kit/pieces.tsx'
+import { go, place, setQuery } from '../kit/router.ts'
 import { Chip } from '../kit/status.tsx'
 import { type Column, Pager, Table } from '../kit/table.tsx'
 import { attempt, toast } from '../kit/toast.tsx'
@@ -12,32 +12,32 @@ import { Delivery } from './webhooks/delivery.tsx'
 import { EditWebhook, Replay, RotateSecret, SendTest } from './webhooks/forms.tsx'
 import { Secret } from './webhooks/secret.tsx'
 
-type Asking = 'edit' | 'rotate' | 'test' | 'replay'
+type OpenDialog = 'edit' | 'rotate' | 'test' | 'replay'
 
-/** One webhook: what it is told of, how it answers, and every request with its answer. */
+/** One webhook: subscriptions, state, and every delivery with its responses. */
 export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) {
   const { data: webhook, error, reload } = useLoad((signal) => get(`/v1/webhooks/${id}`, {}, signal), [id])
   const { status = '' } = place.value.query
   const deliveries = usePages(`/v1/webhooks/${id}/deliveries`, { status: status || undefined }, { everyMs: 5_000 })
-  const [asking, setAsking] = useState<Asking | null>(null)
+  const [dialog, setDialog] = useState<OpenDialog | null>(null)
   const [withSecret, setWithSecret] = useState<Json>()
   const [shown, setShown] = useState<Json>()
-  if (webhook === undefined) return error ? <Fault error={error} onRetry={reload} /> : <Head name="Webhook" />
+  if (webhook === undefined) return error ? <ErrorNotice error={error} onRetry={reload} /> : <Head name="Webhook" />
 
   const isPaused = webhook.status === 'paused'
-  const close = () => setAsking(null)
+  const close = () => setDialog(null)
   const pause = () =>
     attempt(
       async () => {
         await patch(`/v1/webhooks/${id}`, { status: isPaused ? 'active' : 'paused' })
         reload()
       },
-      isPaused ? 'It is told again' : 'It is told nothing now',
+      isPaused ? 'Webhook resumed' : 'Webhook paused',
     )
   const drop = async () => {
     const isSure = await confirm({
       name: 'Delete this webhook?',
-      text: `${webhook.url} is told nothing more, and what it was told is forgotten.`,
+      text: `Postrider stops sending events to ${webhook.url} and deletes its delivery history.`,
       action: 'Delete webhook',
       isDangerous: true,
     })
@@ -46,9 +46,9 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
   const columns: Column<Json>[] = [
     { name: 'Event', show: ({ type }) => <span class="mono">{type}</span> },
     { name: 'Status', show: ({ status }) => <Chip word={status} /> },
-    { name: 'Answer', show: ({ attempts }) => answerWords(attempts) },
-    { name: 'Next try', show: ({ next_attempt_at }) => ago(next_attempt_at) },
-    { name: 'Time', show: ({ created_at }) => when(created_at) },
+    { name: 'Response', show: ({ attempts }) => lastResponse(attempts) },
+    { name: 'Next attempt', show: ({ next_attempt_at }) => ago(next_attempt_at) },
+    { name: 'Created', show: ({ created_at }) => when(created_at) },
     {
       name: '',
       isWhole: true,
@@ -63,38 +63,38 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
     <div class="stack">
       <Head name={webhook.url} about={webhook.description}>
         <Chip word={webhook.status} />
-        <button type="button" class="primary" onClick={() => setAsking('test')} disabled={isPaused}>
+        <button type="button" class="primary" onClick={() => setDialog('test')} disabled={isPaused}>
           Send test event
         </button>
       </Head>
-      {webhook.disabled_reason && <p class="notice bad">Paused by itself: {webhook.disabled_reason}.</p>}
+      {webhook.disabled_reason && <p class="notice bad">Paused automatically: {webhook.disabled_reason}.</p>}
       <section class="card stack">
         <Facts
           of={[
             ['Events', webhook.events.join(', ')],
             ['Last success', webhook.last_success_at && ago(webhook.last_success_at)],
             ['Last failure', webhook.last_failure_at && ago(webhook.last_failure_at)],
-            ['Failures in a row', String(webhook.consecutive_failures)],
+            ['Consecutive failures', String(webhook.consecutive_failures)],
             [
-              'Id',
+              'ID',
               <span class="row">
-                <span class="mono">{id}</span> <CopyButton text={id} label="id" />
+                <span class="mono">{id}</span> <CopyButton text={id} label="ID" />
               </span>,
             ],
           ]}
         />
         <div class="row">
-          <button type="button" onClick={() => setAsking('edit')}>
-            Change
+          <button type="button" onClick={() => setDialog('edit')}>
+            Edit
           </button>
           <button type="button" onClick={pause}>
             {isPaused ? 'Resume' : 'Pause'}
           </button>
-          <button type="button" onClick={() => setAsking('rotate')}>
-            New secret
+          <button type="button" onClick={() => setDialog('rotate')}>
+            Rotate secret
           </button>
-          <button type="button" onClick={() => setAsking('replay')}>
-            Send past events again
+          <button type="button" onClick={() => setDialog('replay')}>
+            Replay events
           </button>
           <button type="button" class="danger" onClick={drop}>
             Delete
@@ -104,46 +104,46 @@ export default function WebhookPage({ webhook_id: id }: { webhook_id: string }) 
       <section>
         <h2>Deliveries</h2>
         <Filters>
-          <Choice name="Status" value={status} options={STATES} onChange={(status) => ask({ status })} />
+          <Choice name="Status" value={status} options={STATES} onChange={(status) => setQuery({ status })} />
         </Filters>
         <Table
           name="Deliveries"
           columns={columns}
           loaded={deliveries}
           keyOf={({ id }) => id}
-          whenEmpty={<Empty name={status ? 'None like that' : 'Nothing was told yet'} />}
+          whenEmpty={<Empty name={status ? 'No deliveries match' : 'No deliveries yet'} />}
         />
         <Pager pages={deliveries} />
       </section>
-      {asking === 'edit' && (
+      {dialog === 'edit' && (
         <EditWebhook
           of={webhook}
           onClose={close}
-          onMade={() => {
+          onSaved={() => {
             close()
             reload()
-            toast('Webhook changed')
+            toast('Webhook saved')
           }}
         />
       )}
-      {asking === 'rotate' && (
+      {dialog === 'rotate' && (
         <RotateSecret
           of={webhook}
           onClose={close}
-          onMade={(made) => {
+          onSaved={(rotated) => {
             close()
-            setWithSecret(made)
+            setWithSecret(rotated)
           }}
         />
       )}
-      {(asking === 'test' || asking === 'replay') &&
+      {(dialog === 'test' || dialog === 'replay') &&
         (() => {
-          const Asked = asking === 'test' ? SendTest : Replay
+          const Chosen = dialog === 'test' ? SendTest : Replay
           const done = () => {
             close()
             deliveries.reload()
           }
-          return <Asked of={webhook} onClose={close} onMade={done} />
+          return <Chosen of={webhook} onClose={close} onSaved={done} />
         })()}
       {withSecret && <Secret of={withSecret} onClose={() => setWithSecret(undefined)} />}
       {shown && <Delivery of={shown} onClose={() => setShown(undefined)} onRetried={deliveries.reload} />}
@@ -158,10 +158,10 @@ const STATES = [
   ['failed', 'Failed'],
 ] as const
 
-/** `204`, `no answer, 3 tries`. */
-function answerWords(attempts: Json[]): string {
+/** `204`, `No response, 3 attempts`. */
+function lastResponse(attempts: Json[]): string {
   const last = attempts.at(-1)
-  if (last === undefined) return 'not tried yet'
-  const words = last.status_code === null ? 'no answer' : String(last.status_code)
-  return attempts.length === 1 ? words : `${words}, ${attempts.length} tries`
+  if (last === undefined) return 'No attempts yet'
+  const response = last.status_code === null ? 'No response' : String(last.status_code)
+  return attempts.length === 1 ? response : `${response}, ${attempts.length} attempts`
 }

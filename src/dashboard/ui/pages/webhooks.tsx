@@ -10,10 +10,10 @@ import { EVENT_TYPES } from './webhooks/event-types.ts'
 import { CreateWebhook } from './webhooks/forms.tsx'
 import { Secret } from './webhooks/secret.tsx'
 
-/** Who is told what becomes of mail, and whether they listen. */
+/** Webhooks with their subscriptions and the state of their deliveries. */
 export default function WebhooksPage() {
   const [isCreating, setCreating] = useState(false)
-  const [made, setMade] = useState<Json>()
+  const [created, setCreated] = useState<Json>()
   const pages = usePages('/v1/webhooks', {})
   const create = (
     <button type="button" class="primary" onClick={() => setCreating(true)}>
@@ -22,7 +22,7 @@ export default function WebhooksPage() {
   )
   return (
     <>
-      <Head name="Webhooks" about="Addresses of your programs that are told, signed, what becomes of each mail.">
+      <Head name="Webhooks" about="Endpoints that receive signed events.">
         {create}
       </Head>
       <Table
@@ -32,8 +32,8 @@ export default function WebhooksPage() {
         keyOf={({ id }) => id}
         link={({ id }) => href(`/webhooks/${id}`)}
         whenEmpty={
-          <Empty name="No webhook yet">
-            <p>Without one, programs have to ask what became of a mail.</p>
+          <Empty name="No webhooks yet">
+            <p>Without a webhook, your app has to poll the API for the status of messages.</p>
             {create}
           </Empty>
         }
@@ -42,14 +42,14 @@ export default function WebhooksPage() {
       {isCreating && (
         <CreateWebhook
           onClose={() => setCreating(false)}
-          onMade={(webhook) => {
+          onSaved={(webhook) => {
             setCreating(false)
-            setMade(webhook)
+            setCreated(webhook)
             pages.reload()
           }}
         />
       )}
-      {made && <Secret of={made} onClose={() => setMade(undefined)} />}
+      {created && <Secret of={created} onClose={() => setCreated(undefined)} />}
     </>
   )
 }
@@ -60,12 +60,12 @@ const COLUMNS: Column<Json>[] = [
   {
     name: 'Events',
     show: ({ events }) =>
-      events.length === EVENT_TYPES.length ? 'all' : events.map((type: string) => type.split('.')[1]).join(', '),
+      events.length === EVENT_TYPES.length ? 'All' : events.map((type: string) => type.split('.')[1]).join(', '),
   },
-  { name: 'Last success', show: ({ last_success_at }) => (last_success_at ? ago(last_success_at) : 'none yet') },
+  { name: 'Last success', show: ({ last_success_at }) => (last_success_at ? ago(last_success_at) : 'Never') },
   {
     name: 'Failures',
     show: ({ consecutive_failures, disabled_reason }) =>
-      disabled_reason ?? (consecutive_failures === 0 ? 'none' : `${consecutive_failures} in a row`),
+      disabled_reason ?? (consecutive_failures === 0 ? 'None' : `${consecutive_failures} consecutive`),
   },
 ]

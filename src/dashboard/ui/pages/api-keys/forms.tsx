@@ -2,32 +2,32 @@ import { get, type Json, patch, post } from '../../kit/api.ts'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Check, Field, Form } from '../../kit/form.tsx'
 import { useLoad } from '../../kit/load.ts'
-import { Fault } from '../../kit/pieces.tsx'
+import { ErrorNotice } from '../../kit/pieces.tsx'
 import { href } from '../../kit/router.ts'
 import { mode } from '../../kit/state.ts'
 import { GraceField } from '../grace-field.tsx'
 
-interface Making {
+interface KeyForm {
   onClose: () => void
-  /** With the value of the key, which nobody shows again. */
-  onMade: (key: Json) => void
+  /** Gets the key with its value, which is not shown again. */
+  onSaved: (key: Json) => void
 }
 
 const PERMISSIONS = [
   ['send', 'send: send and analyze messages of the domain'],
-  ['read', 'read: messages, events, statistics of the domain'],
-  ['manage', 'manage: templates, webhooks, routes, keys of the domain'],
-  ['admin', 'admin: everything, for all domains'],
+  ['read', 'read: read messages, events and statistics of the domain'],
+  ['manage', 'manage: manage templates, webhooks, routes and keys of the domain'],
+  ['admin', 'admin: full access to all domains'],
 ] as const
 
-/** Lines or commas → networks; nothing → null, which is anywhere. */
+/** Splits the list of networks; null, which allows any address, when empty. */
 function networksIn(text: string | undefined): string[] | null {
   const networks = (text ?? '').split(/[\s,]+/).filter((each) => each !== '')
   return networks.length === 0 ? null : networks
 }
 
 function NetworksField({ value }: { value?: string[] | null }) {
-  const hint = 'Networks or addresses, one per line, such as 203.0.113.0/24. Empty: any address.'
+  const hint = 'IP addresses or CIDR ranges, one per line, such as 203.0.113.0/24. Leave empty to allow any address.'
   return (
     <Field name="allowed_networks" label="Allowed networks" hint={hint}>
       {(control) => <textarea {...control} rows={2} spellcheck={false} defaultValue={value?.join('\n') ?? ''} />}
@@ -35,15 +35,15 @@ function NetworksField({ value }: { value?: string[] | null }) {
   )
 }
 
-export function CreateKey({ onClose, onMade }: Making) {
+export function CreateKey({ onClose, onSaved }: KeyForm) {
   const { data, error, reload } = useLoad((signal) => get('/v1/domains', { limit: 100 }, signal), [])
   const domains: Json[] | undefined = data?.data
   return (
-    <Dialog name="Create a key" onClose={onClose}>
-      <Fault error={error} onRetry={reload} />
+    <Dialog name="Create API key" onClose={onClose}>
+      <ErrorNotice error={error} onRetry={reload} />
       {domains?.length === 0 && (
         <p class="notice">
-          A key belongs to a domain. <a href={href('/domains')}>Add one first.</a>
+          A key belongs to a domain. <a href={href('/domains')}>Add a domain</a> first.
         </p>
       )}
       {domains !== undefined && domains.length > 0 && (
@@ -53,10 +53,10 @@ export function CreateKey({ onClose, onMade }: Making) {
           onSubmit={async ({ expires_at, allowed_networks, ...values }) => {
             const ends = expires_at === undefined ? {} : { expires_at: new Date(expires_at).toISOString() }
             const networks = { allowed_networks: networksIn(allowed_networks) }
-            onMade(await post('/v1/api-keys', { ...values, ...ends, ...networks }))
+            onSaved(await post('/v1/api-keys', { ...values, ...ends, ...networks }))
           }}
         >
-          <Field name="name" label="Name" hint="What it is for: the program or the person.">
+          <Field name="name" label="Name" hint="The app or person that uses this key.">
             {(control) => <input {...control} required maxLength={100} autoComplete="off" />}
           </Field>
           <Field name="domain_id" label="Domain">
@@ -73,22 +73,22 @@ export function CreateKey({ onClose, onMade }: Making) {
           <Field
             name="mode"
             label="Mode"
-            hint="Test keys simulate sending. They see, change and create test records only."
+            hint="Test keys simulate sending. They read, change and create only test records."
           >
             {(control) => (
               <select {...control} defaultValue={mode.value}>
-                <option value="live">live</option>
-                <option value="test">test</option>
+                <option value="live">Live</option>
+                <option value="test">Test</option>
               </select>
             )}
           </Field>
           <fieldset class="stack tight plain-set">
             <legend>Permissions</legend>
-            {PERMISSIONS.map(([value, words]) => (
-              <Check key={value} name="permissions" value={value} label={words} isOn={value === 'send'} />
+            {PERMISSIONS.map(([value, label]) => (
+              <Check key={value} name="permissions" value={value} label={label} isOn={value === 'send'} />
             ))}
           </fieldset>
-          <Field name="expires_at" label="Expires" hint="Empty: never.">
+          <Field name="expires_at" label="Expires" hint="Leave empty for a key that does not expire.">
             {(control) => <input {...control} type="datetime-local" />}
           </Field>
           <NetworksField />
@@ -118,7 +118,7 @@ export function EditKey({ of: key, onClose, onSaved }: { of: Json; onClose: () =
   )
 }
 
-export function RotateKey({ of: key, onClose, onMade }: Making & { of: Json }) {
+export function RotateKey({ of: key, onClose, onSaved }: KeyForm & { of: Json }) {
   return (
     <Dialog name={`Rotate ${key.name}`} onClose={onClose}>
       <p>
@@ -130,10 +130,10 @@ export function RotateKey({ of: key, onClose, onMade }: Making & { of: Json }) {
         onCancel={onClose}
         onSubmit={async (values) => {
           const minutes = Number(values.grace_period_minutes)
-          onMade(await post(`/v1/api-keys/${key.id}/rotate`, { grace_period_minutes: minutes }))
+          onSaved(await post(`/v1/api-keys/${key.id}/rotate`, { grace_period_minutes: minutes }))
         }}
       >
-        <GraceField label="The old key ends" />
+        <GraceField label="Old key expires" />
       </Form>
     </Dialog>
   )

@@ -3,7 +3,7 @@ import { Dialog } from '../../kit/dialog.tsx'
 import { when } from '../../kit/format.ts'
 import { CopyButton, Facts } from '../../kit/pieces.tsx'
 
-/** The value of a key that was just made, and what to do with it. It is on no disk: who closes this without it makes another. */
+/** Shows the value of a new key and how to use it. The server stores only a hash, so the value cannot be shown again. */
 export function KeyValue({ of: key, onClose }: { of: Json; onClose: () => void }) {
   const domain = key.domain ?? 'example.com'
   const curl = `curl ${window.location.origin}/v1/messages/send \\
@@ -11,29 +11,29 @@ export function KeyValue({ of: key, onClose }: { of: Json; onClose: () => void }
   -d '{"from":"hello@${domain}","to":"you@example.org","subject":"Hello","html":"<p>It works.</p>"}'`
   return (
     <Dialog name={`Key ${key.name}`} onClose={onClose}>
-      <p class="notice warn">Copy it now: it is shown this once and kept nowhere.</p>
+      <p class="notice warn">Copy it now. It is shown only once and is not stored.</p>
       <div class="row apart">
         <code class="break grow" data-value>
           {key.key}
         </code>
         <CopyButton text={key.key} label="key" />
       </div>
-      {key.previous && <p class="muted">The old key ends {when(key.previous.expires_at)}.</p>}
+      {key.previous && <p class="muted">The old key expires {when(key.previous.expires_at)}.</p>}
       {key.permissions.some((held: string) => held === 'send' || held === 'admin') && (
         <>
           <div class="row apart">
-            <h3>Send with it</h3>
+            <h3>Send a message</h3>
             <CopyButton text={curl} label="command" />
           </div>
           <pre class="wrap">{curl}</pre>
           <details>
-            <summary>By SMTP</summary>
+            <summary>SMTP settings</summary>
             <Facts
               of={[
                 ['Host', window.location.hostname],
-                ['Port', '587 with STARTTLS, 465 with TLS, as far as the config opens them'],
-                ['User', 'anything, like postrider'],
-                ['Password', 'the key'],
+                ['Port', '587 with STARTTLS or 465 with TLS, if enabled in the config'],
+                ['Username', 'Any value, for example postrider'],
+                ['Password', 'The key'],
               ]}
             />
           </details>
@@ -41,7 +41,7 @@ export function KeyValue({ of: key, onClose }: { of: Json; onClose: () => void }
       )}
       <div class="actions">
         <button type="button" class="primary" onClick={onClose}>
-          I have it
+          Done
         </button>
       </div>
     </Dialog>

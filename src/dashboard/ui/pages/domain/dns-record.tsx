@@ -2,26 +2,26 @@ import type { Json } from '../../kit/api.ts'
 import { CopyButton } from '../../kit/pieces.tsx'
 import { Chip } from '../../kit/status.tsx'
 
-/** A record to publish, each field to be copied by itself, and what DNS has instead where that differs. */
+/** A record to publish, with a copy button for each field and the difference from the value found in DNS. */
 export function DnsRecordCard({ record }: { record: Json }) {
   const { purpose, type, name, value, priority, required, status, found } = record
-  const word = PURPOSES[purpose] ?? purpose
+  const label = PURPOSES[purpose] ?? purpose
   const isOther = status === 'mismatch' && found.length > 0
   return (
-    <article class="card stack tight" aria-label={`${word}, ${name}`}>
+    <article class="card stack tight" aria-label={`${label}, ${name}`}>
       <div class="row apart">
         <h3>
-          {word} <span class="muted mono">{type}</span>
+          {label} <span class="muted mono">{type}</span>
         </h3>
         <div class="row">
-          <span class="muted small">{required ? 'required' : purpose === 'dmarc' ? 'recommended' : 'optional'}</span>
+          <span class="muted small">{required ? 'Required' : purpose === 'dmarc' ? 'Recommended' : 'Optional'}</span>
           <Chip word={status} tone={!required && status !== 'valid' ? 'quiet' : undefined} />
         </div>
       </div>
       <dl class="facts copied">
-        <Copied term="Name" text={name} of={word} />
-        {priority !== null && <Copied term="Priority" text={String(priority)} of={word} />}
-        <Copied term="Value" text={value} of={word} />
+        <Copied term="Name" text={name} of={label} />
+        {priority !== null && <Copied term="Priority" text={String(priority)} of={label} />}
+        <Copied term="Value" text={value} of={label} />
         {isOther && (
           <>
             <dt>Found</dt>
@@ -43,11 +43,11 @@ export function DnsRecordCard({ record }: { record: Json }) {
 const PURPOSES: Record<string, string> = {
   dkim: 'DKIM key',
   ownership: 'Ownership',
-  spf: 'SPF of the return path',
+  spf: 'SPF for the return path',
   dmarc: 'DMARC',
   return_path: 'Return path',
   mx: 'Inbound mail',
-  tracking: 'Links',
+  tracking: 'Tracking domain',
   mta_sts: 'MTA-STS',
   mta_sts_host: 'MTA-STS host',
 }
@@ -64,7 +64,7 @@ function Copied({ term, text, of }: { term: string; text: string; of: string }) 
   )
 }
 
-/** What was found, with the part marked in which it is not what was expected. */
+/** The found value, with the part that differs marked. */
 function Difference({ expected, text }: { expected: string; text: string }) {
   let start = 0
   while (start < Math.min(expected.length, text.length) && expected[start] === text[start]) start++
@@ -84,11 +84,11 @@ function Difference({ expected, text }: { expected: string; text: string }) {
 function Hint({ record: { purpose, status, found } }: { record: Json }) {
   const text =
     purpose === 'ownership'
-      ? 'Needed only to receive mail without sending any: it proves ownership without DKIM keys.'
+      ? 'Needed only if the domain receives but does not send mail. It proves ownership without DKIM keys.'
       : purpose === 'mx'
         ? 'Publish this only if no other server receives mail for this domain. All its mail will arrive here.'
         : purpose === 'dmarc' && found.length > 0 && status !== 'valid'
-          ? 'A DMARC record exists already. Keep it: a domain has only one.'
+          ? 'A DMARC record already exists. Keep it: a domain has only one.'
           : purpose === 'spf' && found.length > 0 && status === 'mismatch'
             ? 'A name has only one SPF record. Change the existing record; do not add a second.'
             : null

@@ -4,18 +4,18 @@ import { Dialog } from '../../kit/dialog.tsx'
 import { Check, Field, Form, type Values } from '../../kit/form.tsx'
 import { Targets } from './targets.tsx'
 
-interface Asking {
+interface RouteForm {
   onClose: () => void
-  onMade: (route: Json) => void
+  onSaved: (route: Json) => void
 }
 
-export function CreateRoute({ onClose, onMade }: Asking) {
+export function CreateRoute({ onClose, onSaved }: RouteForm) {
   return (
-    <Dialog name="Create a route" onClose={onClose}>
+    <Dialog name="Create route" onClose={onClose}>
       <Form
         action="Create route"
         onCancel={onClose}
-        onSubmit={async (values) => onMade(await post('/v1/inbound-routes', routeOf(values)))}
+        onSubmit={async (values) => onSaved(await post('/v1/inbound-routes', routeOf(values)))}
       >
         <Fields />
       </Form>
@@ -23,13 +23,13 @@ export function CreateRoute({ onClose, onMade }: Asking) {
   )
 }
 
-export function EditRoute({ of: route, onClose, onMade }: Asking & { of: Json }) {
+export function EditRoute({ of: route, onClose, onSaved }: RouteForm & { of: Json }) {
   return (
-    <Dialog name={`Change ${route.name}`} onClose={onClose}>
+    <Dialog name={`Edit ${route.name}`} onClose={onClose}>
       <Form
         action="Save"
         onCancel={onClose}
-        onSubmit={async (values) => onMade(await patch(`/v1/inbound-routes/${route.id}`, routeOf(values)))}
+        onSubmit={async (values) => onSaved(await patch(`/v1/inbound-routes/${route.id}`, routeOf(values)))}
       >
         <Fields of={route} />
       </Form>
@@ -37,7 +37,7 @@ export function EditRoute({ of: route, onClose, onMade }: Asking & { of: Json })
   )
 }
 
-/** Named as the API names its faults. */
+/** Fields are named as in the API's validation errors. */
 function Fields({ of: route = NEW }: { of?: Json }) {
   const [match, setMatch] = useState<string>(route.match.type)
   const [action, setAction] = useState<string>(route.action.type)
@@ -93,7 +93,7 @@ function Fields({ of: route = NEW }: { of?: Json }) {
           <Field
             name="action.config.to"
             label="To"
-            hint="Up to ten addresses, one per line. An address outside your verified domains first has to confirm by a link that Postrider sends."
+            hint="Up to ten addresses, one per line. An address outside your verified domains must first confirm through a link that Postrider sends."
           >
             {(control) => (
               <textarea
@@ -113,7 +113,7 @@ function Fields({ of: route = NEW }: { of?: Json }) {
       <Field
         name="priority"
         label="Priority"
-        hint="From −1000 to 1000. The matching route with the highest priority takes the mail."
+        hint="From −1000 to 1000. If several routes match, the one with the highest priority handles the message."
       >
         {(control) => (
           <input {...control} type="number" min={-1000} max={1000} step={1} required defaultValue={route.priority} />
@@ -183,7 +183,7 @@ const AUTHENTICATIONS = [
   ['require_pass', 'Reject mail that does not pass DMARC'],
 ] as const
 
-/** What the form holds → what the API takes. */
+/** Form values → request body. */
 function routeOf(values: Values): Json {
   const { name, authentication, priority, enabled } = values
   const type = values['match.type']

@@ -10,26 +10,26 @@ import { Secret } from '../webhooks/secret.tsx'
 import { Matcher } from './matcher.tsx'
 import { CreateRoute, EditRoute } from './route-form.tsx'
 
-/** What is done with mail, by its recipient; in the order in which routes are asked. */
+/** Inbound routes, in the order in which they are matched. */
 export function Routes() {
   const loaded = useLoad(async (signal) => inOrder(await get<Paged>('/v1/inbound-routes', { limit: 100 }, signal)), [])
   const [isCreating, setCreating] = useState(false)
   const [edited, setEdited] = useState<Json>()
-  const [made, setMade] = useState<Json>()
+  const [created, setCreated] = useState<Json>()
   const { data, reload } = loaded
 
-  const turn = ({ id, name, enabled }: Json) =>
+  const toggle = ({ id, name, enabled }: Json) =>
     attempt(
       async () => {
         await patch(`/v1/inbound-routes/${id}`, { enabled: !enabled })
         reload()
       },
-      enabled ? `${name} takes no mail now` : `${name} takes mail again`,
+      enabled ? `${name} disabled` : `${name} enabled`,
     )
   const drop = async ({ id, name }: Json) => {
     const isSure = await confirm({
       name: `Delete ${name}?`,
-      text: 'Stored mail stays. Posts that are still due are cancelled.',
+      text: 'Stored messages are kept. Pending webhook deliveries are cancelled.',
       action: 'Delete route',
       isDangerous: true,
     })
@@ -43,12 +43,12 @@ export function Routes() {
   const columns: Column<Json>[] = [
     { name: 'Name', show: ({ name }) => <strong class="name">{name}</strong> },
     {
-      name: 'Mail',
+      name: 'Recipients and action',
       show: ({ match, action }) => (
         <>
-          {matchWords(match)}
+          {matchText(match)}
           <br />
-          <span class="muted">{actionWords(action)}</span>
+          <span class="muted">{actionText(action)}</span>
           {action.type === 'forward' && <ForwardTargets of={action.config.to} />}
         </>
       ),
@@ -61,9 +61,9 @@ export function Routes() {
       show: (row) => (
         <span class="row">
           <button type="button" class="tiny" onClick={() => setEdited(row)}>
-            Change<span class="hidden"> {row.name}</span>
+            Edit<span class="hidden"> {row.name}</span>
           </button>
-          <button type="button" class="tiny" onClick={() => turn(row)}>
+          <button type="button" class="tiny" onClick={() => toggle(row)}>
             {row.enabled ? 'Disable' : 'Enable'}
             <span class="hidden"> {row.name}</span>
           </button>
@@ -78,7 +78,7 @@ export function Routes() {
     <div class="stack">
       {data !== undefined && data.length > 0 && (
         <div class="row apart">
-          <p class="muted">The first matching route takes the mail.</p>
+          <p class="muted">The first matching route handles the message.</p>
           {create}
         </div>
       )}
@@ -88,8 +88,8 @@ export function Routes() {
         loaded={loaded}
         keyOf={({ id }) => id}
         whenEmpty={
-          <Empty name="No route yet">
-            <p>A route names the recipients, and what Postrider does with their mail.</p>
+          <Empty name="No routes yet">
+            <p>A route selects recipients and defines what happens to their mail.</p>
             {create}
           </Empty>
         }
@@ -98,9 +98,9 @@ export function Routes() {
       {isCreating && (
         <CreateRoute
           onClose={() => setCreating(false)}
-          onMade={(route) => {
+          onSaved={(route) => {
             setCreating(false)
-            if (route.action.type === 'webhook') setMade(route)
+            if (route.action.type === 'webhook') setCreated(route)
             reload()
           }}
         />
@@ -109,31 +109,31 @@ export function Routes() {
         <EditRoute
           of={edited}
           onClose={() => setEdited(undefined)}
-          onMade={() => {
+          onSaved={() => {
             setEdited(undefined)
             reload()
           }}
         />
       )}
-      {made && <Secret of={made} onClose={() => setMade(undefined)} />}
+      {created && <Secret of={created} onClose={() => setCreated(undefined)} />}
     </div>
   )
 }
 
 const RANKS = ['address', 'pattern', 'domain', 'catch_all']
 
-/** As they are asked: the highest priority first, then the closest match. */
+/** Matching order: highest priority first, then the most specific match. */
 function inOrder({ data }: Paged): Json[] {
   const rank = ({ match }: Json) => RANKS.indexOf(match.type)
   return data.toSorted((a, b) => b.priority - a.priority || rank(a) - rank(b))
 }
 
-function matchWords({ type, value }: Json): string {
-  if (type === 'catch_all') return 'everything'
-  return type === 'domain' ? `all of ${value}` : value
+function matchText({ type, value }: Json): string {
+  if (type === 'catch_all') return 'All addresses'
+  return type === 'domain' ? `All addresses at ${value}` : value
 }
 
-/** Each on a line of its own; those that get nothing yet have a chip. */
+/** One target per line; a chip marks those that receive nothing yet. */
 function ForwardTargets({ of: targets }: { of: Json[] }) {
   return (
     <ul class="plain-list">
@@ -146,7 +146,7 @@ function ForwardTargets({ of: targets }: { of: Json[] }) {
   )
 }
 
-function actionWords({ type, config }: Json): string {
+function actionText({ type, config }: Json): string {
   if (type === 'store') return 'Store'
   return type === 'forward' ? 'Forward to' : `Post to ${config.url}`
 }

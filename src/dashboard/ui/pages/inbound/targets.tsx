@@ -3,14 +3,14 @@ import { type Json, post } from '../../kit/api.ts'
 import { Chip } from '../../kit/status.tsx'
 import { attempt } from '../../kit/toast.tsx'
 
-/** The targets of a forward route: who has confirmed, and a way to ask the others once more. */
+/** The targets of a forward route with their state, and a button to resend a confirmation. */
 export function Targets({ of: route }: { of: Json }) {
-  const [asked, setAsked] = useState<Record<string, string>>({})
+  const [results, setResults] = useState<Record<string, string>>({})
   const targets: Json[] = route.action.config.to ?? []
-  const ask = (email: string) =>
+  const resend = (email: string) =>
     attempt(async () => {
       const { data } = await post(`/v1/inbound-routes/${route.id}/confirmations`, { email })
-      setAsked({ ...asked, [email]: wordsOf(data[0]) })
+      setResults({ ...results, [email]: resultText(data[0]) })
     })
   if (!targets.some(({ status }) => status === 'pending')) return null
   return (
@@ -22,11 +22,11 @@ export function Targets({ of: route }: { of: Json }) {
           </span>
           {status === 'pending' && !is_stopped && (
             <span class="row">
-              <button type="button" class="tiny" onClick={() => ask(email)}>
+              <button type="button" class="tiny" onClick={() => resend(email)}>
                 Resend confirmation<span class="hidden"> to {email}</span>
               </button>
               <span class="muted small" aria-live="polite">
-                {asked[email]}
+                {results[email]}
               </span>
             </span>
           )}
@@ -36,14 +36,14 @@ export function Targets({ of: route }: { of: Json }) {
   )
 }
 
-function wordsOf({ sent, status, reason }: Json): string {
+function resultText({ sent, status, reason }: Json): string {
   if (sent) return 'Confirmation sent'
   if (status === 'confirmed') return 'Confirmed'
   return REASONS[reason] ?? 'Not sent'
 }
 
 const REASONS: Record<string, string> = {
-  too_many: 'Asked often enough today',
-  stopped: 'Stopped by its owner',
+  too_many: 'Not sent: daily limit of confirmations reached',
+  stopped: 'Not sent: stopped by the recipient',
   suppressed: 'Not sent: the address is suppressed',
 }

@@ -2,7 +2,7 @@ import type { Json } from '../../kit/api.ts'
 
 import { Chip, toneOf } from '../../kit/status.tsx'
 
-/** What SPF, DKIM and DMARC say of who sent it. */
+/** Results of SPF, DKIM and DMARC. */
 export function Verdicts({ of: { spf_result, dkim_result, dmarc_result } }: { of: Json }) {
   const all = { SPF: spf_result, DKIM: dkim_result, DMARC: dmarc_result }
   return (

@@ -1,13 +1,13 @@
 import { get, type Json } from '../../kit/api.ts'
 import { bytes, number, when } from '../../kit/format.ts'
 import { useLoad } from '../../kit/load.ts'
-import { Fault } from '../../kit/pieces.tsx'
+import { ErrorNotice } from '../../kit/pieces.tsx'
 import { limit } from './limits.ts'
 
-/** What the plan allows, what is used of it, and the months before. */
+/** Usage against the limits of the plan, and of previous months. */
 export function UsageCard({ name }: { name: string }) {
   const { data, error, reload } = useLoad((signal) => get('/v1/billing', {}, signal), [])
-  if (data === undefined) return <Fault error={error} onRetry={reload} />
+  if (data === undefined) return <ErrorNotice error={error} onRetry={reload} />
   const { usage, limits, past_months: past } = data
   return (
     <section class="card stack">
@@ -18,8 +18,8 @@ export function UsageCard({ name }: { name: string }) {
         ))}
       </div>
       <p class="muted small">
-        Each recipient counts as one message. Counters reset at midnight UTC: the daily ones {when(usage.day_resets_at)}
-        , the monthly ones {when(usage.resets_at)}.
+        Each recipient counts as one message. Daily counters reset at {when(usage.day_resets_at)}, monthly counters at{' '}
+        {when(usage.resets_at)} (midnight UTC).
       </p>
       {past.length > 0 && (
         <details>
@@ -56,7 +56,7 @@ interface Figure {
   show?: (count: number) => string
 }
 
-/** In the words of `/v1/usage`. */
+/** Fields of `/v1/usage`. */
 const FIGURES: Figure[] = [
   { of: 'Messages this month', used: 'messages', most: 'messages_per_month' },
   { of: 'Test messages this month', used: 'test_messages', most: 'test_messages_per_month' },

@@ -2,27 +2,31 @@ import type { Json } from '../../kit/api.ts'
 import { when } from '../../kit/format.ts'
 import { usePages } from '../../kit/load.ts'
 import { Choice, Empty, Filters } from '../../kit/pieces.tsx'
-import { ask, place } from '../../kit/router.ts'
+import { place, setQuery } from '../../kit/router.ts'
 import { organization } from '../../kit/state.ts'
 import { Chip, type Tone } from '../../kit/status.tsx'
 import { type Column, Pager, Table } from '../../kit/table.tsx'
 
-/** Who managed what in the organization that is chosen. */
+/** Administrative actions in the selected organization. */
 export function AuditLog() {
   const { action = '', actor = '' } = place.value.query
   const pages = usePages('/v1/audit-log', { action: action || undefined, actor_id: actor || undefined, limit: '50' })
   return (
     <div class="stack">
-      <p class="muted">Whoever managed something for {organization.value?.name}, kept for a year.</p>
-      <Filters search={action} onSearch={(action) => ask({ action })} placeholder="Action, like api_keys_create">
-        <Choice name="By" value={actor} options={ACTORS} onChange={(actor) => ask({ actor })} />
+      <p class="muted">Administrative actions for {organization.value?.name}. Entries are kept for one year.</p>
+      <Filters
+        search={action}
+        onSearch={(action) => setQuery({ action })}
+        placeholder="Action, such as api_keys_create"
+      >
+        <Choice name="Actor" value={actor} options={ACTORS} onChange={(actor) => setQuery({ actor })} />
       </Filters>
       <Table
         name="Audit log"
         columns={COLUMNS}
         loaded={pages}
         keyOf={({ id }) => id}
-        whenEmpty={<Empty name="Nothing like that" />}
+        whenEmpty={<Empty name="No entries match" />}
       />
       <Pager pages={pages} />
     </div>
@@ -30,16 +34,19 @@ export function AuditLog() {
 }
 
 const ACTORS = [
-  ['', 'By anybody'],
-  ['operator', 'By the operator'],
+  ['', 'Any actor'],
+  ['operator', 'Operator'],
 ] as const
 
 const COLUMNS: Column<Json>[] = [
   { name: 'Time', show: ({ created_at }) => when(created_at) },
-  { name: 'Who', show: ({ actor }) => (actor.type === 'operator' ? `operator, ${actor.name}` : `key ${actor.name}`) },
+  {
+    name: 'Actor',
+    show: ({ actor }) => (actor.type === 'operator' ? `Operator (${actor.name})` : `Key ${actor.name}`),
+  },
   { name: 'Action', show: ({ action }) => <span class="mono">{action}</span> },
-  { name: 'About', show: ({ resource_id }) => <span class="mono break small">{resource_id}</span> },
-  { name: 'From', show: ({ ip_address }) => ip_address ?? 'command line' },
+  { name: 'Resource', show: ({ resource_id }) => <span class="mono break small">{resource_id}</span> },
+  { name: 'Source', show: ({ ip_address }) => ip_address ?? 'Command line' },
   { name: 'Outcome', show: ({ outcome }) => <Chip word={outcome} tone={toneOfOutcome(outcome)} /> },
 ]
 

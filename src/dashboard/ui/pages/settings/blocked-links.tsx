@@ -6,7 +6,7 @@ import { Empty } from '../../kit/pieces.tsx'
 import { type Column, Pager, Table } from '../../kit/table.tsx'
 import { attempt, toast } from '../../kit/toast.tsx'
 
-/** Targets to which tracked clicks are not sent on. */
+/** Targets that tracked links no longer redirect to. */
 export function BlockedLinks() {
   const pages = usePages('/v1/blocked-links', {})
   const unblock = async ({ id, target }: Json) => {
@@ -36,8 +36,8 @@ export function BlockedLinks() {
       <section class="card stack">
         <h2>Block a click target</h2>
         <p class="muted">
-          A click on a tracked link to this target shows a page that the link is blocked (410). This applies to every
-          organization, and to mail already sent.
+          Tracked links to this target return 410 and a notice instead of redirecting. This applies to all organizations
+          and to messages already sent.
         </p>
         <Form
           action="Block"

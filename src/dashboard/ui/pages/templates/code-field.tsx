@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef } from 'preact/hooks'
 import type { TextFault } from './faults.ts'
 
-/** A text with its line numbers, and where it is wrong. Tab leaves it, as every other field. */
+/** A text area with line numbers and the place of an error. Tab moves to the next field. */
 export function CodeField({
   name,
   label,
@@ -60,7 +60,7 @@ export function CodeField({
           </span>
           {fault.line !== null && (
             <button type="button" class="tiny" onClick={() => select(area.current!, fault)}>
-              Go there
+              Jump to line {fault.line}
             </button>
           )}
         </span>
@@ -75,7 +75,7 @@ function numbers(from: number, to: number): string {
   return text
 }
 
-/** From where it is wrong to the end of that line. */
+/** Selects from the error to the end of its line. */
 function select(area: HTMLTextAreaElement, { line, column }: TextFault): void {
   const before = area.value
     .split('\n')
@@ -86,6 +86,6 @@ function select(area: HTMLTextAreaElement, { line, column }: TextFault): void {
   area.focus()
   area.setSelectionRange(start, end === -1 ? area.value.length : end)
   const lineHeight = area.scrollHeight / area.value.split('\n').length
-  area.scrollTop = Math.max(0, ((line ?? 1) - 4) * lineHeight) // some of what stands before it is seen too
+  area.scrollTop = Math.max(0, ((line ?? 1) - 4) * lineHeight) // three lines above it stay visible
   area.scrollLeft = Math.max(0, (column ?? 1) - 40) * (lineHeight / 2.5)
 }

@@ -5,13 +5,13 @@ import { Choice } from '../../kit/pieces.tsx'
 
 export interface Domains {
   all: Json[]
-  /** The one that is chosen, else the first verified, else the first. */
+  /** The selected domain, else the first verified one, else the first. */
   domain: Json | undefined
   isNone: boolean
   onChoose: (id: string) => void
 }
 
-/** The organization's domains, of which mail comes from one. */
+/** The organization's domains and the selected sending domain. */
 export function useDomains(): Domains {
   const [id, onChoose] = useState('')
   const { data } = useLoad((signal) => get<Paged>('/v1/domains', { limit: 100 }, signal), [])
@@ -20,9 +20,9 @@ export function useDomains(): Domains {
   return { all, domain, isNone: data !== undefined && all.length === 0, onChoose }
 }
 
-/** Nothing where there is no choice. */
+/** Renders nothing for fewer than two domains. */
 export function DomainChoice({ all, domain, onChoose }: Domains) {
   if (all.length < 2) return null
   const options = all.map(({ id, name }) => [id, name] as const)
-  return <Choice name="From the domain" value={domain.id} options={options} onChange={onChoose} />
+  return <Choice name="Sending domain" value={domain.id} options={options} onChange={onChoose} />
 }

@@ -1,21 +1,21 @@
 import { useMemo, useState } from 'preact/hooks'
-import { ApiError, type Json, patch, post, remove, wordsOf } from '../../kit/api.ts'
+import { ApiError, errorText, type Json, patch, post, remove } from '../../kit/api.ts'
 import { confirm } from '../../kit/dialog.tsx'
 import { FaultsOf, Field } from '../../kit/form.tsx'
 import { Head, Tabs } from '../../kit/pieces.tsx'
 import { go } from '../../kit/router.ts'
 import { attempt, toast } from '../../kit/toast.tsx'
 import { useUnsaved } from '../../kit/unsaved.ts'
+import { ApiUsage } from './api-usage.tsx'
 import { CodeField } from './code-field.tsx'
 import { faultsOf } from './faults.ts'
-import { Outcome } from './outcome.tsx'
+import { PreviewPane } from './preview-pane.tsx'
 import { keepSample, useSample, variablesOf } from './sample.ts'
 import { SendTest } from './send-test.tsx'
-import { Use } from './use.tsx'
 import { textsGiven, usePreview } from './use-preview.ts'
 import { Variables } from './variables.tsx'
 
-/** Texts on the left, what they become on the right. Nothing counts for mail until it is saved. */
+/** Source on the left, preview on the right. Messages use a change only after it is saved. */
 export function Editor({ of: given }: { of: Json | null }) {
   const [saved, setSaved] = useState<Json | null>(given)
   const [draft, setDraft] = useState<Draft>(() => draftOf(given))
@@ -63,7 +63,7 @@ export function Editor({ of: given }: { of: Json | null }) {
   const drop = async () => {
     const isSure = await confirm({
       name: `Delete ${saved.name}?`,
-      text: 'Programs that name it are refused from then on. Mail that was made from it stays.',
+      text: 'Requests that use it will fail. Messages already created from it are not affected.',
       action: 'Delete template',
       isDangerous: true,
     })
@@ -74,7 +74,7 @@ export function Editor({ of: given }: { of: Json | null }) {
     <FaultsOf.Provider value={refusal instanceof ApiError ? refusal.fields : {}}>
       <Head name={saved?.name ?? 'New template'} about={aboutOf(saved, isUnsaved)}>
         <button type="button" disabled={preview.rendered === null || preview.isBehind} onClick={() => setSending(true)}>
-          Send a test
+          Send test
         </button>
         <button type="submit" form="template" class="primary" disabled={isSaving || !isUnsaved}>
           {saved === null ? 'Create template' : 'Save'}
@@ -82,7 +82,7 @@ export function Editor({ of: given }: { of: Json | null }) {
       </Head>
       {refusal !== null && isOfNoField(refusal) && (
         <p class="notice bad" role="alert">
-          {wordsOf(refusal)}
+          {errorText(refusal)}
         </p>
       )}
       <div class="editor">
@@ -111,7 +111,7 @@ export function Editor({ of: given }: { of: Json | null }) {
                 />
               )}
             </Field>
-            <Field name="alias" label="Alias" hint="By which programs may name it.">
+            <Field name="alias" label="Alias" hint="Use it in API calls instead of the ID.">
               {(control) => (
                 <input
                   {...control}
@@ -126,7 +126,7 @@ export function Editor({ of: given }: { of: Json | null }) {
             </Field>
           </div>
           <FaultsOf.Provider value={faults.subject ? { subject: faults.subject.message } : {}}>
-            <Field name="subject" label="Subject" hint="Empty: each message brings its own.">
+            <Field name="subject" label="Subject" hint="Leave empty to set the subject per message.">
               {(control) => (
                 <input
                   {...control}
@@ -138,10 +138,10 @@ export function Editor({ of: given }: { of: Json | null }) {
             </Field>
           </FaultsOf.Provider>
           <Tabs
-            name="Texts"
+            name="Body"
             tabs={[
-              ['html', faults.html ? 'HTML ✕' : 'HTML'],
-              ['text', faults.text ? 'Plain text ✕' : 'Plain text'],
+              ['html', faults.html ? 'HTML (error)' : 'HTML'],
+              ['text', faults.text ? 'Plain text (error)' : 'Plain text'],
             ]}
             chosen={tab}
             onChoose={setTab}
@@ -155,14 +155,12 @@ export function Editor({ of: given }: { of: Json | null }) {
               onInput={(text) => change({ [tab]: text })}
             />
             {tab === 'text' && (
-              <p class="muted small">
-                Empty: it is made from the HTML when a mail is sent, as readers without it see it.
-              </p>
+              <p class="muted small">If empty, Postrider generates it from the HTML when it sends a message.</p>
             )}
           </Tabs>
           <Variables names={preview.variables} missing={preview.missing} typed={typed} onType={type} />
         </form>
-        <Outcome
+        <PreviewPane
           preview={preview}
           template={saved}
           onOldVersion={(old) => change(pick(draftOf(old), ['subject', 'html', 'text']))}
@@ -170,7 +168,7 @@ export function Editor({ of: given }: { of: Json | null }) {
       </div>
       {saved !== null && (
         <div class="stack">
-          <Use template={saved} variables={saved.variables} />
+          <ApiUsage template={saved} variables={saved.variables} />
           <div class="row">
             <button type="button" class="danger" onClick={drop}>
               Delete template
@@ -201,8 +199,8 @@ function pick<T extends object, K extends keyof T>(from: T, names: readonly K[])
 }
 
 function aboutOf(saved: Json | null, isUnsaved: boolean): string {
-  if (saved === null) return 'Written in Liquid: {{ user.name }}, {% if … %}, {{ name | default: "friend" }}.'
-  return `Version ${saved.version}${isUnsaved ? ', with changes that are not saved' : ''}.`
+  if (saved === null) return 'Liquid syntax: {{ user.name }}, {% if … %}, {{ name | default: "friend" }}.'
+  return `Version ${saved.version}${isUnsaved ? ', unsaved changes' : ''}`
 }
 
 const FIELDS = ['name', 'alias', 'subject', 'html', 'text']

@@ -1,6 +1,6 @@
 import { ApiError } from '../../kit/api.ts'
 
-/** What is wrong with one text of a template; lines and columns count from 1, null for the whole. */
+/** An error in one text of a template. Line and column count from 1; null if the error has no place. */
 export interface TextFault {
   line: number | null
   column: number | null
@@ -9,15 +9,15 @@ export interface TextFault {
 
 export type TextName = 'subject' | 'html' | 'text'
 
-/** A refusal → what is wrong with which text, and what belongs to none. The API tells the place of the first fault in
- *  `details`, and of each in its words. */
+/** Splits an API error into errors of the three texts and the rest. The API gives the place of the first error in `details`,
+ *  and of each error in its message. */
 export function faultsOf(thrown: unknown): { texts: Partial<Record<TextName, TextFault>>; other: string } {
   if (!(thrown instanceof ApiError)) return { texts: {}, other: String(thrown) }
   const { code, fields, details, message } = thrown
   const texts: Partial<Record<TextName, TextFault>> = {}
   for (const name of ['subject', 'html', 'text'] as const) {
-    const told = fields[name]
-    if (told !== undefined) texts[name] = placed(told)
+    const text = fields[name]
+    if (text !== undefined) texts[name] = placed(text)
   }
   if (code === 'template_error' && isTextName(details.field)) {
     const { field, line = null, column = null } = details
@@ -26,9 +26,9 @@ export function faultsOf(thrown: unknown): { texts: Partial<Record<TextName, Tex
   return { texts, other: Object.keys(texts).length === 0 ? message : '' }
 }
 
-function placed(told: string): TextFault {
-  const [, line, column, message] = /^\w+ is no good template in line (\d+), column (\d+): (.*)$/s.exec(told) ?? []
-  if (message === undefined) return { line: null, column: null, message: told }
+function placed(text: string): TextFault {
+  const [, line, column, message] = /^\w+ is no good template in line (\d+), column (\d+): (.*)$/s.exec(text) ?? []
+  if (message === undefined) return { line: null, column: null, message: text }
   return { line: Number(line), column: Number(column), message }
 }
 

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 
-/** Variables as somebody types them, `user.name` → text, and what a template is filled with. */
+/** Sample variables: typed text by name (`user.name`) → the variables for rendering. */
 
-/** What was typed for a template, kept as long as this tab: `[typed, type]`. '' is the one that is not saved yet. */
+/** The sample values of a template, stored for this browser tab: `[typed, type]`. '' is the new template. */
 export function useSample(templateId: string): [Record<string, string>, (name: string, text: string) => void] {
   const [typed, setTyped] = useState(() => readSample(templateId))
   const type = (name: string, text: string) => {
@@ -17,7 +17,7 @@ export function keepSample(templateId: string, typed: Record<string, string>): v
   try {
     window.sessionStorage.setItem(KEY + templateId, JSON.stringify(typed))
   } catch {
-    // storage is forbidden: it lasts as long as the page
+    // storage is disabled: values last as long as the page
   }
 }
 
@@ -31,8 +31,8 @@ function readSample(templateId: string): Record<string, string> {
 
 const KEY = 'postrider.sample.'
 
-/** `{"user.name": "Ann", "items": "[1,2]"}` → `{user: {name: 'Ann'}, items: [1, 2]}`; what is empty is left out. JSON is
- *  read where it can be meant: lists, objects, numbers, true, false, null. */
+/** `{"user.name": "Ann", "items": "[1,2]"}` → `{user: {name: 'Ann'}, items: [1, 2]}`; omits empty values. Parses lists,
+ *  objects, numbers, true, false and null as JSON. */
 export function variablesOf(typed: Readonly<Record<string, string>>): Record<string, unknown> {
   const all: Record<string, unknown> = {}
   for (const [name, text] of Object.entries(typed)) if (text !== '') put(all, partsOf(name), meant(text))

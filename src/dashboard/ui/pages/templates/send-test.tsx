@@ -9,23 +9,22 @@ import { useDomains } from './domains.tsx'
 
 const MODES = [
   ['live', 'Live'],
-  ['test', 'Sandbox'],
+  ['test', 'Test'],
 ] as const
 
-/** What the preview shows, as a mail to somebody. */
+/** Sends the preview as a message. */
 export function SendTest({ rendered, onClose }: { rendered: Json; onClose: () => void }) {
   const [by, setBy] = useState<Mode>(mode.peek())
   const [sent, setSent] = useState<Json>()
   const { all, domain, isNone, onChoose } = useDomains()
   if (sent !== undefined) {
     return (
-      <Dialog name="Send a test" onClose={onClose}>
+      <Dialog name="Send test" onClose={onClose}>
         <p>
-          It is on its way:{' '}
+          Message accepted.{' '}
           <a href={href(`/messages/${sent.id}`)} target="_blank" rel="noreferrer">
-            what becomes of it
+            View message
           </a>
-          .
         </p>
         <div class="actions">
           <button type="button" class="primary" onClick={onClose}>
@@ -36,11 +35,11 @@ export function SendTest({ rendered, onClose }: { rendered: Json; onClose: () =>
     )
   }
   return (
-    <Dialog name="Send a test" onClose={onClose}>
-      {isNone && <p class="notice warn">There is no domain yet that it could come from.</p>}
+    <Dialog name="Send test" onClose={onClose}>
+      {isNone && <p class="notice warn">Add a domain first.</p>}
       <Segments name="Mode" options={MODES} chosen={by} onChoose={setBy} />
       <p class="muted small">
-        {by === 'live' ? 'It goes out, as the preview shows it.' : 'It takes the whole way and leaves nothing out.'}
+        {by === 'live' ? 'Delivers the message as previewed.' : 'Test messages are never delivered.'}
       </p>
       <Form
         action="Send"

@@ -9,19 +9,19 @@ export interface Texts {
 }
 
 export interface Previewed {
-  /** `{subject, html, text}` of the last texts that were good; null before there were any. */
+  /** `{subject, html, text}` of the last valid texts; null before there were any. */
   rendered: Json
-  /** All that the last texts asked for that were understood, and what of it must still be given. */
+  /** The variables of the last valid texts, and those without a value. */
   variables: string[]
   missing: string[]
   faults: Partial<Record<TextName, TextFault>>
-  /** What belongs to no text. */
+  /** An error that belongs to no text. */
   other: string
-  /** It is of texts that are no longer these. */
+  /** Whether the texts have changed since. */
   isBehind: boolean
 }
 
-/** What the texts become with these variables: asked for when somebody stops writing for a moment. */
+/** Renders the texts with these variables, 250 ms after the last change. */
 export function usePreview(texts: Texts, variables: Record<string, unknown>): Previewed {
   const [state, setState] = useState<State>(NOTHING)
   const about = JSON.stringify({ ...textsGiven(texts), variables })
@@ -42,7 +42,7 @@ export function usePreview(texts: Texts, variables: Record<string, unknown>): Pr
         const { variables } = thrown instanceof ApiError ? thrown.details : {}
         setState((before) => ({ ...before, ...(variables && { variables }), faults, other }))
       }
-    }, A_MOMENT_MS)
+    }, DEBOUNCE_MS)
     return () => {
       window.clearTimeout(timer)
       given.abort()
@@ -51,12 +51,12 @@ export function usePreview(texts: Texts, variables: Record<string, unknown>): Pr
   return { ...state, isBehind: state.of !== about }
 }
 
-const A_MOMENT_MS = 250
-/** With the texts that it was rendered of. */
+const DEBOUNCE_MS = 250
+/** With the request that it was rendered from. */
 type State = Omit<Previewed, 'isBehind'> & { of: string }
 const NOTHING: State = { rendered: null, variables: [], missing: [], faults: {}, other: '', of: '' }
 
-/** Texts as the API takes them: null where there is none. */
+/** Texts for the API: null for an empty one. */
 export const textsGiven = ({ subject, html, text }: Texts) => ({
   subject: subject.trim() === '' ? null : subject,
   html: html.trim() === '' ? null : html,

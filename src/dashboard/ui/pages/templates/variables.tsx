@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks'
 
-/** A field for each variable that the texts ask for. */
+/** A field for each variable of the texts. */
 export function Variables({
   names,
   missing,
@@ -18,7 +18,7 @@ export function Variables({
       <legend class="hidden">Variables</legend>
       <h2>Variables</h2>
       <p class="muted small">
-        For the preview and tests. Text, a number, true or false; lists and objects as JSON, like{' '}
+        For the preview and tests. Enter text, a number, true or false; lists and objects as JSON, such as{' '}
         <code>{'[{"name":"Tea"}]'}</code>.
       </p>
       <div class="columns">
@@ -54,7 +54,7 @@ function Variable({
         {name}
       </label>
       <input id={id} value={text} onInput={(event) => onType(event.currentTarget.value)} />
-      {isMissing && <span class="hint">must be given; has no default</span>}
+      {isMissing && <span class="hint">Required: no default</span>}
     </div>
   )
 }

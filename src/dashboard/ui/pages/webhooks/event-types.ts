@@ -1,11 +1,11 @@
-/** What a webhook can subscribe to, in words. The names are the API's. */
-export const EVENT_TYPES: readonly (readonly [type: string, words: string])[] = [
-  ['message.delivered', 'the recipient’s server took it'],
-  ['message.bounced', 'it was refused, for good or for now'],
-  ['message.deferred', 'it will be tried again'],
-  ['message.opened', 'somebody, or a machine, loaded its image'],
-  ['message.clicked', 'a link was followed'],
-  ['message.unsubscribed', 'the recipient wants no more'],
-  ['message.complained', 'it was marked as spam'],
-  ['quality.alert', 'bounces or complaints are over a threshold'],
+/** Event types that a webhook can subscribe to, with a description. */
+export const EVENT_TYPES: readonly (readonly [type: string, description: string])[] = [
+  ['message.delivered', 'The recipient’s server accepted the message'],
+  ['message.bounced', 'The message bounced, hard or soft'],
+  ['message.deferred', 'Postrider will retry the delivery'],
+  ['message.opened', 'A person or a bot loaded the tracking image'],
+  ['message.clicked', 'A tracked link was opened'],
+  ['message.unsubscribed', 'The recipient unsubscribed'],
+  ['message.complained', 'The recipient marked the message as spam'],
+  ['quality.alert', 'The bounce or complaint rate is above a threshold'],
 ]

@@ -6,18 +6,18 @@ import { toast } from '../../kit/toast.tsx'
 import { GraceField } from '../grace-field.tsx'
 import { EVENT_TYPES } from './event-types.ts'
 
-interface Asking {
+interface WebhookForm {
   onClose: () => void
-  onMade: (webhook: Json) => void
+  onSaved: (webhook: Json) => void
 }
 
-export function CreateWebhook({ onClose, onMade }: Asking) {
+export function CreateWebhook({ onClose, onSaved }: WebhookForm) {
   return (
-    <Dialog name="Create a webhook" onClose={onClose}>
+    <Dialog name="Create webhook" onClose={onClose}>
       <Form
         action="Create webhook"
         onCancel={onClose}
-        onSubmit={async (values) => onMade(await post('/v1/webhooks', values))}
+        onSubmit={async (values) => onSaved(await post('/v1/webhooks', values))}
       >
         <Fields events={EVENT_TYPES.map(([type]) => type)} />
       </Form>
@@ -25,14 +25,14 @@ export function CreateWebhook({ onClose, onMade }: Asking) {
   )
 }
 
-export function EditWebhook({ of: webhook, onClose, onMade }: Asking & { of: Json }) {
+export function EditWebhook({ of: webhook, onClose, onSaved }: WebhookForm & { of: Json }) {
   return (
-    <Dialog name="Change the webhook" onClose={onClose}>
+    <Dialog name="Edit webhook" onClose={onClose}>
       <Form
         action="Save"
         onCancel={onClose}
         onSubmit={async ({ description = null, ...values }) => {
-          onMade(await patch(`/v1/webhooks/${webhook.id}`, { ...values, description }))
+          onSaved(await patch(`/v1/webhooks/${webhook.id}`, { ...values, description }))
         }}
       >
         <Fields {...webhook} />
@@ -44,14 +44,14 @@ export function EditWebhook({ of: webhook, onClose, onMade }: Asking & { of: Jso
 function Fields({ url, events, description }: { url?: string; events: string[]; description?: string | null }) {
   return (
     <>
-      <Field name="url" label="URL" hint="https, at a public address.">
+      <Field name="url" label="URL" hint="An https URL at a public address.">
         {(control) => (
           <input {...control} required type="url" defaultValue={url} placeholder="https://api.example.com/mail" />
         )}
       </Field>
       <fieldset class="stack tight plain-set">
         <legend>Events</legend>
-        {EVENT_TYPES.map(([type, words]) => (
+        {EVENT_TYPES.map(([type, description]) => (
           <Check
             key={type}
             name="events"
@@ -59,7 +59,7 @@ function Fields({ url, events, description }: { url?: string; events: string[]; 
             isOn={events.includes(type)}
             label={
               <>
-                <span class="mono">{type}</span> <span class="muted">{words}</span>
+                <span class="mono">{type}</span> <span class="muted">{description}</span>
               </>
             }
           />
@@ -72,34 +72,35 @@ function Fields({ url, events, description }: { url?: string; events: string[]; 
   )
 }
 
-export function RotateSecret({ of: webhook, onClose, onMade }: Asking & { of: Json }) {
+export function RotateSecret({ of: webhook, onClose, onSaved }: WebhookForm & { of: Json }) {
   return (
-    <Dialog name="New signing secret" onClose={onClose}>
-      <p>For a while requests carry the signatures of both, so that no program has to change at that moment.</p>
+    <Dialog name="Rotate signing secret" onClose={onClose}>
+      <p>Until the old secret expires, requests are signed with both secrets. Update your app in that time.</p>
       <Form
-        action="Make a new secret"
+        action="Rotate secret"
         onCancel={onClose}
         onSubmit={async (values) => {
           const minutes = Number(values.grace_period_minutes)
-          onMade(await post(`/v1/webhooks/${webhook.id}/rotate-secret`, { grace_period_minutes: minutes }))
+          onSaved(await post(`/v1/webhooks/${webhook.id}/rotate-secret`, { grace_period_minutes: minutes }))
         }}
       >
-        <GraceField label="The old secret ends" />
+        <GraceField label="Old secret expires" />
       </Form>
     </Dialog>
   )
 }
 
-export function SendTest({ of: webhook, onClose, onMade }: Asking & { of: Json }) {
+export function SendTest({ of: webhook, onClose, onSaved }: WebhookForm & { of: Json }) {
   return (
-    <Dialog name="Send a test event" onClose={onClose}>
+    <Dialog name="Send test event" onClose={onClose}>
       <p>
-        A made-up event, marked <code>"test": true</code> in its data, whatever the webhook subscribed to.
+        Sends a sample event with <code>"test": true</code> in its data, even if the webhook does not subscribe to its
+        type.
       </p>
       <Form
         action="Send"
         onCancel={onClose}
-        onSubmit={async ({ type }) => onMade(await post(`/v1/webhooks/${webhook.id}/test`, { type }))}
+        onSubmit={async ({ type }) => onSaved(await post(`/v1/webhooks/${webhook.id}/test`, { type }))}
       >
         <EventType />
       </Form>
@@ -107,12 +108,14 @@ export function SendTest({ of: webhook, onClose, onMade }: Asking & { of: Json }
   )
 }
 
-export function Replay({ of: webhook, onClose, onMade }: Asking & { of: Json }) {
+export function Replay({ of: webhook, onClose, onSaved }: WebhookForm & { of: Json }) {
   return (
-    <Dialog name="Send past events again" onClose={onClose}>
-      <p>Events of that time go out once more, with the ids that they had: receivers that remember ids lose nothing.</p>
+    <Dialog name="Replay events" onClose={onClose}>
+      <p>
+        Resends the events of this period with their original IDs, so endpoints that deduplicate by ID ignore repeats.
+      </p>
       <Form
-        action="Send again"
+        action="Replay"
         onCancel={onClose}
         onSubmit={async ({ from, to, type }) => {
           const range = {
@@ -121,20 +124,20 @@ export function Replay({ of: webhook, onClose, onMade }: Asking & { of: Json }) 
             ...(type === undefined ? {} : { type }),
           }
           const isSure = await confirm({
-            name: 'Send them all again?',
+            name: 'Replay these events?',
             text: `${type ?? 'Every event'} from ${new Date(from).toLocaleString()} until ${to ? new Date(to).toLocaleString() : 'now'}, to ${webhook.url}`,
-            action: 'Yes, send again',
+            action: 'Replay now',
           })
           if (!isSure) return
           const { queued } = await post(`/v1/webhooks/${webhook.id}/replay`, range)
-          toast(`${number(queued)} ${queued === 1 ? 'event goes' : 'events go'} out again`)
-          onMade(webhook)
+          toast(`${number(queued)} ${queued === 1 ? 'event' : 'events'} queued`)
+          onSaved(webhook)
         }}
       >
         <Field name="from" label="From">
           {(control) => <input {...control} required type="datetime-local" />}
         </Field>
-        <Field name="to" label="Until" hint="Empty: now.">
+        <Field name="to" label="Until" hint="Leave empty for now.">
           {(control) => <input {...control} type="datetime-local" />}
         </Field>
         <EventType all />
@@ -148,7 +151,7 @@ function EventType({ all = false }: { all?: boolean }) {
     <Field name="type" label="Event">
       {(control) => (
         <select {...control}>
-          {all && <option value="">all</option>}
+          {all && <option value="">All events</option>}
           {EVENT_TYPES.map(([type]) => (
             <option key={type} value={type}>
               {type}

@@ -6,27 +6,27 @@ import { CopyButton } from '../../kit/pieces.tsx'
 const VERIFY = `import { Postrider } from 'postrider'
 const event = await new Postrider().webhooks.unwrap(rawBody, request.headers, process.env.WEBHOOK_SECRET)`
 
-/** The signing secret of a webhook, or of a route, that was just made. */
-export function Secret({ of: made, onClose }: { of: Json; onClose: () => void }) {
-  const until = made.previous_secret_expires_at
+/** Shows the new signing secret of a webhook or an inbound route. */
+export function Secret({ of: owner, onClose }: { of: Json; onClose: () => void }) {
+  const until = owner.previous_secret_expires_at
   return (
     <Dialog name="Signing secret" onClose={onClose}>
-      <p class="notice warn">Copy it now: it is shown this once.</p>
+      <p class="notice warn">Copy it now. It is shown only once.</p>
       <div class="row apart">
         <code class="break grow" data-value>
-          {made.secret}
+          {owner.secret}
         </code>
-        <CopyButton text={made.secret} label="secret" />
+        <CopyButton text={owner.secret} label="secret" />
       </div>
-      {until && <p class="muted">Until {when(until)} requests are signed with the old one too.</p>}
+      {until && <p class="muted">Requests are also signed with the old secret until {when(until)}.</p>}
       <p>
-        Your program checks with it that a request is ours. Sign-checking libraries of Standard Webhooks take it as it
-        is; with our client:
+        Use it to verify that requests come from this server. Standard Webhooks libraries accept it as is. With the
+        Postrider client:
       </p>
       <pre class="wrap">{VERIFY}</pre>
       <div class="actions">
         <button type="button" class="primary" onClick={onClose}>
-          I have it
+          Done
         </button>
       </div>
     </Dialog>

@@ -3,7 +3,7 @@ import { get, type Json, post } from '../../kit/api.ts'
 import { when } from '../../kit/format.ts'
 import { useLoad, usePages } from '../../kit/load.ts'
 import { MailFrame } from '../../kit/mail-frame.tsx'
-import { Empty, Fault, Tabs } from '../../kit/pieces.tsx'
+import { Empty, ErrorNotice, Tabs } from '../../kit/pieces.tsx'
 import { href } from '../../kit/router.ts'
 import { Pager, Table } from '../../kit/table.tsx'
 import { attempt } from '../../kit/toast.tsx'
@@ -13,8 +13,8 @@ import type { Previewed } from './use-preview.ts'
 
 type Tab = 'preview' | 'text' | 'analysis' | 'versions'
 
-/** What the texts become, what filters will mind, and what they were before. */
-export function Outcome({
+/** The rendered template, its analysis and its versions. */
+export function PreviewPane({
   preview: { rendered, faults, other },
   template,
   onOldVersion,
@@ -32,24 +32,20 @@ export function Outcome({
   ]
   if (template !== null) tabs.push(['versions', 'Versions'])
   return (
-    <section class="stack tight" aria-label="What it becomes">
-      <Tabs<Tab> name="Outcome" tabs={tabs} chosen={tab} onChoose={setTab}>
+    <section class="stack tight" aria-label="Preview">
+      <Tabs<Tab> name="Preview" tabs={tabs} chosen={tab} onChoose={setTab}>
         {tab === 'versions' ? (
           <Versions key={template.version} template={template} onOldVersion={onOldVersion} />
         ) : (
           <div class="stack">
             {isStale && (
               <p class="notice warn" role="status">
-                {other !== ''
-                  ? other
-                  : rendered === null
-                    ? 'It is no template yet: look at the fault.'
-                    : 'This is how it was before the fault.'}
+                {other !== '' ? other : staleText(rendered !== null, Object.values(faults)[0]?.message)}
               </p>
             )}
             {rendered === null ? (
-              <Empty name="Nothing to show yet">
-                <p>Write some HTML or plain text: what it becomes stands here.</p>
+              <Empty name="Nothing to preview yet">
+                <p>Write HTML or plain text to see a preview.</p>
               </Empty>
             ) : (
               <Shown tab={tab} rendered={rendered} />
@@ -61,6 +57,10 @@ export function Outcome({
   )
 }
 
+function staleText(hasPreview: boolean, message = 'fix the error.'): string {
+  return hasPreview ? 'This preview is from before the error.' : `Preview unavailable: ${message}`
+}
+
 function Shown({ tab, rendered }: { tab: Tab; rendered: Json }) {
   const { html, text, subject } = rendered
   const frame = useMemo(() => html !== null && <MailFrame html={html} />, [html])
@@ -68,14 +68,14 @@ function Shown({ tab, rendered }: { tab: Tab; rendered: Json }) {
   return (
     <div class="card stack">
       <h2 class="break" data-subject>
-        {subject ?? <span class="muted">(each message its own subject)</span>}
+        {subject ?? <span class="muted">(subject set per message)</span>}
       </h2>
-      {tab === 'preview' && (frame || <Empty name="There is no HTML part" />)}
+      {tab === 'preview' && (frame || <Empty name="No HTML part" />)}
       {tab === 'text' &&
         (text === null ? (
-          <Empty name="It is made from the HTML when a mail is sent" />
+          <Empty name="Generated from the HTML when a message is sent" />
         ) : (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
           <pre class="wrap" tabIndex={0}>
             {text}
           </pre>
@@ -98,16 +98,16 @@ function Analysis({ rendered }: { rendered: Json }) {
   )
   if (domains.isNone) {
     return (
-      <Empty name="There is no domain yet">
-        <p>What filters mind depends on where the mail comes from.</p>
-        <a href={href('/domains')}>Domains</a>
+      <Empty name="No domains yet">
+        <p>The analysis depends on the sending domain.</p>
+        <a href={href('/domains')}>Add a domain</a>
       </Empty>
     )
   }
   return (
     <div class="stack">
       <DomainChoice {...domains} />
-      <Fault error={error} onRetry={reload} />
+      <ErrorNotice error={error} onRetry={reload} />
       {data && <Findings analysis={data} />}
     </div>
   )
@@ -117,10 +117,7 @@ function Versions({ template, onOldVersion }: { template: Json; onOldVersion: (v
   const path = `/v1/templates/${template.id}`
   const pages = usePages(`${path}/versions`, {})
   const load = (version: number) =>
-    attempt(
-      async () => onOldVersion(await get(path, { version })),
-      `Version ${version} stands in the editor, not saved`,
-    )
+    attempt(async () => onOldVersion(await get(path, { version })), `Version ${version} loaded. Save to use it.`)
   return (
     <>
       <Table<Json>

@@ -1,12 +1,12 @@
 import { get, type Json, type Paged } from '../kit/api.ts'
 import { ago, duration, when } from '../kit/format.ts'
 import { useLoad } from '../kit/load.ts'
-import { CopyButton, Facts, Fault, type Moment, Timeline } from '../kit/pieces.tsx'
+import { CopyButton, ErrorNotice, Facts, type Moment, Timeline } from '../kit/pieces.tsx'
 import { Chip, toneOf } from '../kit/status.tsx'
 
-/** What happened to a message, for each recipient: why it is where it is and what comes next, then every attempt with what
- *  was said, every report that came back and what its reader did. */
-export function Life({ message }: { message: Json }) {
+/** The timeline of each recipient: status and next step, then every attempt with its SMTP transcript, every report and
+ *  every open and click. */
+export function MessageTimeline({ message }: { message: Json }) {
   const { id } = message
   const about = [
     id,
@@ -23,7 +23,7 @@ export function Life({ message }: { message: Json }) {
   }, about)
   return (
     <>
-      <Fault error={error} onRetry={reload} />
+      <ErrorNotice error={error} onRetry={reload} />
       {message.recipients.map((recipient: Json) => (
         <Recipient
           key={recipient.email}
@@ -33,7 +33,7 @@ export function Life({ message }: { message: Json }) {
           moments={data === undefined ? [] : momentsOf(message, recipient.email, data)}
         />
       ))}
-      {data?.hasMore && <p class="muted">The newest hundred events are shown.</p>}
+      {data?.hasMore && <p class="muted">Showing the 100 most recent events.</p>}
     </>
   )
 }
@@ -50,7 +50,10 @@ function Recipient({
   moments: Moment[]
 }) {
   const { email, type, status, next_attempt_at, opens, clicks } = recipient
-  const reader = [opens > 0 && `opened ${times(opens)}`, clicks > 0 && `clicked ${times(clicks)}`]
+  const engagement = [
+    opens > 0 && `Opened ${times(opens)}`,
+    clicks > 0 && `${opens > 0 ? 'clicked' : 'Clicked'} ${times(clicks)}`,
+  ]
     .filter(Boolean)
     .join(', ')
   return (
@@ -68,7 +71,7 @@ function Recipient({
               {sentence.replace(ISO_TIME, when)}
             </p>
           ))}
-          {why.meaning && <p class="muted small">The codes of the reply mean: {why.meaning}</p>}
+          {why.meaning && <p class="muted small">Reply codes: {why.meaning}</p>}
           {next_attempt_at && (
             <p>
               <strong>Next attempt {ago(next_attempt_at)}</strong>, at {when(next_attempt_at)}.
@@ -76,8 +79,8 @@ function Recipient({
           )}
         </div>
       )}
-      {reader !== '' && <p class="muted">{reader}, as far as that can be told.</p>}
-      {moments.length > 0 && <Timeline name={`What happened for ${email}`} moments={moments} />}
+      {engagement !== '' && <p class="muted">{engagement}. These counts are estimates.</p>}
+      {moments.length > 0 && <Timeline name={`Timeline of ${email}`} moments={moments} />}
       {moments.length === 0 && <p class="muted">Accepted {when(message.created_at)}.</p>}
     </section>
   )
@@ -91,17 +94,19 @@ interface Data {
   events: Json[]
 }
 
-/** All that is known of one recipient, oldest first. An attempt's own event says nothing more than the attempt. */
+/** The timeline of one recipient, oldest first. Events that repeat an attempt are omitted. */
 function momentsOf(message: Json, email: string, { attempts, events }: Data): Moment[] {
   const isThis = (address: string) => address.toLowerCase() === email.toLowerCase()
-  const tried = attempts.data.filter(({ recipient }: Json) => isThis(recipient))
+  const own = attempts.data.filter(({ recipient }: Json) => isThis(recipient))
   const reported = attempts.reports.filter((report: Json) => isThis(report.email))
-  const lived = events.filter(({ type, data }) => isThis(data.to) && (READER[type] !== undefined || tried.length === 0))
+  const others = events.filter(
+    ({ type, data }) => isThis(data.to) && (ENGAGEMENT[type] !== undefined || own.length === 0),
+  )
   return [
     { tone: 'calm' as const, key: 'accepted', iso: message.created_at, what: 'Accepted' },
-    ...tried.map(attemptMoment),
+    ...own.map(attemptMoment),
     ...reported.map(reportMoment),
-    ...lived.map(eventMoment),
+    ...others.map(eventMoment),
   ]
     .toSorted((a, b) => Date.parse(a.iso) - Date.parse(b.iso))
     .map((moment) => ({ ...moment, at: when(moment.iso) }))
@@ -114,7 +119,7 @@ function attemptMoment(attempt: Json): Untimed {
     attempt
   const tls =
     attempt.tls_version === null
-      ? 'in clear'
+      ? 'none (plaintext)'
       : `${attempt.tls_version} ${attempt.tls_cipher ?? ''}, certificate ${attempt.tls_verified ? 'verified' : 'not verified'}`
   return {
     key: `attempt ${number}`,
@@ -123,33 +128,38 @@ function attemptMoment(attempt: Json): Untimed {
     what: (
       <>
         Attempt {number}: <strong>{OUTCOMES[outcome] ?? outcome}</strong>
-        {mx_host !== null && <> at {mx_host}</>}
+        {mx_host !== null && <> by {mx_host}</>}
       </>
     ),
     more: (
       <div class="stack tight">
         {smtp_response !== null && <code class="break">{smtp_response}</code>}
         <details>
-          <summary>What was said</summary>
+          <summary>SMTP transcript</summary>
           <div class="stack tight">
             <Facts
               of={[
-                ['Host', mx_host && `${mx_host} (${mx_ip ?? 'no address'})`],
-                ['From', source_ip],
+                ['MX host', mx_host && `${mx_host} (${mx_ip ?? 'no address'})`],
+                ['Source IP', source_ip],
                 ['TLS', mx_host && tls],
-                ['Demanded by', attempt.tls_policy === 'none' ? null : attempt.tls_policy],
-                ['Took', duration(duration_ms)],
-                ['Read as', cause && `${cause.class} (${cause.rule})`],
+                ['TLS policy', attempt.tls_policy === 'none' ? null : attempt.tls_policy],
+                ['Duration', duration(duration_ms)],
+                [
+                  'Classified as',
+                  cause && (
+                    <span title={`${cause.class}, rule ${cause.rule}`}>{CAUSES[cause.class] ?? cause.class}</span>
+                  ),
+                ],
               ]}
             />
             {transcript !== '' && (
               <>
-                {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
+                {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard */}
                 <pre class="wrap" tabIndex={0}>
                   {transcript}
                 </pre>
                 <span>
-                  <CopyButton text={transcript} label="the dialogue" />
+                  <CopyButton text={transcript} label="SMTP transcript" />
                 </span>
               </>
             )}
@@ -164,10 +174,30 @@ const OUTCOMES: Record<string, string> = {
   delivered: 'delivered',
   deferred: 'deferred',
   bounced: 'bounced',
-  unknown: 'the connection was lost behind the mail; it is sent again with the same Message-ID',
+  unknown: 'connection lost after the content was sent; will resend with the same Message-ID',
 }
 
-/** What a report says, by its kind. */
+/** Labels of bounce classes (mail/bounce-class.ts). */
+const CAUSES: Record<string, string> = {
+  no_mailbox: 'mailbox does not exist',
+  no_domain: 'domain does not exist',
+  mailbox_full: 'mailbox is full',
+  mailbox_disabled: 'mailbox is disabled',
+  policy: 'rejected by policy',
+  reputation: 'IP or domain reputation',
+  content: 'content rejected',
+  authentication: 'authentication failed',
+  rate: 'rate limited',
+  greylist: 'greylisted',
+  size: 'message too large',
+  network: 'network error',
+  system: 'receiving system error',
+  tls: 'TLS error',
+  protocol: 'protocol error',
+  unknown: 'unknown reason',
+}
+
+/** Labels of reports by kind. */
 const REPORTS: Record<string, string> = {
   failed: 'Report: delivery failed',
   delayed: 'Report: delivery delayed',
@@ -191,22 +221,24 @@ function reportMoment(report: Json): Untimed {
   }
 }
 
-const READER: Record<string, string> = {
+const ENGAGEMENT: Record<string, string> = {
   'message.opened': 'Opened',
   'message.clicked': 'Clicked',
   'message.unsubscribed': 'Unsubscribed',
-  'message.complained': 'Complained of as spam',
+  'message.complained': 'Marked as spam',
 }
 
-/** Of sandbox mail nobody tried anything: its events tell the whole story. */
+/** Test messages have no attempts: their timeline consists of events. */
 function eventMoment({ id, type, timestamp, data }: Json): Untimed {
   const word = type.replace('message.', '')
-  const told = data.smtp_response ?? data.bounce_message ?? data.url ?? data.feedback_type
+  const detail = data.smtp_response ?? data.bounce_message ?? data.url ?? data.feedback_type
   return {
     key: id,
     tone: toneOf(word),
     iso: timestamp,
-    what: `${READER[type] ?? word.charAt(0).toUpperCase() + word.slice(1)}${data.machine ? ', by a machine' : ''}`,
-    more: <span class="muted small break">{[told, data.ip_address, data.user_agent].filter(Boolean).join(' · ')}</span>,
+    what: `${ENGAGEMENT[type] ?? word.charAt(0).toUpperCase() + word.slice(1)}${data.machine ? ' (automated)' : ''}`,
+    more: (
+      <span class="muted small break">{[detail, data.ip_address, data.user_agent].filter(Boolean).join(' · ')}</span>
+    ),
   }
 }

@@ -3,15 +3,15 @@ import { useLoad } from '../kit/load.ts'
 import { href } from '../kit/router.ts'
 import { organization } from '../kit/state.ts'
 
-/** What is between here and the first delivered mail; gone once there was one. */
-export function SetUp() {
-  const { data } = useLoad(look, [], { everyMs: 15_000 })
-  if (data === undefined || data.isOver) return null
+/** Steps to the first delivered message; hidden after the first delivery. */
+export function GetStarted() {
+  const { data } = useLoad(loadSteps, [], { everyMs: 15_000 })
+  if (data === undefined || data.isComplete) return null
   const done = data.steps.filter(({ isDone }) => isDone).length
   return (
-    <section class="card stack" aria-labelledby="set-up">
+    <section class="card stack" aria-labelledby="get-started">
       <div class="row apart">
-        <h2 id="set-up">To the first mail</h2>
+        <h2 id="get-started">Get started</h2>
         <span class="muted small">
           {done} of {data.steps.length} done
         </span>
@@ -43,11 +43,11 @@ interface Step {
   isDone: boolean
 }
 
-async function look(signal: AbortSignal): Promise<{ isOver: boolean; steps: Step[] }> {
-  if (organization.peek() === null) return { isOver: true, steps: [] }
+async function loadSteps(signal: AbortSignal): Promise<{ isComplete: boolean; steps: Step[] }> {
+  if (organization.peek() === null) return { isComplete: true, steps: [] }
   const live = { mode: 'live', limit: 1 }
   const delivered = await get<Paged>('/v1/messages', { ...live, status: 'delivered' }, signal)
-  if (delivered.data.length > 0) return { isOver: true, steps: [] }
+  if (delivered.data.length > 0) return { isComplete: true, steps: [] }
   const [domains, keys, webhooks, messages] = await Promise.all([
     get<Paged>('/v1/domains', { limit: 100 }, signal),
     get<Paged>('/v1/api-keys', { limit: 100 }, signal),
@@ -56,35 +56,35 @@ async function look(signal: AbortSignal): Promise<{ isOver: boolean; steps: Step
   ])
   const isVerified = domains.data.some(({ status }) => status === 'verified')
   return {
-    isOver: false,
+    isComplete: false,
     steps: [
       {
         name: 'Add a domain',
-        about: 'The one that stands in From.',
+        about: 'The domain of your From address.',
         path: '/domains',
         isDone: domains.data.length > 0,
       },
       {
-        name: 'Publish its DNS records',
-        about: 'Until they are seen, no live mail leaves.',
+        name: 'Publish the DNS records',
+        about: 'Required before you can send live messages.',
         path: domains.data[0] ? `/domains/${domains.data[0].id}` : '/domains',
         isDone: isVerified,
       },
       {
-        name: 'Make an API key',
-        about: 'For your program; a sandbox key to try with, a live one to send.',
+        name: 'Create an API key',
+        about: 'Try the API with a test key. Send with a live key.',
         path: '/api-keys',
         isDone: keys.data.some(({ revoked_at }) => revoked_at === null),
       },
       {
         name: 'Add a webhook',
-        about: 'To hear of bounces and complaints; it can wait.',
+        about: 'Optional. Receive bounces, complaints and other events.',
         path: '/webhooks',
         isDone: webhooks.data.length > 0,
       },
       {
-        name: 'Send a mail',
-        about: 'Written here, or by your program: POST /v1/messages/send with its key.',
+        name: 'Send a message',
+        about: 'Compose one here, or call POST /v1/messages/send with an API key.',
         path: '/messages',
         query: { compose: 'yes' },
         isDone: messages.data.length > 0,

@@ -2,49 +2,49 @@ import { get, type Json, type Paged } from '../../kit/api.ts'
 import { when } from '../../kit/format.ts'
 import { useLoad, usePages } from '../../kit/load.ts'
 import { Choice, Empty, Filters } from '../../kit/pieces.tsx'
-import { ask, href, place } from '../../kit/router.ts'
+import { href, place, setQuery } from '../../kit/router.ts'
 import { Chip } from '../../kit/status.tsx'
 import { type Column, Pager, Table } from '../../kit/table.tsx'
 import { Verdicts } from './verdicts.tsx'
 
-/** What came in, newest first. */
-export function Mails() {
+/** Inbound messages, newest first. */
+export function InboundMessages() {
   const { q = '', by = 'to', status = '', route = '' } = place.value.query
   const address = ADDRESS.test(q) ? q : undefined
   const query = { [by === 'from' ? 'from' : 'to']: address, status: status || undefined, route_id: route || undefined }
   const pages = usePages('/v1/inbound-messages', query, { everyMs: 5_000 })
   const routes = useLoad((signal) => get<Paged>('/v1/inbound-routes', { limit: 100 }, signal), [])
   const options = (routes.data?.data ?? []).map(({ id, name }: Json) => [id, name] as const)
-  const isNarrowed = address !== undefined || status !== '' || route !== ''
+  const isFiltered = address !== undefined || status !== '' || route !== ''
   return (
     <>
-      <Filters search={q} onSearch={(q) => ask({ q })} placeholder="The whole address">
-        <Choice name="Address of" value={by} options={SIDES} onChange={(by) => ask({ by })} />
-        <Choice name="Status" value={status} options={STATUSES} onChange={(status) => ask({ status })} />
+      <Filters search={q} onSearch={(q) => setQuery({ q })} placeholder="Exact address">
+        <Choice name="Address field" value={by} options={SIDES} onChange={(by) => setQuery({ by })} />
+        <Choice name="Status" value={status} options={STATUSES} onChange={(status) => setQuery({ status })} />
         <Choice
           name="Route"
           value={route}
           options={[['', 'Any route'], ...options]}
-          onChange={(route) => ask({ route })}
+          onChange={(route) => setQuery({ route })}
         />
       </Filters>
       <Table
-        name="Inbound mail"
+        name="Inbound messages"
         columns={COLUMNS}
         loaded={pages}
         keyOf={({ id }) => id}
         link={({ id }) => href(`/inbound/${id}`)}
         whenEmpty={
-          isNarrowed ? (
-            <Empty name="None like that" />
+          isFiltered ? (
+            <Empty name="No messages match" />
           ) : (
-            <Empty name="No mail yet">
+            <Empty name="No inbound messages yet">
               <p>
-                To receive mail, create a route, point the MX record of the domain to this server, and turn on{' '}
+                To receive mail, create a route, point the domain’s MX record to this server, and enable{' '}
                 <code>[smtp.inbound]</code> in the config.
               </p>
               <a class="button primary" href={href('/inbound', { tab: 'routes' })}>
-                Routes
+                View routes
               </a>
             </Empty>
           )
@@ -57,8 +57,8 @@ export function Mails() {
 
 const ADDRESS = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/
 const SIDES = [
-  ['to', 'of the recipient'],
-  ['from', 'of the sender'],
+  ['to', 'Recipient'],
+  ['from', 'Sender'],
 ] as const
 const STATUSES = [
   ['', 'Any status'],
@@ -76,7 +76,7 @@ const COLUMNS: Column<Json>[] = [
     name: 'From and to',
     show: ({ from, return_path, to }) => (
       <>
-        {from || return_path || '(nobody)'}
+        {from || return_path || '(empty)'}
         <br />
         <span class="muted">to {to.join(', ')}</span>
       </>
@@ -84,5 +84,5 @@ const COLUMNS: Column<Json>[] = [
   },
   { name: 'Checks', show: (message) => <Verdicts of={message} /> },
   { name: 'Status', show: ({ status }) => <Chip word={status} /> },
-  { name: 'Came', show: ({ created_at }) => when(created_at), isShort: true },
+  { name: 'Received', show: ({ created_at }) => when(created_at), isShort: true },
 ]
