@@ -1,47 +1,47 @@
 import { createHash } from 'node:crypto'
 
-/** What the public links answer. Everything that comes from a mail is escaped; nothing is remembered, loaded or run. */
+/** Responses of the public links. Values from messages are escaped; the pages store, load and run nothing. */
 
-/** The smallest picture there is: one transparent point. GIF89a. */
+/** One transparent pixel, GIF89a. */
 export function pixel(): Response {
   return new Response(POINT, { headers: { ...PRIVATE, 'content-type': 'image/gif' } })
 }
 
-/** Where the author's link leads. A link that cannot stand in a header as it is, is written as a browser would. */
+/** Redirects to the link of the message. A URL with characters not allowed in a header is serialized as a browser would. */
 export function redirect(url: string): Response {
   const location = /^[\x21-\x7e]+$/.test(url) ? url : new URL(url).href
   return new Response(null, { status: 302, headers: { ...PRIVATE, location } })
 }
 
-/** `sender` as the mail's From. The button posts to the page's own address. */
+/** `sender` is the message's From. The button posts to the URL of the page. */
 export function askPage(sender: string): Response {
   return page(
     200,
     'Unsubscribe',
-    `<p>Stop mail from <b>${escaped(sender)}</b>?</p><form method="post"><button name="confirm" value="yes">Unsubscribe</button></form>`,
+    `<p>Unsubscribe from email sent by <b>${escaped(sender)}</b>?</p><form method="post"><button name="confirm" value="yes">Unsubscribe</button></form>`,
   )
 }
 
-/** Behind the button, and for a program that has unsubscribed. */
+/** After the button, and for one-click unsubscribe requests. */
 export function donePage(): Response {
-  return page(200, 'Unsubscribed', '<p>You will get no more mail from this sender.</p>')
+  return page(200, 'Unsubscribed', '<p>You will not receive further email from this sender.</p>')
 }
 
-/** Whether what is addressed to `matched` may be sent on to `email`. */
+/** Asks whether mail for `matched` may be forwarded to `email`. */
 export function forwardAskPage(matched: string, email: string): Response {
   return page(
     200,
     'Confirm forwarding',
-    `<p>Forward mail for <b>${escaped(matched)}</b> to <b>${escaped(email)}</b>?</p><form method="post"><button name="confirm" value="yes">Confirm</button></form><p>If you did not expect this, close the page. Nothing is forwarded.</p>`,
+    `<p>Forward mail for <b>${escaped(matched)}</b> to <b>${escaped(email)}</b>?</p><form method="post"><button name="confirm" value="yes">Confirm</button></form><p>If you did not expect this request, close this page. Nothing will be forwarded.</p>`,
   )
 }
 
-/** Behind that button. `stop`: path of the link that ends it. */
+/** After that button. `stop`: path of the link that ends the forwarding. */
 export function forwardConfirmedPage(matched: string, email: string, stop: string): Response {
   return page(
     200,
     'Forwarding confirmed',
-    `<p>Mail for <b>${escaped(matched)}</b> is forwarded to <b>${escaped(email)}</b>.</p><p><a href="${escaped(stop)}">Stop forwarding</a></p>`,
+    `<p>Mail for <b>${escaped(matched)}</b> is now forwarded to <b>${escaped(email)}</b>.</p><p><a href="${escaped(stop)}">Stop forwarding</a></p>`,
   )
 }
 
@@ -49,20 +49,20 @@ export function forwardStopPage(email: string): Response {
   return page(
     200,
     'Stop forwarding',
-    `<p>Stop forwarding mail to <b>${escaped(email)}</b>? You are not asked again.</p><form method="post"><button name="confirm" value="yes">Stop forwarding</button></form>`,
+    `<p>Stop forwarding mail to <b>${escaped(email)}</b>? You will not be asked to confirm again.</p><form method="post"><button name="confirm" value="yes">Stop forwarding</button></form>`,
   )
 }
 
 export function forwardStoppedPage(email: string): Response {
-  return page(200, 'Forwarding stopped', `<p>No more mail is forwarded to <b>${escaped(email)}</b>.</p>`)
+  return page(200, 'Forwarding stopped', `<p>Mail is no longer forwarded to <b>${escaped(email)}</b>.</p>`)
 }
 
-/** For a link that nobody made as well as for one that nobody knows any more: it tells nothing. */
+/** The same page for forged and expired links, so it reveals nothing. */
 export function unknownPage(): Response {
-  return page(404, 'Not found', '<p>This link leads nowhere. It may be too old, or not complete.</p>')
+  return page(404, 'Link not found', '<p>This link is incomplete or has expired.</p>')
 }
 
-/** For a click whose target the operator has blocked. */
+/** For a click on a target that the operator has blocked. */
 export function blockedPage(): Response {
   return page(
     410,
@@ -71,14 +71,14 @@ export function blockedPage(): Response {
   )
 }
 
-/** For a body that no form of ours sends. */
+/** For a body larger than that of an unsubscribe request. */
 export function tooLargePage(): Response {
-  return page(413, 'Too large', '<p>This was more than an unsubscription needs.</p>')
+  return page(413, 'Request too large', '<p>This request is too large for an unsubscribe request.</p>')
 }
 
 const POINT = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
 
-/** An answer is one reader's, and where he comes from is nobody's business. */
+/** Responses are personal: no cache, no index, no Referer. */
 const PRIVATE = {
   'cache-control': 'no-store, no-cache, must-revalidate, private, max-age=0',
   pragma: 'no-cache',

@@ -6,9 +6,9 @@ import type { Store } from '../storage/store.ts'
 import { forwardAskPage, forwardConfirmedPage, forwardStopPage, forwardStoppedPage, unknownPage } from './answers.ts'
 import type { PublicPage } from './pages.ts'
 
-/** The links of a confirmation mail, below `/forward/`. A GET changes nothing: programs that look at every link of a mail
- *  confirm nothing. Each POST may be repeated. A link to confirm works until it expires, while its route still names the
- *  address; one to stop always works. */
+/** The links of a confirmation message, below `/forward/`. GET changes nothing, because mail scanners open every link. POST
+ *  is idempotent. A confirmation link works until it expires, while its route still contains the address; a stop link
+ *  always works. */
 export function forwardPages(deps: {
   store: Pick<Store, 'inboundRoutes' | 'forwardTargets'>
   links: () => ForwardLinks | Promise<ForwardLinks>
@@ -16,7 +16,7 @@ export function forwardPages(deps: {
 }): PublicPage[] {
   const { store, clock } = deps
   const linkOf = async (request: Request) => (await deps.links()).read(requestTarget(request).pathname, clock.now())
-  /** What is forwarded to the target, in words; null when its route no longer names it. */
+  /** The recipients forwarded to the target; null when its route no longer contains the target. */
   const forwardedBy = async ({ routeId, organizationId, email }: ForwardTarget): Promise<string | null> => {
     const route = await store.inboundRoutes.get(routeId)
     if (route === null || route.organizationId !== organizationId || route.action.type !== 'forward') return null

@@ -10,7 +10,7 @@ import { createEngagement, type UnsubscribeMethod, type Visit } from './engageme
 import { machineOf } from './machines.ts'
 import { createLinkReader, type LinkReaderDeps } from './scope.ts'
 
-/** Something that is answered to anybody; the API mounts it as one of its pages. */
+/** A page without authentication; the API mounts it. */
 export interface PublicPage {
   method: 'GET' | 'POST'
   path: string
@@ -20,10 +20,9 @@ export interface PublicPage {
 
 /** The public links of tracked mail, below `/t/`: pixel, redirect, unsubscribe page and one-click POST (RFC 8058).
  *
- *  A GET changes nothing but counters: programs that look at every link of a mail unsubscribe nobody. HEAD counts nothing.
- *  Whoever asks needs no key and gets no cookie; a path that was not made here for the host of the request is 404 without
- *  a word. A click is sent on even when nothing can be written, but not to a target that the operator has blocked: that is
- *  410, and no event. */
+ *  GET changes only counters, because mail scanners open every link; HEAD counts nothing. No key is needed and no cookie
+ *  is set. A path that this server did not create for the request's host gets 404. A click redirects even if the event
+ *  cannot be stored, except to a target that the operator has blocked: that gets 410 and no event. */
 export function trackingPages(deps: {
   store: Pick<Store, 'deliveries' | 'domains' | 'inboundRoutes' | 'blockedLinks'>
   /** Of createTrackingLinks. */
@@ -52,7 +51,7 @@ export function trackingPages(deps: {
     {
       method: 'GET',
       path: '/t/*',
-      whileStopping: true, // readers know nothing of our restarts
+      whileStopping: true, // recipients open links during restarts too
       async handle(request, _params, peer) {
         const link = await linkOf(request, peer)
         const isCounted = request.method === 'GET'
@@ -89,18 +88,18 @@ export function trackingPages(deps: {
   ]
 }
 
-/** Nobody reads more of one, and it is stored with each event. */
+/** Stored with each event. */
 const MAX_USER_AGENT = 500
-/** `List-Unsubscribe=One-Click` with room for a form in parts and what a form adds. */
+/** Enough for `List-Unsubscribe=One-Click` as multipart form data. */
 const MAX_BODY_BYTES = 4_096
 
-/** RFC 8058 §3.2: as a form, in one piece or in parts. Anything else is the button of our page. */
+/** RFC 8058 §3.2: URL-encoded or multipart. Anything else comes from the button of the page. */
 function methodOf(body: string): UnsubscribeMethod {
   const field = /\blist-unsubscribe\b/i.exec(body)
   return field !== null && /\bone-click\b/i.test(body.slice(field.index + field[0].length)) ? 'one_click' : 'link'
 }
 
-/** The body as text; null when it is too long, and the rest is left where it is. */
+/** The body as text; null, without reading the rest, when it is too long. */
 async function shortBody({ body }: Request): Promise<string | null> {
   if (body === null) return ''
   const chunks: Uint8Array[] = []

@@ -140,7 +140,7 @@ describe('unsubscribing', () => {
   ])('by %s is told as %s and suppresses, once', async (_, method, init) => {
     const answers = [await room.ask('POST', paths(room).stop, init), await room.ask('POST', paths(room).stop, init)]
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
-    expect(await answers[0]!.text()).toContain('You will get no more mail')
+    expect(await answers[0]!.text()).toContain('You will not receive further email')
     const events = await room.events()
     expect(events.map(({ type, data }) => [type, data])).toEqual([
       [
