@@ -24,7 +24,7 @@ const signInBody = z.union([
   z.strictObject({ password: z.string().max(MOST_PASSWORD) }),
 ])
 const passwordBody = z.strictObject({
-  password: z.string().min(12, { message: 'password has at least 12 characters' }).max(MOST_PASSWORD),
+  password: z.string().min(12, { message: 'password must have at least 12 characters' }).max(MOST_PASSWORD),
   present: z.string().max(MOST_PASSWORD).optional(),
 })
 
@@ -55,13 +55,13 @@ export function sessionPages(options: {
   }
   const requireSession = (request: Request): Session => {
     const session = sessions.ofCookie(request, clock.now())
-    if (session === null) throw new Refusal('unauthorized', 'nobody is signed in')
+    if (session === null) throw new Refusal('unauthorized', 'Not signed in.')
     return session
   }
   /** What changes something is asked for by our own page alone. */
   const requireOwnPage = (request: Request) => {
     site.requireOwnPage(request)
-    if (!isMeant(request.headers)) throw new Refusal('forbidden', 'X-Operator is needed')
+    if (!isMeant(request.headers)) throw new Refusal('forbidden', 'The X-Operator header is required.')
   }
   const bodyOf = async <T>(request: Request, schema: z.ZodType<T>): Promise<T> => {
     const bytes = await readBytes(request, MOST_BODY_BYTES, clock.steady, async () => {})
@@ -109,7 +109,7 @@ export function sessionPages(options: {
     const opened = await told('sessions_create', session, address, Object.keys(body), open)
     if (opened === 'unknown') {
       log.warn('sign-in refused', { by: Object.keys(body)[0], ip_address: address })
-      throw new Refusal('unauthorized', 'token' in body ? DEAD_LINK : 'that is not the password, or none is set')
+      throw new Refusal('unauthorized', 'token' in body ? EXPIRED_LINK : 'Wrong password, or no password is set.')
     }
     log.info('signed in', { session_id: session.id, ip_address: address })
     return json(await describe(session), { 'set-cookie': cookie(token, MOST_SECONDS, site.isSecure(request)) }, 201)
@@ -124,7 +124,7 @@ export function sessionPages(options: {
     if (held !== null) {
       take('password', address)
       if (!(await verifyPassword(present ?? '', held))) {
-        throw invalid([{ field: 'present', message: 'present is not the password that is set' }])
+        throw invalid([{ field: 'present', message: 'present does not match the current password' }])
       }
     }
     const hash = await hashPassword(password)
@@ -164,8 +164,8 @@ export function sessionPages(options: {
   ]
 }
 
-const DEAD_LINK =
-  'this link opens nothing (any more): it works once, for 30 minutes. postrider login-link makes another'
+const EXPIRED_LINK =
+  'This link has expired or was already used. Run postrider login-link on the server to get a new one.'
 const MOST_BODY_BYTES = 4_096
 const MOST_SECONDS = 30 * 86_400 // as long as a session can last (model/session.ts)
 

@@ -1,15 +1,15 @@
 import { requestTarget } from '../net/request-target.ts'
 
-/** What is answered in clear at port 80. */
+/** Serves plaintext HTTP on port 80. */
 export interface PlainPages {
   fetch(request: Request): Response
-  /** Answers `text` for a token, where an authority asks for it, until what it returns is called. */
+  /** Serves `text` for an ACME token until the returned function is called. */
   show(token: string, text: string): () => void
 }
 
-/** `GET /.well-known/acme-challenge/<token>` is answered while the token is shown (RFC 8555 §8.3). Everybody else is sent to
- *  the same path at `publicUrl()` where that is https, whatever host was asked for: nobody can be sent elsewhere through us.
- *  Without https there is nothing here. */
+/** Serves `GET /.well-known/acme-challenge/<token>` while the token is active (RFC 8555 §8.3). Redirects every other request
+ *  to the same path at `publicUrl()` if that is https, whatever the Host header says, so this is no open redirect. Without
+ *  https it answers 404. */
 export function createPlainPages(publicUrl: () => string): PlainPages {
   const shown = new Map<string, string>()
   return {
@@ -17,11 +17,11 @@ export function createPlainPages(publicUrl: () => string): PlainPages {
       const { pathname, search } = requestTarget(request)
       if (pathname.startsWith(CHALLENGES)) {
         const text = shown.get(pathname.slice(CHALLENGES.length))
-        return new Response(text ?? 'no such token\n', { status: text === undefined ? 404 : 200, headers: PLAIN })
+        return new Response(text ?? 'Unknown token\n', { status: text === undefined ? 404 : 200, headers: PLAIN })
       }
       const url = publicUrl()
       if (!url.startsWith('https:'))
-        return new Response('nothing is answered in clear here\n', { status: 404, headers: PLAIN })
+        return new Response('Not available over plaintext HTTP\n', { status: 404, headers: PLAIN })
       return new Response(null, { status: 308, headers: { location: `${url}${pathname}${search}` } })
     },
     show: (token, text) => {
