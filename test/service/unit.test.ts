@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serviceUnit } from '../../src/cli/service-unit.ts'
 import { LIMIT_MS } from '../cli/command.ts'
-import { PROGRAM } from '../crash/setup.ts'
+import { PROGRAM } from '../faults/setup.ts'
 import { describeWith, run } from '../support/real-tools.ts'
 
 const PLACES = { program: PROGRAM, file: '/etc/postrider/config.toml', dataDir: '/var/lib/postrider' }

@@ -1,0 +1,42 @@
+import type { Crashable } from '../setup.ts'
+
+/** What one request of a client came to. */
+export interface Asked {
+  /** 0: no answer. */
+  status: number
+  /** Of the message, behind a 202. */
+  id: string | null
+  code: string | null
+  retryAfter: string | null
+  ms: number
+}
+
+/** One message, sent once. */
+export async function send(world: Crashable, token: string, text = 'Hello'): Promise<Asked> {
+  const body = { from: 'us@example.com', to: `${token}@example.org`, subject: `token ${token}`, text }
+  return ask(() => world.api('POST', '/v1/send', body, { 'Idempotency-Key': token }))
+}
+
+export const look = (world: Crashable, path: string) => ask(() => world.api('GET', path))
+
+async function ask(request: () => Promise<Response>): Promise<Asked> {
+  const beganAt = performance.now()
+  try {
+    const response = await request()
+    const text = await response.text()
+    const json = text.startsWith('{') ? JSON.parse(text) : {}
+    return {
+      status: response.status,
+      id: json.id ?? null,
+      code: json.error?.code ?? null,
+      retryAfter: response.headers.get('retry-after'),
+      ms: performance.now() - beganAt,
+    }
+  } catch {
+    return { status: 0, id: null, code: null, retryAfter: null, ms: performance.now() - beganAt }
+  }
+}
+
+/** 503 as the interface has it. */
+export const isUnavailable = ({ status, code, retryAfter }: Asked) =>
+  status === 503 && code === 'unavailable' && Number(retryAfter) > 0

@@ -1,0 +1,139 @@
+import { type Crashable, until } from '../setup.ts'
+import { openConnection } from '../smtp-client.ts'
+import { missingFrom, unless } from './fault.ts'
+import { type Seen, watch } from './witness.ts'
+
+/** Healthy traffic, alone or beside an attacker: one tenant that sends and one stranger whose mail comes in. */
+
+/** What became of it. Times in ms. */
+export interface Healthy {
+  /** From the request to the mail at its destination. */
+  send: Times
+  /** From the connection to the 250 behind the dot. */
+  inbound: Times
+  /** Accepted and never arrived; more than a few are not named. */
+  lost: string[]
+  /** Requests and mails that were refused or cut. */
+  refused: number
+  seen: Seen
+}
+
+interface Times {
+  p50: number
+  p99: number
+}
+
+const SEND_EVERY_MS = 40
+const INBOUND_EVERY_MS = 100
+/** Of no network of the attackers. */
+const HEALTHY_ADDRESS = '127.0.200.1'
+const MOST_TIMES = 3
+/** On an idle machine a send takes 5 ms at p99, and three times that is less than another process takes of a core at once. */
+const LEAST_ALONE_MS = 30
+const MOST_HEALTHZ_MS = 250
+
+/** Sends and receives steadily for `forMs`, each as it is due and not as the one before it is answered. Route for
+ *  `desk@example.com` must exist. */
+export async function healthyTraffic(
+  world: Crashable,
+  { pid, smtpPort, run, forMs }: { pid: number; smtpPort: number; run: string; forMs: number },
+): Promise<Healthy> {
+  const witness = await watch(world, pid)
+  const sentAt = new Map<string, number>()
+  const accepted = new Set<string>()
+  const inboundMs: number[] = []
+  let refused = 0
+
+  const send = async (token: string) => {
+    sentAt.set(token, performance.now())
+    try {
+      const mail = { from: 'us@example.com', to: `${token}@example.org`, subject: 'Your code', text: '123456' }
+      const response = await world.api('POST', '/v1/send', mail)
+      await response.text()
+      if (response.status === 202) accepted.add(token)
+      else refused++
+    } catch {
+      refused++
+    }
+  }
+  const bring = async () => {
+    const beganAt = performance.now()
+    try {
+      const connection = await openConnection(smtpPort, false, HEALTHY_ADDRESS)
+      await connection.say('EHLO healthy.example', '250')
+      await connection.say('MAIL FROM:<someone@author.example>', '250')
+      await connection.say('RCPT TO:<desk@example.com>', '250')
+      await connection.say('DATA', '354')
+      await connection.say(MAIL, '250')
+      inboundMs.push(performance.now() - beganAt)
+      connection.close()
+    } catch {
+      refused++
+    }
+  }
+
+  const [sends, brings] = await Promise.all([
+    steadily(SEND_EVERY_MS, forMs, (n) => send(`${run}-${n}`)),
+    steadily(INBOUND_EVERY_MS, forMs, bring),
+  ])
+  await Promise.all([...sends, ...brings])
+  await until('the healthy mail', () => missingFrom(accepted, world.sink.mails).length === 0).catch(() => {})
+  const arrivedMs = [...accepted].map((token) => {
+    const came = world.sink.cameAt.get(token)
+    return came === undefined ? Number.POSITIVE_INFINITY : came - sentAt.get(token)!
+  })
+  return {
+    send: timesOf(arrivedMs),
+    inbound: timesOf(inboundMs),
+    lost: missingFrom(accepted, world.sink.mails),
+    refused,
+    seen: await witness.stop(),
+  }
+}
+
+/** Alone and beside the attacker → the promises that did not hold. */
+export function brokenBeside(alone: Healthy, beside: Healthy): string[] {
+  const most = ({ p99 }: Times) => MOST_TIMES * Math.max(p99, LEAST_ALONE_MS)
+  return [
+    ...unless(beside.lost.length === 0, `lost: ${beside.lost.length}, such as ${beside.lost.slice(0, 3)}`),
+    ...unless(beside.refused === 0, `${beside.refused} healthy requests and mails were refused`),
+    ...unless(beside.send.p99 <= most(alone.send), `a healthy send within ${most(alone.send).toFixed(0)} ms at p99`),
+    ...unless(
+      beside.inbound.p99 <= most(alone.inbound),
+      `a healthy inbound mail within ${most(alone.inbound).toFixed(0)} ms at p99`,
+    ),
+    ...unless(beside.seen.worstMs <= MOST_HEALTHZ_MS, `/healthz within ${MOST_HEALTHZ_MS} ms`),
+    ...unless(beside.seen.unanswered === 0, `/healthz answers always, but not ${beside.seen.unanswered} times`),
+  ]
+}
+
+export function figuresOf(alone: Healthy, beside: Healthy): string {
+  const pair = (name: 'send' | 'inbound') =>
+    `${name} p50 ${beside[name].p50.toFixed(0)}, p99 ${beside[name].p99.toFixed(0)} ms ` +
+    `(alone ${alone[name].p50.toFixed(0)}, ${alone[name].p99.toFixed(0)})`
+  return (
+    `${pair('send')}; ${pair('inbound')}; /healthz at most ${beside.seen.worstMs.toFixed(0)} ms ` +
+    `(alone ${alone.seen.worstMs.toFixed(0)}); resident ${beside.seen.peakMb.toFixed(0)} MB at most`
+  )
+}
+
+/** Starts `work` every so often, however long each takes. */
+async function steadily(everyMs: number, forMs: number, work: (n: number) => Promise<void>): Promise<Promise<void>[]> {
+  const beganAt = performance.now()
+  const begun: Promise<void>[] = []
+  for (let n = 0; n * everyMs < forMs; n++) {
+    await Bun.sleep(Math.max(0, beganAt + n * everyMs - performance.now()))
+    begun.push(work(n))
+  }
+  return begun
+}
+
+function timesOf(all: readonly number[]): Times {
+  const sorted = all.toSorted((a, b) => a - b)
+  const at = (part: number) => sorted[Math.floor(sorted.length * part)] ?? Number.POSITIVE_INFINITY
+  return { p50: at(0.5), p99: at(0.99) }
+}
+
+const MAIL =
+  'From: Someone <someone@author.example>\r\nTo: desk@example.com\r\nSubject: A question\r\n' +
+  'Message-ID: <1@author.example>\r\nDate: Sun, 22 Nov 2026 10:00:00 +0000\r\n\r\nHello\r\n.'

@@ -1,0 +1,46 @@
+import { exitOf, makeCrashable } from '../setup.ts'
+import { type Fault, unless } from './fault.ts'
+import { largeMessage, otherAnswers, postUntilTaken } from './large.ts'
+import { stallsOf, watch, wordsOf } from './witness.ts'
+
+const BODY_BYTES = 24_000_000
+const MOST_MB = 512
+const MOST_MS = 500
+const MOST_STALL_MS = 200
+
+/** Large requests, all at once: taken, or told to come again, in bounded memory, and nobody else waits for them. */
+export const bodies: Fault = {
+  name: 'bodies',
+  needs: [],
+  rounds: { long: 50, short: 8 },
+  run: async ({ rounds: count, program }) => {
+    const world = await makeCrashable({ program })
+    try {
+      const house = await world.serve()
+      const before = await stallsOf(world)
+      const witness = await watch(world, house.pid!)
+      // To nowhere: who counts the time here must not be busy with taking the mail in.
+      const body = largeMessage('you@nowhere.example', BODY_BYTES)
+      const came = await Promise.all(Array.from({ length: count }, () => postUntilTaken(world, body)))
+      const seen = await witness.stop()
+      const stalls = await stallsOf(world, before)
+      house.kill('SIGTERM')
+      const code = await exitOf(house)
+      const taken = came.filter(({ isTaken }) => isTaken).length
+      return {
+        figures:
+          `${count} of ${BODY_BYTES / 1e6} MB: ${taken} taken, other answers: ${otherAnswers(came)}; ` +
+          wordsOf(seen, stalls),
+        broken: [
+          ...unless(taken === count, 'all are taken in the end'),
+          ...unless(seen.peakMb <= MOST_MB, `at most ${MOST_MB} MB`),
+          ...unless(seen.p99Ms <= MOST_MS, `others within ${MOST_MS} ms`),
+          ...unless(stalls.worstUnderMs <= MOST_STALL_MS, `the main thread is never late by ${MOST_STALL_MS} ms`),
+          ...unless(code === 0, 'it ends well'),
+        ],
+      }
+    } finally {
+      await world.close()
+    }
+  },
+}

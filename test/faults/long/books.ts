@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect } from '../../../src/storage/sqlite/driver.ts'
+import { sendUntilAcknowledged } from '../http-client.ts'
+import type { Crashable } from '../setup.ts'
+
+/** What clients were promised: token → id of the message. */
+export type Promised = Map<string, string>
+
+/** HTTP clients that each send one mail after the other with an Idempotency-Key, until told to stop; resolves when all
+ *  have stopped. With `patient` each stops only behind a 202 to its last mail. With `gullible` they take for promised what they
+ *  have only sent, as clients of a server would that answers before it commits. */
+export function startClients(
+  world: Crashable,
+  options: { run: string; count: number; text?: string; patient?: boolean; gullible?: boolean },
+): { promised: Promised; stop(): Promise<void> } {
+  const { run, count, text = 'Hello', patient = true, gullible = false } = options
+  const promised: Promised = new Map()
+  let isOver = false
+  const clients = Array.from({ length: count }, async (_, client) => {
+    for (let n = 0; !isOver; n++) {
+      const token = `${run}-${client}-${n}`
+      let tries = 0
+      if (gullible) promised.set(token, '')
+      const isEnough = () => (gullible ? tries++ > 0 : isOver && !patient)
+      await sendUntilAcknowledged(world, token, promised, { text, isOver: isEnough })
+    }
+  })
+  return {
+    promised,
+    stop: async () => {
+      isOver = true
+      await Promise.all(clients)
+    },
+  }
+}
+
+/** What a data directory holds while nobody serves it: whether SQLite finds it whole, its messages, and how many of them
+ *  each idempotency key has. */
+export function readStore(dataDir: string): { integrity: string; ids: Set<string>; perSubject: Map<string, number> } {
+  const file = join(dataDir, 'postrider.db')
+  if (!existsSync(file)) throw new Error(`${file} is missing`)
+  const db = connect(file, { busyTimeoutMs: 1_000 })
+  try {
+    const rows = db.prepare('select id, subject from messages').all() as { id: string; subject: string }[]
+    const perSubject = new Map<string, number>()
+    for (const { subject } of rows) perSubject.set(subject, (perSubject.get(subject) ?? 0) + 1)
+    const integrity = db.pragma('integrity_check(1)', { simple: true }) as string
+    return { integrity, ids: new Set(rows.map(({ id }) => id)), perSubject }
+  } finally {
+    db.close()
+  }
+}
+
+/** Subjects that stand twice: a key that made two messages. */
+export const twice = (perSubject: Map<string, number>) => [...perSubject].filter(([, count]) => count > 1).length

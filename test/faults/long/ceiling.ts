@@ -1,0 +1,72 @@
+import { freePort } from '../../support/free-port.ts'
+import { exitOf, makeCrashable, until } from '../setup.ts'
+import { type Fault, unless } from './fault.ts'
+import { STORE, storedCount } from './inbound.ts'
+import { deliverUntilTaken, largeMail, largeMessage, otherAnswers, postUntilTaken } from './large.ts'
+import { makeMemoryGroup } from './memory-group.ts'
+import { stallsOf, watch, wordsOf } from './witness.ts'
+
+const BODY_BYTES = 24_000_000
+const MAIL_BYTES = 25_000_000
+const CEILING_MB = 512
+const MOST_MS = 500
+const FILM = { isFilm: true }
+
+/** Large requests, large mails and their deliveries, all at once, under a ceiling: who has more than that resident is killed,
+ *  by us and, where a control group can be made, by the kernel; there the program finds the limit by itself. What does not
+ *  fit waits or is told to come again; nothing that was taken is lost. */
+export const ceiling: Fault = {
+  name: 'ceiling',
+  needs: [],
+  rounds: { long: 30, short: 3 },
+  run: async ({ rounds: count, program }) => {
+    const port = await freePort()
+    const smtp = `[smtp]\nmax_connections_per_address = 1000\n[smtp.inbound]\nlisten = "127.0.0.1:${port}"`
+    const group = makeMemoryGroup(CEILING_MB * 1e6)
+    const sections = group === null ? `[limits]\nmemory_bytes = ${CEILING_MB * 1e6}` : ''
+    const world = await makeCrashable({ program, smtp, sections })
+    try {
+      const house = await world.serve(group?.around)
+      await world.api('POST', '/v1/inbound-routes', STORE)
+      const witness = await watch(world, house.pid!, CEILING_MB)
+      const mail = largeMail(MAIL_BYTES, FILM)
+      const tokens = Array.from({ length: count }, (_, i) => `large${i}`)
+      const end = new AbortController()
+      house.on('exit', () => end.abort())
+      const [posted, handedIn] = await Promise.all([
+        Promise.all(
+          tokens.map((token) =>
+            postUntilTaken(world, largeMessage(`${token}@example.org`, BODY_BYTES, FILM), end.signal),
+          ),
+        ),
+        Promise.all(tokens.map(() => deliverUntilTaken(port, mail, end.signal))),
+      ])
+      const takenTokens = tokens.filter((_, i) => posted[i]!.isTaken)
+      const takenMails = handedIn.filter(({ isTaken }) => isTaken).length
+      const hasAll = () => takenTokens.every((token) => world.sink.mails.has(token))
+      await until('the last delivery', () => hasAll() || house.signalCode !== null)
+      const seen = await witness.stop()
+      const isAlive = house.signalCode === null
+      const stalls = isAlive ? await stallsOf(world) : { worstUnderMs: 0, over100: 0 }
+      const kept = isAlive ? await storedCount(world) : 0
+      house.kill('SIGTERM')
+      const code = await exitOf(house)
+      return {
+        figures:
+          `${group === null ? 'no control group could be made; ' : ''}${count} requests of ${BODY_BYTES / 1e6} MB, ${count} mails of ${MAIL_BYTES / 1e6} MB: ${takenTokens.length} and ` +
+          `${takenMails} taken, other answers: ${otherAnswers([...posted, ...handedIn])}; ` +
+          wordsOf(seen, stalls),
+        broken: [
+          ...unless(!seen.isKilled && isAlive, `it lives with ${CEILING_MB} MB`),
+          ...unless(takenTokens.length === count && takenMails === count, 'all are taken in the end'),
+          ...unless(hasAll() && kept >= takenMails, 'nothing that was taken is lost'),
+          ...unless(seen.unanswered === 0 && seen.p99Ms <= MOST_MS, `others are answered within ${MOST_MS} ms`),
+          ...unless(code === 0, 'it ends well'),
+        ],
+      }
+    } finally {
+      await world.close()
+      group?.close()
+    }
+  },
+}

@@ -1,0 +1,62 @@
+import { connect, type Socket } from 'node:net'
+import { freePort } from '../../support/free-port.ts'
+import { exitOf, makeCrashable } from '../setup.ts'
+import { look, send } from './ask.ts'
+import { type Fault, unless } from './fault.ts'
+import { cpuSeconds } from './process.ts'
+
+const LIMIT = 256
+const MOST_CPU = 0.5
+const BACK_MS = 5_000
+
+/** Few descriptors and many connections, that say nothing, half a word, or nothing after a greeting. */
+export const descriptors: Fault = {
+  name: 'files',
+  needs: [],
+  rounds: { long: 2_000, short: 400 },
+  run: async ({ rounds: count, program }) => {
+    const port = await freePort()
+    const world = await makeCrashable({ program, smtp: `[smtp.inbound]\nlisten = "127.0.0.1:${port}"` })
+    try {
+      const house = await world.serve(['prlimit', `--nofile=${LIMIT}`])
+      const floods: string[] = []
+      const broken: string[] = []
+      for (const { name, to, says } of [
+        { name: 'http-silent', to: world.port, says: '' },
+        { name: 'http-half-a-word', to: world.port, says: 'GET /x HTT' },
+        { name: 'smtp-silent', to: port, says: '' },
+      ]) {
+        const sockets = Array.from({ length: count }, () => opened(to, says))
+        await Bun.sleep(1_500) // the system hands on silent connections after a second
+        const before = cpuSeconds(house.pid!)
+        await Bun.sleep(2_000)
+        const cpu = (cpuSeconds(house.pid!) - before) / 2
+        const backMs = await backAfter(async () => (await send(world, name)).status === 202)
+        for (const socket of sockets) socket.destroy()
+        floods.push(`${name} ${cpu.toFixed(2)} processors, back in ${backMs.toFixed(0)} ms`)
+        broken.push(...unless(cpu <= MOST_CPU, `${name}: it does not spin`))
+        broken.push(...unless(backMs <= BACK_MS, `${name}: it takes messages again while they stay`))
+      }
+      const last = await look(world, '/readyz')
+      house.kill('SIGTERM')
+      const code = await exitOf(house)
+      broken.push(...unless(last.status === 200 && code === 0, 'it is ready afterwards, and ends well'))
+      return { figures: `${LIMIT} files, ${count} connections: ${floods.join('; ')}`, broken }
+    } finally {
+      await world.close()
+    }
+  },
+}
+
+function opened(port: number, says: string): Socket {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.on('error', () => {})
+  if (says !== '') socket.write(says)
+  return socket
+}
+
+async function backAfter(works: () => Promise<boolean>): Promise<number> {
+  const beganAt = performance.now()
+  while (!(await works()) && performance.now() - beganAt <= BACK_MS) await Bun.sleep(100)
+  return performance.now() - beganAt
+}

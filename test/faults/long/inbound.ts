@@ -1,0 +1,59 @@
+import { freePort } from '../../support/free-port.ts'
+import { exitOf, makeCrashable } from '../setup.ts'
+import { type Fault, unless } from './fault.ts'
+import { deliverUntilTaken, largeMail, otherAnswers } from './large.ts'
+import { stallsOf, watch, wordsOf } from './witness.ts'
+
+const MAIL_BYTES = 25_000_000
+const MOST_MB = 768
+const MOST_MS = 500
+const MOST_STALL_MS = 200
+
+/** Large mails, all at once: taken, or told to come again, in bounded memory, and nobody else waits for them. */
+export const inbound: Fault = {
+  name: 'inbound',
+  needs: [],
+  rounds: { long: 100, short: 4 },
+  run: async ({ rounds: count, program }) => {
+    const port = await freePort()
+    const smtp = `[smtp]\nmax_connections_per_address = 1000\n[smtp.inbound]\nlisten = "127.0.0.1:${port}"`
+    const world = await makeCrashable({ program, smtp })
+    try {
+      const house = await world.serve()
+      await world.api('POST', '/v1/inbound-routes', STORE)
+      const before = await stallsOf(world)
+      const witness = await watch(world, house.pid!)
+      const mail = largeMail(MAIL_BYTES, { isFilm: true })
+      const came = await Promise.all(Array.from({ length: count }, () => deliverUntilTaken(port, mail)))
+      const seen = await witness.stop()
+      const stalls = await stallsOf(world, before)
+      const kept = await storedCount(world)
+      house.kill('SIGTERM')
+      const code = await exitOf(house)
+      const taken = came.filter(({ isTaken }) => isTaken).length
+      return {
+        figures:
+          `${count} of ${MAIL_BYTES / 1e6} MB: ${taken} taken, other answers: ${otherAnswers(came)}; ` +
+          wordsOf(seen, stalls),
+        broken: [
+          ...unless(taken === count, 'all are taken in the end'),
+          ...unless(kept >= taken, `what was taken is there, but are ${kept}`),
+          ...unless(seen.peakMb <= MOST_MB, `at most ${MOST_MB} MB`),
+          ...unless(seen.p99Ms <= MOST_MS, `others within ${MOST_MS} ms`),
+          ...unless(stalls.worstUnderMs <= MOST_STALL_MS, `the main thread is never late by ${MOST_STALL_MS} ms`),
+          ...unless(code === 0, 'it ends well'),
+        ],
+      }
+    } finally {
+      await world.close()
+    }
+  },
+}
+
+export const STORE = { name: 'all', match: { type: 'address', value: 'desk@example.com' }, action: { type: 'store' } }
+
+/** Inbound messages that are listed, of at most a hundred. */
+export async function storedCount(world: Awaited<ReturnType<typeof makeCrashable>>): Promise<number> {
+  const { data } = (await (await world.api('GET', '/v1/inbound-messages?limit=100')).json()) as { data: unknown[] }
+  return data.length
+}

@@ -1,0 +1,74 @@
+import { join } from 'node:path'
+import { type Crashable, exitOf, makeCrashable } from '../setup.ts'
+import { type Asked, isUnavailable, look, send } from './ask.ts'
+import { readStore } from './books.ts'
+import { type Bench, type Fault, missingFrom, unless } from './fault.ts'
+import { inject } from './strace.ts'
+
+const BACK_MS = 15_000
+const FAULTS = [
+  { call: 'fsync', error: 'EIO', from: 40, count: 8 },
+  { call: 'pwrite64', error: 'EIO', from: 600, count: 60 },
+  { call: 'pwrite64', error: 'ENOSPC', from: 600, count: 60 },
+]
+
+/** Some fsyncs and writes in a row fail, then the disk is well again. */
+export const io: Fault = {
+  name: 'io',
+  needs: ['strace'],
+  rounds: { long: FAULTS.length, short: FAULTS.length },
+  run: async (bench) => {
+    const lines: string[] = []
+    const broken: string[] = []
+    for (const fault of FAULTS) {
+      const name = `${fault.error} at ${fault.call}`
+      const found = await suffer(bench, fault)
+      lines.push(`${name}: ${found.figures}`)
+      broken.push(...found.broken.map((line) => `${name}: ${line}`))
+    }
+    return { figures: lines.join('; '), broken }
+  },
+}
+
+async function suffer({ program, scratch }: Bench, { call, error, from, count }: (typeof FAULTS)[number]) {
+  const world = await makeCrashable({ program })
+  try {
+    const when = `error=${error}:when=${from}..${from + count - 1}`
+    const house = await world.serve(inject(call, when, join(scratch, 'strace')))
+    const answers: Asked[] = []
+    const until = performance.now() + BACK_MS
+    // Until it failed and then took twenty more.
+    for (let n = 0; performance.now() < until && !isOver(answers); n++) {
+      answers.push(...(await Promise.all([0, 1, 2].map((client) => send(world, `${call}-${error}-${client}-${n}`)))))
+      await Bun.sleep(10)
+    }
+    const alive = await look(world as Crashable, '/healthz')
+    house.kill('SIGKILL') // what was promised must not need a good end
+    await exitOf(house)
+    await (await world.serve()).kill('SIGTERM')
+    await Bun.sleep(500)
+    const { integrity, ids } = readStore(world.dataDir)
+    const promised = answers.flatMap(({ status, id }) => (status === 202 ? [id!] : []))
+    const refused = answers.filter(({ status }) => status !== 202)
+    const lost = missingFrom(promised, ids)
+    return {
+      figures: `${promised.length} acknowledged, ${refused.length} refused, ${lost.length} lost`,
+      broken: [
+        ...unless(refused.length > 0, 'nothing failed: this tested nothing'),
+        ...unless(
+          refused.every(isUnavailable),
+          `503 unavailable, not ${JSON.stringify(refused.find((each) => !isUnavailable(each)))}`,
+        ),
+        ...unless(alive.status === 200, 'it is alive'),
+        ...unless(isOver(answers), `it takes mail again within ${BACK_MS / 1000} s`),
+        ...unless(lost.length === 0, `${lost.length} acknowledged messages are gone`),
+        ...unless(integrity === 'ok', `integrity: ${integrity}`),
+      ],
+    }
+  } finally {
+    await world.close()
+  }
+}
+
+const isOver = (answers: Asked[]) =>
+  answers.some(({ status }) => status !== 202) && answers.slice(-20).every(({ status }) => status === 202)

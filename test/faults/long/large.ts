@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import type { Crashable } from '../setup.ts'
+import { ConnectionLost, openConnection } from '../smtp-client.ts'
+
+/** A message of about so many bytes as JSON, all but a little of them one attachment; a film is as below. */
+export function largeMessage(to: string, sizeBytes: number, options: { isFilm?: boolean } = {}): Buffer<ArrayBuffer> {
+  const content = options.isFilm ? randomBytes((sizeBytes * 3) / 4).toString('base64') : 'QUJD'.repeat(sizeBytes / 4)
+  const attachments = [{ filename: 'a.bin', content, content_type: 'application/octet-stream' }]
+  return Buffer.from(JSON.stringify({ from: 'us@example.com', to, subject: 's', text: 't', attachments }))
+}
+
+/** A mail of about so many bytes with one attachment, up to its final dot; a film is nothing that compression makes
+ *  smaller. */
+export function largeMail(sizeBytes: number, options: { isFilm?: boolean } = {}): Buffer {
+  const head = [
+    'From: Bob <bob@client.example>',
+    'To: desk@example.com',
+    'Subject: large',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed; boundary=b',
+  ]
+  const text = ['', '--b', 'Content-Type: text/plain', '', 'See the attachment.']
+  const file = ['--b', 'Content-Type: application/octet-stream; name=a.bin', 'Content-Transfer-Encoding: base64', '']
+  const start = `${[...head, ...text, ...file].join('\r\n')}\r\n`
+  const lines = Math.floor((sizeBytes - start.length) / LINE_BYTES)
+  const content = options.isFilm ? randomBytes(lines * 57).toString('base64') : 'QUJD'.repeat(19 * lines)
+  return Buffer.from(`${start}${content.replace(/.{76}/g, '$&\r\n')}--b--\r\n`)
+}
+
+/** 57 bytes in base64, and the end of the line. */
+const LINE_BYTES = 78
+
+/** What was heard on the way to the last answer. */
+export interface Came {
+  /** 202 or 250; anything else is what could not be. */
+  isTaken: boolean
+  answers: string[]
+}
+
+/** Posts until it is taken, or `end`; 503 is waited for as it says, and so is an end of the connection without an answer. */
+export async function postUntilTaken(world: Crashable, body: Buffer<ArrayBuffer>, end?: AbortSignal): Promise<Came> {
+  const answers: string[] = []
+  for (let tries = 0; tries < TRIES && !end?.aborted; tries++) {
+    const answer = await fetch(`http://127.0.0.1:${world.port}/v1/send`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${world.key}`, 'content-type': 'application/json' },
+      body,
+    }).catch(() => null)
+    answers.push(String(answer?.status ?? 'lost'))
+    await answer?.text().catch(() => '')
+    if (answer?.status === 202) return { isTaken: true, answers }
+    if (answer !== null && answer.status !== 503) break
+    await Bun.sleep(Number(answer?.headers.get('retry-after') ?? 5) * 1_000)
+  }
+  return { isTaken: false, answers }
+}
+
+/** Hands in until it is taken, or `end`; 421, 450 to 452 are what may come meanwhile, and so is the end of the connection. */
+export async function deliverUntilTaken(port: number, mail: Buffer, end?: AbortSignal): Promise<Came> {
+  const answers: string[] = []
+  for (let tries = 0; tries < TRIES && !end?.aborted; tries++) {
+    const answer = await delivered(port, mail).catch((error: Error) =>
+      error instanceof ConnectionLost ? 'lost' : error.message,
+    )
+    answers.push(answer === 'lost' ? answer : answer.slice(0, 3))
+    if (answer.startsWith('250')) return { isTaken: true, answers }
+    if (!/^(?:421|45|lost)/.test(answer)) break
+    await Bun.sleep(2_000)
+  }
+  return { isTaken: false, answers }
+}
+
+/** Answers → how often each that is not the last, good one came: `503 ×4`, or `none`. */
+export function otherAnswers(came: readonly Came[]): string {
+  const counts = new Map<string, number>()
+  for (const { answers } of came) {
+    for (const answer of answers) if (!/^2/.test(answer)) counts.set(answer, (counts.get(answer) ?? 0) + 1)
+  }
+  return [...counts].map(([answer, count]) => `${answer} ×${count}`).join(', ') || 'none'
+}
+
+const TRIES = 20
+const PIECE_BYTES = 64 * 1024
+
+async function delivered(port: number, mail: Buffer): Promise<string> {
+  const connection = await openConnection(port, false)
+  try {
+    await connection.say('EHLO client.example', '250')
+    await connection.say('MAIL FROM:<bob@client.example>', '250')
+    await connection.say('RCPT TO:<desk@example.com>', '250')
+    await connection.say('DATA', '354')
+    for (let at = 0; at < mail.length; at += PIECE_BYTES) {
+      await written(connection.socket, mail.subarray(at, at + PIECE_BYTES))
+    }
+    return await connection.say('.', '')
+  } finally {
+    connection.close()
+  }
+}
+
+/** One piece at a time: a hundred mails of the test are not in its memory. */
+async function written(socket: Socket, piece: Buffer): Promise<void> {
+  if (socket.destroyed) throw new ConnectionLost('closed')
+  if (socket.write(piece)) return
+  await new Promise<void>((resolve) => {
+    const go = () => {
+      socket.off('drain', go)
+      socket.off('close', go)
+      resolve()
+    }
+    socket.on('drain', go)
+    socket.on('close', go)
+  })
+}

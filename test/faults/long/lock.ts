@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { connect } from '../../../src/storage/sqlite/driver.ts'
+import { exitOf, makeCrashable } from '../setup.ts'
+import { type Asked, isUnavailable, look, send } from './ask.ts'
+import { readStore } from './books.ts'
+import { type Fault, missingFrom, unless } from './fault.ts'
+
+const PATIENCE_MS = 5_000
+/** Over what is waited for, for the way there and back on a busy machine. */
+const SLACK_MS = 1_500
+const STALL_MS = 1_000
+
+/** Another process holds the write lock of the database, shorter and longer than it is waited for. */
+export const lock: Fault = {
+  name: 'lock',
+  needs: [],
+  rounds: { long: 30, short: 7 },
+  run: async ({ rounds: longSeconds, program }) => {
+    const world = await makeCrashable({ program })
+    try {
+      const house = await world.serve()
+      const other = connect(join(world.dataDir, 'postrider.db'), { busyTimeoutMs: 5_000 })
+      const promised: string[] = []
+      const answers: Asked[] = []
+      const looks: Asked[] = []
+      for (const seconds of [3, longSeconds]) {
+        await send(world, `warm-${seconds}`)
+        other.exec('begin immediate')
+        const endsAt = performance.now() + seconds * 1000
+        const asked: Promise<Asked>[] = []
+        for (let n = 0; performance.now() < endsAt; n++) {
+          if (n % 5 === 0) asked.push(send(world, `${seconds}-${n}`))
+          looks.push(await look(world, '/healthz'), await look(world, '/v1/messages?limit=1'))
+          await Bun.sleep(50)
+        }
+        other.exec('commit')
+        const came = await Promise.all(asked)
+        answers.push(...came)
+        promised.push(...came.flatMap(({ id, status }) => (status === 202 ? [id!] : [])))
+        if (seconds === 3 && came.some(({ status }) => status !== 202)) throw new Error('3 s are waited for')
+      }
+      other.close()
+      const last = await send(world, 'last')
+      house.kill('SIGTERM')
+      const code = await exitOf(house)
+      const { integrity, ids } = readStore(world.dataDir)
+      const lost = missingFrom(promised, ids)
+      const refused = answers.filter(({ status }) => status !== 202)
+      const slowest = Math.max(...answers.map(({ ms }) => ms))
+      const stall = Math.max(...looks.map(({ ms }) => ms))
+      return {
+        figures: `held 3 and ${longSeconds} s: ${promised.length} waited and taken, ${refused.length} refused, ${lost.length} lost, ${slowest.toFixed(0)} ms at most; reads meanwhile ${stall.toFixed(0)} ms at most`,
+        broken: [
+          ...unless(refused.length > 0 && refused.every(isUnavailable), '503 for those that waited in vain'),
+          ...unless(slowest <= PATIENCE_MS + SLACK_MS, `an answer within ${PATIENCE_MS + SLACK_MS} ms`),
+          ...unless(stall <= STALL_MS && looks.every(({ status }) => status === 200), 'reads go on meanwhile'),
+          ...unless(last.status === 202 && code === 0, 'it works again'),
+          ...unless(lost.length === 0, `${lost.length} acknowledged messages are gone`),
+          ...unless(integrity === 'ok', `integrity: ${integrity}`),
+        ],
+      }
+    } finally {
+      await world.close()
+    }
+  },
+}

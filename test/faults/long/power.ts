@@ -1,0 +1,142 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { exitOf, makeCrashable, NeverReady } from '../setup.ts'
+import { readStore, startClients } from './books.ts'
+import { RECORDED, readRecord, type Step } from './disk-record.ts'
+import { type Fault, missingFrom, unless } from './fault.ts'
+import { record } from './strace.ts'
+
+const CLIENTS = 8
+const RECORD_MS = 2_500
+const SECTOR = 512
+
+/** The power goes: what was written and not synced is on the disk, or is not, or is half. The program runs once under
+ *  strace, which writes down all it does to its files; then its disk is made as it may have looked at any moment, and a
+ *  new program starts on that. Names of files are taken to be on the disk at once, as a journal keeps them. */
+export const power: Fault = {
+  name: 'power',
+  needs: ['strace'],
+  rounds: { long: 20, short: 3 },
+  run: async ({ rounds, program, scratch, note }) => {
+    const world = await makeCrashable({ program })
+    try {
+      const start = join(scratch, 'start')
+      cpSync(world.dataDir, start, { recursive: true })
+      const log = join(scratch, 'record')
+      const recorded = await world.serve(record(RECORDED, log))
+      const clients = startClients(world, { run: 'power', count: CLIENTS, patient: false })
+      await Bun.sleep(RECORD_MS)
+      recorded.kill('SIGKILL')
+      await exitOf(recorded)
+      await clients.stop()
+      await Bun.sleep(200) // strace ends behind it
+      const steps = readRecord(log, world.dataDir)
+      const syncs = steps.filter(({ kind }) => kind === 'sync').length
+
+      const broken: string[] = []
+      let told = 0
+      let lost = 0
+      for (let round = 0; round < rounds; round++) {
+        const cut = Math.floor(steps.length * (0.1 + 0.9 * Math.random()))
+        const disk = diskAt(steps.slice(0, cut), start, world.dataDir)
+        rmSync(world.dataDir, { recursive: true })
+        cpSync(start, world.dataDir, { recursive: true })
+        writeDisk(disk, world.dataDir)
+        const ids = steps.slice(0, cut).flatMap((step) => (step.kind === 'told' ? step.ids : []))
+        told += ids.length
+        try {
+          const house = await world.serve()
+          house.kill('SIGTERM')
+          await exitOf(house)
+        } catch (error) {
+          if (!(error instanceof NeverReady)) throw error
+          broken.push(`cut ${cut}: did not start: ${error.message.trim()}`)
+          continue
+        }
+        const { integrity, ids: kept } = readStore(world.dataDir)
+        const gone = missingFrom(ids, kept).length
+        lost += gone
+        broken.push(...unless(gone === 0, `cut ${cut}: ${gone} of ${ids.length} acknowledged messages are gone`))
+        broken.push(...unless(integrity === 'ok', `cut ${cut}: integrity: ${integrity}`))
+      }
+      note(`${steps.length} steps on the disk, ${syncs} of them fsync`)
+      return {
+        figures: `${rounds} cuts of the power, ${told} acknowledged before them, ${lost} lost`,
+        broken: [...broken, ...unless(told > 0, 'nothing was acknowledged: this tested nothing')],
+      }
+    } finally {
+      await world.close()
+    }
+  },
+}
+
+/** Steps → the files as a disk may have them when the power goes behind the last: whatever was synced, and of what was
+ *  not, by chance, none, all or some sectors. */
+function diskAt(steps: readonly Step[], start: string, folder: string): Map<string, Buffer> {
+  const disk = new Map<string, Buffer>()
+  const waiting = new Map<string, Step[]>()
+  const contentOf = (file: string): Buffer => {
+    const known = disk.get(file)
+    if (known !== undefined) return known
+    const before = join(start, relative(folder, file))
+    return existsSync(before) ? readFileSync(before) : Buffer.alloc(0)
+  }
+  for (const step of steps) {
+    if (step.kind === 'write' || step.kind === 'truncate') {
+      waiting.set(step.file, [...(waiting.get(step.file) ?? []), step])
+    } else if (step.kind === 'sync') {
+      for (const each of waiting.get(step.file) ?? []) disk.set(step.file, apply(contentOf(step.file), each))
+      waiting.delete(step.file)
+    } else if (step.kind === 'unlink') {
+      disk.set(step.file, GONE)
+      waiting.delete(step.file)
+    } else if (step.kind === 'rename') {
+      disk.set(step.to, contentOf(step.from))
+      disk.set(step.from, GONE)
+    }
+  }
+  for (const [file, left] of waiting) {
+    for (const step of left) {
+      const chance = Math.random()
+      if (chance < 0.4) continue
+      disk.set(file, apply(contentOf(file), chance < 0.8 ? step : torn(step)))
+    }
+  }
+  return disk
+}
+
+/** Of a file whose name was taken away. */
+const GONE = Buffer.alloc(0)
+
+function apply(content: Buffer, step: Step): Buffer {
+  if (step.kind === 'truncate') {
+    const cut = Buffer.alloc(step.size)
+    content.copy(cut)
+    return cut
+  }
+  if (step.kind !== 'write') return content
+  const end = step.at + step.bytes.length
+  const grown =
+    end > content.length ? Buffer.concat([content, Buffer.alloc(end - content.length)]) : Buffer.from(content)
+  step.bytes.copy(grown, step.at)
+  return grown
+}
+
+/** A write of which only the first sectors came through. */
+function torn(step: Step): Step {
+  if (step.kind !== 'write') return step
+  const sectors = Math.ceil(step.bytes.length / SECTOR)
+  return { ...step, bytes: step.bytes.subarray(0, Math.floor(Math.random() * sectors) * SECTOR) }
+}
+
+function writeDisk(disk: Map<string, Buffer>, folder: string): void {
+  mkdirSync(folder, { recursive: true })
+  for (const [file, content] of disk) {
+    // The index of the log is a memory that processes share; nobody syncs it.
+    if (content === GONE || file.endsWith('-shm')) rmSync(file, { force: true })
+    else {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+      writeFileSync(file, content, { mode: 0o600 })
+    }
+  }
+}

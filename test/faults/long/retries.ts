@@ -1,0 +1,68 @@
+import { exitOf, makeCrashable, until } from '../setup.ts'
+import { look } from './ask.ts'
+import { type Fault, unless } from './fault.ts'
+
+const POSTS = 5
+
+/** kill -9 between the posts of a webhook and between the attempts of a mail: the count goes on where it was. */
+export const retries: Fault = {
+  name: 'retries',
+  needs: [],
+  rounds: { long: 4, short: 4 },
+  run: async ({ program }) => {
+    const world = await makeCrashable({ program })
+    try {
+      let house = await world.serve()
+      const crash = async () => {
+        await Bun.sleep(300) // what was under way is written down
+        house.kill('SIGKILL')
+        await exitOf(house)
+        house = await world.serve()
+      }
+      // biome-ignore lint/suspicious/noExplicitAny: whatever the program says
+      const read = async (path: string): Promise<any> => (await world.api('GET', path)).json()
+
+      world.receiver.script(500)
+      const subscription = { url: world.receiver.url, events: ['message.delivered'] }
+      const webhook = (await (await world.api('POST', '/v1/webhooks', subscription)).json()) as { id: string }
+      world.sink.answer = '451 4.3.0 not yet'
+      const message = { from: 'us@example.com', to: 'retry@example.org', subject: 'retry', text: 'Hello' }
+      const { id } = (await (await world.api('POST', '/v1/send', message)).json()) as { id: string }
+      const attemptsOf = async () => (await read(`/v1/messages/${id}/attempts`)).data.length as number
+      let deferrals = 0
+      for (let kills = 0; kills < 2; kills++) {
+        await until('an attempt', async () => (await attemptsOf()) > deferrals)
+        await crash()
+        const now = await attemptsOf()
+        if (now < deferrals + 1) throw new Error(`${now} attempts after ${deferrals}`)
+        deferrals = now
+      }
+      world.sink.answer = '250 ok'
+      await until('the mail', () => world.sink.mails.has('retry'))
+
+      const posts = () => world.receiver.requests.length
+      for (let kills = 0; kills < POSTS - 1; kills++) {
+        await until('a post', () => posts() > kills)
+        await crash()
+      }
+      await until('the last post', () => posts() >= POSTS)
+      await Bun.sleep(3_000) // a sixth would have come
+      const { data } = await read(`/v1/webhooks/${webhook.id}/deliveries`)
+      const { status } = await look(world, `/v1/messages/${id}`)
+      const attempts = await attemptsOf()
+      house.kill('SIGTERM')
+      await exitOf(house)
+      const delivered = world.sink.mails.get('retry')!.length
+      return {
+        figures: `${POSTS + 1} kills between attempts: ${posts()} posts, then ${data[0]?.status}; mail deferred ${attempts - 1} times, delivered ${delivered} time`,
+        broken: [
+          ...unless(posts() === POSTS, `${POSTS} posts, not ${posts()}`),
+          ...unless(data[0]?.status === 'failed' && data[0]?.attempts.length === POSTS, `failed after ${POSTS}`),
+          ...unless(delivered === 1 && status === 200, 'delivered once'),
+        ],
+      }
+    } finally {
+      await world.close()
+    }
+  },
+}

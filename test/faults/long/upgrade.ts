@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect } from '../../../src/storage/sqlite/driver.ts'
+import { MIGRATIONS } from '../../../src/storage/sqlite/migrate.ts'
+import { exitOf, makeCrashable, NeverReady } from '../setup.ts'
+import { readStore, startClients } from './books.ts'
+import { type Fault, missingFrom, unless } from './fault.ts'
+import { inject } from './strace.ts'
+
+/** An upgrade is killed at many of its writes and fsyncs, then made again; and an older program meets a newer store. The
+ *  step is one that rewrites every message; the code that makes it is that of this source, the store that of the program. */
+export const upgrade: Fault = {
+  name: 'upgrade',
+  needs: ['strace'],
+  rounds: { long: 40, short: 4 },
+  run: async ({ rounds, program, scratch }) => {
+    const world = await makeCrashable({ program })
+    try {
+      const house = await world.serve()
+      const clients = startClients(world, { run: 'old', count: 8, text: 'Hello '.repeat(500) })
+      await Bun.sleep(1_500)
+      await clients.stop()
+      house.kill('SIGTERM')
+      await exitOf(house)
+      const before = readStore(world.dataDir)
+      const file = join(world.dataDir, 'postrider.db')
+      const step = writeStep(scratch)
+      const broken: string[] = []
+      let killed = 0
+      for (let round = 0; round < rounds; round++) {
+        const copy = join(scratch, `copy-${round}`, 'postrider.db')
+        cpSync(world.dataDir, join(copy, '..'), { recursive: true })
+        const call = round % 2 === 0 ? 'pwrite64' : 'fsync'
+        const nth = 1 + Math.floor((round / rounds) * (call === 'fsync' ? 8 : 400))
+        const way = inject(call, `signal=KILL:when=${nth}`, join(scratch, 'strace'))
+        if ((await runStep([...way, ...step, copy])) !== 0) killed++
+        const code = await runStep([...step, copy])
+        const { integrity, ids } = readStore(join(copy, '..'))
+        const db = connect(copy, { busyTimeoutMs: 0 })
+        const raised = db.prepare('select count(*) from messages where raised = 1').pluck().get()
+        db.close()
+        const lost = missingFrom(before.ids, ids)
+        const where = `killed at ${call} ${nth}`
+        broken.push(
+          ...unless(code === 0, `${where}: the second try ended with ${code}`),
+          ...unless(integrity === 'ok' && lost.length === 0, `${where}: ${lost.length} lost, integrity ${integrity}`),
+          ...unless(raised === ids.size, `${where}: ${raised} of ${ids.size} brought up to date`),
+          ...unless(existsSync(`${copy}.before-schema-${MIGRATIONS.length + 1}`), `${where}: no copy was made before`),
+        )
+      }
+      // The program itself, on what the newer code left.
+      await runStep([...step, file])
+      const hash = hashOf(file)
+      const refused = await world.serve().then(
+        () => null,
+        (error: unknown) => error as NeverReady,
+      )
+      const isRefused =
+        refused instanceof NeverReady && refused.exitCode === 1 && /newer Postrider/.test(refused.message)
+      broken.push(...unless(isRefused, `a newer store is refused, not ${refused}`))
+      broken.push(...unless(hashOf(file) === hash, 'a newer store is not touched'))
+      return {
+        figures: `${killed} of ${rounds} upgrades killed, ${before.ids.size} messages, all kept and brought up to date by the next; newer store refused, unchanged`,
+        broken: [...broken, ...unless(killed > 0, 'no kill hit: this tested nothing')],
+      }
+    } finally {
+      await world.close()
+    }
+  },
+}
+
+/** A program that makes the step on the database it is given. */
+function writeStep(scratch: string): string[] {
+  const source = join(import.meta.dir, '../../../src/storage/sqlite')
+  const file = join(scratch, 'step.ts')
+  writeFileSync(
+    file,
+    `import { connect } from ${JSON.stringify(join(source, 'driver.ts'))}
+import { MIGRATIONS, migrate } from ${JSON.stringify(join(source, 'migrate.ts'))}
+const raise = 'alter table messages add column raised integer; update messages set raised = 1;'
+const db = connect(process.argv.at(-1), { busyTimeoutMs: 5000 })
+migrate(db, 1, [...MIGRATIONS, { name: 'raised', sql: raise }])
+db.close()
+`,
+  )
+  return [process.execPath, file]
+}
+
+function runStep(command: string[]): Promise<number> {
+  return Bun.spawn(command, { stdout: 'ignore', stderr: 'inherit' }).exited
+}
+
+const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')

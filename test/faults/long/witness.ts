@@ -1,0 +1,133 @@
+import type { Crashable } from '../setup.ts'
+import { peakMb, residentMb } from './process.ts'
+
+/** What was seen of the process from outside, by a thread that has nothing else to do. */
+export interface Seen {
+  /** The most that was ever resident. */
+  peakMb: number
+  /** Of requests by somebody else, one after another, all the time. */
+  p99Ms: number
+  worstMs: number
+  /** Those that were not answered with 200. */
+  unanswered: number
+  /** It had more than it may have, and was killed. */
+  isKilled: boolean
+}
+
+export interface Witness {
+  /** Looks no more. */
+  stop(): Promise<Seen>
+}
+
+/** Watches a process every 20 ms, and asks it for what has nothing to do with the load. With `ceilingMb` it kills it, as the
+ *  kernel would, as soon as more than that is resident. */
+export async function watch(world: Crashable, pid: number, ceilingMb = Number.POSITIVE_INFINITY): Promise<Witness> {
+  const worker = new Worker(import.meta.url)
+  const heard = () =>
+    new Promise<Seen>((resolve) => worker.addEventListener('message', ({ data }) => resolve(data), { once: true }))
+  worker.postMessage({ pid, url: `http://127.0.0.1:${world.port}/healthz`, ceilingMb } satisfies Task)
+  return {
+    stop: async () => {
+      worker.postMessage('stop')
+      const seen = await heard()
+      worker.terminate()
+      return seen
+    },
+  }
+}
+
+interface Task {
+  pid: number
+  url: string
+  ceilingMb: number
+}
+
+/** How late the main thread came to its timer: the metric of the program itself. */
+export interface Stalls {
+  /** The least bound under which all were; Infinity beyond the last. */
+  worstUnderMs: number
+  /** How often later than 100 ms. */
+  over100: number
+  /** How often at most so late. */
+  counts: { ms: number; count: number }[]
+}
+
+/** Asked of the program as it stands, without those `before`. Rejects when it does not answer. */
+export async function stallsOf(world: Crashable, before?: Stalls): Promise<Stalls> {
+  const text = await (await fetch(`http://127.0.0.1:${world.port}/metrics`)).text()
+  const counts = [...text.matchAll(/main_thread_late_seconds_bucket\{le="([^"]+)"\} (\d+)/g)].map(
+    ([, bound, count], at) => ({
+      ms: bound === '+Inf' ? Number.POSITIVE_INFINITY : Number(bound) * 1_000,
+      count: Number(count) - (before?.counts[at]?.count ?? 0),
+    }),
+  )
+  const all = counts.at(-1)?.count ?? 0
+  return {
+    worstUnderMs: counts.find(({ count }) => count === all)?.ms ?? 0,
+    over100: all - (counts.find(({ ms }) => ms === 100)?.count ?? all),
+    counts,
+  }
+}
+
+/** Both, in the words of a figure. */
+export function wordsOf({ peakMb, p99Ms, worstMs }: Seen, { worstUnderMs, over100 }: Omit<Stalls, 'counts'>): string {
+  return (
+    `resident ${peakMb.toFixed(0)} MB at most; others meanwhile p99 ${p99Ms.toFixed(0)} ms, ${worstMs.toFixed(0)} ms at most; ` +
+    `main thread under ${worstUnderMs} ms, ${over100} over 100 ms`
+  )
+}
+
+const EVERY_MS = 20
+
+declare const self: Worker
+
+function look({ pid, url, ceilingMb }: Task): () => Seen {
+  const asked: number[] = []
+  let unanswered = 0
+  let peak = 0
+  let isKilled = false
+  let isOver = false
+  const timer = setInterval(() => {
+    try {
+      const mb = residentMb(pid)
+      peak = Math.max(peak, peakMb(pid))
+      if (mb <= ceilingMb) return
+      isKilled = true
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      isOver = true // it has ended
+    }
+    if (isKilled || isOver) clearInterval(timer)
+  }, EVERY_MS)
+  const ask = async () => {
+    const beganAt = performance.now()
+    const status = await fetch(url, { signal: AbortSignal.timeout(30_000) }).then(
+      (answer) => answer.status,
+      () => 0,
+    )
+    asked.push(performance.now() - beganAt)
+    if (status !== 200) unanswered++
+    if (!isOver && !isKilled) setTimeout(ask, EVERY_MS)
+  }
+  void ask()
+  return () => {
+    isOver = true
+    clearInterval(timer)
+    asked.sort((a, b) => a - b)
+    return {
+      peakMb: peak,
+      p99Ms: asked[Math.floor(asked.length * 0.99)]!,
+      worstMs: asked.at(-1)!,
+      unanswered,
+      isKilled,
+    }
+  }
+}
+
+if (!Bun.isMainThread) {
+  let end: (() => Seen) | null = null
+  self.onmessage = ({ data }: MessageEvent<Task | 'stop'>) => {
+    if (data === 'stop') self.postMessage(end?.())
+    else end = look(data)
+  }
+}
