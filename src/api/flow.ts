@@ -9,7 +9,7 @@ import type { Memory } from '../os/memory.ts'
 import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import type { HeavyWork } from '../submission/heavy-work.ts'
-import type { Once } from '../submission/once.ts'
+import type { IdempotencyKeys } from '../submission/idempotency.ts'
 import { JSON_TYPE, render } from './answer.ts'
 import { createAudit, type Origin } from './audit.ts'
 import type { Auth } from './auth.ts'
@@ -44,7 +44,7 @@ export interface FlowOptions {
   /** Whether the operator can sign in with a browser. */
   hasSessions: boolean
   rateLimit: RateLimit
-  once: Once
+  once: IdempotencyKeys
   heavyWork: HeavyWork
   log: Log
   memory: Memory

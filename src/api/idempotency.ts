@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:cry
 import { Refusal } from '../model/refusal.ts'
 import type { Random } from '../os/random.ts'
 import type { Remember } from '../storage/store.ts'
-import type { Once, RecordHead } from '../submission/once.ts'
+import type { IdempotencyKeys, RecordHead } from '../submission/idempotency.ts'
 import { JSON_TYPE, type Rendered, render } from './answer.ts'
 import type { Answer, Call, MakeRemember, Operation } from './operation.ts'
 
@@ -33,7 +33,7 @@ export interface Idempotency {
 }
 
 /** What runs things once, and random → Idempotency. */
-export function createIdempotency({ once, random }: { once: Once; random: Random }): Idempotency {
+export function createIdempotency({ once, random }: { once: IdempotencyKeys; random: Random }): Idempotency {
   return {
     async run(request, work) {
       const { call, idempotencyKey } = request

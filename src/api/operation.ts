@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { ApiKey, Permission } from '../model/api-key.ts'
 import type { RefusalReason } from '../model/refusal.ts'
 import type { Remember } from '../storage/store.ts'
-import type { Parts } from '../submission/once.ts'
+import type { Parts } from '../submission/idempotency.ts'
 import { accessOf, type OperationId, type TestKeyRule } from './permission-table.ts'
 
 /** One endpoint: what it needs, what it takes, what it does. The table of all operations is mounted by server.ts

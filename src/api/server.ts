@@ -9,7 +9,7 @@ import { ampleMemory, type Memory } from '../os/memory.ts'
 import type { Random } from '../os/random.ts'
 import type { Store } from '../storage/store.ts'
 import { createHeavyWork, type HeavyWork } from '../submission/heavy-work.ts'
-import { createOnce, type Once } from '../submission/once.ts'
+import { createIdempotencyKeys, type IdempotencyKeys } from '../submission/idempotency.ts'
 import { VERSION } from '../version.ts'
 import { type Auth, createAuth } from './auth.ts'
 import { documentPages } from './documents.ts'
@@ -76,7 +76,7 @@ export interface Api {
    *  comes through another door. */
   readonly auth: Auth
   readonly rateLimit: RateLimit
-  readonly once: Once
+  readonly once: IdempotencyKeys
   /** Refuses new requests with 503, lets those under way finish for at most `withinMs`, then closes every connection. */
   stop(withinMs: number): Promise<void>
 }
@@ -92,7 +92,7 @@ export function createApi(options: ApiOptions): Api {
   const site = createOwnSite(options.site ?? LOOPBACK_SITE, connection)
   const sessions = createSessions(store, site)
   const rateLimit = createRateLimit({ organizations: store.organizations, plans: options.plans })
-  const once = createOnce({ records: store.idempotency, clock: clock.steady })
+  const once = createIdempotencyKeys({ records: store.idempotency, clock: clock.steady })
   const { peerOf } = connection
   const flow = createFlow({ ...options, memory, auth, sessions, hasSessions, rateLimit, once, heavyWork, peerOf })
 

@@ -13,15 +13,15 @@ import { openClient } from './acme/client.ts'
 import { createSigner } from './acme/jws.ts'
 import { orderCertificate } from './acme/order.ts'
 import { askRenewalWindow } from './acme/renewal-info.ts'
-import { readKept } from './kept.ts'
 import { domainNames } from './names.ts'
 import type { PlainPages } from './plain-pages.ts'
 import { reachOf } from './reach.ts'
 import { createRenewal, type Renewal } from './renewal.ts'
 import { authoritySettings } from './settings.ts'
+import { readStoredCertificate } from './stored-certificate.ts'
 
 /** What the certificate of an authority needs of the house. */
-export interface Surroundings {
+export interface AuthorityDeps {
   /** The ways to ask the authority, and the hosts of the names. */
   https: { authority: Exchange; probe: Probe }
   pages: Pick<PlainPages, 'show'>
@@ -38,25 +38,25 @@ export interface Surroundings {
 
 /** [tls] of the config → the Renewal of its certificate, with what was kept of it; nothing is asked yet. Rejects when
  *  the data folder cannot be read. */
-export async function openAuthority(config: Config, house: Surroundings): Promise<Renewal> {
-  const { clock, random, resolver, pages } = house
+export async function openAuthority(config: Config, deps: AuthorityDeps): Promise<Renewal> {
+  const { clock, random, resolver, pages } = deps
   const { tls, dataDir, sending } = config
   const { names, directoryUrl, port, fingerprint } = authoritySettings(config)
-  const ask = askBy(house.https.authority)
+  const ask = askBy(deps.https.authority)
   const probe = (at: { ip: string; port: number; host: string; path: string }) =>
-    house.https.probe({ ...at, maxBytes: 256, timeoutMs: PROBE_MS })
+    deps.https.probe({ ...at, maxBytes: 256, timeoutMs: PROBE_MS })
   return createRenewal({
     dataDir,
-    kept: await readKept(dataDir, fingerprint),
+    kept: await readStoredCertificate(dataDir, fingerprint),
     directoryUrl,
     names,
-    domainNames: async () => (tls.domainNames ? domainNames(house.domains(), sending.requireVerifiedDomain) : []),
+    domainNames: async () => (tls.domainNames ? domainNames(deps.domains(), sending.requireVerifiedDomain) : []),
     reachOf: (name) => reachOf(name, { resolver, pages, random, ownAddresses, probe, port }),
     order: async (wanted, { signal, replaces }) =>
       orderCertificate(wanted, {
         directoryUrl,
         contact: tls.acmeContact || null,
-        accountKey: await accountKey(house.secret),
+        accountKey: await accountKey(deps.secret),
         show: pages.show,
         replaces,
         ask,
@@ -64,16 +64,16 @@ export async function openAuthority(config: Config, house: Surroundings): Promis
         signal,
       }),
     windowOf: async ({ certificatePem }, signal) => {
-      const signer = createSigner(await accountKey(house.secret))
+      const signer = createSigner(await accountKey(deps.secret))
       return askRenewalWindow(
         await openClient(directoryUrl, signer, { ask, clock: clock.steady, signal }),
         certificatePem,
       )
     },
-    onChange: house.onChange,
+    onChange: deps.onChange,
     clock,
     random,
-    log: house.log,
+    log: deps.log,
   })
 }
 
@@ -81,7 +81,7 @@ export async function openAuthority(config: Config, house: Surroundings): Promis
 const PROBE_MS = 5_000
 
 /** One key for all accounts, at whichever authority: accounts are found by it. */
-async function accountKey(secret: Surroundings['secret']) {
+async function accountKey(secret: AuthorityDeps['secret']) {
   const fresh = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'der' })
   const der = Buffer.from(await secret('acme_account', fresh))
   const privateKey = createPrivateKey({ key: der, type: 'pkcs8', format: 'der' })

@@ -7,7 +7,7 @@ import { CHALLENGES, type PlainPages } from './plain-pages.ts'
  *  this machine and does not answer us, but ours are private, so that one in front may be passed on. */
 export type Reach = { kind: 'here' } | { kind: 'unknown' } | { kind: 'elsewhere'; reason: string }
 
-export interface Surroundings {
+export interface ReachDeps {
   resolver: Pick<Resolver, 'a' | 'aaaa'>
   pages: Pick<PlainPages, 'show'>
   random: Random
@@ -21,30 +21,30 @@ export interface Surroundings {
 
 /** A name → its Reach. All its addresses must lead here, since nobody knows which the authority takes: each is asked for a
  *  token that we show at that moment, but private ones of others. Never rejects. */
-export async function reachOf(name: string, around: Surroundings): Promise<Reach> {
-  const lookups = await Promise.all([around.resolver.a(name), around.resolver.aaaa(name)])
+export async function reachOf(name: string, deps: ReachDeps): Promise<Reach> {
+  const lookups = await Promise.all([deps.resolver.a(name), deps.resolver.aaaa(name)])
   const failed = lookups.find((lookup) => lookup.kind === 'temporary')
   if (failed !== undefined) return elsewhere(`the DNS gives no answer for ${name}`)
   const addresses = lookups.flatMap(recordsOf)
   if (addresses.length === 0) return elsewhere(`${name} has no A or AAAA record`)
 
-  const own = new Set(around.ownAddresses().map(canonicalIp))
-  const hide = { token: tokenOf(around.random), text: tokenOf(around.random) }
-  const end = around.pages.show(hide.token, hide.text)
+  const own = new Set(deps.ownAddresses().map(canonicalIp))
+  const hide = { token: tokenOf(deps.random), text: tokenOf(deps.random) }
+  const end = deps.pages.show(hide.token, hide.text)
   try {
     const answers = await Promise.all(
-      addresses.slice(0, MOST_ADDRESSES).map(async (ip) => {
+      addresses.slice(0, MAX_ADDRESSES).map(async (ip) => {
         const isOwn = own.has(canonicalIp(ip))
         const mayAsk = isOwn || isPublicUnicast(ip)
-        const at = { ip, port: around.port, host: name, path: CHALLENGES + hide.token }
-        const isHere = mayAsk && (await around.probe(at)) === hide.text
+        const at = { ip, port: deps.port, host: name, path: CHALLENGES + hide.token }
+        const isHere = mayAsk && (await deps.probe(at)) === hide.text
         return { ip, isOwn, isHere }
       }),
     )
     const away = answers.find(({ isHere }) => !isHere)
     if (away === undefined) return { kind: 'here' }
     if (away.isOwn)
-      return elsewhere(`${away.ip} is ours, but http.listen_redirect is not reached at its port ${around.port}`)
+      return elsewhere(`${away.ip} is ours, but http.listen_redirect is not reached at its port ${deps.port}`)
     const isBehindNat = ![...own].some((ip) => ip !== null && isPublicUnicast(ip))
     if (isBehindNat && isPublicUnicast(away.ip)) return { kind: 'unknown' }
     return elsewhere(`${name} leads to ${away.ip}, which is not this machine`)
@@ -54,7 +54,7 @@ export async function reachOf(name: string, around: Surroundings): Promise<Reach
 }
 
 /** A name with more is not looked at further. */
-const MOST_ADDRESSES = 8
+const MAX_ADDRESSES = 8
 
 const elsewhere = (reason: string): Reach => ({ kind: 'elsewhere', reason })
 const recordsOf = (lookup: Lookup<string>) => (lookup.kind === 'records' ? lookup.records : [])

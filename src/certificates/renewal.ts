@@ -5,9 +5,16 @@ import type { Log } from '../os/log.ts'
 import type { Random } from '../os/random.ts'
 import { OrderFailure } from './acme/failure.ts'
 import type { Terms } from './files.ts'
-import { type Kept, keepCertificate, keepProgress, noProgress, type Progress, withTerms } from './kept.ts'
 import type { Reach } from './reach.ts'
-import { createWish, type WindowOf } from './wish.ts'
+import { createRenewalInfo, type WindowOf } from './renewal-info.ts'
+import {
+  keepCertificate,
+  keepProgress,
+  noProgress,
+  type Progress,
+  type StoredCertificate,
+  withTerms,
+} from './stored-certificate.ts'
 
 /** The certificate of an authority: got, renewed when two thirds of its time are over or when the authority says so before
  *  (RFC 9773), and got anew when it lacks a name.
@@ -20,16 +27,16 @@ export interface Renewal {
   certificate(): (Certificate & Terms) | null
   /** What to do about it at present: begins it, and resolves when it is done. While one is under way another does nothing.
    *  Rejects when the data folder cannot be written. */
-  tend(): Promise<void>
+  renewIfDue(): Promise<void>
   /** Does not wait for the next attempt, unless the last was a moment ago: somebody has just mended something. */
-  hurry(): void
+  retryNow(): void
   /** Breaks off. */
   stop(): Promise<void>
 }
 
-export interface RenewalParts {
+export interface RenewalDeps {
   dataDir: string
-  kept: Kept
+  kept: StoredCertificate
   /** Of the authority: a certificate of another, like its staging environment, is replaced. */
   directoryUrl: string
   /** Lower case; those that it should have for the operator, who is told when one cannot be had. */
@@ -52,7 +59,7 @@ export interface RenewalParts {
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
-const LADDER_SECONDS = [3600, 6 * 3600, 24 * 3600]
+const RETRY_SCHEDULE_SECONDS = [3600, 6 * 3600, 24 * 3600]
 /** After trouble that the authority has not heard of. */
 const LOOK_AGAIN_MS = 5 * MINUTE_MS
 /** Names of domains come and go: a new certificate for them at most once a day. */
@@ -60,34 +67,34 @@ const LOOK_AT_NAMES_MS = HOUR_MS
 const LEFT_OUT_MS = 7 * DAY_MS
 const WITHOUT_REFUSED_MS = 10 * MINUTE_MS
 /** Let's Encrypt: five failed validations of a name an hour. */
-const HURRY_MS = 15 * MINUTE_MS
+const RETRY_NOW_MS = 15 * MINUTE_MS
 /** RFC 8555 has no limit; Let's Encrypt's is this. */
-const MOST_NAMES = 100
+const MAX_NAMES = 100
 
-export function createRenewal(parts: RenewalParts): Renewal {
-  const { dataDir, directoryUrl, names: own, clock, log } = parts
+export function createRenewal(deps: RenewalDeps): Renewal {
+  const { dataDir, directoryUrl, names: own, clock, log } = deps
   const { steady } = clock
   const ending = new AbortController()
-  let { certificate, progress } = parts.kept
+  let { certificate, progress } = deps.kept
   let isShown = certificate !== null && certificate.endsAt > clock.now()
   let lookAt = 0
-  let told: string | null = null
+  let loggedTrouble: string | null = null
   let underWay: Promise<void> | null = null
-  const wish = createWish({ ...parts, signal: ending.signal })
+  const renewalInfo = createRenewalInfo({ ...deps, signal: ending.signal })
 
   const look = async (): Promise<void> => {
     const now = clock.now()
     showWhatHolds(now)
     await followClock(now)
-    if (certificate !== null && certificate.endsAt > now && isOfAuthority()) await wish.hear(certificate)
-    const isNew = isDue(now) && told === null // at the last look it was not due, or all was well
+    if (certificate !== null && certificate.endsAt > now && isOfAuthority()) await renewalInfo.refresh(certificate)
+    const isNew = isDue(now) && loggedTrouble === null // at the last look it was not due, or all was well
     if (now < progress.notBefore || (steady.now() < lookAt && !isNew)) return
     const plan = await planAt(now)
     if ('names' in plan) return attempt(plan.names, now)
     const words = 'trouble' in plan ? plan.trouble : null
     lookAt = steady.now() + (words === null ? LOOK_AT_NAMES_MS : LOOK_AGAIN_MS)
-    if (words !== null && words !== told) log.warn('no certificate asked for', { reason: words })
-    told = words
+    if (words !== null && words !== loggedTrouble) log.warn('no certificate asked for', { reason: words })
+    loggedTrouble = words
     if (words !== progress.trouble) await keep({ ...progress, trouble: words })
   }
 
@@ -95,9 +102,9 @@ export function createRenewal(parts: RenewalParts): Renewal {
   const planAt = async (now: number): Promise<{ names: string[] } | { trouble: string } | Record<never, never>> => {
     const held = new Set(certificate?.names)
     const isDueNow = isDue(now)
-    const wanted = [...new Set([...own, ...(await namesOfDomains(now))])].slice(0, MOST_NAMES)
+    const wanted = [...new Set([...own, ...(await namesOfDomains(now))])].slice(0, MAX_NAMES)
     const asked = wanted.filter((name) => isDueNow || !held.has(name))
-    const reached = await Promise.all(asked.map(async (name) => ({ name, reach: await parts.reachOf(name) })))
+    const reached = await Promise.all(asked.map(async (name) => ({ name, reach: await deps.reachOf(name) })))
     const good = new Set(reached.filter(isPromising).map(({ name }) => name))
     const faults = reached.flatMap(({ name, reach }) =>
       reach.kind === 'elsewhere' && own.includes(name) ? [reach.reason] : [],
@@ -109,13 +116,13 @@ export function createRenewal(parts: RenewalParts): Renewal {
   }
 
   const isDue = (now: number) =>
-    certificate === null || now >= renewAt(certificate) || isWished(now) || !isOfAuthority()
+    certificate === null || now >= renewAt(certificate) || isRenewalAdvised(now) || !isOfAuthority()
 
   /** Nobody knows of one whose story was lost: that is left as it is. */
   const isOfAuthority = () => progress.issuedBy === null || progress.issuedBy === directoryUrl
 
   /** A certificate of today is not given back today, whatever is wished. */
-  const isWished = (now: number) => wish.hasCome(now) && now - progress.triedAt >= DAY_MS
+  const isRenewalAdvised = (now: number) => renewalInfo.isDue(now) && now - progress.triedAt >= DAY_MS
 
   const isGain = (good: ReadonlySet<string>, now: number) =>
     own.some((name) => good.has(name)) || (good.size > 0 && now - progress.triedAt >= DAY_MS)
@@ -131,13 +138,13 @@ export function createRenewal(parts: RenewalParts): Renewal {
 
   const namesOfDomains = async (now: number): Promise<string[]> => {
     const isLeftOut = (name: string) => now - (progress.leftOut[name] ?? Number.NEGATIVE_INFINITY) < LEFT_OUT_MS
-    return (await parts.domainNames()).filter((name) => !isLeftOut(name))
+    return (await deps.domainNames()).filter((name) => !isLeftOut(name))
   }
 
   const attempt = async (names: readonly string[], now: number): Promise<void> => {
     const before = progress
     const failures = before.failures + 1
-    const waitMs = backoffMs(LADDER_SECONDS, failures, 0.1, parts.random)
+    const waitMs = backoffMs(RETRY_SCHEDULE_SECONDS, failures, 0.1, deps.random)
     await keep({
       ...before,
       failures,
@@ -148,10 +155,10 @@ export function createRenewal(parts: RenewalParts): Renewal {
     try {
       // One that is said to be replaced already is not said again.
       const replaces = before.failures === 0 && isOfAuthority() ? certificate?.certificatePem : undefined
-      await take(await parts.order(names, { signal: ending.signal, replaces }), names)
+      await take(await deps.order(names, { signal: ending.signal, replaces }), names)
       await keep({ ...noProgress(before.settings, directoryUrl), triedAt: now, leftOut: before.leftOut })
       lookAt = 0
-      wish.forget()
+      renewalInfo.reset()
     } catch (error) {
       // Breaking off is our own doing.
       if (ending.signal.aborted) await keep({ ...before, notBefore: now + MINUTE_MS })
@@ -173,7 +180,7 @@ export function createRenewal(parts: RenewalParts): Renewal {
     }
     log.info('certificate issued', { names: made.names, ends_at: iso(made.endsAt) })
     isShown = true
-    parts.onChange()
+    deps.onChange()
   }
 
   const fail = async (error: unknown, names: readonly string[], before: Progress): Promise<void> => {
@@ -214,22 +221,22 @@ export function createRenewal(parts: RenewalParts): Renewal {
     const holds = certificate !== null && certificate.endsAt > now
     if (holds === isShown) return
     isShown = holds
-    parts.onChange()
+    deps.onChange()
   }
 
   return {
     certificate: () => (isShown ? certificate : null),
-    tend: async () => {
+    renewIfDue: async () => {
       if (underWay !== null || ending.signal.aborted) return
       underWay = look().finally(() => {
         underWay = null
       })
       await underWay
     },
-    hurry: () => {
+    retryNow: () => {
       lookAt = 0
       const now = clock.now()
-      if (now - progress.triedAt >= HURRY_MS) progress = { ...progress, notBefore: now }
+      if (now - progress.triedAt >= RETRY_NOW_MS) progress = { ...progress, notBefore: now }
     },
     stop: async () => {
       ending.abort()

@@ -1,5 +1,5 @@
-import { readKept } from '../certificates/kept.ts'
 import { authoritySettings } from '../certificates/settings.ts'
+import { readStoredCertificate } from '../certificates/stored-certificate.ts'
 import type { Config } from '../config/load.ts'
 import type { AuthorityCertificate, Installation, SendingDomain, Server } from '../health/world.ts'
 
@@ -38,6 +38,6 @@ export async function installationOf(
 
 async function authorityOf(config: Config): Promise<AuthorityCertificate> {
   const { names, fingerprint } = authoritySettings(config)
-  const { certificate, progress } = await readKept(config.dataDir, fingerprint)
+  const { certificate, progress } = await readStoredCertificate(config.dataDir, fingerprint)
   return { names, held: certificate, trouble: progress.trouble }
 }

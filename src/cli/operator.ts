@@ -8,7 +8,7 @@ import type { Config } from '../config/load.ts'
 import { createFeed } from '../event-stream/event-stream.ts'
 import { createHealthWatch } from '../health/watch.ts'
 import { createForwardLinks } from '../mail/forward-link.ts'
-import { createOwnParts, NOTHING_OWN } from '../mail/own-parts.ts'
+import { createRecipientParts, NO_RECIPIENT_PARTS } from '../mail/recipient-parts.ts'
 import { createVerp } from '../mail/verp.ts'
 import type { Mode } from '../model/message.ts'
 import { policyAt } from '../model/mta-sts.ts'
@@ -95,10 +95,14 @@ export function createOperator(deps: {
     mintId,
     freshResolver: resolver,
     parsing,
-    compose: async (content: Uint8Array, signingKeys: SigningKey[], signedAt: number, own = NOTHING_OWN) =>
-      Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, own })),
+    compose: async (
+      content: Uint8Array,
+      signingKeys: SigningKey[],
+      signedAt: number,
+      recipientParts = NO_RECIPIENT_PARTS,
+    ) => Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, recipientParts })),
     ownParts: async () =>
-      createOwnParts({
+      createRecipientParts({
         verp: createVerp(await store.secret('verp', random.bytes(32))),
         secret: await store.secret('tracking', random.bytes(32)),
         publicUrl: () => config.http.publicUrl,

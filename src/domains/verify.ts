@@ -212,12 +212,12 @@ async function lookAtCname(record: DnsRecord, sender: Sender, resolver: Resolver
 }
 
 const POLICIES = new Set(['none', 'quarantine', 'reject'])
-const MOST_FOUND = 10
+const MAX_FOUND = 10
 const LONGEST_FOUND = 1000
 
 function seen(found: string[], isRight: boolean): Seen {
   const status = isRight ? 'valid' : found.length === 0 ? 'missing' : 'mismatch'
-  return { status, found: found.slice(0, MOST_FOUND).map((text) => text.slice(0, LONGEST_FOUND)) }
+  return { status, found: found.slice(0, MAX_FOUND).map((text) => text.slice(0, LONGEST_FOUND)) }
 }
 
 function recordsOf<T>(lookup: Lookup<T>): T[] {

@@ -83,7 +83,7 @@ function weighed(reply: Reply, { isAfterRecipient, words, form }: Dsn, judge: Ju
   if (!WITHOUT_REASON.has(judged.cause.rule) || reply.code < 500) return judged
   const said = certain
     .filter((line) => REASON.test(line))
-    .slice(0, MOST_REASONS)
+    .slice(0, MAX_REASONS)
     .map((line) => judge({ code: reply.code, enhanced: null, text: line.replace(REASON, '') }))
     .find(({ cause }) => SAID.has(cause.class))
   if (said === undefined) return judged
@@ -93,7 +93,7 @@ function weighed(reply: Reply, { isAfterRecipient, words, form }: Dsn, judge: Ju
 /** A line that names several possibilities, or gives advice. */
 const DOUBT = /\b(?:may|might|possibl[ey]|perhaps|probably|if|or|either|could be|check)\b/i
 /** A report has one reason, perhaps two. Each is compared with all rules, on the main thread. */
-const MOST_REASONS = 5
+const MAX_REASONS = 5
 /** A line of its own for the reason. */
 const REASON = /^\s*(?:reason|error|diagnostic(?: code)?|cause|problem|grund|raison|motivo)\s*:\s*/i
 const WITHOUT_REASON = new Set(['none', 'enhanced-4.4', 'enhanced-5.0'])
@@ -118,7 +118,7 @@ function recipientOf(dsn: Dsn, email: string): DsnRecipient {
   let internationalized = 0
   const recipients = dsn.recipients.filter(
     ({ originalRecipient, finalRecipient }) =>
-      ASCII.test(`${originalRecipient}${finalRecipient}`) || ++internationalized <= MOST_INTERNATIONALIZED,
+      ASCII.test(`${originalRecipient}${finalRecipient}`) || ++internationalized <= MAX_INTERNATIONALIZED,
   )
   const ours = recipients.find((each) => names(each.originalRecipient, email) || names(each.finalRecipient, email))
   return ours ?? dsn.recipients.find(({ action }) => action !== 'failed') ?? dsn.recipients[0]!
@@ -138,7 +138,7 @@ function names(address: string | null, email: string): boolean {
 }
 
 const ASCII = /^[\x00-\x7f]*$/
-const MOST_INTERNATIONALIZED = 10
+const MAX_INTERNATIONALIZED = 10
 
 /** In lower case, without `+detail`. */
 const localOf = (address: string) => {

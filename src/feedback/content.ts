@@ -58,7 +58,7 @@ export function readReport(received: Uint8Array, returnPath: string): ReportCont
       originalMailFrom ?? '',
       ...originalHeaders.filter(([name]) => TAGGED.has(name)).map(([, value]) => value),
     ]
-    const tagged = places.flatMap((text) => text.match(KEYED) ?? []).slice(0, MOST_TAGGED)
+    const tagged = places.flatMap((text) => text.match(KEYED) ?? []).slice(0, MAX_TAGGED)
     return {
       kind: 'complaint',
       complaint: { feedbackType: cut(feedbackType), userAgent: cutOrNull(userAgent), tagged },
@@ -107,7 +107,7 @@ function proved(notice: FormDsn, isProved: boolean, mail: MimePart): Dsn {
 
 /** Mail whose lines end in a bare CR → the part that is read, with LF instead; other mail as it is. */
 function withLineFeeds(raw: Uint8Array): Uint8Array {
-  const head = raw.subarray(0, MOST_BYTES)
+  const head = raw.subarray(0, MAX_BYTES)
   if (head.includes(LF) || !head.includes(CR)) return raw
   return head.map((byte) => (byte === CR ? LF : byte))
 }
@@ -119,7 +119,7 @@ function nestedDsn(mail: MimePart): Dsn | null {
 }
 
 /** As readParts. */
-const MOST_BYTES = 1_048_576
+const MAX_BYTES = 1_048_576
 const [LF, CR] = [10, 13]
 
 function unclassified(mail: MimePart): Unclassified {
@@ -134,24 +134,24 @@ function unclassified(mail: MimePart): Unclassified {
 function taggedIn(mail: MimePart): string[] {
   const tagged = new Set<string>()
   for (const leaf of leavesOf(mail)) {
-    if (tagged.size >= MOST_TAGGED) break
+    if (tagged.size >= MAX_TAGGED) break
     for (const [found] of Buffer.from(contentOf(leaf)).toString('latin1').matchAll(KEYED)) {
       tagged.add(found)
-      if (tagged.size >= MOST_TAGGED) break
+      if (tagged.size >= MAX_TAGGED) break
     }
   }
   return [...tagged]
 }
 
 /** Much longer than what is kept (judgement.ts). */
-const MOST_CHARACTERS = 2_500
+const MAX_CHARACTERS = 2_500
 /** Of all recipients together; those beyond are left out. */
-const MOST_RECIPIENT_CHARACTERS = 500_000
-const MOST_TAGGED = 50
+const MAX_RECIPIENT_CHARACTERS = 500_000
+const MAX_TAGGED = 50
 const TAGGED = new Set(['return-path', 'x-return-path', 'list-unsubscribe', 'x-original-return-path'])
 const KEYED = /\b[bu]-[0-9a-z]{26}-[0-9a-z]{12}@/gi
 
-const cut = (text: string) => text.slice(0, MOST_CHARACTERS)
+const cut = (text: string) => text.slice(0, MAX_CHARACTERS)
 const cutOrNull = (text: string | null) => (text === null ? null : cut(text))
 
 function shortened({ form, reportingMta, recipients, isAfterRecipient, words }: Dsn): Dsn {
@@ -166,7 +166,7 @@ function shortened({ form, reportingMta, recipients, isAfterRecipient, words }: 
   }))
   const kept = short.filter(({ action: _, ...said }) => {
     for (const text of Object.values(said)) characters += text?.length ?? 0
-    return characters <= MOST_RECIPIENT_CHARACTERS
+    return characters <= MAX_RECIPIENT_CHARACTERS
   })
   return { form, reportingMta: cutOrNull(reportingMta), recipients: kept, isAfterRecipient, words: cutOrNull(words) }
 }

@@ -1,6 +1,6 @@
 import type { ReportContent } from '../feedback/content.ts'
 import { type BlobKind, clearBytesOf, kindOfBlob } from '../mail/blob.ts'
-import type { MailHead, ReaderAnswer, ReaderJob, Reading } from './inbound-result.ts'
+import type { InboundResult, MailHead, ReaderAnswer, ReaderJob } from './inbound-result.ts'
 
 /** Whether a reader's answer can be one to this job: of the right kind, each part of the type and size that our own reader
  *  gives it. What it says of the mail is believed, and nothing more: no text of it is longer than the mail's header could
@@ -11,15 +11,15 @@ export function isAnswerTo(job: ReaderJob, answer: ReaderAnswer): boolean {
     case 'mail':
       return (
         job.kind === 'mail' &&
-        isListOf(answer.bugs, MOST_BUGS, (bug) => isText(bug, BUG_CHARACTERS)) &&
-        isReading(answer.reading, job.raw.byteLength, job.seals.length)
+        isListOf(answer.bugs, MAX_BUGS, (bug) => isText(bug, BUG_CHARACTERS)) &&
+        isInboundResult(answer.result, job.raw.byteLength, job.seals.length)
       )
     case 'report':
       return isBytes(answer.digest) && answer.digest.byteLength === 32 && isContent(answer.content)
     case 'attachments':
       // Of one mail, each with bytes of its own.
       return (
-        isListOf(answer.contents, MOST_ATTACHMENTS, isBytes) &&
+        isListOf(answer.contents, MAX_ATTACHMENTS, isBytes) &&
         sum(answer.contents) <= LARGEST_TEXT * job.raw.byteLength + SLACK
       )
     default:
@@ -28,13 +28,13 @@ export function isAnswerTo(job: ReaderJob, answer: ReaderAnswer): boolean {
 }
 
 /** Of what went wrong inside while a mail was read. */
-const MOST_BUGS = 10
+const MAX_BUGS = 10
 export const BUG_CHARACTERS = 4_000
 /** What our own fields, a version byte and a frame add to a mail. */
 const SLACK = 2 ** 20
 /** A byte of another charset becomes up to three of UTF-8, one of a file name up to six of JSON. */
 const LARGEST_TEXT = 8
-const MOST_ATTACHMENTS = 10_000
+const MAX_ATTACHMENTS = 10_000
 /** SCAN_LIMITS.headerBytes, decoded. */
 const HEADER_CHARACTERS = 1_000_000
 const SHORT_CHARACTERS = 1_000
@@ -47,22 +47,22 @@ const VERDICTS = {
 }
 const POLICIES = ['none', 'quarantine', 'reject']
 
-function isReading(reading: Reading, rawBytes: number, seals: number): boolean {
+function isInboundResult(result: InboundResult, rawBytes: number, seals: number): boolean {
   return (
-    isRecord(reading) &&
-    isRecord(reading.verdicts) &&
+    isRecord(result) &&
+    isRecord(result.verdicts) &&
     Object.entries(VERDICTS).every(([method, known]) =>
-      known.includes((reading.verdicts as unknown as Record<string, string>)[method]!),
+      known.includes((result.verdicts as unknown as Record<string, string>)[method]!),
     ) &&
-    POLICIES.includes(reading.dmarcPolicy) &&
-    (reading.dmarcReason === null || isText(reading.dmarcReason, HEADER_CHARACTERS)) &&
-    (reading.parseError === null || isText(reading.parseError, HEADER_CHARACTERS)) &&
-    isHead(reading.head) &&
-    isBlob(reading.raw, 'raw', rawBytes + SLACK) &&
-    isBlob(reading.parsed, 'parsed', LARGEST_TEXT * rawBytes + 8 * SLACK) &&
-    Array.isArray(reading.forwards) &&
-    reading.forwards.length === seals &&
-    reading.forwards.every((each) => isBlob(each, 'mime', rawBytes + SLACK))
+    POLICIES.includes(result.dmarcPolicy) &&
+    (result.dmarcReason === null || isText(result.dmarcReason, HEADER_CHARACTERS)) &&
+    (result.parseError === null || isText(result.parseError, HEADER_CHARACTERS)) &&
+    isHead(result.head) &&
+    isBlob(result.raw, 'raw', rawBytes + SLACK) &&
+    isBlob(result.parsed, 'parsed', LARGEST_TEXT * rawBytes + 8 * SLACK) &&
+    Array.isArray(result.forwards) &&
+    result.forwards.length === seals &&
+    result.forwards.every((each) => isBlob(each, 'mime', rawBytes + SLACK))
   )
 }
 
@@ -78,9 +78,9 @@ function isHead(head: MailHead): boolean {
 
 const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded']
 /** As dsn.ts. */
-const MOST_RECIPIENTS = 1_000
+const MAX_RECIPIENTS = 1_000
 /** Ours alone carry tags. */
-const MOST_TAGGED_FIELDS = 50
+const MAX_TAGGED_FIELDS = 50
 const REPORT_CHARACTERS = 10_000
 
 function isContent(content: ReportContent): boolean {
@@ -97,7 +97,7 @@ function isContent(content: ReportContent): boolean {
       if (!isRecord(dsn) || !isText(dsn.form, SHORT_CHARACTERS) || !isShort(dsn.reportingMta)) return false
       if (typeof dsn.isAfterRecipient !== 'boolean' || !isShort(dsn.words)) return false
       return (
-        isListOf(dsn.recipients, MOST_RECIPIENTS, (each) => {
+        isListOf(dsn.recipients, MAX_RECIPIENTS, (each) => {
           if (!isRecord(each) || !ACTIONS.includes(each.action as string)) return false
           return ['finalRecipient', 'originalRecipient', 'status', 'diagnostic', 'remoteMta'].every((key) =>
             isShort(each[key]),
@@ -111,7 +111,7 @@ function isContent(content: ReportContent): boolean {
         isRecord(complaint) &&
         isText(complaint.feedbackType, REPORT_CHARACTERS) &&
         isShort(complaint.userAgent) &&
-        isListOf(complaint.tagged, MOST_TAGGED_FIELDS, (text) => isText(text, SHORT_CHARACTERS))
+        isListOf(complaint.tagged, MAX_TAGGED_FIELDS, (text) => isText(text, SHORT_CHARACTERS))
       )
     }
     default:
@@ -122,7 +122,7 @@ function isContent(content: ReportContent): boolean {
 const isUnclassified = (said: unknown) =>
   isRecord(said) &&
   isText(said.excerpt, REPORT_CHARACTERS) &&
-  isListOf(said.tagged, MOST_TAGGED_FIELDS, (text) => isText(text, SHORT_CHARACTERS))
+  isListOf(said.tagged, MAX_TAGGED_FIELDS, (text) => isText(text, SHORT_CHARACTERS))
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const isText = (value: unknown, most: number): value is string => typeof value === 'string' && value.length <= most

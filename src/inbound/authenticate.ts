@@ -36,12 +36,12 @@ export interface Claim {
  *  rest may be anybody's words. Only the first 20 signatures are looked at. Rejects only on a bug. */
 export async function authenticate(
   claim: Claim,
-  world: { resolver: Resolver; clock: Clock; hostname: string; limitMs: number },
+  deps: { resolver: Resolver; clock: Clock; hostname: string; limitMs: number },
 ): Promise<Authentication> {
   const { raw, isCut } = bounded(claim.raw)
-  const { lookup, end } = withDeadline(world)
+  const { lookup, end } = withDeadline(deps)
   try {
-    const by = { ip: claim.remoteAddress, helo: claim.helo, sender: claim.returnPath, mta: world.hostname }
+    const by = { ip: claim.remoteAddress, helo: claim.helo, sender: claim.returnPath, mta: deps.hostname }
     const found = await checked(raw, by, lookup)
     return await judged(claim, found, isCut, lookup)
   } finally {
@@ -54,11 +54,11 @@ type Lookup = (name: string, type: string) => Promise<string[][] | string[]>
 const DKIM_ORDER: readonly DkimResult[] = ['pass', 'temperror', 'policy', 'fail', 'neutral', 'permerror', 'none']
 
 /** mailauth has no limit of its own, and asks one question after the other. */
-function withDeadline(world: { resolver: Resolver; clock: Clock; limitMs: number }) {
-  const ask = mailauthResolver(world.resolver)
+function withDeadline(deps: { resolver: Resolver; clock: Clock; limitMs: number }) {
+  const ask = mailauthResolver(deps.resolver)
   const over = new AbortController()
   let isLate = false
-  const late = world.clock.sleep(world.limitMs, over.signal).then(() => {
+  const late = deps.clock.sleep(deps.limitMs, over.signal).then(() => {
     if (over.signal.aborted) return [] // it is over, and nobody waits any more
     isLate = true
     throw tooLate()

@@ -33,7 +33,7 @@ export async function judgeUnclearAuthor(
   { why, domains }: { why: string; domains: string[] },
   resolver: (name: string, type: string) => Promise<string[][] | string[]>,
 ) {
-  const asked = domains.slice(0, MOST_DOMAINS)
+  const asked = domains.slice(0, MAX_DOMAINS)
   const found = await Promise.all(asked.map((domain) => dmarc({ headerFrom: `x@${domain}`, resolver, strict: true })))
   const policies = found.flatMap((each) => (each !== false && each.policy !== undefined ? [each.policy as Policy] : []))
   const policy = STRICTEST.find((each) => policies.includes(each)) ?? 'none'
@@ -49,7 +49,7 @@ export async function judgeUnclearAuthor(
 }
 
 const STRICTEST: readonly Policy[] = ['reject', 'quarantine', 'none']
-const MOST_DOMAINS = 10
+const MAX_DOMAINS = 10
 const WHY: Record<string, string> = {
   'no-author-domain': 'no address in From',
   'multiple-author-domains': 'several domains in From',

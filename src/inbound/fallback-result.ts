@@ -2,17 +2,17 @@ import { readHeaderFields } from '../mail/header-fields.ts'
 import { headersOf, packParsed, packRawBeside } from '../mail/inbound-content.ts'
 import { packMimeBeside } from '../mail/mime-content.ts'
 import { headOf } from './head.ts'
-import type { Reading, ReadingJob } from './inbound-result.ts'
-import { forForward, honest, withTrace } from './stored.ts'
-import { undecided } from './undecided.ts'
+import type { InboundResult, ReadingJob } from './inbound-result.ts'
+import { forForward, withoutForgedResults, withTrace } from './stored-mail.ts'
+import { undecidedResults } from './undecided-results.ts'
 
 /** A mail that no reader could read → a reading all the same: raw and headers kept, every verdict undecided, nothing said of
  *  its body, forwards unsealed. It runs in the main thread, so nothing here imports mailauth, nothing looks into
  *  the body, of a long header only the beginning is shown, and the packing is done beside the thread. */
-export async function unread(job: ReadingJob, hostname: string, parseError: string): Promise<Reading> {
-  const mail = honest(job.raw, hostname)
+export async function fallbackResult(job: ReadingJob, hostname: string, parseError: string): Promise<InboundResult> {
+  const mail = withoutForgedResults(job.raw, hostname)
   const { fields } = readHeaderFields(beginningOf(mail))
-  const { verdicts, dmarcPolicy, dmarcReason, results } = undecided(mail, 'not evaluated')
+  const { verdicts, dmarcPolicy, dmarcReason, results } = undecidedResults(mail, 'not evaluated')
   const forward = job.seals.length === 0 ? null : await packMimeBeside(forForward(mail, job, hostname))
   return {
     verdicts,

@@ -34,7 +34,7 @@ export interface Seal extends SealName {
 }
 
 /** A mail as a reader has read it, ready to be judged and stored. */
-export interface Reading {
+export interface InboundResult {
   verdicts: Verdicts
   /** `p=` of the author's DMARC record: what a failure is to mean. */
   dmarcPolicy: 'none' | 'quarantine' | 'reject'
@@ -82,7 +82,7 @@ export type ReaderJob =
 
 /** What it answers. */
 export type ReaderAnswer =
-  | { kind: 'mail'; reading: Reading; bugs: string[] }
+  | { kind: 'mail'; result: InboundResult; bugs: string[] }
   /** `digest`: SHA-256 of the raw mail. */
   | { kind: 'report'; content: ReportContent; digest: Uint8Array }
   /** In the order of ParsedMail.attachments. */

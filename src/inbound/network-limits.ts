@@ -46,7 +46,7 @@ export function createNetworkLimits(rates: NetworkRates, now: () => number): Net
     const key = networkOf(address)
     const known = networks.get(key)
     if (known !== undefined) networks.delete(key)
-    else if (networks.size >= MOST_NETWORKS) networks.delete(networks.keys().next().value!)
+    else if (networks.size >= MAX_NETWORKS) networks.delete(networks.keys().next().value!)
     const network = known ?? { since: now(), left: { ...most } }
     networks.set(key, network)
     return refilled(network)
@@ -97,4 +97,4 @@ const NAMES = ['connections', 'mails', 'unknown_recipients'] as const
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 /** Some 20 MB. */
-const MOST_NETWORKS = 100_000
+const MAX_NETWORKS = 100_000

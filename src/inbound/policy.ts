@@ -1,7 +1,7 @@
 import { asciiDomain } from '../mail/address.ts'
 import type { RouteAuthentication } from '../model/inbound-route.ts'
 import { SCAN_LIMITS } from '../smtp-server/scan.ts'
-import type { MailHead, Reading } from './inbound-result.ts'
+import type { InboundResult, MailHead } from './inbound-result.ts'
 import { cannotAuthenticate, loopDetected, notAuthenticated } from './replies.ts'
 
 /** What mail must not be, and what it must prove. Each throws SmtpReply or says nothing. */
@@ -17,17 +17,17 @@ export function requireNoLoop(head: Pick<MailHead, 'hops' | 'loop'>, loopTag: st
  *  tell, since a later attempt may be let in. RFC 7489 §6.6.2, §10.3. */
 export function requireProof(
   authentication: RouteAuthentication,
-  reading: Pick<Reading, 'verdicts' | 'dmarcPolicy' | 'dmarcReason'>,
+  result: Pick<InboundResult, 'verdicts' | 'dmarcPolicy' | 'dmarcReason'>,
 ): void {
-  const { dmarc } = reading.verdicts
+  const { dmarc } = result.verdicts
   if (authentication === 'none' || dmarc === 'pass') return
   if (dmarc === 'temperror') throw cannotAuthenticate()
-  const reason = reading.dmarcReason ?? `DMARC of the author domain is ${dmarc}`
+  const reason = result.dmarcReason ?? `DMARC of the author domain is ${dmarc}`
   switch (authentication) {
     case 'require_pass':
       throw notAuthenticated(reason)
     case 'dmarc':
-      if (dmarc === 'fail' && reading.dmarcPolicy === 'reject') throw notAuthenticated(reason)
+      if (dmarc === 'fail' && result.dmarcPolicy === 'reject') throw notAuthenticated(reason)
       return
     default:
       authentication satisfies never
@@ -38,8 +38,8 @@ export function requireProof(
  *  5.7.1, and 451 4.7.0 while the DNS does not tell. Our return path and signature are aligned with such a name, so a
  *  forgery would leave here as genuine. `domain`: in whose name it would be sent on. What is above or below it counts as
  *  the same, as for relaxed alignment (RFC 9989 §4.10.2). Other names are none of our business: we vouch for none. */
-export function requireOwnName(domain: string, reading: Pick<Reading, 'verdicts' | 'dmarcPolicy' | 'head'>): void {
-  const { verdicts, dmarcPolicy, head } = reading
+export function requireOwnName(domain: string, result: Pick<InboundResult, 'verdicts' | 'dmarcPolicy' | 'head'>): void {
+  const { verdicts, dmarcPolicy, head } = result
   if (verdicts.dmarc === 'pass') return
   const named = namedIn(head.fromHeader)
   // No honest mail names so many authors; whether one of them is of ours is not looked at any more.
@@ -61,16 +61,16 @@ function namedIn(fromHeader: string): string[] | null {
     const plain = name.toLowerCase().replace(/\.$/, '')
     if (named.has(plain)) continue
     if (/[^\x00-\x7f]/.test(plain)) internationalized++
-    if (named.size >= MOST_NAMED || internationalized > MOST_INTERNATIONALIZED) return null
+    if (named.size >= MAX_NAMED || internationalized > MAX_INTERNATIONALIZED) return null
     named.add(plain)
   }
   const ascii = [...named].map((name) => (/^[\x00-\x7f]*$/.test(name) ? name : asciiDomain(name)))
   return ascii.includes('') ? null : ascii
 }
 
-const MOST_NAMED = 1_000
+const MAX_NAMED = 1_000
 /** Each takes up to 0.2 ms of the main thread. */
-const MOST_INTERNATIONALIZED = 20
+const MAX_INTERNATIONALIZED = 20
 
 function areRelated(a: string, b: string): boolean {
   return a === b || a.endsWith(`.${b}`) || (a.includes('.') && b.endsWith(`.${a}`))

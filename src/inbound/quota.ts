@@ -4,11 +4,11 @@ import type { SmtpReply } from '../smtp-server/reply.ts'
 import type { Store } from '../storage/store.ts'
 import type { Forwarding } from '../submission/forwarding.ts'
 import { isForward } from './forward.ts'
-import type { Destination } from './recipient.ts'
+import type { RecipientTarget } from './recipient.ts'
 import { forwardsUsedUp, ownTransaction, sendingStopped, storageFull } from './replies.ts'
 
 /** Who knows what the organization of a route may still store and send on. */
-export interface RoomDeps {
+export interface QuotaDeps {
   store: { usage: Pick<Store['usage'], 'isStorageFull' | 'forwardsReached'> }
   forwarding: Pick<Forwarding, 'targetsOf' | 'isStopped'>
   clock: Pick<Clock, 'now'>
@@ -17,7 +17,7 @@ export interface RoomDeps {
 /** Refuses a recipient for now whose organization may not store more, or not send on to so many more, so that others of the
  *  same mail are not refused with it: 452 4.3.1 and 452 4.7.1, 451 4.7.1 while an alert stops its sending. 452 4.5.3 for
  *  one with whom the mail would be sent on to too many: the client brings it in a transaction of its own. */
-export function requireRoom(destination: Destination, already: readonly Destination[], deps: RoomDeps): void {
+export function requireQuota(destination: RecipientTarget, already: readonly RecipientTarget[], deps: QuotaDeps): void {
   if (destination.kind === 'feedback') return
   const { domain } = destination
   if (deps.store.usage.isStorageFull(domain.organizationId)) throw storageFull()

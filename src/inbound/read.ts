@@ -7,13 +7,13 @@ import type { Resolver } from '../net/dns/resolver.ts'
 import type { Clock } from '../os/clock.ts'
 import { type Authentication, authenticate } from './authenticate.ts'
 import { headOf } from './head.ts'
-import type { ReaderSettings, Reading, ReadingJob } from './inbound-result.ts'
+import type { InboundResult, ReaderSettings, ReadingJob } from './inbound-result.ts'
 import { type SignSeal, sealed } from './seal.ts'
-import { forForward, honest, withTrace } from './stored.ts'
-import { undecided } from './undecided.ts'
+import { forForward, withoutForgedResults, withTrace } from './stored-mail.ts'
+import { undecidedResults } from './undecided-results.ts'
 
 /** What reading a mail needs of its reader. */
-export interface ReadingWorld {
+export interface ReaderContext {
   settings: ReaderSettings
   resolver: Resolver
   clock: Clock
@@ -28,16 +28,16 @@ export interface ReadingWorld {
 /** One mail: authenticate → parse → put our trace in front → seal what is sent on → pack. A mail is never lost here: an
  *  authentication that fails inside is undecided, a mail that cannot be read whole is read as far as it goes. Rejects only
  *  when there is no memory. */
-export async function readMail(job: ReadingJob, world: ReadingWorld): Promise<Reading> {
-  const { hostname } = world.settings
-  world.onWork()
-  const mail = honest(job.raw, hostname)
+export async function readMail(job: ReadingJob, context: ReaderContext): Promise<InboundResult> {
+  const { hostname } = context.settings
+  context.onWork()
+  const mail = withoutForgedResults(job.raw, hostname)
   const head = headOf(readHeaderFields(mail).fields)
   // What pretends to be ours is signed by nobody; but a sender may have signed it, so DKIM sees the mail as it came.
-  const { verdicts, dmarcPolicy, dmarcReason, results } = await authenticated(job, head.from, world)
-  world.onWork()
+  const { verdicts, dmarcPolicy, dmarcReason, results } = await authenticated(job, head.from, context)
+  context.onWork()
   tidy(mail)
-  const { parsed, parseError } = await parsedInTime(mail, world.clock)
+  const { parsed, parseError } = await parsedInTime(mail, context.clock)
   tidy(mail)
   return {
     verdicts,
@@ -47,7 +47,7 @@ export async function readMail(job: ReadingJob, world: ReadingWorld): Promise<Re
     raw: packRaw(withTrace(mail, job, hostname, results)),
     parsed,
     parseError,
-    forwards: await forwarded(mail, job, world, { verdicts, results }),
+    forwards: await forwarded(mail, job, context, { verdicts, results }),
   }
 }
 
@@ -63,17 +63,17 @@ function tidy({ byteLength }: Uint8Array): void {
 /** From here on what a mail leaves behind is worth collecting at once. */
 export const LARGE_BYTES = 4_000_000
 
-async function authenticated(job: ReadingJob, from: string, world: ReadingWorld): Promise<Authentication> {
+async function authenticated(job: ReadingJob, from: string, context: ReaderContext): Promise<Authentication> {
   const { remoteAddress, helo, returnPath } = job.envelope
-  const { hostname, authenticationMs } = world.settings
+  const { hostname, authenticationMs } = context.settings
   try {
     return await authenticate(
       { raw: job.raw, remoteAddress, helo, returnPath, from },
-      { resolver: world.resolver, clock: world.clock, hostname, limitMs: authenticationMs },
+      { resolver: context.resolver, clock: context.clock, hostname, limitMs: authenticationMs },
     )
   } catch (error) {
-    world.onBug(error)
-    return undecided(job.raw, 'not evaluated')
+    context.onBug(error)
+    return undecidedResults(job.raw, 'not evaluated')
   }
 }
 
@@ -90,7 +90,7 @@ async function parsedInTime(mail: Uint8Array, clock: Clock) {
 async function forwarded(
   mail: Uint8Array,
   job: ReadingJob,
-  { settings: { hostname }, sign, onWork }: ReadingWorld,
+  { settings: { hostname }, sign, onWork }: ReaderContext,
   { verdicts, results }: Pick<Authentication, 'verdicts' | 'results'>,
 ): Promise<Uint8Array<ArrayBuffer>[]> {
   if (job.seals.length === 0) return []

@@ -17,7 +17,7 @@ export function readerInside(post: (message: unknown, transfer?: ArrayBuffer[]) 
     perform(job, context, settings as ReaderSettings, requests).finally(() => tidyAfter(job.raw.byteLength)),
   )
   return (message) => {
-    if (!requests.hear(message)) takeJob(message)
+    if (!requests.onReply(message)) takeJob(message)
   }
 }
 
@@ -31,7 +31,7 @@ async function perform(
   switch (job.kind) {
     case 'mail': {
       const bugs: string[] = []
-      const reading = await readMail(
+      const result = await readMail(
         { ...job, raw },
         {
           settings,
@@ -42,8 +42,8 @@ async function perform(
           onBug: (error) => bugs.push(textOf(error)),
         },
       )
-      context.handOver(...[reading.raw, reading.parsed, ...reading.forwards].map(({ buffer }) => buffer))
-      return { kind: 'mail', reading, bugs }
+      context.handOver(...[result.raw, result.parsed, ...result.forwards].map(({ buffer }) => buffer))
+      return { kind: 'mail', result, bugs }
     }
     case 'report':
       return {

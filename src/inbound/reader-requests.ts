@@ -22,7 +22,7 @@ type OmitFromEach<T, Key extends PropertyKey> = T extends unknown ? Omit<T, Key>
 /** The reader's end. */
 export interface Requests {
   /** Takes a message; true when it was a reply. */
-  hear(message: unknown): boolean
+  onReply(message: unknown): boolean
   /** The DNS as mailauth's adapter asks it. `onReply` runs before what waits for the answer goes on. */
   resolver(jobId: number, onReply: () => void): Resolver
   /** Canonical header text → its RSA signature; rejects when it is refused. */
@@ -37,7 +37,7 @@ export function createRequests(post: (message: ReaderRequest) => void, clock: Cl
   const remember = (key: string, found: Lookup<never>) => {
     if (found.kind === 'temporary' || isLarge(found)) return
     remembered.delete(key)
-    if (remembered.size >= MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!)
+    if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!)
     const seconds = found.kind === 'records' ? found.ttlSeconds : NOTHING_SECONDS
     remembered.set(key, { found, until: clock.now() + seconds * 1000 })
   }
@@ -48,7 +48,7 @@ export function createRequests(post: (message: ReaderRequest) => void, clock: Cl
       post({ kind: 'request', id, ...request } as ReaderRequest)
     })
   return {
-    hear: (message) => {
+    onReply: (message) => {
       const { kind, id, value } = message as Partial<RequestReply>
       if (kind !== 'reply') return false
       open.get(id!)?.(value)
@@ -88,7 +88,7 @@ export function createRequests(post: (message: ReaderRequest) => void, clock: Cl
   }
 }
 
-const MOST_REMEMBERED = 2_000
+const MAX_REMEMBERED = 2_000
 /** A DKIM key of 4,096 bits takes some 700. What is larger is asked again: 2,000 answers of 64 KiB would be all the memory
  *  that a reader has. */
 const LARGEST_REMEMBERED = 4_000

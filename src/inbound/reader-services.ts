@@ -184,13 +184,13 @@ async function signedWith({ privateKeyPem }: Seal, text: Uint8Array): Promise<Ui
 
 /** Reading a key takes longer than anything else here. */
 const keys = new Map<string, KeyObject>()
-const MOST_KEYS = 100
+const MAX_KEYS = 100
 
 function keyOf(pem: string): KeyObject | null {
   try {
     const key = keys.get(pem) ?? createPrivateKey(pem)
     keys.delete(pem)
-    if (keys.size >= MOST_KEYS) keys.delete(keys.keys().next().value!)
+    if (keys.size >= MAX_KEYS) keys.delete(keys.keys().next().value!)
     keys.set(pem, key)
     return key
   } catch {

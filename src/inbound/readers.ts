@@ -5,18 +5,18 @@ import type { Log } from '../os/log.ts'
 import type { PoolEvent, PoolState, Runner } from '../os/thread-pool.ts'
 import { createThreadPool, JobFailed, PoisonousJob, PoolStopped } from '../os/thread-pool.ts'
 import type { FiledMail } from '../smtp-server/session.ts'
-import { unread } from './fallback-result.ts'
+import { fallbackResult } from './fallback-result.ts'
 import type {
   FileToRead,
+  InboundResult,
   RawMail,
   ReaderAnswer,
   ReaderJob,
   ReaderSettings,
-  Reading,
   ReadingJob,
   Seal,
 } from './inbound-result.ts'
-import { createPoisonousMails } from './poisonous.ts'
+import { createPoisonMessages } from './poison-messages.ts'
 import { withServices } from './reader-services.ts'
 import * as replies from './replies.ts'
 
@@ -27,7 +27,7 @@ import * as replies from './replies.ts'
 export interface Readers {
   /** Do not touch `raw` until it is answered, nor close its file. Rejects with SmtpReply: 451 for such a mail the first
    *  time, and while the server stops; else only when a mail must come back unread and its file cannot be read. */
-  read(job: JobOfMail): Promise<Reading>
+  read(job: JobOfMail): Promise<InboundResult>
   /** Mail to a return path of ours → what it is; `unread` where a mail would be stored unread. Rejects as `read` does. */
   report(mail: ReportToRead): Promise<{ content: ReportContent; digest: Uint8Array }>
   /** Raw mail → its attachments in base64, in the order of ParsedMail.attachments; null when they cannot be read. */
@@ -38,10 +38,10 @@ export interface Readers {
 }
 
 /** Until the bytes are asked for, a large mail stays in its file. */
-type Lying = Uint8Array<ArrayBuffer> | FiledMail
-type JobOfMail = Omit<ReadingJob, 'jobId' | 'raw' | 'seals'> & { raw: Lying; seals: Seal[] }
+type OpenMail = Uint8Array<ArrayBuffer> | FiledMail
+type JobOfMail = Omit<ReadingJob, 'jobId' | 'raw' | 'seals'> & { raw: OpenMail; seals: Seal[] }
 interface ReportToRead {
-  raw: Lying
+  raw: OpenMail
   /** Empty = the null return path. */
   returnPath: string
 }
@@ -77,7 +77,7 @@ export function createReaders(options: {
   const { settings, resolver, clock, log } = options
   /** The keys that a job may seal with: they stay here. */
   const seals = new Map<number, readonly Seal[]>()
-  const poisonous = createPoisonousMails()
+  const poisonous = createPoisonMessages()
   let lastJobId = 0
 
   const pool = createThreadPool<ReaderJob, ReaderAnswer>({
@@ -101,7 +101,7 @@ export function createReaders(options: {
   })
 
   /** → the answer, or in words why the mail is to be taken unread. */
-  const tried = async (job: ReaderJob, raw: Lying): Promise<ReaderAnswer | string> => {
+  const tried = async (job: ReaderJob, raw: OpenMail): Promise<ReaderAnswer | string> => {
     if (poisonous.mayHave(raw.byteLength) && poisonous.has(await digestOf(raw), clock.now())) {
       log.warn('a mail that ended two readers came again and is taken unread', { kind: job.kind, job: job.jobId })
       return 'reading it took too long or ended its reader'
@@ -135,11 +135,11 @@ export function createReaders(options: {
         const answer = await tried({ ...job, kind: 'mail', jobId, raw: readable(raw), seals: names }, raw)
         if (typeof answer !== 'string' && answer.kind === 'mail') {
           for (const error of answer.bugs) log.error('reading a mail failed inside', { job: jobId, error })
-          return answer.reading
+          return answer.result
         }
         const bytes = await bytesOf(raw)
         const why = typeof answer === 'string' ? answer : 'it could not be read'
-        return await unread({ ...job, jobId, raw: bytes, seals: names }, settings.hostname, why)
+        return await fallbackResult({ ...job, jobId, raw: bytes, seals: names }, settings.hostname, why)
       } finally {
         seals.delete(jobId)
       }
@@ -165,12 +165,12 @@ export function createReaders(options: {
   }
 }
 
-const readable = (raw: Lying): RawMail =>
+const readable = (raw: OpenMail): RawMail =>
   raw instanceof Uint8Array ? raw : ({ fd: raw.fd, byteLength: raw.byteLength } satisfies FileToRead)
 
-const bytesOf = async (raw: Lying) => (raw instanceof Uint8Array ? raw : await raw.read())
+const bytesOf = async (raw: OpenMail) => (raw instanceof Uint8Array ? raw : await raw.read())
 
 /** Beside this thread. */
-async function digestOf(raw: Lying): Promise<Uint8Array> {
+async function digestOf(raw: OpenMail): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', await bytesOf(raw)))
 }

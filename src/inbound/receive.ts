@@ -9,11 +9,11 @@ import type { AcceptedInbound, Store } from '../storage/store.ts'
 import type { Forwarding } from '../submission/forwarding.ts'
 import { forwardOf, isForward, sealOf } from './forward.ts'
 import { LOOP_HEADER } from './head.ts'
-import type { Reading } from './inbound-result.ts'
+import type { InboundResult } from './inbound-result.ts'
 import { requireNoLoop, requireOwnName, requireProof } from './policy.ts'
 import { replyToLimit } from './quota.ts'
 import type { Readers } from './readers.ts'
-import type { Destination } from './recipient.ts'
+import type { RecipientTarget } from './recipient.ts'
 import { createRepeats } from './repeats.ts'
 import * as replies from './replies.ts'
 
@@ -48,32 +48,32 @@ export interface ReceiveDeps {
 }
 
 /** → the flow. Throws SmtpReply for what is refused, and what the store throws. */
-export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<Destination>) => Promise<string> {
+export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<RecipientTarget>) => Promise<string> {
   const repeats = createRepeats()
   return async (mail) => {
     const reported = feedbackAddresses(mail)
     if (reported.length > 0) {
       const { returnPath, ...of } = facts(mail)
-      const found = await deps.readers.report({ raw: await mail.place(), returnPath })
+      const found = await deps.readers.report({ raw: await mail.open(), returnPath })
       await deps.feedback.take({ ...found, ...of, recipients: reported })
       return replies.FEEDBACK_ACCEPTED
     }
     const parts = partsByRoute(mail, deps.forwarding)
-    const reading = await deps.readers.read({ ...jobFor(mail, parts, deps.loopTag), raw: await mail.place() })
-    requireNoLoop(reading.head, deps.loopTag)
+    const result = await deps.readers.read({ ...jobFor(mail, parts, deps.loopTag), raw: await mail.open() })
+    requireNoLoop(result.head, deps.loopTag)
     for (const { route, domain, sendTo } of parts) {
       if (route === null) continue
-      requireProof(route.authentication, reading)
+      requireProof(route.authentication, result)
       if (sendTo.length === 0) continue
-      requireOwnName(domain.name, reading)
-      if (!repeats.take(route.id, reading.head.messageId, mail.receivedAt)) {
+      requireOwnName(domain.name, result)
+      if (!repeats.take(route.id, result.head.messageId, mail.receivedAt)) {
         throw replies.loopDetected('this route has sent on its Message-ID too often')
       }
     }
-    const taken = take(mail, parts, reading, deps)
-    const result = await deps.store.inbound.accept({ raw: reading.raw, parsed: reading.parsed, taken })
-    if (result !== 'accepted') throw replyToLimit(result)
-    tell(taken, deps)
+    const taken = take(mail, parts, result, deps)
+    const outcome = await deps.store.inbound.accept({ raw: result.raw, parsed: result.parsed, taken })
+    if (outcome !== 'accepted') throw replyToLimit(outcome)
+    notifyAccepted(taken, deps)
     return replies.accepted(taken.map(({ message }) => message.id))
   }
 }
@@ -91,18 +91,18 @@ interface Part {
   notForwarded: NotForwarded[]
 }
 
-type Taken = AcceptedInbound['taken'][number]
+type AcceptedPart = AcceptedInbound['taken'][number]
 
-function feedbackAddresses(mail: IncomingMail<Destination>): FeedbackAddress[] {
+function feedbackAddresses(mail: IncomingMail<RecipientTarget>): FeedbackAddress[] {
   return mail.recipients.flatMap(({ as }) => (as.kind === 'feedback' ? [as.address] : []))
 }
 
-function facts({ session, returnPath, receivedAt }: IncomingMail<Destination>) {
+function facts({ session, returnPath, receivedAt }: IncomingMail<RecipientTarget>) {
   return { returnPath: returnPath?.address ?? '', remoteAddress: session.remoteAddress, receivedAt }
 }
 
 /** Recipients → one part for each route, in the order the routes were first spoken to; each address once. */
-function partsByRoute(mail: IncomingMail<Destination>, forwarding: ReceiveDeps['forwarding']): Part[] {
+function partsByRoute(mail: IncomingMail<RecipientTarget>, forwarding: ReceiveDeps['forwarding']): Part[] {
   const parts = new Map<string, Part>()
   for (const { spoken, as } of mail.recipients) {
     if (as.kind === 'feedback') continue
@@ -119,7 +119,7 @@ function partsByRoute(mail: IncomingMail<Destination>, forwarding: ReceiveDeps['
 }
 
 function jobFor(
-  mail: IncomingMail<Destination>,
+  mail: IncomingMail<RecipientTarget>,
   parts: readonly Part[],
   loopTag: string,
 ): Omit<Parameters<Readers['read']>[0], 'raw'> {
@@ -136,19 +136,19 @@ function jobFor(
 }
 
 function take(
-  mail: IncomingMail<Destination>,
+  mail: IncomingMail<RecipientTarget>,
   parts: readonly Part[],
-  reading: Reading,
+  result: InboundResult,
   { mintId, store }: ReceiveDeps,
-): Taken[] {
-  const forwards = reading.forwards.values() // in the order of the seals: that of the forwarding parts
+): AcceptedPart[] {
+  const forwards = result.forwards.values() // in the order of the seals: that of the forwarding parts
   return parts.map((part) => {
-    const message = describe(mintId('inb'), mail, part, reading)
+    const message = describe(mintId('inb'), mail, part, result)
     const { route } = part
     if (part.sendTo.length === 0 || route === null) {
       return { message, deliveryId: route?.action.type === 'webhook' ? mintId('whd') : null, forward: null }
     }
-    const forward = forwardOf({ ...message, routeId: route.id }, part.sendTo, reading.head, sealed(forwards), {
+    const forward = forwardOf({ ...message, routeId: route.id }, part.sendTo, result.head, sealed(forwards), {
       store,
       mintId,
     })
@@ -158,9 +158,9 @@ function take(
 
 function describe(
   id: string,
-  mail: IncomingMail<Destination>,
+  mail: IncomingMail<RecipientTarget>,
   { route, domain, to, notForwarded }: Part,
-  reading: Reading,
+  result: InboundResult,
 ) {
   const { returnPath, remoteAddress, receivedAt } = facts(mail)
   const message: InboundMessage = {
@@ -171,16 +171,16 @@ function describe(
     action: route?.action.type ?? 'store',
     receivedAt,
     returnPath,
-    from: reading.head.from,
+    from: result.head.from,
     to,
-    subject: reading.head.subject,
-    messageIdHeader: reading.head.messageId,
+    subject: result.head.subject,
+    messageIdHeader: result.head.messageId,
     sizeBytes: mail.sizeBytes,
     senderIp: remoteAddress,
     helo: mail.session.helo,
     tls: mail.session.tls,
-    verdicts: reading.verdicts,
-    parseError: reading.parseError,
+    verdicts: result.verdicts,
+    parseError: result.parseError,
     forwardedAs: null,
     notForwarded,
   }
@@ -194,18 +194,21 @@ function sealed(forwards: Iterator<Uint8Array<ArrayBuffer>, undefined>): Uint8Ar
 }
 
 /** Wakes whoever has something to do, and tells the log. */
-function tell(taken: readonly Taken[], { mailLog, wakeInbound, wakeOutbound }: ReceiveDeps): void {
+function notifyAccepted(taken: readonly AcceptedPart[], { mailLog, wakeInbound, wakeOutbound }: ReceiveDeps): void {
   if (taken.some(({ deliveryId }) => deliveryId !== null)) wakeInbound()
   if (taken.some(({ forward }) => forward?.deliveries.some(isOpen))) wakeOutbound()
   for (const { message, forward } of taken) {
     const { id, routeId, sizeBytes, verdicts } = message
     const { spf, dkim, dmarc } = verdicts
     mailLog.received({ inbound: id, route: routeId, sizeBytes, spf, dkim, dmarc })
-    if (forward !== null) tellForward(forward, mailLog)
+    if (forward !== null) logForward(forward, mailLog)
   }
 }
 
-function tellForward({ message, deliveries }: NonNullable<Taken['forward']>, mailLog: ReceiveDeps['mailLog']): void {
+function logForward(
+  { message, deliveries }: NonNullable<AcceptedPart['forward']>,
+  mailLog: ReceiveDeps['mailLog'],
+): void {
   const { id, mode, sizeBytes } = message
   const suppressed = deliveries.filter(({ status }) => status === 'suppressed').length
   mailLog.accepted({ message: id, mode, recipients: deliveries.length, sizeBytes })

@@ -1,12 +1,12 @@
 import type { Feedback, FeedbackAddress } from '../feedback/feedback.ts'
 import { type Domain, isOwned } from '../model/domain.ts'
 import { chooseRoute, type InboundRoute, isReservedMailbox, type RouteAuthentication } from '../model/inbound-route.ts'
-import type { SpokenAddress } from '../smtp-server/session.ts'
+import type { EnvelopeAddress } from '../smtp-server/session.ts'
 import type { Store } from '../storage/store.ts'
 import { noSuchRecipient, ownTransaction, relayDenied } from './replies.ts'
 
 /** What a recipient means here. */
-export type Destination =
+export type RecipientTarget =
   /** A return path of ours: what comes is about mail that we sent. */
   | { kind: 'feedback'; address: FeedbackAddress; domain: Domain }
   | { kind: 'route'; route: InboundRoute; domain: Domain }
@@ -29,7 +29,11 @@ export interface RecipientDeps {
  *  for one that needs a transaction of its own. Only the domain decides whose mail it is: `a%b@d` and `b!a@d` are local
  *  parts like any other. postmaster and abuse are taken wherever a domain receives mail (RFC 5321 §4.5.1, RFC 2142).
  *  Contract §5 and §7. */
-export function meaningOf(spoken: SpokenAddress, already: readonly Destination[], deps: RecipientDeps): Destination {
+export function targetOf(
+  spoken: EnvelopeAddress,
+  already: readonly RecipientTarget[],
+  deps: RecipientDeps,
+): RecipientTarget {
   const destination = feedbackAt(spoken, deps) ?? routeAt(spoken, deps)
   const first = already[0]
   if (first !== undefined && !shareAnAnswer(first, destination)) throw ownTransaction()
@@ -39,9 +43,9 @@ export function meaningOf(spoken: SpokenAddress, already: readonly Destination[]
 /** A keyed address exists only for mail that was sent, which takes an owned domain: what comes back of that mail arrives
  *  also after the name was lost. Everything else at the host needs a name that is owned now. */
 function feedbackAt(
-  spoken: SpokenAddress,
+  spoken: EnvelopeAddress,
   { store: { inboundRoutes }, feedback, requireVerified }: RecipientDeps,
-): Destination | null {
+): RecipientTarget | null {
   const domain = inboundRoutes.domainByReturnPathHost(spoken.domain)
   if (domain === null) return null
   const address = feedback.recognize(spoken.local)
@@ -51,17 +55,17 @@ function feedbackAt(
   return { kind: 'feedback', address, domain }
 }
 
-function routeAt(spoken: SpokenAddress, deps: RecipientDeps): Destination {
+function routeAt(spoken: EnvelopeAddress, deps: RecipientDeps): RecipientTarget {
   const isOurName = spoken.domain === deps.hostname
   const domain = ownedAt(spoken.domain, deps)
   const above = isOurName ? ownedAbove(spoken.domain, deps) : null
-  const destination = (domain && takerIn(domain, spoken, deps)) ?? (above && takerIn(above, spoken, deps))
+  const destination = (domain && receiverIn(domain, spoken, deps)) ?? (above && receiverIn(above, spoken, deps))
   if (destination !== null) return destination
   throw isOurName || domain !== null ? noSuchRecipient(spoken.address) : relayDenied(spoken.address)
 }
 
 /** Of a name below its own a domain reads the reserved mailboxes only. */
-function takerIn(domain: Domain, spoken: SpokenAddress, { store }: RecipientDeps): Destination | null {
+function receiverIn(domain: Domain, spoken: EnvelopeAddress, { store }: RecipientDeps): RecipientTarget | null {
   const routes = store.inboundRoutes.enabledOf(domain.organizationId)
   const address = { local: spoken.local, domain: domain.name }
   const isReserved = isReservedMailbox(routes, address)
@@ -85,12 +89,12 @@ function ownedAbove(name: string, deps: RecipientDeps): Domain | null {
 }
 
 /** DATA has one answer for all recipients, so none may be refused for what another asks. */
-function shareAnAnswer(a: Destination, b: Destination): boolean {
+function shareAnAnswer(a: RecipientTarget, b: RecipientTarget): boolean {
   return proofOf(a) === proofOf(b)
 }
 
 /** What the mail must prove; null for what is about mail of ours. */
-function proofOf(destination: Destination): RouteAuthentication | null {
+function proofOf(destination: RecipientTarget): RouteAuthentication | null {
   if (destination.kind === 'feedback') return null
   return destination.kind === 'route' ? destination.route.authentication : 'none'
 }

@@ -40,11 +40,11 @@ async function keyOf(resolver: DNSResolver, use: string, question: Question): Pr
   }
   const answer = await createKeyCache(async () => records).get(type, name, minBitLength, options)
   const key = { ...answer, publicKey: createPublicKey(answer.publicKey as string) }
-  if (read.size >= MOST_KEYS) read.delete(read.keys().next().value!)
+  if (read.size >= MAX_KEYS) read.delete(read.keys().next().value!)
   read.set(said, key)
   return key
 }
 
 /** By what was asked and what the DNS said; those used last at the end. About 3 KB each. */
 const read = new Map<string, KeyAnswer>()
-const MOST_KEYS = 1_000
+const MAX_KEYS = 1_000

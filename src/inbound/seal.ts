@@ -56,7 +56,7 @@ class KeylessSigner extends DkimSigner {
 
 const BODY_HASH = 'relaxed:sha256:'
 const ALGORITHM = 'rsa-sha256' // RFC 8617 §4.1.3 knows no other
-const MOST_SETS = 50 // RFC 8617 §4.2.1
+const MAX_SETS = 50 // RFC 8617 §4.2.1
 
 async function hashed(mail: Buffer): Promise<KeylessSigner> {
   const signer = new KeylessSigner()
@@ -77,7 +77,7 @@ async function arcSet(
   const { headers, arc, bodyHashes } = signer
   const links = arc.chain || []
   const hasSets = headers.parsed.some(({ key }) => key === 'arc-seal' || key === 'arc-message-signature')
-  if (arc.error !== undefined || links.length >= MOST_SETS) return null
+  if (arc.error !== undefined || links.length >= MAX_SETS) return null
   // A chain that passes is signed whole; without a chain no set may be there (RFC 8617 §5.1.1, §5.2).
   if ((cv === 'pass') !== links.length > 0 || (cv !== 'pass' && hasSets)) return null
   const i = links.length + 1

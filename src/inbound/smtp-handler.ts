@@ -1,17 +1,17 @@
 import { SmtpReply } from '../smtp-server/reply.ts'
-import type { SmtpDoor } from '../smtp-server/session.ts'
+import type { SmtpHandler } from '../smtp-server/session.ts'
 import type { NetworkLimits } from './network-limits.ts'
-import { type RoomDeps, requireRoom } from './quota.ts'
+import { type QuotaDeps, requireQuota } from './quota.ts'
 import { createReceive, type ReceiveDeps } from './receive.ts'
-import { type Destination, meaningOf, type RecipientDeps } from './recipient.ts'
+import { type RecipientDeps, type RecipientTarget, targetOf } from './recipient.ts'
 import { tooManyConnections, tooManyMails, tooManyUnknown } from './replies.ts'
 
 /** What clients meet at port 25: which recipients exist (recipient.ts), what happens to mail (receive.ts), what one network
- *  may do (network-limits.ts), and what an organization may store (room.ts). There is no login, and any return path is
+ *  may do (network-limits.ts), and what an organization may store (quota.ts). There is no login, and any return path is
  *  accepted: the routes decide. */
-export function createInboundDoor(
-  deps: RecipientDeps & ReceiveDeps & RoomDeps & { networkLimits: NetworkLimits },
-): SmtpDoor<Destination> {
+export function createInboundHandler(
+  deps: RecipientDeps & ReceiveDeps & QuotaDeps & { networkLimits: NetworkLimits },
+): SmtpHandler<RecipientTarget> {
   const { networkLimits } = deps
   return {
     onConnect: ({ remoteAddress }) => {
@@ -23,8 +23,8 @@ export function createInboundDoor(
     onRecipient: async ({ remoteAddress }, recipient, already) => {
       if (networkLimits.isGuessing(remoteAddress)) throw tooManyUnknown
       try {
-        const destination = meaningOf(recipient, already, deps)
-        requireRoom(destination, already, deps)
+        const destination = targetOf(recipient, already, deps)
+        requireQuota(destination, already, deps)
         return destination
       } catch (thrown) {
         if (thrown instanceof SmtpReply && thrown.code === 550) networkLimits.unknownRecipient(remoteAddress)

@@ -15,7 +15,7 @@ export function firstAddress(value: string): string | null {
   return readAddresses(value).next().value ?? null
 }
 
-const MOST_ADDRESSES = 2_000
+const MAX_ADDRESSES = 2_000
 const LONGEST_ITEM = 4_000 // a display name may be long; what is longer is no mailbox
 const LONGEST_ADDRESS = 320 // 64 + 1 + 255, RFC 5321 §4.5.3.1
 
@@ -25,7 +25,7 @@ function* readAddresses(value: string): Generator<string, undefined> {
     const address = addressOf(item)
     if (address === null) continue
     yield address
-    if (++found === MOST_ADDRESSES) return
+    if (++found === MAX_ADDRESSES) return
   }
 }
 

@@ -18,7 +18,7 @@ import { beginningOf, leavesOf, type MimePart } from './mime-parts.ts'
 export function readBounceNotice(mail: MimePart, isSystem: boolean): FormDsn | null {
   const text = noticeText(mail)
   const subject = subjectOf(mail)
-  const lines = text.split('\n', MOST_LINES).map((line) => line.slice(0, LONGEST_LINE).trim())
+  const lines = text.split('\n', MAX_LINES).map((line) => line.slice(0, LONGEST_LINE).trim())
   const reasons = lines.map(reasonIn)
   const isReplied = lines.some((line) => REPLY.test(line))
   const isDelayed = saysDelayed(`${subject}\n${text}`)
@@ -62,7 +62,7 @@ export const UNPROVED = 'unproved'
 export function noticeText(mail: MimePart): string {
   const texts = leavesOf(mail)
     .filter(({ type }) => type === 'text/plain' || type === 'text/html' || type.startsWith('multipart/'))
-    .slice(0, MOST_TEXTS)
+    .slice(0, MAX_TEXTS)
     .map((leaf) => {
       const text = beginningOf(leaf, LONGEST_TEXT)
       return leaf.type === 'text/html' ? textFromHtml(text) : text
@@ -76,12 +76,12 @@ export function noticeText(mail: MimePart): string {
   return (copyAt < 0 ? shown : shown.slice(0, copyAt)).join('\n')
 }
 
-const MOST_TEXTS = 5
+const MAX_TEXTS = 5
 const LONGEST_TEXT = 65_536
 const SHORTEST_TEXT = 30
-const MOST_LINES = 1_000
+const MAX_LINES = 1_000
 const LONGEST_LINE = 1_000
-const MOST_ADDRESSES = 100
+const MAX_ADDRESSES = 100
 const LINES_BEFORE = 3
 const LINE_ENDS = /\r\n?|[\u2028\u2029]/g
 
@@ -181,7 +181,7 @@ const SENDER = /^(?:\S+ )?(?:from|sender|reply-to|mail from|return-path|hello|ho
 function addressLines(lines: readonly string[]): { address: string; line: number }[] {
   const found = new Map<string, number>()
   for (const [at, line] of lines.entries()) {
-    if (found.size >= MOST_ADDRESSES) break
+    if (found.size >= MAX_ADDRESSES) break
     const address = SENDER.test(line) ? undefined : addressesIn(line)[0]
     if (address !== undefined && !found.has(address)) found.set(address, at)
   }
@@ -192,7 +192,7 @@ function allAddresses(lines: readonly string[]): string[] {
   const found = new Set<string>()
   for (const line of lines) {
     if (SENDER.test(line)) continue
-    for (const address of addressesIn(line)) if (found.size < MOST_ADDRESSES) found.add(address)
+    for (const address of addressesIn(line)) if (found.size < MAX_ADDRESSES) found.add(address)
   }
   return [...found]
 }

@@ -44,7 +44,7 @@ function withLineEnds(text: string): string {
 }
 
 const LONGEST_TEXT = 65_536
-const MOST_RECIPIENTS = 1_000
+const MAX_RECIPIENTS = 1_000
 
 function until(end: RegExp | undefined, text: string): string {
   const shown = text.slice(0, END.exec(text)?.index)
@@ -58,7 +58,7 @@ function recipientsIn(listed: string, form: Form, action: DsnRecipient['action']
   for (const line of listed.split('\n')) {
     const match = line.length > LONGEST_LINE ? null : form.recipient.exec(line)
     const address = match === null ? null : firstAddress(match[1] ?? match[3] ?? '')
-    if (address === null || (found.size >= MOST_RECIPIENTS && !found.has(address))) {
+    if (address === null || (found.size >= MAX_RECIPIENTS && !found.has(address))) {
       words.push(line.trim())
       continue
     }
@@ -74,7 +74,7 @@ function recipientsIn(listed: string, form: Form, action: DsnRecipient['action']
 const LONGEST_LINE = 1_000
 
 function failedRecipients(mail: MimePart, listed: string, form: Form, action: DsnRecipient['action']): DsnRecipient[] {
-  const addresses = failedAddresses(mail).slice(0, MOST_RECIPIENTS)
+  const addresses = failedAddresses(mail).slice(0, MAX_RECIPIENTS)
   // With several, nobody knows whose reply it is.
   const words = addresses.length === 1 ? listed : ''
   return addresses.map((address) => told(address, words, form, action))

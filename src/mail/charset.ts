@@ -65,14 +65,14 @@ type Decode = (bytes: Uint8Array) => string
 /** By label; null for a charset that nobody decodes. An encoded word may have one letter: making its decoder would take a
  *  hundred times as long as reading it. */
 const DECODERS = new Map<string, Decode | null>()
-const MOST_DECODERS = 500 // the platform has some 230 labels; the rest are unknown ones
+const MAX_DECODERS = 500 // the platform has some 230 labels; the rest are unknown ones
 
 /** `label`: the same without its alias, as the tables name it. */
 function decoded(bytes: Uint8Array, name: string, label = name): string | null {
   let decode = DECODERS.get(label)
   if (decode === undefined) {
     decode = decoderOf(name) ?? tableDecoderOf(label)
-    if (DECODERS.size >= MOST_DECODERS) DECODERS.clear()
+    if (DECODERS.size >= MAX_DECODERS) DECODERS.clear()
     DECODERS.set(label, decode)
   }
   return decode?.(bytes) ?? null

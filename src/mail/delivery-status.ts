@@ -17,7 +17,7 @@ export function readDeliveryStatus(leading: readonly HeaderField[], content: Uin
       if (key === 'reporting-mta') reportingMta ??= hostOf(value)
       if (!RECIPIENT_FIELDS.has(key)) continue
       if (current === null || current.has(key)) {
-        if (groups.length >= MOST_RECIPIENTS) break
+        if (groups.length >= MAX_RECIPIENTS) break
         // An empty line within a recipient's fields: what follows has no address of its own.
         const goesOn: Map<string, string> | undefined =
           current === null && !namesRecipient(group) ? groups.at(-1) : undefined
@@ -62,7 +62,7 @@ export function hostOf(value: string): string | null {
   return host?.replace(/\.$/, '') || null
 }
 
-const MOST_RECIPIENTS = 1_000
+const MAX_RECIPIENTS = 1_000
 const LONGEST_DIAGNOSTIC = 2_000
 const RECIPIENT_FIELDS: ReadonlySet<string> = new Set([
   'final-recipient',

@@ -261,15 +261,15 @@ function foldedNames(names: readonly string[]): Folded {
   if (known !== undefined) return known
   const folded = foldNames(names)
   const made = { folded, relaxed: ` ${relaxedValue(folded)}` }
-  if (key.length > MOST_KEPT_CHARS) return made
-  if (foldedBefore.size >= MOST_KEPT) foldedBefore.clear()
+  if (key.length > MAX_KEPT_CHARS) return made
+  if (foldedBefore.size >= MAX_KEPT) foldedBefore.clear()
   foldedBefore.set(key, made)
   return made
 }
 
 const foldedBefore = new Map<string, Folded>()
-const MOST_KEPT = 100
-const MOST_KEPT_CHARS = 2_000
+const MAX_KEPT = 100
+const MAX_KEPT_CHARS = 2_000
 
 function foldNames(names: readonly string[]): string {
   let text = ' h='

@@ -52,7 +52,7 @@ export function surroundings(
   const isOne = recipients.filter(({ finalRecipient }) => finalRecipient !== null).length <= 1
   if (!isOne) return { isAfterRecipient: false, words: null }
   const text = noticeText(mail)
-  const lines = text.split('\n', MOST_LINES).map((line) => diagnosticText(line.slice(0, 1_000)) ?? '')
+  const lines = text.split('\n', MAX_LINES).map((line) => diagnosticText(line.slice(0, 1_000)) ?? '')
   return { isAfterRecipient: isAfterRecipient(text), words: lines.join('\n').trim().slice(0, LONGEST_WORDS) || null }
 }
 
@@ -67,7 +67,7 @@ function isAfterRecipient(text: string): boolean {
   return !lines.some((line) => NEEDS_RECIPIENT.test(line.slice(0, 100)) || /^5\d\d 5\.1\.\d </.test(line))
 }
 
-const MOST_LINES = 200
+const MAX_LINES = 200
 const LONGEST_WORDS = 2_000
 const AFTER_RECIPIENT = ['(in reply to end of DATA', '(in reply to DATA', 'SMTP command DATA', 'your message (DATA)']
 const NEEDS_RECIPIENT = /^<<< 5\d\d.*(?:RCPT|recipient|sequence)/i

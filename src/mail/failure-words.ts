@@ -304,12 +304,12 @@ const has = (text: string, words: readonly string[]) => words.some((each) => tex
 /** In characters, from the beginning of the first. */
 const NEAR = 80
 /** A text that repeats a word more often says nothing else. */
-const MOST_TIMES = 100
+const MAX_TIMES = 100
 
 function areNear(text: string, first: string, then: string): boolean {
   for (
     let at = text.indexOf(first), times = 0;
-    at >= 0 && times < MOST_TIMES;
+    at >= 0 && times < MAX_TIMES;
     at = text.indexOf(first, at + 1), times++
   ) {
     if (text.slice(at + first.length, at + NEAR).includes(then)) return true

@@ -52,8 +52,8 @@ function headerText(bytes: Uint8Array): string {
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-const MOST_FIELDS = 2_000 // mails from the wild have some dozens; Postfix bounds the header to 102,400 bytes
-const MOST_BYTES = 1_048_576
+const MAX_FIELDS = 2_000 // mails from the wild have some dozens; Postfix bounds the header to 102,400 bytes
+const MAX_BYTES = 1_048_576
 const [TAB, LF, CR, SPACE, COLON] = [9, 10, 13, 32, 58]
 
 function isBlank(byte: number): boolean {
@@ -71,7 +71,7 @@ function lineAfter(bytes: Buffer, at: number): number {
 
 /** Adds the field that stands from `start` to `end`, when there is one and room for it. */
 function withField(fields: HeaderField[], bytes: Buffer, start: number, end: number): HeaderField[] {
-  if (start === end || end > MOST_BYTES || fields.length >= MOST_FIELDS) return fields
+  if (start === end || end > MAX_BYTES || fields.length >= MAX_FIELDS) return fields
   const field = bytes.subarray(start, end)
   const colon = field.indexOf(COLON)
   // RFC 5322 §4.5.1 has blanks in front of the colon.

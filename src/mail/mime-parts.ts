@@ -35,8 +35,8 @@ export interface MimeLimits {
  *  delimiter, a wrong boundary parameter or none, padding behind a delimiter, a delimiter of an outer multipart while an
  *  inner one is open, a part without the empty line behind its header, line ends in LF or CR CR LF. An attached message is a leaf. At most
  *  20 levels and 1,000 parts, beyond which a multipart is a leaf; linear, never throws. RFC 2046 §5.1. */
-export function readParts(raw: Uint8Array, mostBytes = MOST_BYTES): MimePart {
-  return readMime(raw, { bytes: mostBytes, parts: MOST_PARTS, levels: MOST_LEVELS }).mail
+export function readParts(raw: Uint8Array, mostBytes = MAX_BYTES): MimePart {
+  return readMime(raw, { bytes: mostBytes, parts: MAX_PARTS, levels: MAX_LEVELS }).mail
 }
 
 export interface MimeReading {
@@ -168,12 +168,12 @@ export function isAttachment(part: MimePart): boolean {
   return mediaType(fieldOf(part, 'content-disposition')) === 'attachment'
 }
 
-const MOST_BYTES = 1_048_576 // reports stand in front of the mail that they are about
-const MOST_PARTS = 1_000
-const MOST_LEVELS = 20 // mails from the wild have up to six levels
+const MAX_BYTES = 1_048_576 // reports stand in front of the mail that they are about
+const MAX_PARTS = 1_000
+const MAX_LEVELS = 20 // mails from the wild have up to six levels
 const LONGEST_BOUNDARY = 8_000 // RFC 2046 §5.1.1 has 70; more is seen
 const LONGEST_HEADER = 1_048_576 // what readHeaderFields reads
-const MOST_BLANKS = 1_000
+const MAX_BLANKS = 1_000
 const [LF, CR, DASH] = [10, 13, 45]
 
 interface Budget {
@@ -338,10 +338,10 @@ function isLostFold(bytes: Uint8Array, at: number, bodyAt: number, fields: Heade
   const type = mediaType(fieldOf({ fields }, 'content-type'))
   if (encodingOf({ fields }) === 'base64') {
     if (isParameter) return true
-    return !/^[A-Za-z0-9+/]+={0,2}$/.test(line) && !isBlank(bytes.subarray(bodyAt, bodyAt + MOST_BLANKS))
+    return !/^[A-Za-z0-9+/]+={0,2}$/.test(line) && !isBlank(bytes.subarray(bodyAt, bodyAt + MAX_BLANKS))
   }
   if (type !== '' && !/^(?:text|multipart)(?:\/|$)/.test(type))
-    return isParameter || !isBlank(bytes.subarray(bodyAt, bodyAt + MOST_BLANKS))
+    return isParameter || !isBlank(bytes.subarray(bodyAt, bodyAt + MAX_BLANKS))
   const isLastLine = bodyAt - at - line.length <= 4 // two line ends
   return isLastLine && (isParameter || fields.at(-1)!.value.endsWith(';'))
 }

@@ -26,8 +26,8 @@ export async function parseMail(
   late: Promise<unknown>,
 ): Promise<{ parsed: ParsedMail; parseError: string | null }> {
   const watch = watchOf(late)
-  const words = { left: MOST_WORDS }
-  const headerWords = { left: MOST_WORDS } // its own, so that parseAttachments has as many for the parts
+  const words = { left: MAX_WORDS }
+  const headerWords = { left: MAX_WORDS } // its own, so that parseAttachments has as many for the parts
   const { mail, reached } = await readTree(raw, words, watch)
   const headers = headersOf(mail.fields, headerWords)
   const { texts, htmls, attachments } = await leavesByUse(mail, words, watch)
@@ -50,7 +50,7 @@ export async function parseMail(
 export async function parseAttachments(raw: Uint8Array, late: Promise<unknown>): Promise<Buffer[]> {
   const contents: Buffer[] = []
   const watch = watchOf(late)
-  const words = { left: MOST_WORDS }
+  const words = { left: MAX_WORDS }
   const { mail } = await readTree(raw, words, watch)
   const { attachments } = await leavesByUse(mail, words, watch)
   await readEach(attachments, watch, (_, content) => {
@@ -62,8 +62,8 @@ export async function parseAttachments(raw: Uint8Array, late: Promise<unknown>):
 }
 
 const LIMITS = { bytes: Number.POSITIVE_INFINITY, parts: 2_000, levels: 50 }
-const MOST_WORDS = 20_000 // a header of 100 KiB, the most that Postfix takes, has 5,000
-const TOO_MANY_WORDS = `more than ${MOST_WORDS.toLocaleString('en')} encoded words`
+const MAX_WORDS = 20_000 // a header of 100 KiB, the most that Postfix takes, has 5,000
+const TOO_MANY_WORDS = `more than ${MAX_WORDS.toLocaleString('en')} encoded words`
 /** Read sequence by sequence: of one mail only so many bytes, and what is beyond is left as it is: mostly ASCII in any
  *  case. */
 const EXPLODING = /utf-?7|2022|^(?:cs)?jis|^hz/i

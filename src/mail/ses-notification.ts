@@ -29,14 +29,14 @@ export function readSesNotification(mail: MimePart): SesNotification | null {
 }
 
 const LONGEST_TEXT = 262_144
-const MOST_RECIPIENTS = 1_000
+const MAX_RECIPIENTS = 1_000
 const OPENING = /^\{\s*"(?:notificationType|eventType|mail|bounce|complaint|delivery|Type)"/
 
 type Json = Record<string, unknown>
 
 function bounce(json: Json): SesNotification | null {
   const said = recordOf(json.bounce)
-  const listed = Array.isArray(said.bouncedRecipients) ? said.bouncedRecipients.slice(0, MOST_RECIPIENTS) : []
+  const listed = Array.isArray(said.bouncedRecipients) ? said.bouncedRecipients.slice(0, MAX_RECIPIENTS) : []
   const recipients = listed.filter((each) => stringOf(recordOf(each).emailAddress) !== null)
   if (recipients.length === 0) return null
   const isPermanent = said.bounceType === 'Permanent'

@@ -48,7 +48,7 @@ export function trackHtml(html: string, tracking: Tracking, links: TrackingLinks
   const edits: Edit[] = []
   const linkFor = (href: string, tag: HtmlTag): string | null => {
     if (mentionsStop && href === UNSUBSCRIBE_PLACEHOLDER) return baseUrl + links.unsubscribe(deliveryId)
-    if (!tracking.clicks || edits.length >= MOST_LINKS || !isTrackable(href) || href.startsWith(own)) return null
+    if (!tracking.clicks || edits.length >= MAX_LINKS || !isTrackable(href) || href.startsWith(own)) return null
     return tag.attributes.some(({ name }) => name === NO_TRACK) ? null : baseUrl + links.click(deliveryId, href)
   }
   const end = createEndFinder(html)
@@ -72,7 +72,7 @@ export function trackHtml(html: string, tracking: Tracking, links: TrackingLinks
 
 const NO_TRACK = 'data-no-track'
 /** Each makes the mail some hundred bytes longer for every recipient; a page of nothing else would be three times its size. */
-const MOST_LINKS = 10_000
+const MAX_LINKS = 10_000
 
 /** URL → the same without C0 controls and blanks at both ends, as a browser reads it. WHATWG URL §4.4 */
 function trimUrl(text: string): string {

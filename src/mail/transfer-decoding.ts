@@ -116,14 +116,14 @@ VALUES[45] = 62 // `-` and `_` of RFC 4648 §5
 VALUES[95] = 63
 /** That do not make a byte yet, by the letters in the group: 0 after the fourth, 4 after the second, 2 after the third. */
 const OPEN_BITS = [0, 6, 4, 2]
-const MOST_BLANKS = 80 // a line has 76 characters; the bound keeps this linear
+const MAX_BLANKS = 80 // a line has 76 characters; the bound keeps this linear
 const HEX = Int8Array.from({ length: 256 }, (_, byte) => '0123456789abcdef'.indexOf(String.fromCharCode(byte | 32)))
 for (let byte = 16; byte < 32; byte++) HEX[byte] = -1 // `| 32` folds control characters on digits, too
 
 /** Offset behind blanks and a line end; -1 when something else follows. The end of the text is a line end. */
 function softBreakEnd(bytes: Uint8Array, from: number): number {
   let at = from
-  while (at < from + MOST_BLANKS && (bytes[at] === SPACE || bytes[at] === TAB)) at++
+  while (at < from + MAX_BLANKS && (bytes[at] === SPACE || bytes[at] === TAB)) at++
   if (at === bytes.length) return at
   if (bytes[at] === CR) at++
   return bytes[at] === LF ? at + 1 : -1

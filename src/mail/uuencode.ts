@@ -40,7 +40,7 @@ export function* piecesOfUuencoded(encoded: Uint8Array): Generator<UuencodedPiec
 }
 
 function endOfFile(bytes: Buffer, from: number): number {
-  let tries = MOST_BEGINS
+  let tries = MAX_BEGINS
   for (let at = from; at < bytes.length; ) {
     if (bytes[at] === B && tries-- > 0 && beginAt(bytes, at) !== null) return at
     const next = lineAfter(bytes, at)
@@ -60,12 +60,12 @@ function lineAfter(bytes: Buffer, from: number): number {
 }
 
 const LONGEST_BEGIN = 400
-const MOST_BEGINS = 100 // words at the begin of a line; keeps this linear
+const MAX_BEGINS = 100 // words at the begin of a line; keeps this linear
 
 /** The line `begin 644 name`, and what stands behind it. */
 function beginOf(bytes: Buffer, from = 0): Begin | null {
   let at = from
-  for (let tries = 0; tries < MOST_BEGINS; tries++) {
+  for (let tries = 0; tries < MAX_BEGINS; tries++) {
     const begin = beginAt(bytes, at)
     if (begin !== null) return begin
     const before = bytes.indexOf('\nbegin ', at)

@@ -60,7 +60,7 @@ export function createAttempter(
     const tlsSessions: TlsSession[] = []
     const tried = await tryOnce({ job, marks, tools, mayConnect, transcript, tlsSessions }).catch((error) => {
       tools.onBug(job, error)
-      return { ...UNMET, outcome: internalFault(error) }
+      return { ...NOT_ATTEMPTED, outcome: internalFault(error) }
     })
     const durationMs = Math.round(nowMs() - startedMs)
     return {
@@ -73,7 +73,7 @@ export function createAttempter(
 }
 
 /** What all steps of one attempt share. */
-interface Errand {
+interface AttemptContext {
   job: AttemptJob
   marks: AttemptMarks
   tools: AttemptTools
@@ -90,63 +90,63 @@ interface Tried {
   tlsPolicy: TlsPolicy
 }
 
-const UNMET = { peer: null, offered: null, tlsPolicy: 'none' } as const
+const NOT_ATTEMPTED = { peer: null, offered: null, tlsPolicy: 'none' } as const
 
 const MAX_OFFERS = 5
 
-async function tryOnce(errand: Errand): Promise<Tried> {
-  const { job, marks, tools } = errand
+async function tryOnce(context: AttemptContext): Promise<Tried> {
+  const { job, marks, tools } = context
   const { smarthost } = tools.settings
   const domain = domainOf(job.recipient)
-  const route = job.sandbox || smarthost !== null ? null : await routeTo(domain, errand)
+  const route = job.sandbox || smarthost !== null ? null : await routeTo(domain, context)
   // Signing costs more than all the rest, and mail that goes nowhere needs none.
-  if (route?.kind === 'nowhere') return withoutPeer(route.outcome, errand)
+  if (route?.kind === 'nowhere') return withoutPeer(route.outcome, context)
 
   const prepared = await tools.preparer.prepare(job, marks.working).catch((error: Error) => error)
-  if (prepared instanceof Error) return withoutPeer(unpreparable(prepared), errand)
-  if (job.sandbox) return withoutPeer(simulatedOutcome(job.recipient, job.attempt), errand)
+  if (prepared instanceof Error) return withoutPeer(unpreparable(prepared), context)
+  if (job.sandbox) return withoutPeer(simulatedOutcome(job.recipient, job.attempt), context)
   const mail = toWire(prepared)
-  if (route !== null) return tryHosts(errand, mail, { domain, ...route })
-  return tryHosts({ ...errand, mayConnect: () => true }, mail, { domain: null, hosts: [smarthost!.host] })
+  if (route !== null) return tryHosts(context, mail, { domain, ...route })
+  return tryHosts({ ...context, mayConnect: () => true }, mail, { domain: null, hosts: [smarthost!.host] })
 }
 
 /** DNS was asked for the MX before the claim, but for whoever has no need of it. */
-function routeTo(domain: string, { job, tools }: Errand): Promise<Route> | Route {
-  const { mx } = job.way
+function routeTo(domain: string, { job, tools }: AttemptContext): Promise<Route> | Route {
+  const { mx } = job.route
   return mx === null ? findHosts(domain, tools.resolver, tools.random) : routeOf(domain, mx, tools.random)
 }
 
 /** Hosts in order, each with its addresses in order. `domain` is null for a smarthost. */
 async function tryHosts(
-  errand: Errand,
+  context: AttemptContext,
   mail: WireMail,
   route: { domain: string | null; hosts: readonly string[]; authentic?: boolean },
 ): Promise<Tried> {
-  const { job, marks, tools, transcript } = errand
+  const { job, marks, tools, transcript } = context
   const { settings } = tools
   const { domain, hosts } = route
   const envelope = { returnPath: job.returnPath, recipient: job.recipient }
-  const site = { name: job.way.site, connections: job.way.connections, maxMails: job.way.maxMails }
+  const destination = { name: job.route.destination, connections: job.route.connections, maxMails: job.route.maxMails }
   const reasons: Addresses['reason'][] = []
   let best: Tried | null = null
   let offers = 0
   let budgetMs = tools.timeouts.attemptMs
   for (const host of hosts) {
-    const found = await findAddresses(host, tools.resolver, errand.mayConnect, familiesOf(settings))
+    const found = await findAddresses(host, tools.resolver, context.mayConnect, familiesOf(settings))
     reasons.push(found.reason)
     if (found.reason !== 'found') transcript.note(`${host}: ${NO_ADDRESS[found.reason]}`)
     if (found.reason !== 'found') continue
-    const policy = await policyOf(host, { ...route, authentic: route.authentic === true && found.authentic }, errand)
+    const policy = await policyOf(host, { ...route, authentic: route.authentic === true && found.authentic }, context)
     if ('skip' in policy) {
-      best ??= { ...UNMET, outcome: policy.skip, tlsPolicy: policy.name }
-      errand.tlsSessions.push(skippedSession(host, policy.name))
+      best ??= { ...NOT_ATTEMPTED, outcome: policy.skip, tlsPolicy: policy.name }
+      context.tlsSessions.push(skippedSession(host, policy.name))
       continue
     }
     for (const address of found.addresses) {
       const peer = peerOf(host, address, policy.proof, settings)
       const offered = await tools.transport.offer({
         peer,
-        site,
+        destination,
         envelope,
         mail,
         transcript,
@@ -154,24 +154,24 @@ async function tryHosts(
         onCommit: marks.committing,
       })
       const session = domain === null ? null : tlsSessionOf(offered, peer, policy.name, job.mtaSts)
-      if (session !== null) errand.tlsSessions.push(session)
+      if (session !== null) context.tlsSessions.push(session)
       const outcome = outcomeOf(offered.answer, peerName(peer))
       const tried: Tried = { outcome, peer, offered, tlsPolicy: policy.name }
       if (!isHostTrouble(offered.answer, tried.outcome)) return tried
-      best = moreTelling(best, tried)
+      best = moreInformative(best, tried)
       budgetMs -= nowMs() - offered.startedMs
       if (!isWithoutIpv6(address, offered.answer)) offers++
       if (offers >= MAX_OFFERS || budgetMs <= 0) return best
     }
   }
-  return best ?? withoutPeer(withoutAddress(domain, hosts, reasons), errand)
+  return best ?? withoutPeer(withoutAddress(domain, hosts, reasons), context)
 }
 
 /** A smarthost is the operator's own choice: no policy of others speaks of it. */
 async function policyOf(
   host: string,
   { domain, authentic }: { domain: string | null; authentic: boolean },
-  { job, tools, transcript }: Errand,
+  { job, tools, transcript }: AttemptContext,
 ): Promise<HostPolicy> {
   const { mtaSts, requireTls } = job
   const port = tools.settings.deliveryPort
@@ -182,9 +182,9 @@ async function policyOf(
   return policy
 }
 
-function withoutPeer(outcome: Outcome, { transcript }: Errand): Tried {
+function withoutPeer(outcome: Outcome, { transcript }: AttemptContext): Tried {
   transcript.note(outcome.kind === 'delivered' ? formatReply(outcome.reply) : outcome.message)
-  return { ...UNMET, outcome }
+  return { ...NOT_ATTEMPTED, outcome }
 }
 
 const NO_ADDRESS: Record<Exclude<Addresses['reason'], 'found'>, string> = {
@@ -194,7 +194,7 @@ const NO_ADDRESS: Record<Exclude<Addresses['reason'], 'found'>, string> = {
 }
 
 /** The last reply, or without any the last fault. */
-function moreTelling(before: Tried | null, now: Tried): Tried {
+function moreInformative(before: Tried | null, now: Tried): Tried {
   return before?.offered?.answer.kind === 'reply' && now.offered?.answer.kind !== 'reply' ? before : now
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { NOTHING_OWN } from '../mail/own-parts.ts'
+import { NO_RECIPIENT_PARTS } from '../mail/recipient-parts.ts'
 import { systemClock } from '../os/clock.ts'
 import { createAttempts } from './attempts.ts'
 import type { AttemptJob } from './job.ts'
@@ -13,10 +13,10 @@ const JOB: AttemptJob = {
   content: new Uint8Array(0),
   signingKeys: [],
   signedAt: 0,
-  own: NOTHING_OWN,
+  recipientParts: NO_RECIPIENT_PARTS,
   requireTls: false,
   mtaSts: null,
-  way: { site: 'example.com', mx: null, connections: 5, maxMails: 100 },
+  route: { destination: 'example.com', mx: null, connections: 5, maxMails: 100 },
   sandbox: false,
 }
 
@@ -33,15 +33,15 @@ test('a mail whose policy cannot be read is put off, and no thread gets it', asy
   expect(submitted).toEqual([])
 })
 
-for (const [fate, outcome] of [
+for (const [result, outcome] of [
   ['unknown', { kind: 'unknown', cause: { rule: 'worker-lost' } }],
   ['not_sent', { kind: 'deferred', cause: { rule: 'worker-lost' } }],
   ['too_slow', { kind: 'deferred', code: '4.6.0', cause: { class: 'content', rule: 'prepare-time' } }],
 ] as const) {
-  test(`what an ended thread had is recorded once, ${fate}`, async () => {
+  test(`what an ended thread had is recorded once, ${result}`, async () => {
     const attempts = createAttempts({ submit: () => {}, clock: systemClock })
     const ended = attempts.attempt(JOB)
-    const lost = { deliveryId: 'dlv_1', fate }
+    const lost = { deliveryId: 'dlv_1', result }
     attempts.onLost([lost, lost, { ...lost, deliveryId: 'dlv_2' }])
     expect((await ended)?.outcome).toMatchObject(outcome)
   })
@@ -50,6 +50,6 @@ for (const [fate, outcome] of [
 test('what an ended thread had not begun was not tried', async () => {
   const attempts = createAttempts({ submit: () => {}, clock: systemClock })
   const ended = attempts.attempt(JOB)
-  attempts.onLost([{ deliveryId: 'dlv_1', fate: 'not_tried' }])
+  attempts.onLost([{ deliveryId: 'dlv_1', result: 'not_tried' }])
   expect(await ended).toBeNull()
 })

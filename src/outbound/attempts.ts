@@ -3,7 +3,7 @@ import type { Outcome } from '../model/delivery.ts'
 import type { TlsSession } from '../model/tls-session.ts'
 import type { Clock } from '../os/clock.ts'
 import type { AttemptJob, AttemptResult } from './job.ts'
-import { unmetAttempt } from './not-attempted.ts'
+import { notAttempted } from './not-attempted.ts'
 import { internalFault, poisoned, WORKER_LOST_RULE } from './outcome.ts'
 import type { LostJob, Workers } from './workers.ts'
 
@@ -64,17 +64,18 @@ export function createAttempts(options: {
       return mtaSts.then(
         (found) => give({ ...job, mtaSts: found }),
         // What the domain demands is not known, so nothing may go.
-        (error) => unmet(job, internalFault(error), { startedAt, endedAt: clock.now() }),
+        (error) => lostResult(job, internalFault(error), { startedAt, endedAt: clock.now() }),
       )
     },
     onResults: (results) => {
       for (const result of results) settle(result)
     },
     onLost: (jobs) => {
-      for (const { deliveryId, fate } of jobs) {
+      for (const { deliveryId, result } of jobs) {
         const waiting = underWay.get(deliveryId)
         if (waiting === undefined) continue
-        if (fate !== 'not_tried') settle(unmet(waiting.job, LOST[fate](), { ...waiting, endedAt: clock.now() }))
+        if (result !== 'not_tried')
+          settle(lostResult(waiting.job, LOST[result](), { ...waiting, endedAt: clock.now() }))
         else if (underWay.delete(deliveryId)) waiting.resolve(null)
       }
     },
@@ -96,10 +97,10 @@ const WORKER_LOST = {
 } as const
 
 /** No thread has, or will have, the job. */
-function unmet(
+function lostResult(
   { deliveryId, attempt }: AttemptJob,
   outcome: Exclude<Outcome, { kind: 'delivered' }>,
   times: { startedAt: number; endedAt: number },
 ): AttemptResult {
-  return { deliveryId, outcome, attempt: unmetAttempt(outcome, { number: attempt, ...times }), tlsSessions: [] }
+  return { deliveryId, outcome, attempt: notAttempted(outcome, { number: attempt, ...times }), tlsSessions: [] }
 }

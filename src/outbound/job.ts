@@ -1,5 +1,5 @@
 import type { MtaSts } from '../mail/mta-sts.ts'
-import type { OwnParts } from '../mail/own-parts.ts'
+import type { RecipientParts } from '../mail/recipient-parts.ts'
 import type { Attempt, Outcome } from '../model/delivery.ts'
 import type { TlsSession } from '../model/tls-session.ts'
 import type { Lookup, MxRecord } from '../net/dns/resolver.ts'
@@ -20,19 +20,19 @@ export interface AttemptJob {
   /** The date and the signing time of the mail: the same at every attempt, so the bytes are the same. */
   signedAt: number
   /** What only this recipient's mail has. */
-  own: OwnParts
+  recipientParts: RecipientParts
   requireTls: boolean
   /** What the recipient's domain asks of its senders; null when it asks nothing. */
   mtaSts: MtaSts | null
-  way: JobWay
+  route: JobRoute
   /** `test` mail is composed and signed but never leaves (outbound/sandbox.ts decides its outcome). */
   sandbox: boolean
 }
 
 /** Where a delivery goes, and in what manner. */
-export interface JobWay {
-  /** Whose limits it shares (site.ts). */
-  site: string
+export interface JobRoute {
+  /** Whose limits it shares (schedule/destination.ts). */
+  destination: string
   /** What DNS said of the domain's MX when it was claimed; null = nothing was asked. */
   mx: Lookup<MxRecord> | null
   /** To the site at once; of all threads, or on its way into a thread that thread's share. */

@@ -1,7 +1,7 @@
 import type { Attempt, Outcome } from '../model/delivery.ts'
 
 /** How an attempt ended that met no server, and when it ran (ms UTC) → its record. */
-export function unmetAttempt(
+export function notAttempted(
   outcome: Exclude<Outcome, { kind: 'delivered' }>,
   { number, startedAt, endedAt }: { number: number; startedAt: number; endedAt: number },
 ): Attempt {

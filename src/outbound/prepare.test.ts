@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { packContent } from '../mail/content.ts'
-import { NOTHING_OWN } from '../mail/own-parts.ts'
+import { NO_RECIPIENT_PARTS } from '../mail/recipient-parts.ts'
 import { createPreparer, type Unprepared } from './prepare.ts'
 
 const { privateKey } = generateKeyPairSync('ed25519')
@@ -14,7 +14,7 @@ function mailOf(domain: string, bytes: number): Unprepared {
     ...{ headers: [], attachments: [], messageId: '<1@a.example>', boundarySeed: 's' },
   } as never)
   const key = { domain, selector: 's', algorithm: 'ed25519-sha256' as const, privateKeyPem }
-  return { content, signingKeys: [key], signedAt: 0, own: NOTHING_OWN }
+  return { content, signingKeys: [key], signedAt: 0, recipientParts: NO_RECIPIENT_PARTS }
 }
 
 // threat: hostile-content-holds-delivery

@@ -3,7 +3,7 @@ import { compose } from '../mail/compose.ts'
 import { type MailContent, unpackContent } from '../mail/content.ts'
 import { type DkimKey, signDkim } from '../mail/dkim.ts'
 import { isMime, unpackMime } from '../mail/mime-content.ts'
-import type { OwnParts } from '../mail/own-parts.ts'
+import type { RecipientParts } from '../mail/recipient-parts.ts'
 import { trackContent } from '../mail/track.ts'
 import { Fifo } from '../net/limiters/fifo.ts'
 import type { SigningKey } from './job.ts'
@@ -15,7 +15,7 @@ export interface Unprepared {
   signingKeys: readonly SigningKey[]
   signedAt: number
   /** As in AttemptJob. */
-  own: OwnParts
+  recipientParts: RecipientParts
 }
 
 /** The signature headers and the composed mail, to be sent one after the other. */
@@ -112,12 +112,12 @@ function nextOf(lanes: ReadonlyMap<string, Lane>): Lane | null {
 
 /** A finished mail goes out as its author wrote it, Date and all; the rest is composed with the date it is signed at, and
  *  with the recipient's own links. */
-function mailOf({ content, signedAt, own: { fields, tracking } }: Unprepared): Uint8Array {
+function mailOf({ content, signedAt, recipientParts: { fields, tracking } }: Unprepared): Uint8Array {
   const mail = isMime(content) ? unpackMime(content) : compose({ ...contentFor(content, tracking), dateAt: signedAt })
   return fields === '' ? mail : Buffer.concat([Buffer.from(fields), mail])
 }
 
-function contentFor(packed: Uint8Array, tracking: OwnParts['tracking']): MailContent {
+function contentFor(packed: Uint8Array, tracking: RecipientParts['tracking']): MailContent {
   const content = unpackContent(packed)
   if (tracking === null) return content
   const tracked = trackContent(content, tracking)

@@ -61,7 +61,7 @@ export function recordOf(
 }
 
 /** A line of the log for what is in the store. */
-export function tellOf(record: DeliveryRecord, mailLog: MailLog): void {
+export function publish(record: DeliveryRecord, mailLog: MailLog): void {
   const { attempt, outcome } = record
   const fact = {
     message: record.messageId,

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto'
 import { compose } from '../mail/compose.ts'
 import { packContent } from '../mail/content.ts'
-import { NOTHING_OWN } from '../mail/own-parts.ts'
+import { NO_RECIPIENT_PARTS } from '../mail/recipient-parts.ts'
 import { createPreparer } from './prepare.ts'
 import { createSignRsa, type SignRsa } from './system-rsa.ts'
 
@@ -114,7 +114,7 @@ test('a mail is signed to the same bytes with it and without', () => {
       { domain: 'example.com', selector: 's', algorithm: 'rsa-sha256' as const, privateKeyPem: pemOf(privateKey) },
     ],
     signedAt: 0,
-    own: NOTHING_OWN,
+    recipientParts: NO_RECIPIENT_PARTS,
   }
   const before = createPreparer().prepareNow(job)
   const preparer = createPreparer(createSignRsa(() => performance.now()))

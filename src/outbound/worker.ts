@@ -7,21 +7,21 @@ import { lowerThreadPriority } from '../os/thread-priority.ts'
 import { createWorkMarks } from '../os/work-board.ts'
 import { createAttempter } from './attempt.ts'
 import type { AttemptJob, AttemptResult, FromWorker, SentJob, ThreadSettings, ToWorker } from './job.ts'
-import { createTakenAt } from './journal/delivered-journal.ts'
+import { createDeliveredJournalAt } from './journal/delivered-journal.ts'
 import { createPreparer } from './prepare.ts'
 import { timeoutsWithin } from './smtp/timeouts.ts'
 import { createTransport } from './smtp/transport.ts'
 import { createSignRsa } from './system-rsa.ts'
 
 /** Sends one message to the main thread. */
-type Post = (message: FromWorker) => void
+type PostMessage = (message: FromWorker) => void
 
 /** A delivery thread: jobs in, results out in batches. Many deliveries at once, but per site no more than have a
- *  connection, and a few that wait for one composed and signed. What a server has taken is noted at once (taken.ts); where it
+ *  connection, and a few that wait for one composed and signed. What a server has taken is noted at once (journal/delivered-journal.ts); where it
  *  cannot be, the mail keeps its place until the store knows of it, so that few come twice after a kill. Each delivery marks
  *  its work in shared memory, for the case that this thread is ended in the midst of it. A bug in a job defers that job; an
  *  error outside any job ends the thread, and main starts another (workers.ts). `attempt` before `start` throws. */
-function createWorkerDesk(post: Post): (message: ToWorker) => void {
+function createMessageHandler(post: PostMessage): (message: ToWorker) => void {
   let work: ReturnType<typeof openWork> | null = null
   return (message) => {
     if (message.kind === 'start') {
@@ -49,7 +49,7 @@ const BATCH_MS = 5
 const LARGE_BYTES = 2 ** 20
 const LOOSE_BYTES = 16 * 2 ** 20
 
-function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, post: Post) {
+function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, post: PostMessage) {
   if (settings.nice > 0) lowerThreadPriority(settings.nice)
   const resolver = createResolver({
     servers: settings.dnsServers,
@@ -72,7 +72,7 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
   const letGo = createCollector(LOOSE_BYTES)
   /** Deliveries whose place at their site is held. */
   const held = new Map<string, string>()
-  const taken = createTakenAt(settings.takenPath)
+  const taken = createDeliveredJournalAt(settings.takenPath)
   const marks = createWorkMarks(board, () => {})
   const sent = new Uint8Array(settings.sent)
   const attempt = createAttempter({
@@ -110,7 +110,7 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
     outcome.kind !== 'delivered' || sandbox || taken.note({ deliveryId, outcome, attempt })
   const run = async (job: SentJob) => {
     marks.begin()
-    const { site: lane, connections } = job.way
+    const { destination: lane, connections } = job.route
     const place = lanes.enter(lane, connections + AHEAD)
     if (place !== undefined) await place
     const sizeBytes = job.content.byteLength
@@ -159,6 +159,6 @@ const textOf = (error: unknown) => (error instanceof Error ? (error.stack ?? err
 declare const self: Worker
 
 if (!Bun.isMainThread) {
-  const answer = createWorkerDesk((message) => self.postMessage(message))
+  const answer = createMessageHandler((message) => self.postMessage(message))
   self.onmessage = (event: MessageEvent<ToWorker>) => answer(event.data)
 }

@@ -3,9 +3,9 @@ import type { Log } from '../os/log.ts'
 import { createSupervisor, type PoolEvent, type RunnerEnd, type Supervised } from '../os/supervisor.ts'
 import { threadRunner } from '../os/thread-pool.ts'
 import { CONTENT_NICE } from '../os/thread-priority.ts'
-import type { AttemptJob, AttemptResult, FromWorker, JobWay, ToWorker, WorkerSettings } from './job.ts'
+import type { AttemptJob, AttemptResult, FromWorker, JobRoute, ToWorker, WorkerSettings } from './job.ts'
 import { createJobSlots, type JobSlots } from './job-slots.ts'
-import { notesAt, removeNotes, takenPath } from './journal/delivered-journal.ts'
+import { journalPath, notesAt, removeNotes } from './journal/delivered-journal.ts'
 import { createCostlyDomains } from './schedule/costly-domains.ts'
 
 /** The delivery threads as the main thread sees them. */
@@ -35,7 +35,7 @@ export interface Workers {
  *  - `unknown`: the server may have taken the mail. */
 export interface LostJob {
   deliveryId: string
-  fate: 'too_slow' | 'ended_thread' | 'not_sent' | 'not_tried' | 'unknown'
+  result: 'too_slow' | 'ended_thread' | 'not_sent' | 'not_tried' | 'unknown'
 }
 
 export interface WorkersOptions {
@@ -53,7 +53,7 @@ export interface WorkersOptions {
 
 /** `count` threads from `spawn` → Workers. A thread that dies, or that a delivery keeps too long, is replaced, at once the
  *  first time and later and later when it goes on dying without work. What a server had taken of its mails is read from
- *  its file (taken.ts) and comes as a result; `onLost` gets the others. Results come as they were batched. No callback may
+ *  its file (journal/delivered-journal.ts) and comes as a result; `onLost` gets the others. Results come as they were batched. No callback may
  *  throw. */
 export function createWorkers(options: WorkersOptions): Workers {
   const { count, settings, clock, log, onResults, onLost, computeMs = COMPUTE_MS } = options
@@ -100,7 +100,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const forAll = () => supervisor.runners.filter(({ state }) => !state.isForCostly)
 
   const start = (isForCostly: boolean) => {
-    const path = takenPath(settings.taken.folder, settings.taken.worker)
+    const path = journalPath(settings.taken.folder, settings.taken.worker)
     const stopped = Promise.withResolvers<void>()
     return supervisor.start({ slots: createJobSlots(), unwritten: new Set(), stopped, path, isForCostly })
   }
@@ -154,9 +154,9 @@ export function createWorkers(options: WorkersOptions): Workers {
     const culpritId = culprit === null ? null : thread.slots.at(culprit - 1)
     const lost = thread.slots.all().flatMap((deliveryId): LostJob[] => {
       if (delivered.some((note) => note.deliveryId === deliveryId)) return []
-      if (thread.slots.maybeSent(deliveryId)) return [{ deliveryId, fate: 'unknown' }]
-      if (deliveryId === culpritId) return [{ deliveryId, fate: cause === 'died' ? 'ended_thread' : 'too_slow' }]
-      return [{ deliveryId, fate: cause === 'stopped' || culpritId !== null ? 'not_tried' : 'not_sent' }]
+      if (thread.slots.maybeSent(deliveryId)) return [{ deliveryId, result: 'unknown' }]
+      if (deliveryId === culpritId) return [{ deliveryId, result: cause === 'died' ? 'ended_thread' : 'too_slow' }]
+      return [{ deliveryId, result: cause === 'stopped' || culpritId !== null ? 'not_tried' : 'not_sent' }]
     })
     if (culpritId !== null)
       log.error('a delivery kept its thread too long, or ended it', {
@@ -196,7 +196,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     for (const job of jobs) {
       const isCostly = costly.isCostly(job.signingKeys[0]?.domain ?? '')
       const costlyThreads = isCostly ? threadsForCostly() : []
-      const thread = leastLoaded(threadsFor(job.way, costlyThreads.length > 0 ? costlyThreads : threads))
+      const thread = leastLoaded(threadsFor(job.route, costlyThreads.length > 0 ? costlyThreads : threads))
       thread.state.slots.take(job)
       const share = shares.get(thread)
       if (share === undefined) shares.set(thread, [job])
@@ -208,7 +208,7 @@ export function createWorkers(options: WorkersOptions): Workers {
         ...job,
         slot: thread.state.slots.of(job.deliveryId),
         content: withOwnBuffer(job.content),
-        way: { ...job.way, connections: connectionsFor(thread, job.way.connections) },
+        route: { ...job.route, connections: connectionsFor(thread, job.route.connections) },
       }))
       const buffers = sent.map(({ content }) => content.buffer as ArrayBuffer).filter(handOver)
       send(thread, { kind: 'attempt', jobs: sent }, buffers)
@@ -263,7 +263,7 @@ export function createWorkers(options: WorkersOptions): Workers {
       ended.abort()
       supervisor.stop()
       await Promise.all(judging)
-      if (held.length > 0) onLost(held.map(({ deliveryId }) => ({ deliveryId, fate: 'not_tried' })))
+      if (held.length > 0) onLost(held.map(({ deliveryId }) => ({ deliveryId, result: 'not_tried' })))
       held = []
     },
   }
@@ -308,11 +308,11 @@ function leastLoaded(threads: readonly Supervised<Thread>[]): Supervised<Thread>
 /** A site with fewer connections than there are threads stays with as many threads, always the same: each thread
  *  counts its own. */
 function threadsFor(
-  { site, connections }: JobWay,
+  { destination, connections }: JobRoute,
   threads: readonly Supervised<Thread>[],
 ): readonly Supervised<Thread>[] {
   if (connections >= threads.length) return threads
-  const first = Bun.hash.crc32(site) % threads.length
+  const first = Bun.hash.crc32(destination) % threads.length
   return Array.from({ length: Math.max(1, connections) }, (_, at) => threads[(first + at) % threads.length]!)
 }
 

@@ -1,4 +1,4 @@
-import type { Surroundings } from '../certificates/authority.ts'
+import type { AuthorityDeps } from '../certificates/authority.ts'
 import { readPair, selfSignedPair, type Terms, termsOf } from '../certificates/files.ts'
 import type { Config } from '../config/load.ts'
 import type { Certificate } from '../net/tls/certificate.ts'
@@ -21,7 +21,7 @@ export interface Identity {
  *  authority. Where there is none, or none that still holds, a pair that is signed by itself. Where nothing listens that
  *  speaks TLS, nothing is read and nothing made: null. Rejects when files cannot be read (UnusableCertificate: they are no
  *  pair), and when the data folder cannot be written. */
-export async function openIdentity(config: Config, house: Surroundings): Promise<Identity | null> {
+export async function openIdentity(config: Config, house: AuthorityDeps): Promise<Identity | null> {
   const { tls, smtp, http, dataDir, hostname } = config
   const speaks = { https: http.listenTls !== null, smtp: listensForMail(config) }
   if (!speaks.https && !speaks.smtp) return null
@@ -45,14 +45,14 @@ export async function openIdentity(config: Config, house: Surroundings): Promise
     ...shown,
     reload: async () => {
       loaded = await load()
-      authority?.hurry()
+      authority?.retryNow()
     },
     terms: () =>
       LISTENERS.filter((listener) => speaks[listener]).map((listener) => ({
         listener,
         terms: termsOf(shown[listener]()),
       })),
-    tend: async () => authority?.tend(),
+    tend: async () => authority?.renewIfDue(),
     stop: async () => authority?.stop(),
   }
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../config/load.ts'
-import type { OwnPartsOf } from '../mail/own-parts.ts'
+import type { RecipientPartsOf } from '../mail/recipient-parts.ts'
 import type { StoredMail } from '../mail/shown-content.ts'
 import type { Verp } from '../mail/verp.ts'
 import type { PoolMetrics } from '../metrics/pools.ts'
@@ -15,15 +15,15 @@ import { createThreadPool, threadRunner } from '../os/thread-pool.ts'
 import { createAttempts } from '../outbound/attempts.ts'
 import { type ComposeJob, createComposer } from '../outbound/composing/composer.ts'
 import type { AttemptJob } from '../outbound/job.ts'
-import { takenFolder } from '../outbound/journal/delivered-journal.ts'
+import { journalFolder } from '../outbound/journal/delivered-journal.ts'
 import { createOutboundLoop, type OutboundLoop } from '../outbound/schedule/delivery-loop.ts'
 import { createWorkers } from '../outbound/workers.ts'
 import type { Store } from '../storage/store.ts'
 import type { Compose } from '../submission/signing.ts'
 import { startComposingThread, startDeliveryThread } from '../threads.ts'
-import { createTlsTally } from '../tls-policy/counters.ts'
+import { createTlsCounters } from '../tls-policy/counters.ts'
 import { createFetchPolicy } from '../tls-policy/fetch-policy.ts'
-import { createPolicies, type Policies } from '../tls-policy/mta-sts.ts'
+import { createMtaStsPolicies, type MtaStsPolicies } from '../tls-policy/mta-sts.ts'
 import type { Shares } from './limits.ts'
 
 /** The way out of the house: the loop that says what goes when, the threads that deliver it, what the receiving domains
@@ -31,7 +31,7 @@ import type { Shares } from './limits.ts'
 export interface Dispatch {
   loop: OutboundLoop
   compose: Compose
-  mtaStsOf: Policies['find']
+  mtaStsOf: MtaStsPolicies['find']
   /** Begins to fetch MTA-STS policies again before they end. */
   refreshPolicies(now: number): void
   /** Writes down the TLS sessions that were counted since the last time. */
@@ -51,7 +51,7 @@ export async function openDispatch(
     random: Random
     mintId: MintId
     verp: Verp
-    ownParts: OwnPartsOf
+    ownParts: RecipientPartsOf
     workerId: string
     lookups: ResolverOptions
     shares: Pick<Shares, 'deliveries' | 'idleSessions'>
@@ -74,9 +74,9 @@ export async function openDispatch(
   const mxResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
   const policyResolver = createResolver({ ...lookups, maxCacheEntries: 0 })
 
-  const tally = createTlsTally({ store, clock })
+  const tally = createTlsCounters({ store, clock })
   const countTls: typeof tally.count = config.reports.from === '' ? () => {} : tally.count
-  const policies = createPolicies({
+  const policies = createMtaStsPolicies({
     store,
     resolver: policyResolver,
     fetchPolicy: createFetchPolicy({ get: house.get, clock }),
@@ -98,7 +98,7 @@ export async function openDispatch(
       sourceAddress: delivery.sourceAddress || null,
       idleSessions: house.shares.idleSessions,
       longestWaitMs: delivery.longestWaitSeconds * 1000,
-      taken: { folder: takenFolder(config.dataDir), worker: house.workerId },
+      taken: { folder: journalFolder(config.dataDir), worker: house.workerId },
     },
     clock,
     log,
@@ -124,8 +124,8 @@ export async function openDispatch(
   const attempts = createAttempts({
     submit: workers.submit,
     clock,
-    mtaStsOf: ({ sandbox, recipient, way }) =>
-      sandbox || delivery.smarthost !== null || leadsNowhere(way.mx) ? null : policies.find(domainOf(recipient)),
+    mtaStsOf: ({ sandbox, recipient, route }) =>
+      sandbox || delivery.smarthost !== null || leadsNowhere(route.mx) ? null : policies.find(domainOf(recipient)),
     onTls: (recipient, sessions) => {
       for (const session of sessions) countTls(domainOf(recipient), session)
     },
@@ -179,7 +179,7 @@ export async function openDispatch(
 
 const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1)
 /** Mail whose MX cannot be known has no host to demand anything of. */
-const leadsNowhere = (mx: AttemptJob['way']['mx']) => mx?.kind === 'temporary' || mx?.kind === 'nxdomain'
+const leadsNowhere = (mx: AttemptJob['route']['mx']) => mx?.kind === 'temporary' || mx?.kind === 'nxdomain'
 const NO_HOST = { host: null, address: null, source: null }
 /** The largest mail is composed and signed in less than a second; several may be in a thread. */
 const COMPOSE_LIMITS = { computeMs: 5_000, totalMs: 30_000, idleMs: 30_000 }

@@ -7,7 +7,7 @@ import type { Log } from '../os/log.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import type { Memory } from '../os/memory.ts'
 import { createSmtpListener } from '../smtp-server/listener.ts'
-import type { SmtpDoor } from '../smtp-server/session.ts'
+import type { SmtpHandler } from '../smtp-server/session.ts'
 import { LIMITS, type ListenerSettings } from '../smtp-server/settings.ts'
 
 /** The SMTP listeners that the config asks for. */
@@ -23,7 +23,7 @@ export interface Doors {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each door has its own meaning of a recipient, and keeps it to itself
-type Door = SmtpDoor<any>
+type Door = SmtpHandler<any>
 
 /** Config and who stands behind each door → the doors, open. Rejects with what binding throws, as a ListenFailure that
  *  names the config key; nothing is left open then. */

@@ -28,7 +28,7 @@ import type { Feed } from '../event-stream/event-stream.ts'
 import type { HealthWatch } from '../health/watch.ts'
 import type { ForwardLinks } from '../mail/forward-link.ts'
 import type { MtaSts } from '../mail/mta-sts.ts'
-import type { OwnPartsOf } from '../mail/own-parts.ts'
+import type { RecipientPartsOf } from '../mail/recipient-parts.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
 import { checkWebhookUrl } from '../net/https/requests.ts'
 import { createAddressGuard } from '../net/ip.ts'
@@ -44,8 +44,8 @@ import type { Store } from '../storage/store.ts'
 import { createSubmission, type Submission } from '../submission/accept.ts'
 import { createForwarding, type Forwarding } from '../submission/forwarding.ts'
 import type { HeavyWork } from '../submission/heavy-work.ts'
+import { createSendingEligibility } from '../submission/sending-eligibility.ts'
 import type { Compose } from '../submission/signing.ts'
-import { createStanding } from '../submission/standing.ts'
 
 /** What the operations need of the house around them. */
 export interface Around {
@@ -68,7 +68,7 @@ export interface Around {
   /** Reads what tenants write, away from the main thread. */
   parsing: Parsing
   /** Made from secrets of the store, which the command line asks for only when they are needed. */
-  ownParts: () => OwnPartsOf | Promise<OwnPartsOf>
+  ownParts: () => RecipientPartsOf | Promise<RecipientPartsOf>
   /** Events as they are told, and who follows them by HTTP. */
   feed: Feed
   streams: Streams
@@ -167,7 +167,7 @@ export function createOperations(
           settings: { smarthost: config.delivery.smarthost, deliveryPort: config.delivery.port },
           mtaStsOf: around.mtaStsOf,
         }),
-      standing: createStanding({ store: around.store, ...sendingRules(around) }),
+      standing: createSendingEligibility({ store: around.store, ...sendingRules(around) }),
       settings: { maxAgeSeconds: config.delivery.maxAgeSeconds },
     }),
     ...statsOperations(around),

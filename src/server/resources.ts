@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Config, planNamed } from '../config/load.ts'
 import { createFeed, type Feed } from '../event-stream/event-stream.ts'
 import { createForwardLinks, type ForwardLinks } from '../mail/forward-link.ts'
-import { createOwnParts, type OwnPartsOf } from '../mail/own-parts.ts'
+import { createRecipientParts, type RecipientPartsOf } from '../mail/recipient-parts.ts'
 import { createVerp, type Verp } from '../mail/verp.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { createResolver, type Resolver, type ResolverOptions, systemServers } from '../net/dns/resolver.ts'
@@ -11,8 +11,8 @@ import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import type { Random } from '../os/random.ts'
-import { takenFolder } from '../outbound/journal/delivered-journal.ts'
-import { recordTaken } from '../outbound/journal/record-delivered.ts'
+import { journalFolder } from '../outbound/journal/delivered-journal.ts'
+import { recordDelivered } from '../outbound/journal/record-delivered.ts'
 import { openStore } from '../storage/sqlite/open.ts'
 import type { Store } from '../storage/store.ts'
 
@@ -25,7 +25,7 @@ export interface Ground {
   /** Names this process where it holds a lease. */
   workerId: string
   verp: Verp
-  ownParts: OwnPartsOf
+  ownParts: RecipientPartsOf
   trackingSecret: Uint8Array
   /** In mails that ask for the confirmation of a forward target. */
   forwardLinks: ForwardLinks
@@ -70,12 +70,12 @@ export async function openGround(
   await tellHeld(store, log)
   await logUpgrade(store, steps, log)
   const workerId = randomUUID()
-  await recordTaken(takenFolder(config.dataDir), { ...house, now: clock.now, deliveries: store.deliveries })
+  await recordDelivered(journalFolder(config.dataDir), { ...house, now: clock.now, deliveries: store.deliveries })
   await takeUpAgain(config, store, workerId, clock.now())
 
   const verp = createVerp(await store.secret('verp', random.bytes(32)))
   const trackingSecret = await store.secret('tracking', random.bytes(32))
-  const ownParts = createOwnParts({ verp, secret: trackingSecret, publicUrl: house.publicUrl })
+  const ownParts = createRecipientParts({ verp, secret: trackingSecret, publicUrl: house.publicUrl })
   const forwardLinks = createForwardLinks(await store.secret('forward', random.bytes(32)))
   const loopTag = Buffer.from(await store.secret('loop', random.bytes(16))).toString('hex')
 

@@ -3,7 +3,7 @@ import { createPlainPages } from '../certificates/plain-pages.ts'
 import { type Config, formatEndpoint, publicUrlAt, type Setting } from '../config/load.ts'
 import { allDomains } from '../domains/all.ts'
 import { createNetworkLimits } from '../inbound/network-limits.ts'
-import { createInboundDoor } from '../inbound/smtp-handler.ts'
+import { createInboundHandler } from '../inbound/smtp-handler.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { createNetworks } from '../net/ip.ts'
 import { systemClock, type WallClock } from '../os/clock.ts'
@@ -15,7 +15,7 @@ import { createMemory } from '../os/memory.ts'
 import { memoryLimit } from '../os/memory-limit.ts'
 import { createBells } from '../os/notifier.ts'
 import { type Random, systemRandom } from '../os/random.ts'
-import { createRelayDoor } from '../smtp-submission/smtp-handler.ts'
+import { createSubmissionHandler } from '../smtp-submission/smtp-handler.ts'
 import { lockDataDir } from '../storage/sqlite/lock.ts'
 import type { Store } from '../storage/store.ts'
 import { createHeavyWork } from '../submission/heavy-work.ts'
@@ -175,7 +175,7 @@ async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]
   const doors = await openDoors(config, {
     maxConnections: shares.smtpConnections,
     certificate: identity?.smtp() ?? null,
-    inbound: createInboundDoor({
+    inbound: createInboundHandler({
       ...around,
       ...engines,
       networkLimits,
@@ -183,7 +183,7 @@ async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]
       hostname: config.hostname,
       requireVerified: config.sending.requireVerifiedDomain,
     }),
-    submission: createRelayDoor({
+    submission: createSubmissionHandler({
       submission,
       readAuthor: engines.parsing.readAuthor,
       once: api.once,

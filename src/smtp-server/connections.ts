@@ -3,7 +3,7 @@ import { clientOf, networkOf } from '../net/ip.ts'
 /** How many connections a listener has: in all, from one address, and from one network. */
 export interface ConnectionCount {
   /** One more from `address`, or which limit is reached. Call `leave` when the connection has ended; twice is harmless. */
-  enter(address: string): { leave: () => void } | { full: 'all' | 'address' | 'network' }
+  tryOpen(address: string): { close: () => void } | { full: 'all' | 'address' | 'network' }
   total(): number
   /** Connections from the network of this address. */
   ofNetwork(address: string): number
@@ -24,7 +24,7 @@ export function createConnectionCount(limits: ConnectionLimits): ConnectionCount
   const byNetwork = new Map<string, number>()
   let total = 0
   return {
-    enter: (address) => {
+    tryOpen: (address) => {
       const client = clientOf(address)
       const network = networkOf(address)
       if ((byClient.get(client) ?? 0) >= limits.connectionsPerAddress) return { full: 'address' }
@@ -35,14 +35,14 @@ export function createConnectionCount(limits: ConnectionLimits): ConnectionCount
       change(byClient, client, 1)
       change(byNetwork, network, 1)
       let open = true
-      const leave = () => {
+      const close = () => {
         if (!open) return
         open = false
         total--
         change(byClient, client, -1)
         change(byNetwork, network, -1)
       }
-      return { leave }
+      return { close }
     },
     total: () => total,
     ofNetwork: (address) => byNetwork.get(networkOf(address)) ?? 0,

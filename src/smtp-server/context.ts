@@ -3,16 +3,16 @@ import type { Log } from '../os/log.ts'
 import type { MailLog } from '../os/mail-log.ts'
 import type { Memory } from '../os/memory.ts'
 import type { Deadlines } from './deadlines.ts'
-import type { LoginBrake } from './login.ts'
-import type { SmtpDoor } from './session.ts'
+import type { LoginThrottle } from './login.ts'
+import type { SmtpHandler } from './session.ts'
 import type { ListenerSettings } from './settings.ts'
 import type { Spool } from './spool.ts'
 import type { Stress } from './stress.ts'
 
 /** What all conversations of one listener share. */
-export interface Surroundings<R> {
+export interface ListenerContext<R> {
   settings: ListenerSettings
-  door: SmtpDoor<R>
+  handler: SmtpHandler<R>
   /** Which door, for the mail log. */
   name: string
   clock: WallClock
@@ -20,7 +20,7 @@ export interface Surroundings<R> {
   mailLog: Pick<MailLog, 'refused'> | undefined
   spool: Spool
   memory: Memory
-  brake: LoginBrake
+  loginThrottle: LoginThrottle
   deadlines: Deadlines
   stress: Stress
   /** We are going: no new mail may begin. */

@@ -5,19 +5,19 @@ import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp
 import type { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import { trimBlanks } from '../mail/blanks.ts'
 import { clientOf } from '../net/ip.ts'
-import type { Surroundings } from './context.ts'
+import type { ListenerContext } from './context.ts'
 import type { Due } from './deadlines.ts'
 import { LOGIN } from './login.ts'
 import { MailStream } from './mail-stream.ts'
 import { LIBRARY_CODES, lineOf, REPLIES, replyTo } from './replies.ts'
 import { SmtpReply } from './reply.ts'
-import type { DoorServer } from './server.ts'
+import type { ListenerServer } from './server.ts'
 import type { SmtpSession } from './session.ts'
 import { addRecipient, beginTransaction, type Transaction, takeMail } from './transaction.ts'
 
 /** Errors, and commands that bring no mail nearer, until a connection is closed; and the same while connections run short. */
-const PATIENCE = { errors: 20, junk: 100 }
-const STRESSED_PATIENCE = { errors: 3, junk: 10 }
+const TOLERANCE = { errors: 20, junk: 100 }
+const STRESSED_TOLERANCE = { errors: 3, junk: 10 }
 
 /** One client, from its greeting to its end. Of smtp-server it has the socket, the parser of lines and dots, STARTTLS and
  *  the login dialogue; the commands, every reply and all deadlines are here, for the library picks status codes by the
@@ -25,8 +25,8 @@ const STRESSED_PATIENCE = { errors: 3, junk: 10 }
  *  Lost: nothing after 250. Twice: a client that missed our 250 sends its mail again. */
 export class Conversation<R> extends SMTPConnection implements Due {
   dueAt: number
-  readonly who: SmtpSession
-  readonly #around: Surroundings<R>
+  readonly client: SmtpSession
+  readonly #around: ListenerContext<R>
   readonly #onGone: (conversation: Conversation<R>) => void
   #transaction: Transaction<R> | null = null
   /** A command is being answered, or a mail is coming in. */
@@ -40,41 +40,41 @@ export class Conversation<R> extends SMTPConnection implements Due {
   #gone: AbortController | null = null
 
   constructor(
-    server: DoorServer<R>,
+    server: ListenerServer<R>,
     socket: Socket | TLSSocket,
     options: SMTPConnectionOptions | null | undefined,
-    around: Surroundings<R>,
-    onGone: (conversation: Conversation<R>) => void,
+    context: ListenerContext<R>,
+    onClosed: (conversation: Conversation<R>) => void,
   ) {
     super(server, socket, options)
-    this.#around = around
-    this.#onGone = onGone
-    this.who = { id: this.id, remoteAddress: this.remoteAddress, helo: '', tls: tlsOf(socket), protocol: 'SMTP' }
-    this.#waitsSince = around.clock.steady.now()
+    this.#around = context
+    this.#onGone = onClosed
+    this.client = { id: this.id, remoteAddress: this.remoteAddress, helo: '', tls: tlsOf(socket), protocol: 'SMTP' }
+    this.#waitsSince = context.clock.steady.now()
     this.dueAt = this.#waitsSince + this.#idleMs()
-    around.deadlines.add(this)
+    context.deadlines.add(this)
   }
 
   /** Before the greeting. Throws what the door says. */
   async begin(): Promise<void> {
-    await this.#around.door.onConnect?.(this.who)
+    await this.#around.handler.onConnect?.(this.client)
   }
 
   /** TLS has begun: nothing said before counts. RFC 3207 §4.2 */
   secured(socket: Socket | TLSSocket): void {
     this.#transaction = null
-    this.who.helo = ''
-    this.who.tls = tlsOf(socket)
+    this.client.helo = ''
+    this.client.tls = tlsOf(socket)
     this.#rest()
   }
 
   /** Resolves when the door knows user and password. Throws SmtpReply. */
   async login(user: string, password: string): Promise<void> {
-    const { brake, door, log } = this.#around
+    const { loginThrottle, handler, log } = this.#around
     this.#gone ??= new AbortController()
-    const ask = async () => door.onLogin?.(this.who, { user, password })
+    const ask = async () => handler.onLogin?.(this.client, { user, password })
     try {
-      await brake.attempt(this.who.remoteAddress, this.#gone.signal, ask, isWrongPassword)
+      await loginThrottle.attempt(this.client.remoteAddress, this.#gone.signal, ask, isWrongPassword)
     } catch (thrown) {
       if (this.#gone.signal.aborted) throw REPLIES.shutdown // nobody hears it
       const over = isWrongPassword(thrown) && ++this.#wrongLogins >= LOGIN.perConnection
@@ -83,25 +83,25 @@ export class Conversation<R> extends SMTPConnection implements Due {
   }
 
   /** At once when nothing is under way, else as soon as it is done. */
-  endSoon(): void {
+  endWhenIdle(): void {
     if (!this.#busy && this.#transaction === null) this.end()
   }
 
   /** When it began to wait for a command outside a transaction, by the steady clock; null while it does anything else. Such a
    *  connection can be closed without a loss. */
-  waitingSince(): number | null {
+  idleSince(): number | null {
     const isWaiting = !this.#busy && this.#transaction === null && !this._dataStream && !this._upgrading
     return isWaiting ? this.#waitsSince : null
   }
 
   /** Closes the connection so that another client finds a place. */
-  giveWay(): void {
+  evict(): void {
     this.say(REPLIES.giveWay)
     this._socket.destroySoon()
   }
 
   /** Connections began to run short: what waits for the client waits no longer than it would have from the start. */
-  shorten(): void {
+  shortenDeadline(): void {
     if (this.dueAt === Number.POSITIVE_INFINITY) return
     this.dueAt = Math.min(this.dueAt, this.#waitsSince + this.#idleMs())
     this.#around.deadlines.nearer(this)
@@ -133,7 +133,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   /** As its own, but for our reader of DATA. Called while the library still makes the rest of this object. */
   override _createParser(): SMTPStream {
-    const parser = new MailStream((this._server as DoorServer<R>).turns)
+    const parser = new MailStream((this._server as ListenerServer<R>).turns)
     parser.oncommand = (command, callback) => this._onCommand(command, callback)
     parser.on('error', (error) => this.send(421, `Error: ${error.message}`))
     return parser
@@ -176,7 +176,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
       .finally(() => {
         this.#rest()
         // Most commands are answered without a wait: one packet of RCPT after the other held the thread for as long as it came.
-        ;(this._server as DoorServer<R>).turns.take(COMMAND_BYTES, () => this._whenWritable(callback))
+        ;(this._server as ListenerServer<R>).turns.take(COMMAND_BYTES, () => this._whenWritable(callback))
       })
       .catch((thrown) => this.#broken(thrown))
   }
@@ -187,9 +187,9 @@ export class Conversation<R> extends SMTPConnection implements Due {
     if (!this._ready) return REPLIES.tooEarly
     if (/^(OPTIONS|GET|HEAD|POST|PUT|DELETE|TRACE|CONNECT) .* HTTP\/\d/i.test(command.toString('latin1')))
       return REPLIES.http
-    const patience = this.#around.stress.isOn() ? STRESSED_PATIENCE : PATIENCE
-    if (this.#errors >= patience.errors) return REPLIES.tooManyErrors
-    return this.#junk >= patience.junk ? REPLIES.tooMuchJunk : null
+    const tolerance = this.#around.stress.isOn() ? STRESSED_TOLERANCE : TOLERANCE
+    if (this.#errors >= tolerance.errors) return REPLIES.tooManyErrors
+    return this.#junk >= tolerance.junk ? REPLIES.tooMuchJunk : null
   }
 
   /** A line of the client → our reply; null when it has been said, or is said later. */
@@ -252,9 +252,9 @@ export class Conversation<R> extends SMTPConnection implements Due {
     this.#transaction = null
     this.openingCommand = verb
     this.hostNameAppearsAs = name
-    this.who.helo = name
-    this.who.protocol = this._transmissionType()
-    const { settings, door } = this.#around
+    this.client.helo = name
+    this.client.protocol = this._transmissionType()
+    const { settings, handler } = this.#around
     const features = [
       'PIPELINING',
       '8BITMIME',
@@ -263,24 +263,24 @@ export class Conversation<R> extends SMTPConnection implements Due {
       `SIZE ${settings.limits.messageBytes}`,
     ]
     if (!this.secure) features.push('STARTTLS')
-    if (door.onLogin && this.#mayLogIn() && !this.session.user) features.push('AUTH PLAIN LOGIN')
+    if (handler.onLogin && this.#mayLogIn() && !this.session.user) features.push('AUTH PLAIN LOGIN')
     this.send(250, verb === 'EHLO' ? [settings.hostname, ...features] : settings.hostname, false)
     return null
   }
 
   async #mail(rest: string): Promise<SmtpReply> {
-    if (!this.who.helo) return REPLIES.helloFirst
-    if (this.#around.door.onLogin && !this.session.user) return REPLIES.loginFirst
+    if (!this.client.helo) return REPLIES.helloFirst
+    if (this.#around.handler.onLogin && !this.session.user) return REPLIES.loginFirst
     if (this.#transaction !== null) return REPLIES.nestedMail
-    this.#transaction = await beginTransaction(rest, this.who, this.#around, this._transmissionType())
+    this.#transaction = await beginTransaction(rest, this.client, this.#around, this._transmissionType())
     return new SmtpReply(250, '2.1.0', 'sender taken')
   }
 
   async #recipient(rest: string): Promise<SmtpReply> {
-    if (this.#transaction === null) return this.who.helo ? REPLIES.mailFirst : REPLIES.helloFirst
+    if (this.#transaction === null) return this.client.helo ? REPLIES.mailFirst : REPLIES.helloFirst
     try {
       const before = this.#transaction.recipients.length
-      await addRecipient(this.#transaction, rest, this.who, this.#around)
+      await addRecipient(this.#transaction, rest, this.client, this.#around)
       const taken = new SmtpReply(250, '2.1.5', 'recipient taken')
       return this.#transaction?.recipients.length === before ? this.#idleTalk(taken) : taken
     } catch (thrown) {
@@ -291,7 +291,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   #data(): SmtpReply | null {
     const transaction = this.#transaction
-    if (transaction === null) return this.who.helo ? REPLIES.mailFirst : REPLIES.helloFirst
+    if (transaction === null) return this.client.helo ? REPLIES.mailFirst : REPLIES.helloFirst
     if (transaction.recipients.length === 0) return REPLIES.recipientFirst
     if (this.#around.memory.isShort()) return this.#noted(REPLIES.noMemory)
     const parser = this._parser
@@ -310,7 +310,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
       },
       onWhole: () => this.#waitForUs(),
     }
-    takeMail(transaction, stream, this.who, this.#around, progress)
+    takeMail(transaction, stream, this.client, this.#around, progress)
       .then((reply) => {
         this._dataStream = false
         this.#transaction = null
@@ -340,8 +340,8 @@ export class Conversation<R> extends SMTPConnection implements Due {
   }
 
   async #auth(line: Buffer): Promise<SmtpReply | null> {
-    if (!this.#around.door.onLogin) return REPLIES.notImplemented
-    if (!this.who.helo) return REPLIES.helloFirst
+    if (!this.#around.handler.onLogin) return REPLIES.notImplemented
+    if (!this.client.helo) return REPLIES.helloFirst
     if (!this.#mayLogIn()) return REPLIES.tlsFirst
     if (this.#transaction !== null) return REPLIES.notNow
     await new Promise<void>((resolve) => this.handler_AUTH(line, resolve))
@@ -350,8 +350,8 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   #mayLogIn(): boolean {
     if (this.secure) return true
-    const client = clientOf(this.who.remoteAddress)
-    return !this.#around.settings.loginNeedsTls && (client.startsWith('127.') || this.who.remoteAddress === '::1')
+    const client = clientOf(this.client.remoteAddress)
+    return !this.#around.settings.loginNeedsTls && (client.startsWith('127.') || this.client.remoteAddress === '::1')
   }
 
   /** A command that brings no mail nearer. */
@@ -362,7 +362,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
 
   #noted(reply: SmtpReply): SmtpReply {
     const { mailLog, name } = this.#around
-    mailLog?.refused({ door: name, address: this.who.remoteAddress, reply: lineOf(reply) })
+    mailLog?.refused({ door: name, address: this.client.remoteAddress, reply: lineOf(reply) })
     return reply
   }
 
@@ -372,7 +372,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     this.#busy = Boolean(this._dataStream)
     this.#waitForClient()
     this.#around.deadlines.nearer(this)
-    if (this.#around.stopping()) this.endSoon()
+    if (this.#around.stopping()) this.endWhenIdle()
   }
 
   #waitForClient(): void {

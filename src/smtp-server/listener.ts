@@ -7,14 +7,14 @@ import type { MailLog } from '../os/mail-log.ts'
 import { ampleMemory, type Memory } from '../os/memory.ts'
 import { systemRandom } from '../os/random.ts'
 import { createConnectionCount } from './connections.ts'
-import type { Surroundings } from './context.ts'
+import type { ListenerContext } from './context.ts'
 import { Conversation } from './conversation.ts'
 import { createDeadlines } from './deadlines.ts'
-import { createLoginBrake } from './login.ts'
+import { createLoginThrottle } from './login.ts'
 import { lineOf, REPLIES, replyTo } from './replies.ts'
 import { SmtpReply } from './reply.ts'
-import { DoorServer } from './server.ts'
-import type { SmtpDoor } from './session.ts'
+import { ListenerServer } from './server.ts'
+import type { SmtpHandler } from './session.ts'
 import type { ListenerSettings } from './settings.ts'
 import { createSpool } from './spool.ts'
 import { createStress } from './stress.ts'
@@ -38,11 +38,11 @@ export interface SmtpListener {
  *  client can end the process or reach the door with half a mail; what the door answers is spoken exactly. */
 export function createSmtpListener<R>(
   settings: ListenerSettings,
-  door: SmtpDoor<R>,
-  world: { name: string; clock: WallClock; log: Log; mailLog?: Pick<MailLog, 'refused'>; memory?: Memory },
+  handler: SmtpHandler<R>,
+  deps: { name: string; clock: WallClock; log: Log; mailLog?: Pick<MailLog, 'refused'>; memory?: Memory },
 ): SmtpListener {
-  const { clock, memory = ampleMemory } = world
-  const log = world.log.child({ door: world.name })
+  const { clock, memory = ampleMemory } = deps
+  const log = deps.log.child({ door: deps.name })
   const count = createConnectionCount(settings.limits)
   const deadlines = createDeadlines(clock.steady)
   const mintName = () => Buffer.from(systemRandom.bytes(16)).toString('hex')
@@ -50,66 +50,66 @@ export function createSmtpListener<R>(
   const spool = createSpool({ dir: settings.spoolDir, memoryBytes, mintName, clock: clock.steady, memory })
   /** Each with what gives its place back. */
   const conversations = new Map<Conversation<R>, () => void>()
-  const turnedAway = new Set<Socket>()
+  const rejected = new Set<Socket>()
   let stopping = false
   let onEmpty = () => {}
-  let gaveWayAt = Number.NEGATIVE_INFINITY
+  let evictedAt = Number.NEGATIVE_INFINITY
   const stress = createStress(settings.limits.connections, (isOn) => {
     const connections = count.total()
     if (!isOn) return log.info('SMTP listener has connections to spare again', { connections })
     log.warn('SMTP listener is short of connections, waits less for clients', { connections })
-    for (const conversation of conversations.keys()) conversation.shorten()
+    for (const conversation of conversations.keys()) conversation.shortenDeadline()
   })
 
   /** Makes room when all connections are taken: of the network that holds most of them, the one that has waited longest for a
    *  command. Only for a network that holds clearly less, and not more often than the search is worth. */
-  const makeRoomFor = (address: string): boolean => {
+  const evictIdleFor = (address: string): boolean => {
     const now = clock.steady.now()
-    if (now - gaveWayAt < GIVE_WAY_MS) return false
-    gaveWayAt = now
+    if (now - evictedAt < EVICTION_INTERVAL_MS) return false
+    evictedAt = now
     let best: { conversation: Conversation<R>; held: number; since: number } | null = null
     for (const conversation of conversations.keys()) {
-      const since = conversation.waitingSince()
+      const since = conversation.idleSince()
       if (since === null) continue
-      const held = count.ofNetwork(conversation.who.remoteAddress)
+      const held = count.ofNetwork(conversation.client.remoteAddress)
       if (best === null || held > best.held || (held === best.held && since < best.since)) {
         best = { conversation, held, since }
       }
     }
     if (best === null || best.held <= count.ofNetwork(address) + 1) return false
-    best.conversation.giveWay()
+    best.conversation.evict()
     conversations.get(best.conversation)?.() // now, not when its socket has closed
     return true
   }
 
   const enter = (address: string): (() => void) | SmtpReply => {
-    let entry = count.enter(address)
-    if ('full' in entry && entry.full === 'all' && makeRoomFor(address)) entry = count.enter(address)
+    let entry = count.tryOpen(address)
+    if ('full' in entry && entry.full === 'all' && evictIdleFor(address)) entry = count.tryOpen(address)
     if ('full' in entry) return entry.full === 'network' ? REPLIES.tooManyOfNetwork : REPLIES.tooManyConnections
-    const { leave } = entry
+    const { close } = entry
     stress.update(count.total())
     return () => {
-      leave()
+      close()
       stress.update(count.total())
     }
   }
 
-  const around: Surroundings<R> = {
+  const context: ListenerContext<R> = {
     settings,
-    door,
-    name: world.name,
+    handler,
+    name: deps.name,
     clock,
     log,
-    mailLog: world.mailLog,
+    mailLog: deps.mailLog,
     spool,
     memory,
-    brake: createLoginBrake(clock.steady),
+    loginThrottle: createLoginThrottle(clock.steady),
     deadlines,
     stress,
     stopping: () => stopping,
   }
 
-  const server = new DoorServer<R>({
+  const server = new ListenerServer<R>({
     name: settings.hostname,
     secure: settings.tls === 'implicit',
     key: settings.certificate.keyPem,
@@ -123,7 +123,7 @@ export function createSmtpListener<R>(
     logger: false,
   })
   server.on('error', (error) => log.debug('an SMTP client broke off', { error }))
-  server.mayEnter = (socket) => {
+  server.mayConnect = (socket) => {
     const entry = enter(socket.remoteAddress ?? '')
     return entry instanceof SmtpReply ? null : entry
   }
@@ -132,12 +132,12 @@ export function createSmtpListener<R>(
     const closed = stopping ? REPLIES.shutdown : memory.isShort() ? REPLIES.overloaded : null
     const entry = closed ?? enter(socket.remoteAddress ?? '')
     if (entry instanceof SmtpReply) {
-      if (turnedAway.size >= MOST_TURNED_AWAY) return void socket.destroy()
-      turnedAway.add(socket)
-      socket.once('close', () => turnedAway.delete(socket))
-      return turnAway(socket, entry)
+      if (rejected.size >= MAX_REJECTED) return void socket.destroy()
+      rejected.add(socket)
+      socket.once('close', () => rejected.delete(socket))
+      return reject(socket, entry)
     }
-    const conversation = new Conversation<R>(server, socket, options, around, (gone) => {
+    const conversation = new Conversation<R>(server, socket, options, context, (gone) => {
       entry()
       conversations.delete(gone)
       if (conversations.size === 0) onEmpty()
@@ -168,7 +168,7 @@ export function createSmtpListener<R>(
       for (const socket of server._pendingSockets.values()) socket.destroy()
       const waited = new AbortController()
       const empty = new Promise<void>((resolve) => (onEmpty = resolve))
-      for (const conversation of conversations.keys()) conversation.endSoon()
+      for (const conversation of conversations.keys()) conversation.endWhenIdle()
       if (conversations.size > 0) await Promise.race([empty, clock.sleep(graceMs, waited.signal)])
       waited.abort()
       deadlines.stop()
@@ -178,20 +178,20 @@ export function createSmtpListener<R>(
 }
 
 /** Between two searches for a connection to close: each looks at all of them. */
-const GIVE_WAY_MS = 50
+const EVICTION_INTERVAL_MS = 50
 
 /** From the first byte to TLS, on a real timer: no mail is under way. */
 const HANDSHAKE_MS = 30_000
 
 /** As long as a client that was turned away may take to hear it. */
-const TURN_AWAY_MS = 5_000
+const REJECT_TIMEOUT_MS = 5_000
 
 /** Who are told so at once; more are cut without a word, for each of them holds a descriptor while it hears. */
-const MOST_TURNED_AWAY = 16
+const MAX_REJECTED = 16
 
-function turnAway(socket: Socket, reply: SmtpReply): undefined {
+function reject(socket: Socket, reply: SmtpReply): undefined {
   socket.on('error', () => {})
-  socket.setTimeout(TURN_AWAY_MS, () => socket.destroy())
+  socket.setTimeout(REJECT_TIMEOUT_MS, () => socket.destroy())
   socket.resume()
   socket.end(`${lineOf(reply)}\r\n`)
   return undefined

@@ -2,14 +2,14 @@ import { clientOf } from '../net/ip.ts'
 import type { Clock } from '../os/clock.ts'
 
 /** Who says a wrong password hears so ever later, one after the other for each remote address. */
-export interface LoginBrake {
+export interface LoginThrottle {
   /** Runs `attempt`; resolves or rejects as that does. `wrong` says of what it threw whether the password was wrong: then
    *  it rejects only after those before it and the time the address owes, or when `gone` is aborted. */
   attempt<T>(
     address: string,
-    gone: AbortSignal,
+    disconnected: AbortSignal,
     attempt: () => Promise<T>,
-    wrong: (thrown: unknown) => boolean,
+    isWrongPassword: (thrown: unknown) => boolean,
   ): Promise<T>
 }
 
@@ -28,7 +28,7 @@ export const LOGIN = {
  *  does not wait, and the keys are too long to be guessed at any speed. A right password never waits: behind one address
  *  there may be many programs, and one with an old key must not keep the others out. Nor is it a pardon: whoever has an
  *  account of his own would use it to begin anew. */
-export function createLoginBrake(clock: Clock): LoginBrake {
+export function createLoginThrottle(clock: Clock): LoginThrottle {
   const clients = new Map<string, Client>()
 
   const clientAt = (address: string): Client => {
@@ -51,7 +51,7 @@ export function createLoginBrake(clock: Clock): LoginBrake {
     }
   }
 
-  const penance = async (address: string, gone: AbortSignal) => {
+  const backoffDelay = async (address: string, disconnected: AbortSignal) => {
     const client = clientAt(address)
     const before = client.turn
     let over!: () => void
@@ -61,7 +61,7 @@ export function createLoginBrake(clock: Clock): LoginBrake {
       await before
       if (client.lastAt <= clock.now() - LOGIN.forgetMs) client.failures = 0
       const waitMs = client.notBefore - clock.now()
-      if (waitMs > 0) await clock.sleep(waitMs, gone)
+      if (waitMs > 0) await clock.sleep(waitMs, disconnected)
     } finally {
       client.failures++
       client.lastAt = clock.now()
@@ -75,11 +75,11 @@ export function createLoginBrake(clock: Clock): LoginBrake {
   }
 
   return {
-    attempt: async (address, gone, attempt, wrong) => {
+    attempt: async (address, disconnected, attempt, isWrongPassword) => {
       try {
         return await attempt()
       } catch (thrown) {
-        if (wrong(thrown)) await penance(address, gone)
+        if (isWrongPassword(thrown)) await backoffDelay(address, disconnected)
         throw thrown
       }
     },

@@ -7,8 +7,8 @@ import { SmtpReply } from './reply.ts'
 import { createTurns } from './turns.ts'
 
 /** smtp-server's server with the seams it has for handlers, and two it has not: who may connect, and who then talks. */
-export class DoorServer<R> extends SMTPServer {
-  mayEnter: (socket: Socket) => (() => void) | null = () => null
+export class ListenerServer<R> extends SMTPServer {
+  mayConnect: (socket: Socket) => (() => void) | null = () => null
   begin: (
     socket: Socket | TLSSocket,
     options: ConstructorParameters<typeof Conversation>[2],
@@ -22,7 +22,7 @@ export class DoorServer<R> extends SMTPServer {
   override _acceptSocket(socket: Socket, handshake: boolean): (() => void) | false {
     socket.on('error', () => {}) // between here and connect nobody else listens, and an RST would end the process
     if (!handshake) return super._acceptSocket(socket, handshake)
-    const leave = this.mayEnter(socket)
+    const leave = this.mayConnect(socket)
     const release = leave === null ? false : super._acceptSocket(socket, handshake)
     if (leave === null || release === false) {
       leave?.()

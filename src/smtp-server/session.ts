@@ -11,7 +11,7 @@ export interface SmtpSession {
 }
 
 /** One address as it was spoken, domain as lower-case A-label; and its two parts. */
-export interface SpokenAddress {
+export interface EnvelopeAddress {
   address: string
   local: string
   domain: string
@@ -21,16 +21,16 @@ export interface SpokenAddress {
 export interface IncomingMail<Recipient> {
   session: SmtpSession
   /** MAIL FROM; null = the null return path. */
-  returnPath: SpokenAddress | null
+  returnPath: EnvelopeAddress | null
   /** In the order they were accepted, with what the door said of each. */
-  recipients: { spoken: SpokenAddress; as: Recipient }[]
+  recipients: { spoken: EnvelopeAddress; as: Recipient }[]
   sizeBytes: number
   receivedAt: number
   /** The whole mail: CRLF line ends only, dots unstuffed, no NUL, no line over 64 KiB. Small ones are in memory, large
    *  ones in a file until this is called; call it once, and drop the result as soon as it is handed on. */
   read: () => Promise<Uint8Array<ArrayBuffer>>
   /** Instead of `read`, for whoever hands the mail to a thread: a large one stays in its file. */
-  place: () => Promise<Uint8Array<ArrayBuffer> | FiledMail>
+  open: () => Promise<Uint8Array<ArrayBuffer> | FiledMail>
 }
 
 /** A mail in a file, which is open until the door has answered. */
@@ -43,14 +43,14 @@ export interface FiledMail {
 
 /** What a room behind the listener decides. Each may throw SmtpReply; anything else it throws becomes 451 4.3.0 and is
  *  logged with its stack. */
-export interface SmtpDoor<Recipient> {
+export interface SmtpHandler<Recipient> {
   /** A connection wants to begin. */
   onConnect?: (session: SmtpSession) => Promise<void> | void
   /** Present = the listener offers AUTH PLAIN and LOGIN. */
   onLogin?: (session: SmtpSession, login: { user: string; password: string }) => Promise<void>
-  onMailFrom?: (session: SmtpSession, returnPath: SpokenAddress | null) => Promise<void> | void
+  onMailFrom?: (session: SmtpSession, returnPath: EnvelopeAddress | null) => Promise<void> | void
   /** What this recipient means here. `already`: what was answered for those before it. */
-  onRecipient: (session: SmtpSession, recipient: SpokenAddress, already: readonly Recipient[]) => Promise<Recipient>
+  onRecipient: (session: SmtpSession, recipient: EnvelopeAddress, already: readonly Recipient[]) => Promise<Recipient>
   /** Mail in hand → text behind `250 2.0.0 `. Resolves only when it is durable. */
   onMail: (mail: IncomingMail<Recipient>) => Promise<string>
 }

@@ -25,7 +25,7 @@ export interface SpooledMail {
    *  with 452 when there was none for five minutes. */
   read(): Promise<Uint8Array<ArrayBuffer>>
   /** Instead of `read`: one in a file stays there, and comes into memory somewhere else, as soon as there is room. Rejects as read does. */
-  place(): Promise<Uint8Array<ArrayBuffer> | FiledMail>
+  open(): Promise<Uint8Array<ArrayBuffer> | FiledMail>
   /** Gives back file and memory, before or after read. Never rejects. */
   discard(): Promise<void>
 }
@@ -62,8 +62,8 @@ export function createSpool(options: {
     shareOf: () => Number.POSITIVE_INFINITY,
     beyond: (...bytes) => options.memory.enter('mail', ...bytes),
   })
-  const moved = createCollector(SPOOL.looseBytes, 'beside')
-  const coming = { freeBytes: Math.ceil(options.memoryBytes / 4) }
+  const collectAfter = createCollector(SPOOL.looseBytes, 'beside')
+  const incoming = { freeBytes: Math.ceil(options.memoryBytes / 4) }
   return {
     prepare: async () => {
       await mkdir(options.dir, { recursive: true, mode: 0o700 })
@@ -76,8 +76,8 @@ export function createSpool(options: {
       createSpooledMail(
         () => openUnlinked(join(options.dir, `mail-${options.mintName()}.part`)),
         reading,
-        coming,
-        moved,
+        incoming,
+        collectAfter,
       ),
   }
 }
@@ -87,23 +87,23 @@ const NAME = /^mail-[0-9a-f]{32}\.part$/
 function createSpooledMail(
   openFile: () => Promise<FileHandle>,
   reading: BodyRoom,
-  coming: { freeBytes: number },
-  moved: (bytes: number) => void,
+  incoming: { freeBytes: number },
+  collectAfter: (bytes: number) => void,
 ): SpooledMail {
   const memory = createBlocks()
   let inFileBytes = 0
   let settledBytes = 0
   let file: FileHandle | null = null
   let heldBytes = 0 // of those coming in
-  let leaveReading = () => {}
-  const given = new AbortController()
-  let looseBytes = 0 // that nobody needs any more when the mail is discarded
+  let releaseReading = () => {}
+  const discarded = new AbortController()
+  let garbageBytes = 0 // that nobody needs any more when the mail is discarded
 
   const fitsInMemory = (): boolean => {
     if (file !== null || memory.sizeBytes() > SPOOL.memoryBytes) return false
     const more = memory.takenBytes() - heldBytes
-    if (more > coming.freeBytes) return false
-    coming.freeBytes -= more
+    if (more > incoming.freeBytes) return false
+    incoming.freeBytes -= more
     heldBytes += more
     return true
   }
@@ -122,32 +122,32 @@ function createSpooledMail(
     if (memory.sizeBytes() === 0) return file
     const bytes = memory.takeOut()
     await append(file, bytes)
-    giveBack()
+    releaseMemory()
     return file
   }
 
-  const giveBack = () => {
-    coming.freeBytes += heldBytes
+  const releaseMemory = () => {
+    incoming.freeBytes += heldBytes
     heldBytes = 0
-    leaveReading()
-    leaveReading = () => {}
+    releaseReading()
+    releaseReading = () => {}
   }
 
-  const place = async () => {
-    const { signal } = given
-    if (signal.aborted) throw givenUp()
+  const open = async () => {
+    const { signal } = discarded
+    if (signal.aborted) throw discardedError()
     if (file === null) return memory.takeOut()
     const from = await flush()
-    const leave = await reading.enter('', inFileBytes, SPOOL.patienceMs, signal)
-    if (leave !== null) leaveReading = leave
+    const release = await reading.enter('', inFileBytes, SPOOL.patienceMs, signal)
+    if (release !== null) releaseReading = release
     if (signal.aborted) {
-      giveBack()
-      throw givenUp()
+      releaseMemory()
+      throw discardedError()
     }
-    if (leave === null) throw REPLIES.noMemory
-    looseBytes = inFileBytes // as what it becomes
+    if (release === null) throw REPLIES.noMemory
+    garbageBytes = inFileBytes // as what it becomes
     const read = () => {
-      looseBytes += inFileBytes
+      garbageBytes += inFileBytes
       return readAll(from, inFileBytes)
     }
     return { fd: from.fd, byteLength: inFileBytes, read }
@@ -164,35 +164,35 @@ function createSpooledMail(
       await flush()
     },
     read: async () => {
-      const lying = await place()
-      return lying instanceof Uint8Array ? lying : lying.read()
+      const placed = await open()
+      return placed instanceof Uint8Array ? placed : placed.read()
     },
-    place,
+    open,
     discard: async () => {
-      given.abort()
+      discarded.abort()
       const open = file
       file = null
       await open?.close().catch(() => {}) // it has no name and nothing is to be kept
       memory.takeOut()
-      moved(looseBytes)
-      looseBytes = 0
-      giveBack()
+      collectAfter(garbageBytes)
+      garbageBytes = 0
+      releaseMemory()
     },
   }
 }
 
-const givenUp = () => new Error('a spooled mail was read after it had been given up')
+const discardedError = () => new Error('a spooled mail was read after it had been given up')
 
 /** Nobody looks at a piece that is in the file, so what it took is there for the next one at once: left to the collector,
  *  a hundred mails of 25 MB pile up 200 MB, or hold the thread again and again. Only what has a buffer of its own; the
  *  shared ones are small. */
 function free({ buffer, byteLength }: Uint8Array): void {
-  const isItsOwn = byteLength >= BLOCK_BYTES && buffer.byteLength - byteLength <= OTHERS_BYTES
-  if (isItsOwn && buffer instanceof ArrayBuffer) buffer.transfer(0)
+  const ownsBuffer = byteLength >= BLOCK_BYTES && buffer.byteLength - byteLength <= MAX_SHARED_BYTES
+  if (ownsBuffer && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 /** Of a buffer, besides what it was cut to: the end of the mail. */
-const OTHERS_BYTES = 16
+const MAX_SHARED_BYTES = 16
 
 async function openUnlinked(path: string): Promise<FileHandle> {
   const file = await open(path, 'wx+', 0o600)

@@ -1,17 +1,17 @@
 import type { Readable } from 'node:stream'
-import type { Surroundings } from './context.ts'
-import { ClientGone, takeIn } from './intake.ts'
+import type { ListenerContext } from './context.ts'
+import { parseSpokenPath } from './envelope-address.ts'
 import { checkMailParameters, checkRecipientParameters } from './parameters.ts'
+import { ClientDisconnected, receiveData } from './receive-data.ts'
 import { REPLIES, replyTo } from './replies.ts'
 import { SmtpReply } from './reply.ts'
-import type { SmtpSession, SpokenAddress } from './session.ts'
-import { parseSpokenPath } from './spoken-address.ts'
+import type { EnvelopeAddress, SmtpSession } from './session.ts'
 
 /** From MAIL to the dot. */
 export interface Transaction<R> {
-  returnPath: SpokenAddress | null
+  returnPath: EnvelopeAddress | null
   utf8: boolean
-  recipients: { spoken: SpokenAddress; as: R }[]
+  recipients: { spoken: EnvelopeAddress; as: R }[]
 }
 
 /** What stands behind MAIL → a transaction without recipients. Sets `who.protocol`, `plainProtocol` being what it is without
@@ -19,18 +19,18 @@ export interface Transaction<R> {
  *  throws. */
 export async function beginTransaction<R>(
   rest: string,
-  who: SmtpSession,
-  around: Surroundings<R>,
+  session: SmtpSession,
+  context: ListenerContext<R>,
   plainProtocol: string,
 ): Promise<Transaction<R>> {
   const path = /^FROM:(.*)$/is.exec(rest)?.[1]
   if (path === undefined) throw REPLIES.syntax
   const { address, parameters } = parseSpokenPath(path, (spoken) => spoken.has('SMTPUTF8'), { who: 'sender' })
-  const { messageBytes } = around.settings.limits
-  const utf8 = checkMailParameters(parameters, { messageBytes, login: around.door.onLogin !== undefined })
-  if (!around.memory.mayHold('mail', Number(parameters.get('SIZE') ?? 0))) throw REPLIES.noMemory
-  who.protocol = protocolOf(plainProtocol, utf8)
-  await around.door.onMailFrom?.(who, address)
+  const { messageBytes } = context.settings.limits
+  const utf8 = checkMailParameters(parameters, { messageBytes, login: context.handler.onLogin !== undefined })
+  if (!context.memory.mayHold('mail', Number(parameters.get('SIZE') ?? 0))) throw REPLIES.noMemory
+  session.protocol = protocolOf(plainProtocol, utf8)
+  await context.handler.onMailFrom?.(session, address)
   return { returnPath: address, utf8, recipients: [] }
 }
 
@@ -39,14 +39,14 @@ export async function beginTransaction<R>(
 export async function addRecipient<R>(
   transaction: Transaction<R>,
   rest: string,
-  who: SmtpSession,
-  { door, settings }: Surroundings<R>,
+  session: SmtpSession,
+  { handler, settings }: ListenerContext<R>,
 ): Promise<void> {
   const path = /^TO:(.*)$/is.exec(rest)?.[1]
   if (path === undefined) throw REPLIES.syntax
   const { address, parameters } = parseSpokenPath(path, () => transaction.utf8, {
     who: 'recipient',
-    home: settings.hostname,
+    localDomain: settings.hostname,
   })
   checkRecipientParameters(parameters)
   if (address === null) throw REPLIES.syntax
@@ -54,7 +54,7 @@ export async function addRecipient<R>(
   if (recipients.some(({ spoken }) => spoken.address === address.address)) return
   if (recipients.length >= settings.limits.recipients) throw REPLIES.tooManyRecipients
   const already = recipients.map((recipient) => recipient.as)
-  recipients.push({ spoken: address, as: await door.onRecipient(who, address, already) })
+  recipients.push({ spoken: address, as: await handler.onRecipient(session, address, already) })
 }
 
 /** DATA up to its dot, handed to the door → what to say; null when nobody is there to hear it. Never rejects. `onPiece` is
@@ -63,19 +63,27 @@ export async function takeMail<R>(
   { returnPath, recipients }: Transaction<R>,
   stream: Readable,
   session: SmtpSession,
-  { spool, settings, clock, door, log }: Surroundings<R>,
+  { spool, settings, clock, handler, log }: ListenerContext<R>,
   progress: { onPiece: (bytes: number) => void; onWhole: () => void },
 ): Promise<SmtpReply | null> {
   const mail = spool.begin()
   try {
     const { messageBytes } = settings.limits
-    const sizeBytes = await takeIn(stream, mail, { messageBytes, onPiece: progress.onPiece })
+    const sizeBytes = await receiveData(stream, mail, { messageBytes, onPiece: progress.onPiece })
     progress.onWhole()
-    const { read, place } = mail
-    const text = await door.onMail({ session, returnPath, recipients, sizeBytes, receivedAt: clock.now(), read, place })
+    const { read, open } = mail
+    const text = await handler.onMail({
+      session,
+      returnPath,
+      recipients,
+      sizeBytes,
+      receivedAt: clock.now(),
+      read,
+      open,
+    })
     return new SmtpReply(250, '2.0.0', text)
   } catch (thrown) {
-    return thrown instanceof ClientGone ? null : replyTo(thrown, log)
+    return thrown instanceof ClientDisconnected ? null : replyTo(thrown, log)
   } finally {
     await mail.discard()
   }

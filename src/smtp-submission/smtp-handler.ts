@@ -4,9 +4,9 @@ import { Refusal } from '../model/refusal.ts'
 import { canonicalIp } from '../net/ip.ts'
 import type { Clock } from '../os/clock.ts'
 import { SCAN_LIMITS } from '../smtp-server/scan.ts'
-import type { IncomingMail, SmtpDoor, SmtpSession } from '../smtp-server/session.ts'
+import type { IncomingMail, SmtpHandler, SmtpSession } from '../smtp-server/session.ts'
 import type { Accepted, MakeRecord, Submission } from '../submission/accept.ts'
-import type { Once } from '../submission/once.ts'
+import type { IdempotencyKeys } from '../submission/idempotency.ts'
 import type { SubmissionRequest } from '../submission/request.ts'
 import { endOfHead, type ReadAuthor } from './author-request.ts'
 import { loginNeeded, mayNotSend, notAnAddress, queued, replyTo, tooFast, wrongPassword } from './replies.ts'
@@ -14,12 +14,12 @@ import { submissionHash } from './same-mail.ts'
 import { IDEMPOTENCY_HEADER } from './service-headers.ts'
 
 /** What the door needs of the house behind it. */
-export interface RelayDeps {
+export interface SubmissionHandlerDeps {
   submission: Pick<Submission, 'submit'>
   /** Reads what the author wrote, in a thread of its own. */
   readAuthor: ReadAuthor
   /** The one of the whole house. */
-  once: Once
+  once: IdempotencyKeys
   clock: Clock
   /** The value of an API key and the client's address → the key, its use recorded as the API records it. Throws
    *  `unauthorized` for one that is unknown, revoked, expired, or not to be used from there. */
@@ -42,14 +42,14 @@ export interface RateTaken {
  *  counts as a request, and once more when its mail is there; the return path that is given there says nothing, ours has the delivery in it. 250 means what
  *  202 means: message, content and deliveries are durable. An author who misses the 250 sends again and makes a second
  *  message, unless the mail has an X-Service-Idempotency-Key. */
-export function createRelayDoor({
+export function createSubmissionHandler({
   submission,
   readAuthor,
   once,
   clock,
   login,
   takeRate,
-}: RelayDeps): SmtpDoor<Mailbox> {
+}: SubmissionHandlerDeps): SmtpHandler<Mailbox> {
   const visitors = new WeakMap<SmtpSession, Visitor>()
 
   return {
@@ -126,7 +126,12 @@ interface Visitor {
   key: ApiKey
 }
 
-function keyOf(password: string, session: SmtpSession, login: RelayDeps['login'], now: number): ApiKey | null {
+function keyOf(
+  password: string,
+  session: SmtpSession,
+  login: SubmissionHandlerDeps['login'],
+  now: number,
+): ApiKey | null {
   try {
     return login(password, now, canonicalIp(session.remoteAddress) ?? '')
   } catch (thrown) {

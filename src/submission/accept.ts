@@ -14,11 +14,11 @@ import { slicesOf, submitSlices } from './batch-slices.ts'
 import { type StoredContent, storedContent } from './content.ts'
 import { describe, plannedDeliveries } from './draft.ts'
 import { createHeavyWork, type HeavyWork, isHeavy } from './heavy-work.ts'
-import type { Parts } from './once.ts'
+import type { Parts } from './idempotency.ts'
 import type { Recipient } from './recipients.ts'
 import type { Rendered } from './render.ts'
 import type { Author, SubmissionRequest, TemplateUse } from './request.ts'
-import { requireGoodStanding, requireOwnDomain, requireRecipients, requireVerified } from './requirements.ts'
+import { requireOwnDomain, requireRecipients, requireSendingAllowed, requireVerified } from './requirements.ts'
 import { type Outcomes, playOut, type Simulate } from './sandbox.ts'
 import { type Compose, domainKeys } from './signing.ts'
 import type { Purse } from './template-work.ts'
@@ -107,7 +107,7 @@ export function createSubmission(deps: SubmissionDeps): Submission {
     const template = use && templates.require(author.key, use.idOrAlias)
     const sender = requireOwnDomain(given, domain)
     requireVerified(author.key.mode, sender, deps.settings)
-    requireGoodStanding(author.key.mode, sender, deps.stoppedBy)
+    requireSendingAllowed(author.key.mode, sender, deps.stoppedBy)
     const listed = suppressedAmong(recipients, author, store)
     const suppressed = author.key.mode === 'test' ? listed.union(pretended(recipients, deps.simulate)) : listed
     const request = template && use ? await templates.fillIn(given, template, use.variables, purse) : given
@@ -194,7 +194,7 @@ export function createSubmission(deps: SubmissionDeps): Submission {
       const isSame = result.used === used[name] && answerBytes <= reserved[name]
       used[name] = result.used
       reserved[name] = Math.max(reserved[name] + Number(isSame), answerBytes)
-      if (round >= MOST_ROUNDS) reserved[name] = Number.MAX_SAFE_INTEGER
+      if (round >= MAX_ROUNDS) reserved[name] = Number.MAX_SAFE_INTEGER
     }
   }
 
@@ -256,7 +256,7 @@ interface Batch {
 const BATCH_WORK = 200_000_000
 
 /** How often a batch that met a limit is made smaller before all of it is refused. */
-const MOST_ROUNDS = 20
+const MAX_ROUNDS = 20
 
 /** A batch lets others have their turn after so many messages: some milliseconds of work. One template may take more. */
 const MESSAGES_A_TURN = 20

@@ -2,7 +2,7 @@ import type { Mode } from '../model/message.ts'
 import { Refusal } from '../model/refusal.ts'
 import { type Remember, StoreUnavailable } from '../storage/store.ts'
 import type { Accepted, Fate, MakeRecord } from './accept.ts'
-import type { Parts } from './once.ts'
+import type { Parts } from './idempotency.ts'
 import type { SubmissionRequest } from './request.ts'
 
 type Request = SubmissionRequest | Refusal

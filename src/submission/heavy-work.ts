@@ -58,13 +58,13 @@ export function createHeavyWork(clock: Clock): HeavyWork {
         return await turn
       } finally {
         line.waiting--
-        if (lines.size > MOST_LINES) forgetIdle(lines)
+        if (lines.size > MAX_LINES) forgetIdle(lines)
       }
     },
   }
 }
 
-const MOST_LINES = 1_000
+const MAX_LINES = 1_000
 
 function forgetIdle(lines: Map<string, Line>): void {
   for (const [id, { waiting }] of lines) if (waiting === 0) lines.delete(id)

@@ -30,13 +30,13 @@ export function previewTemplate(texts: TemplateTexts, variables: Record<string, 
         const isLacking = name === lacking || name.startsWith(`${lacking}.`) || name.startsWith(`${lacking}[`)
         if (isLacking && !missing.includes(name) && stand(given, name)) missing.push(name)
       }
-      if (missing.length === before || missing.length > MOST_MISSING) throw withVariables(error, names)
+      if (missing.length === before || missing.length > MAX_MISSING) throw withVariables(error, names)
     }
   }
 }
 
 /** Each is one more try. */
-const MOST_MISSING = 100
+const MAX_MISSING = 100
 
 /** Whoever is told that one is missing is to know them all. */
 function withVariables({ reason, message, field, details }: Refusal, variables: string[]): Refusal {

@@ -41,7 +41,11 @@ export function requireVerified(mode: Mode, domain: Domain, settings: { requireV
 }
 
 /** Live mail of a domain whose quality alert stops it (config quality.stop_sending) is `invalid_state`. */
-export function requireGoodStanding(mode: Mode, domain: Domain, stoppedBy: (domainId: string) => QualityAlert | null) {
+export function requireSendingAllowed(
+  mode: Mode,
+  domain: Domain,
+  stoppedBy: (domainId: string) => QualityAlert | null,
+) {
   const alert = mode === 'test' ? null : stoppedBy(domain.id)
   if (alert === null) return
   const what = alert.metric === 'bounce_rate' ? 'hard bounces' : 'complaints'

@@ -1,4 +1,4 @@
-import type { OwnParts } from '../mail/own-parts.ts'
+import type { RecipientParts } from '../mail/recipient-parts.ts'
 import type { DkimKeyRecord, Domain } from '../model/domain.ts'
 
 /** A key and the domain it signs for, as the delivery worker takes it. */
@@ -6,7 +6,12 @@ export type SigningKey = Pick<DkimKeyRecord, 'selector' | 'algorithm' | 'private
 
 /** Packed content → the signed mail as it goes on the wire; `signedAt` in ms UTC, `own` what only one recipient's
  *  mail has. Done by a delivery worker. */
-export type Compose = (content: Uint8Array, keys: SigningKey[], signedAt: number, own?: OwnParts) => Promise<Uint8Array>
+export type Compose = (
+  content: Uint8Array,
+  keys: SigningKey[],
+  signedAt: number,
+  own?: RecipientParts,
+) => Promise<Uint8Array>
 
 /** Domain → the keys that sign its mail now; none for a domain without active keys. */
 export function domainKeys(domain: Domain): SigningKey[] {

@@ -49,7 +49,7 @@ export function createCsvReader(): CsvReader {
       open.push(line)
       size += line.text.length + 1 // with its end: empty lines are not for nothing
       if (oddQuotes(line.text)) isQuoted = !isQuoted
-      if (isQuoted && size <= MOST_CHARACTERS) continue
+      if (isQuoted && size <= MAX_CHARACTERS) continue
       if (separator === '') separator = separatorOf(line.text)
       const fields = isQuoted ? null : split(open.map(({ text }) => text).join('\n'), separator)
       if (fields === null) giveUp(isQuoted ? 'a quote is opened and never closed' : 'a quote stands inside a field')
@@ -66,7 +66,7 @@ export function createCsvReader(): CsvReader {
     push(text) {
       const pieces = (rest + text).split('\n')
       rest = pieces.pop()!
-      if (rest.length > MOST_CHARACTERS) {
+      if (rest.length > MAX_CHARACTERS) {
         pieces.push(rest)
         rest = ''
       }
@@ -85,7 +85,7 @@ export function csvLine(fields: readonly string[]): string {
   return `${fields.map((field) => (/[",;\t\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field)).join(',')}\r\n`
 }
 
-const MOST_CHARACTERS = 16_384
+const MAX_CHARACTERS = 16_384
 
 const plain = (line: string) => line.replace(/^\ufeff|\r$/g, '')
 

@@ -25,7 +25,7 @@ export function createJsonListReader(): JsonListReader {
     isOpen = false
     number++
     if (kept === null) return { number, fault: 'is longer than 64 KiB' }
-    if (levels > MOST_LEVELS) return { number, fault: `is nested more than ${MOST_LEVELS} levels deep` }
+    if (levels > MAX_LEVELS) return { number, fault: `is nested more than ${MAX_LEVELS} levels deep` }
     try {
       return { number, value: JSON.parse(kept) }
     } catch {
@@ -38,7 +38,7 @@ export function createJsonListReader(): JsonListReader {
       const records: JsonRecord[] = []
       let from = 0
       const keep = (to: number) => {
-        if (kept !== null) kept = kept.length + to - from > MOST_CHARACTERS ? null : kept + text.slice(from, to)
+        if (kept !== null) kept = kept.length + to - from > MAX_CHARACTERS ? null : kept + text.slice(from, to)
       }
       for (let at = 0; at < text.length; at++) {
         const code = text.charCodeAt(at)
@@ -76,8 +76,8 @@ export function createJsonListReader(): JsonListReader {
   }
 }
 
-const MOST_CHARACTERS = 65_536
-const MOST_LEVELS = 8
+const MAX_CHARACTERS = 65_536
+const MAX_LEVELS = 8
 const QUOTE = 34
 const BACKSLASH = 92
 const OPEN_ARRAY = 91

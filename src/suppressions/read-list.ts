@@ -71,7 +71,7 @@ export function createListReader(format: ListFormat): ListReader {
       if (reader === null) {
         lead += text
         const first = lead.replace(/^[\ufeff\s]+/, '')[0]
-        if (first === undefined && lead.length < MOST_BLANKS) return []
+        if (first === undefined && lead.length < MAX_BLANKS) return []
         noun = first === '[' || first === '{' ? 'record' : 'line'
         reader = noun === 'record' ? jsonReadings(format) : csvReadings(format)
         return reader.push(lead)
@@ -157,8 +157,8 @@ function readingOf(said: Said, row: Row): { entry: Entry } | { passedOver: strin
 /** What a stranger's server said: one line, without what could act at a terminal or in a page. */
 function cut(evidence: string): string | null {
   const line = evidence.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
-  return line.slice(0, MOST_EVIDENCE) || null
+  return line.slice(0, MAX_EVIDENCE) || null
 }
 
-const MOST_BLANKS = 65_536
-const MOST_EVIDENCE = 500 // a reply of a server and some words
+const MAX_BLANKS = 65_536
+const MAX_EVIDENCE = 500 // a reply of a server and some words

@@ -4,7 +4,7 @@ import type { Store } from '../storage/store.ts'
 
 /** Counts TLS sessions by domain and UTC day, and brings the sums to the store now and then: what a crash takes is a
  *  minute of counting. */
-export interface TlsTally {
+export interface TlsCounters {
   count(domain: string, session: TlsSession): void
   /** Writes what was counted since; what the store does not take now is written next time. */
   flush(): Promise<void>
@@ -12,7 +12,7 @@ export interface TlsTally {
 
 /** Store → TlsTally. What went well is counted by policy alone; for failures host and addresses are kept, of at most
  *  20,000 kinds between two flushes. */
-export function createTlsTally(house: { store: Pick<Store, 'tlsSessions'>; clock: Clock }): TlsTally {
+export function createTlsCounters(deps: { store: Pick<Store, 'tlsSessions'>; clock: Clock }): TlsCounters {
   let counts = new Map<string, TlsCount>()
 
   const add = (counted: TlsCount) => {
@@ -24,7 +24,7 @@ export function createTlsTally(house: { store: Pick<Store, 'tlsSessions'>; clock
 
   return {
     count: (domain, session) => {
-      const day = Math.floor(house.clock.now() / DAY_MS) * DAY_MS
+      const day = Math.floor(deps.clock.now() / DAY_MS) * DAY_MS
       const { policy, failure } = session
       const kept = failure === null ? { policy, failure, host: null, address: null, source: null } : session
       add({ domain, day, ...kept, sessions: 1 })
@@ -34,7 +34,7 @@ export function createTlsTally(house: { store: Pick<Store, 'tlsSessions'>; clock
       const written = counts
       counts = new Map()
       try {
-        await house.store.tlsSessions.add([...written.values()])
+        await deps.store.tlsSessions.add([...written.values()])
       } catch (error) {
         for (const counted of written.values()) add(counted)
         throw error

@@ -8,7 +8,7 @@ import type { FetchPolicy, PolicyFailure } from './fetch-policy.ts'
 /** MTA-STS policies of the domains that mail goes to (RFC 8461): asked for once, kept in the store, refreshed before they
  *  end. What was learnt is remembered here for as long as the TXT record says, and used a little longer while it is
  *  looked up again, so that after the first mail to a domain none waits for it. */
-export interface Policies {
+export interface MtaStsPolicies {
   /** Domain (A-label, lower case) → its policy, null when it has none; a promise when it must be asked for first, which
    *  takes a minute at most. A policy that cannot be fetched counts as none, or as the one before while that holds
    *  (RFC 8461 §3.3, §5). An address literal has none. Rejects only when the store cannot be read. */
@@ -19,14 +19,14 @@ export interface Policies {
 
 /** Store, DNS and the way to fetch a policy → Policies. `onFailure` is told of policies that a domain announces and that
  *  cannot be had. */
-export function createPolicies(house: {
+export function createMtaStsPolicies(deps: {
   store: Pick<Store, 'mtaSts'>
   resolver: Pick<Resolver, 'txt'>
   fetchPolicy: FetchPolicy
   clock: Clock
   onFailure?: (domain: string, failure: PolicyFailure) => void
-}): Policies {
-  const { store, resolver, fetchPolicy, clock } = house
+}): MtaStsPolicies {
+  const { store, resolver, fetchPolicy, clock } = deps
   /** Asked longest ago first. */
   const entries = new Map<string, Entry>()
   const asking = new Map<string, Promise<KeptMtaSts | null>>()
@@ -67,7 +67,7 @@ export function createPolicies(house: {
     if ('failure' in answer) {
       if (failed.size >= REMEMBERED) failed.clear()
       failed.set(domain, { policyId, at: now })
-      house.onFailure?.(domain, answer)
+      deps.onFailure?.(domain, answer)
       return null
     }
     failed.delete(domain)

@@ -3,8 +3,8 @@ import { suppressionKey } from '../model/suppression.ts'
 import { requestTarget } from '../net/request-target.ts'
 import type { Clock } from '../os/clock.ts'
 import type { Store } from '../storage/store.ts'
-import { forwardAskPage, forwardConfirmedPage, forwardStopPage, forwardStoppedPage, unknownPage } from './answers.ts'
 import type { PublicPage } from './pages.ts'
+import { forwardAskPage, forwardConfirmedPage, forwardStopPage, forwardStoppedPage, unknownPage } from './responses.ts'
 
 /** The links of a confirmation message, below `/forward/`. GET changes nothing, because mail scanners open every link. POST
  *  is idempotent. A confirmation link works until it expires, while its route still contains the address; a stop link

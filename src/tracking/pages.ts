@@ -5,9 +5,9 @@ import type { Clock } from '../os/clock.ts'
 import type { MintId } from '../os/ids.ts'
 import type { Log } from '../os/log.ts'
 import type { Store } from '../storage/store.ts'
-import { askPage, blockedPage, donePage, pixel, redirect, tooLargePage, unknownPage } from './answers.ts'
 import { createEngagement, type UnsubscribeMethod, type Visit } from './engagement.ts'
 import { machineOf } from './machines.ts'
+import { askPage, blockedPage, donePage, pixel, redirect, tooLargePage, unknownPage } from './responses.ts'
 import { createLinkReader, type LinkReaderDeps } from './scope.ts'
 
 /** A page without authentication; the API mounts it. */

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { serverScope } from '../mail/own-parts.ts'
+import { serverScope } from '../mail/recipient-parts.ts'
 import { createTrackingLinks, type TrackingLink } from '../mail/tracking-link.ts'
 import type { Domain } from '../model/domain.ts'
 import { selfAndParents } from '../model/domain-names.ts'

@@ -1,7 +1,7 @@
 import { messageOperations } from '../../src/api/routes/messages.ts'
 import { createApi } from '../../src/api/server.ts'
 import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
-import { createOwnParts, NOTHING_OWN } from '../../src/mail/own-parts.ts'
+import { createRecipientParts, NO_RECIPIENT_PARTS } from '../../src/mail/recipient-parts.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import type { ApiKey, Permission } from '../../src/model/api-key.ts'
 import type { DkimKeyRecord } from '../../src/model/domain.ts'
@@ -56,10 +56,10 @@ export async function openMessageHouse(
   const bells = createBells(clock.sleep)
   const verp = createVerp(systemRandom.bytes(32))
   const trackingSecret = systemRandom.bytes(32)
-  const ownParts = createOwnParts({ verp, secret: trackingSecret, publicUrl: () => PUBLIC_URL })
+  const ownParts = createRecipientParts({ verp, secret: trackingSecret, publicUrl: () => PUBLIC_URL })
   const woken = { outbound: 0, webhooks: 0 }
-  const compose: Compose = async (content, signingKeys, signedAt, own = NOTHING_OWN) =>
-    Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, own }))
+  const compose: Compose = async (content, signingKeys, signedAt, recipientParts = NO_RECIPIENT_PARTS) =>
+    Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, recipientParts }))
   const wakes = { wakeOutbound: () => void woken.outbound++, wakeWebhooks: () => void woken.webhooks++ }
 
   const parsing = parsingHere()

@@ -6,7 +6,7 @@ import { mintDkimKeys, newDomain } from '../../src/domains/keys.ts'
 import { createFeed } from '../../src/event-stream/event-stream.ts'
 import { createHealthWatch } from '../../src/health/watch.ts'
 import { createForwardLinks } from '../../src/mail/forward-link.ts'
-import { createOwnParts, NOTHING_OWN } from '../../src/mail/own-parts.ts'
+import { createRecipientParts, NO_RECIPIENT_PARTS } from '../../src/mail/recipient-parts.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import type { Permission } from '../../src/model/api-key.ts'
 import type { Mode } from '../../src/model/message.ts'
@@ -61,9 +61,9 @@ export async function openContractWorld() {
   })
   const preparer = createPreparer()
   const verp = createVerp(random.bytes(32))
-  const ownParts = createOwnParts({ verp, secret: random.bytes(32), publicUrl: () => 'https://mail.example.com' })
-  const compose: Compose = async (content, signingKeys, signedAt, own = NOTHING_OWN) =>
-    Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, own }))
+  const ownParts = createRecipientParts({ verp, secret: random.bytes(32), publicUrl: () => 'https://mail.example.com' })
+  const compose: Compose = async (content, signingKeys, signedAt, recipientParts = NO_RECIPIENT_PARTS) =>
+    Buffer.concat(preparer.prepareNow({ content, signingKeys, signedAt, recipientParts }))
   const around = {
     config,
     store: { ...store, organizations, sessions },

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { OrderFailure } from '../../src/certificates/acme/failure.ts'
 import type { RenewalWindow } from '../../src/certificates/acme/renewal-info.ts'
-import { readKept } from '../../src/certificates/kept.ts'
 import type { Reach } from '../../src/certificates/reach.ts'
 import { createRenewal, type Renewal } from '../../src/certificates/renewal.ts'
+import { readStoredCertificate } from '../../src/certificates/stored-certificate.ts'
 import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { createLog } from '../../src/os/log.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
@@ -51,7 +51,7 @@ const made = (names: readonly string[], days = 90) =>
 async function open(names = [HOST], settings = 'settings'): Promise<Renewal> {
   return createRenewal({
     dataDir,
-    kept: await readKept(dataDir, settings),
+    kept: await readStoredCertificate(dataDir, settings),
     directoryUrl: `https://${settings}.example/directory`,
     names,
     domainNames: async () => domainNames,
@@ -77,10 +77,10 @@ async function open(names = [HOST], settings = 'settings'): Promise<Renewal> {
 /** The minute task, for so long. */
 async function pass(renewal: Renewal, ms: number, stepMs = MINUTE_MS): Promise<void> {
   for (const end = clock.now() + ms; clock.now() < end; ) {
-    await renewal.tend()
+    await renewal.renewIfDue()
     await clock.advance(stepMs)
   }
-  await renewal.tend()
+  await renewal.renewIfDue()
 }
 
 const hours = () => orders.map((order) => order.hours)
@@ -91,7 +91,7 @@ const refusing = async () => {
 test('the first comes at once, is kept for its owner alone and is there after a restart', async () => {
   const renewal = await open([HOST, API])
   expect(renewal.certificate()).toBeNull()
-  await renewal.tend()
+  await renewal.renewIfDue()
   expect(renewal.certificate()?.names).toEqual([HOST, API])
   expect(changes).toBe(1)
   expect(statSync(join(dataDir, 'acme-certificate.pem')).mode & 0o777).toBe(0o600)
@@ -111,10 +111,10 @@ test('it is renewed when two thirds of its time are over, again and again', asyn
 
 test('one of another authority, like a staging environment, is replaced, and shown until then', async () => {
   const staging = await open([HOST], 'staging')
-  await staging.tend()
+  await staging.renewIfDue()
   const real = await open([HOST], 'real')
   expect(real.certificate()).toEqual(staging.certificate())
-  await real.tend()
+  await real.renewIfDue()
   expect(real.certificate()).not.toEqual(staging.certificate())
   expect(replaced).toEqual([undefined, undefined])
   await pass(await open([HOST], 'real'), DAY_MS, HOUR_MS)
@@ -130,7 +130,7 @@ describe('the wish of the authority', () => {
 
   test('to have it renewed earlier is followed, in the middle of what it says by a coin that stands', async () => {
     const renewal = await open()
-    await renewal.tend()
+    await renewal.renewIfDue()
     const first = renewal.certificate()
     wish = within(10, 12)
     await pass(renewal, 11 * DAY_MS, HOUR_MS)
@@ -142,7 +142,7 @@ describe('the wish of the authority', () => {
 
   test('in the past is one renewal, and not one after the other', async () => {
     const renewal = await open()
-    await renewal.tend()
+    await renewal.renewIfDue()
     wish = within(-20, -10)
     await pass(renewal, 5 * DAY_MS, HOUR_MS)
     expect(hours()).toEqual([0, 24, 48, 72, 96, 120])
@@ -160,7 +160,7 @@ describe('the wish of the authority', () => {
 
   test('is not told of what was replaced after a failure', async () => {
     const renewal = await open()
-    await renewal.tend()
+    await renewal.renewIfDue()
     answer = refusing
     await pass(renewal, 60 * DAY_MS, HOUR_MS)
     expect(replaced.slice(1).map((each) => each !== undefined)).toEqual([true, ...replaced.slice(2).map(() => false)])
@@ -185,7 +185,7 @@ describe('failures', () => {
 
   test('count before they are made: a process that dies during one has made it', async () => {
     answer = () => new Promise(() => {})
-    void (await open()).tend()
+    void (await open()).renewIfDue()
     await clock.advance(0)
     while (orders.length === 0) await clock.advance(0)
     const renewal = await open()
@@ -200,7 +200,7 @@ describe('failures', () => {
     answer = (_names, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new OrderFailure('stopped'))))
     const renewal = await open()
-    const tended = renewal.tend()
+    const tended = renewal.renewIfDue()
     while (orders.length === 0) await clock.advance(0)
     await renewal.stop()
     await tended
@@ -226,7 +226,7 @@ describe('failures', () => {
 
   test('leave the certificate before where it is, and it is shown no longer than it holds', async () => {
     const renewal = await open()
-    await renewal.tend()
+    await renewal.renewIfDue()
     const first = renewal.certificate()
     answer = refusing
     await pass(renewal, 88 * DAY_MS, 6 * HOUR_MS)
@@ -255,21 +255,23 @@ describe('failures', () => {
     answer = async () => {
       throw new TypeError('undefined is not')
     }
-    await (await open()).tend()
+    await (await open()).renewIfDue()
     expect(lines.join('')).toContain('TypeError')
-    expect((await readKept(dataDir, 'settings')).progress.trouble).toBe('a fault of this program; the log has it')
+    expect((await readStoredCertificate(dataDir, 'settings')).progress.trouble).toBe(
+      'a fault of this program; the log has it',
+    )
   })
 
   test('a reload does not wait, but for a quarter of an hour', async () => {
     answer = refusing
     const renewal = await open()
-    await renewal.tend()
-    renewal.hurry()
-    await renewal.tend()
+    await renewal.renewIfDue()
+    renewal.retryNow()
+    await renewal.renewIfDue()
     expect(orders).toHaveLength(1)
     await clock.advance(15 * MINUTE_MS)
-    renewal.hurry()
-    await renewal.tend()
+    renewal.retryNow()
+    await renewal.renewIfDue()
     expect(orders).toHaveLength(2)
   })
 })
@@ -283,11 +285,11 @@ describe('names', () => {
     await pass(renewal, HOUR_MS)
     expect(orders).toEqual([])
     expect(lines).toHaveLength(1)
-    expect((await readKept(dataDir, 'settings')).progress.trouble).toBe(`${HOST} has no A or AAAA record`)
+    expect((await readStoredCertificate(dataDir, 'settings')).progress.trouble).toBe(`${HOST} has no A or AAAA record`)
     delete reach[HOST]
     await pass(renewal, 6 * MINUTE_MS)
     expect(renewal.certificate()?.names).toEqual([HOST])
-    expect((await readKept(dataDir, 'settings')).progress.trouble).toBeNull()
+    expect((await readStoredCertificate(dataDir, 'settings')).progress.trouble).toBeNull()
   })
 
   test('that can be had are not kept waiting by one that cannot', async () => {
@@ -302,7 +304,7 @@ describe('names', () => {
 
   test('keep their place for a while when they lead elsewhere at a renewal', async () => {
     const renewal = await open([HOST, API])
-    await renewal.tend()
+    await renewal.renewIfDue()
     reach[API] = elsewhere
     await pass(renewal, 70 * DAY_MS, HOUR_MS)
     expect(orders).toHaveLength(1)
@@ -315,13 +317,13 @@ describe('names', () => {
     domainNames = ['links.example.net']
     reach['links.example.net'] = { kind: 'unknown' }
     const renewal = await open()
-    await renewal.tend()
+    await renewal.renewIfDue()
     expect(renewal.certificate()?.names).toEqual([HOST])
   })
 
   test('of domains come too, but once a day, and only those that lead here', async () => {
     const renewal = await open()
-    await renewal.tend()
+    await renewal.renewIfDue()
     domainNames = ['one.example.net', 'two.example.net', 'away.example.net']
     reach['away.example.net'] = elsewhere
     await pass(renewal, 26 * HOUR_MS)
@@ -355,7 +357,7 @@ describe('names', () => {
   test('are a hundred at most, the own ones first', async () => {
     domainNames = Array.from({ length: 150 }, (_, at) => `host${at}.example.net`)
     const renewal = await open()
-    await renewal.tend()
+    await renewal.renewIfDue()
     expect(renewal.certificate()?.names).toHaveLength(100)
     expect(renewal.certificate()?.names[0]).toBe(HOST)
   })
@@ -366,7 +368,7 @@ describe('a clock that is set', () => {
 
   test('ten years ahead and back costs an attempt or two, and nothing waits ten years', async () => {
     const renewal = await open()
-    await renewal.tend()
+    await renewal.renewIfDue()
     const first = renewal.certificate()
     answer = refusing // the certificate of the authority itself has ended by then
     clock.leap(TEN_YEARS_MS)
@@ -391,19 +393,19 @@ describe('a clock that is set', () => {
     expect(renewal.certificate()).toBeNull()
     expect(lines.join('')).toContain('is the clock of this machine right?')
     clock.leap(-TEN_YEARS_MS)
-    await renewal.tend()
+    await renewal.renewIfDue()
     expect(renewal.certificate()?.names).toEqual([HOST])
     expect(orders).toHaveLength(3)
   })
 })
 
 test('damaged files are as if there were none', async () => {
-  await (await open()).tend()
+  await (await open()).renewIfDue()
   writeFileSync(join(dataDir, 'acme-progress.json'), '{"failures": "many"')
   const pem = join(dataDir, 'acme-certificate.pem')
   writeFileSync(pem, readFileSync(pem, 'utf8').slice(0, 600))
   const renewal = await open()
   expect(renewal.certificate()).toBeNull()
-  await renewal.tend()
+  await renewal.renewIfDue()
   expect(orders).toHaveLength(2)
 })

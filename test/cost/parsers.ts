@@ -42,8 +42,8 @@ import { canonicalIp, parseHostPort } from '../../src/net/ip.ts'
 import { parsePostTarget } from '../../src/net/webhook-url.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { readExtensions } from '../../src/outbound/smtp/extensions.ts'
+import { parseSpokenPath } from '../../src/smtp-server/envelope-address.ts'
 import { createScan } from '../../src/smtp-server/scan.ts'
-import { parseSpokenPath } from '../../src/smtp-server/spoken-address.ts'
 import { readAuthorMail } from '../../src/smtp-submission/author-mail.ts'
 import { bodyFault, contentTypeFault, headerValueFault, subjectFault } from '../../src/submission/checks.ts'
 import { parseTemplateTexts, renderTemplate, variablesIn } from '../../src/submission/render.ts'
@@ -377,7 +377,7 @@ export const PARSERS: readonly Parser[] = [
   {
     name: 'path of MAIL and RCPT',
     most: 4_096,
-    read: (text) => parseSpokenPath(`<${text}> ${text}`, () => true, { who: 'recipient', home: 'a.example' }),
+    read: (text) => parseSpokenPath(`<${text}> ${text}`, () => true, { who: 'recipient', localDomain: 'a.example' }),
   },
   {
     name: 'fields of a message',

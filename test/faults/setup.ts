@@ -57,7 +57,7 @@ export class NeverReady extends Error {
 const CONNECTIONS = 20
 const READY_LIMIT_MS = 30_000
 /** Mails of one destination that may have reached it without our having heard so when the process dies: as many as it may
- *  have connections (outbound/taken.ts). */
+ *  have connections (outbound/journal/delivered-journal.ts). */
 export const UNDER_WAY = CONNECTIONS
 /** Of a test, which takes some seconds alone and a minute on a busy machine. */
 export const LIMIT_MS = 300_000

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
-import { takenFolder } from '../../src/outbound/journal/delivered-journal.ts'
+import { journalFolder } from '../../src/outbound/journal/delivered-journal.ts'
 import { StoreUnavailable } from '../../src/storage/store.ts'
 import { startHouse, type TestHouse, until } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
@@ -84,7 +84,7 @@ test('a store that cannot write until the end loses no mail, and it does not go 
 
 test('where not even a note could be written, it goes once more, as the same mail', async () => {
   house.store().deliveries.record = () => Promise.reject(new StoreUnavailable('the disk is full'))
-  writeFileSync(takenFolder(house.dataDir), 'where the folder should be')
+  writeFileSync(journalFolder(house.dataDir), 'where the folder should be')
   const { body } = await house.send()
   await remote.hears('<mail>')
   await house.stop()

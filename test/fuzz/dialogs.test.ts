@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { createLog } from '../../src/os/log.ts'
 import { createSmtpListener, type SmtpListener } from '../../src/smtp-server/listener.ts'
 import { LOGIN } from '../../src/smtp-server/login.ts'
-import type { SmtpDoor } from '../../src/smtp-server/session.ts'
+import type { SmtpHandler } from '../../src/smtp-server/session.ts'
 import { LIMITS } from '../../src/smtp-server/settings.ts'
 import { createInboundSetup, LOOP_TAG } from '../inbound/setup.ts'
 import { CERTIFICATE } from '../smtp-server/setup.ts'
@@ -62,7 +62,7 @@ beforeAll(async () => {
     'a@b.example',
   ]
   inbound = {
-    ...(await openDoor(setup.door as SmtpDoor<unknown>)),
+    ...(await openDoor(setup.door as SmtpHandler<unknown>)),
     of: dialogs({ recipients, logins: [], mails: [MAIL, `X-Loop: ${LOOP_TAG}\r\n${MAIL}`] }),
     login: null,
     recipient: bounce,
@@ -73,7 +73,7 @@ beforeAll(async () => {
   const login = (key: string) => `AUTH PLAIN ${Buffer.from(`\0shop\0${key}`).toString('base64')}`
   const words = ['shop', relay.keys.live].map((word) => Buffer.from(word).toString('base64'))
   submission = {
-    ...(await openDoor(relay.door as SmtpDoor<unknown>)),
+    ...(await openDoor(relay.door as SmtpHandler<unknown>)),
     of: dialogs({
       recipients: ['ann@remote.example', 'ann@remote.example', 'bob@remote.example', 'a b@remote.example'],
       logins: [
@@ -97,12 +97,12 @@ beforeAll(async () => {
 })
 
 /** A listener with the door behind it. Each mail that is taken gets a number, which its 250 tells. */
-async function openDoor(door: SmtpDoor<unknown>): Promise<Pick<Door, 'port' | 'taken'>> {
+async function openDoor(door: SmtpHandler<unknown>): Promise<Pick<Door, 'port' | 'taken'>> {
   const spoolDir = mkdtempSync(join(tmpdir(), 'postrider-fuzz-'))
   const clock = createFakeClock(Date.UTC(2026, 10, 21, 12))
   const taken: Door['taken'] = new Map()
   let count = 0
-  const counted: SmtpDoor<unknown> = {
+  const counted: SmtpHandler<unknown> = {
     ...door,
     onMail: async (mail) => {
       const raw = await mail.read()

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { judgeDsn } from '../../src/feedback/bounce.ts'
-import type { Reading } from '../../src/inbound/inbound-result.ts'
+import type { InboundResult } from '../../src/inbound/inbound-result.ts'
 import { requireOwnName } from '../../src/inbound/policy.ts'
 import { asciiDomain } from '../../src/mail/address.ts'
 import type { Delivery } from '../../src/model/delivery.ts'
@@ -38,7 +38,11 @@ test.each([900, 250, 60])(
     const fromHeader = longNames(Math.floor(80_000 / characters), characters)
       .map((name) => `a@${name}`)
       .join(', ')
-    const reading = { verdicts: { dmarc: 'fail' }, dmarcPolicy: 'reject', head: { fromHeader } } as unknown as Reading
+    const reading = {
+      verdicts: { dmarc: 'fail' },
+      dmarcPolicy: 'reject',
+      head: { fromHeader },
+    } as unknown as InboundResult
     expect(cpuMs(() => expect(() => requireOwnName('ours.example', reading)).toThrow())).toBeLessThan(30)
   },
 )

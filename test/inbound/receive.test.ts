@@ -288,11 +288,11 @@ describe('the answer', () => {
   test('is 250 for a route that was removed since RCPT: the mail is kept and nothing is owed', async () => {
     const setup = await house()
     const route = await setup.addRoute({ type: 'domain', value: 'ours.test' }, { action: WEBHOOK })
-    const place = async () => {
+    const open = async () => {
       await setup.store.inboundRoutes.remove(route.id)
       return new Uint8Array(Buffer.from(MAIL))
     }
-    expect(await answer(setup.send(['a@ours.test'], MAIL, { place }))).toStartWith('250')
+    expect(await answer(setup.send(['a@ours.test'], MAIL, { open }))).toStartWith('250')
     const [message] = await messages(setup)
     expect(await setup.store.inboundDeliveries.ofMessage(message!.id)).toMatchObject([{ status: 'failed' }])
   })

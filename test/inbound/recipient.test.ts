@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import type { Destination } from '../../src/inbound/recipient.ts'
+import type { RecipientTarget } from '../../src/inbound/recipient.ts'
 import { createInboundSetup, HOSTNAME, type InboundSetup, SESSION, spoken } from './setup.ts'
 
 const DELIVERY = 'dlv_01kams0000abcdefghjkmnpqrs'
@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 
 /** Name of the route, kind of the feedback address, or the refusal. */
-async function meaning(address: string, already: Destination[] = []): Promise<string> {
+async function meaning(address: string, already: RecipientTarget[] = []): Promise<string> {
   try {
     const destination = await setup.door.onRecipient(SESSION, spoken(address), already)
     if (destination.kind === 'reserved') return `stored for ${destination.domain.name}`
@@ -38,7 +38,7 @@ async function meaning(address: string, already: Destination[] = []): Promise<st
   }
 }
 
-async function destination(address: string): Promise<Destination> {
+async function destination(address: string): Promise<RecipientTarget> {
   return await setup.door.onRecipient(SESSION, spoken(address), [])
 }
 

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { recognizeAddress } from '../../src/feedback/address.ts'
 import { readReport } from '../../src/feedback/content.ts'
 import type { ReportMail } from '../../src/feedback/feedback.ts'
-import type { MailHead, Reading, ReadingJob, Seal } from '../../src/inbound/inbound-result.ts'
+import type { InboundResult, MailHead, ReadingJob, Seal } from '../../src/inbound/inbound-result.ts'
 import { createNetworkLimits, type NetworkLimits, type NetworkRates } from '../../src/inbound/network-limits.ts'
 import type { Readers } from '../../src/inbound/readers.ts'
-import type { Destination } from '../../src/inbound/recipient.ts'
-import { createInboundDoor } from '../../src/inbound/smtp-handler.ts'
+import type { RecipientTarget } from '../../src/inbound/recipient.ts'
+import { createInboundHandler } from '../../src/inbound/smtp-handler.ts'
 import { createForwardLinks } from '../../src/mail/forward-link.ts'
 import { packParsed, packRaw } from '../../src/mail/inbound-content.ts'
 import { packMime } from '../../src/mail/mime-content.ts'
@@ -16,7 +16,7 @@ import type { Verdicts } from '../../src/model/inbound-message.ts'
 import type { InboundRoute, RouteMatch } from '../../src/model/inbound-route.ts'
 import type { Organization, Plan } from '../../src/model/organization.ts'
 import type { QualityAlert } from '../../src/model/quality.ts'
-import type { IncomingMail, SmtpDoor, SmtpSession, SpokenAddress } from '../../src/smtp-server/session.ts'
+import type { EnvelopeAddress, IncomingMail, SmtpHandler, SmtpSession } from '../../src/smtp-server/session.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { createForwarding } from '../../src/submission/forwarding.ts'
@@ -31,7 +31,7 @@ export const PASSED: Verdicts = { spf: 'pass', dkim: 'pass', dmarc: 'pass', arc:
 /** What the reading threads find out; a test changes what it is about. */
 export interface Findings {
   verdicts: Verdicts
-  dmarcPolicy: Reading['dmarcPolicy']
+  dmarcPolicy: InboundResult['dmarcPolicy']
   dmarcReason: string | null
   head: Partial<MailHead>
   parseError: string | null
@@ -44,7 +44,7 @@ export interface InboundSetup {
   records: Records
   organization: Organization
   domain: Domain
-  door: SmtpDoor<Destination>
+  door: SmtpHandler<RecipientTarget>
   findings: Findings
   jobs: ReadMail[]
   reports: ReportMail[]
@@ -54,7 +54,7 @@ export interface InboundSetup {
   addDomain(name: string, change?: Partial<Domain>): Promise<Domain>
   addRoute(match: RouteMatch, change?: Partial<InboundRoute>): Promise<InboundRoute>
   /** Speaks to the door as the listener does; recipients are told no by throwing. */
-  send(to: string[], raw?: string, change?: Partial<IncomingMail<Destination>>): Promise<string>
+  send(to: string[], raw?: string, change?: Partial<IncomingMail<RecipientTarget>>): Promise<string>
 }
 
 export const MAIL = [
@@ -112,7 +112,7 @@ export async function createInboundSetup(
     told.push(fact === undefined ? name : `${name} ${JSON.stringify(fact)}`)
   }
 
-  const door = createInboundDoor({
+  const door = createInboundHandler({
     networkLimits: options.networkLimits ?? createNetworkLimits(NO_LIMITS, () => 0),
     store: seen,
     feedback: {
@@ -200,7 +200,7 @@ export async function createInboundSetup(
       return route
     },
     send: async (to, raw = MAIL, change = {}) => {
-      const recipients: IncomingMail<Destination>['recipients'] = []
+      const recipients: IncomingMail<RecipientTarget>['recipients'] = []
       for (const each of to) {
         const already = recipients.map(({ as }) => as)
         recipients.push({ spoken: spoken(each), as: await door.onRecipient(SESSION, spoken(each), already) })
@@ -221,12 +221,12 @@ export const SESSION: SmtpSession = {
 }
 
 /** As the listener takes an address apart. */
-export function spoken(address: string): SpokenAddress {
+export function spoken(address: string): EnvelopeAddress {
   const at = address.lastIndexOf('@')
   return { address, local: address.slice(0, at), domain: address.slice(at + 1) }
 }
 
-function mailOf(raw: string): IncomingMail<Destination> {
+function mailOf(raw: string): IncomingMail<RecipientTarget> {
   const bytes = new Uint8Array(Buffer.from(raw))
   return {
     session: SESSION,
@@ -235,11 +235,11 @@ function mailOf(raw: string): IncomingMail<Destination> {
     sizeBytes: bytes.length,
     receivedAt: START,
     read: async () => bytes,
-    place: async () => bytes,
+    open: async () => bytes,
   }
 }
 
-function readingOf(job: ReadMail, { head, ...findings }: Findings): Reading {
+function readingOf(job: ReadMail, { head, ...findings }: Findings): InboundResult {
   const text = Buffer.from(job.raw).toString()
   const field = (name: string) => new RegExp(`^${name}: (.*)\r$`, 'm').exec(text)?.[1] ?? ''
   const fromHeader = field('From')

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packContent } from '../../src/mail/content.ts'
-import { NOTHING_OWN } from '../../src/mail/own-parts.ts'
+import { NO_RECIPIENT_PARTS } from '../../src/mail/recipient-parts.ts'
 import { createVerp } from '../../src/mail/verp.ts'
 import { type Outcome, SANDBOX, UNTRIED } from '../../src/model/delivery.ts'
 import type { Message } from '../../src/model/message.ts'
@@ -13,8 +13,8 @@ import { silentLog } from '../../src/os/log.ts'
 import { createMailLog } from '../../src/os/mail-log.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import type { AttemptJob, AttemptResult } from '../../src/outbound/job.ts'
-import { createTaken, type Note } from '../../src/outbound/journal/delivered-journal.ts'
-import { recordTaken } from '../../src/outbound/journal/record-delivered.ts'
+import { createDeliveredJournal, type Note } from '../../src/outbound/journal/delivered-journal.ts'
+import { recordDelivered } from '../../src/outbound/journal/record-delivered.ts'
 import { poisoned } from '../../src/outbound/outcome.ts'
 import { createOutboundLoop, type OutboundLoop } from '../../src/outbound/schedule/delivery-loop.ts'
 import type { ConfiguredTerms } from '../../src/outbound/schedule/destination-limits.ts'
@@ -114,7 +114,7 @@ async function world(
     random: { bytes: systemRandom.bytes, fraction: () => 0.5 },
     mintId,
     verp: createVerp(new Uint8Array(32)),
-    ownParts: () => NOTHING_OWN,
+    ownParts: () => NO_RECIPIENT_PARTS,
     workerId: 'w1',
     settings: {
       retryScheduleSeconds: [60, 300, 900],
@@ -565,10 +565,10 @@ describe('the loop', () => {
     const folder = mkdtempSync(join(tmpdir(), 'postrider-taken-'))
     try {
       const note: Note = { ...jobs[0]!, outcome: OK, attempt: attemptOf(jobs[0]!, OK, START) }
-      createTaken(folder, 'w1').note(note)
-      createTaken(folder, 'w1').note(note)
-      createTaken(folder, 'w0').note({ ...note, deliveryId: jobs[1]!.deliveryId })
-      createTaken(folder, 'w0').note({ ...note, deliveryId: 'dlv_nobody' })
+      createDeliveredJournal(folder, 'w1').note(note)
+      createDeliveredJournal(folder, 'w1').note(note)
+      createDeliveredJournal(folder, 'w0').note({ ...note, deliveryId: jobs[1]!.deliveryId })
+      createDeliveredJournal(folder, 'w0').note({ ...note, deliveryId: 'dlv_nobody' })
       mkdirSync(join(folder, 'w0.unreadable'))
       const { deliveries } = store
       const delivered: string[] = []
@@ -577,7 +577,7 @@ describe('the loop', () => {
         delivered: ({ delivery }: { delivery: string }) => void delivered.push(delivery),
       }
       const mintId = createMintId(clock, systemRandom)
-      await recordTaken(folder, { deliveries, now: clock.now, mintId, log: silentLog, mailLog })
+      await recordDelivered(folder, { deliveries, now: clock.now, mintId, log: silentLog, mailLog })
       expect(readdirSync(folder)).toEqual(['w0.unreadable'])
       expect(delivered).toEqual([jobs[0]!.deliveryId])
       expect(await told(known)).toEqual(['0 message.delivered'])

@@ -1,7 +1,7 @@
 import { afterEach, expect } from 'bun:test'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { type MailContent, packContent } from '../../src/mail/content.ts'
-import { NOTHING_OWN } from '../../src/mail/own-parts.ts'
+import { NO_RECIPIENT_PARTS } from '../../src/mail/recipient-parts.ts'
 import { createResolver } from '../../src/net/dns/resolver.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
@@ -46,10 +46,10 @@ export const job = (more: Partial<AttemptJob> = {}): AttemptJob => ({
   content: packContent(CONTENT),
   signingKeys: [],
   signedAt: 1_795_262_400_000,
-  own: NOTHING_OWN,
+  recipientParts: NO_RECIPIENT_PARTS,
   requireTls: false,
   mtaSts: null,
-  way: { site: 'remote.test', mx: null, connections: 2, maxMails: 500 },
+  route: { destination: 'remote.test', mx: null, connections: 2, maxMails: 500 },
   sandbox: false,
   ...more,
 })

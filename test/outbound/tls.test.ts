@@ -48,7 +48,7 @@ async function offer(via: Transport, mx: { port: number }, more: Partial<Peer> =
   const envelope = { returnPath: 'r@sender.test', recipient: 'anna@raw.test' }
   const offered = await via.offer({
     peer,
-    site: { name: 'raw.test', connections: 2, maxMails: 500 },
+    destination: { name: 'raw.test', connections: 2, maxMails: 500 },
     envelope,
     mail: MAIL,
     transcript,

@@ -51,8 +51,8 @@ async function offer(
   const transcript = createTranscript(nowMs)
   const envelope = { returnPath: more.returnPath ?? 'r@sender.test', recipient: more.recipient ?? 'anna@raw.test' }
   const { mail = MAIL, budgetMs = 5000 } = more
-  const site = { name: 'raw.test', connections: 2, maxMails: more.maxMails ?? 500 }
-  const offered = await via.offer({ peer: to, site, envelope, mail, transcript, budgetMs })
+  const destination = { name: 'raw.test', connections: 2, maxMails: more.maxMails ?? 500 }
+  const offered = await via.offer({ peer: to, destination, envelope, mail, transcript, budgetMs })
   return { ...offered, transcript: transcript.text() }
 }
 

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import { type MailContent, packContent } from '../../src/mail/content.ts'
-import { NOTHING_OWN } from '../../src/mail/own-parts.ts'
+import { NO_RECIPIENT_PARTS } from '../../src/mail/recipient-parts.ts'
 import { type Clock, systemClock } from '../../src/os/clock.ts'
 import { silentLog } from '../../src/os/log.ts'
 import { CONTENT_NICE } from '../../src/os/thread-priority.ts'
 import type { AttemptJob, AttemptResult, WorkerSettings } from '../../src/outbound/job.ts'
-import { type Note, readTaken } from '../../src/outbound/journal/delivered-journal.ts'
+import { type Note, readJournals } from '../../src/outbound/journal/delivered-journal.ts'
 import { createWorkers, type LostJob } from '../../src/outbound/workers.ts'
 import { niceValues } from '../support/nice-values.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
@@ -51,10 +51,10 @@ const job = (number: number, more: Partial<AttemptJob> = {}): AttemptJob => ({
   content: packContent(CONTENT),
   signingKeys: [],
   signedAt: 0,
-  own: NOTHING_OWN,
+  recipientParts: NO_RECIPIENT_PARTS,
   requireTls: false,
   mtaSts: null,
-  way: { site: 'remote.test', mx: null, connections: 6, maxMails: 500 },
+  route: { destination: 'remote.test', mx: null, connections: 6, maxMails: 500 },
   sandbox: false,
   ...more,
 })
@@ -155,7 +155,7 @@ test('where nothing can be noted, few mails are with a site while the store does
   workers.submit(Array.from({ length: 40 }, (_, i) => job(i)))
   await until(() => results.length === 14)
   // What goes elsewhere does not wait.
-  workers.submit([job(40, { way: { site: 'other.test', mx: null, connections: 2, maxMails: 500 } })])
+  workers.submit([job(40, { route: { destination: 'other.test', mx: null, connections: 2, maxMails: 500 } })])
   await until(() => results.length === 15)
   expect(mx.mails.length).toBe(15)
 
@@ -177,7 +177,7 @@ test('what a server has taken stands in a file until the store knows of it', asy
     job(3, { sandbox: true, recipient: 'carl@remote.test' }),
   ])
   await until(() => results.length === 3)
-  const noted = () => readTaken(FOLDER).flatMap(({ notes }) => notes)
+  const noted = () => readJournals(FOLDER).flatMap(({ notes }) => notes)
   const { outcome, attempt } = results.find(({ deliveryId }) => deliveryId === 'dlv_1')!
   expect(noted()).toEqual([{ deliveryId: 'dlv_1', outcome, attempt } as Note])
   isStoreUp = true
@@ -237,7 +237,7 @@ test('a server that holds on longer than stop may wait loses its mail to unknown
   workers.submit([job(1)])
   await mx.hears('<mail>')
   await workers.stop(20)
-  expect(lost).toEqual([{ deliveryId: 'dlv_1', fate: 'unknown' }])
+  expect(lost).toEqual([{ deliveryId: 'dlv_1', result: 'unknown' }])
   expect(workers.underWay()).toBe(0)
 })
 
@@ -250,7 +250,7 @@ test('a thread that dies is replaced, its jobs are told as lost, and the next on
   await until(() => lost.length === 1)
   workers.submit([job(2)])
   await until(() => results.length === 1)
-  expect(lost).toEqual([{ deliveryId: 'dlv_1', fate: 'unknown' }])
+  expect(lost).toEqual([{ deliveryId: 'dlv_1', result: 'unknown' }])
   expect(results[0]).toMatchObject({ deliveryId: 'dlv_2', outcome: { kind: 'delivered' } })
   expect(spawned.length).toBe(2)
 })
@@ -320,9 +320,9 @@ for (const how of ['loop', 'regex']) {
     // The budget, and what ends and judges the thread: some 300 ms, on a machine that does little else.
     expect(performance.now() - began).toBeLessThan(500 + GUARD_MS)
     expect(lost.filter(({ deliveryId }) => deliveryId !== 'dlv_4')).toEqual([
-      { deliveryId: 'dlv_1', fate: 'unknown' },
-      { deliveryId: 'dlv_2', fate: 'too_slow' },
-      { deliveryId: 'dlv_3', fate: 'not_tried' },
+      { deliveryId: 'dlv_1', result: 'unknown' },
+      { deliveryId: 'dlv_2', result: 'too_slow' },
+      { deliveryId: 'dlv_3', result: 'not_tried' },
     ])
     workers.submit([job(5)])
     await until(() => results.some(({ deliveryId }) => deliveryId === 'dlv_5'))
@@ -335,7 +335,7 @@ test('a mail that ends its thread is blamed for it', async () => {
   await workers.ready
   workers.submit([job(1, { sandbox: true, content: hostile('exit') })])
   await until(() => lost.length === 1)
-  expect(lost).toEqual([{ deliveryId: 'dlv_1', fate: 'ended_thread' }])
+  expect(lost).toEqual([{ deliveryId: 'dlv_1', result: 'ended_thread' }])
 })
 
 test('a mail that takes long, but not too long, is delivered', async () => {
@@ -356,8 +356,8 @@ test('what a server had taken when its thread was ended comes as delivered', asy
   workers.submit([job(6, { content: hostile('loop') })])
   await until(() => lost.length + results.length === 6)
   const delivered = results.filter(({ outcome }) => outcome.kind === 'delivered').map(({ deliveryId }) => deliveryId)
-  const unknown = lost.filter(({ fate }) => fate === 'unknown')
+  const unknown = lost.filter(({ result }) => result === 'unknown')
   // No mail that the server took is thought of as untried.
   expect(mx.mails.length).toBeLessThanOrEqual(delivered.length + unknown.length)
-  expect(lost).toContainEqual({ deliveryId: 'dlv_6', fate: 'too_slow' })
+  expect(lost).toContainEqual({ deliveryId: 'dlv_6', result: 'too_slow' })
 })

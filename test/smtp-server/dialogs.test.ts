@@ -5,13 +5,13 @@ import { afterAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SmtpReply } from '../../src/smtp-server/reply.ts'
-import type { SmtpDoor } from '../../src/smtp-server/session.ts'
+import type { SmtpHandler } from '../../src/smtp-server/session.ts'
 import { StoreUnavailable } from '../../src/storage/store.ts'
 import { type ListenerAtTest, startListener } from './setup.ts'
 
 const DIALOGS = join(import.meta.dir, '../inbound/dialogs')
 
-const world: Partial<SmtpDoor<string>> = {
+const world: Partial<SmtpHandler<string>> = {
   onMailFrom: (_session, returnPath) => {
     if (returnPath?.local === 'banned') throw new SmtpReply(550, '5.7.1', 'not from you')
     if (returnPath?.local === 'broken') throw new Error('the door is broken')
@@ -33,7 +33,7 @@ const world: Partial<SmtpDoor<string>> = {
     return `${mail.sizeBytes} bytes from ${returnPath} for ${mail.recipients.map(({ as }) => as).join(' and ')}`
   },
 }
-const onLogin: SmtpDoor<string>['onLogin'] = async (_session, { user, password }) => {
+const onLogin: SmtpHandler<string>['onLogin'] = async (_session, { user, password }) => {
   if (user !== 'anna' || password !== 'secret') throw new SmtpReply(535, '5.7.8', 'wrong user or password')
 }
 

@@ -7,7 +7,7 @@ import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
 import { createLog } from '../../src/os/log.ts'
 import type { Memory } from '../../src/os/memory.ts'
 import { createSmtpListener, type SmtpListener } from '../../src/smtp-server/listener.ts'
-import type { IncomingMail, SmtpDoor } from '../../src/smtp-server/session.ts'
+import type { IncomingMail, SmtpHandler } from '../../src/smtp-server/session.ts'
 import { LIMITS, type ListenerLimits, type ListenerSettings } from '../../src/smtp-server/settings.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
 
@@ -44,7 +44,7 @@ export interface ListenerAtTest {
 /** A listener on a port of its own, with a fake clock; `door` may change single answers. */
 export async function startListener(
   options: {
-    door?: Partial<SmtpDoor<string>>
+    door?: Partial<SmtpHandler<string>>
     limits?: Partial<ListenerLimits>
     settings?: Partial<ListenerSettings>
     memory?: Memory
@@ -70,7 +70,7 @@ export async function startListener(
     },
     ...options.settings,
   }
-  const door: SmtpDoor<string> = {
+  const door: SmtpHandler<string> = {
     onRecipient: async (_session, recipient) => recipient.address,
     onMail: async (mail) => {
       taken.push(await takenOf(mail))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createLog } from '../../src/os/log.ts'
 import { ampleMemory, createMemory, type Memory } from '../../src/os/memory.ts'
-import { takeIn } from '../../src/smtp-server/intake.ts'
+import { receiveData } from '../../src/smtp-server/receive-data.ts'
 import { replyTo } from '../../src/smtp-server/replies.ts'
 import { createSpool } from '../../src/smtp-server/spool.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
@@ -138,7 +138,9 @@ test('a full disk is 452, after the whole mail has been read', async () => {
   }
   let pieces = 0
   const stream = Readable.from(Array.from({ length: 10 }, () => Buffer.from('x\r\n')))
-  const failure = await takeIn(stream, mail, { messageBytes: 1e9, onPiece: () => pieces++ }).catch((thrown) => thrown)
+  const failure = await receiveData(stream, mail, { messageBytes: 1e9, onPiece: () => pieces++ }).catch(
+    (thrown) => thrown,
+  )
   const log = createLog({ clock: createFakeClock(0), level: 'error', format: 'json', write: () => {} })
   expect(replyTo(failure, log).message).toBe('452 4.3.1 nothing can be stored at present, come back later')
   expect([pieces, discarded]).toEqual([10, 1])

@@ -6,16 +6,16 @@ import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certi
 import { silentLog } from '../../src/os/log.ts'
 import { parsingHere } from '../../src/parsing/parsing.ts'
 import { createSmtpListener } from '../../src/smtp-server/listener.ts'
-import type { SmtpDoor } from '../../src/smtp-server/session.ts'
+import type { SmtpHandler } from '../../src/smtp-server/session.ts'
 import { LIMITS } from '../../src/smtp-server/settings.ts'
-import { createRelayDoor } from '../../src/smtp-submission/smtp-handler.ts'
+import { createSubmissionHandler } from '../../src/smtp-submission/smtp-handler.ts'
 import { openMessageHouse } from '../api/messages-house.ts'
 
 /** The submission door over a real store and real sockets, and an ordinary mail library in front of it. */
 export async function openRelay(options: Parameters<typeof openMessageHouse>[0] = {}) {
   const house = await openMessageHouse(options)
   const { api, submission, clock } = house
-  const door = createRelayDoor({
+  const door = createSubmissionHandler({
     ...parsingHere(),
     submission,
     once: api.once,
@@ -48,7 +48,7 @@ export async function openRelay(options: Parameters<typeof openMessageHouse>[0] 
 }
 
 export async function openListener(
-  door: SmtpDoor<never> | SmtpDoor<unknown> | ReturnType<typeof createRelayDoor>,
+  door: SmtpHandler<never> | SmtpHandler<unknown> | ReturnType<typeof createSubmissionHandler>,
   tls: 'starttls' | 'implicit',
   clock: Parameters<typeof createSmtpListener>[2]['clock'],
 ) {
@@ -67,7 +67,7 @@ export async function openListener(
       connectionsPerAddress: 100,
     },
   }
-  const listener = createSmtpListener(settings, door as SmtpDoor<unknown>, {
+  const listener = createSmtpListener(settings, door as SmtpHandler<unknown>, {
     name: 'submission',
     clock,
     log: silentLog,

@@ -5,7 +5,7 @@ import { createResolver } from '../../src/net/dns/resolver.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { openStore } from '../../src/storage/sqlite/open.ts'
 import type { PolicyFailure } from '../../src/tls-policy/fetch-policy.ts'
-import { createPolicies } from '../../src/tls-policy/mta-sts.ts'
+import { createMtaStsPolicies } from '../../src/tls-policy/mta-sts.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
 
 const MINUTE = 60_000
@@ -22,7 +22,7 @@ async function world() {
   const clock = createFakeClock(START)
   const state = { answer: ENFORCE as MtaSts | PolicyFailure, fetches: 0, failures: [] as string[] }
   const start = () =>
-    createPolicies({
+    createMtaStsPolicies({
       store,
       resolver: createResolver({ servers: [zone.address], clock, random: systemRandom }),
       fetchPolicy: async () => {

@@ -8,7 +8,7 @@ import type { Report } from '../../model/report.ts'
 import { explainAddress, explainDelivery, type Known, meaningOfText, tlsPolicyOn } from '../../outbound/explain.ts'
 import type { WayShown } from '../../outbound/schedule/route.ts'
 import type { Store } from '../../storage/store.ts'
-import type { Standing } from '../../submission/standing.ts'
+import type { SendingEligibility } from '../../submission/sending-eligibility.ts'
 import { type Operation, operation } from '../operation.ts'
 import { emailAddress } from '../schema.ts'
 import { type Scope, scopeOf } from '../scope.ts'
@@ -22,7 +22,7 @@ export interface ExplainDeps {
   /** How we stand with a receiving site; null where no engine runs. */
   stateOfSite: (site: string) => Known['site']
   /** Why the domain of the key may not send at present. */
-  standing: Standing
+  standing: SendingEligibility
   settings: Known['settings']
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { NOTHING_OWN, type OwnPartsOf } from '../../mail/own-parts.ts'
+import { NO_RECIPIENT_PARTS, type RecipientPartsOf } from '../../mail/recipient-parts.ts'
 import type { StoredMail } from '../../mail/shown-content.ts'
 import type { ApiKey } from '../../model/api-key.ts'
 import { type Domain, trackingHostOf } from '../../model/domain.ts'
@@ -21,7 +21,7 @@ export interface ReadDeps {
   /** Composes and signs as delivery does. */
   compose: Compose
   storedMail: StoredMail
-  ownParts: () => OwnPartsOf | Promise<OwnPartsOf>
+  ownParts: () => RecipientPartsOf | Promise<RecipientPartsOf>
 }
 
 /** Reading messages and what became of them, as far as the key reaches (scope.ts). */
@@ -93,12 +93,12 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
   const signed = async (message: Message, packed: Uint8Array) => {
     const domain = await store.domains.get(message.domainId)
     const keys = domain === null || isForwarded(message) ? [] : domainKeys(domain)
-    const own = domain === null ? NOTHING_OWN : await firstParts(message, domain)
+    const own = domain === null ? NO_RECIPIENT_PARTS : await firstParts(message, domain)
     return compose(packed, keys, message.scheduledAt ?? message.createdAt, own)
   }
   const firstParts = async (message: Message, domain: Domain) => {
     const [first] = await store.messages.deliveries(message.id)
-    if (first === undefined) return NOTHING_OWN
+    if (first === undefined) return NO_RECIPIENT_PARTS
     const sender = { returnPathHost: domain.returnPathHost, trackingHost: trackingHostOf(domain) }
     return (await ownParts())(first.id, message, sender)
   }

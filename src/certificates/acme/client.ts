@@ -29,7 +29,7 @@ export interface Answer {
   retryAfterMs: number | null
 }
 
-export interface World {
+export interface AcmeDeps {
   ask: Ask
   clock: Clock
   /** Aborted when the house stops. */
@@ -53,17 +53,17 @@ const PROBLEM = z.object({
 })
 
 /** URL of the authority's directory and who signs → AcmeClient. Rejects with OrderFailure when it cannot be had. */
-export async function openClient(directoryUrl: string, signer: Signer, world: World): Promise<AcmeClient> {
-  const { clock } = world
+export async function openClient(directoryUrl: string, signer: Signer, deps: AcmeDeps): Promise<AcmeClient> {
+  const { clock } = deps
   const { origin } = new URL(directoryUrl)
   const nonces: string[] = []
   let account: string | null = null
 
   /** One request; keeps the nonce of its answer. */
-  const exchange = async (url: string, headers: Record<string, string>, body: string | null): Promise<Heard> => {
+  const exchange = async (url: string, headers: Record<string, string>, body: string | null): Promise<Exchange> => {
     if (URL.parse(url)?.origin !== origin) throw new OrderFailure(`the authority sends us elsewhere: ${excerpt(url)}`)
-    if (world.signal.aborted) throw new OrderFailure('stopped')
-    const answer = await world.ask(url, { headers, body, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS })
+    if (deps.signal.aborted) throw new OrderFailure('stopped')
+    const answer = await deps.ask(url, { headers, body, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS })
     if (answer.kind !== 'answered') return answer
     const nonce = answer.headers['replay-nonce']
     if (typeof nonce === 'string' && NONCE.test(nonce)) nonces.push(nonce)
@@ -71,12 +71,12 @@ export async function openClient(directoryUrl: string, signer: Signer, world: Wo
     return { ...answer, retryAfterMs: retrySeconds === null ? null : Math.min(retrySeconds * 1000, LONGEST_WAIT_MS) }
   }
 
-  const patiently = async (once: () => Promise<Heard>): Promise<Heard> => {
+  const patiently = async (once: () => Promise<Exchange>): Promise<Exchange> => {
     for (let tries = 1; ; tries++) {
       const heard = await once()
       const isSilence = heard.kind === 'no_answer' || (heard.kind === 'answered' && heard.status >= 500)
       if (!isSilence || tries === MAX_TRIES) return heard
-      await clock.sleep(tries * AGAIN_MS, world.signal)
+      await clock.sleep(tries * AGAIN_MS, deps.signal)
     }
   }
 
@@ -88,7 +88,7 @@ export async function openClient(directoryUrl: string, signer: Signer, world: Wo
     return fresh
   }
 
-  const signed = async (url: string, payload: object | '', accept: string): Promise<Heard> => {
+  const signed = async (url: string, payload: object | '', accept: string): Promise<Exchange> => {
     for (let tries = 1; ; tries++) {
       const body = signer.sign(payload, { url, nonce: await nonce(), account })
       const heard = await exchange(url, { 'Content-Type': 'application/jose+json', Accept: accept }, body)
@@ -112,7 +112,7 @@ export async function openClient(directoryUrl: string, signer: Signer, world: Wo
   }
 }
 
-type Heard =
+type Exchange =
   | (Extract<AskResult, { kind: 'answered' }> & { retryAfterMs: number | null })
   | Exclude<AskResult, { kind: 'answered' }>
 
@@ -135,7 +135,7 @@ export function excerpt(text: string): string {
 }
 
 /** An answer that is a yes; else OrderFailure in the authority's words, with the names that it speaks of. */
-function required(heard: Heard): Answer {
+function required(heard: Exchange): Answer {
   if (heard.kind === 'blocked') throw new OrderFailure(`the authority cannot be asked: ${heard.reason}`)
   if (heard.kind === 'no_answer') throw new OrderFailure(`the authority does not answer: ${heard.error}`)
   const { status, text, retryAfterMs, headers } = heard
@@ -151,7 +151,7 @@ function required(heard: Heard): Answer {
   })
 }
 
-function isBadNonce(heard: Heard): boolean {
+function isBadNonce(heard: Exchange): boolean {
   return heard.kind === 'answered' && heard.status === 400 && problemOf(heard)?.type === BAD_NONCE
 }
 

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { z } from 'zod'
 import type { Certificate } from '../../net/tls/certificate.ts'
 import { certificateRequest } from '../../net/tls/certificate-request.ts'
-import { type AcmeClient, type Answer, excerpt, openClient, read, type World } from './client.ts'
+import { type AcmeClient, type AcmeDeps, type Answer, excerpt, openClient, read } from './client.ts'
 import { OrderFailure } from './failure.ts'
 import { createSigner, type Signer } from './jws.ts'
 import { certificateId } from './renewal-info.ts'
@@ -12,7 +12,7 @@ import { certificateId } from './renewal-info.ts'
  *  itself there; the next one finds names that were proved a while ago proved already. */
 export async function orderCertificate(
   names: readonly string[],
-  house: World & {
+  deps: AcmeDeps & {
     directoryUrl: string
     contact: string | null
     accountKey: Parameters<typeof createSigner>[0]
@@ -22,13 +22,13 @@ export async function orderCertificate(
     show: (token: string, keyAuthorization: string) => () => void
   },
 ): Promise<Certificate> {
-  const deadline = house.clock.now() + LONGEST_MS
-  const signer = createSigner(house.accountKey)
-  const client = await openClient(house.directoryUrl, signer, house)
-  await client.openAccount(house.contact)
+  const deadline = deps.clock.now() + LONGEST_MS
+  const signer = createSigner(deps.accountKey)
+  const client = await openClient(deps.directoryUrl, signer, deps)
+  await client.openAccount(deps.contact)
 
   const identifiers = names.map((value) => ({ type: 'dns', value }))
-  const replaced = client.directory.renewalInfo && house.replaces ? certificateId(house.replaces) : null
+  const replaced = client.directory.renewalInfo && deps.replaces ? certificateId(deps.replaces) : null
   const wish = { identifiers, ...(replaced !== null && { replaces: replaced }) }
   const made = await client.tell(client.directory.newOrder, wish)
   const order = read(ORDER, made.text)
@@ -39,8 +39,8 @@ export async function orderCertificate(
     url: string,
     schema: z.ZodType<T>,
     isUnderWay: (status: string) => boolean,
-  ) => untilSettled(url, schema, isUnderWay, { client, house, deadline })
-  await prove(order.authorizations, { client, signer, show: house.show, watch })
+  ) => untilSettled(url, schema, isUnderWay, { client, deps, deadline })
+  await prove(order.authorizations, { client, signer, show: deps.show, watch })
 
   const proved = await watch(orderUrl, ORDER, (status) => status === 'pending')
   if (proved.status !== 'ready') throw failed('the order', proved)
@@ -120,16 +120,16 @@ async function untilSettled<T extends { status: string }>(
   url: string,
   schema: z.ZodType<T>,
   isUnderWay: (status: string) => boolean,
-  { client, house, deadline }: { client: AcmeClient; house: World; deadline: number },
+  { client, deps, deadline }: { client: AcmeClient; deps: AcmeDeps; deadline: number },
 ): Promise<T> {
   for (;;) {
     const answer: Answer = await client.look(url)
     const found = read(schema, answer.text)
     if (!isUnderWay(found.status)) return found
     const waitMs = Math.min(Math.max(answer.retryAfterMs ?? POLL_MS, SHORTEST_POLL_MS), LONGEST_POLL_MS)
-    if (house.clock.now() + waitMs > deadline)
+    if (deps.clock.now() + waitMs > deadline)
       throw new OrderFailure(`the authority takes too long: ${excerpt(found.status)}`)
-    await house.clock.sleep(waitMs, house.signal)
+    await deps.clock.sleep(waitMs, deps.signal)
   }
 }
 

@@ -1,4 +1,4 @@
-import { NOTHING_OWN } from '../../mail/own-parts.ts'
+import { NO_RECIPIENT_PARTS } from '../../mail/recipient-parts.ts'
 import { createPreparer } from '../../outbound/prepare.ts'
 import type { Store } from '../../storage/store.ts'
 import { domainKeys } from '../../submission/signing.ts'
@@ -21,7 +21,7 @@ export async function composeSample(store: Store): Promise<number> {
       const domain = await store.domains.get(message.domainId)
       const signingKeys = domain === null ? [] : domainKeys(domain)
       try {
-        prepareNow({ content, signingKeys, signedAt: message.createdAt, own: NOTHING_OWN })
+        prepareNow({ content, signingKeys, signedAt: message.createdAt, recipientParts: NO_RECIPIENT_PARTS })
       } catch (error) {
         throw new CommandFailure(`cannot compose message ${message.id} from the backup: ${(error as Error).message}`)
       }

@@ -1,4 +1,4 @@
-import { NOTHING_OWN, type OwnParts } from '../../mail/own-parts.ts'
+import { NO_RECIPIENT_PARTS, type RecipientParts } from '../../mail/recipient-parts.ts'
 import { Refusal } from '../../model/refusal.ts'
 import { PoisonousJob, type ThreadPool } from '../../os/thread-pool.ts'
 import type { SigningKey } from '../job.ts'
@@ -11,10 +11,15 @@ export type ComposeJob = Unprepared & { content: Uint8Array }
  *  its thread too long, twice; rejects when it cannot be composed. */
 export function createComposer(
   pool: ThreadPool<ComposeJob, Uint8Array>,
-): (content: Uint8Array, signingKeys: SigningKey[], signedAt: number, own?: OwnParts) => Promise<Uint8Array> {
-  return async (content, signingKeys, signedAt, own = NOTHING_OWN) => {
+): (
+  content: Uint8Array,
+  signingKeys: SigningKey[],
+  signedAt: number,
+  recipientParts?: RecipientParts,
+) => Promise<Uint8Array> {
+  return async (content, signingKeys, signedAt, recipientParts = NO_RECIPIENT_PARTS) => {
     try {
-      return await pool.run({ content, signingKeys, signedAt, own })
+      return await pool.run({ content, signingKeys, signedAt, recipientParts })
     } catch (error) {
       if (!(error instanceof PoisonousJob)) throw error
       throw new Refusal('invalid_state', 'the message took too long to prepare', {

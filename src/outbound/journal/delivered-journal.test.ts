@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createTaken, type Note, readTaken } from './delivered-journal.ts'
+import { createDeliveredJournal, type Note, readJournals } from './delivered-journal.ts'
 
 const folder = join(mkdtempSync(join(tmpdir(), 'postrider-taken-')), 'taken')
 afterEach(() => rmSync(dirname(folder), { recursive: true, force: true }))
@@ -37,20 +37,20 @@ const note = (number: number, transcript = ''): Note => ({
     transcript,
   },
 })
-const idsIn = () => readTaken(folder).flatMap(({ notes }) => notes.map(({ deliveryId }) => deliveryId))
+const idsIn = () => readJournals(folder).flatMap(({ notes }) => notes.map(({ deliveryId }) => deliveryId))
 const file = () => join(folder, readdirSync(folder)[0]!)
 
 test('what was noted is read by the next process, with the name of the one before', () => {
-  const taken = createTaken(folder, 'worker-1')
-  expect(readTaken(folder)).toEqual([])
+  const taken = createDeliveredJournal(folder, 'worker-1')
+  expect(readJournals(folder)).toEqual([])
   for (const number of [1, 2]) expect(taken.note(note(number, '0 C: QUIT'))).toBe(true)
-  const [read] = readTaken(folder)
+  const [read] = readJournals(folder)
   expect(read).toEqual({ path: file(), worker: 'worker-1', notes: [1, 2].map((number) => note(number, '0 C: QUIT')) })
   expect(statSync(file()).mode & 0o777).toBe(0o600)
 })
 
 test('the place of a mail that the store knows of is taken over, and nothing is left of the last', async () => {
-  const taken = createTaken(folder, 'worker-1', 0)
+  const taken = createDeliveredJournal(folder, 'worker-1', 0)
   for (const number of [1, 2, 3]) taken.note(note(number))
   const size = statSync(file()).size
   taken.forget(['dlv_2', 'dlv_9'])
@@ -65,11 +65,11 @@ test('the place of a mail that the store knows of is taken over, and nothing is 
 })
 
 test('a file goes at the end, unless a mail in it is not in the store', () => {
-  const taken = createTaken(folder, 'worker-1')
+  const taken = createDeliveredJournal(folder, 'worker-1')
   taken.note(note(1))
   taken.close()
   expect(idsIn()).toEqual(['dlv_1'])
-  const next = createTaken(folder, 'worker-2')
+  const next = createDeliveredJournal(folder, 'worker-2')
   next.note(note(2))
   next.forget(['dlv_2'])
   next.close()
@@ -77,16 +77,16 @@ test('a file goes at the end, unless a mail in it is not in the store', () => {
 })
 
 test('a long transcript is left out; what is too long without one is not noted', () => {
-  const taken = createTaken(folder, 'worker-1')
+  const taken = createDeliveredJournal(folder, 'worker-1')
   expect(taken.note(note(1, 'x'.repeat(5_000)))).toBe(true)
-  expect(readTaken(folder)[0]!.notes).toEqual([note(1)])
+  expect(readJournals(folder)[0]!.notes).toEqual([note(1)])
   const wordy = note(2)
   expect(taken.note({ ...wordy, attempt: { ...wordy.attempt, reply: 'x'.repeat(5_000) } })).toBe(false)
   expect(idsIn()).toEqual(['dlv_1'])
 })
 
 test('a torn note is passed over, and so is what is no note', () => {
-  const taken = createTaken(folder, 'worker-1')
+  const taken = createDeliveredJournal(folder, 'worker-1')
   for (const number of [1, 2, 3]) taken.note(note(number))
   const bytes = readFileSync(file())
   bytes[4096 + 100]! ^= 1
@@ -97,7 +97,7 @@ test('a torn note is passed over, and so is what is no note', () => {
 })
 
 test('a file that the disk does not let go of stays as it is', async () => {
-  const taken = createTaken(folder, 'worker-1', 0)
+  const taken = createDeliveredJournal(folder, 'worker-1', 0)
   taken.note(note(1))
   const isOpen = (fd: string) => {
     try {
@@ -113,7 +113,7 @@ test('a file that the disk does not let go of stays as it is', async () => {
 })
 
 test('where nothing can be written nothing is noted', () => {
-  const taken = createTaken('/dev/null/taken', 'worker-1')
+  const taken = createDeliveredJournal('/dev/null/taken', 'worker-1')
   expect(taken.note(note(1))).toBe(false)
   taken.forget(['dlv_1'])
   taken.close()

@@ -4,9 +4,9 @@ import type { Attempt, Outcome } from '../../model/delivery.ts'
 import { systemRandom } from '../../os/random.ts'
 
 /** The mails of one thread that a server has taken and the store does not know of yet. Each is noted in a file as soon as
- *  its 250 is heard, so that a process that dies between the two has not forgotten it (record-taken.ts). Nothing is synced: a
+ *  its 250 is heard, so that a process that dies between the two has not forgotten it (record-delivered.ts). Nothing is synced: a
  *  note outlives the process, and a power cut only by chance. */
-export interface Taken {
+export interface DeliveredJournal {
   /** Whether it stands there now; false when it is too long or the disk refuses. */
   note(note: Note): boolean
   /** The store knows of these. A file that is without notes for a while is made empty: nobody's address stays behind. */
@@ -22,21 +22,21 @@ export interface Note {
   attempt: Attempt
 }
 
-export const takenFolder = (dataDir: string) => join(dataDir, 'taken')
+export const journalFolder = (dataDir: string) => join(dataDir, 'taken')
 
 /** Folder and the name of this process in leases → Taken, without a file before the first note. A note has a place of 4 KiB,
  *  which a later one takes over, the one that is free for longest first: the file is as large as most were ever open at once,
  *  a note is one short write, and an address stands there no longer than some mails more. */
-export function createTaken(folder: string, worker: string, quietMs = QUIET_MS): Taken {
-  return createTakenAt(takenPath(folder, worker), quietMs)
+export function createDeliveredJournal(folder: string, worker: string, quietMs = QUIET_MS): DeliveredJournal {
+  return createDeliveredJournalAt(journalPath(folder, worker), quietMs)
 }
 
 /** A new name in the folder. */
-export const takenPath = (folder: string, worker: string) =>
+export const journalPath = (folder: string, worker: string) =>
   join(folder, `${worker}.${Buffer.from(systemRandom.bytes(8)).toString('hex')}`)
 
 /** The same, in the file `path`. */
-export function createTakenAt(path: string, quietMs = QUIET_MS): Taken {
+export function createDeliveredJournalAt(path: string, quietMs = QUIET_MS): DeliveredJournal {
   const places = new Map<string, number>()
   const bytes = Buffer.alloc(PLACE_BYTES)
   let free: number[] = []
@@ -110,7 +110,7 @@ export function removeNotes(path: string): void {
 
 /** A folder of such files → of each its notes, and by whom: those that no longer count are among them, those that were torn
  *  are not. [] when there is no folder. What cannot be read, a file or the folder, `failed` hears of; it throws unless told. */
-export function readTaken(
+export function readJournals(
   folder: string,
   failed: (path: string, error: unknown) => void = (_, error) => {
     throw error

@@ -3,16 +3,16 @@ import type { MintId } from '../../os/ids.ts'
 import type { Log } from '../../os/log.ts'
 import type { MailLog } from '../../os/mail-log.ts'
 import type { Deliveries } from '../../storage/store.ts'
-import { recordOf, tellOf } from '../record.ts'
+import { publish, recordOf } from '../record.ts'
 import { verdictOf } from '../schedule/verdict.ts'
-import { type Note, readTaken } from './delivered-journal.ts'
+import { type Note, readJournals } from './delivered-journal.ts'
 
-/** At start, while the leases of the process before still stand: what its threads noted as taken (taken.ts) and it did not come
+/** At start, while the leases of the process before still stand: what its threads noted as taken (journal/delivered-journal.ts) and it did not come
  *  to write is recorded as it would have been, and not sent again. A note that the store knows of changes nothing. Files that
  *  cannot be read are told and stay: their mails go out once more. Rejects with what the store throws. */
-export async function recordTaken(
+export async function recordDelivered(
   folder: string,
-  house: {
+  deps: {
     deliveries: Pick<Deliveries, 'get' | 'record'>
     now: () => number
     mintId: MintId
@@ -20,20 +20,20 @@ export async function recordTaken(
     mailLog: MailLog
   },
 ): Promise<void> {
-  const { deliveries, now, mintId, log, mailLog } = house
+  const { deliveries, now, mintId, log, mailLog } = deps
 
-  const take = async ({ deliveryId, outcome, attempt }: Note, worker: string) => {
+  const recordNote = async ({ deliveryId, outcome, attempt }: Note, worker: string) => {
     const found = await deliveries.get(deliveryId)
     if (found === null) return
     const tried = { outcome, attempt, reactions: [] }
     const record = recordOf(found, tried, verdictOf(outcome, false, null), { worker, now: now(), mintId })
-    if ((await deliveries.record(record)) === 'recorded') tellOf(record, mailLog)
+    if ((await deliveries.record(record)) === 'recorded') publish(record, mailLog)
   }
 
   const unreadable = (path: string, error: unknown) =>
     log.warn('what servers had taken before the end of the last process cannot be read', { path, error })
-  for (const { path, worker, notes } of readTaken(folder, unreadable)) {
-    await Promise.all(notes.map((note) => take(note, worker)))
+  for (const { path, worker, notes } of readJournals(folder, unreadable)) {
+    await Promise.all(notes.map((note) => recordNote(note, worker)))
     rmSync(path, { force: true })
   }
 }

@@ -1,4 +1,4 @@
-import type { OwnPartsOf } from '../../mail/own-parts.ts'
+import type { RecipientPartsOf } from '../../mail/recipient-parts.ts'
 import type { StoredMail } from '../../mail/shown-content.ts'
 import type { Verp } from '../../mail/verp.ts'
 import type { Outcome } from '../../model/delivery.ts'
@@ -17,10 +17,10 @@ import type { Random } from '../../os/random.ts'
 import type { ClaimedDelivery, DeliveryRecord, Store } from '../../storage/store.ts'
 import type { AttemptJob, AttemptResult } from '../job.ts'
 import { createLargeContents } from '../large-contents.ts'
-import { unmetAttempt } from '../not-attempted.ts'
+import { notAttempted } from '../not-attempted.ts'
 import { internalFault } from '../outcome.ts'
-import { createPoisonous } from '../poisonous.ts'
-import { recordOf, type Tried, tellOf } from '../record.ts'
+import { createPoisonous } from '../poison-messages.ts'
+import { publish, recordOf, type Tried } from '../record.ts'
 import { simulate } from '../sandbox.ts'
 import { createAdmission, GIVEN_UP, type Grant } from './admission.ts'
 import { type ConfiguredTerms, createTermsOf } from './destination-limits.ts'
@@ -72,7 +72,7 @@ export function createOutboundLoop(house: {
   random: Random
   mintId: MintId
   verp: Verp
-  ownParts: OwnPartsOf
+  ownParts: RecipientPartsOf
   workerId: string
   settings: {
     retryScheduleSeconds: readonly number[]
@@ -272,10 +272,10 @@ export function createOutboundLoop(house: {
     content,
     signingKeys: isForwarded(message) ? [] : signingKeys.map((key) => ({ domain: domainName, ...key })),
     signedAt: message.scheduledAt ?? message.createdAt,
-    own: house.ownParts(delivery.id, message, { returnPathHost, trackingHost }),
+    recipientParts: house.ownParts(delivery.id, message, { returnPathHost, trackingHost }),
     requireTls: message.requireTls,
     mtaSts: null,
-    way: { ...way, ...admission.connectionsOf(way) },
+    route: { destination: way.site, mx: way.mx, ...admission.connectionsOf(way) },
     sandbox: message.mode === 'test',
   })
 
@@ -311,7 +311,7 @@ export function createOutboundLoop(house: {
         await clock.sleep(RECORD_AGAIN_MS, giveUp.signal)
       }
     }
-    tellOf(record, house.mailLog)
+    publish(record, house.mailLog)
     house.onChange(record.messageId)
     house.wakeWebhooks()
   }
@@ -358,6 +358,6 @@ function notVerified(claim: ClaimedDelivery, now: number): Tried {
 
 /** No thread was given the mail. */
 function untried({ delivery }: ClaimedDelivery, outcome: Exclude<Outcome, { kind: 'delivered' }>, now: number): Tried {
-  const attempt = unmetAttempt(outcome, { number: delivery.attempts, startedAt: now, endedAt: now })
+  const attempt = notAttempted(outcome, { number: delivery.attempts, startedAt: now, endedAt: now })
   return { outcome, attempt, reactions: [] }
 }

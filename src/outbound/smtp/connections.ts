@@ -5,7 +5,7 @@ import { closeSession, type Session } from './session.ts'
 import { createTranscript } from './transcript.ts'
 
 /** What one site may have of us at present: its servers together so many connections, over each so many mails. */
-export interface SiteShare {
+export interface DestinationLimits {
   name: string
   connections: number
   maxMails: number
@@ -15,9 +15,9 @@ export interface SiteShare {
 export interface Connections {
   /** Waits for a place at this site, in the order of coming, then gives the session with this peer that was used last,
    *  or null when a new one must be opened. Every take needs one give. */
-  take(peer: Peer, site: SiteShare): Promise<Session | null>
+  take(peer: Peer, destination: DestinationLimits): Promise<Session | null>
   /** Gives the place back, and the session if it may serve again; null when it is gone. */
-  give(site: SiteShare, session: Session | null): void
+  give(destination: DestinationLimits, session: Session | null): void
   /** Sessions that wait for mail. */
   idle(): number
   /** QUITs what is idle; what comes back from now on is not kept. */
@@ -25,7 +25,7 @@ export interface Connections {
 }
 
 /** Sessions of one site. */
-interface Kept {
+interface DestinationSessions {
   /** Handed out, or about to be opened. */
   out: number
   /** The one used longest ago first. */
@@ -39,7 +39,7 @@ interface Kept {
 export function createConnections(limits: { idleMs?: number; maxIdle?: number }): Connections {
   const { idleMs = 15_000, maxIdle = 500 } = limits
   const gate = createGate()
-  const sites = new Map<string, Kept>() // insertion order: the site used longest ago first
+  const destinations = new Map<string, DestinationSessions>() // insertion order: the site used longest ago first
   let idleCount = 0
   let sweeper: ReturnType<typeof setTimeout> | null = null
   let stopped = false
@@ -49,17 +49,17 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
     const done = closeSession(session, createTranscript(nowMs)).finally(() => quitting.delete(done))
     quitting.add(done)
   }
-  const removeOldest = (kept: Kept) => {
+  const removeOldest = (kept: DestinationSessions) => {
     idleCount--
     quit(kept.idle.shift()!)
   }
-  const forgetEmpty = (name: string, kept: Kept) => {
-    if (kept.out === 0 && kept.idle.length === 0) sites.delete(name)
+  const forgetEmpty = (name: string, kept: DestinationSessions) => {
+    if (kept.out === 0 && kept.idle.length === 0) destinations.delete(name)
   }
   const sweep = () => {
     sweeper = null
     const oldest = nowMs() - idleMs
-    for (const [name, kept] of sites) {
+    for (const [name, kept] of destinations) {
       while (kept.idle.length > 0 && kept.idle[0]!.idleSinceMs <= oldest) removeOldest(kept)
       forgetEmpty(name, kept)
     }
@@ -70,7 +70,7 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
     sweeper.unref()
   }
   /** The last used session with the peer that is still alive, taken out of the idle ones. */
-  const revive = (kept: Kept, key: string): Session | null => {
+  const revive = (kept: DestinationSessions, key: string): Session | null => {
     for (let at = kept.idle.length - 1; at >= 0; at--) {
       const session = kept.idle[at]!
       if (peerKey(session.peer) !== key) continue
@@ -83,38 +83,38 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
   }
 
   return {
-    async take(peer, site) {
-      const place = gate.enter(site.name, site.connections)
+    async take(peer, destination) {
+      const place = gate.enter(destination.name, destination.connections)
       if (place !== undefined) await place
-      const kept = sites.get(site.name) ?? { out: 0, idle: [] }
-      sites.delete(site.name)
-      sites.set(site.name, kept)
+      const kept = destinations.get(destination.name) ?? { out: 0, idle: [] }
+      destinations.delete(destination.name)
+      destinations.set(destination.name, kept)
       const session = revive(kept, peerKey(peer))
       kept.out++
-      while (kept.idle.length > 0 && kept.out + kept.idle.length > site.connections) removeOldest(kept)
+      while (kept.idle.length > 0 && kept.out + kept.idle.length > destination.connections) removeOldest(kept)
       return session
     },
-    give(site, session) {
-      const kept = sites.get(site.name)!
+    give(destination, session) {
+      const kept = destinations.get(destination.name)!
       kept.out--
       if (session?.dialogue.isQuiet()) {
-        const isOver = kept.out + kept.idle.length >= site.connections
-        if (stopped || isOver || session.offered >= site.maxMails) quit(session)
+        const isOver = kept.out + kept.idle.length >= destination.connections
+        if (stopped || isOver || session.offered >= destination.maxMails) quit(session)
         else {
           session.idleSinceMs = nowMs()
           kept.idle.push(session)
-          if (++idleCount > maxIdle) removeOldest([...sites.values()].find(({ idle }) => idle.length > 0)!)
+          if (++idleCount > maxIdle) removeOldest([...destinations.values()].find(({ idle }) => idle.length > 0)!)
           planSweep()
         }
       } else session?.dialogue.close()
-      forgetEmpty(site.name, kept)
-      gate.leave(site.name)
+      forgetEmpty(destination.name, kept)
+      gate.leave(destination.name)
     },
     idle: () => idleCount,
     async stop() {
       stopped = true
       if (sweeper !== null) clearTimeout(sweeper)
-      for (const kept of sites.values()) while (kept.idle.length > 0) removeOldest(kept)
+      for (const kept of destinations.values()) while (kept.idle.length > 0) removeOldest(kept)
       await Promise.all(quitting)
     },
   }

@@ -1,5 +1,5 @@
 import type { TlsFailure } from '../../model/tls-session.ts'
-import { type Connections, createConnections, type SiteShare } from './connections.ts'
+import { type Connections, createConnections, type DestinationLimits } from './connections.ts'
 import { nowMs, type TlsFacts } from './dialogue.ts'
 import { type Peer, peerKey, peerName } from './peer.ts'
 import type { Answer } from './reply.ts'
@@ -11,7 +11,7 @@ import type { WireMail } from './wire-mail.ts'
 /** One mail, offered to one server. */
 export interface Offer {
   peer: Peer
-  site: SiteShare
+  destination: DestinationLimits
   envelope: Envelope
   mail: WireMail
   transcript: Transcript
@@ -85,8 +85,8 @@ const CLEAR_MS = 600_000
 const MAX_REMEMBERED = 10_000
 
 async function offerOnce(connections: Connections, options: SessionOptions, offer: Offer): Promise<Offered> {
-  const { peer, site, transcript } = offer
-  let session = await connections.take(peer, site)
+  const { peer, destination, transcript } = offer
+  let session = await connections.take(peer, destination)
   try {
     const startedMs = nowMs()
     const deadlineMs = startedMs + offer.budgetMs
@@ -109,7 +109,7 @@ async function offerOnce(connections: Connections, options: SessionOptions, offe
     session?.dialogue.close()
     throw error
   } finally {
-    connections.give(site, session)
+    connections.give(destination, session)
   }
 }
 

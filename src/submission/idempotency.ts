@@ -6,7 +6,7 @@ import type { IdempotencyRecords, Remember } from '../storage/store.ts'
 import { idempotencyKeyFault } from './checks.ts'
 
 /** A request that carries an idempotency key, through whichever door. */
-export interface OnceRequest {
+export interface IdempotencyRequest {
   organizationId: string
   /** Of the key that asks. Test keys have idempotency keys of their own: none of theirs is in the way of live mail. */
   mode: Mode
@@ -33,20 +33,26 @@ export interface Parts {
 }
 
 /** HTTP and SMTP share one, since an idempotency key belongs to the organization, apart for live and test. */
-export interface Once {
+export interface IdempotencyKeys {
   /** Runs `work` once for all requests with the same key; for the others `replay` makes the answer of what `work` had
    *  remembered. What is remembered must be written with the change it tells of; nothing is remembered of work that
    *  wrote nothing, and then the next one that waits has its turn. Throws `validation_error` for a bad key, `conflict`
    *  with `details.reason` `idempotency_key_reused` for another request, and `request_in_progress` after waiting 20 s. */
   run<T>(
-    request: OnceRequest,
+    request: IdempotencyRequest,
     replay: (known: Remember) => T,
     work: (head: RecordHead, parts: Parts) => Promise<T>,
   ): Promise<{ answer: T; replayed: boolean }>
 }
 
 /** Records and clock → Once. */
-export function createOnce({ records, clock }: { records: IdempotencyRecords; clock: Clock }): Once {
+export function createIdempotencyKeys({
+  records,
+  clock,
+}: {
+  records: IdempotencyRecords
+  clock: Clock
+}): IdempotencyKeys {
   const inFlight = new Map<string, InFlight>()
 
   return {
@@ -81,7 +87,7 @@ export function createOnce({ records, clock }: { records: IdempotencyRecords; cl
     },
   }
 
-  function partsOf(head: RecordHead, request: OnceRequest): Parts {
+  function partsOf(head: RecordHead, request: IdempotencyRequest): Parts {
     const { organizationId, requestHash, now } = request
     const keyHashOf = (part: number) => createHash('sha256').update(head.keyHash).update(`part ${part}`).digest()
     return {
@@ -95,7 +101,7 @@ export function createOnce({ records, clock }: { records: IdempotencyRecords; cl
   }
 
   /** Until the other request has ended; throws at `until`, or when the client has gone away. */
-  async function waitFor(other: InFlight, until: number, request: OnceRequest): Promise<void> {
+  async function waitFor(other: InFlight, until: number, request: IdempotencyRequest): Promise<void> {
     const { signal } = request
     const nap = new AbortController()
     const leave = () => nap.abort()
@@ -118,7 +124,7 @@ const PART = 206
 const KEPT_MS = 24 * 3_600_000 // contract §3
 const WAIT_MS = 20_000 // contract §3
 
-function requireKey({ idempotencyKey, header }: OnceRequest): void {
+function requireKey({ idempotencyKey, header }: IdempotencyRequest): void {
   const fault = idempotencyKeyFault(idempotencyKey)
   if (fault !== null) throw invalid([{ field: header, message: `${header} ${fault}` }])
 }
@@ -128,14 +134,14 @@ function takeTurn(requestHash: Buffer): InFlight {
   return { requestHash, ended: promise, end: resolve }
 }
 
-function reused({ header }: OnceRequest): Refusal {
+function reused({ header }: IdempotencyRequest): Refusal {
   return new Refusal('conflict', `this ${header} was used for another request`, {
     field: header,
     details: { reason: 'idempotency_key_reused' },
   })
 }
 
-function inProgress({ header }: OnceRequest): Refusal {
+function inProgress({ header }: IdempotencyRequest): Refusal {
   return new Refusal('conflict', `the first request with this ${header} is still under way, try again`, {
     field: header,
     details: { reason: 'request_in_progress' },

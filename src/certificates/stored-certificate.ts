@@ -7,7 +7,7 @@ import { writePrivately } from '../os/private-file.ts'
 import { type Terms, termsOf } from './files.ts'
 
 /** What there is of an authority's certificate, and of the attempts at the next one: two files in the data folder. */
-export interface Kept {
+export interface StoredCertificate {
   certificate: (Certificate & Terms) | null
   progress: Progress
 }
@@ -50,7 +50,7 @@ const PROGRESS = z.object({
 
 /** Data folder and present settings → what is kept there. A file that is missing or damaged, and progress under other
  *  settings, is as if nothing had been. Never rejects. */
-export async function readKept(dataDir: string, settings: string): Promise<Kept> {
+export async function readStoredCertificate(dataDir: string, settings: string): Promise<StoredCertificate> {
   const [pem, json] = await Promise.all([readText(certificateFile(dataDir)), readText(progressFile(dataDir))])
   const progress = parsed(() => PROGRESS.parse(JSON.parse(json)))
   return {

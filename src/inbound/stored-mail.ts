@@ -9,7 +9,7 @@ import type { ReadingJob } from './inbound-result.ts'
 
 /** The mail as it came, without the Authentication-Results fields that pretend to be ours; the same bytes when there are
  *  none. */
-export function honest(raw: Uint8Array, hostname: string): Uint8Array {
+export function withoutForgedResults(raw: Uint8Array, hostname: string): Uint8Array {
   return without(raw, ownResultRanges(raw, hostname))
 }
 

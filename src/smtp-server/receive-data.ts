@@ -5,14 +5,14 @@ import { createScan } from './scan.ts'
 import type { SpooledMail } from './spool.ts'
 
 /** The client went away before its dot: nobody is there to answer, and there is no mail. */
-export class ClientGone extends Error {
+export class ClientDisconnected extends Error {
   override name = 'ClientGone'
 }
 
 /** DATA, dots unstuffed, up to its end → its size in bytes, with all of it in `mail`. Reads to the end whatever it finds,
  *  for the client hears nothing before; after the first fault it keeps nothing. `onPiece` is called for each piece, with its bytes.
  *  Rejects at the end: with SmtpReply for what no mail may be, with the error of the disk, with ClientGone. */
-export async function takeIn(
+export async function receiveData(
   stream: Readable,
   mail: Pick<SpooledMail, 'write' | 'discard'>,
   options: { messageBytes: number; onPiece: (bytes: number) => void },
@@ -29,9 +29,9 @@ export async function takeIn(
       if (fault !== null) await mail.discard()
     }
   } catch {
-    throw new ClientGone() // the only thing that breaks this stream is the end of its socket
+    throw new ClientDisconnected() // the only thing that breaks this stream is the end of its socket
   }
-  if (!stream.readableEnded) throw new ClientGone()
+  if (!stream.readableEnded) throw new ClientDisconnected()
   fault ??= scan.end()
   if (fault !== null) throw fault
   return sizeBytes

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { createPoisonousMails } from './poisonous.ts'
+import { createPoisonMessages } from './poison-messages.ts'
 
 const digest = (byte: number) => new Uint8Array(32).fill(byte)
 
 test('a mail is known again by its digest, for some days', () => {
-  const mails = createPoisonousMails({ mails: 10, keptMs: 1_000 })
+  const mails = createPoisonMessages({ mails: 10, keptMs: 1_000 })
   expect(mails.mayHave(5)).toBe(false)
   mails.add(digest(1), 5, 0)
   mails.add(digest(1), 5, 10)
@@ -15,7 +15,7 @@ test('a mail is known again by its digest, for some days', () => {
 })
 
 test('the oldest goes when there are too many', () => {
-  const mails = createPoisonousMails({ mails: 3, keptMs: 1_000 })
+  const mails = createPoisonMessages({ mails: 3, keptMs: 1_000 })
   for (const each of [1, 2, 3, 4]) mails.add(digest(each), each, each)
   expect([1, 2, 3, 4].map((each) => mails.has(digest(each), 10))).toEqual([false, true, true, true])
 })

@@ -6,49 +6,49 @@ import { OrderFailure } from './acme/failure.ts'
 import type { RenewalWindow } from './acme/renewal-info.ts'
 
 /** When the authority would have the certificate renewed, as far as it was heard (RFC 9773). */
-export interface Wish {
+export interface RenewalInfo {
   /** Asks for it where that is due. Never rejects: one that cannot be heard changes nothing. */
-  hear(certificate: Certificate): Promise<void>
+  refresh(certificate: Certificate): Promise<void>
   /** Whether the moment has come that was chosen within its window. */
-  hasCome(now: number): boolean
+  isDue(now: number): boolean
   /** There is another certificate. */
-  forget(): void
+  reset(): void
 }
 
 /** Certificate → the window of its renewal; null: the authority does not say. */
 export type WindowOf = (certificate: Certificate, signal: AbortSignal) => Promise<RenewalWindow | null>
 
-export function createWish(options: {
+export function createRenewalInfo(options: {
   windowOf: WindowOf
   signal: AbortSignal
   clock: WallClock
   random: Random
   log: Log
-}): Wish {
+}): RenewalInfo {
   const { windowOf, signal, random, log } = options
   const { steady } = options.clock
   let askAt = 0
   /** What it said last, and a moment within it. */
-  let said: { window: RenewalWindow; at: number } | null = null
+  let latest: { window: RenewalWindow; at: number } | null = null
 
   return {
-    hear: async (certificate) => {
+    refresh: async (certificate) => {
       if (steady.now() < askAt) return
       askAt = steady.now() + ASK_AGAIN_MS
       try {
         const window = await windowOf(certificate, signal)
         if (window !== null && window.retryAfterMs !== null)
           askAt = steady.now() + Math.min(Math.max(window.retryAfterMs, HOUR_MS), DAY_MS)
-        const isSame = window?.startsAt === said?.window.startsAt && window?.endsAt === said?.window.endsAt
-        if (!isSame) said = window && { window, at: momentIn(window, random) }
+        const isSame = window?.startsAt === latest?.window.startsAt && window?.endsAt === latest?.window.endsAt
+        if (!isSame) latest = window && { window, at: momentIn(window, random) }
       } catch (error) {
         if (!(error instanceof OrderFailure)) log.error('the time of renewal was not asked for', { error })
       }
     },
-    hasCome: (now) => said !== null && now >= said.at,
-    forget: () => {
+    isDue: (now) => latest !== null && now >= latest.at,
+    reset: () => {
       askAt = 0
-      said = null
+      latest = null
     },
   }
 }

@@ -1,18 +1,18 @@
 import { toALabel } from '../mail/address.ts'
 import { SmtpReply } from './reply.ts'
-import type { SpokenAddress } from './session.ts'
+import type { EnvelopeAddress } from './session.ts'
 
 /** What stands behind `MAIL FROM:` or `RCPT TO:`. */
 export interface SpokenPath {
   /** null = `<>`. */
-  address: SpokenAddress | null
+  address: EnvelopeAddress | null
   /** Keywords in upper case; null = no value. In the order they were spoken. */
   parameters: Map<string, string | null>
 }
 
 /** Who is named. A recipient's domain is a host name (RFC 1123 §2.1), and `home` is that of a postmaster who is spoken without
  *  one (RFC 5321 §4.5.1). A sender's domain may be any name of the DNS (RFC 2181 §11): some have underscores. */
-export type PathOf = { who: 'sender' } | { who: 'recipient'; home: string }
+export type PathKind = { who: 'sender' } | { who: 'recipient'; localDomain: string }
 
 /** `<local@domain> KEY=value …` → its parts. The domain becomes its lower-case A-label; the local part stays as it was
  *  spoken, `%` and `!` in it mean nothing, quotes go where they are not needed. Throws SmtpReply: 501 for what is not
@@ -21,7 +21,7 @@ export type PathOf = { who: 'sender' } | { who: 'recipient'; home: string }
 export function parseSpokenPath(
   text: string,
   utf8: (parameters: SpokenPath['parameters']) => boolean,
-  of: PathOf,
+  of: PathKind,
 ): SpokenPath {
   const spoken = PATH.exec(text)
   if (spoken === null) throw new SmtpReply(501, '5.5.4', 'expected an address in angle brackets')
@@ -30,7 +30,7 @@ export function parseSpokenPath(
   if (NON_ASCII.test(path) && !utf8(parameters)) {
     throw new SmtpReply(553, '5.6.7', 'an address that is not ASCII needs SMTPUTF8 in MAIL')
   }
-  const whole = of.who === 'recipient' && POSTMASTER.test(path) ? `${path}@${of.home}` : path
+  const whole = of.who === 'recipient' && POSTMASTER.test(path) ? `${path}@${of.localDomain}` : path
   const domainOf = of.who === 'sender' ? dnsName : toALabel
   return { address: whole === '' ? null : parseAddress(whole, domainOf), parameters }
 }
@@ -46,7 +46,7 @@ const ATEXT_AND_DOTS = /^(?:[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]|[^\x00-\x7f\s])+$/u
 // RFC 5321 §4.5.3.1.3. Its 64 octets for the local part are not asked for: the return paths of large senders are longer.
 const LONGEST_ADDRESS_BYTES = 254
 
-function parseAddress(path: string, domainOf: (text: string) => string | null): SpokenAddress {
+function parseAddress(path: string, domainOf: (text: string) => string | null): EnvelopeAddress {
   if (path.startsWith('@')) throw new SmtpReply(550, '5.7.1', 'source routes are refused')
   const parts = ADDRESS.exec(path)
   if (parts === null) throw new SmtpReply(501, '5.5.4', 'not an address')

@@ -3,28 +3,31 @@ import { type Plan, UNLIMITED } from '../model/organization.ts'
 import type { QualityAlert } from '../model/quality.ts'
 import { Refusal } from '../model/refusal.ts'
 import type { Store } from '../storage/store.ts'
-import { requireGoodStanding, requireVerified } from './requirements.ts'
+import { requireSendingAllowed, requireVerified } from './requirements.ts'
 import { quotaExceeded } from './volume.ts'
 
 /** Organization and domain → the refusal that any live mail of theirs would get at present, whatever it says: the domain is
  *  not verified or stopped by an alert, or the month is used up. Null when it would be taken, and for a domain that is
  *  gone. Throws only what the store throws. */
-export type Standing = (of: { organizationId: string; domainId: string }, now: number) => Promise<Refusal | null>
+export type SendingEligibility = (
+  of: { organizationId: string; domainId: string },
+  now: number,
+) => Promise<Refusal | null>
 
 /** Store and the settings that submission goes by → Standing, by submission's own checks. */
-export function createStanding(deps: {
+export function createSendingEligibility(deps: {
   store: Pick<Store, 'domains' | 'messages'>
   settings: { requireVerifiedDomain: boolean }
   planOf: (organizationId: string) => Plan | Promise<Plan>
   stoppedBy: (domainId: string) => QualityAlert | null
-}): Standing {
+}): SendingEligibility {
   const { store, settings, planOf, stoppedBy } = deps
   return async ({ organizationId, domainId }, now) => {
     const domain = await store.domains.get(domainId)
     if (domain === null) return null
     try {
       requireVerified('live', domain, settings)
-      requireGoodStanding('live', domain, stoppedBy)
+      requireSendingAllowed('live', domain, stoppedBy)
     } catch (refusal) {
       if (refusal instanceof Refusal) return refusal
       throw refusal

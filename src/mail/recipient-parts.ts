@@ -4,7 +4,7 @@ import { createTrackingLinks, type LinkScope } from './tracking-link.ts'
 import type { Verp } from './verp.ts'
 
 /** What one recipient's mail has and the others of the same message have not; crosses a thread boundary, so plain data. */
-export interface OwnParts {
+export interface RecipientParts {
   /** Header fields, CRLF ended; they stand in front and are signed. '' = none. */
   fields: string
   /** Null = the HTML is the author's, byte for byte. */
@@ -12,29 +12,29 @@ export interface OwnParts {
 }
 
 /** Every recipient gets the same bytes. */
-export const NOTHING_OWN: OwnParts = { fields: '', tracking: null }
+export const NO_RECIPIENT_PARTS: RecipientParts = { fields: '', tracking: null }
 
 /** Delivery id, what its message asks for and its sender's domain → its own parts. The same at every attempt. Throws on
  *  anything that is no delivery id. */
-export type OwnPartsOf = (
+export type RecipientPartsOf = (
   deliveryId: string,
   message: { organizationId: string; unsubscribe: boolean; trackOpens: boolean; trackClicks: boolean },
   /** `trackingHost`: null = links have the address of this server. */
   sender: { returnPathHost: string; trackingHost: string | null },
-) => OwnParts
+) => RecipientParts
 
 /** `publicUrl` is how the world reaches this server, without a final slash; asked for each time, because it is known only
  *  once the listener is bound. */
-export function createOwnParts(deps: {
+export function createRecipientParts(deps: {
   verp: Pick<Verp, 'encode'>
   /** Of createTrackingLinks. */
   secret: Uint8Array
   publicUrl: () => string
-}): OwnPartsOf {
+}): RecipientPartsOf {
   const { verp, secret } = deps
   return (deliveryId, message, { returnPathHost, trackingHost }) => {
     const { unsubscribe, trackOpens: opens, trackClicks: clicks } = message
-    if (!unsubscribe && !opens && !clicks) return NOTHING_OWN
+    if (!unsubscribe && !opens && !clicks) return NO_RECIPIENT_PARTS
     const baseUrl = trackingHost === null ? deps.publicUrl() : `https://${trackingHost}`
     const scope =
       trackingHost === null ? serverScope(baseUrl) : { host: trackingHost, organizationId: message.organizationId }

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
+import { type PathKind, parseSpokenPath } from './envelope-address.ts'
 import { SmtpReply } from './reply.ts'
-import { type PathOf, parseSpokenPath } from './spoken-address.ts'
 
-const RECIPIENT: PathOf = { who: 'recipient', home: 'mx.example' }
-const spoken = (text: string, utf8 = true, of: PathOf = RECIPIENT) => {
+const RECIPIENT: PathKind = { who: 'recipient', localDomain: 'mx.example' }
+const spoken = (text: string, utf8 = true, of: PathKind = RECIPIENT) => {
   try {
     const { address, parameters } = parseSpokenPath(text, () => utf8, of)
     return [address === null ? null : [address.local, address.domain], Object.fromEntries(parameters)]

@@ -1,20 +1,20 @@
 /** Mails that two readers ended over, by digest, so that a sender who comes again with one is not turned away for ever. In
  *  memory only: after a restart the mail is tried and deferred once more, and stored the time after; senders try for days. */
-export interface PoisonousMails {
+export interface PoisonMessages {
   /** Whether any remembered mail has so many bytes: only then is a digest worth making. */
   mayHave(sizeBytes: number): boolean
   has(digest: Uint8Array, now: number): boolean
   add(digest: Uint8Array, sizeBytes: number, now: number): void
 }
 
-export const POISONOUS_LIMITS = {
+export const POISON_LIMITS = {
   /** Beyond, the oldest is forgotten: its sender is deferred once more. */
   mails: 1_000,
   /** RFC 5321 §4.5.4.1 asks senders to try for 4 to 5 days. */
   keptMs: 6 * 86_400_000,
 }
 
-export function createPoisonousMails(limits = POISONOUS_LIMITS): PoisonousMails {
+export function createPoisonMessages(limits = POISON_LIMITS): PoisonMessages {
   const known = new Map<string, { sizeBytes: number; at: number }>()
   const nameOf = (digest: Uint8Array) => Buffer.from(digest).toString('base64')
   return {
