@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeConfig } from '../src/config/load.ts'
 import { silentLog } from '../src/os/log.ts'
-import { openHouse } from '../src/server/server.ts'
+import { startServer } from '../src/server/server.ts'
 import { clientFiles } from './client/files.ts'
 
 const SRC = join(import.meta.dir, '../src/client')
@@ -24,12 +24,12 @@ async function documentOfHouse() {
     http: { listen: '127.0.0.1:0' },
     smtp: { inbound: { listen: 'off' } },
   })
-  const house = await openHouse(config, { log: silentLog })
+  const server = await startServer(config, { log: silentLog })
   try {
-    const answer = await fetch(`http://${house.listening.http}/openapi.json`)
+    const answer = await fetch(`http://${server.listening.http}/openapi.json`)
     return await answer.json()
   } finally {
-    await house.stop()
+    await server.stop()
     rmSync(folder, { recursive: true, force: true })
   }
 }

@@ -1,4 +1,4 @@
-/** A million waiting and ten million past events: what the house costs then, against its marks.
+/** A million waiting and ten million past events: what the server costs then, against its marks.
  *
  *    bun scripts/bench/size.ts --data DIR [--share 1] [--only start,claim,lists,load,retention,cost] [--filter TEXT]
  *
@@ -14,9 +14,9 @@ import { connect } from '../../src/storage/sqlite/driver.ts'
 import { runProgram } from './process.ts'
 import { timeClaims } from './size/claims.ts'
 import { costOf } from './size/cost.ts'
-import { type House, openHouse } from './size/house.ts'
 import { timeLists } from './size/lists.ts'
 import { type Seeded, seed } from './size/seed.ts'
+import { type Server, startServer } from './size/server.ts'
 import { ownStalls, type Stalls, stallsDuring } from './size/stalls.ts'
 import { DAY_MS, scaled } from './size/world.ts'
 
@@ -52,10 +52,10 @@ export async function measureSize(
 async function start({ binary, folder }: World): Promise<Figure[]> {
   const figures: Figure[] = []
   for (let round = 0; round < 5; round++) {
-    await served(binary, folder, [], async (house) => {
+    await served(binary, folder, [], async (server) => {
       await Bun.sleep(3_000)
-      figures.push({ figure: 'start to ready, ms', value: house.readyMs, mark: 1_000 })
-      figures.push({ figure: 'resident at rest, MB', value: house.residentMb(), mark: 300 })
+      figures.push({ figure: 'start to ready, ms', value: server.readyMs, mark: 1_000 })
+      figures.push({ figure: 'resident at rest, MB', value: server.residentMb(), mark: 300 })
     })
   }
   return figures
@@ -78,27 +78,27 @@ async function claim({ folder, seeded }: World): Promise<Figure[]> {
 }
 
 async function lists({ binary, folder, seeded, filter }: World): Promise<Figure[]> {
-  return served(binary, folder, [], async (house) => {
-    const timed = await timeLists(house.http, seeded, filter)
+  return served(binary, folder, [], async (server) => {
+    const timed = await timeLists(server.http, seeded, filter)
     const figures = timed.map(({ kind, p95Ms }) => ({ figure: `${kind}, p95 ms`, value: p95Ms, mark: 50 }))
-    return [...figures, { figure: 'resident after all lists, MB', value: house.residentMb(), mark: 300 }]
+    return [...figures, { figure: 'resident after all lists, MB', value: server.residentMb(), mark: 300 }]
   })
 }
 
 /** Statistics, checkpoints and the search index while mail is accepted, then a large one. */
 async function load({ binary, folder, seeded }: World): Promise<Figure[]> {
-  return served(binary, folder, [], async (house) => {
-    const post = (count: number, connections: number) => accept(house, seeded.big.key, count, connections)
+  return served(binary, folder, [], async (server) => {
+    const post = (count: number, connections: number) => accept(server, seeded.big.key, count, connections)
     await post(2_000, 10)
-    const idle = await stallsDuring(house, () => Bun.sleep(5_000))
-    const busy = await stallsDuring(house, () => post(30_000, 10))
+    const idle = await stallsDuring(server, () => Bun.sleep(5_000))
+    const busy = await stallsDuring(server, () => post(30_000, 10))
     // What was accepted is indexed and merged when nobody else wants anything.
-    const after = await stallsDuring(house, () => Bun.sleep(25_000))
+    const after = await stallsDuring(server, () => Bun.sleep(25_000))
     return [
       ...stallFigures('at rest', idle),
       ...stallFigures('while accepting on 10 connections', busy),
       ...stallFigures('while indexing what was accepted', after),
-      { figure: 'resident after accepting, MB', value: house.residentMb(), mark: 300 },
+      { figure: 'resident after accepting, MB', value: server.residentMb(), mark: 300 },
     ]
   })
 }
@@ -109,9 +109,9 @@ async function retention({ binary, folder }: World): Promise<Figure[]> {
   const oldest = db.prepare('select created_at from messages order by number limit 1').pluck().get() as number
   db.close()
   const days = Math.round((Date.now() - oldest) / DAY_MS) - 1
-  return served(binary, folder, ['[plans.enterprise]', `retention_days = ${days}`], async (house) => {
+  return served(binary, folder, ['[plans.enterprise]', `retention_days = ${days}`], async (server) => {
     await Bun.sleep(58_000)
-    const stalls = await stallsDuring(house, () => Bun.sleep(80_000))
+    const stalls = await stallsDuring(server, () => Bun.sleep(80_000))
     return [...stallFigures('while retention removes a day', stalls)]
   })
 }
@@ -154,25 +154,25 @@ async function served<T>(
   binary: string,
   folder: string,
   more: string[],
-  work: (house: House) => Promise<T>,
+  work: (server: Server) => Promise<T>,
 ): Promise<T> {
   const zone = await startZone([])
-  const house = await openHouse(binary, folder, ['[dns]', `servers = ["${zone.address}"]`, ...more])
+  const server = await startServer(binary, folder, ['[dns]', `servers = ["${zone.address}"]`, ...more])
   try {
-    return await work(house)
+    return await work(server)
   } finally {
-    await house.stop()
+    await server.stop()
     await zone.stop()
   }
 }
 
 /** Messages for tomorrow, so that nothing but accepting happens. */
-async function accept(house: House, key: string, count: number, connections: number): Promise<void> {
+async function accept(server: Server, key: string, count: number, connections: number): Promise<void> {
   const file = join(mkdtempSync(join(tmpdir(), 'postrider-body-')), 'body.json')
   const message = { from: 'hello@big0.example', to: 'ann@d7.example', subject: 'order', metadata: { order: 7 } }
   const html = `<p>${'Thank you for your order. '.repeat(200)}</p>`
   writeFileSync(file, JSON.stringify({ ...message, html, scheduled_at: new Date(Date.now() + DAY_MS).toISOString() }))
-  await runProgram('load', house.http, key, String(connections), String(count), file)
+  await runProgram('load', server.http, key, String(connections), String(count), file)
   rmSync(join(file, '..'), { recursive: true })
 }
 

@@ -4,7 +4,7 @@ import { CATEGORIES, type Code, FINDING_KINDS } from './codes.ts'
 import type { AnalysisInput, DomainReadiness } from './mail.ts'
 
 const WORDS =
-  'Thank you for your order. We have packed three teapots and they leave our house tomorrow morning with the first van. '
+  'Thank you for your order. We have packed three teapots and they leave our server tomorrow morning with the first van. '
 const READY: DomainReadiness = {
   status: 'verified',
   findings: [
@@ -19,9 +19,9 @@ const page = (body: string, head = '') =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Tea</title>${head}</head><body>${body}</body></html>`
 const IMAGE = '<img src="cid:logo" alt="Tea" width="100" height="40">'
 const GOOD: AnalysisInput = {
-  from: { name: 'Tea House', local: 'orders', domain: 'shop.example.org' },
+  from: { name: 'Tea Server', local: 'orders', domain: 'shop.example.org' },
   replyTo: [],
-  subject: 'Your order 1234 has left our house',
+  subject: 'Your order 1234 has left our server',
   html: page(`<p>${WORDS}</p><p><a href="https://shop.example.org/orders/1234">Your order</a></p>${IMAGE}`),
   text: `${WORDS}\n\nYour order: https://shop.example.org/orders/1234`,
   headers: [],
@@ -372,7 +372,7 @@ test('nothing but advice on clients is said of a page of columns as builders of 
 <!--[if mso]><xml><o:OfficeDocumentSettings><o:AllowPNG/></o:OfficeDocumentSettings></xml><![endif]-->
 </head>
 <body style="word-spacing:normal;background-color:#f4f4f4;">
-<div style="display:none;font-size:1px;color:#f4f4f4;max-height:0;overflow:hidden;">Three teapots leave our house</div>
+<div style="display:none;font-size:1px;color:#f4f4f4;max-height:0;overflow:hidden;">Three teapots leave our server</div>
 <div style="background-color:#f4f4f4;">
 <!--[if mso | IE]><table align="center" width="600"><tr><td><![endif]-->
 <table align="center" border="0" role="presentation" style="width:100%;"><tbody><tr>
@@ -452,12 +452,12 @@ describe('the answer', () => {
 
   test('counts and lists the links with their problems', () => {
     const html = page(
-      `<p>${WORDS}</p><a href="http://bit.ly/x?a=1&amp;b=2">Tea <b>house</b></a>${IMAGE}<img src="https://a.example.org/x.png" alt="" width="10" height="10">`,
+      `<p>${WORDS}</p><a href="http://bit.ly/x?a=1&amp;b=2">Tea <b>server</b></a>${IMAGE}<img src="https://a.example.org/x.png" alt="" width="10" height="10">`,
     )
     const text = `${WORDS} https://shop.example.org/1.`
     const { stats, links } = analyze({ ...GOOD, html, text })
     expect(links).toEqual([
-      { url: 'http://bit.ly/x?a=1&b=2', text: 'Tea house', problems: ['link_insecure', 'link_shortener'] },
+      { url: 'http://bit.ly/x?a=1&b=2', text: 'Tea server', problems: ['link_insecure', 'link_shortener'] },
       { url: 'https://shop.example.org/1', text: 'https://shop.example.org/1', problems: [] },
     ])
     expect(stats).toEqual({

@@ -6,7 +6,7 @@ import { systemClock } from '../os/clock.ts'
 import { createLog, flushLog, type Log } from '../os/log.ts'
 import { onSignals } from '../os/signals.ts'
 import { ListenFailure } from '../server/listeners.ts'
-import { DataDirInUse, type House, openHouse } from '../server/server.ts'
+import { DataDirInUse, type Server, startServer } from '../server/server.ts'
 import { VERSION } from '../version.ts'
 import { readConfigOf } from './cli-context.ts'
 import { CommandFailure, configFailure, EXIT, toFailure } from './failure.ts'
@@ -25,15 +25,15 @@ export async function serve({ config: file, behindProxy }: { config: string; beh
   const log = createLog({ clock: systemClock, ...config.log })
   const ended = Promise.withResolvers<number>()
 
-  const opening = openHouse(config, { log, settings })
+  const opening = startServer(config, { log, settings })
   // A signal during the start waits for the start to finish: a half-started server cannot be drained.
   onSignals({
     terminate: async () => {
       log.info('stopping')
       await notify('STOPPING=1')
-      const house = await opening
+      const server = await opening
       removeServing(config.dataDir)
-      await house.stop()
+      await server.stop()
     },
     reload: async () => reload(file, await opening, log),
     exit: (code) => {
@@ -48,18 +48,18 @@ export async function serve({ config: file, behindProxy }: { config: string; beh
     process.on(name, (error: unknown) => log.error('uncaught error', { kind: name, error }))
   }
 
-  const house = await opening.catch((thrown: unknown) => {
+  const server = await opening.catch((thrown: unknown) => {
     throw startFailure(thrown, config)
   })
-  announceReady(house, config.dataDir)
+  announceReady(server, config.dataDir)
   if (isPublicUrlDerived(config) && config.http.listenTls === null)
-    log.warn('http.public_url is not set, using a default for links in mail', { public_url: house.publicUrl })
+    log.warn('http.public_url is not set, using a default for links in mail', { public_url: server.publicUrl })
   await notify('READY=1')
   await keepWatched()
   return ended.promise
 }
 
-function announceReady({ listening }: House, dataDir: string): void {
+function announceReady({ listening }: Server, dataDir: string): void {
   const { metrics, http, https, httpRedirect, smtpInbound, smtpSubmission, smtpSubmissionTls } = listening
   const listeners = {
     http,
@@ -85,16 +85,16 @@ function startFailure(thrown: unknown, config: Config): unknown {
 }
 
 /** SIGHUP: reloads the log level and the certificate. A config with faults changes nothing. */
-async function reload(file: string, house: House, log: Log): Promise<void> {
+async function reload(file: string, server: Server, log: Log): Promise<void> {
   const { config, faults } = loadConfigFile(file || null, process.env)
   const level = config?.log.level
   const readAgain = async () => {
     if (level === undefined) throw invalid([{ field: 'config', message: 'the config is invalid' }])
     log.setLevel(level)
-    await house.reloadCertificate()
+    await server.reloadCertificate()
   }
   try {
-    await house.manage('config_reload', { log: { level: '' }, tls: PAIR, smtp: PAIR }, readAgain)
+    await server.manage('config_reload', { log: { level: '' }, tls: PAIR, smtp: PAIR }, readAgain)
     log.info('config reloaded', { log_level: level })
   } catch (error) {
     if (level === undefined) log.warn('config not reloaded: it is invalid', { faults })

@@ -1,4 +1,4 @@
-/** Time as the house sees it: milliseconds since 1970 UTC, and a nap that a signal can end.
+/** Time as the server sees it: milliseconds since 1970 UTC, and a nap that a signal can end.
  *  Everything that waits or stamps takes a Clock, so tests advance it by hand. */
 export interface Clock {
   /** Milliseconds UTC. */

@@ -42,7 +42,7 @@ function limits(): string {
 /** How far they are used up: above seven eighths `short`, below three quarters `ample`. */
 export type Supply = 'short' | 'scarce' | 'ample'
 
-/** Tells the supply ten times a second, on a real timer, whatever clock the house has → what stops it. Where there is
+/** Tells the supply ten times a second, on a real timer, whatever clock the server has → what stops it. Where there is
  *  no limit nothing is told. It keeps no process alive. */
 export function watchDescriptors({ limit, used }: Descriptors, tell: (supply: Supply) => void): () => void {
   if (limit === Number.POSITIVE_INFINITY) return () => {}

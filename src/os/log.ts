@@ -75,7 +75,7 @@ export const silentLog: Log = {
 
 const NO_FIELDS: LogFields = {}
 
-/** Written by hand: a busy house logs two lines for each mail, and copying the fields to have them stringified took as
+/** Written by hand: a busy server logs two lines for each mail, and copying the fields to have them stringified took as
  *  long as storing the mail's row. Field names are words of ours and need no escaping. */
 function jsonLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
   let line = `{"time":"${time}","level":"${level}","message":${JSON.stringify(message)}`

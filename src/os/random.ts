@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** Randomness as the house sees it; tests give a seeded one. */
+/** Randomness as the server sees it; tests give a seeded one. */
 export interface Random {
   /** `size` cryptographically strong bytes. */
   bytes(size: number): Uint8Array

@@ -2,7 +2,7 @@
 const EVERY_MS = 50
 
 /** Tells every 50 ms by how many milliseconds the main thread came late: nothing else ran in that time. On a real timer,
- *  whatever clock the house has → what stops it. It keeps no process alive. */
+ *  whatever clock the server has → what stops it. It keeps no process alive. */
 export function watchStalls(late: (ms: number) => void): () => void {
   let dueAt = performance.now() + EVERY_MS
   const timer = setInterval(() => {

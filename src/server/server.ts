@@ -33,7 +33,7 @@ import { createManage, type Manage } from './operator-commands.ts'
 import { openGround } from './resources.ts'
 
 /** The running appliance. */
-export interface House {
+export interface Server {
   store: Store
   /** What was bound; null = off. */
   listening: {
@@ -70,9 +70,9 @@ interface Outside {
   computeMs?: number
 }
 
-/** Config → a house with its engines running and its listeners bound. Rejects with DataDirInUse, with what the store
+/** Config → a server with its engines running and its listeners bound. Rejects with DataDirInUse, with what the store
  *  throws, or with what binding throws; nothing is left running then. */
-export async function openHouse(
+export async function startServer(
   config: Config,
   {
     settings = () => [],
@@ -80,7 +80,7 @@ export async function openHouse(
     random = systemRandom,
     ...given
   }: Pick<Outside, 'log'> & Partial<Outside>,
-): Promise<House> {
+): Promise<Server> {
   const lock = lockDataDir(config.dataDir)
   if (lock === null) throw new DataDirInUse(`another Postrider serves ${config.dataDir}`)
   const undo: (() => unknown)[] = [lock.release]
@@ -92,7 +92,7 @@ export async function openHouse(
   }
 }
 
-async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]): Promise<House> {
+async function furnish(config: Config, outside: Outside, undo: (() => unknown)[]): Promise<Server> {
   const { log, settings, clock, random } = outside
   const { steady } = clock
   const mintId = createMintId(clock, random)

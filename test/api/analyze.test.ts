@@ -20,15 +20,15 @@ beforeAll(async () => {
             throw invalid([{ field: 'template_id', message: 'template_id names no template' }])
           if (name === undefined)
             throw new Refusal('template_error', 'name is missing', { details: { variable: 'name' } })
-          return { subject: `Welcome, ${name}`, html: null, text: `Dear ${name}, the house of tea is open to you.` }
+          return { subject: `Welcome, ${name}`, html: null, text: `Dear ${name}, the server of tea is open to you.` }
         },
       }),
   })
-  from = `Tea House <orders@${made.own.domain.name}>`
+  from = `Tea Server <orders@${made.own.domain.name}>`
 })
 afterAll(() => made.close())
 
-const TEXT = 'Thank you for your order. Three teapots leave our house tomorrow morning.'
+const TEXT = 'Thank you for your order. Three teapots leave our server tomorrow morning.'
 const ask = (body: object, key = made.own.keys.send) => made.ask('POST', '/v1/messages/analyze', { key, body })
 const faultsOf = async (body: object) => {
   const answer = await ask(body)
@@ -152,7 +152,7 @@ describe('a mail is looked at', () => {
     expect(body.rendered).toEqual({
       subject: 'Welcome, Ann',
       html: null,
-      text: 'Dear Ann, the house of tea is open to you.',
+      text: 'Dear Ann, the server of tea is open to you.',
     })
     const own = await ask({ from, template_id: 'welcome', variables: { name: 'Ann' }, subject: 'Own subject' })
     expect(own.body.rendered.subject).toBe('Own subject')

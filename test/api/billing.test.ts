@@ -44,13 +44,13 @@ const use = ({ store, own }: TestApi, month: string, count: number) =>
   store.messages.accept([], { organizationId: own.organization.id, month, count, limit: -1 })
 
 test('usage says the plan, its limits and what is used of the month', async () => {
-  const house = await start('free')
-  await use(house, '2026-10', 900)
-  await use(house, '2026-11', 120)
-  const { status, body } = await house.ask('GET', '/v1/usage', { key: house.own.keys.read })
+  const server = await start('free')
+  await use(server, '2026-10', 900)
+  await use(server, '2026-11', 120)
+  const { status, body } = await server.ask('GET', '/v1/usage', { key: server.own.keys.read })
   expect(status).toBe(200)
   expect(body).toEqual({
-    organization_id: house.own.organization.id,
+    organization_id: server.own.organization.id,
     plan: 'free',
     limits: FREE,
     usage: { ...USED, messages: 120 },
@@ -58,10 +58,10 @@ test('usage says the plan, its limits and what is used of the month', async () =
 })
 
 test('a new month begins with nothing used, also at the turn of the year', async () => {
-  const house = await start()
-  await use(house, '2026-11', 7)
-  await house.clock.advance(Date.UTC(2026, 11, 31, 23, 59, 59, 999) - START)
-  const { usage } = (await house.ask('GET', '/v1/usage', { key: house.own.keys.read })).body
+  const server = await start()
+  await use(server, '2026-11', 7)
+  await server.clock.advance(Date.UTC(2026, 11, 31, 23, 59, 59, 999) - START)
+  const { usage } = (await server.ask('GET', '/v1/usage', { key: server.own.keys.read })).body
   expect(usage).toEqual({
     ...USED,
     month: '2026-12',
@@ -72,16 +72,16 @@ test('a new month begins with nothing used, also at the turn of the year', async
 })
 
 test('billing adds every past month, newest first, and nothing of another organization', async () => {
-  const house = await start()
+  const server = await start()
   for (const [month, count] of [
     ['2026-09', 5],
     ['2026-10', 6],
     ['2026-11', 7],
   ] as const)
-    await use(house, month, count)
-  const { body } = await house.ask('GET', '/v1/billing', { key: house.own.keys.admin })
+    await use(server, month, count)
+  const { body } = await server.ask('GET', '/v1/billing', { key: server.own.keys.admin })
   expect(body).toEqual({
-    organization_id: house.own.organization.id,
+    organization_id: server.own.organization.id,
     plan: 'enterprise',
     limits: ENTERPRISE,
     usage: { ...USED, messages: 7 },
@@ -94,9 +94,9 @@ test('billing adds every past month, newest first, and nothing of another organi
       { plan: 'enterprise', limits: ENTERPRISE },
     ],
   })
-  const theirs = (await house.ask('GET', '/v1/billing', { key: house.other.keys.admin })).body
+  const theirs = (await server.ask('GET', '/v1/billing', { key: server.other.keys.admin })).body
   expect([theirs.organization_id, theirs.usage.messages, theirs.past_months]).toEqual([
-    house.other.organization.id,
+    server.other.organization.id,
     0,
     [],
   ])
@@ -107,21 +107,21 @@ describe('changing the plan', () => {
     ask('PATCH', '/v1/billing', { key: own.keys.admin, body: { plan } })
 
   test('works among the plans of self service, and holds at once', async () => {
-    const house = await start()
+    const server = await start()
     const { status, body } = await change('free')
     expect([status, body.plan, body.limits]).toEqual([200, 'free', FREE])
-    expect((await house.ask('GET', '/v1/usage', { key: house.own.keys.read })).body.plan).toBe('free')
-    const refused = await house.ask('POST', '/v1/domains', { body: { name: 'second.example' } })
+    expect((await server.ask('GET', '/v1/usage', { key: server.own.keys.read })).body.plan).toBe('free')
+    const refused = await server.ask('POST', '/v1/domains', { body: { name: 'second.example' } })
     expect([refused.status, refused.body.error.code]).toEqual([422, 'quota_exceeded'])
     expect((await change('free')).status).toBe(200)
     expect((await change('enterprise')).body.plan).toBe('enterprise')
   })
 
   test('is 403 to a plan that only the operator gives', async () => {
-    const house = await start()
+    const server = await start()
     const { status, body } = await change('internal')
     expect([status, body.error.code, body.error.field]).toEqual([403, 'forbidden', 'plan'])
-    expect((await house.ask('GET', '/v1/usage', { key: house.own.keys.read })).body.plan).toBe('enterprise')
+    expect((await server.ask('GET', '/v1/usage', { key: server.own.keys.read })).body.plan).toBe('enterprise')
   })
 
   test.each([['nobody'], [5], [undefined], [null]])('is 400 to %p', async (plan) => {

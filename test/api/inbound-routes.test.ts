@@ -16,7 +16,7 @@ const start = async () => {
 const URL = 'https://hooks.example.com/in'
 const ADDRESS = { type: 'address', value: 'support@own.example' }
 const WEBHOOK = { type: 'webhook', config: { url: URL } }
-/** As the record shows them, in a house that asks nobody. */
+/** As the record shows them, in a server that asks nobody. */
 const targets = (...to: string[]) => to.map((email) => ({ email, status: 'confirmed', is_stopped: false }))
 const forwardTo = (to: unknown) => ({ type: 'forward', config: { to } })
 const create = async ({ ask }: TestApi, change: Record<string, unknown> = {}) =>
@@ -246,7 +246,7 @@ describe('an inbound route', () => {
 })
 
 describe('the test of a route', () => {
-  const house = async () => {
+  const server = async () => {
     const api = await start()
     const route = async (name: string, change: Record<string, unknown>) => {
       await api.clock.advance(1)
@@ -262,7 +262,7 @@ describe('the test of a route', () => {
   const MAIL = { from: 'ann@sender.example', to: 'support@own.example', subject: 'Hi' }
 
   test('says that it would take the mail, and why the others would not', async () => {
-    const { all, support, probe } = await house()
+    const { all, support, probe } = await server()
     const answer = await probe(support.id, MAIL)
     expect([answer.status, answer.body]).toEqual([
       200,
@@ -292,7 +292,7 @@ describe('the test of a route', () => {
   })
 
   test('says which other route would, and looks at itself even when it is disabled', async () => {
-    const { all, support, off, probe } = await house()
+    const { all, support, off, probe } = await server()
     const asked = (await probe(all.id, { to: 'Support+tag@OWN.example' })).body
     expect([asked.taken_by.id, asked.takes, asked.by, asked.via_bare_address]).toEqual([
       support.id,
@@ -311,7 +311,7 @@ describe('the test of a route', () => {
   })
 
   test('says that nobody would: no route, no domain here, a return path', async () => {
-    const { api, all, support, probe } = await house()
+    const { api, all, support, probe } = await server()
     await api.ask('DELETE', `/v1/inbound-routes/${all.id}`)
     const nobody = { taken_by: null, takes: false, by: null, via_bare_address: false }
     const unmatched = (await probe(support.id, { to: 'sales@own.example' })).body
@@ -330,7 +330,7 @@ describe('the test of a route', () => {
   })
 
   test('refuses what is no mail, and a domain of another organization', async () => {
-    const { support, probe } = await house()
+    const { support, probe } = await server()
     for (const [body, fields] of [
       [{}, ['to']],
       [{ to: 'nobody' }, ['to']],

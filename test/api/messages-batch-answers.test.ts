@@ -1,18 +1,18 @@
 import { expect, test } from 'bun:test'
-import { MAIL, openMessageHouse } from './messages-house.ts'
+import { MAIL, openMessageApi } from './messages-setup.ts'
 
 /** What a tenant did with batches that are mostly refusals: answers larger than requests, kept for a day, and a request that
  *  never ended. */
 
 async function withHouse<T>(
-  plan: Parameters<typeof openMessageHouse>[0],
-  work: (house: Awaited<ReturnType<typeof openMessageHouse>>) => Promise<T>,
+  plan: Parameters<typeof openMessageApi>[0],
+  work: (server: Awaited<ReturnType<typeof openMessageApi>>) => Promise<T>,
 ): Promise<T> {
-  const house = await openMessageHouse(plan)
+  const server = await openMessageApi(plan)
   try {
-    return await work(house)
+    return await work(server)
   } finally {
-    await house.close()
+    await server.close()
   }
 }
 const keyed = (name: string) => ({ headers: { 'idempotency-key': name } })
@@ -22,14 +22,14 @@ const UNKNOWN_FIELDS = Object.fromEntries(Array.from({ length: 200 }, (_, at) =>
 test(
   'a batch that is refused whole and whose answer no longer fits the stored bytes ends',
   () =>
-    withHouse({ plan: { storedBytes: 3000 } }, async (house) => {
+    withHouse({ plan: { storedBytes: 3000 } }, async (server) => {
       const messages = Array.from({ length: 40 }, (_, at) => ({ ...MAIL, to: 'no address', subject: `${at}` }))
-      const answer = await house.ask('POST', '/v1/messages/batch', { messages }, keyed('full'))
+      const answer = await server.ask('POST', '/v1/messages/batch', { messages }, keyed('full'))
       expect(answer.status).toBe(202)
       expect(answer.body.data.map((each: { error: { code: string } }) => each.error.code)).toEqual(
         messages.map(() => 'validation_error'),
       )
-      const usage = await house.store.usage.of(house.organizationId, house.clock.now())
+      const usage = await server.store.usage.of(server.organizationId, server.clock.now())
       expect(usage.storedBytes).toBe(0)
     }),
   30_000,
@@ -39,10 +39,10 @@ test(
 test(
   'a batch of good messages in a store that is full ends, with a refusal for each',
   () =>
-    withHouse({ plan: { storedBytes: 3000 } }, async (house) => {
-      await house.send(MAIL)
+    withHouse({ plan: { storedBytes: 3000 } }, async (server) => {
+      await server.send(MAIL)
       const messages = Array(500).fill(MAIL)
-      const answer = await house.ask('POST', '/v1/messages/batch', { messages }, keyed('full'))
+      const answer = await server.ask('POST', '/v1/messages/batch', { messages }, keyed('full'))
       const limits = answer.body.data.map((each: { error: { details: object } }) => each.error.details)
       expect(limits).toEqual(messages.map(() => expect.objectContaining({ limit_name: 'stored_bytes', limit: 3000 })))
     }),
@@ -53,13 +53,13 @@ test(
 test(
   'messages that fit go, though the answer needs room beside them',
   () =>
-    withHouse({ plan: { storedBytes: 40_000 } }, async (house) => {
-      const answer = await house.ask('POST', '/v1/messages/batch', { messages: Array(100).fill(MAIL) }, keyed('tight'))
+    withHouse({ plan: { storedBytes: 40_000 } }, async (server) => {
+      const answer = await server.ask('POST', '/v1/messages/batch', { messages: Array(100).fill(MAIL) }, keyed('tight'))
       const accepted = answer.body.data.filter((each: { id?: string }) => each.id !== undefined).length
       expect([answer.status, accepted > 0, accepted < 30]).toEqual([202, true, true])
-      const usage = await house.store.usage.of(house.organizationId, house.clock.now())
+      const usage = await server.store.usage.of(server.organizationId, server.clock.now())
       expect(usage.storedBytes).toBeLessThanOrEqual(40_000)
-      const again = await house.ask('POST', '/v1/messages/batch', { messages: Array(100).fill(MAIL) }, keyed('tight'))
+      const again = await server.ask('POST', '/v1/messages/batch', { messages: Array(100).fill(MAIL) }, keyed('tight'))
       expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([answer.text, 'true'])
     }),
   30_000,
@@ -69,9 +69,9 @@ test(
 test(
   'a batch of faults is answered with less than half a megabyte, however long its field names are',
   () =>
-    withHouse({}, async (house) => {
+    withHouse({}, async (server) => {
       const messages = Array(500).fill({ ...MAIL, ...UNKNOWN_FIELDS })
-      const answer = await house.ask('POST', '/v1/messages/batch', { messages }, keyed('faults'))
+      const answer = await server.ask('POST', '/v1/messages/batch', { messages }, keyed('faults'))
       expect([answer.status, answer.text.length < 512 * 1024]).toEqual([202, true])
       const [first, last] = [answer.body.data[0].error, answer.body.data[499].error]
       expect([first.code, first.field.length <= 120, first.errors.length > 1]).toEqual(['validation_error', true, true])
@@ -82,8 +82,8 @@ test(
 
 // threat: malformed-requests
 test('a field name that a request made up is cut in its refusal', () =>
-  withHouse({}, async (house) => {
-    const answer = await house.send({
+  withHouse({}, async (server) => {
+    const answer = await server.send({
       ...MAIL,
       ['n'.repeat(100_000)]: 1,
       headers: { [`X-${'h'.repeat(50_000)}`]: 'x' },
@@ -93,9 +93,9 @@ test('a field name that a request made up is cut in its refusal', () =>
 
 // threat: tenant-object-limits
 test('a list is asked with at most 20 conditions on metadata', () =>
-  withHouse({}, async (house) => {
+  withHouse({}, async (server) => {
     const query = (count: number) => Array.from({ length: count }, (_, at) => `metadata[k${at}]=v`).join('&')
-    expect((await house.ask('GET', `/v1/messages?${query(20)}`)).status).toBe(200)
-    const answer = await house.ask('GET', `/v1/messages?${query(500)}`)
+    expect((await server.ask('GET', `/v1/messages?${query(20)}`)).status).toBe(200)
+    const answer = await server.ask('GET', `/v1/messages?${query(500)}`)
     expect([answer.status, answer.body.error.field]).toEqual([400, 'metadata'])
   }))

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { MAIL, openMessageHouse, START } from './messages-house.ts'
+import { MAIL, openMessageApi, START } from './messages-setup.ts'
 
-let house: Awaited<ReturnType<typeof openMessageHouse>>
+let server: Awaited<ReturnType<typeof openMessageApi>>
 beforeAll(async () => {
-  house = await openMessageHouse()
+  server = await openMessageApi()
 })
-afterAll(() => house.close())
+afterAll(() => server.close())
 
-const batch = (messages: unknown, more = {}) => house.ask('POST', '/v1/messages/batch', { messages }, more)
+const batch = (messages: unknown, more = {}) => server.ask('POST', '/v1/messages/batch', { messages }, more)
 
 test('each message gets its own result in order, and bad ones stop nobody', async () => {
   const answer = await batch([
@@ -33,16 +33,16 @@ test('each message gets its own result in order, and bad ones stop nobody', asyn
   expect(data[2].error.field).toBe('from')
   expect(data[3].error.field).toBe('message')
   expect(data[5].scheduled_at).toBe('2026-11-22T00:00:00.000Z')
-  const { body } = await house.ask('GET', '/v1/messages')
+  const { body } = await server.ask('GET', '/v1/messages')
   expect(body.data.length).toBe(2)
 })
 
 test('500 messages are accepted in one call and wake the outbound room once', async () => {
-  const before = house.woken.outbound
+  const before = server.woken.outbound
   const answer = await batch(Array.from({ length: 500 }, (_, i) => ({ ...MAIL, subject: `no ${i}` })))
   expect(answer.status).toBe(202)
   expect(new Set(answer.body.data.map((each: { id: string }) => each.id)).size).toBe(500)
-  expect(house.woken.outbound).toBe(before + 1)
+  expect(server.woken.outbound).toBe(before + 1)
 })
 
 test.each([
@@ -56,12 +56,12 @@ test.each([
 })
 
 test('an unknown field beside messages is 400', async () => {
-  const answer = await house.ask('POST', '/v1/messages/batch', { messages: [MAIL], from: 'x' })
+  const answer = await server.ask('POST', '/v1/messages/batch', { messages: [MAIL], from: 'x' })
   expect([answer.status, answer.body.error.field]).toEqual([400, 'from'])
 })
 
 test('when the month does not hold all, the first that fit go', async () => {
-  const tight = await openMessageHouse({ plan: { messagesPerMonth: 5 } })
+  const tight = await openMessageApi({ plan: { messagesPerMonth: 5 } })
   await tight.send(MAIL)
   const to = (count: number) => ({ ...MAIL, to: Array.from({ length: count }, (_, i) => `r${i}@remote.example`) })
   const fates = async (...sizes: number[]) => {
@@ -80,7 +80,7 @@ test('when the month does not hold all, the first that fit go', async () => {
 
 test('a batch with a test key plays out each message', async () => {
   const messages = ['ann', 'bounce', 'suppressed'].map((name) => ({ ...MAIL, to: `${name}@remote.example` }))
-  const { body } = await batch(messages, { key: house.keys.test })
+  const { body } = await batch(messages, { key: server.keys.test })
   expect(body.data.map((each: { status: string }) => each.status)).toEqual(['delivered', 'bounced', 'suppressed'])
 })
 
@@ -88,10 +88,10 @@ test('a batch with a test key plays out each message', async () => {
 test('templates of a batch are paid from one purse: what is beyond it is refused, mail without a template goes', async () => {
   const html = '{% for i in (1..100000) %}{{ a | slugify: "latin" }}{% endfor %}'
   const texts = { subject: 'x', html, text: null }
-  const { organizationId } = house
-  const id = house.mintId('tpl')
+  const { organizationId } = server
+  const id = server.mintId('tpl')
   const times = { createdAt: START, updatedAt: START }
-  await house.store.templates.create({
+  await server.store.templates.create({
     id,
     organizationId,
     mode: 'live',

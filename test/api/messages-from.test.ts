@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { MAIL, openMessageHouse } from './messages-house.ts'
+import { MAIL, openMessageApi } from './messages-setup.ts'
 
-let house: Awaited<ReturnType<typeof openMessageHouse>>
+let server: Awaited<ReturnType<typeof openMessageApi>>
 beforeAll(async () => {
-  house = await openMessageHouse()
+  server = await openMessageApi()
 })
-afterAll(() => house.close())
+afterAll(() => server.close())
 
 describe('from', () => {
   const OWN = ['a@example.com', 'A@EXAMPLE.COM', 'Example <x+y@Example.Com>', '"a b"@example.com', 'x@ｅxample.com']
   test.each(OWN)('%s is at the key’s domain', async (from) => {
-    expect((await house.send({ ...MAIL, from })).status).toBe(202)
+    expect((await server.send({ ...MAIL, from })).status).toBe(202)
   })
 
   const FOREIGN = [
@@ -52,7 +52,7 @@ describe('from', () => {
   ]
   // threat: from-of-another-domain
   test.each(FOREIGN)('%s is refused', async (from) => {
-    const answer = await house.send({ ...MAIL, from })
+    const answer = await server.send({ ...MAIL, from })
     const { code, field } = answer.body.error
     expect([
       [403, 'forbidden', 'from'],
@@ -61,7 +61,7 @@ describe('from', () => {
   })
 
   test('outside the domain is 403 and says what was expected', async () => {
-    const answer = await house.send({ ...MAIL, from: 'a@sub.example.com' })
+    const answer = await server.send({ ...MAIL, from: 'a@sub.example.com' })
     expect(answer.status).toBe(403)
     expect(answer.body.error).toMatchObject({
       code: 'forbidden',
@@ -71,9 +71,9 @@ describe('from', () => {
   })
 
   test('outside the domain is told after a bad body and before an unverified domain', async () => {
-    const bad = await house.send({ ...MAIL, from: 'a@other.example', subject: '' })
+    const bad = await server.send({ ...MAIL, from: 'a@other.example', subject: '' })
     expect([bad.status, bad.body.error.field]).toEqual([400, 'subject'])
-    const foreign = await house.send({ ...MAIL, from: 'a@other.example' }, { key: house.keys.unverified })
+    const foreign = await server.send({ ...MAIL, from: 'a@other.example' }, { key: server.keys.unverified })
     expect(foreign.status).toBe(403)
   })
 })
@@ -84,8 +84,8 @@ test.each([
   ['in other letters of the same domain', 'Wide <wide@ｅxample.com>', 'wide@example.com'],
   ['with a name', 'Some Name <named@Example.COM>', 'named@example.com'],
 ])('a sender %s is found by its address', async (_how, from, address) => {
-  const { status, body } = await house.send({ ...MAIL, from })
+  const { status, body } = await server.send({ ...MAIL, from })
   expect(status).toBe(202)
-  const { body: list } = await house.ask('GET', `/v1/messages?from=${encodeURIComponent(address)}`)
+  const { body: list } = await server.ask('GET', `/v1/messages?from=${encodeURIComponent(address)}`)
   expect(list.data.map(({ id }: { id: string }) => id)).toEqual([body.id])
 })

@@ -2,25 +2,25 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MAIL, openMessageHouse, START } from './messages-house.ts'
+import { MAIL, openMessageApi, START } from './messages-setup.ts'
 
-let house: Awaited<ReturnType<typeof openMessageHouse>>
+let server: Awaited<ReturnType<typeof openMessageApi>>
 beforeAll(async () => {
-  house = await openMessageHouse()
+  server = await openMessageApi()
 })
-afterAll(() => house.close())
+afterAll(() => server.close())
 
 let keys = 0
 const fresh = () => ({ headers: { 'idempotency-key': `key-${keys++}` } })
-const count = async () => (await house.store.messages.list(everything(), { limit: 100, after: null })).records.length
+const count = async () => (await server.store.messages.list(everything(), { limit: 100, after: null })).records.length
 
 describe('the same request with the same Idempotency-Key', () => {
   test('gets the first answer byte for byte, and there is one message', async () => {
     const before = await count()
     const more = fresh()
-    const first = await house.send(MAIL, more)
-    await house.clock.advance(5000)
-    const second = await house.send(MAIL, more)
+    const first = await server.send(MAIL, more)
+    await server.clock.advance(5000)
+    const second = await server.send(MAIL, more)
     expect([first.status, second.status, second.text]).toEqual([202, 202, first.text])
     expect([first.headers.get('idempotent-replayed'), second.headers.get('idempotent-replayed')]).toEqual([
       null,
@@ -31,14 +31,14 @@ describe('the same request with the same Idempotency-Key', () => {
 
   test('is the same at /v1/send as at /v1/messages/send', async () => {
     const more = fresh()
-    const first = await house.send(MAIL, more)
-    expect((await house.ask('POST', '/v1/send', MAIL, more)).text).toBe(first.text)
+    const first = await server.send(MAIL, more)
+    expect((await server.ask('POST', '/v1/send', MAIL, more)).text).toBe(first.text)
   })
 
   test('waits for the first when they race', async () => {
     const before = await count()
     const more = fresh()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => house.send(MAIL, more)))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => server.send(MAIL, more)))
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
     expect(answers.every(({ status }) => status === 202)).toBe(true)
     expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length).toBe(19)
@@ -47,11 +47,11 @@ describe('the same request with the same Idempotency-Key', () => {
 
   test('gets it after a restart too', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'postrider-'))
-    const first = await openMessageHouse({ dataDir })
+    const first = await openMessageApi({ dataDir })
     const more = { ...fresh(), key: first.keys.live }
     const answer = await first.send(MAIL, more)
     await first.close()
-    const second = await openMessageHouse({ dataDir })
+    const second = await openMessageApi({ dataDir })
     const again = await second.send(MAIL, more)
     expect([again.status, again.text]).toEqual([202, answer.text])
     expect((await second.ask('GET', '/v1/messages')).body.data.length).toBe(1)
@@ -60,7 +60,7 @@ describe('the same request with the same Idempotency-Key', () => {
   })
 
   test('does not count against the month twice', async () => {
-    const tight = await openMessageHouse({ plan: { messagesPerMonth: 1 } })
+    const tight = await openMessageApi({ plan: { messagesPerMonth: 1 } })
     const more = fresh()
     await tight.send(MAIL, more)
     expect((await tight.send(MAIL, more)).status).toBe(202)
@@ -71,8 +71,8 @@ describe('the same request with the same Idempotency-Key', () => {
 
 test('the same Idempotency-Key with another body is a conflict', async () => {
   const more = fresh()
-  await house.send(MAIL, more)
-  const other = await house.send({ ...MAIL, subject: 'Other' }, more)
+  await server.send(MAIL, more)
+  const other = await server.send({ ...MAIL, subject: 'Other' }, more)
   expect([other.status, other.body.error.code, other.body.error.details.reason]).toEqual([
     409,
     'conflict',
@@ -82,15 +82,15 @@ test('the same Idempotency-Key with another body is a conflict', async () => {
 
 test('a refused request is not remembered', async () => {
   const more = fresh()
-  expect((await house.send({ ...MAIL, from: 'a@other.example' }, more)).status).toBe(403)
-  expect((await house.send({ ...MAIL, subject: '' }, more)).status).toBe(400)
-  expect((await house.send(MAIL, more)).status).toBe(202)
+  expect((await server.send({ ...MAIL, from: 'a@other.example' }, more)).status).toBe(403)
+  expect((await server.send({ ...MAIL, subject: '' }, more)).status).toBe(400)
+  expect((await server.send(MAIL, more)).status).toBe(202)
 })
 
 test('two organizations may use the same key', async () => {
   const more = fresh()
-  const ours = await house.send(MAIL, more)
-  const theirs = await house.send({ ...MAIL, from: 'a@other.example' }, { ...more, key: house.keys.other })
+  const ours = await server.send(MAIL, more)
+  const theirs = await server.send({ ...MAIL, from: 'a@other.example' }, { ...more, key: server.keys.other })
   expect([ours.status, theirs.status]).toEqual([202, 202])
 })
 
@@ -99,27 +99,27 @@ describe('with Prefer: wait', () => {
 
   test('a repetition gets what the first call got in the end', async () => {
     const more = waiting()
-    const pending = house.send(MAIL, more)
-    await house.clock.untilNapping()
-    await house.clock.advance(5000)
+    const pending = server.send(MAIL, more)
+    await server.clock.untilNapping()
+    await server.clock.advance(5000)
     const first = await pending
-    const second = await house.send(MAIL, more)
+    const second = await server.send(MAIL, more)
     expect([first.status, second.status, second.text]).toEqual([200, 200, first.text])
   })
 
   test('a racing repetition waits as well', async () => {
     const more = waiting()
-    const both = [house.send(MAIL, more), house.send(MAIL, more)]
-    await house.clock.untilNapping(2)
-    await house.clock.advance(5000)
+    const both = [server.send(MAIL, more), server.send(MAIL, more)]
+    await server.clock.untilNapping(2)
+    await server.clock.advance(5000)
     const [first, second] = await Promise.all(both)
     expect([first!.status, second!.status, second!.text]).toEqual([200, 200, first!.text])
   })
 
   test('sandbox mail is remembered as the 200 it was', async () => {
-    const more = { ...waiting(), key: house.keys.test }
-    const first = await house.send(MAIL, more)
-    const second = await house.send(MAIL, more)
+    const more = { ...waiting(), key: server.keys.test }
+    const first = await server.send(MAIL, more)
+    const second = await server.send(MAIL, more)
     expect([first.status, first.body.status, second.status, second.text]).toEqual([200, 'delivered', 200, first.text])
   })
 })
@@ -128,25 +128,25 @@ test('a batch is remembered as a whole, refused messages included', async () => 
   const more = fresh()
   const messages = [MAIL, { ...MAIL, to: 'bad' }, MAIL]
   const before = await count()
-  const first = await house.ask('POST', '/v1/messages/batch', { messages }, more)
-  const second = await house.ask('POST', '/v1/messages/batch', { messages }, more)
+  const first = await server.ask('POST', '/v1/messages/batch', { messages }, more)
+  const second = await server.ask('POST', '/v1/messages/batch', { messages }, more)
   expect([first.status, second.status, second.text]).toEqual([202, 202, first.text])
   expect(await count()).toBe(before + 2)
 })
 
 test('sending again is remembered', async () => {
-  const { body } = await house.send(MAIL)
+  const { body } = await server.send(MAIL)
   const more = fresh()
   const before = await count()
-  const first = await house.ask('POST', `/v1/messages/${body.id}/resend`, undefined, more)
-  const second = await house.ask('POST', `/v1/messages/${body.id}/resend`, undefined, more)
+  const first = await server.ask('POST', `/v1/messages/${body.id}/resend`, undefined, more)
+  const second = await server.ask('POST', `/v1/messages/${body.id}/resend`, undefined, more)
   expect([first.status, second.text]).toEqual([202, first.text])
   expect(await count()).toBe(before + 1)
 })
 
 test('a record that cannot be written takes the message with it', async () => {
-  const { store, submission } = house
-  const key = { id: 'key_x', organizationId: house.organizationId, domainId: house.domainId, mode: 'live' as const }
+  const { store, submission } = server
+  const key = { id: 'key_x', organizationId: server.organizationId, domainId: server.domainId, mode: 'live' as const }
   const before = await count()
   const mailbox = { name: null, local: 'a', domain: 'example.com', address: 'a@example.com' }
   const request = {
@@ -171,7 +171,7 @@ test('a record that cannot be written takes the message with it', async () => {
     template: null,
     mime: null,
   }
-  const broken = { organizationId: house.organizationId, keyHash: null as never, requestHash: new Uint8Array(32) }
+  const broken = { organizationId: server.organizationId, keyHash: null as never, requestHash: new Uint8Array(32) }
   const sending = submission.submit({ key, source: 'api' }, request, () => {
     return { ...broken, status: 202, body: new Uint8Array(), createdAt: START }
   })
@@ -182,7 +182,7 @@ test('a record that cannot be written takes the message with it', async () => {
 
 function everything() {
   return {
-    organizationId: house.organizationId,
+    organizationId: server.organizationId,
     status: null,
     to: null,
     from: null,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { MAIL, openMessageHouse, START } from './messages-house.ts'
+import { MAIL, openMessageApi, START } from './messages-setup.ts'
 
-let house: Awaited<ReturnType<typeof openMessageHouse>>
+let server: Awaited<ReturnType<typeof openMessageApi>>
 const ids: string[] = []
 beforeAll(async () => {
-  house = await openMessageHouse()
+  server = await openMessageApi()
   const mails = [
     { ...MAIL, to: 'ann@remote.example', subject: 'Your receipt', tags: ['receipt'], metadata: { plan: 'pro', no: 1 } },
     { ...MAIL, to: 'Bob <Bob@remote.example>', subject: 'Welcome aboard', metadata: { plan: 'free' } },
@@ -17,14 +17,14 @@ beforeAll(async () => {
     },
   ]
   for (const mail of mails) {
-    ids.push((await house.send(mail)).body.id)
-    await house.clock.advance(1000)
+    ids.push((await server.send(mail)).body.id)
+    await server.clock.advance(1000)
   }
-  ids.push((await house.send({ ...MAIL, to: 'bounce@remote.example' }, { key: house.keys.test })).body.id)
-  await house.send({ ...MAIL, from: 'a@other.example' }, { key: house.keys.other })
-  while (await house.store.indexForSearch()) {}
+  ids.push((await server.send({ ...MAIL, to: 'bounce@remote.example' }, { key: server.keys.test })).body.id)
+  await server.send({ ...MAIL, from: 'a@other.example' }, { key: server.keys.other })
+  while (await server.store.indexForSearch()) {}
 })
-afterAll(() => house.close())
+afterAll(() => server.close())
 
 describe('GET /v1/messages', () => {
   const CASES: [string, number[]][] = [
@@ -57,26 +57,26 @@ describe('GET /v1/messages', () => {
     ['limit=2', [3, 2]],
   ]
   test.each(CASES)('?%s', async (query, expected) => {
-    const { status, body } = await house.ask('GET', `/v1/messages?${query}`)
+    const { status, body } = await server.ask('GET', `/v1/messages?${query}`)
     expect(status).toBe(200)
     expect(body.data.map((each: { id: string }) => ids.indexOf(each.id))).toEqual(expected)
   })
 
   test('filters by domain, which must be the caller’s', async () => {
-    const { body } = await house.ask('GET', `/v1/messages?domain_id=${house.domainId}`)
+    const { body } = await server.ask('GET', `/v1/messages?domain_id=${server.domainId}`)
     expect(body.data.length).toBe(4)
-    const theirs = await house.store.domains.findByName('other.example')
-    expect((await house.ask('GET', `/v1/messages?domain_id=${theirs!.id}`)).status).toBe(403)
-    expect((await house.ask('GET', '/v1/messages?domain_id=dom_x')).status).toBe(404)
+    const theirs = await server.store.domains.findByName('other.example')
+    expect((await server.ask('GET', `/v1/messages?domain_id=${theirs!.id}`)).status).toBe(403)
+    expect((await server.ask('GET', '/v1/messages?domain_id=dom_x')).status).toBe(404)
   })
 
   test('gives the same records as reading one, page after page', async () => {
-    const first = await house.ask('GET', '/v1/messages?limit=3')
+    const first = await server.ask('GET', '/v1/messages?limit=3')
     expect(first.body.has_more).toBe(true)
-    const second = await house.ask('GET', `/v1/messages?limit=3&cursor=${first.body.next_cursor}`)
+    const second = await server.ask('GET', `/v1/messages?limit=3&cursor=${first.body.next_cursor}`)
     expect([second.body.data.length, second.body.has_more, second.body.next_cursor]).toEqual([1, false, null])
     for (const record of [...first.body.data, ...second.body.data]) {
-      expect((await house.ask('GET', `/v1/messages/${record.id}`)).body).toEqual(record)
+      expect((await server.ask('GET', `/v1/messages/${record.id}`)).body).toEqual(record)
     }
   })
 
@@ -93,7 +93,7 @@ describe('GET /v1/messages', () => {
     ['created_after=yesterday', 'created_after'],
     ['to=a@b.example&to=c@d.example', 'to'],
   ])('?%s is 400', async (query, field) => {
-    const answer = await house.ask('GET', `/v1/messages?${query}`)
+    const answer = await server.ask('GET', `/v1/messages?${query}`)
     expect([answer.status, answer.body.error.field]).toEqual([400, field])
   })
 })
@@ -101,34 +101,34 @@ describe('GET /v1/messages', () => {
 describe('who may read', () => {
   const PATHS = ['', '/content', '/events', '/attempts']
   test.each(PATHS)('%s of another organization is 403, of nobody 404', async (path) => {
-    const foreign = await house.ask('GET', `/v1/messages/${ids[0]}${path}`, undefined, { key: house.keys.other })
+    const foreign = await server.ask('GET', `/v1/messages/${ids[0]}${path}`, undefined, { key: server.keys.other })
     expect([foreign.status, foreign.body.error.code]).toEqual([403, 'forbidden'])
-    const unknown = await house.ask('GET', `/v1/messages/${house.mintId('msg')}${path}`)
+    const unknown = await server.ask('GET', `/v1/messages/${server.mintId('msg')}${path}`)
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'not_found'])
   })
 
   test.each(PATHS)('%s needs the permission read', async (path) => {
-    const key = await house.mintKey('example.com', 'live', ['send', 'manage'])
-    expect((await house.ask('GET', `/v1/messages/${ids[0]}${path}`, undefined, { key })).status).toBe(403)
+    const key = await server.mintKey('example.com', 'live', ['send', 'manage'])
+    expect((await server.ask('GET', `/v1/messages/${ids[0]}${path}`, undefined, { key })).status).toBe(403)
   })
 
   // threat: key-beyond-its-domain
   test('a key of another domain of the organization sees nothing of it, unless it has admin', async () => {
-    const { unverified } = house.keys
-    const answer = await house.ask('GET', '/v1/messages', undefined, { key: unverified })
+    const { unverified } = server.keys
+    const answer = await server.ask('GET', '/v1/messages', undefined, { key: unverified })
     expect(answer.body.data).toEqual([])
-    expect((await house.ask('GET', `/v1/messages/${ids[0]}`, undefined, { key: unverified })).status).toBe(403)
-    const admin = await house.mintKey('new.example', 'live', ['admin'])
-    expect((await house.ask('GET', '/v1/messages', undefined, { key: admin })).body.data.length).toBe(4)
+    expect((await server.ask('GET', `/v1/messages/${ids[0]}`, undefined, { key: unverified })).status).toBe(403)
+    const admin = await server.mintKey('new.example', 'live', ['admin'])
+    expect((await server.ask('GET', '/v1/messages', undefined, { key: admin })).body.data.length).toBe(4)
   })
 
   test('a key with read alone may not send, nor one with send alone read', async () => {
-    const reader = await house.mintKey('example.com', 'live', ['read'])
-    const sender = await house.mintKey('example.com', 'live', ['send'])
-    expect((await house.send(MAIL, { key: reader })).status).toBe(403)
-    expect((await house.ask('POST', '/v1/messages/batch', {}, { key: reader })).status).toBe(403)
-    expect((await house.ask('POST', `/v1/messages/${ids[0]}/cancel`, {}, { key: reader })).status).toBe(403)
-    expect((await house.ask('GET', '/v1/messages', undefined, { key: sender })).status).toBe(403)
+    const reader = await server.mintKey('example.com', 'live', ['read'])
+    const sender = await server.mintKey('example.com', 'live', ['send'])
+    expect((await server.send(MAIL, { key: reader })).status).toBe(403)
+    expect((await server.ask('POST', '/v1/messages/batch', {}, { key: reader })).status).toBe(403)
+    expect((await server.ask('POST', `/v1/messages/${ids[0]}/cancel`, {}, { key: reader })).status).toBe(403)
+    expect((await server.ask('GET', '/v1/messages', undefined, { key: sender })).status).toBe(403)
   })
 })
 
@@ -139,8 +139,8 @@ describe('content', () => {
       headers: { 'X-A': 'b' },
       attachments: [{ filename: 'a.txt', content: 'aGVsbG8=', content_id: 'c' }],
     }
-    const { body } = await house.send(mail)
-    expect((await house.ask('GET', `/v1/messages/${body.id}/content`)).body).toEqual({
+    const { body } = await server.send(mail)
+    expect((await server.ask('GET', `/v1/messages/${body.id}/content`)).body).toEqual({
       id: body.id,
       subject: 'Hello',
       html: '<p>Hi Ann</p>',
@@ -157,15 +157,15 @@ describe('content', () => {
     ['x.unheard', 'application/octet-stream'],
     ['README', 'application/octet-stream'],
   ])('an attachment without a type has that of its name: %s', async (filename, type) => {
-    const { body } = await house.send({ ...MAIL, attachments: [{ filename, content: '' }] })
-    const content = await house.ask('GET', `/v1/messages/${body.id}/content`)
+    const { body } = await server.send({ ...MAIL, attachments: [{ filename, content: '' }] })
+    const content = await server.ask('GET', `/v1/messages/${body.id}/content`)
     expect(content.body.attachments).toMatchObject([{ filename, content_type: type }])
   })
 
   test('html comes as it is, and may neither run nor load nor be sniffed', async () => {
     const html = '<script>alert(1)</script><p>Hi</p>'
-    const { body } = await house.send({ ...MAIL, html })
-    const answer = await house.ask('GET', `/v1/messages/${body.id}/content?part=html`)
+    const { body } = await server.send({ ...MAIL, html })
+    const answer = await server.ask('GET', `/v1/messages/${body.id}/content?part=html`)
     expect([answer.status, answer.text, answer.headers.get('content-type')]).toEqual([
       200,
       html,
@@ -176,22 +176,22 @@ describe('content', () => {
   })
 
   test('text comes as plain text, and is 404 where there is none', async () => {
-    const { body } = await house.send({ ...MAIL, html: undefined, text: 'Grüße' })
-    const answer = await house.ask('GET', `/v1/messages/${body.id}/content?part=text`)
+    const { body } = await server.send({ ...MAIL, html: undefined, text: 'Grüße' })
+    const answer = await server.ask('GET', `/v1/messages/${body.id}/content?part=text`)
     expect([answer.text, answer.headers.get('content-type')]).toEqual(['Grüße', 'text/plain; charset=utf-8'])
-    expect((await house.ask('GET', `/v1/messages/${body.id}/content?part=html`)).status).toBe(404)
+    expect((await server.ask('GET', `/v1/messages/${body.id}/content?part=html`)).status).toBe(404)
   })
 
   test('raw is the signed mail, the same bytes each time, without bcc', async () => {
-    const { body } = await house.send({ ...MAIL, bcc: 'secret@remote.example' })
-    const once = await house.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
-    await house.clock.advance(60_000)
-    const twice = await house.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
+    const { body } = await server.send({ ...MAIL, bcc: 'secret@remote.example' })
+    const once = await server.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
+    await server.clock.advance(60_000)
+    const twice = await server.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
     expect([once.status, once.headers.get('content-type')]).toEqual([200, 'message/rfc822'])
     expect(twice.text).toBe(once.text)
     expect(once.text).toContain(`Message-ID: <${body.id.slice(4)}@example.com>\r\n`)
     expect(once.text).not.toContain('secret@')
-    const { size_bytes } = (await house.ask('GET', `/v1/messages/${body.id}`)).body
+    const { size_bytes } = (await server.ask('GET', `/v1/messages/${body.id}`)).body
     const unsigned = once.text.slice(once.text.search(/^From: /m))
     expect(unsigned).toContain('MIME-Version: 1.0')
     expect(size_bytes).toBe(MAIL.subject.length + MAIL.html.length)
@@ -200,8 +200,8 @@ describe('content', () => {
   test('an attachment comes as bytes that no browser shows, and there is none before the first or behind the last', async () => {
     const content = Buffer.from('<script>alert(1)</script>').toString('base64')
     const attachments = [{ filename: 'a.html', content, content_type: 'text/html' }]
-    const { body } = await house.send({ ...MAIL, attachments })
-    const at = (number: string) => house.ask('GET', `/v1/messages/${body.id}/attachments/${number}`)
+    const { body } = await server.send({ ...MAIL, attachments })
+    const at = (number: string) => server.ask('GET', `/v1/messages/${body.id}/attachments/${number}`)
     const answer = await at('1')
     expect([answer.status, answer.text, answer.headers.get('content-type')]).toEqual([
       200,
@@ -216,25 +216,25 @@ describe('content', () => {
   })
 
   test('an unknown part is 400', async () => {
-    const answer = await house.ask('GET', `/v1/messages/${ids[0]}/content?part=body`)
+    const answer = await server.ask('GET', `/v1/messages/${ids[0]}/content?part=body`)
     expect([answer.status, answer.body.error.field]).toEqual([400, 'part'])
   })
 })
 
 test('events are listed newest first, by kind and page by page', async () => {
-  const { body } = await house.send({ ...MAIL, to: 'click@remote.example' }, { key: house.keys.test })
+  const { body } = await server.send({ ...MAIL, to: 'click@remote.example' }, { key: server.keys.test })
   const path = `/v1/messages/${body.id}/events`
-  const first = (await house.ask('GET', `${path}?limit=2`)).body
-  const second = (await house.ask('GET', `${path}?limit=2&cursor=${first.next_cursor}`)).body
+  const first = (await server.ask('GET', `${path}?limit=2`)).body
+  const second = (await server.ask('GET', `${path}?limit=2&cursor=${first.next_cursor}`)).body
   const types = [...first.data, ...second.data].map((event: { type: string }) => event.type)
   expect(types).toEqual(['message.clicked', 'message.opened', 'message.delivered'])
   expect(Object.keys(first.data[0])).toEqual(['id', 'type', 'timestamp', 'data'])
-  expect((await house.ask('GET', `${path}?type=message.opened`)).body.data.length).toBe(1)
-  expect((await house.ask('GET', `${path}?type=opened`)).status).toBe(400)
+  expect((await server.ask('GET', `${path}?type=message.opened`)).body.data.length).toBe(1)
+  expect((await server.ask('GET', `${path}?type=opened`)).status).toBe(400)
 })
 
 test('attempts tell whom, when and every word', async () => {
-  const { body } = await house.ask('GET', `/v1/messages/${ids[3]}/attempts`)
+  const { body } = await server.ask('GET', `/v1/messages/${ids[3]}/attempts`)
   expect(body).toEqual({
     data: [
       {
@@ -253,19 +253,19 @@ test('attempts tell whom, when and every word', async () => {
         smtp_response: expect.stringContaining('550 5.1.1'),
         enhanced_code: '5.1.1',
         cause: { class: 'sandbox', rule: expect.any(String) },
-        transcript: expect.stringContaining('nothing left the house'),
+        transcript: expect.stringContaining('nothing left the server'),
       },
     ],
     reports: [],
     has_more: false,
     next_cursor: null,
   })
-  expect((await house.ask('GET', `/v1/messages/${ids[0]}/attempts`)).body.data).toEqual([])
+  expect((await server.ask('GET', `/v1/messages/${ids[0]}/attempts`)).body.data).toEqual([])
 })
 
 test('beside the attempts stand the reports that came back, newest first, a failure with the rule that matched', async () => {
-  const { body } = await house.send({ ...MAIL, to: ['ann@remote.example', 'bob@remote.example'] })
-  const [, bob] = await house.store.messages.deliveries(body.id)
+  const { body } = await server.send({ ...MAIL, to: ['ann@remote.example', 'bob@remote.example'] })
+  const [, bob] = await server.store.messages.deliveries(body.id)
   const nothing = { reporter: null, status: null, diagnostic: null, cause: null, feedbackType: null }
   const failed = {
     kind: 'failed' as const,
@@ -279,7 +279,7 @@ test('beside the attempts stand the reports that came back, newest first, a fail
   }
   const complaint = { ...failed, ...nothing, kind: 'complaint' as const, receivedAt: START + 2, feedbackType: 'abuse' }
   for (const [index, report] of [failed, complaint].entries()) {
-    await house.store.deliveries.recordLate({
+    await server.store.deliveries.recordLate({
       deliveryId: bob!.id,
       report: { ...report, digest: new Uint8Array(32).fill(index) },
       expected: 'queued',
@@ -289,7 +289,7 @@ test('beside the attempts stand the reports that came back, newest first, a fail
       now: START,
     })
   }
-  const answer = await house.ask('GET', `/v1/messages/${body.id}/attempts`)
+  const answer = await server.ask('GET', `/v1/messages/${body.id}/attempts`)
   expect(answer.body.reports).toEqual([
     {
       email: 'bob@remote.example',

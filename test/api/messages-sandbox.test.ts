@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { MAIL, openMessageHouse } from './messages-house.ts'
+import { MAIL, openMessageApi } from './messages-setup.ts'
 
-let house: Awaited<ReturnType<typeof openMessageHouse>>
+let server: Awaited<ReturnType<typeof openMessageApi>>
 beforeAll(async () => {
-  house = await openMessageHouse()
+  server = await openMessageApi()
 })
-afterAll(() => house.close())
+afterAll(() => server.close())
 
 const NOW = '2026-11-21T12:00:00.000Z'
-const send = (mail: object) => house.send({ ...MAIL, ...mail }, { key: house.keys.test })
+const send = (mail: object) => server.send({ ...MAIL, ...mail }, { key: server.keys.test })
 // biome-ignore lint/suspicious/noExplicitAny: events as they are on the wire
 const eventsOf = async (id: string): Promise<any[]> =>
-  (await house.ask('GET', `/v1/messages/${id}/events`)).body.data.reverse()
+  (await server.ask('GET', `/v1/messages/${id}/events`)).body.data.reverse()
 
 const OUTCOMES: [name: string, status: string, attempts: number, events: string[]][] = [
   ['ann', 'delivered', 1, ['delivered']],
@@ -33,7 +33,7 @@ describe('a test key decides by the local part', () => {
     const recipient = { email: `${name}@remote.example`, type: 'to', status }
     expect([answer.status, answer.body.status, answer.body.recipients]).toEqual([202, status, [recipient]])
 
-    const { body: record } = await house.ask('GET', `/v1/messages/${answer.body.id}`)
+    const { body: record } = await server.ask('GET', `/v1/messages/${answer.body.id}`)
     expect(record.mode).toBe('test')
     expect(record.recipients[0]).toMatchObject({ status, attempts, next_attempt_at: null })
     expect(record.recipients[0].delivered_at).toBe(status === 'delivered' ? NOW : null)
@@ -44,7 +44,7 @@ describe('a test key decides by the local part', () => {
     for (const { data } of told) {
       expect(data).toMatchObject({ message_id: answer.body.id, to: recipient.email, from: MAIL.from, mode: 'test' })
     }
-    const { body: tried } = await house.ask('GET', `/v1/messages/${answer.body.id}/attempts`)
+    const { body: tried } = await server.ask('GET', `/v1/messages/${answer.body.id}/attempts`)
     expect(tried.data.map((attempt: { number: number }) => attempt.number)).toEqual([2, 1].slice(2 - attempts))
     for (const attempt of tried.data) expect(attempt.transcript).toContain('simulated')
   })
@@ -105,7 +105,7 @@ test('recipients of one message differ, and the message is partial', async () =>
 
 test('a rehearsal bounce suppresses nobody', async () => {
   await send({ to: ['bounce@remote.example', 'complain@remote.example', 'unsubscribe@remote.example'] })
-  const live = await house.send({
+  const live = await server.send({
     ...MAIL,
     to: ['bounce@remote.example', 'complain@remote.example', 'unsubscribe@remote.example'],
   })
@@ -113,14 +113,14 @@ test('a rehearsal bounce suppresses nobody', async () => {
 })
 
 test('events wake the webhooks, and nothing wakes the outbound room', async () => {
-  const before = { ...house.woken }
+  const before = { ...server.woken }
   await send({})
-  expect(house.woken).toEqual({ outbound: before.outbound, webhooks: before.webhooks + 1 })
+  expect(server.woken).toEqual({ outbound: before.outbound, webhooks: before.webhooks + 1 })
 })
 
 test('the mail is composed and signed, and can be read back', async () => {
   const { body } = await send({})
-  const raw = await house.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
+  const raw = await server.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
   expect(raw.text.match(/^DKIM-Signature:/gm)?.length).toBe(2)
   expect(raw.text).toContain('Subject: Hello\r\n')
 })
@@ -128,7 +128,7 @@ test('the mail is composed and signed, and can be read back', async () => {
 test('scheduled test mail waits like live mail, and can be cancelled', async () => {
   const answer = await send({ scheduled_at: '2026-11-22T12:00:00Z' })
   expect([answer.body.status, answer.body.recipients[0].status]).toEqual(['scheduled', 'scheduled'])
-  expect((await house.ask('POST', `/v1/messages/${answer.body.id}/cancel`)).body.status).toBe('cancelled')
+  expect((await server.ask('POST', `/v1/messages/${answer.body.id}/cancel`)).body.status).toBe('cancelled')
 })
 
 test('suppressed@ is suppressed at once, also for scheduled test mail', async () => {

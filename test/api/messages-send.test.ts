@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { destinationOf } from '../../src/model/delivery.ts'
 import { suppressionKey } from '../../src/model/suppression.ts'
-import { MAIL, openMessageHouse, START } from './messages-house.ts'
+import { MAIL, openMessageApi, START } from './messages-setup.ts'
 
-let house: Awaited<ReturnType<typeof openMessageHouse>>
+let server: Awaited<ReturnType<typeof openMessageApi>>
 beforeAll(async () => {
-  house = await openMessageHouse()
+  server = await openMessageApi()
 })
-afterAll(() => house.close())
+afterAll(() => server.close())
 
 const LONG_ADDRESS_LIST = Array.from({ length: 51 }, (_, i) => `r${i}@remote.example`)
 const base64 = (text: string) => Buffer.from(text).toString('base64')
@@ -20,7 +20,7 @@ describe('an accepted message', () => {
       cc: 'ANN@remote.example',
       bcc: ['eve@b.example'],
     }
-    const answer = await house.send(mail)
+    const answer = await server.send(mail)
     expect(answer.status).toBe(202)
     expect(answer.body).toEqual({
       id: expect.stringMatching(/^msg_[0-9a-z]{26}$/),
@@ -33,7 +33,7 @@ describe('an accepted message', () => {
         { email: 'eve@b.example', type: 'bcc', status: 'queued' },
       ],
     })
-    const deliveries = await house.store.messages.deliveries(answer.body.id)
+    const deliveries = await server.store.messages.deliveries(answer.body.id)
     expect(deliveries.map(({ queue, nextAttemptAt }) => [destinationOf(queue), nextAttemptAt])).toEqual([
       ['remote.example', START],
       ['remote.example', START],
@@ -42,9 +42,9 @@ describe('an accepted message', () => {
   })
 
   test('is durable before the outbound room is woken, and nobody else is', async () => {
-    const before = { ...house.woken }
-    await house.send(MAIL)
-    expect(house.woken).toEqual({ outbound: before.outbound + 1, webhooks: before.webhooks })
+    const before = { ...server.woken }
+    await server.send(MAIL)
+    expect(server.woken).toEqual({ outbound: before.outbound + 1, webhooks: before.webhooks })
   })
 
   test('keeps every field in the record, in the form it was sent in', async () => {
@@ -70,8 +70,8 @@ describe('an accepted message', () => {
       track_clicks: true,
       unsubscribe: true,
     }
-    const { body } = await house.send(mail)
-    const { body: record } = await house.ask('GET', `/v1/messages/${body.id}`)
+    const { body } = await server.send(mail)
+    const { body: record } = await server.ask('GET', `/v1/messages/${body.id}`)
     expect(record).toEqual({
       id: body.id,
       mode: 'live',
@@ -85,7 +85,7 @@ describe('an accepted message', () => {
       tags: ['receipt', 'a'],
       metadata: mail.metadata,
       template_id: null,
-      domain_id: house.domainId,
+      domain_id: server.domainId,
       size_bytes: 'Grüße'.length + 2 + '<p>Hi</p>'.length + 'Hi'.length + base64('hello').length + base64('png').length,
       message_id_header: `<${body.id.slice(4)}@example.com>`,
       created_at: '2026-11-21T12:00:00.000Z',
@@ -110,14 +110,14 @@ describe('an accepted message', () => {
         machine_clicks: 0,
       })),
     })
-    const message = await house.store.messages.get(body.id)
+    const message = await server.store.messages.get(body.id)
     const asked = { requireTls: true, unsubscribe: true, trackOpens: true, trackClicks: true }
     expect(message).toMatchObject({ expiresAt: START + 600_000, ...asked })
   })
 
   test('may leave optional fields null', async () => {
     const nulls = { cc: null, bcc: null, reply_to: null, text: null, headers: null, attachments: null, metadata: null }
-    const answer = await house.send({
+    const answer = await server.send({
       ...MAIL,
       ...nulls,
       tags: null,
@@ -133,8 +133,8 @@ describe('an accepted message', () => {
 
   test('gets its text from the html, unless it has one or the html has none', async () => {
     const textOf = async (mail: object) => {
-      const { body } = await house.send({ ...MAIL, ...mail })
-      return (await house.ask('GET', `/v1/messages/${body.id}/content`)).body.text
+      const { body } = await server.send({ ...MAIL, ...mail })
+      return (await server.ask('GET', `/v1/messages/${body.id}/content`)).body.text
     }
     expect(await textOf({ html: '<p>Hi <b>Ann</b></p>' })).toBe('Hi Ann')
     expect(await textOf({ html: '<p>Hi</p>', text: 'Other' })).toBe('Other')
@@ -144,48 +144,48 @@ describe('an accepted message', () => {
 
   test('has no html where that is empty, as if it were missing', async () => {
     const contentOf = async (mail: object) => {
-      const { status, body } = await house.send({ ...MAIL, ...mail })
+      const { status, body } = await server.send({ ...MAIL, ...mail })
       expect(status).toBe(202)
-      const { id: _, ...content } = (await house.ask('GET', `/v1/messages/${body.id}/content`)).body
+      const { id: _, ...content } = (await server.ask('GET', `/v1/messages/${body.id}/content`)).body
       return content
     }
     const absent = await contentOf({ html: undefined, text: 'Hi' })
     expect(await contentOf({ html: '', text: 'Hi' })).toEqual(absent)
     expect(absent).toMatchObject({ html: null, text: 'Hi' })
-    const both = await house.send({ ...MAIL, html: '', text: '' })
+    const both = await server.send({ ...MAIL, html: '', text: '' })
     expect([both.status, both.body.error.field]).toEqual([400, 'html'])
   })
 
   test('with 50 recipients goes out, duplicates not counted', async () => {
     const fifty = LONG_ADDRESS_LIST.slice(1)
-    const answer = await house.send({ ...MAIL, to: fifty.slice(0, 25), cc: fifty.slice(25), bcc: fifty })
+    const answer = await server.send({ ...MAIL, to: fifty.slice(0, 25), cc: fifty.slice(25), bcc: fifty })
     expect([answer.status, answer.body.recipients.length]).toEqual([202, 50])
   })
 
   test('is the same at both paths', async () => {
-    const answer = await house.ask('POST', '/v1/send', MAIL)
+    const answer = await server.ask('POST', '/v1/send', MAIL)
     expect([answer.status, answer.body.status]).toEqual([202, 'queued'])
   })
 })
 
 describe('state that stands against a message', () => {
   test('a live key of an unverified domain is 422', async () => {
-    const answer = await house.send({ ...MAIL, from: 'a@new.example' }, { key: house.keys.unverified })
+    const answer = await server.send({ ...MAIL, from: 'a@new.example' }, { key: server.keys.unverified })
     expect([answer.status, answer.body.error.code]).toEqual([422, 'domain_not_verified'])
     expect(answer.body.error.details).toMatchObject({ domain: 'new.example', status: 'pending' })
   })
 
   test('unless the config relaxes it, or the key is for tests', async () => {
-    const relaxed = await openMessageHouse({ requireVerifiedDomain: false })
+    const relaxed = await openMessageApi({ requireVerifiedDomain: false })
     const mail = { ...MAIL, from: 'a@new.example' }
     expect((await relaxed.send(mail, { key: relaxed.keys.unverified })).status).toBe(202)
     await relaxed.close()
-    const testKey = await house.mintKey('new.example', 'test', ['send'])
-    expect((await house.send(mail, { key: testKey })).status).toBe(202)
+    const testKey = await server.mintKey('new.example', 'test', ['send'])
+    expect((await server.send(mail, { key: testKey })).status).toBe(202)
   })
 
   test('a mail that would be too large as a whole is 413', async () => {
-    const small = await openMessageHouse({ messageBytes: 20_000 })
+    const small = await openMessageApi({ messageBytes: 20_000 })
     const content = Buffer.alloc(15_000).toString('base64')
     const answer = await small.send({ ...MAIL, attachments: [{ filename: 'a', content }] })
     expect([answer.status, answer.body.error.code, answer.body.error.field]).toEqual([
@@ -201,23 +201,23 @@ describe('state that stands against a message', () => {
 
   test('a suppressed recipient is answered as such and never tried', async () => {
     await suppress('Gone@remote.example')
-    const answer = await house.send({ ...MAIL, to: ['GONE@remote.example', 'ann@remote.example'] })
+    const answer = await server.send({ ...MAIL, to: ['GONE@remote.example', 'ann@remote.example'] })
     expect([answer.status, answer.body.status]).toEqual([202, 'queued'])
     expect(answer.body.recipients.map((each: { status: string }) => each.status)).toEqual(['suppressed', 'queued'])
-    const [gone] = await house.store.messages.deliveries(answer.body.id)
+    const [gone] = await server.store.messages.deliveries(answer.body.id)
     expect(gone).toMatchObject({ status: 'suppressed', nextAttemptAt: null, attempts: 0 })
   })
 
   test('a message to suppressed recipients only is suppressed as a whole and wakes nobody', async () => {
     await suppress('gone2@remote.example')
-    const before = { ...house.woken }
-    const answer = await house.send({ ...MAIL, to: 'gone2@remote.example' })
+    const before = { ...server.woken }
+    const answer = await server.send({ ...MAIL, to: 'gone2@remote.example' })
     expect([answer.status, answer.body.status]).toEqual([202, 'suppressed'])
-    expect(house.woken).toEqual(before)
+    expect(server.woken).toEqual(before)
   })
 
   test('a month that is used up is 422 with its numbers, and nothing is written', async () => {
-    const tight = await openMessageHouse({ plan: { messagesPerMonth: 3 } })
+    const tight = await openMessageApi({ plan: { messagesPerMonth: 3 } })
     expect((await tight.send({ ...MAIL, to: ['a@r.example', 'b@r.example'] })).status).toBe(202)
     const answer = await tight.send({ ...MAIL, to: ['a@r.example', 'b@r.example'] })
     expect([answer.status, answer.body.error.code]).toEqual([422, 'quota_exceeded'])
@@ -234,11 +234,11 @@ describe('Prefer: wait', () => {
   const wait = { headers: { prefer: 'wait=10' } }
 
   test('answers 200 as soon as every recipient is final', async () => {
-    const pending = house.send(MAIL, wait)
-    await house.clock.untilNapping()
-    const { data } = (await house.ask('GET', '/v1/messages?limit=1')).body
-    await house.store.messages.cancel(data[0].id, START)
-    house.bells.ring(data[0].id)
+    const pending = server.send(MAIL, wait)
+    await server.clock.untilNapping()
+    const { data } = (await server.ask('GET', '/v1/messages?limit=1')).body
+    await server.store.messages.cancel(data[0].id, START)
+    server.bells.ring(data[0].id)
     const answer = await pending
     expect([answer.status, answer.body.status]).toEqual([200, 'cancelled'])
     expect(answer.body.recipients).toEqual([{ email: 'ann@remote.example', type: 'to', status: 'cancelled' }])
@@ -246,47 +246,47 @@ describe('Prefer: wait', () => {
   })
 
   test('answers 200 with the then status when the time is over', async () => {
-    const pending = house.send(MAIL, wait)
-    await house.clock.untilNapping()
-    await house.clock.advance(10_000)
+    const pending = server.send(MAIL, wait)
+    await server.clock.untilNapping()
+    await server.clock.advance(10_000)
     const answer = await pending
     expect([answer.status, answer.body.status]).toEqual([200, 'queued'])
   })
 
   test('answers at once where everything is final already', async () => {
-    const answer = await house.send(MAIL, { ...wait, key: house.keys.test })
+    const answer = await server.send(MAIL, { ...wait, key: server.keys.test })
     expect([answer.status, answer.body.status]).toEqual([200, 'delivered'])
   })
 
   // threat: waiting-requests-held
   test('is ignored for the 51st waiting request of a key: answered at once, and nothing is lost', async () => {
-    const pending = Array.from({ length: 50 }, () => house.send(MAIL, wait))
-    await house.clock.untilNapping(50)
-    const beyond = await house.send(MAIL, wait)
+    const pending = Array.from({ length: 50 }, () => server.send(MAIL, wait))
+    await server.clock.untilNapping(50)
+    const beyond = await server.send(MAIL, wait)
     expect([beyond.status, beyond.headers.get('preference-applied'), beyond.body.status]).toEqual([202, null, 'queued'])
-    await house.clock.advance(10_000)
+    await server.clock.advance(10_000)
     expect((await Promise.all(pending)).map(({ status }) => status)).toEqual(Array(50).fill(200))
-    const again = house.send(MAIL, wait)
-    await house.clock.untilNapping()
-    await house.clock.advance(10_000)
+    const again = server.send(MAIL, wait)
+    await server.clock.untilNapping()
+    await server.clock.advance(10_000)
     expect((await again).status).toBe(200)
   })
 
   test('is ignored for a large request, whose body would keep its place in memory', async () => {
     const large = { ...MAIL, text: 'x'.repeat(9_000_000) }
-    for (let at = 0; at < 3; at++) expect((await house.send(large, wait)).status).toBe(202)
+    for (let at = 0; at < 3; at++) expect((await server.send(large, wait)).status).toBe(202)
   })
 
   test('is ignored when it is no number of seconds', async () => {
-    expect((await house.send(MAIL, { headers: { prefer: 'wait=soon' } })).status).toBe(202)
+    expect((await server.send(MAIL, { headers: { prefer: 'wait=soon' } })).status).toBe(202)
   })
 })
 
 async function suppress(email: string): Promise<void> {
-  const { organizationId } = house
+  const { organizationId } = server
   const facts = { reason: 'manual' as const, evidence: null, messageId: null, createdAt: START, mode: 'live' as const }
-  await house.store.suppressions.add({
-    id: house.mintId('sup'),
+  await server.store.suppressions.add({
+    id: server.mintId('sup'),
     organizationId,
     domainId: null,
     email: suppressionKey(email),

@@ -3,19 +3,19 @@ import type { Template } from '../../src/model/template.ts'
 import { parsingHere } from '../../src/parsing/parsing.ts'
 import { parseTemplateTexts, type TemplateTexts, variablesIn } from '../../src/submission/render.ts'
 import { createStoredTemplates } from '../../src/submission/templates.ts'
-import { MAIL, openMessageHouse, START } from './messages-house.ts'
+import { MAIL, openMessageApi, START } from './messages-setup.ts'
 
-let house: Awaited<ReturnType<typeof openMessageHouse>>
+let server: Awaited<ReturnType<typeof openMessageApi>>
 let order: Template
 beforeAll(async () => {
-  house = await openMessageHouse()
+  server = await openMessageApi()
   order = await store('order', {
     subject: 'Order {{ order.id }}',
     html: '<p>{{ name }}: {{ order.id }}</p>',
     text: '{{ name }}: {{ order.id }}',
   })
 })
-afterAll(() => house.close())
+afterAll(() => server.close())
 
 const { from, to } = MAIL
 const VARIABLES = { name: '<Ann>', order: { id: 42 } }
@@ -23,12 +23,12 @@ const VARIABLES = { name: '<Ann>', order: { id: 42 } }
 async function store(
   alias: string,
   texts: Partial<TemplateTexts>,
-  organizationId = house.organizationId,
+  organizationId = server.organizationId,
   mode: Template['mode'] = 'live',
 ) {
   const whole = { subject: null, html: null, text: null, ...texts }
   const template: Template = {
-    id: house.mintId('tpl'),
+    id: server.mintId('tpl'),
     organizationId,
     mode,
     alias,
@@ -39,86 +39,86 @@ async function store(
     createdAt: START,
     updatedAt: START,
   }
-  await house.store.templates.create(template)
+  await server.store.templates.create(template)
   return template
 }
 
 async function contentOf(id: string) {
-  const { body } = await house.ask('GET', `/v1/messages/${id}/content`)
+  const { body } = await server.ask('GET', `/v1/messages/${id}/content`)
   return { subject: body.subject, html: body.html, text: body.text }
 }
 
 describe('a message from a template', () => {
   test.each(['id', 'alias'] as const)('is named by %s and has what the template becomes', async (by) => {
-    const answer = await house.send({ from, to, template_id: order[by], variables: VARIABLES })
+    const answer = await server.send({ from, to, template_id: order[by], variables: VARIABLES })
     expect(answer.status).toBe(202)
     expect(await contentOf(answer.body.id)).toEqual({
       subject: 'Order 42',
       html: '<p>&lt;Ann&gt;: 42</p>',
       text: '<Ann>: 42',
     })
-    const { body: record } = await house.ask('GET', `/v1/messages/${answer.body.id}`)
+    const { body: record } = await server.ask('GET', `/v1/messages/${answer.body.id}`)
     expect(record).toMatchObject({ template_id: order.id, subject: 'Order 42' })
   })
 
   test('may have a subject of its own, which is not a template', async () => {
     const subject = '{{ not.filled }} {%'
-    const { body } = await house.send({ from, to, subject, template_id: 'order', variables: VARIABLES })
+    const { body } = await server.send({ from, to, subject, template_id: 'order', variables: VARIABLES })
     expect((await contentOf(body.id)).subject).toBe(subject)
   })
 
   test('needs one when the template gives none', async () => {
     await store('untitled', { text: 'Hi' })
-    const bare = await house.send({ from, to, template_id: 'untitled' })
+    const bare = await server.send({ from, to, template_id: 'untitled' })
     expect([bare.status, bare.body.error.code, bare.body.error.field]).toEqual([400, 'validation_error', 'subject'])
-    expect((await house.send({ from, to, subject: 'S', template_id: 'untitled' })).status).toBe(202)
+    expect((await server.send({ from, to, subject: 'S', template_id: 'untitled' })).status).toBe(202)
   })
 
   test('gets a text part from html like any other', async () => {
     await store('html-only', { subject: 'S', html: '<p>One &amp; {{ n }}</p>' })
-    const { body } = await house.send({ from, to, template_id: 'html-only', variables: { n: '<2>' } })
-    const raw = await house.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
+    const { body } = await server.send({ from, to, template_id: 'html-only', variables: { n: '<2>' } })
+    const raw = await server.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
     expect(raw.text).toContain('One & <2>')
   })
 
   test('is made from the version that stands when it is sent, and stays so', async () => {
     const template = await store('versioned', { subject: 'One', text: 'One' })
-    const first = await house.send({ from, to, template_id: 'versioned' })
+    const first = await server.send({ from, to, template_id: 'versioned' })
     const content = { subject: 'Two {{ n }}', html: null, text: 'Two', variables: ['n'] }
-    await house.store.templates.update(template.id, 1, { content }, START)
-    const second = await house.send({ from, to, template_id: 'versioned', variables: { n: 2 } })
+    await server.store.templates.update(template.id, 1, { content }, START)
+    const second = await server.send({ from, to, template_id: 'versioned', variables: { n: 2 } })
     expect((await contentOf(first.body.id)).subject).toBe('One')
     expect((await contentOf(second.body.id)).subject).toBe('Two 2')
   })
 
   test('is sent again as it was, though the template has gone', async () => {
     const template = await store('gone', { subject: 'Was {{ n }}', text: 'T' })
-    const first = await house.send({ from, to, template_id: 'gone', variables: { n: 1 } })
-    await house.store.templates.remove(template.id)
-    const again = await house.ask('POST', `/v1/messages/${first.body.id}/resend`)
+    const first = await server.send({ from, to, template_id: 'gone', variables: { n: 1 } })
+    await server.store.templates.remove(template.id)
+    const again = await server.ask('POST', `/v1/messages/${first.body.id}/resend`)
     expect(again.status).toBe(202)
     expect(await contentOf(again.body.id)).toEqual(await contentOf(first.body.id))
-    const { body: record } = await house.ask('GET', `/v1/messages/${again.body.id}`)
+    const { body: record } = await server.ask('GET', `/v1/messages/${again.body.id}`)
     expect(record.template_id).toBe(template.id)
-    const listed = await house.ask('GET', `/v1/messages?template_id=${template.id}`)
+    const listed = await server.ask('GET', `/v1/messages?template_id=${template.id}`)
     expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([again.body.id, first.body.id])
-    expect((await house.send({ from, to, template_id: 'gone' })).body.error.field).toBe('template_id')
+    expect((await server.send({ from, to, template_id: 'gone' })).body.error.field).toBe('template_id')
   })
 
   // threat: key-beyond-its-mode
   test('of a test key makes no live message, by alias or by id', async () => {
     const texts = { subject: 'Reset', html: '<p>made by a test key</p>' }
-    const template = await store('reset', texts, house.organizationId, 'test')
+    const template = await store('reset', texts, server.organizationId, 'test')
     for (const template_id of ['reset', template.id]) {
-      const live = await house.send({ from, to, template_id })
+      const live = await server.send({ from, to, template_id })
       expect([live.status, live.body.error.field]).toEqual([400, 'template_id'])
-      expect((await house.send({ from, to, template_id }, { key: house.keys.test })).status).toBe(202)
+      expect((await server.send({ from, to, template_id }, { key: server.keys.test })).status).toBe(202)
     }
   })
 
   test('takes the whole path in the sandbox too', async () => {
     const mail = { from, to: 'bounce@x.example', template_id: 'order', variables: VARIABLES }
-    const { status, body } = await house.send(mail, { key: house.keys.test })
+    const { status, body } = await server.send(mail, { key: server.keys.test })
     expect([status, body.status]).toEqual([202, 'bounced'])
   })
 })
@@ -137,35 +137,35 @@ describe('refused:', () => {
     ['variables past 64 KiB', { variables: { a: 'x'.repeat(65_530) } }, 'variables'],
   ]
   test.each(bad)('%s', async (_, change, field) => {
-    const answer = await house.send({ from, to, template_id: 'order', variables: VARIABLES, ...change })
+    const answer = await server.send({ from, to, template_id: 'order', variables: VARIABLES, ...change })
     expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
     expect(answer.body.error.field).toBe(field)
   })
 
   test('a template of another organization, by its id; its alias is nobody', async () => {
-    const organization = await house.store.organizations.find('other')
+    const organization = await server.store.organizations.find('other')
     const theirs = await store('theirs', { subject: 'S', text: 'secret' }, organization!.id)
-    const answer = await house.send({ from, to, template_id: theirs.id })
+    const answer = await server.send({ from, to, template_id: theirs.id })
     expect([answer.status, answer.body.error.code, answer.body.error.field]).toEqual([403, 'forbidden', 'template_id'])
-    expect((await house.send({ from, to, template_id: 'theirs' })).status).toBe(400)
-    expect((await house.ask('GET', `/v1/messages?template_id=${theirs.id}`)).status).toBe(403)
+    expect((await server.send({ from, to, template_id: 'theirs' })).status).toBe(400)
+    expect((await server.ask('GET', `/v1/messages?template_id=${theirs.id}`)).status).toBe(403)
   })
 
   test('a missing variable, by its name, and nothing is stored', async () => {
-    const before = await house.ask('GET', '/v1/messages?template_id=order&limit=100')
-    const answer = await house.send({ from, to, template_id: 'order', variables: { name: 'A', order: {} } })
+    const before = await server.ask('GET', '/v1/messages?template_id=order&limit=100')
+    const answer = await server.send({ from, to, template_id: 'order', variables: { name: 'A', order: {} } })
     expect([answer.status, answer.body.error.code, answer.body.error.field]).toEqual([
       422,
       'template_error',
       'variables',
     ])
     expect(answer.body.error.details).toMatchObject({ variable: 'order.id', field: 'subject' })
-    const after = await house.ask('GET', '/v1/messages?template_id=order&limit=100')
+    const after = await server.ask('GET', '/v1/messages?template_id=order&limit=100')
     expect(after.body.data.length).toBe(before.body.data.length)
   })
 
   test('403 for the sender comes before 422 for the template', async () => {
-    const answer = await house.send({ from: 'a@else.example', to, template_id: 'order' })
+    const answer = await server.send({ from: 'a@else.example', to, template_id: 'order' })
     expect([answer.status, answer.body.error.field]).toEqual([403, 'from'])
   })
 })
@@ -173,7 +173,7 @@ describe('refused:', () => {
 test('in a batch each message has its own variables and its own fate', async () => {
   const mail = (variables: object) => ({ from, to, template_id: 'order', variables })
   const messages = [mail({ name: 'A', order: { id: 1 } }), mail({}), mail({ name: 'C', order: { id: 3 } }), MAIL]
-  const { status, body } = await house.ask('POST', '/v1/messages/batch', { messages })
+  const { status, body } = await server.ask('POST', '/v1/messages/batch', { messages })
   expect(status).toBe(202)
   expect(body.data[1].error).toMatchObject({ code: 'template_error', details: { variable: 'order' } })
   const subjects = [0, 2, 3].map(async (at) => (await contentOf(body.data[at].id)).subject)
@@ -183,26 +183,26 @@ test('in a batch each message has its own variables and its own fate', async () 
 test('the list finds messages of a template by id and by alias, and none of an alias that nobody has', async () => {
   const template = await store('listed', { subject: 'S', text: 'T' })
   const sent = [
-    await house.send({ from, to, template_id: 'listed' }),
-    await house.send({ from, to, template_id: template.id }),
+    await server.send({ from, to, template_id: 'listed' }),
+    await server.send({ from, to, template_id: template.id }),
   ]
   const ids = sent.map(({ body }) => body.id).reverse()
   for (const name of ['listed', template.id]) {
-    const { body } = await house.ask('GET', `/v1/messages?template_id=${name}`)
+    const { body } = await server.ask('GET', `/v1/messages?template_id=${name}`)
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(ids)
   }
-  expect((await house.ask('GET', '/v1/messages?template_id=nobody')).body.data).toEqual([])
+  expect((await server.ask('GET', '/v1/messages?template_id=nobody')).body.data).toEqual([])
 })
 
 test('a template can be filled without sending, for who looks at a mail before it is sent', async () => {
   const use = { idOrAlias: 'order', variables: VARIABLES }
-  const sender = { organizationId: house.organizationId, mode: 'live' as const }
-  expect(await house.submission.render(sender, use)).toMatchObject({ subject: 'Order 42' })
-  await expect(house.submission.render(sender, { ...use, variables: {} })).rejects.toThrow('order is missing')
+  const sender = { organizationId: server.organizationId, mode: 'live' as const }
+  expect(await server.submission.render(sender, use)).toMatchObject({ subject: 'Order 42' })
+  await expect(server.submission.render(sender, { ...use, variables: {} })).rejects.toThrow('order is missing')
 })
 
 test('a version is read and understood once for all messages that use it', async () => {
-  const { templates } = house.store
+  const { templates } = server.store
   const template = await store('kept', { subject: 'S', html: '{{ n }}' })
   const read: number[] = []
   const counted = {
@@ -214,7 +214,7 @@ test('a version is read and understood once for all messages that use it', async
   }
   const stored = createStoredTemplates({ ...parsingHere(), store: { templates: counted } })
   const fill = (n: number) =>
-    stored.fill(stored.require({ organizationId: house.organizationId, mode: 'live' }, 'kept'), { n })
+    stored.fill(stored.require({ organizationId: server.organizationId, mode: 'live' }, 'kept'), { n })
   for (const n of [1, 2, 3]) expect((await fill(n)).html).toBe(`${n}`)
   expect(read).toEqual([1])
   const content = { subject: 'S', html: 'v2 {{ n }}', text: null, variables: ['n'] }

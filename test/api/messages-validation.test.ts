@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { MAIL, openMessageHouse, START } from './messages-house.ts'
+import { MAIL, openMessageApi, START } from './messages-setup.ts'
 
-let house: Awaited<ReturnType<typeof openMessageHouse>>
+let server: Awaited<ReturnType<typeof openMessageApi>>
 beforeAll(async () => {
-  house = await openMessageHouse()
+  server = await openMessageApi()
 })
-afterAll(() => house.close())
+afterAll(() => server.close())
 
 const LONG_ADDRESS_LIST = Array.from({ length: 51 }, (_, i) => `r${i}@remote.example`)
 
@@ -105,7 +105,7 @@ describe('a body that is not valid is 400 and names the field', () => {
   ]
   test.each(CASES)('%s', async (_, change, field) => {
     const before = await rows()
-    const answer = await house.send({ ...MAIL, ...change })
+    const answer = await server.send({ ...MAIL, ...change })
     expect([answer.status, answer.body.error?.code, answer.body.error?.field]).toEqual([400, 'validation_error', field])
     expect(answer.body.error.errors).toEqual([{ field, message: expect.stringContaining(field.split(/[.[]/)[0]!) }])
     expect(await rows()).toBe(before)
@@ -113,17 +113,17 @@ describe('a body that is not valid is 400 and names the field', () => {
 
   test('a number beyond all numbers in metadata', async () => {
     const raw = JSON.stringify({ ...MAIL, metadata: { a: 0 } }).replace('"a":0', '"a":1e999')
-    const answer = await house.send(undefined, { raw })
+    const answer = await server.send(undefined, { raw })
     expect([answer.status, answer.body.error.field]).toEqual([400, 'metadata.a'])
   })
 
   test.each(['null', '[]', '5', '"text"', '{}', '[{}]', ''])('a body of %p', async (raw) => {
-    const answer = await house.send(undefined, { raw })
+    const answer = await server.send(undefined, { raw })
     expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
   })
 
   test('and one answer names all of them', async () => {
-    const answer = await house.send({
+    const answer = await server.send({
       from: 'x',
       to: ['a@b.example', 'y'],
       html: 5,
@@ -180,16 +180,16 @@ describe('CR, LF and NUL reach no header', () => {
   const MATRIX = FIELDS.flatMap(([field, change]) => ENDS.map((end) => [field, end, change] as const))
 
   test.each(MATRIX)('%s with %j', async (field, end, change) => {
-    const answer = await house.send({ ...MAIL, ...change(end) })
+    const answer = await server.send({ ...MAIL, ...change(end) })
     expect([answer.status, answer.body.error.code, answer.body.error.field]).toEqual([400, 'validation_error', field])
   })
 
   test.each(ENDS)('a header name with %j', async (end) => {
-    const answer = await house.send({ ...MAIL, headers: { [`X-A${end}`]: 'a' } })
+    const answer = await server.send({ ...MAIL, headers: { [`X-A${end}`]: 'a' } })
     expect([answer.status, answer.body.error.field]).toEqual([400, `headers.X-A${end}`])
   })
 })
 
 async function rows(): Promise<string> {
-  return (await house.ask('GET', '/v1/messages?limit=1')).body.data[0]?.id ?? ''
+  return (await server.ask('GET', '/v1/messages?limit=1')).body.data[0]?.id ?? ''
 }

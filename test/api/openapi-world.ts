@@ -31,7 +31,7 @@ const HEALTH = [
 
 export const BODY_BYTES = 300_000
 
-/** Every operation as the house composes them, behind a real listener. Organization `rich` has the verified
+/** Every operation as the server composes them, behind a real listener. Organization `rich` has the verified
  *  `example.com`, `poor` one request a minute and room for one domain. No engine runs: what is queued stays so. */
 export async function openContractWorld() {
   const clock = createFakeClock(START)

@@ -22,7 +22,7 @@ async function start(settings: Partial<typeof SETTINGS> = {}) {
     ...api,
     key,
     read: async () => (await api.ask('GET', '/v1/quality', { key })).body.data,
-    /** As the house does every 15 s. */
+    /** As the server does every 15 s. */
     watch: (at = clock.now()) => watchQuality(at, { store, mintId, settings: quality }),
     /** Told alerts, oldest first. */
     told: async () => {

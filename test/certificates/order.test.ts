@@ -145,7 +145,7 @@ describe('what takes time', () => {
     expect((await failure(['mail.example.com'])).message).toBe('the authority takes too long: pending')
   })
 
-  test('is broken off when the house stops', async () => {
+  test('is broken off when the server stops', async () => {
     const ending = new AbortController()
     authority.mischief.stuck = 'order'
     const clock = quickClock()

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { startZone, type Zone } from '../../src/cli/try/zone-server.ts'
 import type { DnsRecord } from '../../src/model/domain.ts'
-import { until } from '../support/house.ts'
 import { describeWithPeers, zoneRecords } from '../support/real-peers.ts'
+import { until } from '../support/server.ts'
 import { LIMIT_MS, postrider, stagingParent, start } from './command.ts'
 
 type Shown = DnsRecord & { status: string; found: string[]; hint?: string | null }

@@ -12,7 +12,7 @@ import { sampleData } from '../../src/model/event-samples.ts'
 import { verifySignature } from '../../src/webhooks/sign.ts'
 import { createTestApi, createTestRandom, START, type TestApi } from '../support/api.ts'
 import { createFakeClock } from '../support/fake-clock.ts'
-import { until } from '../support/house.ts'
+import { until } from '../support/server.ts'
 
 const undo: (() => unknown)[] = []
 afterEach(async () => {

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { MAIL, START, startHouse, type TestHouse } from '../support/house.ts'
 import type { ReceivedRequest } from '../support/receiver.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { MAIL, START, startTestServer, type TestServer } from '../support/server.ts'
 import { type Installed, installClient, ROOT, RUNTIMES } from './installed.ts'
 
-/** The examples as they stand in scripts/examples, with the packed client, against what a real house posts: its requests
+/** The examples as they stand in scripts/examples, with the packed client, against what a real server posts: its requests
  *  are handed on as a proxy that ends TLS does. */
 let installed: Installed
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 let told: ReceivedRequest
 const undo: (() => unknown)[] = []
 
@@ -18,16 +18,16 @@ beforeAll(async () => {
   installed = installClient('express', 'hono', 'elysia')
   for (const name of EXAMPLES) copyFileSync(join(ROOT, 'scripts/examples', name), join(installed.folder, name))
   remote = await startRemoteMx()
-  house = await startHouse({ remote })
-  house.clock.leap(Date.now() - START) // the examples have no other clock than the real one
-  await house.clock.advance(10_000) // for the house to notice
-  await house.send({ ...MAIL, to: 'bounce+grüße@customer.example' }, { authorization: `Bearer ${house.keys.test}` })
-  await house.receiver.received(1)
-  told = house.receiver.requests[0]!
+  server = await startTestServer({ remote })
+  server.clock.leap(Date.now() - START) // the examples have no other clock than the real one
+  await server.clock.advance(10_000) // for the server to notice
+  await server.send({ ...MAIL, to: 'bounce+grüße@customer.example' }, { authorization: `Bearer ${server.keys.test}` })
+  await server.receiver.received(1)
+  told = server.receiver.requests[0]!
 }, 60_000)
 afterAll(async () => {
   for (const step of undo) await step()
-  await house.close()
+  await server.close()
   await remote.stop()
   installed.remove()
 })
@@ -73,7 +73,7 @@ const WRONG = 'X-Service-Signature was not made with this secret over this body'
 const environment = () => ({
   PATH: process.env.PATH!,
   HOME: installed.folder,
-  WEBHOOK_SECRET: house.webhook.secret,
+  WEBHOOK_SECRET: server.webhook.secret,
   PORT: '0',
 })
 

@@ -7,29 +7,29 @@ import { simpleParser } from 'mailparser'
 import { createTransport, type SendMailOptions } from 'nodemailer'
 import { Postrider, type PostriderError } from '../../src/client/index.ts'
 import { postriderTransport } from '../../src/client/nodemailer.ts'
-import { DOMAIN, startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 import { startHostile } from './hostile.ts'
 
 /** nodemailer itself, by the API, to a real mail server: what arrives is what was given. */
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 let client: Postrider
 let folder: string
 const transport = (defaults: SendMailOptions = {}) =>
   createTransport(
-    postriderTransport({ baseUrl: `http://${house.house().listening.http}`, apiKey: house.keys.live }),
+    postriderTransport({ baseUrl: `http://${server.running().listening.http}`, apiKey: server.keys.live }),
     defaults,
   )
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'postrider-nodemailer-'))
   remote = await startRemoteMx()
-  house = await startHouse({ remote })
-  client = new Postrider({ baseUrl: `http://${house.house().listening.http}`, apiKey: house.keys.live })
+  server = await startTestServer({ remote })
+  client = new Postrider({ baseUrl: `http://${server.running().listening.http}`, apiKey: server.keys.live })
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
   rmSync(folder, { recursive: true, force: true })
 })
@@ -194,7 +194,7 @@ test('verify tells whether the server knows the key', async () => {
   expect(await transport().verify()).toBe(true)
   const { id: domain_id } = (await client.domains.list().page()).data[0]!
   const { key } = await client.apiKeys.create({ name: 'shop', domain_id, permissions: ['send'] })
-  const baseUrl = `http://${house.house().listening.http}`
+  const baseUrl = `http://${server.running().listening.http}`
   expect(await createTransport(postriderTransport({ baseUrl, apiKey: key })).verify()).toBe(true)
   const stranger = createTransport(postriderTransport({ baseUrl, apiKey: 'svc_live_x' }))
   expect(stranger.verify()).rejects.toMatchObject({ code: 'unauthorized' })

@@ -1,13 +1,13 @@
 import { afterEach, expect, test } from 'bun:test'
 import { AbortError, ConnectionError, Postrider, UnauthorizedError } from '../../src/client/index.ts'
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts'
-import { MAIL, startHouse, type TestHouse, until, untilInTime } from '../support/house.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
+import { MAIL, startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
 import { startHostile } from './hostile.ts'
 import { type Line, startLine } from './line.ts'
 
 /** Events as they happen, over a line that breaks. */
-let house: TestHouse
+let server: TestServer
 let line: Line
 let clock: FakeClock
 let client: Postrider
@@ -16,12 +16,12 @@ const ended = new AbortController()
 async function open() {
   const remote = await startRemoteMx()
   undo.push(remote.stop)
-  house = await startHouse({ remote })
-  undo.push(house.close)
-  line = await startLine(house.house().listening.http!)
+  server = await startTestServer({ remote })
+  undo.push(server.close)
+  line = await startLine(server.running().listening.http!)
   undo.push(line.stop)
   clock = createFakeClock(0)
-  client = new Postrider({ baseUrl: line.url, apiKey: house.keys.test, clock: { ...clock, random: () => 0.5 } })
+  client = new Postrider({ baseUrl: line.url, apiKey: server.keys.test, clock: { ...clock, random: () => 0.5 } })
 }
 afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step()
@@ -29,7 +29,8 @@ afterEach(async () => {
 const undo: (() => Promise<void>)[] = []
 
 const bounced = async () =>
-  (await house.send({ ...MAIL, to: 'bounce@customer.example' }, { authorization: `Bearer ${house.keys.test}` })).body.id
+  (await server.send({ ...MAIL, to: 'bounce@customer.example' }, { authorization: `Bearer ${server.keys.test}` })).body
+    .id
 
 test('what happens from now on is told; breaks lose nothing and double nothing', async () => {
   await open()
@@ -69,7 +70,7 @@ test('break ends it, after tells where it begins, and a key that is revoked ends
   const second = await bounced()
   for (const [after, message] of [
     ['', first],
-    [(await house.told(first))[0].id, second],
+    [(await server.eventsOf(first))[0].id, second],
   ]) {
     for await (const event of client.events.stream({ after })) {
       expect(event.data).toMatchObject({ message_id: message })
@@ -79,7 +80,7 @@ test('break ends it, after tells where it begins, and a key that is revoked ends
   await until('the connections to be closed', () => line.open() === 0)
 
   const [key] = (await client.apiKeys.list().page()).data.filter(({ mode }) => mode === 'test')
-  await house.ask('DELETE', `/v1/api-keys/${key!.id}`)
+  await server.ask('DELETE', `/v1/api-keys/${key!.id}`)
   const walk = Array.fromAsync(client.events.stream({ after: '' })).catch((error) => error)
   expect(await walk).toBeInstanceOf(UnauthorizedError)
 })

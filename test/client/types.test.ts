@@ -5,7 +5,7 @@ import { clientFiles } from '../../scripts/client/files.ts'
 import { errorOf } from '../../src/client/errors.ts'
 import { EventStream, Postrider } from '../../src/client/index.ts'
 import { type ContractWorld, openContractWorld } from '../api/openapi-world.ts'
-import type { Json } from '../support/house.ts'
+import type { Json } from '../support/server.ts'
 
 const SRC = join(import.meta.dir, '../../src/client')
 

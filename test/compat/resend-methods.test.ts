@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Resend } from 'resend'
 import { Webhook } from 'standardwebhooks'
-import { DOMAIN, startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 
 /** Each method of npm's `resend`, called once against a server, and held to the table of the README. A new version of the
  *  package with another method fails here. */
@@ -11,16 +11,16 @@ const MAIL = { from: `Shop <shop@${DOMAIN}>`, to: 'ann@one.remote.example', subj
 const FLOW = { name: 'Flow', steps: [], connections: [] }
 
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 let resend: Resend
 
 beforeAll(async () => {
   remote = await startRemoteMx()
-  house = await startHouse({ remote })
-  resend = new Resend(house.keys.live, { baseUrl: `http://${house.house().listening.http}/compat/resend` })
+  server = await startTestServer({ remote })
+  resend = new Resend(server.keys.live, { baseUrl: `http://${server.running().listening.http}/compat/resend` })
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
@@ -62,7 +62,7 @@ const ANSWERED: Record<string, () => Promise<Outcome>> = {
   'apiKeys.remove': () => resend.apiKeys.remove(made.key!),
 
   'webhooks.create': () =>
-    make('webhook', resend.webhooks.create({ endpoint: house.receiver.url, events: ['email.bounced'] })),
+    make('webhook', resend.webhooks.create({ endpoint: server.receiver.url, events: ['email.bounced'] })),
   'webhooks.list': () => resend.webhooks.list(),
   'webhooks.get': () => resend.webhooks.get(made.webhook!),
   'webhooks.update': () => resend.webhooks.update(made.webhook!, { status: 'disabled' }),

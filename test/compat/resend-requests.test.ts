@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { request } from 'node:http'
 import { simpleParser } from 'mailparser'
-import { DOMAIN, type Json, startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, type Json, startTestServer, type TestServer } from '../support/server.ts'
 
 /** Requests as Resend's Python client writes them, where they differ from those of npm's: the whole argument as the body
  *  of a PATCH, bytes as a list of numbers, and a JSON body with every GET and DELETE. */
@@ -11,14 +11,14 @@ const MAIL = { from: `Shop <shop@${DOMAIN}>`, to: ['ann@one.remote.example'], su
 const PDF = Buffer.from('%PDF-1.4 \xff\x00 bill', 'latin1')
 
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 
 beforeAll(async () => {
   remote = await startRemoteMx()
-  house = await startHouse({ remote })
+  server = await startTestServer({ remote })
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
@@ -30,10 +30,10 @@ interface Answer {
 /** With a body whatever the method is; fetch refuses one with GET. */
 function ask(method: string, path: string, body: unknown = {}, headers: Record<string, string> = {}): Promise<Answer> {
   const text = JSON.stringify(body)
-  const [host, port] = house.house().listening.http!.split(':')
+  const [host, port] = server.running().listening.http!.split(':')
   const sent = {
     accept: 'application/json',
-    authorization: `Bearer ${house.keys.live}`,
+    authorization: `Bearer ${server.keys.live}`,
     'user-agent': 'resend-python:2.30.0',
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(text)),
@@ -77,7 +77,7 @@ describe('a PATCH repeats the id of the path', () => {
 
   test.each(['webhook_id', 'id'])('of a webhook, as %s', async (field) => {
     const events = ['email.bounced']
-    const { id } = await done(ask('POST', '/webhooks', { endpoint: house.receiver.url, events }))
+    const { id } = await done(ask('POST', '/webhooks', { endpoint: server.receiver.url, events }))
     const change = { [field]: id, events: ['email.delivered'], status: 'disabled' }
     expect(await done(ask('PATCH', `/webhooks/${id}`, change))).toEqual({ object: 'webhook', id })
     expect(await done(ask('GET', `/webhooks/${id}`))).toMatchObject({ events: ['email.delivered'], status: 'disabled' })
@@ -102,7 +102,7 @@ describe('a PATCH repeats the id of the path', () => {
 
 describe('an attachment', () => {
   const files = async (id: string) => {
-    await house.ended(id)
+    await server.ended(id)
     const { attachments } = await simpleParser(Buffer.from(remote.mails.at(-1)!.raw))
     return attachments.map(({ filename, content, cid }) => ({ filename, content: content.toString('latin1'), cid }))
   }
@@ -185,7 +185,7 @@ describe('suppressions', () => {
 
   test('stand in the audit log once for a batch, by its operation', async () => {
     await done(add([a, b]))
-    const { data } = await house.read('/v1/audit-log?limit=2')
+    const { data } = await server.read('/v1/audit-log?limit=2')
     expect(data[0]).toMatchObject({ action: 'resend_suppressions_batch_add', fields: ['emails'], outcome: 'done' })
     expect(data[1].request_id).not.toBe(data[0].request_id)
     await done(ask('POST', '/suppressions/batch/remove', { emails: [a, b] }))
@@ -204,7 +204,7 @@ describe('suppressions', () => {
     const reasons = ['manual', 'unsubscribe', 'hard_bounce', 'unsubscribe', 'manual', 'complaint', 'manual']
     const made = new Map<string, string>()
     for (const [at, reason] of reasons.entries()) {
-      const { body } = await house.ask('POST', '/v1/suppressions', { email: `m${at}@one.remote.example`, reason })
+      const { body } = await server.ask('POST', '/v1/suppressions', { email: `m${at}@one.remote.example`, reason })
       made.set(body.id, reason)
     }
     const ids = [...made.keys()].toSorted().toReversed() // the clock stands still: their order is that of the ids
@@ -227,11 +227,11 @@ describe('suppressions', () => {
 
   // threat: compatible-api-permissions
   test('of another domain are left out of a batch like those that are not there', async () => {
-    const { id: other } = (await house.ask('POST', '/v1/domains', { name: 'other.example' })).body
-    const theirs = await house.ask('POST', '/v1/suppressions', { email: a, domain_id: other })
-    const key = await house.ask('POST', '/v1/api-keys', {
+    const { id: other } = (await server.ask('POST', '/v1/domains', { name: 'other.example' })).body
+    const theirs = await server.ask('POST', '/v1/suppressions', { email: a, domain_id: other })
+    const key = await server.ask('POST', '/v1/api-keys', {
       name: 'manager',
-      domain_id: (await house.read('/v1/api-keys?limit=1')).data[0].domain_id,
+      domain_id: (await server.read('/v1/api-keys?limit=1')).data[0].domain_id,
       permissions: ['manage', 'read'],
     })
     const as = { authorization: `Bearer ${key.body.key}` }
@@ -241,6 +241,6 @@ describe('suppressions', () => {
     const { data } = await done(ask('POST', '/suppressions/batch/add', { emails: [a] }, as))
     expect(data[0].id).not.toBe(theirs.body.id)
     await done(ask('POST', '/suppressions/batch/remove', { ids: [theirs.body.id, data[0].id] }))
-    await house.ask('DELETE', `/v1/domains/${other}`)
+    await server.ask('DELETE', `/v1/domains/${other}`)
   })
 })

@@ -5,11 +5,11 @@ import { newDomain } from '../../src/domains/keys.ts'
 import { dnsRecords } from '../../src/domains/records.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { DOMAIN, type Json, START, startHouse, type TestHouse, until } from '../support/house.ts'
 import { addKey } from '../support/keys.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, type Json, START, startTestServer, type TestServer, until } from '../support/server.ts'
 
-/** Resend's own package, against the whole house: what an application calls that has changed its base URL and its key. */
+/** Resend's own package, against the whole server: what an application calls that has changed its base URL and its key. */
 
 const NOON = '2026-11-21T12:00:00.000Z'
 const FROM = `Shop <shop@${DOMAIN}>`
@@ -17,17 +17,17 @@ const MAIL = { from: FROM, to: 'ann@one.remote.example', subject: 'Hello', html:
 const ID = (prefix: string) => expect.stringMatching(new RegExp(`^${prefix}_[0-9a-z]{26}$`))
 
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 let resend: Resend
-const withKey = (key: string) => new Resend(key, { baseUrl: `http://${house.house().listening.http}/compat/resend` })
+const withKey = (key: string) => new Resend(key, { baseUrl: `http://${server.running().listening.http}/compat/resend` })
 
 beforeAll(async () => {
   remote = await startRemoteMx()
-  house = await startHouse({ remote })
-  resend = withKey(house.keys.live)
+  server = await startTestServer({ remote })
+  resend = withKey(server.keys.live)
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
@@ -64,7 +64,7 @@ describe('emails', () => {
         ],
       }),
     )
-    await house.ended(id)
+    await server.ended(id)
     const email = await data(resend.emails.get(id))
     expect(email).toEqual({
       object: 'email',
@@ -109,7 +109,7 @@ describe('emails', () => {
 
   test('a template is filled in', async () => {
     const template = { name: 'T', alias: 'welcome', subject: 'Welcome, {{ name }}', html: '<p>{{ name }}</p>' }
-    await house.ask('POST', '/v1/templates', template)
+    await server.ask('POST', '/v1/templates', template)
     const { to, from } = MAIL
     const sent = resend.emails.send({ from, to, template: { id: 'welcome', variables: { name: 'Ann' } } })
     const { id } = await data(sent)
@@ -131,12 +131,12 @@ describe('emails', () => {
   test('a batch is sent as a whole or not at all', async () => {
     const { data: sent } = await data(resend.batch.send([MAIL, { ...MAIL, subject: 'Two' }]))
     expect(sent).toEqual([{ id: ID('msg') }, { id: ID('msg') }] as never)
-    const before = (await house.read('/v1/messages')).data.length
+    const before = (await server.read('/v1/messages')).data.length
     const badField = await refused(resend.batch.send([MAIL, { ...MAIL, to: 'nobody' }]))
     expect(badField).toEqual({ what: '422 validation_error', message: expect.stringMatching(/^emails\[1\]: to must/) })
     const foreign = await refused(resend.batch.send([MAIL, { ...MAIL, from: 'a@else.example' }]))
     expect(foreign).toEqual({ what: '403 validation_error', message: expect.stringMatching(/^emails\[1\]: /) })
-    expect((await house.read('/v1/messages')).data.length).toBe(before)
+    expect((await server.read('/v1/messages')).data.length).toBe(before)
   })
 
   test('a permissive batch sends what can be sent, and says what cannot', async () => {
@@ -210,8 +210,8 @@ describe('whoever asks', () => {
 
   // threat: compatible-api-permissions
   test('finds nothing of another organization', async () => {
-    const store = house.store()
-    const mintId = createMintId(house.clock, systemRandom)
+    const store = server.store()
+    const mintId = createMintId(server.clock, systemRandom)
     const organizationId = mintId('org')
     await store.organizations.create({ id: organizationId, name: 'Other', plan: 'enterprise', createdAt: START })
     const domain = newDomain({ id: mintId('dom'), organizationId, name: 'other.example' }, START, [])
@@ -230,9 +230,9 @@ describe('whoever asks', () => {
       outsider.apiKeys.remove(keys[0]!.id),
       outsider.domains.get(domains[0]!.id),
       outsider.domains.remove(domains[0]!.id),
-      outsider.webhooks.get(house.webhook.id),
-      outsider.webhooks.remove(house.webhook.id),
-      outsider.webhooks.rotateSigningSecret(house.webhook.id),
+      outsider.webhooks.get(server.webhook.id),
+      outsider.webhooks.remove(server.webhook.id),
+      outsider.webhooks.rotateSigningSecret(server.webhook.id),
     ]
     for (const answer of answers) expect(await refused(answer as never)).toMatchObject({ what: '404 not_found' })
     expect((await data(outsider.emails.list())).data).toEqual([])
@@ -244,13 +244,13 @@ describe('whoever asks', () => {
   })
 
   test('gets the sandbox with a sandbox key', async () => {
-    const { id } = await data(withKey(house.keys.test).emails.send({ ...MAIL, to: 'bounce@one.remote.example' }))
+    const { id } = await data(withKey(server.keys.test).emails.send({ ...MAIL, to: 'bounce@one.remote.example' }))
     expect((await data(resend.emails.get(id))).last_event).toBe('bounced')
   })
 
   test('stands in the audit log as below /v1, and has its rate counted', async () => {
     const { id } = await data(resend.domains.create({ name: 'audited.example' }))
-    const entries = (await house.read('/v1/audit-log?limit=5')).data
+    const entries = (await server.read('/v1/audit-log?limit=5')).data
     expect(entries[0]).toMatchObject({ action: 'resend_domains_create', resource_id: id, outcome: 'done' })
     const { headers } = await resend.emails.list()
     expect(headers).toMatchObject({ 'ratelimit-limit': expect.any(String), 'x-request-id': ID('req') })
@@ -305,9 +305,9 @@ test('a domain is added, shown with its records, changed, verified and removed',
     id,
   })
   expect(await data(resend.domains.get(id))).toMatchObject({ open_tracking: true, click_tracking: false })
-  const domain = (await house.store().domains.get(id))!
+  const domain = (await server.store().domains.get(id))!
   for (const { type, name, value, priority } of dnsRecords(domain, `mail.${DOMAIN}`)) {
-    house.zone.set(name, type, [priority === null ? value : { preference: priority, exchange: value }])
+    server.zone.set(name, type, [priority === null ? value : { preference: priority, exchange: value }])
   }
   expect(await data(resend.domains.verify(id))).toEqual({ object: 'domain', id })
   expect(await data(resend.domains.get(id))).toMatchObject({ status: 'verified' })
@@ -343,7 +343,7 @@ describe('webhooks', () => {
   const EVENTS = ['email.delivered', 'email.bounced', 'email.opened', 'email.clicked', 'email.complained'] as const
 
   test('what is posted passes the package’s own verification, and has the shape its types promise', async () => {
-    const { url: endpoint } = house.receiver
+    const { url: endpoint } = server.receiver
     const made = await data(resend.webhooks.create({ endpoint, events: [...EVENTS, 'email.delivery_delayed'] }))
     expect(made).toEqual({
       object: 'webhook',
@@ -353,13 +353,13 @@ describe('webhooks', () => {
     const posted = async (name: string) => {
       const to = `${name}@one.remote.example`
       const tags = [{ name: 'category', value: 'receipt' }]
-      const { id } = await data(withKey(house.keys.test).emails.send({ ...MAIL, to, tags }))
+      const { id } = await data(withKey(server.keys.test).emails.send({ ...MAIL, to, tags }))
       const isIt = ({ headers, body }: Json) => headers['svix-id'] !== undefined && body.includes(id)
-      await until(`what is posted for ${name}`, () => house.receiver.requests.filter(isIt).length >= COUNTS[name]!)
+      await until(`what is posted for ${name}`, () => server.receiver.requests.filter(isIt).length >= COUNTS[name]!)
       const { message_id } = await data(resend.emails.get(id))
       const data_ = { email_id: id, message_id, created_at: NOON, from: FROM, to: [to], subject: 'Hello' }
       const general = { ...data_, tags: { category: 'receipt' } }
-      return { general, events: house.receiver.requests.filter(isIt).map(verified(made.signing_secret)) }
+      return { general, events: server.receiver.requests.filter(isIt).map(verified(made.signing_secret)) }
     }
 
     const delivered = await posted('ann')
@@ -402,7 +402,7 @@ describe('webhooks', () => {
     }
 
   test('one is listed, changed, given a new secret and removed', async () => {
-    const endpoint = house.receiver.url
+    const endpoint = server.receiver.url
     const { id, signing_secret } = await data(resend.webhooks.create({ endpoint, events: ['email.bounced'] }))
     const record = { id, endpoint, events: ['email.bounced'] as never, status: 'enabled' as const, created_at: NOON }
     expect((await data(resend.webhooks.list())).data).toContainEqual(record)
@@ -417,7 +417,7 @@ describe('webhooks', () => {
   })
 
   test('an event that is never told, and an address that is not public, are refused in words', async () => {
-    const sent = await refused(resend.webhooks.create({ endpoint: house.receiver.url, events: ['email.sent'] }))
+    const sent = await refused(resend.webhooks.create({ endpoint: server.receiver.url, events: ['email.sent'] }))
     expect(sent).toEqual({ what: '422 validation_error', message: expect.stringContaining('email.delivered') })
     const inside = await refused(resend.webhooks.create({ endpoint: 'https://10.0.0.1/', events: ['email.bounced'] }))
     expect(inside).toEqual({

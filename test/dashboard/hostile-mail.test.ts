@@ -4,7 +4,7 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
-import type { TestHouse } from '../support/house.ts'
+import type { TestServer } from '../support/server.ts'
 import { hasBrowser, LIMIT_MS, startDashboard, type TestDashboard, type View } from './setup.ts'
 
 /** Hostile messages: mutation XSS, remote requests, DOM clobbering and input that is slow to parse. Requests to other hosts
@@ -157,10 +157,10 @@ describe.skipIf(!hasBrowser)('hostile mail', () => {
   let secure: { port: number; stop: () => unknown }
   let plain: { port: number; stop: () => unknown }
   const ids: Record<string, string> = {}
-  const furnish = async (house: TestHouse) => {
-    const sandbox = { authorization: `Bearer ${house.keys.test}` }
+  const furnish = async (server: TestServer) => {
+    const sandbox = { authorization: `Bearer ${server.keys.test}` }
     const send = async (subject: string, html: string) => {
-      const { body } = await house.send({ to: 'x@customer.example', subject, html }, sandbox)
+      const { body } = await server.send({ to: 'x@customer.example', subject, html }, sandbox)
       ids[subject] = body.id
     }
     await send('mutants', `<h2>Mutants</h2>${MUTANTS.map((each) => `<div>${each}</div>`).join('\n')}`)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { type TestHouse, until } from '../support/house.ts'
+import { type TestServer, until } from '../support/server.ts'
 import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 /** Overview, messages, one message and the sandbox inbox. */
@@ -25,8 +25,8 @@ const NASTY = `<!doctype html><html><head><meta http-equiv="refresh" content="0;
   <iframe src="https://evil.example/"></iframe><svg onload="parent.stolen = 1"></svg></body></html>`
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-async function furnish(house: TestHouse): Promise<void> {
-  const send = async (change: object) => (await house.send(change as Record<string, unknown>)).body.id as string
+async function furnish(server: TestServer): Promise<void> {
+  const send = async (change: object) => (await server.send(change as Record<string, unknown>)).body.id as string
   const [delivered, bounced, deferred, nasty] = [
     await send({
       to: ['Ann <ann@one.remote.example>', 'bob@one.remote.example'],
@@ -45,19 +45,19 @@ async function furnish(house: TestHouse): Promise<void> {
       ],
     }),
   ]
-  for (const id of [delivered, bounced, nasty]) await house.ended(id)
-  await house.tried(deferred, 1)
-  const sandbox = { authorization: `Bearer ${house.keys.test}` }
-  const { body } = await house.send({ to: 'click@customer.example', subject: 'Sandbox hello' }, sandbox)
+  for (const id of [delivered, bounced, nasty]) await server.ended(id)
+  await server.tried(deferred, 1)
+  const sandbox = { authorization: `Bearer ${server.keys.test}` }
+  const { body } = await server.send({ to: 'click@customer.example', subject: 'Sandbox hello' }, sandbox)
   for (const name of ['bounce', 'defer', 'complain']) {
-    await house.send({ to: `${name}@customer.example`, subject: `Sandbox ${name}` }, sandbox)
+    await server.send({ to: `${name}@customer.example`, subject: `Sandbox ${name}` }, sandbox)
   }
   ids = { delivered, bounced, deferred, nasty, sandbox: body.id }
   await until('an alert', async () => {
-    await house.clock.advance(1_000)
-    return (await house.read('/v1/quality')).data[0].alerts.length > 0
+    await server.clock.advance(1_000)
+    return (await server.read('/v1/quality')).data[0].alerts.length > 0
   })
-  await until('webhook deliveries', () => house.receiver.requests.length > 5)
+  await until('webhooks to be told', () => server.receiver.requests.length > 5)
 }
 
 describe.skipIf(!hasBrowser)('messages', () => {
@@ -124,9 +124,9 @@ describe.skipIf(!hasBrowser)('messages', () => {
     'appear as they are sent, and export as CSV and JSON with the filters',
     async () => {
       const page = await board.open('/messages?tag=fresh')
-      await page.getByText('No messages match').waitFor()
-      await page.locator('.head .chip', { hasText: 'Live' }).waitFor()
-      await board.house.send({ subject: '=1+1', tags: ['fresh'] })
+      await page.getByText('Nothing fits').waitFor()
+      await page.getByText('as it happens').waitFor()
+      await board.server.send({ subject: '=1+1', tags: ['fresh'] })
       await page.getByRole('link', { name: '=1+1' }).waitFor()
       const saved = async (button: string) => {
         const [download] = await Promise.all([
@@ -238,8 +238,8 @@ describe.skipIf(!hasBrowser)('messages', () => {
       const list = page.getByRole('list', { name: 'Messages' })
       await list.getByText('Sandbox hello').click()
       await page.frameLocator('iframe.mail').getByText('Hi Ann').waitFor()
-      const sandbox = { authorization: `Bearer ${board.house.keys.test}` }
-      await board.house.send({ to: 'open@customer.example', subject: 'Just now' }, sandbox)
+      const sandbox = { authorization: `Bearer ${board.server.keys.test}` }
+      await board.server.send({ to: 'open@customer.example', subject: 'Just now' }, sandbox)
       await list.getByText('Just now').waitFor()
       await page.getByRole('heading', { name: 'Sandbox hello' }).waitFor() // what is read stays
       expect(await axeFaults(page)).toEqual([])

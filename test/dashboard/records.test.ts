@@ -1,12 +1,12 @@
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { DOMAIN } from '../support/house.ts'
+import { DOMAIN } from '../support/server.ts'
 import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 
 /** Domains, API keys and suppressions: create, view, change, delete. */
 
-describeJourneys(({ board, house, journey, heading, press }) => {
-  journey('adds a domain, shows errors in DNS, and verifies it after they are fixed', async () => {
+describeJourneys(({ board, server, journey, heading, press }) => {
+  journey('adds a domain, shows what is wrong in DNS, and sees it put right', async () => {
     const page = await board().open('/domains', { expected: /400|409/ })
     await press(page, 'Add domain')
     const dialog = page.getByRole('dialog', { name: 'Add domain' })
@@ -26,11 +26,11 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     const zone = readFileSync((await download.path())!, 'utf8')
     expect(zone).toContain('bounces.news.shop.example. 3600 IN MX 10 ')
 
-    const { data } = await house().read('/v1/domains')
+    const { data } = await server().read('/v1/domains')
     const made = data.find(({ name }: { name: string }) => name === 'news.shop.example')
     const [key, ...others] = made.dns_records
-    house().zone.set(key.name, 'TXT', [[key.value.replace('v=DKIM1', 'v=DKIM9')]])
-    await press(page, 'Check DNS')
+    server().zone.set(key.name, 'TXT', [[key.value.replace('v=DKIM1', 'v=DKIM9')]])
+    await press(page, 'Check now')
     const mark = first.locator('mark')
     await mark.waitFor()
     expect(await mark.textContent()).toBe('9')
@@ -38,7 +38,7 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     await screenshot(page, 'domain-pending')
 
     for (const { type, name, value, priority } of [key, ...others]) {
-      house().zone.set(name, type, type === 'MX' ? [{ preference: priority, exchange: value }] : [[value]])
+      server().zone.set(name, type, type === 'MX' ? [{ preference: priority, exchange: value }] : [[value]])
     }
     await press(page, 'Check DNS')
     await page.getByText('is verified').first().waitFor()
@@ -127,7 +127,7 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     expect(await axeFaults(page)).toEqual([])
     await list.getByLabel('Reason').selectOption('manual')
     await list.getByRole('button', { name: 'Preview' }).click() // another choice needs another preview
-    expect((await house().read('/v1/suppressions')).data).toEqual([])
+    expect((await server().read('/v1/suppressions')).data).toEqual([])
     await list.getByRole('button', { name: 'Import 1 address' }).click()
     await list.getByText('Imported 1 address,').waitFor()
     await page.keyboard.press('Escape')
@@ -136,16 +136,16 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Export')])
     expect(readFileSync((await download.path())!, 'utf8')).toContain('bob@customer.example')
     await press(page, 'Remove bob@customer.example')
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove suppression' }).click()
-    await page.getByText('No suppressions match').waitFor()
-    expect((await house().read('/v1/suppressions')).data).toEqual([])
+    await page.getByRole('dialog').getByRole('button', { name: 'Mail it again' }).click()
+    await page.getByText('None like that').waitFor()
+    expect((await server().read('/v1/suppressions')).data).toEqual([])
   })
 
   for (const theme of ['light', 'dark'] as const) {
-    journey(`is accessible in the ${theme} theme and fits a phone screen`, async () => {
-      await house().ask('POST', '/v1/suppressions', { email: 'bob.with.a.long.name@a-rather-long-domain.example' })
+    journey(`is readable by everybody, ${theme}, on a phone too`, async () => {
+      await server().ask('POST', '/v1/suppressions', { email: 'bob.with.a.long.name@a-rather-long-domain.example' })
       const page = await board().open('/domains', { theme })
-      const { data } = await house().read('/v1/domains')
+      const { data } = await server().read('/v1/domains')
       for (const [path, name] of [
         ['/domains', 'Domains'],
         [`/domains/${data.at(-1).id}`, DOMAIN],

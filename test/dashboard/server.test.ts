@@ -3,9 +3,9 @@ import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 
 /** Operator pages: organizations and plans, sign-in, configuration, audit log. */
 
-describeJourneys(({ board, house, journey, heading, press }) => {
-  journey('creates an organization, changes its plan and switches to it', async () => {
-    await house().clock.advance(1_000) // the other one is older
+describeJourneys(({ board, server, journey, heading, press }) => {
+  journey('makes an organization, changes its plan, and acts for it', async () => {
+    await server().clock.advance(1_000) // the other one is older
     const page = await board().open('/organizations', { expected: /409/ })
     await page.getByRole('heading', { name: 'Usage of Shop' }).waitFor()
     await press(page, 'Create organization')
@@ -53,8 +53,8 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     await other.getByRole('heading', { name: 'Sign in with a link' }).waitFor()
   })
 
-  journey('shows configuration and audit log, accessible in both themes', async () => {
-    await house().ask('POST', '/v1/suppressions', { email: 'ann@customer.example' })
+  journey('shows configuration and audit log, to be read by everybody', async () => {
+    await server().ask('POST', '/v1/suppressions', { email: 'ann@customer.example' })
     const page = await board().open('/settings?tab=configuration')
     await page.getByText('Edit the config file').waitFor()
     await page.getByRole('tab', { name: 'Audit log' }).click()

@@ -7,14 +7,14 @@ import type { ConfigValues } from '../../src/config/load.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { signIn } from '../support/api.ts'
-import { startHouse, type TestHouse } from '../support/house.ts'
 import { startRemoteMx } from '../support/remote-mx.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 
-/** The dashboard in a real browser on the whole house: one house and one Chromium a file, a context of its own (no cookies,
+/** The dashboard in a real browser on the whole server: one server and one Chromium a file, a context of its own (no cookies,
  *  nothing stored) for each test. What the page does that it must not is collected, and `close` throws it: errors of
- *  scripts, messages on the console, requests to anywhere but the house. */
+ *  scripts, messages on the console, requests to anywhere but the server. */
 export interface TestDashboard {
-  house: TestHouse
+  server: TestServer
   origin: string
   /** Signs in and goes to the path below `/dashboard`. */
   open(path: string, options?: View): Promise<Page>
@@ -51,18 +51,18 @@ const STEP_LIMIT_MS = 45_000
 
 const SHOTS = join(import.meta.dir, '../../dist/test/screenshots')
 
-/** `furnish` puts into the house what the tests are to see. */
+/** `furnish` puts into the server what the tests are to see. */
 export async function startDashboard(
-  furnish: (house: TestHouse) => Promise<void> = async () => {},
+  furnish: (server: TestServer) => Promise<void> = async () => {},
   config: ConfigValues = {},
 ): Promise<TestDashboard> {
   const remote = await startRemoteMx({ script: { rcpt: (address) => REPLIES[address.split('@', 1)[0]!] ?? null } })
-  const house = await startHouse({ remote, config })
-  const origin = `http://${house.house().listening.http}`
+  const server = await startTestServer({ remote, config })
+  const origin = `http://${server.running().listening.http}`
   const faults: string[] = []
-  const mintId = createMintId(house.clock, systemRandom)
+  const mintId = createMintId(server.clock, systemRandom)
   const contexts: BrowserContext[] = []
-  await furnish(house)
+  await furnish(server)
   const browser: Browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIETLY, timeout: LIMIT_MS })
 
   const blank = async ({ width = 1280, height = 900, theme = 'light', expected, elsewhere = [] }: View = {}) => {
@@ -74,7 +74,7 @@ export async function startDashboard(
       permissions: ['clipboard-read', 'clipboard-write'],
     })
     contexts.push(context)
-    await context.clock.setFixedTime(house.clock.now())
+    await context.clock.setFixedTime(server.clock.now())
     context.setDefaultTimeout(STEP_LIMIT_MS)
     await context.route(
       (url) => url.origin !== origin && /^https?:$/.test(url.protocol) && !elsewhere.includes(url.host),
@@ -94,19 +94,19 @@ export async function startDashboard(
   }
   const link = async () => {
     const token = mintToken(systemRandom)
-    const now = house.clock.now()
-    await house.store().sessions.addLink({ tokenHash: hashToken(token), createdAt: now, expiresAt: now + 1_800_000 })
+    const now = server.clock.now()
+    await server.store().sessions.addLink({ tokenHash: hashToken(token), createdAt: now, expiresAt: now + 1_800_000 })
     return `${origin}/dashboard/sign-in#token=${token}`
   }
 
   return {
-    house,
+    server,
     origin,
     link,
     blank,
     async open(path, view) {
       const page = await blank(view)
-      const { cookie } = await signIn(house.store(), house.clock.now(), systemRandom, mintId)
+      const { cookie } = await signIn(server.store(), server.clock.now(), systemRandom, mintId)
       const [name = '', value = ''] = cookie.split('=')
       await page.context().addCookies([{ name, value, url: origin, httpOnly: true, sameSite: 'Strict' }])
       await page.goto(`${origin}/dashboard${path}`)
@@ -116,7 +116,7 @@ export async function startDashboard(
     async close() {
       for (const context of contexts) await context.close()
       await browser.close()
-      await house.close()
+      await server.close()
       await remote.stop()
       if (faults.length > 0) throw new Error([...new Set(faults)].join('\n'))
     },
@@ -183,13 +183,13 @@ export async function screenshot(page: Page, name: string): Promise<void> {
 /** Helpers for a file of journeys. */
 export interface Walk {
   board(): TestDashboard
-  house(): TestHouse
+  server(): TestServer
   journey(name: string, walk: () => Promise<void>): void
   heading(page: Page, name: string): Promise<void>
   press(page: Page, name: string): Promise<void>
 }
 
-/** The journeys of a file, over one house and one browser; none where there is no browser. */
+/** The journeys of a file, over one server and one browser; none where there is no browser. */
 export function describeJourneys(journeys: (walk: Walk) => void): void {
   describe.skipIf(!hasBrowser)('the dashboard', () => {
     let board: TestDashboard
@@ -199,7 +199,7 @@ export function describeJourneys(journeys: (walk: Walk) => void): void {
     afterAll(() => board?.close(), LIMIT_MS)
     journeys({
       board: () => board,
-      house: () => board.house,
+      server: () => board.server,
       journey: (name, walk) => test(name, walk, LIMIT_MS),
       heading: (page, name) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor(),
       press: (page, name) => page.getByRole('button', { name, exact: true }).click(),

@@ -148,9 +148,9 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
   test(
     'keeps the selected organization when there are more than 100',
     async () => {
-      const { organizations } = board.house.store()
+      const { organizations } = board.server.store()
       const [shop] = await organizations.list()
-      const at = board.house.clock.now() + 1
+      const at = board.server.clock.now() + 1
       const mintId = createMintId({ now: () => at, sleep: async () => {} }, systemRandom)
       const others = Array.from({ length: 101 }, (_, n) => ({
         id: mintId('org'),

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { DOMAIN, type TestHouse, until } from '../support/house.ts'
 import { inboundMessage, PARSED, RAW, storedMail } from '../support/inbound.ts'
+import { DOMAIN, type TestServer, until } from '../support/server.ts'
 import { axeFaults, hasBrowser, LIMIT_MS, overflow, screenshot, startDashboard, type TestDashboard } from './setup.ts'
 
 /** Template editor, inbound messages and routes, health. */
@@ -20,41 +20,41 @@ const NASTY = `<!doctype html><html><head><meta http-equiv="refresh" content="0;
 /** The browser reports a form of such a message, which it does not send. */
 const NO_FORM = /^said Blocked form submission to ''/
 
-/** Two messages for a webhook route; the second is hostile. */
-async function furnish(house: TestHouse): Promise<void> {
-  const mintId = createMintId(house.clock, systemRandom)
-  const { body: route } = await house.ask('POST', '/v1/inbound-routes', {
+/** Two mails, the second of them hostile, that a webhook route took. */
+async function furnish(server: TestServer): Promise<void> {
+  const mintId = createMintId(server.clock, systemRandom)
+  const { body: route } = await server.ask('POST', '/v1/inbound-routes', {
     name: 'Support',
     match: { type: 'address', value: `support@${DOMAIN}` },
-    action: { type: 'webhook', config: { url: `${house.receiver.url}-in` } },
+    action: { type: 'webhook', config: { url: `${server.receiver.url}-in` } },
   })
-  const { data } = await house.read('/v1/domains')
+  const { data } = await server.read('/v1/domains')
   const take = async (subject: string, htmlBody: string) => {
     const message = inboundMessage({
       id: mintId('inb'),
-      organizationId: house.organizationId,
+      organizationId: server.organizationId,
       domainId: data[0].id,
       routeId: route.id,
-      receivedAt: house.clock.now(),
+      receivedAt: server.clock.now(),
       to: [`support@${DOMAIN}`],
       subject,
       verdicts: { spf: 'pass', dkim: 'none', dmarc: 'fail', arc: 'none' },
     })
     const content = storedMail({ ...PARSED, htmlBody }, Buffer.concat([Buffer.from(RAW), Buffer.from([0xe4, 0x0a])]))
-    await house.store().inbound.accept({ ...content, taken: [{ message, deliveryId: mintId('whd'), forward: null }] })
-    await house.clock.advance(1_000)
+    await server.store().inbound.accept({ ...content, taken: [{ message, deliveryId: mintId('whd'), forward: null }] })
+    await server.clock.advance(1_000)
   }
-  house.receiver.script({ status: 500, body: 'out of order <b>here</b>' })
+  server.receiver.script({ status: 500, body: 'out of order <b>here</b>' })
   await take('An invoice', '<p>Here it is.</p>')
   await take('A question <b>', NASTY)
 }
 
 describe.skipIf(!hasBrowser)('the dashboard', () => {
   let board: TestDashboard
-  let house: TestHouse
+  let server: TestServer
   beforeAll(async () => {
     board = await startDashboard(furnish)
-    house = board.house
+    server = board.server
   }, LIMIT_MS)
   afterAll(() => board?.close(), LIMIT_MS)
 
@@ -151,8 +151,8 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     expect(await axeFaults(page)).toEqual([])
     await dialog.getByLabel('To').fill('ann@one.remote.example')
     await dialog.getByRole('button', { name: 'Send', exact: true }).click()
-    const link = await dialog.getByRole('link', { name: 'View message' }).getAttribute('href')
-    const live = await house.ended(link!.split('/').at(-1)!)
+    const link = await dialog.getByRole('link', { name: 'what becomes of it' }).getAttribute('href')
+    const live = await server.ended(link!.split('/').at(-1)!)
     expect([live.mode, live.subject, live.from, live.status]).toEqual([
       'live',
       'Good morning',
@@ -164,8 +164,8 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await dialog.getByRole('button', { name: 'Test', exact: true }).click()
     await dialog.getByLabel('To').fill('ann@customer.example')
     await dialog.getByRole('button', { name: 'Send', exact: true }).click()
-    await dialog.getByRole('link', { name: 'View message' }).waitFor()
-    expect((await house.read('/v1/messages?mode=test')).data).toHaveLength(1)
+    await dialog.getByRole('link', { name: 'what becomes of it' }).waitFor()
+    expect((await server.read('/v1/messages?mode=test')).data).toHaveLength(1)
     await dialog.getByRole('button', { name: 'Close' }).click()
 
     await page.getByRole('tab', { name: 'Versions' }).click()
@@ -296,17 +296,17 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     expect(readFileSync(await download.path()).at(-2)).toBe(0xe4)
 
     await page.getByText('out of order <b>here</b>').first().waitFor()
-    house.receiver.script(204)
-    const { data } = await house.read('/v1/inbound-messages')
+    server.receiver.script(204)
+    const { data } = await server.read('/v1/inbound-messages')
     await until('the delivery to end', async () => {
-      await house.clock.advance(3_600_000)
-      return (await house.read(`/v1/inbound-messages/${data[0].id}`)).status === 'delivered'
+      await server.clock.advance(3_600_000)
+      return (await server.read(`/v1/inbound-messages/${data[0].id}`)).status === 'delivered'
     })
     await page.reload()
-    const before = house.receiver.requests.length
-    await press(page, 'Redeliver')
-    await page.getByText('Delivery queued').waitFor()
-    await house.receiver.received(before + 1)
+    const before = server.receiver.requests.length
+    await press(page, 'Post again')
+    await page.getByText('It is posted once more').waitFor()
+    await server.receiver.received(before + 1)
     await page.getByText('Attempt 1: 204').waitFor()
     await page.setViewportSize({ width: 360, height: 740 })
     expect(await overflow(page)).toEqual([])
@@ -321,7 +321,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await dialog.getByLabel('Name').fill('Orders')
     await dialog.getByLabel('Recipients').selectOption('pattern')
     await dialog.getByLabel('Pattern').fill('order-*@elsewhere.example')
-    await dialog.getByLabel('URL').fill(`${house.receiver.url}-orders`)
+    await dialog.getByLabel('URL').fill(`${server.receiver.url}-orders`)
     expect(await axeFaults(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Create route' }).click()
     await dialog.locator('.fault').waitFor()
@@ -367,15 +367,15 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await press(page, 'Delete Orders')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete route' }).click()
     await page.getByRole('row', { name: /Orders/ }).waitFor({ state: 'detached' })
-    const { data } = await house.read('/v1/inbound-routes')
+    const { data } = await server.read('/v1/inbound-routes')
     expect(data.map(({ name, priority }: { name: string; priority: number }) => [name, priority])).toEqual([
       ['The rest', 7],
       ['Support', 0],
     ])
   })
 
-  journey('keeps long forward targets and the selected tab within a phone screen', async () => {
-    const { body: route } = await house.ask('POST', '/v1/inbound-routes', {
+  journey('keeps long forward targets and the chosen tab within the screen of a phone', async () => {
+    const { body: route } = await server.ask('POST', '/v1/inbound-routes', {
       name: 'Long',
       match: { type: 'address', value: `long@${DOMAIN}` },
       action: { type: 'forward', config: { to: [`${'long.name.'.repeat(5)}x@one.remote.example`] } },
@@ -385,7 +385,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     const dialog = page.getByRole('dialog', { name: 'Edit Long' })
     await dialog.getByRole('button', { name: /^Resend confirmation/ }).waitFor()
     expect(await dialog.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
-    await house.ask('DELETE', `/v1/inbound-routes/${route.id}`)
+    await server.ask('DELETE', `/v1/inbound-routes/${route.id}`)
 
     await page.goto(`${board.origin}/dashboard/settings?tab=blocked-links`)
     const tab = page.getByRole('tab', { name: 'Blocked links' })
@@ -407,8 +407,8 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await screenshot(page, 'health')
   })
 
-  journey('says what to do on empty pages', async () => {
-    await house.clock.advance(1_000) // the other one is older
+  journey('says what to do where there is nothing yet', async () => {
+    await server.clock.advance(1_000) // the other one is older
     const page = await board.open('/organizations')
     await press(page, 'Create organization')
     await page.getByLabel('Name').fill('Bakery')

@@ -3,15 +3,15 @@ import { axeFaults, describeJourneys, overflow, screenshot } from './setup.ts'
 
 /** Webhooks: create, deliver, inspect, replay. */
 
-describeJourneys(({ board, house, journey, heading, press }) => {
-  journey('creates a webhook, shows its secret once, and lists every delivery with its response', async () => {
+describeJourneys(({ board, server, journey, heading, press }) => {
+  journey('makes a webhook, shows its secret once, tries it, and tells of every answer', async () => {
     const page = await board().open('/webhooks', { expected: /400/ })
     await press(page, 'Create webhook')
     const dialog = page.getByRole('dialog', { name: 'Create webhook' })
     await dialog.getByLabel('URL').fill('https://10.0.0.1/hook')
     await dialog.getByRole('button', { name: 'Create webhook' }).click()
     await dialog.locator('.fault').waitFor()
-    await dialog.getByLabel('URL').fill(`${house().receiver.url}-two`)
+    await dialog.getByLabel('URL').fill(`${server().receiver.url}-two`)
     await dialog.getByLabel(/^message.opened/).uncheck()
     await dialog.getByRole('button', { name: 'Create webhook' }).click()
     const secret = page.getByRole('dialog', { name: 'Signing secret' })
@@ -19,10 +19,10 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     expect(await axeFaults(page)).toEqual([])
     await press(page, 'Done')
 
-    await page.getByRole('link', { name: `${house().receiver.url}-two` }).click()
-    await heading(page, `${house().receiver.url}-two`)
-    await page.getByText('No deliveries yet').waitFor()
-    house().receiver.script({ status: 500, body: 'out of order <b>here</b>' })
+    await page.getByRole('link', { name: `${server().receiver.url}-two` }).click()
+    await heading(page, `${server().receiver.url}-two`)
+    await page.getByText('Nothing was told yet').waitFor()
+    server().receiver.script({ status: 500, body: 'out of order <b>here</b>' })
     await press(page, 'Send test event')
     await page.getByLabel('Event', { exact: true }).selectOption('message.clicked')
     await press(page, 'Send')
@@ -33,24 +33,24 @@ describeJourneys(({ board, house, journey, heading, press }) => {
     await shown.getByText('"test": true').waitFor()
     expect(await axeFaults(page)).toEqual([])
     await screenshot(page, 'webhook-delivery')
-    house().receiver.script(204)
-    await press(page, 'Retry now')
-    await page.getByRole('cell', { name: '204, 2 attempts' }).waitFor()
+    server().receiver.script(204)
+    await press(page, 'Try again now')
+    await page.getByRole('cell', { name: '204, 2 tries' }).waitFor()
     await page.getByRole('combobox', { name: 'Status' }).selectOption('failed')
     await page.getByText('No deliveries match').waitFor()
     await page.getByRole('combobox', { name: 'Status' }).selectOption('')
 
-    const { body } = await house().send()
-    await house().ended(body.id)
+    const { body } = await server().send()
+    await server().ended(body.id)
     await page.getByRole('cell', { name: 'message.delivered' }).waitFor()
-    await house().clock.advance(1_000)
-    const before = house().receiver.requests.length
-    await press(page, 'Replay events')
+    await server().clock.advance(1_000)
+    const before = server().receiver.requests.length
+    await press(page, 'Send past events again')
     await page.getByLabel('From').fill('2020-01-01T00:00')
-    await press(page, 'Replay')
-    await press(page, 'Replay now')
-    await page.getByText(/events? queued$/).waitFor()
-    await house().receiver.received(before + 1)
+    await press(page, 'Send again')
+    await press(page, 'Yes, send again')
+    await page.getByText(/out again$/).waitFor()
+    await server().receiver.received(before + 1)
 
     await press(page, 'Rotate secret')
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click()

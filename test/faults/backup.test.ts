@@ -55,7 +55,7 @@ test(
   'a backup under load has all that was acknowledged before; restored, it sends nothing by itself, and signs as before',
   async () => {
     world.sink.answer = '450 4.7.1 later'
-    let house = await world.serve()
+    let server = await world.serve()
     const acknowledged = new Map<string, string>()
     let isSending = true
     const clients = Array.from({ length: CLIENTS }, async (_, client) => {
@@ -70,15 +70,15 @@ test(
     const [someId] = before.values()
     const raw = await (await world.api('GET', `/v1/messages/${someId}/content?part=raw`)).text()
     expect(raw.match(/^DKIM-Signature:/gm)).toHaveLength(2)
-    house.kill('SIGTERM')
-    await exitOf(house)
+    server.kill('SIGTERM')
+    await exitOf(server)
 
     await ended('restore', at('one.tar.zst'), '--replace')
     const ids = idsIn(world.dataDir)
     expect([...before.values()].filter((id) => !ids.has(id))).toEqual([])
 
     world.sink.answer = '250 ok'
-    house = await world.serve()
+    server = await world.serve()
     expect(readFileSync(at('log'), 'utf8')).toMatch(/held since a restore.*"deliveries":\d+/)
     expect(await (await world.api('GET', `/v1/messages/${someId}/content?part=raw`)).text()).toBe(raw)
     const fresh = new Map<string, string>()
@@ -91,8 +91,8 @@ test(
     await ended('restore', 'release', '--all')
     await until('what was held to arrive', () => [...before.keys()].every((token) => world.sink.mails.has(token)))
     expect([...world.sink.mails.values()].filter((copies) => copies.length > 1)).toEqual([])
-    house.kill('SIGTERM')
-    expect(await exitOf(house)).toBe(0)
+    server.kill('SIGTERM')
+    expect(await exitOf(server)).toBe(0)
   },
   LIMIT_MS,
 )
@@ -133,9 +133,9 @@ test(
     for (const name of readdirSync(world.folder).filter((each) => each.includes('.before-restore-'))) {
       rmSync(at(name), { recursive: true })
     }
-    const house = await world.serve()
-    house.kill('SIGTERM')
-    expect(await exitOf(house)).toBe(0)
+    const server = await world.serve()
+    server.kill('SIGTERM')
+    expect(await exitOf(server)).toBe(0)
   },
   LIMIT_MS,
 )

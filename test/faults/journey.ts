@@ -2,13 +2,13 @@ import { expect } from 'bun:test'
 import type { Attempt, Delivery } from '../../src/model/delivery.ts'
 import type { Event } from '../../src/model/event.ts'
 import type { Store } from '../../src/storage/store.ts'
-import { type Answered, startHouse, type TestHouse, until } from '../support/house.ts'
 import { type Cue, type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { type Answered, startTestServer, type TestServer, until } from '../support/server.ts'
 
 /** One message to three recipients, whose mail server takes the first, knows the second not, and is busy for the third
- *  at first. Played again and again in the same house, each time with another thing going wrong. */
+ *  at first. Played again and again in the same server, each time with another thing going wrong. */
 export interface Stage {
-  house: TestHouse
+  server: TestServer
   remote: RawMx
   /** Store methods as they were made, for looking without disturbing. */
   pristine: Store
@@ -56,8 +56,8 @@ export async function openStage(): Promise<Stage> {
   })
   const delivery = { retry_schedule_seconds: [0.1], max_per_destination: 1 }
   const webhooks = { retry_schedule_seconds: [0.1, 0.1, 0.1, 0.1] }
-  const house = await startHouse({ remote, config: { delivery, webhooks } })
-  const pristine = copyOf(house.store())
+  const server = await startTestServer({ remote, config: { delivery, webhooks } })
+  const pristine = copyOf(server.store())
   let round = 0
 
   const play = async (): Promise<Played> => {
@@ -65,21 +65,21 @@ export async function openStage(): Promise<Stage> {
     const to = NAMES.map((name) => `${name}${round}@one.remote.example`)
     const answers: Answered[] = []
     await until('the message to be accepted', async () => {
-      const answer = await house.send({ to }, { 'idempotency-key': `round ${round}` })
+      const answer = await server.send({ to }, { 'idempotency-key': `round ${round}` })
       answers.push(answer)
       return answer.status === 202
     })
     const messageId: string = answers.at(-1)!.body.id
-    const events = async () => (await pristine.events.feed(eventsOf(house, messageId), null, 100))!.records
+    const events = async () => (await pristine.events.feed(eventsOf(server, messageId), null, 100))!.records
     const postsOf = (event: Event) =>
-      house.receiver.requests.filter(({ headers }) => headers['webhook-id'] === event.id).length
+      server.receiver.requests.filter(({ headers }) => headers['webhook-id'] === event.id).length
     let step = 0
     await until('everything to be over and told', async () => {
       const deliveries = await pristine.messages.deliveries(messageId)
       const isOver = deliveries.every(({ status }) => status === 'delivered' || status === 'bounced')
-      if (isOver && (await isTold(house, pristine, await events()))) return true
+      if (isOver && (await isTold(server, pristine, await events()))) return true
       // The first steps are those of the schedule; what comes later waits for a lease to end.
-      await house.clock.advance(++step < 60 ? 100 : 5_000)
+      await server.clock.advance(++step < 60 ? 100 : 5_000)
       return false
     })
     const told = await events()
@@ -94,12 +94,12 @@ export async function openStage(): Promise<Stage> {
   }
 
   return Object.assign(stage, {
-    house,
+    server,
     remote,
     pristine,
     play,
     close: async () => {
-      await house.close()
+      await server.close()
       await remote.stop()
     },
   })
@@ -128,14 +128,14 @@ function copyOf(store: Store): Store {
   return Object.fromEntries(roles)
 }
 
-async function isTold(house: TestHouse, store: Store, events: Event[]): Promise<boolean> {
-  const filter = { webhookId: house.webhook.id, status: null, type: null, createdAfter: null, createdBefore: null }
+async function isTold(server: TestServer, store: Store, events: Event[]): Promise<boolean> {
+  const filter = { webhookId: server.webhook.id, status: null, type: null, createdAfter: null, createdBefore: null }
   const { records } = await store.webhookDeliveries.list(filter, { limit: 100, after: null })
   return events.every(({ id }) => records.find(({ eventId }) => eventId === id)?.status === 'delivered')
 }
 
-function eventsOf(house: TestHouse, messageId: string) {
-  const { organizationId } = house
+function eventsOf(server: TestServer, messageId: string) {
+  const { organizationId } = server
   const open = { type: null, domainId: null, mode: null, createdAfter: null, createdBefore: null }
   return { organizationId, messageId, ...open }
 }

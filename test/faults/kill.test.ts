@@ -17,7 +17,7 @@ afterAll(() => world?.close())
 test(
   `${KILLS} times kill -9 under load: nothing acknowledged is lost, everything is told, few arrive twice`,
   async () => {
-    let house = await world.serve()
+    let server = await world.serve()
     const subscription = { url: world.receiver.url, events: ['message.delivered', 'message.bounced'] }
     expect((await world.api('POST', '/v1/webhooks', subscription)).status).toBe(201)
 
@@ -30,9 +30,9 @@ test(
       const soFar = acknowledged.size
       await until('some load', () => acknowledged.size > soFar + 10)
       await Bun.sleep(400 * Math.random())
-      house.kill('SIGKILL')
-      await exitOf(house)
-      house = await world.serve()
+      server.kill('SIGKILL')
+      await exitOf(server)
+      server = await world.serve()
     }
     isSending = false
     await Promise.all(clients)
@@ -51,8 +51,8 @@ test(
     if (process.env.CRASH_KILLS !== undefined) console.log({ acknowledged: acknowledged.size, extra })
     expect([...world.sink.mails.keys()].filter((token) => !acknowledged.has(token))).toEqual([])
 
-    house.kill('SIGTERM')
-    expect(await exitOf(house)).toBe(0)
+    server.kill('SIGTERM')
+    expect(await exitOf(server)).toBe(0)
   },
   LIMIT_MS,
 )
@@ -60,7 +60,7 @@ test(
 test(
   'SIGTERM under load loses nothing, sends nothing twice and exits 0',
   async () => {
-    let house = await world.serve()
+    let server = await world.serve()
     const before = new Map([...world.sink.mails].map(([token, messageIds]) => [token, messageIds.length]))
     const acknowledged = new Map<string, string>()
     let isSending = true
@@ -71,17 +71,17 @@ test(
       const soFar = acknowledged.size
       await until('some load', () => acknowledged.size > soFar + 10)
       await Bun.sleep(200 * Math.random())
-      house.kill('SIGTERM')
-      expect(await exitOf(house)).toBe(0)
-      house = await world.serve()
+      server.kill('SIGTERM')
+      expect(await exitOf(server)).toBe(0)
+      server = await world.serve()
     }
     isSending = false
     await Promise.all(clients)
     await until('every acknowledged mail to arrive', () =>
       [...acknowledged.keys()].every((token) => world.sink.mails.has(token)),
     )
-    house.kill('SIGTERM')
-    expect(await exitOf(house)).toBe(0)
+    server.kill('SIGTERM')
+    expect(await exitOf(server)).toBe(0)
     const copies = [...world.sink.mails].filter(([token]) => !before.has(token))
     expect(copies.filter(([, messageIds]) => messageIds.length > 1)).toEqual([])
   },
@@ -94,7 +94,7 @@ function untold(acknowledged: Map<string, string>): string[] {
   return [...acknowledged.keys()].filter((token) => !told.has(token))
 }
 
-/** What the house itself says of the first of them. */
+/** What the server itself says of the first of them. */
 async function whyUntold(tokens: string[]): Promise<string> {
   const read = async (path: string) => (await (await world.api('GET', path)).json()) as { data: { id: string }[] }
   const { data: messages } = await read(`/v1/messages?to=${tokens[0]}@example.org`)

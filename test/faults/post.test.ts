@@ -21,7 +21,7 @@ const FAULTS: Record<string, ScriptedAnswer> = {
 describe('whichever post', () => {
   for (const [what, answer] of Object.entries(FAULTS)) {
     test(`${what}, it is made once more, and no other`, async () => {
-      const { receiver, webhook, clock } = stage.house
+      const { receiver, webhook, clock } = stage.server
       for (let n = 1; n <= TOLD.length + 1; n++) {
         const before = receiver.requests.length
         receiver.script(...Array<ScriptedAnswer>(n - 1).fill(200), answer, 200)

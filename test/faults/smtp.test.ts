@@ -34,15 +34,15 @@ const KILLED = `${KILLS} times kill -9 while mail comes in: no 250 was a lie, an
 test(
   KILLED,
   async () => {
-    let house = await world.serve()
+    let server = await world.serve()
     await addRoute()
     const load = startLoad('kill')
     for (let kill = 0; kill < KILLS; kill++) {
       await load.goesOn()
       if (kill % 3 !== 0) await load.nextAnswer[kill % 3 === 1 ? 'inbound' : 'submitted']()
-      house.kill('SIGKILL')
-      await exitOf(house)
-      house = await world.serve()
+      server.kill('SIGKILL')
+      await exitOf(server)
+      server = await world.serve()
     }
     const { inbound, submitted } = await load.stop()
 
@@ -64,8 +64,8 @@ test(
         submitted: { ...figures(submitted), ...sent },
       })
     }
-    house.kill('SIGTERM')
-    expect(await exitOf(house)).toBe(0)
+    server.kill('SIGTERM')
+    expect(await exitOf(server)).toBe(0)
   },
   LIMIT_MS,
 )
@@ -73,13 +73,13 @@ test(
 test(
   'SIGTERM while mail comes in: every mail whose dot was sent has its answer, and nothing is there twice',
   async () => {
-    let house = await world.serve()
+    let server = await world.serve()
     const load = startLoad('term')
     for (let round = 0; round < 2; round++) {
       await load.goesOn()
-      house.kill('SIGTERM')
-      expect(await exitOf(house)).toBe(0)
-      house = await world.serve()
+      server.kill('SIGTERM')
+      expect(await exitOf(server)).toBe(0)
+      server = await world.serve()
     }
     const { inbound, submitted } = await load.stop()
     await until('every post', async () => (await pending()) === 0)
@@ -90,24 +90,24 @@ test(
     const books = await inboundBooks('term')
     checkInbound(inbound, books)
     expect([...books.posts.values()].filter((count) => count > 1)).toEqual([])
-    house.kill('SIGTERM')
-    expect(await exitOf(house)).toBe(0)
+    server.kill('SIGTERM')
+    expect(await exitOf(server)).toBe(0)
   },
   LIMIT_MS,
 )
 
 test('a kill in the middle of a large mail leaves no file, and the mail can be sent again', async () => {
   const spool = join(world.folder, 'data/spool')
-  const house = await world.serve()
+  const server = await world.serve()
   const connection = await openConnection(ports.inbound, false)
   await connection.say('EHLO client.example', '250')
   await connection.say('MAIL FROM:<ann@author.example>', '250')
   await connection.say('RCPT TO:<in@example.com>', '250')
   await connection.say('DATA', '354')
   connection.socket.write(inboundMail('spooled', 5_000_000).slice(0, 4_000_000))
-  await until('the mail to be on the disk', () => spoolFiles(house, spool).length > 0)
-  house.kill('SIGKILL')
-  await exitOf(house)
+  await until('the mail to be on the disk', () => spoolFiles(server, spool).length > 0)
+  server.kill('SIGKILL')
+  await exitOf(server)
   connection.close()
   // And what is left when it dies between making the file and taking away its name.
   writeFileSync(join(spool, `mail-${'0f'.repeat(16)}.part`), 'left behind')

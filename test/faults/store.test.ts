@@ -8,7 +8,7 @@ let stage: Stage
 let trap: Trap
 beforeAll(async () => {
   stage = await openStage()
-  trap = layTrap(stage.house.store())
+  trap = layTrap(stage.server.store())
 })
 afterAll(() => stage.close())
 

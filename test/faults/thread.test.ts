@@ -21,7 +21,7 @@ test('killed wherever it stands, the thread loses no mail, and another takes its
       if (--left !== 0) return
       isHit = true
       where = cue
-      stage.house.threads()[0]!.terminate()
+      stage.server.threads()[0]!.terminate()
     }
     const played = await stage.play()
     try {
@@ -33,7 +33,7 @@ test('killed wherever it stands, the thread loses no mail, and another takes its
       expect(isLost).toBe(isHit)
       const again = played.attempts.filter(({ attempt }) => /deferred|unknown/.test(attempt.outcome))
       expect(played.told.filter((each) => each.startsWith('deferred'))).toHaveLength(again.length)
-      expect(stage.house.threads()).toHaveLength(1)
+      expect(stage.server.threads()).toHaveLength(1)
     } catch (error) {
       throw new Error(`cue ${n}, ${where}: ${(error as Error).message}`, { cause: error })
     }
@@ -47,11 +47,11 @@ test('killed while a raw view is composed, the next request is served', async ()
   stage.onCue = () => {}
   const { deliveries } = await stage.play()
   const path = `/v1/messages/${deliveries[0]!.messageId}/content?part=raw`
-  const asking = stage.house.ask('GET', path)
-  for (let turn = 0; turn < 1_000 && stage.house.threads(COMPOSING).length === 0; turn++) await Bun.sleep(1)
-  stage.house.threads(COMPOSING)[0]!.terminate()
+  const asking = stage.server.ask('GET', path)
+  for (let turn = 0; turn < 1_000 && stage.server.threads(COMPOSING).length === 0; turn++) await Bun.sleep(1)
+  stage.server.threads(COMPOSING)[0]!.terminate()
   // Tried once more, by another thread.
   expect((await asking).status).toBe(200)
-  await stage.house.clock.advance(60_000)
-  expect((await stage.house.ask('GET', path)).status).toBe(200)
+  await stage.server.clock.advance(60_000)
+  expect((await stage.server.ask('GET', path)).status).toBe(200)
 })

@@ -6,26 +6,26 @@ import { connect, type TLSSocket } from 'node:tls'
 import { createLog } from '../../src/os/log.ts'
 import { type AcmeAuthority, startAcmeAuthority } from '../support/acme-authority.ts'
 import { freePort } from '../support/free-port.ts'
-import { START, startHouse, type TestHouse } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { START, startTestServer, type TestServer } from '../support/server.ts'
 import { shownCertificate } from '../support/shown-certificate.ts'
 
-/** The whole house gets its certificate from an authority that checks everything, and gets the next one. */
+/** The whole server gets its certificate from an authority that checks everything, and gets the next one. */
 
 const HOSTNAME = 'mail.sender.example'
 const folder = mkdtempSync(join(tmpdir(), 'postrider-acme-'))
 const lines: string[] = []
 let authority: AcmeAuthority
 let remote: RawMx
-let house: TestHouse
+let server: TestServer
 
 beforeEach(async () => {
   const redirectPort = await freePort()
-  authority = await startAcmeAuthority({ askAt: () => redirectPort, now: () => house.clock.now() })
+  authority = await startAcmeAuthority({ askAt: () => redirectPort, now: () => server.clock.now() })
   const acme_ca_file = join(folder, 'ca.pem')
   writeFileSync(acme_ca_file, authority.ca)
   remote = await startRawMx({ script: () => null })
-  house = await startHouse({
+  server = await startTestServer({
     remote,
     log: createLog({
       clock: { now: () => START, sleep: async () => {} },
@@ -47,32 +47,32 @@ beforeEach(async () => {
       smtp: { inbound: { listen: '127.0.0.1:0' } },
     },
   })
-  for (const name of [HOSTNAME, 'api.sender.example']) house.zone.set(name, 'A', ['127.0.0.1'])
+  for (const name of [HOSTNAME, 'api.sender.example']) server.zone.set(name, 'A', ['127.0.0.1'])
 })
 afterEach(async () => {
-  await house.close()
+  await server.close()
   await Promise.all([remote.stop(), authority.stop()])
   rmSync(folder, { recursive: true })
 })
 
 const shown = async () => {
-  const { https, smtpInbound } = house.house().listening
+  const { https, smtpInbound } = server.running().listening
   const both = [await shownCertificate(https!), await shownCertificate(smtpInbound!, { starttls: true })]
   return both.map(({ issuer, subjectAltName, serialNumber }) => ({ issuer, subjectAltName, serialNumber }))
 }
 
 /** After the minute in which it is seen to be time: both show another one than `before`. */
 async function next(before: { serialNumber: string }[]) {
-  await house.clock.advance(60_000)
+  await server.clock.advance(60_000)
   for (;;) {
-    await house.clock.advance(3_000)
+    await server.clock.advance(3_000)
     const now = await shown()
     if (now.every(({ serialNumber }, at) => serialNumber !== before[at]!.serialNumber)) return now
   }
 }
 
 test('from the self-signed one to the first, the next, and the same after a restart; nothing that stands is cut', async () => {
-  const { https, httpRedirect } = house.house().listening
+  const { https, httpRedirect } = server.running().listening
   const selfSigned = await shown()
   expect(selfSigned.map(({ issuer }) => issuer)).toEqual([`CN=${HOSTNAME}`, `CN=${HOSTNAME}`])
   const standing = await connected(https!)
@@ -85,11 +85,11 @@ test('from the self-signed one to the first, the next, and the same after a rest
   expect(authority.contacts).toEqual(['mailto:ops@sender.example'])
   expect(await standing.ask()).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is)
 
-  house.clock.leap(61 * 86_400_000)
+  server.clock.leap(61 * 86_400_000)
   const second = await next(first)
   expect(authority.orders).toHaveLength(2)
 
-  const metrics = await (await fetch(`http://${house.house().listening.http}/metrics`)).text()
+  const metrics = await (await fetch(`http://${server.running().listening.http}/metrics`)).text()
   const endsAt = Date.parse((await shownCertificate(https!)).validTo) / 1000
   expect(metrics).toContain(`postrider_tls_certificate_expiry_timestamp_seconds{listener="https"} ${endsAt}\n`)
 
@@ -99,13 +99,13 @@ test('from the self-signed one to the first, the next, and the same after a rest
     `https://${HOSTNAME}:${https!.split(':')[1]}/v1/messages?limit=1`,
   ])
 
-  await house.stop()
-  await house.reopen()
+  await server.stop()
+  await server.reopen()
   expect((await shown())[0]).toEqual(second[0]!)
   expect(authority.orders).toHaveLength(2)
 
   // The key of the account is sealed, that of the certificate in one file for its owner; neither is in the log.
-  expect(readdirSync(house.dataDir)).toContain('acme-certificate.pem')
+  expect(readdirSync(server.dataDir)).toContain('acme-certificate.pem')
   expect(lines.filter((line) => line.includes('certificate issued'))).toHaveLength(2)
   expect(lines.join('')).not.toContain('PRIVATE KEY')
 }, 30_000)

@@ -1,24 +1,24 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { ConfigValues } from '../../src/config/load.ts'
-import { type Json, START, startHouse, type TestHouse } from '../support/house.ts'
 import { type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { type Json, START, startTestServer, type TestServer } from '../support/server.ts'
 
 /** Journey 3: deferred, later delivered or given up. */
 
 const MINUTE = 60_000
 
 let remote: RawMx
-let house: TestHouse
+let server: TestServer
 
 /** `replies` to RCPT in order, the last again and again; null = taken. */
 async function open(replies: (Move | null)[], config: ConfigValues = {}, cue = 'RCPT') {
   remote = await startRawMx({
     script: (at) => (at !== cue ? null : replies.length > 1 ? replies.shift()! : replies[0]!),
   })
-  house = await startHouse({ remote, config })
+  server = await startTestServer({ remote, config })
 }
 afterEach(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
@@ -32,14 +32,14 @@ const messageIds = () => remote.mails.map((mail) => /^Message-ID: (\S+)/m.exec(m
 
 test('deferred three times, delivered at the fourth attempt, each on its minute', async () => {
   await open(['451 4.3.0 one', '451 4.3.0 two', '451 4.3.0 three', null])
-  const { body } = await house.send()
+  const { body } = await server.send()
   for (let attempt = 1; attempt <= 3; attempt++) {
-    const message = await house.tried(body.id, attempt)
+    const message = await server.tried(body.id, attempt)
     expect(message.status).toBe('deferred')
-    await house.toNextAttempt(body.id)
+    await server.toNextAttempt(body.id)
   }
-  await house.ended(body.id)
-  const events = await house.told(body.id)
+  await server.ended(body.id)
+  const events = await server.eventsOf(body.id)
   expect(timeline(events)).toEqual(['0 deferred', '1 deferred', '6 deferred', '21 delivered'])
   expect(events.map(({ data }) => [data.attempt, data.smtp_response])).toEqual([
     [1, '451 4.3.0 one'],
@@ -50,7 +50,7 @@ test('deferred three times, delivered at the fourth attempt, each on its minute'
   expect(events[0].data.next_attempt_at).toBe('2026-11-21T12:01:00.000Z')
   // A pipelining server said 354 before it saw that it had refused, and got an empty mail.
   expect(remote.mails.filter((mail) => mail.length > 0)).toHaveLength(1)
-  const { data: attempts } = await house.read(`/v1/messages/${body.id}/attempts`)
+  const { data: attempts } = await server.read(`/v1/messages/${body.id}/attempts`)
   expect(attempts.map(({ number, outcome }: Json) => `${number} ${outcome}`)).toEqual([
     '4 delivered',
     '3 deferred',
@@ -61,31 +61,31 @@ test('deferred three times, delivered at the fourth attempt, each on its minute'
 
 test('deferred until it is given up: one soft bounce at the end of its age, and nobody is suppressed', async () => {
   await open(['451 4.3.0 later'], { delivery: { retry_schedule_seconds: [60, 300, 600], max_age_seconds: 1800 } })
-  const { body } = await house.send()
+  const { body } = await server.send()
   for (let attempt = 1; ; attempt++) {
-    const message = await house.tried(body.id, attempt)
+    const message = await server.tried(body.id, attempt)
     if (message.status === 'bounced') break
-    await house.toNextAttempt(body.id)
+    await server.toNextAttempt(body.id)
   }
-  const events = await house.told(body.id)
+  const events = await server.eventsOf(body.id)
   expect(timeline(events)).toEqual(['0 deferred', '1 deferred', '6 deferred', '16 deferred', '26 bounced soft'])
   expect(events.at(-1).data).toMatchObject({
     bounce_code: '4.3.0',
     bounce_message: 'gave up: 451 4.3.0 later',
     will_retry: false,
   })
-  expect((await house.send()).body.status).toBe('queued')
+  expect((await server.send()).body.status).toBe('queued')
 })
 
 test('a full mailbox is told as a soft bounce once, however often it is full', async () => {
   await open(['452 4.2.2 full', '452 4.2.2 full', '452 4.2.2 full', null])
-  const { body } = await house.send()
+  const { body } = await server.send()
   for (let attempt = 1; attempt <= 3; attempt++) {
-    await house.tried(body.id, attempt)
-    await house.toNextAttempt(body.id)
+    await server.tried(body.id, attempt)
+    await server.toNextAttempt(body.id)
   }
-  await house.ended(body.id)
-  expect(timeline(await house.told(body.id))).toEqual([
+  await server.ended(body.id)
+  expect(timeline(await server.eventsOf(body.id))).toEqual([
     '0 deferred',
     '0 bounced soft will retry',
     '1 deferred',
@@ -97,52 +97,52 @@ test('a full mailbox is told as a soft bounce once, however often it is full', a
 // threat: smtp-connection-resets
 test('lost after the final dot: an unknown outcome, tried again with the same Message-ID and the same bytes', async () => {
   await open([{ do: 'drop' }, null], {}, 'DOT')
-  const { body } = await house.send()
-  await house.tried(body.id, 1)
-  const { data } = await house.read(`/v1/messages/${body.id}/attempts`)
+  const { body } = await server.send()
+  await server.tried(body.id, 1)
+  const { data } = await server.read(`/v1/messages/${body.id}/attempts`)
   expect(data).toMatchObject([{ outcome: 'unknown', mx_host: 'mx.hosts.example' }])
-  await house.toNextAttempt(body.id)
-  await house.ended(body.id)
-  expect(timeline(await house.told(body.id))).toEqual(['0 deferred', '1 delivered'])
+  await server.toNextAttempt(body.id)
+  await server.ended(body.id)
+  expect(timeline(await server.eventsOf(body.id))).toEqual(['0 deferred', '1 delivered'])
   expect(messageIds()).toEqual([messageIds()[0], messageIds()[0]])
   expect(remote.mails[0]!.equals(remote.mails[1]!)).toBe(true)
 })
 
 test('a message that expires while it waits bounces softly and is not tried again', async () => {
   await open(['451 4.3.0 later'])
-  const { body } = await house.send({ expires_in: 200 })
-  await house.tried(body.id, 1)
-  await house.toNextAttempt(body.id)
-  const message = await house.ended(body.id)
+  const { body } = await server.send({ expires_in: 200 })
+  await server.tried(body.id, 1)
+  await server.toNextAttempt(body.id)
+  const message = await server.ended(body.id)
   expect(message.recipients[0]).toMatchObject({ status: 'bounced', bounce_type: 'soft', attempts: 2 })
-  expect(timeline(await house.told(body.id))).toEqual(['0 deferred', '1 bounced soft'])
-  await house.clock.advance(10 * MINUTE)
+  expect(timeline(await server.eventsOf(body.id))).toEqual(['0 deferred', '1 bounced soft'])
+  await server.clock.advance(10 * MINUTE)
   expect(remote.heard.filter((line) => line.startsWith('RCPT'))).toHaveLength(2)
 })
 
 test('a deferred message that is cancelled is not tried again', async () => {
   await open(['451 4.3.0 later', null])
-  const { body } = await house.send()
-  await house.tried(body.id, 1)
-  const { status } = await house.ask('POST', `/v1/messages/${body.id}/cancel`)
+  const { body } = await server.send()
+  await server.tried(body.id, 1)
+  const { status } = await server.ask('POST', `/v1/messages/${body.id}/cancel`)
   expect(status).toBe(200)
-  await house.clock.advance(10 * MINUTE)
-  expect((await house.read(`/v1/messages/${body.id}`)).status).toBe('cancelled')
+  await server.clock.advance(10 * MINUTE)
+  expect((await server.read(`/v1/messages/${body.id}`)).status).toBe('cancelled')
   expect(remote.heard.filter((line) => line.startsWith('RCPT'))).toHaveLength(1)
 })
 
 test('DNS that was broken heals, and the mail goes', async () => {
   await open([null], { delivery: { retry_schedule_seconds: [5] } })
-  house.zone.set('healing.example', 'MX', [{ preference: 10, exchange: 'mx.hosts.example' }])
-  house.zone.fail('healing.example', 'SERVFAIL')
-  const { body } = await house.send({ to: 'ann@healing.example' })
-  let message = await house.tried(body.id, 1)
+  server.zone.set('healing.example', 'MX', [{ preference: 10, exchange: 'mx.hosts.example' }])
+  server.zone.fail('healing.example', 'SERVFAIL')
+  const { body } = await server.send({ to: 'ann@healing.example' })
+  let message = await server.tried(body.id, 1)
   expect(message.recipients[0]).toMatchObject({ status: 'deferred', mx_host: null })
-  house.zone.fail('healing.example', null)
+  server.zone.fail('healing.example', null)
   // The delivery threads live in real time, and remember trouble for a second of it.
   for (let attempt = 2; message.status === 'deferred'; attempt++) {
-    await house.toNextAttempt(body.id)
-    message = await house.tried(body.id, attempt)
+    await server.toNextAttempt(body.id)
+    message = await server.tried(body.id, attempt)
   }
   expect(message.status).toBe('delivered')
 })
@@ -150,20 +150,20 @@ test('DNS that was broken heals, and the mail goes', async () => {
 test('of two hosts the second takes the mail when the first is dead or busy', async () => {
   await open([null])
   const second = await startRawMx({ host: '127.0.0.2', port: remote.port })
-  house.zone.set('mx2.hosts.example', 'A', ['127.0.0.2'])
-  house.zone.set('mx9.hosts.example', 'A', ['127.0.0.9'])
-  house.zone.set('mx3.hosts.example', 'A', ['127.0.0.3'])
+  server.zone.set('mx2.hosts.example', 'A', ['127.0.0.2'])
+  server.zone.set('mx9.hosts.example', 'A', ['127.0.0.9'])
+  server.zone.set('mx3.hosts.example', 'A', ['127.0.0.3'])
   const busy = await startRawMx({ host: '127.0.0.3', port: remote.port, script: () => '421 4.3.2 busy' })
   for (const first of ['mx9.hosts.example', 'mx3.hosts.example']) {
     const domain = `first-${first}`
-    house.zone.set(domain, 'MX', [
+    server.zone.set(domain, 'MX', [
       { preference: 20, exchange: 'mx2.hosts.example' },
       { preference: 10, exchange: first },
     ])
-    const { body } = await house.send({ to: `ann@${domain}` })
-    const message = await house.ended(body.id)
+    const { body } = await server.send({ to: `ann@${domain}` })
+    const message = await server.ended(body.id)
     expect(message.recipients[0]).toMatchObject({ status: 'delivered', mx_host: 'mx2.hosts.example', attempts: 1 })
-    const { data } = await house.read(`/v1/messages/${body.id}/attempts`)
+    const { data } = await server.read(`/v1/messages/${body.id}/attempts`)
     expect(data).toHaveLength(1)
     expect(data[0].transcript).toContain(first)
   }

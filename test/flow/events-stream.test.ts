@@ -4,42 +4,42 @@ import { sampleData } from '../../src/model/event-samples.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { systemRandom } from '../../src/os/random.ts'
 import { type OpenStream, openEventStream } from '../support/event-stream.ts'
-import { START, startHouse, type TestHouse, until } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { START, startTestServer, type TestServer, until } from '../support/server.ts'
 
-/** Events as they happen, in the whole house. The clock stands still: nothing is found by looking again. */
+/** Events as they happen, in the whole server. The clock stands still: nothing is found by looking again. */
 
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 let stream: OpenStream
 
 afterEach(async () => {
   stream.leave()
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
 async function open(query = '') {
   remote = await startRemoteMx()
-  house = await startHouse({ remote })
+  server = await startTestServer({ remote })
   stream = await follow(query)
 }
 
 const follow = (query = '') =>
-  openEventStream(`http://${house.house().listening.http}/v1/events/stream${query}`, house.keys.live)
+  openEventStream(`http://${server.running().listening.http}/v1/events/stream${query}`, server.keys.live)
 
 test('what a webhook gets comes out of the stream as soon as it is on the disk, byte for byte', async () => {
   await open()
-  const { body } = await house.send({ to: ['ann@one.remote.example', 'bob@two.remote.example'] })
-  await house.send({ to: 'bounce@customer.example' }, { authorization: `Bearer ${house.keys.test}` })
+  const { body } = await server.send({ to: ['ann@one.remote.example', 'bob@two.remote.example'] })
+  await server.send({ to: 'bounce@customer.example' }, { authorization: `Bearer ${server.keys.test}` })
   const events = await stream.received(3)
-  await house.receiver.received(3)
-  const posted = house.receiver.requests.map((request) => request.body)
+  await server.receiver.received(3)
+  const posted = server.receiver.requests.map((request) => request.body)
   expect(events.map(({ data }) => data).toSorted()).toEqual(posted.toSorted())
-  const told = (await house.told(body.id)).map(({ id }) => id)
+  const told = (await server.eventsOf(body.id)).map(({ id }) => id)
   expect(stream.ids().filter((id) => told.includes(id))).toEqual(told)
 
-  const text = await (await fetch(`http://${house.house().listening.http}/metrics`)).text()
+  const text = await (await fetch(`http://${server.running().listening.http}/metrics`)).text()
   expect(text).toContain('postrider_under_way{kind="event_stream"} 1\n')
   expect(text).toContain('postrider_events_streamed_total 3\n')
 })
@@ -48,7 +48,7 @@ test('a thousand and more in many commits come in their order, whole, to two who
   await open()
   const other = await follow('?types=message.delivered')
   const mintId = createMintId({ now: () => START, sleep: async () => {} }, systemRandom)
-  const owner = { organizationId: house.organizationId, domainId: null, messageId: null, mode: 'live' as const }
+  const owner = { organizationId: server.organizationId, domainId: null, messageId: null, mode: 'live' as const }
   const make = (): Event =>
     createEvent(
       { id: mintId('evt'), type: 'message.delivered', ...owner, createdAt: START },
@@ -60,7 +60,7 @@ test('a thousand and more in many commits come in their order, whole, to two who
   for (let commit = 0; commit < 120; commit++) {
     const events = Array.from({ length: 1 + (commit % 29) }, make)
     ids.push(...events.map(({ id }) => id))
-    await house.store().events.append(events)
+    await server.store().events.append(events)
     if (commit % 40 !== 39) continue
     await coming.received(1)
     coming.leave()
@@ -77,14 +77,14 @@ test('a thousand and more in many commits come in their order, whole, to two who
   coming.leave()
 })
 
-test('a house that stops ends its streams and does not wait for them', async () => {
+test('a server that stops ends its streams and does not wait for them', async () => {
   await open()
-  await house.stop()
+  await server.stop()
   await stream.ended
   expect([stream.status, stream.events]).toEqual([200, []])
-  await house.reopen()
+  await server.reopen()
   stream = await follow('?after=')
-  const { body } = await house.send()
+  const { body } = await server.send()
   await stream.received(1)
-  expect((await house.told(body.id)).map(({ id }) => id)).toEqual(stream.ids())
+  expect((await server.eventsOf(body.id)).map(({ id }) => id)).toEqual(stream.ids())
 })

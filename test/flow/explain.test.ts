@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 
 beforeAll(async () => {
   remote = await startRemoteMx({
@@ -15,27 +15,27 @@ beforeAll(async () => {
       },
     },
   })
-  house = await startHouse({ remote, config: { plans: { tiny: { messages_per_month: 1 } } } })
+  server = await startTestServer({ remote, config: { plans: { tiny: { messages_per_month: 1 } } } })
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
-const explain = async (id: string) => (await house.read(`/v1/messages/${id}/explain`)).recipients[0]
+const explain = async (id: string) => (await server.read(`/v1/messages/${id}/explain`)).recipients[0]
 const words = (answer: { explanation: string[] }) => answer.explanation.join(' ')
 
 test('a delivered mail says who took it and at which attempt', async () => {
-  const { body } = await house.send({ to: 'ann@a.remote.example' })
-  await house.ended(body.id)
+  const { body } = await server.send({ to: 'ann@a.remote.example' })
+  await server.ended(body.id)
   const recipient = await explain(body.id)
   expect(recipient).toMatchObject({ status: 'delivered', attempts: 1, mx_hosts: null, suppressions: [] })
   expect(words(recipient)).toContain('took the mail 2026-11-21T')
 })
 
 test('a deferred mail says what the server said, what it means, when it is tried next and when it is given up', async () => {
-  const { body } = await house.send({ to: 'full@b.remote.example' })
-  await house.tried(body.id, 1)
+  const { body } = await server.send({ to: 'full@b.remote.example' })
+  await server.tried(body.id, 1)
   const recipient = await explain(body.id)
   expect(recipient).toMatchObject({ status: 'deferred', attempts: 1, bounce_class: 'mailbox_full' })
   expect(recipient.smtp_response).toBe('452 4.2.2 mailbox is full')
@@ -47,25 +47,25 @@ test('a deferred mail says what the server said, what it means, when it is tried
 })
 
 test('a hard bounce names the rule and the suppression, and the address says why nothing would be sent', async () => {
-  const { body } = await house.send({ to: 'gone@c.remote.example' })
-  await house.ended(body.id)
+  const { body } = await server.send({ to: 'gone@c.remote.example' })
+  await server.ended(body.id)
   const recipient = await explain(body.id)
   expect(recipient).toMatchObject({ status: 'bounced', bounce_class: 'no_mailbox' })
   expect(words(recipient)).toContain('550 5.1.1 no such user here')
   expect(words(recipient)).toContain('rule unknown-user')
   expect(recipient.suppressions[0]).toMatchObject({ reason: 'hard_bounce', message_id: body.id })
 
-  const address = await house.read('/v1/explain?to=gone@c.remote.example')
+  const address = await server.read('/v1/explain?to=gone@c.remote.example')
   expect(address).toMatchObject({ would_send: false, last_message: { message_id: body.id, status: 'bounced' } })
   expect(address.explanation[0]).toContain('is on the suppression list')
 
-  const again = await house.send({ to: 'gone@c.remote.example' })
+  const again = await server.send({ to: 'gone@c.remote.example' })
   expect(words(await explain(again.body.id))).toContain('was on the suppression list when the message was accepted')
 })
 
 test('a refusal that is about us says what to do', async () => {
-  const { body } = await house.send({ to: 'ptr@c.remote.example' })
-  await house.ended(body.id)
+  const { body } = await server.send({ to: 'ptr@c.remote.example' })
+  await server.ended(body.id)
   const recipient = await explain(body.id)
   expect(recipient).toMatchObject({ status: 'bounced', bounce_class: 'authentication' })
   expect(words(recipient)).toMatch(/PTR record \(.+\), read as authentication \(rule \S+\)\. It could not tell who/)
@@ -74,74 +74,74 @@ test('a refusal that is about us says what to do', async () => {
 })
 
 test('an address that mail was never sent to says where a mail would go', async () => {
-  const address = await house.read('/v1/explain?to=new@d.remote.example')
+  const address = await server.read('/v1/explain?to=new@d.remote.example')
   expect(address).toMatchObject({ to: 'new@d.remote.example', would_send: true, last_message: null, dns_problem: null })
   expect(address.explanation[0]).toBe(`Mail is offered to ${address.mx_hosts[0]}.`)
 })
 
 test('a domain that does not exist says so, and nothing of TLS', async () => {
-  house.zone.set('mail-for-nobody.test', 'MX', [{ preference: 0, exchange: '.' }])
-  const address = await house.read('/v1/explain?to=x@mail-for-nobody.test')
+  server.zone.set('mail-for-nobody.test', 'MX', [{ preference: 0, exchange: '.' }])
+  const address = await server.read('/v1/explain?to=x@mail-for-nobody.test')
   expect(address).toMatchObject({ would_send: false, mx_hosts: [] })
   expect(address.explanation).toHaveLength(1)
   expect(address.explanation[0]).toContain('There is nowhere to deliver to')
 })
 
 test('what keeps the own domain from sending is said first, with the code that a message would get', async () => {
-  const { store } = house
-  const [domain] = (await store().domains.list(house.organizationId, { limit: 1, after: null })).records
-  const explained = () => house.read('/v1/explain?to=new@d.remote.example')
+  const { store } = server
+  const [domain] = (await store().domains.list(server.organizationId, { limit: 1, after: null })).records
+  const explained = () => server.read('/v1/explain?to=new@d.remote.example')
   expect(await explained()).toMatchObject({ would_send: true, refused_with: null })
 
-  const check = { verifiedAt: null, checkedAt: house.clock.now(), findings: domain!.findings }
+  const check = { verifiedAt: null, checkedAt: server.clock.now(), findings: domain!.findings }
   await store().domains.recordCheck(domain!.id, { ...check, status: 'failed' })
   const unverified = await explained()
   expect(unverified).toMatchObject({ would_send: false, refused_with: 'domain_not_verified' })
   expect(unverified.explanation[0]).toContain('is not verified yet')
   expect(unverified.explanation[1]).toContain('Mail is offered to')
-  expect((await house.send({ to: 'new@d.remote.example' })).body.error.code).toBe(unverified.refused_with)
+  expect((await server.send({ to: 'new@d.remote.example' })).body.error.code).toBe(unverified.refused_with)
 
   await store().domains.recordCheck(domain!.id, { ...check, status: 'verified' })
-  await store().organizations.setPlan(house.organizationId, 'tiny')
+  await store().organizations.setPlan(server.organizationId, 'tiny')
   const usedUp = await explained()
   expect(usedUp).toMatchObject({ would_send: false, refused_with: 'quota_exceeded' })
-  expect((await house.send({ to: 'new@d.remote.example' })).body.error.code).toBe(usedUp.refused_with)
-  await store().organizations.setPlan(house.organizationId, 'enterprise')
+  expect((await server.send({ to: 'new@d.remote.example' })).body.error.code).toBe(usedUp.refused_with)
+  await store().organizations.setPlan(server.organizationId, 'enterprise')
   expect(await explained()).toMatchObject({ would_send: true })
 })
 
 test('scheduled, cancelled and sandbox mail are told as such, and nothing is asked of DNS for them', async () => {
-  const scheduled = await house.send({ to: 'ann@e.remote.example', scheduled_at: '2026-11-25T10:00:00Z' })
+  const scheduled = await server.send({ to: 'ann@e.remote.example', scheduled_at: '2026-11-25T10:00:00Z' })
   expect(words(await explain(scheduled.body.id))).toContain('waits until 2026-11-25T10:00:00.000Z')
-  await house.ask('POST', `/v1/messages/${scheduled.body.id}/cancel`)
+  await server.ask('POST', `/v1/messages/${scheduled.body.id}/cancel`)
   expect(words(await explain(scheduled.body.id))).toContain('was cancelled')
-  const sandbox = await house.send({ to: 'bounce@e.remote.example' }, { authorization: `Bearer ${house.keys.test}` })
+  const sandbox = await server.send({ to: 'bounce@e.remote.example' }, { authorization: `Bearer ${server.keys.test}` })
   expect(await explain(sandbox.body.id)).toMatchObject({ status: 'bounced', mx_hosts: null, suppressions: [] })
 })
 
 test('what suppresses is what counts for the domain that sent, whoever asks', async () => {
-  const { body } = await house.send({ to: 'ann@f.remote.example' })
-  await house.ended(body.id)
+  const { body } = await server.send({ to: 'ann@f.remote.example' })
+  await server.ended(body.id)
   const email = 'ann@f.remote.example'
-  const { domain_id } = (await house.read(`/v1/messages/${body.id}`)) as { domain_id: string }
-  const made = await house.ask('POST', '/v1/domains', { name: 'second.example' })
+  const { domain_id } = (await server.read(`/v1/messages/${body.id}`)) as { domain_id: string }
+  const made = await server.ask('POST', '/v1/domains', { name: 'second.example' })
   expect(made.status).toBe(201)
-  await house.ask('POST', '/v1/suppressions', { email, domain_id: made.body.id })
+  await server.ask('POST', '/v1/suppressions', { email, domain_id: made.body.id })
   expect((await explain(body.id)).suppressions).toEqual([])
-  await house.ask('POST', '/v1/suppressions', { email, domain_id })
-  const key = await house.ask('POST', '/v1/api-keys', {
+  await server.ask('POST', '/v1/suppressions', { email, domain_id })
+  const key = await server.ask('POST', '/v1/api-keys', {
     name: 'reader of the other domain',
     domain_id: made.body.id,
     permissions: ['admin'],
   })
-  const asked = await house.ask('GET', `/v1/messages/${body.id}/explain`, undefined, {
+  const asked = await server.ask('GET', `/v1/messages/${body.id}/explain`, undefined, {
     authorization: `Bearer ${key.body.key}`,
   })
   expect(asked.body.recipients[0].suppressions).toMatchObject([{ domain_id }])
 })
 
 test('an address that is none is 400, a message that is none 404', async () => {
-  expect((await house.ask('GET', '/v1/explain?to=nobody')).status).toBe(400)
-  expect((await house.ask('GET', '/v1/explain')).status).toBe(400)
-  expect((await house.ask('GET', '/v1/messages/msg_01jd5xk3m9q8r7t6v5w4z3y2x1/explain')).status).toBe(404)
+  expect((await server.ask('GET', '/v1/explain?to=nobody')).status).toBe(400)
+  expect((await server.ask('GET', '/v1/explain')).status).toBe(400)
+  expect((await server.ask('GET', '/v1/messages/msg_01jd5xk3m9q8r7t6v5w4z3y2x1/explain')).status).toBe(404)
 })

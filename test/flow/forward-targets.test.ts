@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createTransport } from 'nodemailer'
-import { DOMAIN, type Json, startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, type Json, startTestServer, type TestServer } from '../support/server.ts'
 
 /** Mail in by SMTP, a forward route, mail out to a mail server: who may be sent to, and what it counts as. */
 
 const TARGET = 'ann@desk.remote.example'
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 
 beforeEach(async () => {
   remote = await startRemoteMx()
-  house = await startHouse({
+  server = await startTestServer({
     remote,
     config: {
       smtp: { inbound: { listen: '127.0.0.1:0' } },
@@ -20,10 +20,10 @@ beforeEach(async () => {
       plans: { small: { messages_per_month: 100, forwards_per_day: 25, requests_per_minute: -1 } },
     },
   })
-  await house.store().organizations.setPlan(house.organizationId, 'small')
+  await server.store().organizations.setPlan(server.organizationId, 'small')
 })
 afterEach(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
@@ -33,16 +33,16 @@ const forwardRoute = (...to: string[]) => ({
   action: { type: 'forward', config: { to } },
 })
 const create = async (...to: string[]): Promise<Json> => {
-  const { status, body, text } = await house.ask('POST', '/v1/inbound-routes', forwardRoute(...to))
+  const { status, body, text } = await server.ask('POST', '/v1/inbound-routes', forwardRoute(...to))
   if (status !== 201) throw new Error(text)
   return body
 }
 const targetsOf = async ({ id }: Json): Promise<Json[]> =>
-  (await house.read(`/v1/inbound-routes/${id}`)).action.config.to
+  (await server.read(`/v1/inbound-routes/${id}`)).action.config.to
 
 /** From the world; rejects with what the server answers. */
 async function mailIn(subject = 'A question'): Promise<void> {
-  const [host, port] = house.house().listening.smtpInbound!.split(':')
+  const [host, port] = server.running().listening.smtpInbound!.split(':')
   const client = createTransport({ host: host!, port: Number(port), name: 'mx.author.example', ignoreTLS: true })
   try {
     await client.sendMail({ from: 'Bob <bob@author.example>', to: `desk@${DOMAIN}`, subject, text: 'Hello?' })
@@ -59,10 +59,10 @@ function linksIn(raw: string): { confirm: string; stop: string } {
 }
 
 const open = async (path: string, method = 'GET') => {
-  const response = await fetch(`http://${house.house().listening.http}${path}`, { method })
+  const response = await fetch(`http://${server.running().listening.http}${path}`, { method })
   return { status: response.status, text: await response.text(), headers: response.headers }
 }
-const usage = async () => (await house.read('/v1/usage')).usage
+const usage = async () => (await server.read('/v1/usage')).usage
 
 // threat: forward-target-confirmed
 test('a route forwards to a target elsewhere only after its owner pressed the button behind the link', async () => {
@@ -74,7 +74,7 @@ test('a route forwards to a target elsewhere only after its owner pressed the bu
   const { confirm, stop } = linksIn(asking!.raw.toString())
 
   await mailIn('before')
-  const [kept] = (await house.read('/v1/inbound-messages')).data
+  const [kept] = (await server.read('/v1/inbound-messages')).data
   expect(kept).toMatchObject({
     subject: 'before',
     status: 'stored',
@@ -103,9 +103,9 @@ test('a route forwards to a target elsewhere only after its owner pressed the bu
   expect((await open(stop, 'POST')).status).toBe(200)
   expect(await targetsOf(route)).toEqual([{ email: TARGET, status: 'pending', is_stopped: true }])
   await mailIn('too late')
-  const [late] = (await house.read('/v1/inbound-messages')).data
+  const [late] = (await server.read('/v1/inbound-messages')).data
   expect(late).toMatchObject({ status: 'stored', not_forwarded: [{ email: TARGET, reason: 'stopped' }] })
-  const again = await house.ask('POST', `/v1/inbound-routes/${route.id}/confirmations`, {})
+  const again = await server.ask('POST', `/v1/inbound-routes/${route.id}/confirmations`, {})
   expect([again.status, again.body.data]).toEqual([
     202,
     [{ email: TARGET, status: 'pending', sent: false, reason: 'stopped' }],
@@ -128,9 +128,9 @@ test('a link confirms nothing when it was made up, is for another address, has e
     expect([(await open(wrong)).status, (await open(wrong, 'POST')).status]).toEqual([404, 404])
   }
   // The route names somebody else now.
-  await house.ask('PATCH', `/v1/inbound-routes/${route.id}`, { action: forwardRoute(`eve@${DOMAIN}`).action })
+  await server.ask('PATCH', `/v1/inbound-routes/${route.id}`, { action: forwardRoute(`eve@${DOMAIN}`).action })
   expect((await open(confirm, 'POST')).status).toBe(404)
-  await house.ask('PATCH', `/v1/inbound-routes/${route.id}`, { action: forwardRoute(TARGET).action })
+  await server.ask('PATCH', `/v1/inbound-routes/${route.id}`, { action: forwardRoute(TARGET).action })
   expect(await targetsOf(route)).toMatchObject([{ status: 'pending' }])
 })
 
@@ -138,18 +138,18 @@ test('a link confirms nothing when it was made up, is for another address, has e
 test('creating and changing routes does not send an address more than three confirmation mails a day', async () => {
   const route = await create(TARGET)
   for (let n = 0; n < 5; n++) {
-    await house.ask('PATCH', `/v1/inbound-routes/${route.id}`, { action: forwardRoute(TARGET).action })
+    await server.ask('PATCH', `/v1/inbound-routes/${route.id}`, { action: forwardRoute(TARGET).action })
   }
-  const last = await house.ask('POST', `/v1/inbound-routes/${route.id}/confirmations`, { email: TARGET.toUpperCase() })
+  const last = await server.ask('POST', `/v1/inbound-routes/${route.id}/confirmations`, { email: TARGET.toUpperCase() })
   expect(last.body.data).toEqual([{ email: TARGET, status: 'pending', sent: false, reason: 'too_many' }])
   expect(await remote.received(3)).toHaveLength(3)
   expect((await usage()).messages).toBe(3)
-  const other = await house.ask('POST', `/v1/inbound-routes/${route.id}/confirmations`, { email: 'no@x.example' })
+  const other = await server.ask('POST', `/v1/inbound-routes/${route.id}/confirmations`, { email: 'no@x.example' })
   expect([other.status, other.body.error.field]).toEqual([400, 'email'])
 })
 
 test('a target at a verified domain of the organization needs no confirmation, one at an unproved claim does', async () => {
-  const claimed = await house.ask('POST', '/v1/domains', { name: 'claimed.example' })
+  const claimed = await server.ask('POST', '/v1/domains', { name: 'claimed.example' })
   expect(claimed.status).toBeLessThan(500)
   const route = await create(`boss@${DOMAIN}`, 'boss@claimed.example')
   expect(await targetsOf(route)).toMatchObject([{ status: 'confirmed' }, { status: 'pending' }])
@@ -160,7 +160,7 @@ test('three mails to a route with ten targets are thirty of the month and of the
   const targets = Array.from({ length: 10 }, (_, at) => `t${at}@desk.remote.example`)
   const route = await create(...targets)
   for (const email of targets) {
-    await house.store().forwardTargets.set(house.organizationId, email, 'confirmed', house.clock.now())
+    await server.store().forwardTargets.set(server.organizationId, email, 'confirmed', server.clock.now())
   }
   const before = (await usage()).messages
   await mailIn('one')
@@ -168,21 +168,21 @@ test('three mails to a route with ten targets are thirty of the month and of the
   expect(await usage()).toMatchObject({ messages: before + 20, forwards: 20 })
   await expect(mailIn('three')).rejects.toThrow('452 4.7.1')
   expect(await usage()).toMatchObject({ messages: before + 20, forwards: 20 })
-  expect((await house.read('/v1/inbound-messages')).data).toHaveLength(2)
+  expect((await server.read('/v1/inbound-messages')).data).toHaveLength(2)
   expect(route.action.config.to).toHaveLength(10)
 })
 
 // threat: forward-needs-owned-domain
 test('a route of a domain that lost its proof forwards nothing, and the record says why', async () => {
   await create(TARGET)
-  await house.store().forwardTargets.set(house.organizationId, TARGET, 'confirmed', house.clock.now())
-  const [domain] = (await house.store().domains.list(house.organizationId, { limit: 1, after: null })).records
-  const at = house.clock.now()
-  await house
+  await server.store().forwardTargets.set(server.organizationId, TARGET, 'confirmed', server.clock.now())
+  const [domain] = (await server.store().domains.list(server.organizationId, { limit: 1, after: null })).records
+  const at = server.clock.now()
+  await server
     .store()
     .domains.recordCheck(domain!.id, { status: 'failed', verifiedAt: null, checkedAt: at, findings: [] })
   const refused = await mailIn().catch((error: Error) => error.message)
-  const kept = (await house.read('/v1/inbound-messages')).data
+  const kept = (await server.read('/v1/inbound-messages')).data
   // Refused at RCPT, where unproved domains receive nothing; else kept with the reason.
   if (refused === undefined) {
     expect(kept).toMatchObject([{ not_forwarded: [{ reason: 'domain_not_verified' }], forwarded_as: null }])

@@ -5,21 +5,21 @@ import { mailauthResolver } from '../../src/net/dns/mailauth-resolver.ts'
 import { createResolver } from '../../src/net/dns/resolver.ts'
 import { systemClock } from '../../src/os/clock.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { DOMAIN, startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 
 beforeAll(async () => {
   remote = await startRemoteMx()
-  house = await startHouse({
+  server = await startTestServer({
     remote,
     config: { smtp: { inbound: { listen: '127.0.0.1:0' } }, inbound: { confirm_forward_targets: false } },
   })
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
@@ -30,9 +30,9 @@ test('a mail from the world is sent on as it is: sealed, never signed in our nam
     match: { type: 'address', value: `desk@${DOMAIN}` },
     action: { type: 'forward', config: { to } },
   }
-  expect((await house.ask('POST', '/v1/inbound-routes', route)).status).toBe(201)
+  expect((await server.ask('POST', '/v1/inbound-routes', route)).status).toBe(201)
 
-  const [host, port] = house.house().listening.smtpInbound!.split(':')
+  const [host, port] = server.running().listening.smtpInbound!.split(':')
   const client = createTransport({ host: host!, port: Number(port), name: 'mx.author.example', ignoreTLS: true })
   await client.sendMail({
     from: 'Bob <bob@author.example>',
@@ -50,7 +50,7 @@ test('a mail from the world is sent on as it is: sealed, never signed in our nam
   expect(raw).toContain('From: Bob <bob@author.example>')
   expect(raw).toContain('\r\n\r\nHello?')
 
-  const resolver = createResolver({ servers: [house.zone.address], clock: systemClock, random: systemRandom })
+  const resolver = createResolver({ servers: [server.zone.address], clock: systemClock, random: systemRandom })
   const { arc } = await authenticate(mail!.raw, {
     ip: '127.0.0.1',
     helo: 'x',
@@ -62,13 +62,13 @@ test('a mail from the world is sent on as it is: sealed, never signed in our nam
   resolver.close()
   expect(arc).toMatchObject({ status: { result: 'pass' }, i: 1 })
 
-  const [inbound] = (await house.read('/v1/inbound-messages')).data
-  const message = await house.ended(inbound.forwarded_as)
+  const [inbound] = (await server.read('/v1/inbound-messages')).data
+  const message = await server.ended(inbound.forwarded_as)
   expect(message).toMatchObject({ status: 'delivered', source: 'smtp', metadata: { inbound_id: inbound.id } })
-  expect(await house.read(`/v1/inbound-messages/${inbound.id}`)).toMatchObject({
+  expect(await server.read(`/v1/inbound-messages/${inbound.id}`)).toMatchObject({
     action: 'forward',
     status: 'delivered',
   })
-  const shown = await house.ask('GET', `/v1/messages/${message.id}/content?part=raw`)
+  const shown = await server.ask('GET', `/v1/messages/${message.id}/content?part=raw`)
   expect(shown.text).toBe(raw)
 })

@@ -1,27 +1,27 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createLog } from '../../src/os/log.ts'
-import { START, startHouse, type TestHouse, until } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { START, startTestServer, type TestServer, until } from '../support/server.ts'
 
-/** The house looks after itself every hour, and says so in the log and in /metrics. */
+/** The server looks after itself every hour, and says so in the log and in /metrics. */
 
 let remote: RawMx
-let house: TestHouse
+let server: TestServer
 let lines: Record<string, unknown>[]
 beforeEach(async () => {
   lines = []
   const clock = { now: () => START, sleep: async () => {} }
   const log = createLog({ clock, level: 'info', format: 'json', write: (line) => lines.push(JSON.parse(line)) })
   remote = await startRawMx({ script: () => null })
-  house = await startHouse({ remote, log })
+  server = await startTestServer({ remote, log })
 })
 afterEach(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
 const statusOf = async (name: string) => {
-  const text = await (await fetch(`http://${house.house().listening.http}/metrics`)).text()
+  const text = await (await fetch(`http://${server.running().listening.http}/metrics`)).text()
   return new RegExp(`^postrider_health_check\\{name="${name}",status="(\\w+)"\\} 1$`, 'm').exec(text)?.[1]
 }
 const found = (name: string, status: string) =>
@@ -30,23 +30,23 @@ const told = (message: string, check: string) => lines.find((line) => line.messa
 
 test('a DKIM record that went away is noticed within the hour, and its return too', async () => {
   expect(await statusOf('domains')).toBeUndefined()
-  await house.clock.advance(60_000)
+  await server.clock.advance(60_000)
   await found('domains', 'pass')
   expect(await statusOf('store')).toBe('pass')
   expect(await statusOf('queue')).toBe('pass')
   expect(await statusOf('ports')).toBeUndefined()
 
-  const name = house.zone.queries.find((query) => query.name.includes('_domainkey'))!.name
-  const [domain] = (await house.read('/v1/domains')).data
+  const name = server.zone.queries.find((query) => query.name.includes('_domainkey'))!.name
+  const [domain] = (await server.read('/v1/domains')).data
   const record = domain.dns_records.find((each: { name: string }) => each.name === name)
-  house.zone.remove(name)
-  await house.clock.advance(3_600_000)
+  server.zone.remove(name)
+  await server.clock.advance(3_600_000)
   await found('domains', 'fail')
   expect(told('health check is worse', 'domains')).toMatchObject({ level: 'warn', status: 'fail' })
   expect(String(told('health check is worse', 'domains')!.found)).toContain(name)
 
-  house.zone.set(name, 'TXT', [record.value])
-  await house.clock.advance(3_600_000)
+  server.zone.set(name, 'TXT', [record.value])
+  await server.clock.advance(3_600_000)
   await found('domains', 'pass')
   expect(told('health check is better', 'domains')).toMatchObject({ level: 'info', status: 'pass' })
 })

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 
-/** A mail whose preparation never ends, in the running house. The threads know one by its header X-Hostile. */
+/** A mail whose preparation never ends, in the running server. The threads know one by its header X-Hostile. */
 
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 
 beforeAll(async () => {
   remote = await startRemoteMx()
-  house = await startHouse({
+  server = await startTestServer({
     remote,
     preload: new URL('../support/hostile-thread.ts', import.meta.url).href,
     computeMs: 500,
   })
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
@@ -25,24 +25,24 @@ const hostile = { headers: { 'X-Hostile': 'regex' } }
 
 // threat: hostile-content-holds-delivery
 test('a mail that keeps its thread is tried twice and bounces soft, and others are delivered meanwhile', async () => {
-  const { body } = await house.send({ to: ['ann@a.remote.example', 'ben@b.remote.example'], ...hostile })
-  const healthy = await house.send({ to: 'carl@c.remote.example' })
-  expect(await house.ended(healthy.body.id)).toMatchObject({ status: 'delivered' })
+  const { body } = await server.send({ to: ['ann@a.remote.example', 'ben@b.remote.example'], ...hostile })
+  const healthy = await server.send({ to: 'carl@c.remote.example' })
+  expect(await server.ended(healthy.body.id)).toMatchObject({ status: 'delivered' })
 
-  await house.tried(body.id, 1)
-  await house.toNextAttempt(body.id)
-  const message = await house.ended(body.id)
+  await server.tried(body.id, 1)
+  await server.toNextAttempt(body.id)
+  const message = await server.ended(body.id)
   for (const recipient of message.recipients) {
     expect(recipient).toMatchObject({ status: 'bounced', bounce_type: 'soft', bounce_code: '5.6.0' })
     expect(recipient.smtp_response).toBe('the message took too long to prepare')
   }
-  const { data: attempts } = await house.read(`/v1/messages/${body.id}/attempts`)
+  const { data: attempts } = await server.read(`/v1/messages/${body.id}/attempts`)
   const causes = attempts.map(({ cause }: { cause: { rule: string } }) => cause.rule)
   expect(causes).toEqual(causes.map(() => 'prepare-time'))
   // Two tries of one content: its other recipients are not tried for it again and again.
   expect(attempts.filter(({ duration_ms }: { duration_ms: number }) => duration_ms > 0).length).toBeLessThanOrEqual(3)
 
-  const { recipients } = await house.read(`/v1/messages/${body.id}/explain`)
+  const { recipients } = await server.read(`/v1/messages/${body.id}/explain`)
   expect(words(recipients[0])).toContain('took longer than a mail may take')
   expect(recipients[0].suppressions).toEqual([])
   expect(remote.mails.length).toBe(1)
@@ -50,19 +50,19 @@ test('a mail that keeps its thread is tried twice and bounces soft, and others a
 
 // threat: hostile-content-holds-delivery
 test('the raw view of such a mail is refused, and deliveries keep their thread meanwhile', async () => {
-  const { body } = await house.send({ to: 'dora@a.remote.example', scheduled_at: '2026-11-25T12:00:00Z', ...hostile })
-  const [delivery] = house.threads()
-  const { status, body: answer } = await house.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
+  const { body } = await server.send({ to: 'dora@a.remote.example', scheduled_at: '2026-11-25T12:00:00Z', ...hostile })
+  const [delivery] = server.threads()
+  const { status, body: answer } = await server.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
   expect(status).toBe(422)
   expect(answer.error).toMatchObject({ code: 'invalid_state', message: 'the message took too long to prepare' })
-  expect(house.threads()).toEqual([delivery!])
+  expect(server.threads()).toEqual([delivery!])
 })
 
 test('such test mail is refused', async () => {
-  const { status, body } = await house.send(
+  const { status, body } = await server.send(
     { to: 'ann@a.remote.example', ...hostile },
     {
-      authorization: `Bearer ${house.keys.test}`,
+      authorization: `Bearer ${server.keys.test}`,
     },
   )
   expect(status).toBe(422)

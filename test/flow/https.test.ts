@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Certificate, selfSignedCertificate } from '../../src/net/tls/certificate.ts'
-import { startHouse, type TestHouse } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 import { shownCertificate } from '../support/shown-certificate.ts'
 
 /** HTTPS and SMTP with the operator's own certificate. */
@@ -14,10 +14,10 @@ const folder = mkdtempSync(join(tmpdir(), 'postrider-https-'))
 const [certificate_file, key_file] = [join(folder, 'chain.pem'), join(folder, 'key.pem')]
 const made = (name: string) => selfSignedCertificate({ names: [name], now: Date.now() })
 let remote: RawMx
-let house: TestHouse
+let server: TestServer
 
 afterEach(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
   rmSync(folder, { recursive: true })
 })
@@ -31,7 +31,7 @@ function put({ certificatePem, keyPem }: Certificate): X509Certificate {
 test('the files of [tls] are shown by HTTPS and SMTP, and read again at a reload; when they end is a gauge', async () => {
   const first = put(await made('first.test'))
   remote = await startRawMx({ script: () => null })
-  house = await startHouse({
+  server = await startTestServer({
     remote,
     config: {
       http: { listen: '127.0.0.1:0', listen_tls: '127.0.0.1:0' },
@@ -39,8 +39,8 @@ test('the files of [tls] are shown by HTTPS and SMTP, and read again at a reload
       smtp: { inbound: { listen: '127.0.0.1:0' } },
     },
   })
-  const { http, https, smtpInbound } = house.house().listening
-  expect(house.house().publicUrl).toBe(`https://mail.sender.example:${https!.split(':')[1]}`)
+  const { http, https, smtpInbound } = server.running().listening
+  expect(server.running().publicUrl).toBe(`https://mail.sender.example:${https!.split(':')[1]}`)
   const shown = async () => [
     (await shownCertificate(https!)).serialNumber,
     (await shownCertificate(smtpInbound!, { starttls: true })).serialNumber,
@@ -48,11 +48,11 @@ test('the files of [tls] are shown by HTTPS and SMTP, and read again at a reload
   expect(await shown()).toEqual([first.serialNumber, first.serialNumber])
 
   const second = put(await made('second.test'))
-  await house.house().reloadCertificate()
+  await server.running().reloadCertificate()
   expect(await shown()).toEqual([second.serialNumber, second.serialNumber])
 
   writeFileSync(key_file, 'no key')
-  await expect(house.house().reloadCertificate()).rejects.toThrow('is no PEM private key')
+  await expect(server.running().reloadCertificate()).rejects.toThrow('is no PEM private key')
   expect(await shown()).toEqual([second.serialNumber, second.serialNumber])
 
   const metrics = await (await fetch(`http://${http}/metrics`)).text()

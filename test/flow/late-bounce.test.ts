@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { createTransport } from 'nodemailer'
 import { asMail } from '../support/fixtures.ts'
-import { type Json, startHouse, type TestHouse, until } from '../support/house.ts'
 import { type ReceivedMail, type RemoteMx, startRawMx, startRemoteMx } from '../support/remote-mx.ts'
+import { type Json, startTestServer, type TestServer, until } from '../support/server.ts'
 import { customerAccepts, dkimResults } from '../support/verify.ts'
 
 /** Journeys 4 and 5: what the world says later comes in on port 25 and becomes events of the right message. */
 
 const OPEN = { smtp: { inbound: { listen: '127.0.0.1:0' } } }
 
-/** Hands a mail to the house as a server of the world does → its reply; a refusal is the reply, too. */
-async function deliver(house: TestHouse, to: string | string[], raw: Uint8Array, from = ''): Promise<string> {
-  const [host, port] = house.house().listening.smtpInbound!.split(':')
+/** Hands a mail to the server as a server of the world does → its reply; a refusal is the reply, too. */
+async function deliver(server: TestServer, to: string | string[], raw: Uint8Array, from = ''): Promise<string> {
+  const [host, port] = server.running().listening.smtpInbound!.split(':')
   const transport = createTransport({ host, port: Number(port), tls: { rejectUnauthorized: false } })
   try {
     const { response } = await transport.sendMail({ envelope: { from, to }, raw: Buffer.from(raw) })
@@ -75,13 +75,13 @@ ${raw.toString('latin1').replaceAll('\r\n', '\n')}
 
 describe('of mail that the remote server took', () => {
   let remote: RemoteMx
-  let house: TestHouse
+  let server: TestServer
   beforeAll(async () => {
     remote = await startRemoteMx()
-    house = await startHouse({ remote, config: OPEN })
+    server = await startTestServer({ remote, config: OPEN })
   })
   afterAll(async () => {
-    await house.close()
+    await server.close()
     await remote.stop()
   })
 
@@ -89,8 +89,8 @@ describe('of mail that the remote server took', () => {
   /** A message to somebody who never had one, delivered: its id, and the mail as the remote got it. */
   async function delivered(change: Record<string, unknown> = {}) {
     const to = `reader${++serial}@one.remote.example`
-    const { body } = await house.send({ to, ...change })
-    expect((await house.ended(body.id)).status).toBe('delivered')
+    const { body } = await server.send({ to, ...change })
+    expect((await server.ended(body.id)).status).toBe('delivered')
     const mail = remote.mails.find(({ rcptTo }) => rcptTo.includes(to))!
     return { id: body.id as string, to, mail }
   }
@@ -99,9 +99,9 @@ describe('of mail that the remote server took', () => {
   async function hooked(id: string, type: string): Promise<Json> {
     let data: Json
     await until(`webhook ${type}`, () => {
-      const request = house.receiver.requests.find(({ body }) => body.includes(`"${type}"`) && body.includes(id))
+      const request = server.receiver.requests.find(({ body }) => body.includes(`"${type}"`) && body.includes(id))
       if (request !== undefined) {
-        expect(customerAccepts(request, house.webhook.secret, house.clock.now())).toBe(true)
+        expect(customerAccepts(request, server.webhook.secret, server.clock.now())).toBe(true)
         data = JSON.parse(request.body).data
       }
       return request !== undefined
@@ -111,12 +111,12 @@ describe('of mail that the remote server took', () => {
 
   test('a report of failure to its return path makes it bounced, tells it, and suppresses', async () => {
     const { id, to, mail } = await delivered()
-    expect(await deliver(house, mail.mailFrom, dsnAbout(to))).toStartWith('250 ')
+    expect(await deliver(server, mail.mailFrom, dsnAbout(to))).toStartWith('250 ')
 
-    const message = await house.read(`/v1/messages/${id}`)
+    const message = await server.read(`/v1/messages/${id}`)
     expect(message.status).toBe('bounced')
     expect(message.recipients[0]).toMatchObject({ status: 'bounced', bounce_type: 'hard', bounce_code: '5.1.1' })
-    expect((await house.told(id)).map(({ type }) => type)).toEqual(['message.delivered', 'message.bounced'])
+    expect((await server.eventsOf(id)).map(({ type }) => type)).toEqual(['message.delivered', 'message.bounced'])
     expect(await hooked(id, 'message.bounced')).toEqual({
       message_id: id,
       from: 'Shop <shop@sender.example>',
@@ -131,7 +131,7 @@ describe('of mail that the remote server took', () => {
       bounced_at: '2026-11-21T12:00:00.000Z',
       will_retry: false,
     })
-    const { reports } = await house.read(`/v1/messages/${id}/attempts`)
+    const { reports } = await server.read(`/v1/messages/${id}/attempts`)
     expect(reports).toMatchObject([
       {
         email: to,
@@ -142,10 +142,10 @@ describe('of mail that the remote server took', () => {
         rule: 'user-unknown',
       },
     ])
-    const again = await house.send({ to })
+    const again = await server.send({ to })
     expect(again.body.status).toBe('suppressed')
 
-    const [explained] = (await house.read(`/v1/messages/${id}/explain`)).recipients
+    const [explained] = (await server.read(`/v1/messages/${id}/explain`)).recipients
     expect(explained).toMatchObject({ bounce_class: 'no_mailbox', rule: 'user-unknown' })
     expect(explained.explanation[0]).toStartWith(
       'The remote server accepted the mail. A report from mx.hosts.example, ',
@@ -160,23 +160,23 @@ Subject: Mail failure
 
 Your message to ${to} could not be delivered, since the mailbox is full.
 `)
-    expect(await deliver(house, mail.mailFrom, notice)).toStartWith('250 ')
-    const [recipient] = (await house.read(`/v1/messages/${id}`)).recipients
+    expect(await deliver(server, mail.mailFrom, notice)).toStartWith('250 ')
+    const [recipient] = (await server.read(`/v1/messages/${id}`)).recipients
     expect(recipient).toMatchObject({ status: 'bounced', bounce_type: 'soft' })
-    const [explained] = (await house.read(`/v1/messages/${id}/explain`)).recipients
+    const [explained] = (await server.read(`/v1/messages/${id}/explain`)).recipients
     expect(explained).toMatchObject({ bounce_class: 'mailbox_full', rule: 'mailbox-full', suppressions: [] })
-    expect((await house.send({ to })).body.status).toBe('queued')
+    expect((await server.send({ to })).body.status).toBe('queued')
   })
 
   test('a complaint, at its return path or at abuse@ beside it, is told with its kind, and suppresses', async () => {
     for (const place of ['return path', 'abuse']) {
       const { id, to, mail } = await delivered()
       const address = place === 'abuse' ? `abuse@${mail.mailFrom.split('@')[1]}` : mail.mailFrom
-      expect(await deliver(house, address, complaintAbout(mail), 'staff@isp.example')).toStartWith('250 ')
+      expect(await deliver(server, address, complaintAbout(mail), 'staff@isp.example')).toStartWith('250 ')
       const told = await hooked(id, 'message.complained')
       expect(told).toMatchObject({ to, feedback_type: 'abuse', complained_at: '2026-11-21T12:00:00.000Z' })
-      expect((await house.read(`/v1/messages/${id}`)).status).toBe('delivered')
-      const { data } = await house.read(`/v1/suppressions?email=${encodeURIComponent(to)}`)
+      expect((await server.read(`/v1/messages/${id}`)).status).toBe('delivered')
+      const { data } = await server.read(`/v1/suppressions?email=${encodeURIComponent(to)}`)
       expect(data).toMatchObject([{ reason: 'complaint', message_id: id }])
     }
   })
@@ -186,56 +186,56 @@ Your message to ${to} could not be delivered, since the mailbox is full.
     const [, address, subject] = /^List-Unsubscribe: <http:[^>]+>, <mailto:([^?]+)\?subject=(\w+)>\r$/m.exec(
       mail.raw.toString(),
     )!
-    expect(await dkimResults(mail.raw, house.zone)).toEqual([
+    expect(await dkimResults(mail.raw, server.zone)).toEqual([
       'ed25519-sha256 sender.example pass',
       'rsa-sha256 sender.example pass',
     ])
     const plea = asMail(`From: ${to}\nTo: ${address}\nSubject: ${subject}\n\nApplied by a program.\n`)
-    expect(await deliver(house, address!, plea, to)).toStartWith('250 ')
+    expect(await deliver(server, address!, plea, to)).toStartWith('250 ')
     expect(await hooked(id, 'message.unsubscribed')).toMatchObject({ to, method: 'mailto', ip_address: null })
-    expect((await house.send({ to })).body.status).toBe('suppressed')
+    expect((await server.send({ to })).body.status).toBe('suppressed')
   })
 
   test('addresses that we never made are no recipients', async () => {
     const { id, to, mail } = await delivered()
     const [local, host] = mail.mailFrom.split('@') as [string, string]
     const forged = `${local.slice(0, -1)}${local.endsWith('0') ? '1' : '0'}@${host}`
-    expect(await deliver(house, forged, dsnAbout(to))).toStartWith('550 5.1.1')
-    expect(await deliver(house, `u${local.slice(1)}@${host}`, dsnAbout(to))).toStartWith('550 5.1.1')
-    expect(await deliver(house, `${local}@other.example`, dsnAbout(to))).toStartWith('550 5.7.1')
-    expect((await house.read(`/v1/messages/${id}`)).status).toBe('delivered')
+    expect(await deliver(server, forged, dsnAbout(to))).toStartWith('550 5.1.1')
+    expect(await deliver(server, `u${local.slice(1)}@${host}`, dsnAbout(to))).toStartWith('550 5.1.1')
+    expect(await deliver(server, `${local}@other.example`, dsnAbout(to))).toStartWith('550 5.7.1')
+    expect((await server.read(`/v1/messages/${id}`)).status).toBe('delivered')
   })
 
   test('of test mail nothing can come back', async () => {
-    const { body } = await house.send({ unsubscribe: true }, { authorization: `Bearer ${house.keys.test}` })
-    const raw = (await house.ask('GET', `/v1/messages/${body.id}/content?part=raw`)).text
+    const { body } = await server.send({ unsubscribe: true }, { authorization: `Bearer ${server.keys.test}` })
+    const raw = (await server.ask('GET', `/v1/messages/${body.id}/content?part=raw`)).text
     const address = /^List-Unsubscribe: .*<mailto:([^?]+)\?/m.exec(raw)![1]!
-    expect(await deliver(house, address, asMail('Subject: unsubscribe\n\n'), 'ann@one.remote.example')).toStartWith(
+    expect(await deliver(server, address, asMail('Subject: unsubscribe\n\n'), 'ann@one.remote.example')).toStartWith(
       '250 ',
     )
-    expect((await house.told(body.id)).map(({ type }) => type)).toEqual(['message.delivered'])
+    expect((await server.eventsOf(body.id)).map(({ type }) => type)).toEqual(['message.delivered'])
   })
 })
 
 describe('of mail whose connection was lost behind the final dot', () => {
-  let house: TestHouse | undefined
-  afterEach(() => house?.close())
+  let server: TestServer | undefined
+  afterEach(() => server?.close())
 
   test('the report ends it: it is not tried again', async () => {
     const remote = await startRawMx({ script: (cue) => (cue === 'DOT' ? { do: 'drop' } : null) })
-    house = await startHouse({ remote, config: OPEN })
-    const { body } = await house.send()
-    await house.tried(body.id, 1)
+    server = await startTestServer({ remote, config: OPEN })
+    const { body } = await server.send()
+    await server.tried(body.id, 1)
     const returnPath = /^MAIL FROM:<([^>]+)>/.exec(remote.heard.find((line) => line.startsWith('MAIL'))!)![1]!
-    expect(await deliver(house, returnPath, dsnAbout('ann@one.remote.example'))).toStartWith('250 ')
-    const message = await house.read(`/v1/messages/${body.id}`)
+    expect(await deliver(server, returnPath, dsnAbout('ann@one.remote.example'))).toStartWith('250 ')
+    const message = await server.read(`/v1/messages/${body.id}`)
     expect(message.recipients[0]).toMatchObject({ status: 'bounced', next_attempt_at: null, attempts: 1 })
     const heard = remote.heard.length
-    await house.clock.advance(10 * 60_000) // the second attempt would have come after one
+    await server.clock.advance(10 * 60_000) // the second attempt would have come after one
     expect(remote.heard.slice(heard).filter((line) => line.startsWith('RCPT'))).toEqual([])
-    expect((await house.told(body.id)).map(({ type }) => type)).toEqual(['message.deferred', 'message.bounced'])
-    await house.close()
-    house = undefined
+    expect((await server.eventsOf(body.id)).map(({ type }) => type)).toEqual(['message.deferred', 'message.bounced'])
+    await server.close()
+    server = undefined
     await remote.stop()
   })
 })

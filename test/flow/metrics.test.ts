@@ -1,27 +1,27 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { ConfigValues } from '../../src/config/load.ts'
 import { noteBackup } from '../../src/os/last-backup.ts'
-import { startHouse, type TestHouse } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 import { talk } from '../support/talk.ts'
 
 /** GET /metrics, as Prometheus asks for it. */
 
 let remote: RawMx
-let house: TestHouse
+let server: TestServer
 
-/** A house, and a mail server that takes everything. */
+/** A server, and a mail server that takes everything. */
 const open = async (config: ConfigValues = {}) => {
   remote = await startRawMx({ script: () => null })
-  house = await startHouse({ remote, config })
+  server = await startTestServer({ remote, config })
 }
 afterEach(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
 const metrics = (headers: Record<string, string> = {}) =>
-  fetch(`http://${house.house().listening.http}/metrics`, { headers })
+  fetch(`http://${server.running().listening.http}/metrics`, { headers })
 
 /** A line of the text → its value. */
 async function value(line: string): Promise<number | undefined> {
@@ -33,9 +33,9 @@ async function value(line: string): Promise<number | undefined> {
 test('counts what became of mail, and who asked', async () => {
   await open()
   for (const to of ['ann@customer.example', 'bounce@customer.example']) {
-    await house.send({ to }, { authorization: `Bearer ${house.keys.test}` })
+    await server.send({ to }, { authorization: `Bearer ${server.keys.test}` })
   }
-  await house.ask('GET', '/v1/messages/msg_00000000000000000000000000')
+  await server.ask('GET', '/v1/messages/msg_00000000000000000000000000')
 
   expect(await value('postrider_messages_accepted_total{mode="test"}')).toBe(2)
   expect(await value('postrider_http_requests_total{operation="messages_send",status="202"}')).toBe(2)
@@ -47,8 +47,8 @@ test('counts what became of mail, and who asked', async () => {
 
 test('counts attempts by outcome, and knows the site that took the mail', async () => {
   await open()
-  const { body } = await house.send()
-  await house.ended(body.id)
+  const { body } = await server.send()
+  await server.ended(body.id)
 
   expect(await value('postrider_delivery_attempt_seconds_count{outcome="delivered"}')).toBe(1)
   expect(await value('postrider_delivery_attempt_seconds_bucket{outcome="delivered",le="+Inf"}')).toBe(1)
@@ -58,9 +58,9 @@ test('counts attempts by outcome, and knows the site that took the mail', async 
 
 test('tells what waits, and for how long the oldest of it has', async () => {
   await open()
-  const tomorrow = new Date(house.clock.now() + 86_400_000).toISOString()
-  await house.send({ scheduled_at: tomorrow })
-  await house.send({ scheduled_at: tomorrow })
+  const tomorrow = new Date(server.clock.now() + 86_400_000).toISOString()
+  await server.send({ scheduled_at: tomorrow })
+  await server.send({ scheduled_at: tomorrow })
   expect(await value('postrider_queued{queue="delivery",when="later"}')).toBe(2)
   expect(await value('postrider_queued{queue="delivery",when="due"}')).toBe(0)
   expect(await value('postrider_oldest_due_seconds{queue="delivery"}')).toBe(0)
@@ -70,16 +70,16 @@ test('tells what waits, and for how long the oldest of it has', async () => {
 test('counts suppressions by reason, each once', async () => {
   await open()
   for (const email of ['ann@customer.example', 'ann@customer.example', 'bob@customer.example']) {
-    await house.ask('POST', '/v1/suppressions', { email })
+    await server.ask('POST', '/v1/suppressions', { email })
   }
   expect(await value('postrider_suppressions_total{reason="manual"}')).toBe(2)
 })
 
 test('every line is one of the format, every family has help and type, and nothing of a user is in it', async () => {
   await open()
-  const { body } = await house.send({ to: 'secret-name@customer.example', subject: 'secret subject' })
-  await house.ended(body.id)
-  await house.ask('GET', '/v1/nowhere/secret-path')
+  const { body } = await server.send({ to: 'secret-name@customer.example', subject: 'secret subject' })
+  await server.ended(body.id)
+  await server.ask('GET', '/v1/nowhere/secret-path')
 
   const response = await metrics()
   expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
@@ -102,7 +102,7 @@ test('is there for the networks that the config names, by the client behind a pr
   const refused = await metrics({ 'x-forwarded-for': '198.51.100.7' })
   expect(refused.status).toBe(404)
   expect(await refused.text()).not.toContain('postrider')
-  expect((await fetch(`http://${house.house().listening.http}/metrics`, { method: 'POST' })).status).toBe(405)
+  expect((await fetch(`http://${server.running().listening.http}/metrics`, { method: 'POST' })).status).toBe(405)
 })
 
 test('behind a proxy that nobody named, nobody is taken for the proxy', async () => {
@@ -120,7 +120,7 @@ test('an empty list turns it off', async () => {
 test('on a listener of its own it is there alone, for the same networks', async () => {
   await open({ metrics: { listen: '127.0.0.1:0' } })
   expect((await metrics()).status).toBe(404)
-  const own = `http://${house.house().listening.metrics}`
+  const own = `http://${server.running().listening.metrics}`
   const answer = await fetch(`${own}/metrics`)
   expect(answer.status).toBe(200)
   expect(await answer.text()).toContain('postrider_build_info')
@@ -137,14 +137,14 @@ test('on a listener of its own it is there alone, for the same networks', async 
     expect(await talk(port, [`GET /metrics ${head}\r\n`])).toStartWith(`HTTP/1.1 ${status} `)
     expect(await talk(port, [`GET // ${head}\r\n`])).toStartWith(`HTTP/1.1 ${status === 400 ? 400 : 404} `)
   }
-  await house.stop()
+  await server.stop()
   await expect(fetch(`${own}/metrics`)).rejects.toThrow()
 })
 
 test('tells when the last backup was made, once there is one', async () => {
   await open()
   expect(await value('postrider_backup_last_success_timestamp_seconds')).toBeUndefined()
-  noteBackup(house.dataDir, { madeAt: 1_795_262_400_000, bytes: 1, to: 'somewhere' })
+  noteBackup(server.dataDir, { madeAt: 1_795_262_400_000, bytes: 1, to: 'somewhere' })
   expect(await value('postrider_backup_last_success_timestamp_seconds')).toBe(1_795_262_400)
   expect(await value('postrider_held{queue="delivery"}')).toBe(0)
 })

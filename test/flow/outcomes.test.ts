@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import type { ZoneRecord } from '../../src/cli/try/zone-server.ts'
-import { type Json, startHouse, type TestHouse } from '../support/house.ts'
 import { type Cue, type Move, type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { type Json, startTestServer, type TestServer } from '../support/server.ts'
 
 /** What the world says to the first attempt, and what is told of it (contract §4 a–d). */
 
@@ -81,18 +81,18 @@ const CASES: Case[] = [
 ]
 
 let remote: RawMx
-let house: TestHouse
+let server: TestServer
 let misbehaviour: { at: Cue; reply: Move } | null = null
 
 beforeAll(async () => {
   remote = await startRawMx({ script: (cue) => (cue === misbehaviour?.at ? misbehaviour.reply : null) })
-  house = await startHouse({ remote })
+  server = await startTestServer({ remote })
 })
 afterEach(() => {
   misbehaviour = null
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
@@ -101,35 +101,35 @@ describe('the first attempt', () => {
     test(`${says}: ${told.join(', ')}`, async () => {
       // A mail host of its own: connections are kept by host.
       const email = to ?? `ann@case${n}.example`
-      house.zone.set(`mx${n}.example`, 'A', ['127.0.0.1'])
-      house.zone.set(`case${n}.example`, 'MX', [{ preference: 10, exchange: `mx${n}.example` }])
-      for (const { name, type, data } of records ?? []) house.zone.set(name, type, [data])
-      if (fails !== undefined) house.zone.fail(fails, 'SERVFAIL')
+      server.zone.set(`mx${n}.example`, 'A', ['127.0.0.1'])
+      server.zone.set(`case${n}.example`, 'MX', [{ preference: 10, exchange: `mx${n}.example` }])
+      for (const { name, type, data } of records ?? []) server.zone.set(name, type, [data])
+      if (fails !== undefined) server.zone.fail(fails, 'SERVFAIL')
       if (at !== undefined) misbehaviour = { at, reply: reply! }
 
-      const { body } = await house.send({ to: email })
-      const message = await house.tried(body.id, 1)
-      const events = await house.told(body.id)
+      const { body } = await server.send({ to: email })
+      const message = await server.tried(body.id, 1)
+      const events = await server.eventsOf(body.id)
       expect(events.map(inShort)).toEqual(told)
       const last = events.at(-1)!
       expect(message.status).toBe(told[0] === 'deferred' ? 'deferred' : 'bounced')
-      const again = await house.send({ to: email.toUpperCase() })
+      const again = await server.send({ to: email.toUpperCase() })
       expect(again.body.status).toBe(suppressed ? 'suppressed' : 'queued')
-      expect((await house.store().suppressions.find(house.organizationId, email)).length).toBe(suppressed ? 1 : 0)
+      expect((await server.store().suppressions.find(server.organizationId, email)).length).toBe(suppressed ? 1 : 0)
 
       if (suppressed) {
-        const { data } = await house.read(`/v1/suppressions?email=${encodeURIComponent(email)}`)
+        const { data } = await server.read(`/v1/suppressions?email=${encodeURIComponent(email)}`)
         expect(data).toMatchObject([{ reason: 'hard_bounce', message_id: body.id, domain_id: null }])
         expect(last.data.bounce_message).not.toBe('')
       }
-      await house.ask('POST', `/v1/messages/${body.id}/cancel`)
+      await server.ask('POST', `/v1/messages/${body.id}/cancel`)
     })
   }
 
   test('every event of all of them reached the webhook, once', async () => {
-    const { data } = await house.read('/v1/events?limit=100')
-    await house.receiver.received(data.length)
-    const posted = house.receiver.requests.map(({ headers }) => headers['webhook-id'])
+    const { data } = await server.read('/v1/events?limit=100')
+    await server.receiver.received(data.length)
+    const posted = server.receiver.requests.map(({ headers }) => headers['webhook-id'])
     expect([...new Set(posted)].sort()).toEqual(data.map(({ id }: Json) => id).sort())
     expect(posted).toHaveLength(data.length)
   })

@@ -6,9 +6,9 @@ import { createVerp } from '../../src/mail/verp.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { createLog } from '../../src/os/log.ts'
 import { systemRandom } from '../../src/os/random.ts'
-import { DOMAIN, type Json, START, startHouse, type TestHouse, until, untilInTime } from '../support/house.ts'
 import { addKey } from '../support/keys.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, type Json, START, startTestServer, type TestServer, until, untilInTime } from '../support/server.ts'
 
 /** Who owns a name: two organizations on one server, over HTTP, SMTP and DNS. */
 
@@ -17,7 +17,7 @@ const PUBLIC = `post.${DOMAIN}`
 const mintId = createMintId({ now: () => START, sleep: async () => {} }, systemRandom)
 
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 const logged: string[] = []
 beforeAll(async () => {
   remote = await startRemoteMx()
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => remote.stop())
 beforeEach(async () => {
   logged.length = 0
-  house = await startHouse({
+  server = await startTestServer({
     remote,
     log: createLog({
       clock: { now: () => START, sleep: async () => {} },
@@ -39,7 +39,7 @@ beforeEach(async () => {
     },
   })
 })
-afterEach(() => house.close())
+afterEach(() => server.close())
 
 interface Tenant {
   organizationId: string
@@ -49,30 +49,30 @@ interface Tenant {
 /** Another organization with an admin key of a claim that nobody has proved. */
 async function addTenant(name: string): Promise<Tenant> {
   const organizationId = mintId('org')
-  await house.store().organizations.create({ id: organizationId, name, plan: 'enterprise', createdAt: START })
+  await server.store().organizations.create({ id: organizationId, name, plan: 'enterprise', createdAt: START })
   const key = { id: mintId('key'), organizationId, domainId: 'dom_none', name, mode: 'live' as const }
-  const { value } = await addKey(house.store(), { ...key, createdAt: START, permissions: ['admin'] })
+  const { value } = await addKey(server.store(), { ...key, createdAt: START, permissions: ['admin'] })
   const authorization = { authorization: `Bearer ${value}` }
-  return { organizationId, ask: (method, path, body) => house.ask(method, path, body, authorization) }
+  return { organizationId, ask: (method, path, body) => server.ask(method, path, body, authorization) }
 }
 
-const owner = () => house.ask
-const own = async () => (await house.read('/v1/domains')).data.find(({ name }: Json) => name === DOMAIN)
+const owner = () => server.ask
+const own = async () => (await server.read('/v1/domains')).data.find(({ name }: Json) => name === DOMAIN)
 
 /** Publishes records of a domain in DNS, by purpose. */
 function publish({ dns_records }: Json, ...purposes: string[]) {
   for (const { purpose, type, name, value, priority } of dns_records) {
     if (!purposes.includes(purpose)) continue
-    house.zone.set(name, type, [type === 'MX' ? { preference: priority, exchange: value } : value])
+    server.zone.set(name, type, [type === 'MX' ? { preference: priority, exchange: value } : value])
   }
 }
 function unpublish({ dns_records }: Json, ...purposes: string[]) {
-  for (const { purpose, name } of dns_records) if (purposes.includes(purpose)) house.zone.remove(name)
+  for (const { purpose, name } of dns_records) if (purposes.includes(purpose)) server.zone.remove(name)
 }
 
 /** What port 25 says to RCPT TO. */
 function rcpt(address: string): Promise<string> {
-  const [host, port] = house.house().listening.smtpInbound!.split(':')
+  const [host, port] = server.running().listening.smtpInbound!.split(':')
   const said = ['EHLO mx.author.example', 'MAIL FROM:<bob@author.example>', `RCPT TO:<${address}>`, 'QUIT']
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), host!)
@@ -100,7 +100,7 @@ const catchAll = { name: 'all', match: { type: 'catch_all' }, action: { type: 's
 
 /** HTTP at the server under another host's name. */
 const at = (host: string, path: string, headers: Record<string, string> = {}) =>
-  fetch(`http://${house.house().listening.http}${path}`, {
+  fetch(`http://${server.running().listening.http}${path}`, {
     redirect: 'manual',
     headers: { host, connection: 'close', ...headers },
   })
@@ -156,9 +156,9 @@ test('a name that nobody has proved receives nothing, tracks nothing and has no 
   await evil.ask('POST', '/v1/inbound-routes', catchAll)
   const body = { name: 'victim.example', tracking: { opens: true, clicks: true, host: 'links.victim.example' } }
   const { body: claim } = await evil.ask('POST', '/v1/domains', body)
-  house.zone.set('links.victim.example', 'CNAME', [`mail.${DOMAIN}`])
-  house.zone.set('mta-sts.victim.example', 'CNAME', [PUBLIC])
-  house.zone.set('victim.example', 'MX', [{ preference: 10, exchange: `mail.${DOMAIN}` }])
+  server.zone.set('links.victim.example', 'CNAME', [`mail.${DOMAIN}`])
+  server.zone.set('mta-sts.victim.example', 'CNAME', [PUBLIC])
+  server.zone.set('victim.example', 'MX', [{ preference: 10, exchange: `mail.${DOMAIN}` }])
   const looked = (await evil.ask('POST', `/v1/domains/${claim.id}/verify`)).body
   expect([looked.status, looked.dns_records.find(({ purpose }: Json) => purpose === 'tracking').status]).toEqual([
     'pending',
@@ -177,14 +177,14 @@ test('a name that nobody has proved receives nothing, tracks nothing and has no 
   // Test mail goes on, with links of the server alone; live mail does not.
   for (const mode of ['live', 'test'] as const) {
     const key = { id: mintId('key'), organizationId: evil.organizationId, domainId: claim.id, mode }
-    const { value } = await addKey(house.store(), { ...key, name: mode, createdAt: START, permissions: ['admin'] })
+    const { value } = await addKey(server.store(), { ...key, name: mode, createdAt: START, permissions: ['admin'] })
     const headers = { authorization: `Bearer ${value}` }
     const mail = { from: 'a@victim.example', html: '<a href="https://x.example/">x</a>' }
-    const { status, body } = await house.send(mail, headers)
+    const { status, body } = await server.send(mail, headers)
     expect([mode, status]).toEqual([mode, mode === 'live' ? 422 : 202])
     if (mode === 'live') expect(body.error.code).toBe('domain_not_verified')
     else {
-      const shown = (await house.ask('GET', `/v1/messages/${body.id}/content?part=raw`, undefined, headers)).text
+      const shown = (await server.ask('GET', `/v1/messages/${body.id}/content?part=raw`, undefined, headers)).text
       expect(shown).toContain(PUBLIC)
       expect(shown).not.toContain('links.victim.example')
     }
@@ -198,11 +198,11 @@ test('the ownership record is enough to receive, and the DKIM records are needed
   const record = claim.dns_records.find(({ purpose }: Json) => purpose === 'ownership')
   expect(record).toMatchObject({ type: 'TXT', name: '_postrider-verify.in.example', required: false })
   expect(await rcpt('a@in.example')).toStartWith('550 5.7.1 ')
-  house.zone.fail(record.name, 'SERVFAIL')
+  server.zone.fail(record.name, 'SERVFAIL')
   const verify = async () => (await tenant.ask('POST', `/v1/domains/${claim.id}/verify`)).body
   expect((await verify()).status).toBe('pending')
-  house.zone.fail(record.name, null)
-  house.zone.set(record.name, 'TXT', ['postrider-verify=00000000000000000000000000000000', record.value])
+  server.zone.fail(record.name, null)
+  server.zone.set(record.name, 'TXT', ['postrider-verify=00000000000000000000000000000000', record.value])
   expect(await verify()).toMatchObject({
     status: 'verified',
     proved_by: 'txt',
@@ -210,8 +210,8 @@ test('the ownership record is enough to receive, and the DKIM records are needed
   })
   expect(await rcpt('a@in.example')).toStartWith('250 ')
   const key = { id: mintId('key'), organizationId: tenant.organizationId, domainId: claim.id, mode: 'live' as const }
-  const { value } = await addKey(house.store(), { ...key, name: 'k', createdAt: START, permissions: ['send'] })
-  const send = () => house.send({ from: 'a@in.example' }, { authorization: `Bearer ${value}` })
+  const { value } = await addKey(server.store(), { ...key, name: 'k', createdAt: START, permissions: ['send'] })
+  const send = () => server.send({ from: 'a@in.example' }, { authorization: `Bearer ${value}` })
   expect((await send()).body.error).toMatchObject({
     code: 'domain_not_verified',
     message: expect.stringContaining('DKIM'),
@@ -227,7 +227,7 @@ test('the ownership record is enough to receive, and the DKIM records are needed
     proof_missing_since: expect.any(String),
   })
   expect((await send()).status).toBe(202)
-  house.clock.leap(7 * DAY)
+  server.clock.leap(7 * DAY)
   expect(await verify()).toMatchObject({ status: 'verified', proved_by: 'txt', proof_missing_since: null })
   expect((await send()).status).toBe(422)
   expect(await rcpt('a@in.example')).toStartWith('250 ')
@@ -264,7 +264,7 @@ test('of two claims the first that is proved owns the name, whose records say wh
   expect((await b.ask('DELETE', `/v1/domains/${second.id}`)).status).toBe(200)
   expect((await a.ask('GET', `/v1/domains/${first.id}`)).body).toMatchObject({ status: 'pending', detail: null })
   const statusOf = async () => (await a.ask('GET', `/v1/domains/${first.id}`)).body.status
-  await untilInTime(house.clock, 'the proof to be seen', async () => (await statusOf()) === 'verified')
+  await untilInTime(server.clock, 'the proof to be seen', async () => (await statusOf()) === 'verified')
   expect((await b.ask('POST', '/v1/domains', { name: 'name.example' })).status).toBe(409)
 })
 
@@ -289,21 +289,21 @@ test('a proof that is lost for seven days ends the ownership, with log, audit en
   const domain = await own()
   await owner()('POST', '/v1/inbound-routes', catchAll)
   await owner()('POST', `/v1/domains/${domain.id}/verify`)
-  const { body: sent } = await house.send({ unsubscribe: true })
-  await house.ended(sent.id)
-  const [delivery] = await house.store().messages.deliveries(sent.id)
-  const verp = createVerp(await house.store().secret('verp', new Uint8Array(32)))
+  const { body: sent } = await server.send({ unsubscribe: true })
+  await server.ended(sent.id)
+  const [delivery] = await server.store().messages.deliveries(sent.id)
+  const verp = createVerp(await server.store().secret('verp', new Uint8Array(32)))
   const tagged = `${verp.encode(delivery!.id, 'bounce')}@${domain.return_path_host}`
 
-  for (const { name } of domain.dns_records) house.zone.fail(name, 'SERVFAIL')
-  const isDue = async () => (await house.store().domains.get(domain.id))!.nextCheckAt! > house.clock.now()
+  for (const { name } of domain.dns_records) server.zone.fail(name, 'SERVFAIL')
+  const isDue = async () => (await server.store().domains.get(domain.id))!.nextCheckAt! > server.clock.now()
   const pass = async (ms: number) => {
-    house.clock.leap(ms)
-    await untilInTime(house.clock, 'the domain to be looked at', isDue)
+    server.clock.leap(ms)
+    await untilInTime(server.clock, 'the domain to be looked at', isDue)
   }
   await pass(9 * DAY)
   expect(await own()).toMatchObject({ status: 'verified', proof_missing_since: null })
-  for (const { name } of domain.dns_records) house.zone.fail(name, null)
+  for (const { name } of domain.dns_records) server.zone.fail(name, null)
   unpublish(domain, 'dkim', 'ownership')
   await pass(DAY)
   const missing = await own()
@@ -311,62 +311,62 @@ test('a proof that is lost for seven days ends the ownership, with log, audit en
   for (let day = 1; day < 7; day++) await pass(DAY - 3_600_000)
   expect((await own()).status).toBe('verified')
   expect(await rcpt(`x@${DOMAIN}`)).toStartWith('250 ')
-  expect((await house.send()).status).toBe(202)
+  expect((await server.send()).status).toBe(202)
 
-  await untilInTime(house.clock, 'the domain to fail', async () => {
-    house.clock.leap(1_800_000)
+  await untilInTime(server.clock, 'the domain to fail', async () => {
+    server.clock.leap(1_800_000)
     return (await own()).status === 'failed'
   })
   const since = Date.parse(missing.proof_missing_since)
-  expect(house.clock.now() - since).toBeGreaterThanOrEqual(7 * DAY)
+  expect(server.clock.now() - since).toBeGreaterThanOrEqual(7 * DAY)
   expect((await own()).detail).toContain('no proof of ownership for seven days')
   expect(await rcpt(`x@${DOMAIN}`)).toStartWith('550 5.7.1 ')
   expect(await rcpt(`abuse@${domain.return_path_host}`)).toStartWith('550 5.7.1 ')
   expect(await rcpt(tagged)).toStartWith('250 ') // mail that was sent while it was owned
-  expect((await house.send()).body.error.code).toBe('domain_not_verified')
+  expect((await server.send()).body.error.code).toBe('domain_not_verified')
   expect(logged.filter((line) => line.includes('domain lost its proof of ownership'))).toHaveLength(1)
-  const { data } = await house.read('/v1/audit-log?action=domains_lost')
+  const { data } = await server.read('/v1/audit-log?action=domains_lost')
   expect(data).toMatchObject([{ actor: { type: 'server' }, resource_id: domain.id, outcome: 'done' }])
   const { checkDomains } = await import('../../src/health/domains.ts')
-  const troubled = await house.store().domains.withoutProof(9)
+  const troubled = await server.store().domains.withoutProof(9)
   const looked = troubled.map(({ name, missingSince }) => ({ name, missingSince, wasVerified: false, wrong: [] }))
   const verdict = (await checkDomains(async () => looked)) as CheckResult
   expect([verdict.status, verdict.message.includes(DOMAIN)]).toEqual(['warn', true])
 
   publish(domain, 'dkim')
-  await untilInTime(house.clock, 'the domain to be verified again', async () => {
-    house.clock.leap(1_800_000)
+  await untilInTime(server.clock, 'the domain to be verified again', async () => {
+    server.clock.leap(1_800_000)
     return (await own()).status === 'verified'
   })
   expect(await rcpt(`x@${DOMAIN}`)).toStartWith('250 ')
-  expect((await house.read('/v1/audit-log?action=domains_proved')).data).toHaveLength(1)
-  const stored = await house.store().domains.get(domain.id)
+  expect((await server.read('/v1/audit-log?action=domains_proved')).data).toHaveLength(1)
+  const stored = await server.store().domains.get(domain.id)
   expect(stored).toMatchObject({ missingSince: null, provedBy: 'dkim' })
 }, 60_000)
 
 test('mail that waits for its time is not sent in a name that was lost meanwhile', async () => {
-  const at = new Date(house.clock.now() + 60_000).toISOString()
-  const { body } = await house.send({ scheduled_at: at })
+  const at = new Date(server.clock.now() + 60_000).toISOString()
+  const { body } = await server.send({ scheduled_at: at })
   unpublish(await own(), 'dkim', 'ownership')
-  const { id, verifiedAt } = (await house.store().domains.findByName(DOMAIN))!
-  await house.store().domains.recordCheck(id, { status: 'failed', verifiedAt, checkedAt: START, findings: [] })
-  await house.clock.advance(61_000)
-  const [recipient] = (await house.ended(body.id)).recipients
+  const { id, verifiedAt } = (await server.store().domains.findByName(DOMAIN))!
+  await server.store().domains.recordCheck(id, { status: 'failed', verifiedAt, checkedAt: START, findings: [] })
+  await server.clock.advance(61_000)
+  const [recipient] = (await server.ended(body.id)).recipients
   expect(recipient).toMatchObject({ status: 'bounced', bounce_type: 'soft', bounce_code: '5.7.1', mx_host: null })
   expect(remote.mails.some(({ raw }) => raw.includes(body.id))).toBe(false)
 })
 
 describe('a click link', () => {
   const TARGET = 'https://shop.example/'
-  /** A click link of a mail of the organization that `house.ask` is, as the delivery of a message. */
+  /** A click link of a mail of the organization that `server.ask` is, as the delivery of a message. */
   async function linkOf(host: string | null): Promise<{ path: string; deliveryId: string }> {
     const domain = await own()
     await owner()('PATCH', `/v1/domains/${domain.id}`, { tracking: { clicks: true, host } })
-    if (host !== null) house.zone.set(host, 'CNAME', [`mail.${DOMAIN}`])
+    if (host !== null) server.zone.set(host, 'CNAME', [`mail.${DOMAIN}`])
     expect((await owner()('POST', `/v1/domains/${domain.id}/verify`)).body.status).toBe('verified')
-    const { body } = await house.send({ html: `<a href="${TARGET}">x</a>` })
-    await house.ended(body.id)
-    const [delivery] = await house.store().messages.deliveries(body.id)
+    const { body } = await server.send({ html: `<a href="${TARGET}">x</a>` })
+    await server.ended(body.id)
+    const [delivery] = await server.store().messages.deliveries(body.id)
     const raw = remote.mails.at(-1)!.raw.toString().replaceAll('=\r\n', '').replaceAll('=3D', '=')
     const url = new URL(/href="(https:[^"]+)"/.exec(raw)![1]!)
     expect(url.hostname).toBe(host ?? PUBLIC)
@@ -401,9 +401,9 @@ describe('a click link', () => {
     const { path } = await linkOf(`links.${DOMAIN}`)
     const { path: later } = await linkOf(`go.${DOMAIN}`)
     expect([(await at(`links.${DOMAIN}`, path)).status, (await at(`go.${DOMAIN}`, later)).status]).toEqual([302, 302])
-    const { id, ...rest } = (await house.store().domains.findByName(DOMAIN))!
+    const { id, ...rest } = (await server.store().domains.findByName(DOMAIN))!
     const check = { verifiedAt: rest.verifiedAt, checkedAt: START, findings: rest.findings }
-    await house.store().domains.recordCheck(id, { ...check, status: 'failed', reason: 'proof_lost' })
+    await server.store().domains.recordCheck(id, { ...check, status: 'failed', reason: 'proof_lost' })
     expect((await at(`links.${DOMAIN}`, path)).status).toBe(404)
     // The next owner of the name has nothing to do with its links.
     const next = await other(DOMAIN)
@@ -415,7 +415,7 @@ describe('a click link', () => {
   test('of a mail from before the upgrade works on the server’s names and hosts of its own domain alone', async () => {
     const { deliveryId } = await linkOf(null)
     await other('other.example')
-    const secret = await house.store().secret('tracking', new Uint8Array(32))
+    const secret = await server.store().secret('tracking', new Uint8Array(32))
     const body = deliveryId.slice(4)
     const tag = (text: string) => createHmac('sha256', secret).update(text).digest().toString('base64url', 0, 16)
     const old = `/t/c/${body}${tag(`track c ${body} ${TARGET}`)}/${Buffer.from(TARGET).toString('base64url')}`
@@ -433,13 +433,13 @@ describe('a click link', () => {
     const { path, deliveryId } = await linkOf(null)
     expect((await at(PUBLIC, path)).status).toBe(302)
     const link = { id: mintId('blk'), kind: 'host' as const, value: 'shop.example', reason: 'abuse', createdAt: START }
-    expect(await house.store().blockedLinks.add(link)).toBe('added')
+    expect(await server.store().blockedLinks.add(link)).toBe('added')
     const answer = await at(PUBLIC, path)
     expect([answer.status, answer.headers.get('location')]).toEqual([410, null])
     expect(await answer.text()).not.toContain('shop.example')
-    await until('the click', async () => (await house.store().deliveries.get(deliveryId))!.delivery.clicks === 1)
-    expect((await house.ask('POST', '/v1/blocked-links', { target: 'x.example', reason: 'x' })).status).toBe(403)
-    await house.store().blockedLinks.remove(link.id)
+    await until('the click', async () => (await server.store().deliveries.get(deliveryId))!.delivery.clicks === 1)
+    expect((await server.ask('POST', '/v1/blocked-links', { target: 'x.example', reason: 'x' })).status).toBe(403)
+    await server.store().blockedLinks.remove(link.id)
     expect((await at(PUBLIC, path)).status).toBe(302)
   })
 })

@@ -1,69 +1,69 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { DOMAIN, type Json, startHouse, type TestHouse, untilInTime } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, type Json, startTestServer, type TestServer, untilInTime } from '../support/server.ts'
 
 /** Too many hard bounces of a domain: told, mail stopped where the config says so, told again when it is over. */
 
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 beforeEach(async () => {
   remote = await startRemoteMx({
     script: { rcpt: (address) => (address.startsWith('gone') ? '550 5.1.1 no such user' : null) },
   })
   const quality = { bounce_rate: 0.3, min_sent: 5, window_hours: 0.05, stop_sending: true }
-  house = await startHouse({ remote, config: { quality } })
+  server = await startTestServer({ remote, config: { quality } })
 })
 afterEach(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
 /** `quality.alert` as the webhook got it, oldest first. */
 const alerts = (): Json[] =>
-  house.receiver.requests.map(({ body }) => JSON.parse(body)).filter(({ type }) => type === 'quality.alert')
+  server.receiver.requests.map(({ body }) => JSON.parse(body)).filter(({ type }) => type === 'quality.alert')
 
 test('an alert fires, stops live mail, outlives a restart, and ends when its window has passed', async () => {
   const to = ['gone1', 'gone2', 'gone3', 'ann', 'bob'].map((name) => `${name}@one.remote.example`)
-  const sent = await house.send({ to })
+  const sent = await server.send({ to })
   expect(sent.status).toBe(202)
-  await house.ended(sent.body.id)
-  await untilInTime(house.clock, 'the alert', () => alerts().length === 1)
+  await server.ended(sent.body.id)
+  await untilInTime(server.clock, 'the alert', () => alerts().length === 1)
   const [firing] = alerts()
   expect(firing.data).toMatchObject({ domain: DOMAIN, metric: 'bounce_rate', value: 0.6, threshold: 0.3 })
   expect(firing.data).toMatchObject({ window_hours: 0.05, sent: 5, affected: 3, state: 'firing' })
 
-  const refused = await house.send()
+  const refused = await server.send()
   expect([refused.status, refused.body.error.code, refused.body.error.field]).toEqual([422, 'invalid_state', 'from'])
   expect(refused.body.error.details).toMatchObject({ reason: 'quality_alert', alert_id: firing.data.alert_id })
-  const batch = await house.ask('POST', '/v1/messages/batch', {
+  const batch = await server.ask('POST', '/v1/messages/batch', {
     messages: [{ from: `a@${DOMAIN}`, to, subject: 's', text: 't' }],
   })
   expect(batch.body.data).toMatchObject([{ error: { code: 'invalid_state' } }])
-  const rehearsal = await house.send({}, { authorization: `Bearer ${house.keys.test}` })
+  const rehearsal = await server.send({}, { authorization: `Bearer ${server.keys.test}` })
   expect(rehearsal.status).toBe(202)
-  expect((await house.read('/v1/quality')).data).toMatchObject([{ sending_stopped: true, bounce_rate: 0.6 }])
+  expect((await server.read('/v1/quality')).data).toMatchObject([{ sending_stopped: true, bounce_rate: 0.6 }])
 
-  await house.stop()
-  await house.reopen()
-  expect((await house.send()).status).toBe(422)
-  await untilInTime(house.clock, 'the end of the alert', () => alerts().length > 1)
+  await server.stop()
+  await server.reopen()
+  expect((await server.send()).status).toBe(422)
+  await untilInTime(server.clock, 'the end of the alert', () => alerts().length > 1)
   expect(alerts()).toHaveLength(2)
   const [, resolved] = alerts()
   expect(resolved.data).toEqual({ ...firing.data, value: 0, sent: 0, affected: 0, state: 'resolved' })
   const heldMs = Date.parse(resolved.timestamp) - Date.parse(firing.timestamp)
   expect(heldMs).toBeGreaterThan(150_000)
   expect(heldMs).toBeLessThan(220_000)
-  expect((await house.send()).status).toBe(202)
+  expect((await server.send()).status).toBe(202)
 })
 
 test('what was sent is in the statistics, test mail apart', async () => {
-  const live = await house.send({ to: ['gone1@one.remote.example', 'ann@one.remote.example'], tags: ['receipt'] })
-  await house.ended(live.body.id)
+  const live = await server.send({ to: ['gone1@one.remote.example', 'ann@one.remote.example'], tags: ['receipt'] })
+  await server.ended(live.body.id)
   for (const name of ['click', 'bounce', 'suppressed', 'defer', 'complain', 'unsubscribe']) {
-    await house.send({ to: `${name}@one.remote.example` }, { authorization: `Bearer ${house.keys.test}` })
+    await server.send({ to: `${name}@one.remote.example` }, { authorization: `Bearer ${server.keys.test}` })
   }
   const totals = async (query: string) => {
-    const answer = await house.read(`/v1/stats?${query}`)
+    const answer = await server.read(`/v1/stats?${query}`)
     return Object.fromEntries(Object.entries(answer.totals).filter(([, count]) => count !== 0))
   }
   const bounced = { bounced: 1, hard_bounced: 1 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { START, startHouse, type TestHouse } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { START, startTestServer, type TestServer } from '../support/server.ts'
 
 /** Mail that waits for its time. */
 
@@ -8,66 +8,66 @@ const MINUTE = 60_000
 const at = (minutes: number) => new Date(START + minutes * MINUTE).toISOString()
 
 let remote: RawMx
-let house: TestHouse
+let server: TestServer
 beforeEach(async () => {
   remote = await startRawMx()
-  house = await startHouse({ remote })
+  server = await startTestServer({ remote })
 })
 afterEach(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
 test('a scheduled message waits until its minute, and is dated when it goes', async () => {
-  const { status, body } = await house.send({ scheduled_at: at(10) })
+  const { status, body } = await server.send({ scheduled_at: at(10) })
   expect([status, body.status, body.scheduled_at]).toEqual([202, 'scheduled', at(10)])
-  await house.clock.advance(10 * MINUTE - 1)
-  expect((await house.read(`/v1/messages/${body.id}`)).status).toBe('scheduled')
+  await server.clock.advance(10 * MINUTE - 1)
+  expect((await server.read(`/v1/messages/${body.id}`)).status).toBe('scheduled')
   expect(remote.connections()).toBe(0)
-  await house.clock.advance(1)
-  const message = await house.ended(body.id)
+  await server.clock.advance(1)
+  const message = await server.ended(body.id)
   expect(message).toMatchObject({ status: 'delivered', recipients: [{ delivered_at: at(10) }] })
   expect(remote.mails[0]!.toString()).toContain('Date: Sat, 21 Nov 2026 12:10:00 +0000')
 })
 
 test('a scheduled message that is cancelled never goes', async () => {
-  const { body } = await house.send({ scheduled_at: at(10), to: ['ann@one.remote.example', 'bob@one.remote.example'] })
-  expect((await house.ask('POST', `/v1/messages/${body.id}/cancel`)).status).toBe(200)
-  await house.clock.advance(15 * MINUTE)
-  expect(await house.ended(body.id)).toMatchObject({ status: 'cancelled' })
+  const { body } = await server.send({ scheduled_at: at(10), to: ['ann@one.remote.example', 'bob@one.remote.example'] })
+  expect((await server.ask('POST', `/v1/messages/${body.id}/cancel`)).status).toBe(200)
+  await server.clock.advance(15 * MINUTE)
+  expect(await server.ended(body.id)).toMatchObject({ status: 'cancelled' })
   expect(remote.connections()).toBe(0)
-  expect(await house.told(body.id)).toEqual([])
-  const again = await house.ask('POST', `/v1/messages/${body.id}/cancel`)
+  expect(await server.eventsOf(body.id)).toEqual([])
+  const again = await server.ask('POST', `/v1/messages/${body.id}/cancel`)
   expect([again.status, again.body.error.code]).toEqual([422, 'invalid_state'])
 })
 
 test('a scheduled message that is moved forward goes then', async () => {
-  const { body } = await house.send({ scheduled_at: at(30) })
-  expect((await house.ask('PATCH', `/v1/messages/${body.id}`, { scheduled_at: at(5) })).status).toBe(200)
-  await house.clock.advance(5 * MINUTE)
-  expect(await house.ended(body.id)).toMatchObject({ status: 'delivered', scheduled_at: at(5) })
+  const { body } = await server.send({ scheduled_at: at(30) })
+  expect((await server.ask('PATCH', `/v1/messages/${body.id}`, { scheduled_at: at(5) })).status).toBe(200)
+  await server.clock.advance(5 * MINUTE)
+  expect(await server.ended(body.id)).toMatchObject({ status: 'delivered', scheduled_at: at(5) })
 })
 
 test('what a message may take counts from when it is due', async () => {
-  const { body } = await house.send({ scheduled_at: at(10), expires_in: 60 })
-  await house.clock.advance(10 * MINUTE)
-  expect(await house.ended(body.id)).toMatchObject({ status: 'delivered' })
+  const { body } = await server.send({ scheduled_at: at(10), expires_in: 60 })
+  await server.clock.advance(10 * MINUTE)
+  expect(await server.ended(body.id)).toMatchObject({ status: 'delivered' })
 })
 
-test('a message that was due while the house was down goes at its next start', async () => {
-  const { body } = await house.send({ scheduled_at: at(5) })
-  await house.stop()
-  await house.clock.advance(20 * MINUTE)
-  await house.reopen()
-  expect(await house.ended(body.id)).toMatchObject({ status: 'delivered', recipients: [{ delivered_at: at(20) }] })
+test('a message that was due while the server was down goes at its next start', async () => {
+  const { body } = await server.send({ scheduled_at: at(5) })
+  await server.stop()
+  await server.clock.advance(20 * MINUTE)
+  await server.reopen()
+  expect(await server.ended(body.id)).toMatchObject({ status: 'delivered', recipients: [{ delivered_at: at(20) }] })
 })
 
-test('one that expired while the house was down bounces softly without a connection', async () => {
-  const { body } = await house.send({ scheduled_at: at(5), expires_in: 60 })
-  await house.stop()
-  await house.clock.advance(20 * MINUTE)
-  await house.reopen()
-  const message = await house.ended(body.id)
+test('one that expired while the server was down bounces softly without a connection', async () => {
+  const { body } = await server.send({ scheduled_at: at(5), expires_in: 60 })
+  await server.stop()
+  await server.clock.advance(20 * MINUTE)
+  await server.reopen()
+  const message = await server.ended(body.id)
   expect(message.recipients).toMatchObject([{ status: 'bounced', bounce_type: 'soft', bounce_code: '4.4.7' }])
   expect(remote.connections()).toBe(0)
 })

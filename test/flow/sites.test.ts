@@ -1,32 +1,32 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startHouse, type TestHouse } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 
 let remote: RawMx
-let house: TestHouse
+let server: TestServer
 let isSlowed = true
 
 beforeAll(async () => {
   remote = await startRawMx({
     script: (cue) => (cue === 'RCPT' && isSlowed ? '421 4.7.28 unusual rate of mail' : null),
   })
-  house = await startHouse({ remote })
+  server = await startTestServer({ remote })
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
-const siteOf = async (to: string) => (await house.read(`/v1/explain?to=${to}`)).site
-const words = async (to: string) => (await house.read(`/v1/explain?to=${to}`)).explanation.join(' ')
+const siteOf = async (to: string) => (await server.read(`/v1/explain?to=${to}`)).site
+const words = async (to: string) => (await server.read(`/v1/explain?to=${to}`)).explanation.join(' ')
 
 // threat: replies-to-others-shown
 test('a 421 to one domain slows all that share its site, explain says so, and a restart knows nothing of it', async () => {
   const fresh = { name: 'hosts.example', state: 'unknown', connections: 5, lowered_at: null, paused_until: null }
   expect(await siteOf('ann@a.remote.example')).toMatchObject(fresh)
 
-  const { body } = await house.send({ to: 'ann@a.remote.example' })
-  await house.tried(body.id, 1)
+  const { body } = await server.send({ to: 'ann@a.remote.example' })
+  await server.tried(body.id, 1)
   const slowed = {
     name: 'hosts.example',
     state: 'troubled',
@@ -38,19 +38,19 @@ test('a 421 to one domain slows all that share its site, explain says so, and a 
   expect(told).toContain('after a reply of the class reputation')
   expect(told).not.toContain('unusual rate') // what was said to somebody else
 
-  const second = await house.send({ to: 'bob@b.remote.example' })
-  await house.tried(second.body.id, 1)
+  const second = await server.send({ to: 'bob@b.remote.example' })
+  await server.tried(second.body.id, 1)
   expect(await siteOf('ann@a.remote.example')).toMatchObject({ state: 'paused', connections: 1 })
   expect(await words('ann@a.remote.example')).toContain('nothing is begun before')
 
   isSlowed = false
-  const third = await house.send({ to: 'cy@c.remote.example' })
+  const third = await server.send({ to: 'cy@c.remote.example' })
   expect(remote.mails).toHaveLength(0)
-  await house.clock.advance(1_000)
-  expect((await house.ended(third.body.id)).status).toBe('delivered')
+  await server.clock.advance(1_000)
+  expect((await server.ended(third.body.id)).status).toBe('delivered')
   expect(await siteOf('ann@a.remote.example')).toMatchObject({ state: 'proven', connections: 1, paused_until: null })
 
-  await house.stop()
-  await house.reopen()
+  await server.stop()
+  await server.reopen()
   expect(await siteOf('ann@a.remote.example')).toMatchObject(fresh)
 })

@@ -2,19 +2,19 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { createTransport } from 'nodemailer'
 import { clientOptions } from '../smtp-submission/setup.ts'
-import { DOMAIN, startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 
 /** What a tenant writes is read in threads: whatever it costs there, this thread, which has HTTP, SMTP and the engines,
  *  goes on. Inputs are those that held it up for seconds once; some still cost their thread much. */
 
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 
 beforeAll(async () => {
   remote = await startRemoteMx()
   const smtp = { inbound: { listen: 'off' }, submission: { listen: '127.0.0.1:0' } }
-  house = await startHouse({
+  server = await startTestServer({
     remote,
     config: { smtp },
     preload: new URL('../support/hostile-thread.ts', import.meta.url).href,
@@ -22,7 +22,7 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
@@ -39,8 +39,8 @@ async function whileWatched<T>(work: () => Promise<T>): Promise<{ result: T; cpu
 }
 
 async function handIn(raw: string): Promise<string> {
-  const port = Number(house.house().listening.smtpSubmission!.split(':').pop())
-  const client = createTransport(clientOptions(port, house.keys.test))
+  const port = Number(server.running().listening.smtpSubmission!.split(':').pop())
+  const client = createTransport(clientOptions(port, server.keys.test))
   const { response } = await client.sendMail({
     envelope: { from: `a@${DOMAIN}`, to: ['ann@remote.example'] },
     raw,
@@ -70,7 +70,7 @@ test('a Content-ID of 60,000 brackets leaves the main thread free', async () => 
     ].join('\r\n'),
   )
   for (const path of ['content', 'content?part=html', 'attachments/1']) {
-    const { result, cpuMs } = await whileWatched(() => house.ask('GET', `/v1/messages/${id}/${path}`))
+    const { result, cpuMs } = await whileWatched(() => server.ask('GET', `/v1/messages/${id}/${path}`))
     expect([200, 404, 422]).toContain(result.status)
     expect(cpuMs).toBeLessThan(FREE_MS)
   }
@@ -80,35 +80,35 @@ test('a Content-ID of 60,000 brackets leaves the main thread free', async () => 
 test('an analysis of 1,000 CSS values of 1,990 zeros leaves the main thread free', async () => {
   const css = Array.from({ length: 1_000 }, (_, i) => `a{width:${'0'.repeat(1_985)}${i}}`).join('')
   const body = { from: `a@${DOMAIN}`, subject: 'zeros', html: `<style>${css}</style><p>x</p>` }
-  const { result, cpuMs } = await whileWatched(() => house.ask('POST', '/v1/messages/analyze', body))
+  const { result, cpuMs } = await whileWatched(() => server.ask('POST', '/v1/messages/analyze', body))
   expect([200, 422]).toContain(result.status)
   expect(cpuMs).toBeLessThan(FREE_MS)
 })
 
 // threat: tenant-content-holds-main-thread
 test('what is read for ever is refused with 422, and others are answered meanwhile', async () => {
-  const { body } = await house.send({
+  const { body } = await server.send({
     to: 'ann@a.remote.example',
     scheduled_at: '2026-11-25T12:00:00Z',
     headers: { 'X-Hostile': 'loop' },
   })
-  const { body: healthy } = await house.send({ to: 'ben@a.remote.example', html: '<p>Hello</p>' })
+  const { body: healthy } = await server.send({ to: 'ben@a.remote.example', html: '<p>Hello</p>' })
   let isOver = false
-  const asked = house.ask('GET', `/v1/messages/${body.id}/content`).finally(() => {
+  const asked = server.ask('GET', `/v1/messages/${body.id}/content`).finally(() => {
     isOver = true
   })
-  const content = await house.read(`/v1/messages/${healthy.id}/content`)
+  const content = await server.read(`/v1/messages/${healthy.id}/content`)
   expect(content).toMatchObject({ id: healthy.id, html: '<p>Hello</p>', text: 'Hello' })
   expect(isOver).toBe(false)
   const { status, body: refused } = await asked
   expect(status).toBe(422)
   expect(refused.error).toMatchObject({ code: 'invalid_state', details: { reason: 'took_too_long' } })
   // The attempt to read it changed nothing: it can be cancelled.
-  expect((await house.ask('POST', `/v1/messages/${body.id}/cancel`, {})).status).toBe(200)
+  expect((await server.ask('POST', `/v1/messages/${body.id}/cancel`, {})).status).toBe(200)
 })
 
 test('templates are read and filled in threads, and a send with one is what it was', async () => {
-  const { body: template } = await house.ask('POST', '/v1/templates', {
+  const { body: template } = await server.ask('POST', '/v1/templates', {
     name: 'Order',
     alias: 'order',
     subject: 'Order {{ number }}',
@@ -116,27 +116,27 @@ test('templates are read and filled in threads, and a send with one is what it w
   })
   expect(template.variables).toEqual(['number', 'name'])
   const use = { template_id: 'order', subject: undefined, html: undefined, text: undefined }
-  const { body } = await house.send({ ...use, variables: { number: 7, name: '<Ann>' } })
-  expect(await house.read(`/v1/messages/${body.id}/content`)).toMatchObject({
+  const { body } = await server.send({ ...use, variables: { number: 7, name: '<Ann>' } })
+  expect(await server.read(`/v1/messages/${body.id}/content`)).toMatchObject({
     subject: 'Order 7',
     html: '<p>&lt;Ann&gt;</p>',
   })
-  const { status, body: refused } = await house.send({ ...use, variables: { number: 7 } })
+  const { status, body: refused } = await server.send({ ...use, variables: { number: 7 } })
   expect([status, refused.error.code, refused.error.details.variable]).toEqual([422, 'template_error', 'name'])
-  const faulty = await house.ask('POST', '/v1/templates', { name: 'x', html: '{% if %}' })
+  const faulty = await server.ask('POST', '/v1/templates', { name: 'x', html: '{% if %}' })
   expect([faulty.status, faulty.body.error.code, faulty.body.error.details.line]).toEqual([400, 'validation_error', 1])
 })
 
 test('a click of test mail follows the link of the mail', async () => {
-  const headers = { authorization: `Bearer ${house.keys.test}` }
+  const headers = { authorization: `Bearer ${server.keys.test}` }
   const html = '<a href="https://shop.example/a?b=1&amp;c=2">x</a>'
-  const { body } = await house.send({ to: 'click@a.remote.example', html }, headers)
+  const { body } = await server.send({ to: 'click@a.remote.example', html }, headers)
   const later = '2026-11-21T12:30:00Z'
-  const scheduled = await house.send({ to: 'click@a.remote.example', html, scheduled_at: later }, headers)
-  await house.toNextAttempt(scheduled.body.id)
-  await house.ended(scheduled.body.id)
+  const scheduled = await server.send({ to: 'click@a.remote.example', html, scheduled_at: later }, headers)
+  await server.toNextAttempt(scheduled.body.id)
+  await server.ended(scheduled.body.id)
   for (const id of [body.id, scheduled.body.id]) {
-    const { data } = await house.read(`/v1/messages/${id}/events?type=message.clicked`)
+    const { data } = await server.read(`/v1/messages/${id}/events?type=message.clicked`)
     expect(data[0].data.url).toBe('https://shop.example/a?b=1&c=2')
   }
 })

@@ -1,32 +1,32 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHash, X509Certificate } from 'node:crypto'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
-import { DOMAIN, startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 let spki: Buffer
 
 beforeAll(async () => {
   const tls = await selfSignedCertificate({ names: ['mx.signed.test'], now: Date.now() })
   spki = new X509Certificate(tls.certificatePem).publicKey.export({ type: 'spki', format: 'der' })
   remote = await startRemoteMx({ tls })
-  house = await startHouse({ remote })
+  server = await startTestServer({ remote })
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
-const attemptOf = async (id: string) => (await house.read(`/v1/messages/${id}/attempts`)).data[0]
-const explain = async (id: string) => (await house.read(`/v1/messages/${id}/explain`)).recipients[0]
+const attemptOf = async (id: string) => (await server.read(`/v1/messages/${id}/attempts`)).data[0]
+const explain = async (id: string) => (await server.read(`/v1/messages/${id}/explain`)).recipients[0]
 
 test('a domain with an MTA-STS policy in force gets no mail over an unproven connection, and explain says so', async () => {
-  house.zone.set('strict.test', 'MX', [{ preference: 0, exchange: 'mx.strict.test' }])
-  house.zone.set('mx.strict.test', 'A', ['127.0.0.1'])
-  const now = house.clock.now()
-  await house.store().mtaSts.keep({
+  server.zone.set('strict.test', 'MX', [{ preference: 0, exchange: 'mx.strict.test' }])
+  server.zone.set('mx.strict.test', 'A', ['127.0.0.1'])
+  const now = server.clock.now()
+  await server.store().mtaSts.keep({
     domain: 'strict.test',
     policyId: '1',
     policy: { mode: 'enforce', mx: ['mx.strict.test'], maxAgeSeconds: 86_400 },
@@ -34,8 +34,8 @@ test('a domain with an MTA-STS policy in force gets no mail over an unproven con
     refreshAt: now + 43_200_000,
     usedAt: now,
   })
-  const { body } = await house.send({ to: 'ann@strict.test' })
-  await house.tried(body.id, 1)
+  const { body } = await server.send({ to: 'ann@strict.test' })
+  await server.tried(body.id, 1)
   expect(await attemptOf(body.id)).toMatchObject({
     outcome: 'deferred',
     tls_policy: 'mta_sts',
@@ -46,35 +46,35 @@ test('a domain with an MTA-STS policy in force gets no mail over an unproven con
   expect(recipient).toMatchObject({ status: 'deferred', tls_policy: 'mta_sts' })
   expect(recipient.explanation.join(' ')).toContain('The MTA-STS policy of the domain is in force')
   expect(remote.mails).toEqual([])
-  const address = await house.read('/v1/explain?to=bob@strict.test')
+  const address = await server.read('/v1/explain?to=bob@strict.test')
   expect(address).toMatchObject({ would_send: true, tls_policy: 'mta_sts' })
 })
 
 test('a host whose TLSA records DNSSEC vouches for is proven by them, without any authority', async () => {
   const owner = `_${remote.port}._tcp.mx.signed.test`
-  house.zone.set('signed.test', 'MX', [{ preference: 0, exchange: 'mx.signed.test' }])
-  house.zone.set('mx.signed.test', 'A', ['127.0.0.1'])
+  server.zone.set('signed.test', 'MX', [{ preference: 0, exchange: 'mx.signed.test' }])
+  server.zone.set('mx.signed.test', 'A', ['127.0.0.1'])
   const digest = createHash('sha256').update(spki).digest()
-  house.zone.set(owner, 'TLSA', [{ usage: 3, selector: 1, matchingType: 1, certificate: digest }])
-  for (const name of ['signed.test', 'mx.signed.test', owner]) house.zone.signed.add(name)
-  const { body } = await house.send({ to: 'ann@signed.test', require_tls: true })
-  await house.ended(body.id)
+  server.zone.set(owner, 'TLSA', [{ usage: 3, selector: 1, matchingType: 1, certificate: digest }])
+  for (const name of ['signed.test', 'mx.signed.test', owner]) server.zone.signed.add(name)
+  const { body } = await server.send({ to: 'ann@signed.test', require_tls: true })
+  await server.ended(body.id)
   expect(await attemptOf(body.id)).toMatchObject({ outcome: 'delivered', tls_policy: 'dane', tls_verified: true })
-  const address = await house.read('/v1/explain?to=bob@signed.test')
+  const address = await server.read('/v1/explain?to=bob@signed.test')
   expect(address).toMatchObject({ tls_policy: 'dane' })
   expect(address.explanation.join(' ')).toContain('TLSA records (DANE)')
 })
 
 test('a domain that asks nothing is told as such', async () => {
-  expect(await house.read('/v1/explain?to=new@d.remote.example')).toMatchObject({ tls_policy: 'none' })
+  expect(await server.read('/v1/explain?to=new@d.remote.example')).toMatchObject({ tls_policy: 'none' })
 })
 
 test('DNS is asked for a policy once, along with the MX, and not again for each mail', async () => {
   for (const to of ['ann@once.remote.example', 'bob@once.remote.example']) {
-    const { body } = await house.send({ to })
-    await house.ended(body.id)
+    const { body } = await server.send({ to })
+    await server.ended(body.id)
   }
-  const asked = house.zone.queries.filter(({ name }) => name === '_mta-sts.once.remote.example')
+  const asked = server.zone.queries.filter(({ name }) => name === '_mta-sts.once.remote.example')
   expect(asked).toMatchObject([{ type: 'TXT' }])
 })
 
@@ -84,10 +84,10 @@ test('the policy of a domain that receives its mail here is published under its 
     smtp: { inbound: { listen: '127.0.0.1:0', mta_sts: 'enforce' as const } },
   }
   const other = await startRemoteMx()
-  const receiving = await startHouse({ remote: other, config })
+  const receiving = await startTestServer({ remote: other, config })
   try {
     const asked = () =>
-      fetch(`http://${receiving.house().listening.http}/.well-known/mta-sts.txt`, {
+      fetch(`http://${receiving.running().listening.http}/.well-known/mta-sts.txt`, {
         headers: { host: `mta-sts.${DOMAIN}`, connection: 'close' },
       })
     expect((await asked()).status).toBe(404)

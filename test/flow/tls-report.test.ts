@@ -3,35 +3,35 @@ import { gunzipSync } from 'node:zlib'
 import { readTlsRpt } from '../../src/mail/tls-report.ts'
 import type { TlsCount } from '../../src/model/tls-session.ts'
 import { selfSignedCertificate } from '../../src/net/tls/certificate.ts'
-import { startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 
 beforeAll(async () => {
   remote = await startRemoteMx({ tls: await selfSignedCertificate({ names: ['mx.told.test'], now: Date.now() }) })
-  house = await startHouse({ remote, config: { reports: { from: 'postmaster@sender.example' } } })
+  server = await startTestServer({ remote, config: { reports: { from: 'postmaster@sender.example' } } })
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
 /** A domain with a mail host of its own, and an MTA-STS policy in testing that its certificate does not satisfy. */
 async function publish(domain: string, rua: string | null): Promise<void> {
-  house.zone.set(domain, 'MX', [{ preference: 0, exchange: `mx.${domain}` }])
-  house.zone.set(`mx.${domain}`, 'A', ['127.0.0.1'])
-  if (rua !== null) house.zone.set(`_smtp._tls.${domain}`, 'TXT', [`v=TLSRPTv1; rua=${rua}`])
+  server.zone.set(domain, 'MX', [{ preference: 0, exchange: `mx.${domain}` }])
+  server.zone.set(`mx.${domain}`, 'A', ['127.0.0.1'])
+  if (rua !== null) server.zone.set(`_smtp._tls.${domain}`, 'TXT', [`v=TLSRPTv1; rua=${rua}`])
 }
 
 test('a domain that asks for it gets a report of yesterday by mail, signed, once; another gets none', async () => {
   await publish('told.test', 'mailto:tls@inbox.remote.example')
   await publish('silent.test', null)
-  const now = house.clock.now()
-  await house.store().mtaSts.keep({
+  const now = server.clock.now()
+  await server.store().mtaSts.keep({
     domain: 'told.test',
     policyId: '1',
     policy: { mode: 'testing', mx: ['mx.told.test'], maxAgeSeconds: 30 * 86_400 },
@@ -40,12 +40,12 @@ test('a domain that asks for it gets a report of yesterday by mail, signed, once
     usedAt: now,
   })
   for (const domain of ['told.test', 'silent.test']) {
-    const { body } = await house.send({ to: `ann@${domain}` })
-    await house.ended(body.id)
+    const { body } = await server.send({ to: `ann@${domain}` })
+    await server.ended(body.id)
   }
   const today = now - (now % DAY)
-  const { tlsSessions } = house.store()
-  await house.clock.advance(2 * MINUTE)
+  const { tlsSessions } = server.store()
+  await server.clock.advance(2 * MINUTE)
   const counted = await tlsSessions.of('told.test', today)
   expect(counted).toMatchObject([{ policy: 'mta_sts_testing', sessions: 1, failure: 'certificate-not-trusted' }])
   expect(await tlsSessions.of('silent.test', today)).toMatchObject([{ policy: 'none', sessions: 1, failure: null }])
@@ -54,9 +54,9 @@ test('a domain that asks for it gets a report of yesterday by mail, signed, once
   const yesterday = (counts: TlsCount[]) => counts.map((each) => ({ ...each, day: today - DAY }))
   await tlsSessions.add([...yesterday(counted), ...yesterday(await tlsSessions.of('silent.test', today))])
   const before = remote.mails.length
-  await house.clock.advance(2 * MINUTE)
+  await server.clock.advance(2 * MINUTE)
   const mails = await remote.received(before + 1)
-  await house.clock.advance(5 * MINUTE)
+  await server.clock.advance(5 * MINUTE)
   expect(mails.length).toBe(before + 1)
   expect(await tlsSessions.next({ domain: '', day: 0 }, today)).toBeNull()
 

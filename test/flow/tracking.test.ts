@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { simpleParser } from 'mailparser'
-import { DOMAIN, type Json, startHouse, type TestHouse, until } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, type Json, startTestServer, type TestServer, until } from '../support/server.ts'
 import { dkimResults } from '../support/verify.ts'
 
 /** Mail as it arrives with the links of its recipient, and what follows when he uses them. */
 
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 beforeAll(async () => {
   remote = await startRemoteMx()
-  house = await startHouse({ remote })
+  server = await startTestServer({ remote })
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 const OFF = { opens: false, clicks: false, unsubscribe: false, host: null }
 beforeEach(() => setTracking(OFF))
 
 async function setTracking(tracking: Record<string, unknown>) {
-  const [domain] = (await house.read('/v1/domains')).data
-  const { status } = await house.ask('PATCH', `/v1/domains/${domain.id}`, { tracking })
+  const [domain] = (await server.read('/v1/domains')).data
+  const { status } = await server.ask('PATCH', `/v1/domains/${domain.id}`, { tracking })
   expect(status).toBe(200)
   return domain.id
 }
@@ -43,8 +43,8 @@ interface Arrived {
 
 /** Sends, and answers what each recipient got. */
 async function deliver(change: Record<string, unknown>): Promise<Arrived[]> {
-  const { body } = await house.send(change)
-  const { recipients, message_id_header } = await house.ended(body.id)
+  const { body } = await server.send(change)
+  const { recipients, message_id_header } = await server.ended(body.id)
   return Promise.all(
     recipients.map(async ({ email }: Json) => {
       const [mail] = remote.mails.filter(({ rcptTo, raw }) => rcptTo[0] === email && raw.includes(message_id_header))
@@ -66,7 +66,7 @@ const bytes = (html: string) => html.replaceAll('\r\n', '\n').trimEnd()
 
 async function hooked(id: string, type: string): Promise<Json[]> {
   const found = () =>
-    house.receiver.requests
+    server.receiver.requests
       .map(({ body }) => JSON.parse(body))
       .filter((event) => event.type === type && event.data.message_id === id)
   await until(`a webhook with ${type}`, () => found().length > 0)
@@ -76,7 +76,7 @@ async function hooked(id: string, type: string): Promise<Json[]> {
 test('each recipient has links of his own; every other byte is the author’s, and the signatures hold', async () => {
   const to = ['ann@one.remote.example', 'bob@two.remote.example']
   const mails = await deliver({ ...FULL, to, unsubscribe: true })
-  const base = `http://${house.house().listening.http}`
+  const base = `http://${server.running().listening.http}`
   for (const { raw, html, text } of mails) {
     const [click, mso, plain, mailto, stop] = hrefs(html) as [string, string, string, string, string]
     expect(click).toStartWith(`${base}/t/c/`)
@@ -88,12 +88,12 @@ test('each recipient has links of his own; every other byte is the author’s, a
       .replace(stop, '%unsubscribe_url%')
     expect(bytes(back)).toBe(bytes(HTML))
     expect(text.trim()).toBe(FULL.text)
-    expect(await dkimResults(raw, house.zone)).toEqual([`ed25519-sha256 ${DOMAIN} pass`, `rsa-sha256 ${DOMAIN} pass`])
+    expect(await dkimResults(raw, server.zone)).toEqual([`ed25519-sha256 ${DOMAIN} pass`, `rsa-sha256 ${DOMAIN} pass`])
   }
   expect(hrefs(mails[0]!.html)[0]).not.toBe(hrefs(mails[1]!.html)[0])
-  const shown = await house.ask('GET', `/v1/messages/${mails[0]!.id}/content?part=raw`)
+  const shown = await server.ask('GET', `/v1/messages/${mails[0]!.id}/content?part=raw`)
   expect(Buffer.compare(mails[0]!.raw, shown.bytes)).toBe(0)
-  const html = await house.ask('GET', `/v1/messages/${mails[0]!.id}/content?part=html`)
+  const html = await server.ask('GET', `/v1/messages/${mails[0]!.id}/content?part=html`)
   expect(html.text).toBe(HTML)
 })
 
@@ -111,7 +111,7 @@ test('a click goes on to the author’s link and is told to the webhook', async 
       metadata: { order: 'o-17', total: 12.5, gift: true },
     }),
   ])
-  const { recipients } = await house.read(`/v1/messages/${mail!.id}`)
+  const { recipients } = await server.read(`/v1/messages/${mail!.id}`)
   expect(recipients[0]).toMatchObject({ status: 'delivered', clicks: 1, opens: 0 })
 })
 
@@ -129,7 +129,7 @@ test('the pixel is an open, of a person or of a machine', async () => {
   await until('both opens', async () => (await hooked(mail!.id, 'message.opened')).length === 2)
   const opens = await hooked(mail!.id, 'message.opened')
   expect(opens.map(({ machine }) => machine).sort()).toEqual([false, true])
-  const { recipients } = await house.read(`/v1/messages/${mail!.id}`)
+  const { recipients } = await server.read(`/v1/messages/${mail!.id}`)
   expect(recipients[0]).toMatchObject({ opens: 1, machine_opens: 1 })
 })
 
@@ -154,8 +154,8 @@ describe('unsubscribing', () => {
     const domainId = await setTracking({ unsubscribe: true, host })
     const before = await deliver({ to: 'eve@one.remote.example' })
     expect(before[0]!.raw.toString()).not.toContain(host) // DNS was not seen yet
-    house.zone.set(host, 'CNAME', [`mail.${DOMAIN}`])
-    expect((await house.ask('POST', `/v1/domains/${domainId}/verify`)).status).toBe(200)
+    server.zone.set(host, 'CNAME', [`mail.${DOMAIN}`])
+    expect((await server.ask('POST', `/v1/domains/${domainId}/verify`)).status).toBe(200)
 
     const [mail] = await deliver({ to: 'eve@one.remote.example' })
     const head = mail!.raw.toString('latin1').split('\r\n\r\n', 1)[0]!
@@ -165,37 +165,37 @@ describe('unsubscribing', () => {
     const signatures = [...head.matchAll(/^DKIM-Signature:(?:.|\r\n\s)*/gm)].map(([field]) => field.replace(/\s+/g, ''))
     expect(signatures).toHaveLength(2)
     for (const field of signatures) expect(field).toMatch(/h=[^;]*:list-unsubscribe:list-unsubscribe-post[:;]/)
-    expect(await dkimResults(mail!.raw, house.zone)).toEqual([
+    expect(await dkimResults(mail!.raw, server.zone)).toEqual([
       `ed25519-sha256 ${DOMAIN} pass`,
       `rsa-sha256 ${DOMAIN} pass`,
     ])
 
-    const here = link!.replace(`https://${host}`, `http://${house.house().listening.http}`)
+    const here = link!.replace(`https://${host}`, `http://${server.running().listening.http}`)
     expect((await follow(here)).status).toBe(404) // a link serves under its own host alone
     const looked = await follow(here, { headers: { host } })
     expect([looked.status, (await looked.text()).includes('<form method="post">')]).toEqual([200, true])
-    expect((await house.read('/v1/suppressions?email=eve@one.remote.example')).data).toEqual([])
+    expect((await server.read('/v1/suppressions?email=eve@one.remote.example')).data).toEqual([])
     const headers = { host, 'content-type': 'application/x-www-form-urlencoded' }
     const body = 'List-Unsubscribe=One-Click'
     for (const _ of [1, 2]) expect((await follow(here, { method: 'POST', body, headers })).status).toBe(200)
     expect(await hooked(mail!.id, 'message.unsubscribed')).toEqual([
       expect.objectContaining({ method: 'one_click', user_agent: BROWSER, ip_address: '198.51.100.7' }),
     ])
-    expect((await house.read('/v1/suppressions?email=eve@one.remote.example')).data).toMatchObject([
+    expect((await server.read('/v1/suppressions?email=eve@one.remote.example')).data).toMatchObject([
       { reason: 'unsubscribe', domain_id: domainId, message_id: mail!.id },
     ])
-    const next = await house.send({ to: 'eve@one.remote.example' })
+    const next = await server.send({ to: 'eve@one.remote.example' })
     expect(next.body).toMatchObject({ status: 'suppressed' })
   })
 
   test('of test mail has no effect', async () => {
-    const test = { authorization: `Bearer ${house.keys.test}` }
-    const { body } = await house.send({ ...FULL, to: 'tess@one.remote.example', unsubscribe: true }, test)
-    const raw = (await house.ask('GET', `/v1/messages/${body.id}/content?part=raw`)).text
+    const test = { authorization: `Bearer ${server.keys.test}` }
+    const { body } = await server.send({ ...FULL, to: 'tess@one.remote.example', unsubscribe: true }, test)
+    const raw = (await server.ask('GET', `/v1/messages/${body.id}/content?part=raw`)).text
     const [, link] = /^List-Unsubscribe: <([^>]+)>/m.exec(raw)!
     expect((await follow(link!, { method: 'POST' })).status).toBe(200)
-    expect((await house.read('/v1/suppressions?email=tess@one.remote.example')).data).toEqual([])
-    expect((await house.told(body.id)).map(({ type }: Json) => type)).toEqual(['message.delivered'])
+    expect((await server.read('/v1/suppressions?email=tess@one.remote.example')).data).toEqual([])
+    expect((await server.eventsOf(body.id)).map(({ type }: Json) => type)).toEqual(['message.delivered'])
   })
 })
 
@@ -209,5 +209,5 @@ test('a forged link is 404 and leads nowhere', async () => {
       expect([answer.status, answer.headers.get('location')]).toEqual([404, null])
     }
   }
-  expect((await house.told(mail!.id)).map(({ type }: Json) => type)).toEqual(['message.delivered'])
+  expect((await server.eventsOf(mail!.id)).map(({ type }: Json) => type)).toEqual(['message.delivered'])
 })

@@ -2,34 +2,34 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createTransport } from 'nodemailer'
 import { createVerp } from '../../src/mail/verp.ts'
 import { clientOptions } from '../smtp-submission/setup.ts'
-import { DOMAIN, startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 import { dkimResults } from '../support/verify.ts'
 
 /** Which mail says how to stop it: the field, the domain's setting, the header of an author who speaks SMTP. */
 
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 beforeAll(async () => {
   remote = await startRemoteMx()
   const smtp = { inbound: { listen: 'off' }, submission: { listen: '127.0.0.1:0' } }
-  house = await startHouse({ remote, config: { smtp } })
+  server = await startTestServer({ remote, config: { smtp } })
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 beforeEach(() => tracking(false))
 
 async function tracking(unsubscribe: boolean) {
-  const [domain] = (await house.read('/v1/domains')).data
-  const { status } = await house.ask('PATCH', `/v1/domains/${domain.id}`, { tracking: { unsubscribe } })
+  const [domain] = (await server.read('/v1/domains')).data
+  const { status } = await server.ask('PATCH', `/v1/domains/${domain.id}`, { tracking: { unsubscribe } })
   expect(status).toBe(200)
 }
 
 /** The mails of a message as the remote got them, in the order of its recipients. */
 async function arrived(id: string): Promise<Buffer[]> {
-  const { recipients, message_id_header } = await house.ended(id)
+  const { recipients, message_id_header } = await server.ended(id)
   return recipients.map(({ email }: { email: string }) => {
     const mails = remote.mails.filter(({ rcptTo, raw }) => rcptTo[0] === email && raw.includes(message_id_header))
     expect(mails).toHaveLength(1)
@@ -40,27 +40,27 @@ const fieldsOf = (raw: Buffer) => raw.toString('latin1').match(/^List-Unsubscrib
 
 test('each recipient of such mail has an address of his own, signed; raw is the mail of the first', async () => {
   const to = ['ann@one.remote.example', 'bob@two.remote.example']
-  const { body } = await house.send({ to, unsubscribe: true })
+  const { body } = await server.send({ to, unsubscribe: true })
   const mails = await arrived(body.id)
-  const verp = createVerp(await house.store().secret('verp', new Uint8Array(32)))
-  const deliveries = await house.store().messages.deliveries(body.id)
+  const verp = createVerp(await server.store().secret('verp', new Uint8Array(32)))
+  const deliveries = await server.store().messages.deliveries(body.id)
   for (const [i, raw] of mails.entries()) {
     const [, local, host] = /^List-Unsubscribe: <http:[^>]+>, <mailto:([^@]+)@([^?]+)\?subject=unsubscribe>$/m.exec(
       fieldsOf(raw).join('\n'),
     )!
     expect(verp.decode(local!)).toEqual({ kind: 'unsubscribe', deliveryId: deliveries[i]!.id })
     expect(remote.mails.find((mail) => mail.raw === raw)!.mailFrom).toEndWith(`@${host}`)
-    expect(await dkimResults(raw, house.zone)).toEqual([`ed25519-sha256 ${DOMAIN} pass`, `rsa-sha256 ${DOMAIN} pass`])
+    expect(await dkimResults(raw, server.zone)).toEqual([`ed25519-sha256 ${DOMAIN} pass`, `rsa-sha256 ${DOMAIN} pass`])
     const altered = Buffer.from(raw.toString('latin1').replace('?subject=', '?subject=x'), 'latin1')
-    expect(await dkimResults(altered, house.zone)).toEqual([
+    expect(await dkimResults(altered, server.zone)).toEqual([
       `ed25519-sha256 ${DOMAIN} fail`,
       `rsa-sha256 ${DOMAIN} fail`,
     ])
   }
-  const shown = await house.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
+  const shown = await server.ask('GET', `/v1/messages/${body.id}/content?part=raw`)
   expect(Buffer.compare(mails[0]!, shown.bytes)).toBe(0)
 
-  const again = await house.ask('POST', `/v1/messages/${body.id}/resend`)
+  const again = await server.ask('POST', `/v1/messages/${body.id}/resend`)
   expect((await arrived(again.body.id)).map((raw) => fieldsOf(raw).length)).toEqual([1, 1])
 })
 
@@ -72,7 +72,7 @@ test.each([
   [true, false, 0],
 ] as const)('domain %p, field %p: %p', async (setting, unsubscribe, count) => {
   await tracking(setting)
-  const { body } = await house.send({ unsubscribe })
+  const { body } = await server.send({ unsubscribe })
   const [raw] = await arrived(body.id)
   expect(fieldsOf(raw!)).toHaveLength(count)
 })
@@ -102,8 +102,8 @@ test('an author who says neither yes nor no is told', async () => {
 })
 
 async function handIn(headers: Record<string, string>) {
-  const port = Number(house.house().listening.smtpSubmission!.split(':').at(-1))
-  const transport = createTransport(clientOptions(port, house.keys.live))
+  const port = Number(server.running().listening.smtpSubmission!.split(':').at(-1))
+  const transport = createTransport(clientOptions(port, server.keys.live))
   const mail = { from: `shop@${DOMAIN}`, to: 'ann@one.remote.example', subject: 'Hello', text: 'Hi', headers }
   return transport.sendMail(mail).finally(() => transport.close())
 }

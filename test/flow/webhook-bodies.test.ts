@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { START, startHouse, type TestHouse } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { START, startTestServer, type TestServer } from '../support/server.ts'
 import { customerAccepts } from '../support/verify.ts'
 
 /** What is posted of each kind of event, to the letter: interface.md "Envelope" and contract §4. Only ids are replaced,
@@ -16,15 +16,15 @@ const REPLIES: Record<string, string> = {
 }
 
 let remote: RawMx
-let house: TestHouse
+let server: TestServer
 beforeAll(async () => {
   remote = await startRawMx({
     script: (cue, line) => (cue === 'RCPT' ? (REPLIES[/<([a-z]+)@/.exec(line)![1]!] ?? null) : null),
   })
-  house = await startHouse({ remote })
+  server = await startTestServer({ remote })
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
@@ -33,18 +33,18 @@ test('the bodies are the golden ones, and what the events API shows', async () =
   let posted = 0
   const print = async (title: string, id: string, count: number) => {
     posted += count
-    await house.receiver.received(posted)
-    const events = await house.told(id)
-    const requests = house.receiver.requests.slice(-count)
+    await server.receiver.received(posted)
+    const events = await server.eventsOf(id)
+    const requests = server.receiver.requests.slice(-count)
     expect(requests.map(({ body }) => body).sort()).toEqual(events.map((event) => JSON.stringify(event)).sort())
-    expect(requests.every((request) => customerAccepts(request, house.webhook.secret, START))).toBe(true)
+    expect(requests.every((request) => customerAccepts(request, server.webhook.secret, START))).toBe(true)
     // Posts of one instant come in any order; the feed has the order in which they were told.
     for (const event of events) printed.push(`# ${title}\n${JSON.stringify(event, null, 2).replace(IDS, '<$1_id>')}\n`)
   }
 
   for (const name of ['delivered', ...Object.keys(REPLIES)]) {
-    const { body } = await house.send({ to: `${name}@one.remote.example` })
-    await house.tried(body.id, 1)
+    const { body } = await server.send({ to: `${name}@one.remote.example` })
+    await server.tried(body.id, 1)
     await print(`live, ${name}`, body.id, name === 'full' ? 2 : 1)
   }
   const counts = { complain: 2, click: 3, unsubscribe: 2, defer: 2 }
@@ -55,7 +55,7 @@ test('the bodies are the golden ones, and what the events API shows', async () =
       subject: 'Hi',
       html: '<a href="https://a.example/b">b</a>',
     }
-    const { body: answer } = await house.ask('POST', '/v1/send', body, { authorization: `Bearer ${house.keys.test}` })
+    const { body: answer } = await server.ask('POST', '/v1/send', body, { authorization: `Bearer ${server.keys.test}` })
     await print(`sandbox, ${name}`, answer.id, count)
   }
   if (process.env.WRITE_GOLDEN) await Bun.write(GOLDEN, printed.join('\n'))

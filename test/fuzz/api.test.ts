@@ -1,4 +1,4 @@
-/** Requests made from the OpenAPI document, valid, nearly valid and wild, over the socket to every operation of a house.
+/** Requests made from the OpenAPI document, valid, nearly valid and wild, over the socket to every operation of a server.
  *  Ids that come back are used again. Each answer is one that the document has for its operation, and none is a 5xx. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
@@ -69,7 +69,7 @@ function forget(path: string): void {
     )
 }
 
-/** `§msg:3§` → the id; one of another house where there is none yet. */
+/** `§msg:3§` → the id; one of another server where there is none yet. */
 function filled(text: string, mayEnd: boolean): string {
   return text.replace(/§([a-z]+):(\d+)§/g, (_, kind: string, back: string) => {
     const values = (known.get(kind) ?? []).filter((value) => !mayEnd || !lasting.has(value))

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { resend } from '../../src/compat/resend/resend.ts'
-import { DOMAIN, startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
 /** Whatever is sent to another service's API here, the answer is one of that service, and never a 5xx. */
@@ -10,13 +10,13 @@ import { LIMIT_MS, runs } from './runs.ts'
 setDefaultTimeout(LIMIT_MS)
 
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 beforeAll(async () => {
   remote = await startRemoteMx()
-  house = await startHouse({ remote })
+  server = await startTestServer({ remote })
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
@@ -74,11 +74,11 @@ test('any request gets an answer of that service', async () => {
   const run = fc.asyncProperty(endpoint, id, body, query, async ({ method, path }, name, given, asked) => {
     const at = path.replace(/:\w+/, encodeURIComponent(name.toWellFormed()))
     const search = method === 'GET' ? `?${new URLSearchParams(asked)}` : ''
-    const { status, body: answer } = await house.ask(
+    const { status, body: answer } = await server.ask(
       method,
       `/compat/resend${at}${search}`,
       method === 'GET' || method === 'DELETE' ? undefined : JSON.stringify(given),
-      { authorization: `Bearer ${house.keys.test}` },
+      { authorization: `Bearer ${server.keys.test}` },
     )
     expect(status).toBeLessThan(500)
     if (status === 200) expect(answer).toBeObject()

@@ -6,7 +6,7 @@ import { fits, type Json, mergedWith } from './json-schema.ts'
 export interface FittingRequest {
   id: string
   method: string
-  /** With its query. `§msg§`, here and in the body, stands for an id of the house. */
+  /** With its query. `§msg§`, here and in the body, stands for an id of the server. */
   path: string
   body: Json
   isForOperator: boolean

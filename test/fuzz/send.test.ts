@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { simpleParser } from 'mailparser'
-import { openMessageHouse } from '../api/messages-house.ts'
+import { openMessageApi } from '../api/messages-setup.ts'
 import { LIMIT_MS, runs } from './runs.ts'
 
 /** Bodies that no client should send, and some that one may, through the whole of POST /v1/messages/send with a
@@ -9,14 +9,14 @@ import { LIMIT_MS, runs } from './runs.ts'
 
 setDefaultTimeout(LIMIT_MS)
 
-let house: Awaited<ReturnType<typeof openMessageHouse>>
+let server: Awaited<ReturnType<typeof openMessageApi>>
 beforeAll(async () => {
-  house = await openMessageHouse()
+  server = await openMessageApi()
 })
-afterAll(() => house.close())
+afterAll(() => server.close())
 
 const GOOD = { from: 'shop@example.com', to: 'ann@remote.example', subject: 'Hello', text: 'Hi' }
-const post = (raw: string, headers = {}) => house.send(undefined, { raw, key: house.keys.test, headers })
+const post = (raw: string, headers = {}) => server.send(undefined, { raw, key: server.keys.test, headers })
 
 async function expectAnAnswer(raw: string, headers = {}): Promise<string | null> {
   const { status, body } = await post(raw, headers)
@@ -121,7 +121,7 @@ test('what is accepted reads back as it was meant: subject, bodies, recipients, 
     const id = await expectAnAnswer(JSON.stringify({ ...GOOD, to, subject, text, attachments }))
     if (id === null) return
     const path = `/v1/messages/${id}/content?part=raw`
-    const raw = (await house.ask('GET', path, undefined, { key: house.keys.test })).text
+    const raw = (await server.ask('GET', path, undefined, { key: server.keys.test })).text
     expect(raw).not.toMatch(/[^\x01-\x7f]|\r(?!\n)|(?<!\r)\n/)
     const parsed = await simpleParser(raw, { skipTextToHtml: true, skipHtmlToText: true })
     expect(folded(parsed.subject)).toBe(folded(subject))

@@ -3,9 +3,9 @@ import { checkDomains, type LookedAt } from '../../src/health/domains.ts'
 import { checkDelivered, checkQueue } from '../../src/health/mail-flow.ts'
 import { checkStore } from '../../src/health/store.ts'
 import { StoreUnavailable } from '../../src/storage/store.ts'
-import { START } from '../support/house.ts'
+import { START } from '../support/server.ts'
 
-/** What a house with a store is asked beside. */
+/** What a server with a store is asked beside. */
 const HOUR_MS = 3_600_000
 
 describe('deliveries', () => {

@@ -3,43 +3,43 @@ import { createHmac } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DOMAIN, type Json, START, startHouse, type TestHouse, until } from '../support/house.ts'
 import { describeWithPeers, dkimpySigned, swaks } from '../support/real-peers.ts'
 import type { ReceivedRequest } from '../support/receiver.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, type Json, START, startTestServer, type TestServer, until } from '../support/server.ts'
 import { KEY_PEM, KEY_RECORD } from './signed-mail.ts'
 
-/** A mail client that is not ours, through the whole house to the endpoint of a route. */
+/** A mail client that is not ours, through the whole server to the endpoint of a route. */
 
 const CONTENT = Buffer.from(Array.from({ length: 60_000 }, (_, i) => (i * 7 + (i >> 8)) & 255))
 
 describeWithPeers('swaks on port 25', () => {
-  let house: TestHouse
+  let server: TestServer
   let remote: RemoteMx
   let folder: string
   let secret: string
-  let server: string
+  let address: string
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'postrider-peers-'))
     remote = await startRemoteMx()
-    house = await startHouse({ remote, config: { smtp: { inbound: { listen: '127.0.0.1:0' } } } })
-    server = house.house().listening.smtpInbound!
-    house.zone.set('author.example', 'TXT', ['v=spf1 ip4:127.0.0.1 -all'])
-    house.zone.set('s1._domainkey.author.example', 'TXT', [KEY_RECORD])
-    house.zone.set('_dmarc.author.example', 'TXT', ['v=DMARC1; p=reject; adkim=s; aspf=s'])
+    server = await startTestServer({ remote, config: { smtp: { inbound: { listen: '127.0.0.1:0' } } } })
+    address = server.running().listening.smtpInbound!
+    server.zone.set('author.example', 'TXT', ['v=spf1 ip4:127.0.0.1 -all'])
+    server.zone.set('s1._domainkey.author.example', 'TXT', [KEY_RECORD])
+    server.zone.set('_dmarc.author.example', 'TXT', ['v=DMARC1; p=reject; adkim=s; aspf=s'])
     await addRoute(`info@${DOMAIN}`, 'none')
     secret = await addRoute(`strict@${DOMAIN}`, 'dmarc')
   })
   afterAll(async () => {
-    await house?.close()
+    await server?.close()
     await remote?.stop()
     rmSync(folder, { recursive: true, force: true })
   })
 
   /** Posts to a path of the receiver named after the address; returns the secret. */
   async function addRoute(value: string, authentication: string): Promise<string> {
-    const { status, body } = await house.ask('POST', '/v1/inbound-routes', {
+    const { status, body } = await server.ask('POST', '/v1/inbound-routes', {
       name: value,
       match: { type: 'address', value },
       action: { type: 'webhook', config: { url: pathOf(value), include_attachments: true } },
@@ -48,10 +48,10 @@ describeWithPeers('swaks on port 25', () => {
     expect(status).toBe(201)
     return body.secret
   }
-  const pathOf = (address: string) => house.receiver.url.replace('/hook', `/${address.split('@')[0]}`)
+  const pathOf = (address: string) => server.receiver.url.replace('/hook', `/${address.split('@')[0]}`)
 
   /** The posts of one route so far. */
-  const posts = (route: string) => house.receiver.requests.filter(({ path }) => path === `/${route}`)
+  const posts = (route: string) => server.receiver.requests.filter(({ path }) => path === `/${route}`)
   /** What the endpoint gets of the next mail that `sending` brings. */
   async function postedBy(
     route: string,
@@ -77,7 +77,7 @@ describeWithPeers('swaks on port 25', () => {
     test(`brings a mail ${way}`, async () => {
       const { body } = await postedBy('info', async () => {
         const said = await swaks(
-          server,
+          address,
           ...['--from', 'ann@quiet.example', '--to', `info@${DOMAIN}`, '--helo', 'mx.quiet.example'],
           ...['--header', `Subject: brought ${way}`, '--body', '.\n..\n.dots and = signs\n', ...options],
         )
@@ -86,8 +86,8 @@ describeWithPeers('swaks on port 25', () => {
       expect(body).toMatchObject({ from: 'ann@quiet.example', to: [`info@${DOMAIN}`], subject: `brought ${way}` })
       expect(body.text_body.trimEnd().split(/\r?\n/)).toEqual(['.', '..', '.dots and = signs'])
       expect(body).toMatchObject({ spf_result: 'none', dkim_result: 'none', dmarc_result: 'none', attachments: [] })
-      const [record] = (await house.read('/v1/inbound-messages?limit=1')).data
-      const { text } = await house.ask('GET', `/v1/inbound-messages/${record.id}/raw`)
+      const [record] = (await server.read('/v1/inbound-messages?limit=1')).data
+      const { text } = await server.ask('GET', `/v1/inbound-messages/${record.id}/raw`)
       expect(text.replace(/\r\n[ \t]+/g, ' ')).toMatch(
         new RegExp(`^Received: from mx\\.quiet\\.example .* with ${protocol} `, 'm'),
       )
@@ -97,7 +97,7 @@ describeWithPeers('swaks on port 25', () => {
   test('brings an attachment, which the endpoint gets byte for byte', async () => {
     const { body } = await postedBy('info', () =>
       swaks(
-        server,
+        address,
         ...['--from', 'ann@quiet.example', '--to', `info@${DOMAIN}`, '--tls', '--body', 'See the file.'],
         ...['--attach-type', 'application/pdf', '--attach-name', 'invoice.pdf'],
         ...['--attach', `@${file('invoice.pdf', CONTENT)}`],
@@ -112,7 +112,7 @@ describeWithPeers('swaks on port 25', () => {
 
   test('brings what dkimpy signed: every verdict is pass, and the post is signed with the secret of the route', async () => {
     const { request, body } = await postedBy('strict', async () => {
-      const said = await swaks(server, '--tls', ...(await envelopeOf(await signedMail())))
+      const said = await swaks(address, '--tls', ...(await envelopeOf(await signedMail())))
       expect(said).toMatchObject({ exitCode: 0 })
     })
     expect(body).toMatchObject({
@@ -135,25 +135,25 @@ describeWithPeers('swaks on port 25', () => {
     const before = posts('strict').length
     const forged = (await signedMail()).replace('another hand', 'other hands')
     // From elsewhere: the SPF record would vouch for this address otherwise.
-    const said = await swaks(server, ...(await envelopeOf(forged, 'ann@quiet.example')))
+    const said = await swaks(address, ...(await envelopeOf(forged, 'ann@quiet.example')))
     expect(said.exitCode).not.toBe(0)
     expect(said.output).toMatch(
       /550 5\.7\.1 not accepted: author\.example asks for reject, and neither SPF \(none\) nor DKIM \(fail\)/,
     )
-    const { data } = await house.read('/v1/inbound-messages?limit=100')
+    const { data } = await server.read('/v1/inbound-messages?limit=100')
     expect(data.filter(({ to }: Json) => to[0] === `strict@${DOMAIN}`).length).toBe(before)
   })
 
   test('is told of an unknown recipient and of a foreign domain, and what it may send goes through', async () => {
     const everybody = [`info@${DOMAIN}`, `nobody@${DOMAIN}`, 'user@one.remote.example'].join(',')
     const { body } = await postedBy('info', async () => {
-      const said = await swaks(server, '--from', 'ann@quiet.example', '--to', everybody, '--body', 'to some')
+      const said = await swaks(address, '--from', 'ann@quiet.example', '--to', everybody, '--body', 'to some')
       expect(said.output).toMatch(/550 5\.1\.1 .*nobody@/)
       expect(said.output).toMatch(/550 5\.7\.1 .*user@one\.remote\.example.* do not relay/)
       expect(said.exitCode).toBe(0)
     })
     expect(body.to).toEqual([`info@${DOMAIN}`])
-    const refused = await swaks(server, '--from', 'ann@quiet.example', '--to', 'user@one.remote.example')
+    const refused = await swaks(address, '--from', 'ann@quiet.example', '--to', 'user@one.remote.example')
     expect(refused.exitCode).not.toBe(0)
     expect(remote.mails).toEqual([])
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { DOMAIN, startHouse, type TestHouse } from '../support/house.ts'
 import { describeWithPeers, dkimpyResultsOfAll, mailDkimResultsOfAll, swaks } from '../support/real-peers.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, startTestServer, type TestServer } from '../support/server.ts'
 
 /** Somebody puts a header field on top of a mail that we signed: two verifiers that are not ours must see it, since mail
  *  readers show the upper one of two. RFC 6376 §8.15. */
@@ -39,32 +39,32 @@ const BOTH = (result: string) => [`ed25519-sha256 ${DOMAIN} ${result}`, `rsa-sha
 const RSA = (result: string) => [`rsa-sha256 ${DOMAIN} ${result}`]
 
 describeWithPeers('a signed mail', () => {
-  let house: TestHouse
+  let server: TestServer
   let remote: RemoteMx
   const mails: Record<string, Buffer> = {}
 
   beforeAll(async () => {
     remote = await startRemoteMx()
     const submission = { listen: '127.0.0.1:0' }
-    house = await startHouse({ remote, config: { smtp: { inbound: { listen: 'off' }, submission } } })
+    server = await startTestServer({ remote, config: { smtp: { inbound: { listen: 'off' }, submission } } })
     const take = async (name: string, handIn: () => Promise<unknown>) => {
       const before = remote.mails.length
       await handIn()
       mails[name] = Buffer.from((await remote.received(before + 1))[before]!.raw)
     }
     const to = 'ann@one.remote.example'
-    await take('composed', () => house.send({ to, subject: 'Hello', html: '<p>Hi</p>', unsubscribe: true }))
-    await take('plain', () => house.send({ to, subject: 'Hello', text: 'Hi' }))
+    await take('composed', () => server.send({ to, subject: 'Hello', html: '<p>Hi</p>', unsubscribe: true }))
+    await take('plain', () => server.send({ to, subject: 'Hello', text: 'Hi' }))
     await take('finished', () =>
       swaks(
-        house.house().listening.smtpSubmission!,
-        ...['--tls', '--auth', 'PLAIN', '--auth-user', 'x', '--auth-password', house.keys.live],
+        server.running().listening.smtpSubmission!,
+        ...['--tls', '--auth', 'PLAIN', '--auth-user', 'x', '--auth-password', server.keys.live],
         ...['--from', `shop@${DOMAIN}`, '--to', to, '--header', 'Subject: Hello', '--body', 'Hi'],
       ),
     )
   })
   afterAll(async () => {
-    await house?.close()
+    await server?.close()
     await remote?.stop()
   })
 
@@ -76,8 +76,8 @@ describeWithPeers('a signed mail', () => {
       const changed = fields.map(([field, value]) => Buffer.concat([Buffer.from(`${field}: ${value}\r\n`), mail]))
       const all = [mail, ...changed]
       const [dkimpy, perl] = await Promise.all([
-        dkimpyResultsOfAll(all, house.zone),
-        mailDkimResultsOfAll(all, house.zone),
+        dkimpyResultsOfAll(all, server.zone),
+        mailDkimResultsOfAll(all, server.zone),
       ])
       const seen = Object.fromEntries(
         ['unchanged', ...fields.map(([field]) => field)].map((field, at) => [field, [dkimpy[at], perl[at]]]),

@@ -1,32 +1,32 @@
 import { afterEach, expect, test } from 'bun:test'
 import { simpleParser } from 'mailparser'
 import { createTransport } from 'nodemailer'
-import { DOMAIN, type Remote, startHouse, type TestHouse } from '../support/house.ts'
 import { startRawMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, type Remote, startTestServer, type TestServer } from '../support/server.ts'
 import { dkimResults } from '../support/verify.ts'
 import { clientOptions, mailOf } from './setup.ts'
 
-/** From the author's mail library through the whole house to the recipient's MX. */
+/** From the author's mail library through the whole server to the recipient's MX. */
 
-let house: TestHouse
+let server: TestServer
 let stop: () => Promise<void>
 
 async function open<R extends Remote & { stop(): Promise<void> }>(remote: R): Promise<R> {
   const submission = { listen: '127.0.0.1:0', listen_tls: '127.0.0.1:0' }
-  house = await startHouse({ remote, config: { smtp: { inbound: { listen: 'off' }, submission } } })
+  server = await startTestServer({ remote, config: { smtp: { inbound: { listen: 'off' }, submission } } })
   stop = remote.stop
   return remote
 }
 afterEach(async () => {
-  await house.close()
+  await server.close()
   await stop()
 })
 
 /** Hands in a mail → its message id. */
 async function handIn(mail: object, change: object = {}): Promise<string> {
-  const { smtpSubmission } = house.house().listening
+  const { smtpSubmission } = server.running().listening
   const port = Number(smtpSubmission!.split(':').at(-1))
-  const transport = createTransport({ ...clientOptions(port, house.keys.live), ...change })
+  const transport = createTransport({ ...clientOptions(port, server.keys.live), ...change })
   const { response } = await transport.sendMail(mail)
   transport.close()
   return /^250 2\.0\.0 queued as (msg_\w+)$/.exec(response)![1]!
@@ -47,14 +47,14 @@ test('a mail of a mail library arrives signed, with all it had, at everybody it 
     attachments: [{ filename: 'data.bin', content }],
     headers: { 'X-Service-Tags': 'receipt', 'X-Service-Metadata': '{"order":"o-17"}', 'X-Order': 'o-17' },
   })
-  expect((await house.ended(id)).status).toBe('delivered')
-  const { bytes } = await house.ask('GET', `/v1/messages/${id}/content?part=raw`)
+  expect((await server.ended(id)).status).toBe('delivered')
+  const { bytes } = await server.ask('GET', `/v1/messages/${id}/content?part=raw`)
   expect(remote.mails.map(({ rcptTo }) => rcptTo[0]).sort()).toEqual([
     'ann@one.remote.example',
     'eve@two.remote.example',
   ])
   for (const { raw } of remote.mails) expect(Buffer.compare(raw, bytes)).toBe(0)
-  expect(await dkimResults(bytes, house.zone)).toEqual(bothPass)
+  expect(await dkimResults(bytes, server.zone)).toEqual(bothPass)
 
   const mail = await simpleParser(Buffer.from(bytes))
   expect(mail.subject).toBe('Grüße an Ännchen 🎁')
@@ -62,7 +62,7 @@ test('a mail of a mail library arrives signed, with all it had, at everybody it 
   expect(Buffer.compare(mail.attachments[0]!.content, content)).toBe(0)
   expect(mail.headers.get('x-order')).toBe('o-17')
   for (const name of ['bcc', 'x-service-tags', 'x-service-metadata']) expect(mail.headers.has(name)).toBe(false)
-  const events = await house.told(id)
+  const events = await server.eventsOf(id)
   expect(events.map(({ type, data }) => [type, data.tags, data.metadata])).toEqual(
     Array(2).fill(['message.delivered', ['receipt'], { order: 'o-17' }]),
   )
@@ -85,22 +85,22 @@ test('8-bit text and UTF-8 headers of the author go out as they are, announced, 
     '.\r\n..\r\nGrüße  \t\r\n \r\n\r\n\r\n',
   )
   const id = await handIn({ envelope: { from: `x@${DOMAIN}`, to: ['ann@one.remote.example'] }, raw })
-  expect((await house.ended(id)).status).toBe('delivered')
+  expect((await server.ended(id)).status).toBe('delivered')
   const got = remote.mails[0]!.raw.toString()
   expect(got.slice(got.indexOf('Date: '))).toBe(
     `Date: Sat, 21 Nov 2026 12:00:00 +0000\r\nMessage-ID: <${id.slice(4)}@${DOMAIN}>\r\n${raw}`,
   )
-  expect(await dkimResults(remote.mails[0]!.raw, house.zone)).toEqual(bothPass)
-  const { data } = await house.read(`/v1/messages/${id}/attempts`)
+  expect(await dkimResults(remote.mails[0]!.raw, server.zone)).toEqual(bothPass)
+  const { data } = await server.read(`/v1/messages/${id}/attempts`)
   expect(data[0].transcript).toMatch(/C: MAIL FROM:<\S+> BODY=8BITMIME SMTPUTF8\n/)
   const secondFrom = Buffer.concat([Buffer.from(`From: evil@${DOMAIN}\r\n`), remote.mails[0]!.raw])
-  expect(await dkimResults(secondFrom, house.zone)).not.toContain(bothPass[0]!)
+  expect(await dkimResults(secondFrom, server.zone)).not.toContain(bothPass[0]!)
 })
 
 test('8-bit mail for a server that takes none bounces, since it may not be changed under its signature', async () => {
   await open(await startRawMx({ extensions: ['PIPELINING'] }))
   const raw = mailOf([`From: shop@${DOMAIN}`], 'Grüße\r\n')
-  const message = await house.ended(
+  const message = await server.ended(
     await handIn({ envelope: { from: `x@${DOMAIN}`, to: ['a@one.remote.example'] }, raw }),
   )
   expect(message.recipients).toMatchObject([{ status: 'bounced', bounce_type: 'soft', bounce_code: '5.6.3' }])

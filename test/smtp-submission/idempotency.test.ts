@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { submissionHash } from '../../src/smtp-submission/same-mail.ts'
-import { MAIL } from '../api/messages-house.ts'
+import { MAIL } from '../api/messages-setup.ts'
 import { mailOf, openRelay, refusalOf } from './setup.ts'
 
 /** X-Service-Idempotency-Key: one space of keys with HTTP. */

@@ -9,12 +9,12 @@ import { createSmtpListener } from '../../src/smtp-server/listener.ts'
 import type { SmtpHandler } from '../../src/smtp-server/session.ts'
 import { LIMITS } from '../../src/smtp-server/settings.ts'
 import { createSubmissionHandler } from '../../src/smtp-submission/smtp-handler.ts'
-import { openMessageHouse } from '../api/messages-house.ts'
+import { openMessageApi } from '../api/messages-setup.ts'
 
 /** The submission door over a real store and real sockets, and an ordinary mail library in front of it. */
-export async function openRelay(options: Parameters<typeof openMessageHouse>[0] = {}) {
-  const house = await openMessageHouse(options)
-  const { api, submission, clock } = house
+export async function openRelay(options: Parameters<typeof openMessageApi>[0] = {}) {
+  const server = await openMessageApi(options)
+  const { api, submission, clock } = server
   const door = createSubmissionHandler({
     ...parsingHere(),
     submission,
@@ -24,17 +24,17 @@ export async function openRelay(options: Parameters<typeof openMessageHouse>[0] 
     takeRate: (key, now) => api.rateLimit.take(key, now),
   })
   const starttls = await openListener(door, 'starttls', clock)
-  const client = (password = house.keys.live, change: object = {}) =>
+  const client = (password = server.keys.live, change: object = {}) =>
     createTransport({ ...clientOptions(starttls.port, password), ...change })
 
   const pools = new Map<string, ReturnType<typeof client>>()
 
   return {
-    ...house,
+    ...server,
     door,
     client,
     /** Sends over a connection that is kept for the next; rejects with what the server said as `response`. */
-    handIn: async (mail: SendMailOptions, password = house.keys.live): Promise<string> => {
+    handIn: async (mail: SendMailOptions, password = server.keys.live): Promise<string> => {
       const kept = pools.get(password) ?? client(password, { pool: true })
       pools.set(password, kept)
       return (await kept.sendMail(mail)).response
@@ -42,7 +42,7 @@ export async function openRelay(options: Parameters<typeof openMessageHouse>[0] 
     close: async () => {
       for (const pool of pools.values()) pool.close()
       await starttls.stop()
-      await house.close()
+      await server.close()
     },
   }
 }

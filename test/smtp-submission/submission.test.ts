@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { simpleParser } from 'mailparser'
-import { MAIL } from '../api/messages-house.ts'
+import { MAIL } from '../api/messages-setup.ts'
 import { clientOptions, mailOf, openListener, openRelay, refusalOf } from './setup.ts'
 
 /** Submission by SMTP through real sockets, with nodemailer as any program would use it. */
@@ -166,7 +166,7 @@ describe('what the author wrote', () => {
 
   const rawBytes = (id: string) =>
     relay.api.fetch(
-      new Request(`http://house/v1/messages/${id}/content?part=raw`, {
+      new Request(`http://server/v1/messages/${id}/content?part=raw`, {
         headers: { authorization: `Bearer ${relay.keys.live}` },
       }),
     )

@@ -147,7 +147,7 @@ test('only the owner reads the files, also what an open umask would show', async
 const FULL = 2
 const INCREMENTAL = 2
 
-/** The file, open as the house opens it, for as long as `look` takes. */
+/** The file, open as the server opens it, for as long as `look` takes. */
 async function inside<T>(look: (db: Connection) => T | Promise<T>): Promise<T> {
   const db = connect(file, { busyTimeoutMs: 0 })
   try {

@@ -65,7 +65,7 @@ test('a little space stays for what comes next', async () => {
   await store.close()
 })
 
-test('the search index is merged while much is removed, however busy the house is', async () => {
+test('the search index is merged while much is removed, however busy the server is', async () => {
   const store = await openStore({ dataDir, now: START })
   const records = createRecords()
   await found(store, records)

@@ -8,13 +8,13 @@ import { parsingHere } from '../../src/parsing/parsing.ts'
 import { type Store, StoreUnavailable } from '../../src/storage/store.ts'
 import { createSubmission, type Fate, type SubmissionDeps } from '../../src/submission/accept.ts'
 import type { SubmissionRequest } from '../../src/submission/request.ts'
-import { openMessageHouse } from '../api/messages-house.ts'
+import { openMessageApi } from '../api/messages-setup.ts'
 
-let house: Awaited<ReturnType<typeof openMessageHouse>>
+let server: Awaited<ReturnType<typeof openMessageApi>>
 beforeAll(async () => {
-  house = await openMessageHouse()
+  server = await openMessageApi()
 })
-afterAll(() => house.close())
+afterAll(() => server.close())
 
 const address = (text: string) => ({ asSent: text, mailbox: parseMailbox(text)! })
 const addresses = (...texts: string[]) => ({ asSent: texts, mailboxes: texts.map((text) => parseMailbox(text)!) })
@@ -42,18 +42,18 @@ const REQUEST: SubmissionRequest = {
 }
 
 function author(mode: Mode = 'live') {
-  const { organizationId, domainId } = house
+  const { organizationId, domainId } = server
   return { key: { id: 'key_x', organizationId, domainId, mode }, source: 'smtp' as const }
 }
 
-/** The submission of the house with some of its parts exchanged, and what it told, in order. */
+/** The submission of the server with some of its parts exchanged, and what it told, in order. */
 function submissionWith(change: Partial<SubmissionDeps>) {
   const told: string[] = []
   const submission = createSubmission({
     ...parsingHere(),
-    store: house.store,
-    clock: house.clock,
-    mintId: house.mintId,
+    store: server.store,
+    clock: server.clock,
+    mintId: server.mintId,
     settings: { requireVerifiedDomain: true, messageBytes: 1_000_000 },
     planOf: () => ({ ...UNLIMITED_PLAN, requestsPerMinute: -1, messagesPerMonth: -1, domains: -1, retentionDays: 1 }),
     compose: async () => new Uint8Array(),
@@ -72,7 +72,7 @@ function submissionWith(change: Partial<SubmissionDeps>) {
 
 test('every door may use it: the source is kept', async () => {
   const { message } = await submissionWith({}).submission.submit(author(), REQUEST)
-  expect(await house.store.messages.get(message.id)).toMatchObject({ source: 'smtp', keyId: 'key_x' })
+  expect(await server.store.messages.get(message.id)).toMatchObject({ source: 'smtp', keyId: 'key_x' })
 })
 
 test('nobody is told before the message is durable, then everybody once', async () => {
@@ -83,7 +83,7 @@ test('nobody is told before the message is durable, then everybody once', async 
   const { submission, told } = submissionWith({
     store: withAccept(async (...given) => {
       await held
-      return house.store.messages.accept(...given)
+      return server.store.messages.accept(...given)
     }),
   })
   const both = [submission.submit(author(), REQUEST), submission.submit(author('test'), REQUEST)]
@@ -116,7 +116,7 @@ describe('when something breaks', () => {
       compose: () => Promise.reject(new Error('no thread')),
       store: withAccept((...given) => {
         accepts++
-        return house.store.messages.accept(...given)
+        return server.store.messages.accept(...given)
       }),
     })
     await expect(submission.submit(author('test'), REQUEST)).rejects.toThrow('no thread')
@@ -125,7 +125,7 @@ describe('when something breaks', () => {
   })
 
   test('the key’s domain may be gone meanwhile', async () => {
-    const key = { ...author().key, domainId: house.mintId('dom') }
+    const key = { ...author().key, domainId: server.mintId('dom') }
     const sending = submissionWith({}).submission.submit({ key, source: 'api' }, REQUEST)
     await expect(sending).rejects.toMatchObject({ reason: 'forbidden', field: 'from' })
   })
@@ -205,7 +205,7 @@ describe('a large batch is written in slices', () => {
     const dying = submissionWith({
       store: withAccept((...given) => {
         if (++slices > 2) throw new Error('killed')
-        return house.store.messages.accept(...given)
+        return server.store.messages.accept(...given)
       }),
     })
     const first = dying.submission.submitBatch(author(), requests, undefined, parts)
@@ -221,7 +221,7 @@ describe('a large batch is written in slices', () => {
     const { submission } = submissionWith({
       store: withAccept((...given) => {
         accepted += given[0].length
-        return house.store.messages.accept(...given)
+        return server.store.messages.accept(...given)
       }),
     })
     let remembered: Fate[] = []
@@ -258,6 +258,6 @@ describe('a large batch is written in slices', () => {
 })
 
 function withAccept(accept: Store['messages']['accept']) {
-  const { store } = house
+  const { store } = server
   return { ...store, messages: { ...store.messages, accept } }
 }

@@ -1,5 +1,5 @@
 import { createEventParser, type StreamEvent } from '../../src/cli/listen/event-parser.ts'
-import { until } from './house.ts'
+import { until } from './server.ts'
 
 /** An open stream of events, as a client has it. */
 export interface OpenStream {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
-import { startHouse, type TestHouse, untilInTime } from '../support/house.ts'
 import { inboundMessage, storedMail } from '../support/inbound.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { startTestServer, type TestServer, untilInTime } from '../support/server.ts'
 import { foundInFiles } from './files.ts'
 
 /** Retention against whoever reads the disk afterwards. */
@@ -10,41 +10,41 @@ const DAY = 86_400_000
 const CANARY = ['canary-subject', 'canary-address', 'canary-metadata', 'canary-of-inbound', 'canary-sender']
 
 let remote: RawMx
-let house: TestHouse
+let server: TestServer
 afterEach(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
 // threat: erased-data-read-back
 test('what retention removed is in no file any more, while the server runs', async () => {
   remote = await startRawMx({})
-  house = await startHouse({ remote, config: { plans: { enterprise: { retention_days: 3 } } } })
+  server = await startTestServer({ remote, config: { plans: { enterprise: { retention_days: 3 } } } })
   const change = {
     subject: 'canary-subject',
     to: 'canary-address@one.remote.example',
     metadata: { a: 'canary-metadata' },
   }
   const sent = []
-  for (let n = 0; n < 20; n++) sent.push((await house.send(change)).body.id)
-  for (const id of sent) await house.ended(id)
-  const { id: domainId } = (await house.read('/v1/domains')).data[0]
+  for (let n = 0; n < 20; n++) sent.push((await server.send(change)).body.id)
+  for (const id of sent) await server.ended(id)
+  const { id: domainId } = (await server.read('/v1/domains')).data[0]
   const message = inboundMessage({
-    ...{ id: 'inb_01m7ykx6js1zy8zpzy8z8cwhzy', organizationId: house.organizationId, domainId, routeId: 'rte_none' },
+    ...{ id: 'inb_01m7ykx6js1zy8zpzy8z8cwhzy', organizationId: server.organizationId, domainId, routeId: 'rte_none' },
     ...{
-      receivedAt: house.clock.now(),
+      receivedAt: server.clock.now(),
       action: 'store',
       subject: 'canary-of-inbound',
       from: 'canary-sender@x.example',
     },
   })
-  await house.store().inbound.accept({ ...storedMail(), taken: [{ message, deliveryId: null, forward: null }] })
-  const seen = new Set(foundInFiles(house.dataDir, CANARY).map((found) => found.split(': ')[1]))
+  await server.store().inbound.accept({ ...storedMail(), taken: [{ message, deliveryId: null, forward: null }] })
+  const seen = new Set(foundInFiles(server.dataDir, CANARY).map((found) => found.split(': ')[1]))
   expect([...seen].toSorted()).toEqual(CANARY.toSorted())
 
-  await house.stop()
-  await house.clock.advance(4 * DAY)
-  await house.reopen()
-  await untilInTime(house.clock, 'files without a canary', () => foundInFiles(house.dataDir, CANARY).length === 0)
-  expect((await house.read('/v1/messages')).data).toEqual([])
+  await server.stop()
+  await server.clock.advance(4 * DAY)
+  await server.reopen()
+  await untilInTime(server.clock, 'files without a canary', () => foundInFiles(server.dataDir, CANARY).length === 0)
+  expect((await server.read('/v1/messages')).data).toEqual([])
 })

@@ -3,78 +3,78 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cookieToken, hashToken, SESSION_COOKIE } from '../../src/api/sessions.ts'
 import { createLog } from '../../src/os/log.ts'
-import { startHouse, type TestHouse } from '../support/house.ts'
 import { type RawMx, startRawMx } from '../support/remote-mx.ts'
+import { startTestServer, type TestServer } from '../support/server.ts'
 import { foundInFiles } from './files.ts'
 
 /** What reads of the disk, of the log and of answers: secrets are looked for wherever they might have gone. */
 
 let remote: RawMx
-let house: TestHouse
+let server: TestServer
 afterEach(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
 // threat: secrets-exposed
-test('no secret stands in a log, a later answer, an error or a file, whatever the house has done', async () => {
+test('no secret stands in a log, a later answer, an error or a file, whatever the server has done', async () => {
   remote = await startRawMx({})
   const lines: string[] = []
   const clock = { now: () => 0, sleep: async () => {} }
-  house = await startHouse({
+  server = await startTestServer({
     remote,
     log: createLog({ clock, level: 'debug', format: 'json', write: (line) => void lines.push(line) }),
   })
-  const domain = (await house.read('/v1/domains')).data[0]
+  const domain = (await server.read('/v1/domains')).data[0]
   const once = (key: string) => ({ 'idempotency-key': key })
-  const made = async (path: string, body: object) => (await house.ask('POST', path, body, once(path))).body
+  const made = async (path: string, body: object) => (await server.ask('POST', path, body, once(path))).body
   const key = await made('/v1/api-keys', { name: 'k', domain_id: domain.id, permissions: ['send'] })
   const rotated = await made(`/v1/api-keys/${key.id}/rotate`, {})
-  const changed = await made(`/v1/webhooks/${house.webhook.id}/rotate-secret`, {})
+  const changed = await made(`/v1/webhooks/${server.webhook.id}/rotate-secret`, {})
   const route = await made('/v1/inbound-routes', {
     name: 'all',
     match: { type: 'catch_all' },
     action: { type: 'webhook', config: { url: 'https://hooks.example.com/in' } },
   })
   const link = 'L'.repeat(40)
-  const soon = house.clock.now() + 60_000
-  await house.store().sessions.addLink({ tokenHash: hashToken(link), createdAt: house.clock.now(), expiresAt: soon })
+  const soon = server.clock.now() + 60_000
+  await server.store().sessions.addLink({ tokenHash: hashToken(link), createdAt: server.clock.now(), expiresAt: soon })
   const operator = { 'x-operator': '1', authorization: '' }
-  const opened = await house.ask('POST', '/session', { token: link }, operator)
+  const opened = await server.ask('POST', '/session', { token: link }, operator)
   const session = cookieToken(opened.headers.get('set-cookie'), true)!
   const password = 'canary of a password, long'
   const cookie = { ...operator, cookie: `${SESSION_COOKIE}=${session}` }
-  expect((await house.ask('POST', '/session/password', { password }, cookie)).status).toBe(200)
-  await house.ask('POST', '/session', { token: link }, operator)
-  const stored = (await house.store().domains.get(domain.id))!
+  expect((await server.ask('POST', '/session/password', { password }, cookie)).status).toBe(200)
+  await server.ask('POST', '/session', { token: link }, operator)
+  const stored = (await server.store().domains.get(domain.id))!
   const secrets = [
     ...[link, session, password],
-    ...[house.keys.live, house.keys.test, key.key, rotated.key, house.webhook.secret, changed.secret, route.secret],
+    ...[server.keys.live, server.keys.test, key.key, rotated.key, server.webhook.secret, changed.secret, route.secret],
     // A line of each private key, and the key that seals them.
     ...stored.dkim.map(({ privateKeyPem }) => privateKeyPem.split('\n')[1]!),
-    readFileSync(join(house.dataDir, 'seal.key'), 'latin1').trim(),
+    readFileSync(join(server.dataDir, 'seal.key'), 'latin1').trim(),
   ]
   expect(secrets.every((secret) => secret.length > 25)).toBe(true)
 
-  const { body } = await house.send()
-  await house.ended(body.id)
+  const { body } = await server.send()
+  await server.ended(body.id)
   const answers: string[] = []
   const ask = async (method: string, path: string, given?: unknown, headers = {}) => {
-    answers.push((await house.ask(method, path, given, headers)).text)
+    answers.push((await server.ask(method, path, given, headers)).text)
   }
   const lists = ['api-keys', 'webhooks', 'inbound-routes', 'domains', 'events', 'messages', 'audit-log', 'usage']
   for (const list of lists) await ask('GET', `/v1/${list}`)
   for (const path of [
     `messages/${body.id}/attempts`,
     `messages/${body.id}/content?part=raw`,
-    `webhooks/${house.webhook.id}`,
+    `webhooks/${server.webhook.id}`,
   ])
     await ask('GET', `/v1/${path}`)
-  await ask('GET', `/v1/webhooks/${house.webhook.id}/deliveries`)
+  await ask('GET', `/v1/webhooks/${server.webhook.id}/deliveries`)
   await ask('POST', `/v1/domains/${domain.id}/verify`)
   await ask('GET', '/openapi.json')
   for (const path of ['session', 'v1/sessions', 'v1/organizations']) {
-    const { status, text } = await house.ask('GET', `/${path}`, undefined, cookie)
+    const { status, text } = await server.ask('GET', `/${path}`, undefined, cookie)
     expect([path, status]).toEqual([path, 200])
     answers.push(text)
   }
@@ -84,25 +84,25 @@ test('no secret stands in a log, a later answer, an error or a file, whatever th
   await ask('POST', '/v1/messages/send', { from: 1, to: [] })
   await ask('GET', '/v1/usage', undefined, { authorization: `Basic ${rotated.key}` })
   await ask('GET', '/v1/usage', undefined, { authorization: `Bearer ${key.key}x` })
-  await house.ask('DELETE', `/v1/webhooks/${house.webhook.id}`)
+  await server.ask('DELETE', `/v1/webhooks/${server.webhook.id}`)
 
   expect(lines.length).toBeGreaterThan(20)
   const wherever = (texts: string[]) => secrets.filter((secret) => texts.some((text) => text.includes(secret)))
   expect(wherever(lines)).toEqual([])
   expect(wherever(answers)).toEqual([])
-  expect(foundInFiles(house.dataDir, secrets)).toEqual([])
-  expect(foundInFiles(house.dataDir, [key.prefix]).length).toBeGreaterThan(0) // it is looked for where keys are
+  expect(foundInFiles(server.dataDir, secrets)).toEqual([])
+  expect(foundInFiles(server.dataDir, [key.prefix]).length).toBeGreaterThan(0) // it is looked for where keys are
 })
 
 // threat: revoked-keys
 test('a key that was deleted opens nothing any more, at once and by every door', async () => {
   remote = await startRawMx({})
-  house = await startHouse({ remote })
-  const { id: domain_id } = (await house.read('/v1/domains')).data[0]
-  const { body } = await house.ask('POST', '/v1/api-keys', { name: 'k', domain_id, permissions: ['read'] })
+  server = await startTestServer({ remote })
+  const { id: domain_id } = (await server.read('/v1/domains')).data[0]
+  const { body } = await server.ask('POST', '/v1/api-keys', { name: 'k', domain_id, permissions: ['read'] })
   const withIt = async () =>
-    (await house.ask('GET', '/v1/usage', undefined, { authorization: `Bearer ${body.key}` })).status
+    (await server.ask('GET', '/v1/usage', undefined, { authorization: `Bearer ${body.key}` })).status
   expect(await withIt()).toBe(200)
-  await house.ask('DELETE', `/v1/api-keys/${body.id}`)
+  await server.ask('DELETE', `/v1/api-keys/${body.id}`)
   expect(await withIt()).toBe(401)
 })

@@ -1,5 +1,5 @@
 /** What this machine can do at most: a bare server that takes the same requests and commits each body as one row, all
- *  that came in one turn together, with nothing checked, packed, indexed or logged. It stays as it is while the house gets
+ *  that came in one turn together, with nothing checked, packed, indexed or logged. It stays as it is while the server gets
  *  quicker. Prints `{"http": "host:port"}`. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

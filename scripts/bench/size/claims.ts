@@ -4,7 +4,7 @@ import { DAY_MS } from './world.ts'
 
 const ROUNDS = 200
 
-/** The house's own store on the seeded data: how long it takes to open, and a claim of one delivery, commit included, when
+/** The server's own store on the seeded data: how long it takes to open, and a claim of one delivery, commit included, when
  *  a part of the queue is due, all of it may go or half of the destinations have no room. What was claimed is given back.
  *  → milliseconds. */
 export async function timeClaims(dataDir: string, { seededAt }: Seeded, areHalfFull: boolean) {

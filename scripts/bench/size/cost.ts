@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startZone } from '../../../src/cli/try/zone-server.ts'
 import { runProgram } from '../process.ts'
 import { startSink } from '../world.ts'
-import { type House, openHouse } from './house.ts'
+import { type Server, startServer } from './server.ts'
 
 const ROUNDS = 6
 const MESSAGES = 2_000
@@ -24,38 +24,38 @@ export async function costOf(binary: string, first: Of, second: Of): Promise<{ a
     { name: 'mx.sink.example', type: 'A', data: '127.0.0.1' },
   ])
   const more = ['[dns]', `servers = ["${zone.address}"]`]
-  const houses = await Promise.all(
+  const servers = await Promise.all(
     [first, second].map(async ({ folder, key }) => ({
       key,
-      house: await openHouse(binary, folder, more, [`port = ${sink.port}`]),
+      server: await startServer(binary, folder, more, [`port = ${sink.port}`]),
     })),
   )
   try {
-    const accepted = await ratio(houses, (each) => load(each, scratch, true))
-    const delivered = await ratio(houses, async (each) => {
+    const accepted = await ratio(servers, (each) => load(each, scratch, true))
+    const delivered = await ratio(servers, async (each) => {
       const before = await sink.mails()
       await load(each, scratch, false)
       while ((await sink.mails()) < before + MESSAGES) await Bun.sleep(5)
     })
     return { accepted, delivered }
   } finally {
-    for (const { house } of houses) await house.stop()
+    for (const { server } of servers) await server.stop()
     await zone.stop()
     sink.end()
     rmSync(scratch, { recursive: true, force: true })
   }
 }
 
-type Served = { key: string; house: House }
+type Served = { key: string; server: Server }
 
-async function ratio(houses: Served[], work: (house: Served) => Promise<void>): Promise<number> {
+async function ratio(servers: Served[], work: (server: Served) => Promise<void>): Promise<number> {
   const ratios: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const spent: number[] = []
-    for (const each of houses) {
-      const before = each.house.cpuSeconds()
+    for (const each of servers) {
+      const before = each.server.cpuSeconds()
       await work(each)
-      spent.push(each.house.cpuSeconds() - before)
+      spent.push(each.server.cpuSeconds() - before)
     }
     console.error(`CPU s per 1,000: ${spent.map((seconds) => ((seconds / MESSAGES) * 1_000).toFixed(3)).join(' and ')}`)
     // The first round compiles what is hot.
@@ -64,11 +64,11 @@ async function ratio(houses: Served[], work: (house: Served) => Promise<void>): 
   return ratios.sort((a, b) => a - b)[ratios.length >> 1]!
 }
 
-async function load({ house, key }: Served, scratch: string, isHeld: boolean): Promise<void> {
+async function load({ server, key }: Served, scratch: string, isHeld: boolean): Promise<void> {
   const file = join(scratch, `${isHeld ? 'held' : 'sent'}.json`)
   const html = `<p>${'Thank you for your order. '.repeat(200)}</p>`
   const message = { from: 'hello@big0.example', to: 'ann@sink.example', subject: 'order', metadata: { order: 7 }, html }
   const later = new Date(Date.now() + 86_400_000).toISOString()
   writeFileSync(file, JSON.stringify(isHeld ? { ...message, scheduled_at: later } : message))
-  await runProgram('load', house.http, key, '10', String(MESSAGES), file)
+  await runProgram('load', server.http, key, '10', String(MESSAGES), file)
 }

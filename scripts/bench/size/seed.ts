@@ -1,6 +1,6 @@
 /** A data directory as it is after a busy month, written by straight SQL into the schema of this checkout: the same rows
- *  as the house would write, but without its pace. Some minutes and seven gigabytes at full extent. Secondary indexes are
- *  made at the end, in order, which is what keeps it to minutes; the search index is filled by the house's own code. */
+ *  as the server would write, but without its pace. Some minutes and seven gigabytes at full extent. Secondary indexes are
+ *  made at the end, in order, which is what keeps it to minutes; the search index is filled by the server's own code. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packContent } from '../../../src/mail/content.ts'
@@ -375,7 +375,7 @@ function fillStats(db: Connection, senders: Sender[], now: number): void {
   })
 }
 
-/** By the house's own code, which takes them in batches; here so many batches share a commit. */
+/** By the server's own code, which takes them in batches; here so many batches share a commit. */
 export async function fillSearch(db: Connection): Promise<void> {
   const reading = shareReads(db)
   const nothing = () => {}

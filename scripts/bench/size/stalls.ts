@@ -1,5 +1,5 @@
 import { startProgram } from '../process.ts'
-import type { House } from './house.ts'
+import type { Server } from './server.ts'
 import { NO_CORE, STANDSTILL } from './waits.ts'
 
 export interface Stalls {
@@ -14,7 +14,7 @@ export interface Stalls {
 
 /** How long the main thread is away while `work` is done: a request that costs nothing, again and again from a process that
  *  does nothing else → its round trips. What is on top of the usual one somebody had to wait. */
-export async function stallsDuring({ http, pid }: House, work: () => Promise<unknown>): Promise<Stalls> {
+export async function stallsDuring({ http, pid }: Server, work: () => Promise<unknown>): Promise<Stalls> {
   const probe = await startProgram('probe', http, String(pid))
   const answer = probe.next()
   try {

@@ -9,7 +9,7 @@ import { systemClock, type WallClock } from '../../os/clock.ts'
 import type { Log } from '../../os/log.ts'
 import { systemRandom } from '../../os/random.ts'
 import { ListenFailure } from '../../server/listeners.ts'
-import { openHouse } from '../../server/server.ts'
+import { startServer } from '../../server/server.ts'
 import type { PublishedRecord } from '../dns-table.ts'
 import { CommandFailure } from '../failure.ts'
 import { localUser } from '../local-user.ts'
@@ -114,13 +114,13 @@ async function build(
       retry_schedule_seconds: [1, 2, 5, 10],
     },
   })
-  const house = await openHouse(config, { log })
-  undo.push(() => house.stop())
-  const operator = createOperator({ config, store: house.store, clock, random: systemRandom, log, user: localUser() })
+  const server = await startServer(config, { log })
+  undo.push(() => server.stop())
+  const operator = createOperator({ config, store: server.store, clock, random: systemRandom, log, user: localUser() })
   undo.push(() => operator.close())
 
   const organizationId = operator.mintId('org')
-  await house.store.organizations.create({
+  await server.store.organizations.create({
     id: organizationId,
     name: 'Try-out',
     plan: 'enterprise',
@@ -147,13 +147,13 @@ async function build(
   receiver.trust({ webhook: String(webhook.secret), route: String(route.secret) })
 
   return {
-    http: house.listening.http!,
-    baseUrl: house.publicUrl,
-    dashboardUrl: (await makeLoginLink(house.store, house.publicUrl)).url,
+    http: server.listening.http!,
+    baseUrl: server.publicUrl,
+    dashboardUrl: (await makeLoginLink(server.store, server.publicUrl)).url,
     dataDir: config.dataDir,
     mailServer: `127.0.0.1:${mailServer.port}`,
-    smtpInbound: house.listening.smtpInbound!,
-    smtpSubmission: house.listening.smtpSubmission!,
+    smtpInbound: server.listening.smtpInbound!,
+    smtpSubmission: server.listening.smtpSubmission!,
     liveKey,
     testKey,
     webhook: { id: String(webhook.id), url: receiver.url, secret: String(webhook.secret) },

@@ -16,16 +16,16 @@ export const bodies: Fault = {
   run: async ({ rounds: count, program }) => {
     const world = await makeCrashable({ program })
     try {
-      const house = await world.serve()
+      const server = await world.serve()
       const before = await stallsOf(world)
-      const witness = await watch(world, house.pid!)
+      const witness = await watch(world, server.pid!)
       // To nowhere: who counts the time here must not be busy with taking the mail in.
       const body = largeMessage('you@nowhere.example', BODY_BYTES)
       const came = await Promise.all(Array.from({ length: count }, () => postUntilTaken(world, body)))
       const seen = await witness.stop()
       const stalls = await stallsOf(world, before)
-      house.kill('SIGTERM')
-      const code = await exitOf(house)
+      server.kill('SIGTERM')
+      const code = await exitOf(server)
       const taken = came.filter(({ isTaken }) => isTaken).length
       return {
         figures:

@@ -26,13 +26,13 @@ export const ceiling: Fault = {
     const sections = group === null ? `[limits]\nmemory_bytes = ${CEILING_MB * 1e6}` : ''
     const world = await makeCrashable({ program, smtp, sections })
     try {
-      const house = await world.serve(group?.around)
+      const server = await world.serve(group?.around)
       await world.api('POST', '/v1/inbound-routes', STORE)
-      const witness = await watch(world, house.pid!, CEILING_MB)
+      const witness = await watch(world, server.pid!, CEILING_MB)
       const mail = largeMail(MAIL_BYTES, FILM)
       const tokens = Array.from({ length: count }, (_, i) => `large${i}`)
       const end = new AbortController()
-      house.on('exit', () => end.abort())
+      server.on('exit', () => end.abort())
       const [posted, handedIn] = await Promise.all([
         Promise.all(
           tokens.map((token) =>
@@ -44,13 +44,13 @@ export const ceiling: Fault = {
       const takenTokens = tokens.filter((_, i) => posted[i]!.isTaken)
       const takenMails = handedIn.filter(({ isTaken }) => isTaken).length
       const hasAll = () => takenTokens.every((token) => world.sink.mails.has(token))
-      await until('the last delivery', () => hasAll() || house.signalCode !== null)
+      await until('the last delivery', () => hasAll() || server.signalCode !== null)
       const seen = await witness.stop()
-      const isAlive = house.signalCode === null
+      const isAlive = server.signalCode === null
       const stalls = isAlive ? await stallsOf(world) : { worstUnderMs: 0, over100: 0 }
       const kept = isAlive ? await storedCount(world) : 0
-      house.kill('SIGTERM')
-      const code = await exitOf(house)
+      server.kill('SIGTERM')
+      const code = await exitOf(server)
       return {
         figures:
           `${group === null ? 'no control group could be made; ' : ''}${count} requests of ${BODY_BYTES / 1e6} MB, ${count} mails of ${MAIL_BYTES / 1e6} MB: ${takenTokens.length} and ` +

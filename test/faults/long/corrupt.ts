@@ -18,12 +18,12 @@ export const corrupt: Fault = {
   run: async ({ rounds, program, scratch, note }) => {
     const world = await makeCrashable({ program, connections: 1 })
     try {
-      const house = await world.serve()
+      const server = await world.serve()
       const clients = startClients(world, { run: 'old', count: 8, text: 'Hello '.repeat(200) })
       await Bun.sleep(2_500)
       await clients.stop()
-      house.kill('SIGKILL')
-      await exitOf(house)
+      server.kill('SIGKILL')
+      await exitOf(server)
       const whole = join(scratch, 'whole')
       cpSync(world.dataDir, whole, { recursive: true })
       const before = contents(world.dataDir, whole)

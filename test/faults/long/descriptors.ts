@@ -18,7 +18,7 @@ export const descriptors: Fault = {
     const port = await freePort()
     const world = await makeCrashable({ program, smtp: `[smtp.inbound]\nlisten = "127.0.0.1:${port}"` })
     try {
-      const house = await world.serve(['prlimit', `--nofile=${LIMIT}`])
+      const server = await world.serve(['prlimit', `--nofile=${LIMIT}`])
       const floods: string[] = []
       const broken: string[] = []
       for (const { name, to, says } of [
@@ -28,9 +28,9 @@ export const descriptors: Fault = {
       ]) {
         const sockets = Array.from({ length: count }, () => opened(to, says))
         await Bun.sleep(1_500) // the system hands on silent connections after a second
-        const before = cpuSeconds(house.pid!)
+        const before = cpuSeconds(server.pid!)
         await Bun.sleep(2_000)
-        const cpu = (cpuSeconds(house.pid!) - before) / 2
+        const cpu = (cpuSeconds(server.pid!) - before) / 2
         const backMs = await backAfter(async () => (await send(world, name)).status === 202)
         for (const socket of sockets) socket.destroy()
         floods.push(`${name} ${cpu.toFixed(2)} processors, back in ${backMs.toFixed(0)} ms`)
@@ -38,8 +38,8 @@ export const descriptors: Fault = {
         broken.push(...unless(backMs <= BACK_MS, `${name}: it takes messages again while they stay`))
       }
       const last = await look(world, '/readyz')
-      house.kill('SIGTERM')
-      const code = await exitOf(house)
+      server.kill('SIGTERM')
+      const code = await exitOf(server)
       broken.push(...unless(last.status === 200 && code === 0, 'it is ready afterwards, and ends well'))
       return { figures: `${LIMIT} files, ${count} connections: ${floods.join('; ')}`, broken }
     } finally {

@@ -55,7 +55,7 @@ async function fill({ program, scratch }: Bench, name: string, sections: string)
   let world: Crashable | undefined
   try {
     world = await makeCrashable({ smtp, sections, program, dataDir: join(mount, 'data') })
-    const house = await world.serve()
+    const server = await world.serve()
     await world.api('POST', '/v1/inbound-routes', {
       name: 'all',
       match: { type: 'address', value: 'in@example.com' },
@@ -83,8 +83,8 @@ async function fill({ program, scratch }: Bench, name: string, sections: string)
     const backMs = performance.now() - freedAt
     if (again.id !== null) promised.push(again.id)
     const replyAgain = await deliver(inbound)
-    house.kill('SIGTERM')
-    const code = await exitOf(house)
+    server.kill('SIGTERM')
+    const code = await exitOf(server)
     const { integrity, ids } = readStore(world.dataDir)
     const lost = missingFrom(promised, ids)
     return {

@@ -28,7 +28,7 @@ export const hostile: Fault = {
     })
     const endPeers = await startHostilePeers(world.sink.port)
     try {
-      const house = await world.serve()
+      const server = await world.serve()
       const forMs = Math.max(6_000, count * 50)
       await healthyMail(world, 'warm', WARM_UP_MS)
       const alone = await healthyMail(world, 'alone', forMs)
@@ -37,8 +37,8 @@ export const hostile: Fault = {
       const first = await healthyMail(world, 'beside', forMs)
       // Other work of the machine is in it too: what was slow is measured once more.
       const beside = first.p99Ms <= mostMs ? first : await healthyMail(world, 'again', forMs)
-      house.kill('SIGTERM')
-      const code = await exitOf(house)
+      server.kill('SIGTERM')
+      const code = await exitOf(server)
 
       const tried = attemptsAt(world, count)
       const lost = [...new Set([...alone.lost, ...first.lost, ...beside.lost])]

@@ -34,20 +34,20 @@ export const idle: Fault = {
       await open(world.port, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n', /200 OK/)
     }
     try {
-      const house = await world.serve()
+      const server = await world.serve()
       for (let i = 0; i < 10; i++) await both() // what the first of each kind loads
-      const before = residentMb(house.pid!)
+      const before = residentMb(server.pid!)
       for (let i = 0; i < count; i += AT_ONCE) {
         await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - i) }, both))
       }
-      const more = residentMb(house.pid!) - before
+      const more = residentMb(server.pid!) - before
       const beganAt = performance.now()
       await open(port, '', /^220 /)
       const greetedMs = performance.now() - beganAt
       const last = await look(world, '/readyz')
       for (const socket of sockets) socket.destroy()
-      house.kill('SIGTERM')
-      const code = await exitOf(house)
+      server.kill('SIGTERM')
+      const code = await exitOf(server)
       return {
         figures: `${count} SMTP and ${count} HTTP: ${more.toFixed(0)} MB more, the next is greeted after ${greetedMs.toFixed(0)} ms`,
         broken: [

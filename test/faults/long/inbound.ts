@@ -19,17 +19,17 @@ export const inbound: Fault = {
     const smtp = `[smtp]\nmax_connections_per_address = 1000\n[smtp.inbound]\nlisten = "127.0.0.1:${port}"`
     const world = await makeCrashable({ program, smtp })
     try {
-      const house = await world.serve()
+      const server = await world.serve()
       await world.api('POST', '/v1/inbound-routes', STORE)
       const before = await stallsOf(world)
-      const witness = await watch(world, house.pid!)
+      const witness = await watch(world, server.pid!)
       const mail = largeMail(MAIL_BYTES, { isFilm: true })
       const came = await Promise.all(Array.from({ length: count }, () => deliverUntilTaken(port, mail)))
       const seen = await witness.stop()
       const stalls = await stallsOf(world, before)
       const kept = await storedCount(world)
-      house.kill('SIGTERM')
-      const code = await exitOf(house)
+      server.kill('SIGTERM')
+      const code = await exitOf(server)
       const taken = came.filter(({ isTaken }) => isTaken).length
       return {
         figures:

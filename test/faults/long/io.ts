@@ -34,7 +34,7 @@ async function suffer({ program, scratch }: Bench, { call, error, from, count }:
   const world = await makeCrashable({ program })
   try {
     const when = `error=${error}:when=${from}..${from + count - 1}`
-    const house = await world.serve(inject(call, when, join(scratch, 'strace')))
+    const server = await world.serve(inject(call, when, join(scratch, 'strace')))
     const answers: Asked[] = []
     const until = performance.now() + BACK_MS
     // Until it failed and then took twenty more.
@@ -43,8 +43,8 @@ async function suffer({ program, scratch }: Bench, { call, error, from, count }:
       await Bun.sleep(10)
     }
     const alive = await look(world as Crashable, '/healthz')
-    house.kill('SIGKILL') // what was promised must not need a good end
-    await exitOf(house)
+    server.kill('SIGKILL') // what was promised must not need a good end
+    await exitOf(server)
     await (await world.serve()).kill('SIGTERM')
     await Bun.sleep(500)
     const { integrity, ids } = readStore(world.dataDir)

@@ -26,27 +26,27 @@ export const kill: Fault = {
     const smtp = `[smtp.inbound]\nlisten = "off"\n[smtp.submission]\nlisten = "127.0.0.1:${port}"`
     const world = await makeCrashable({ smtp, connections: CONNECTIONS, program })
     try {
-      let house = await world.serve()
+      let server = await world.serve()
       const http = startClients(world, { run: 'http', count: HTTP_CLIENTS, gullible: isPlanted })
       const submitted = startSubmitting(world, port)
       const readyMs: number[] = []
       const killedAt: number[] = []
       for (let round = 0; round < rounds; round++) {
         await Bun.sleep(100 + 900 * Math.random())
-        house.kill('SIGKILL')
-        await exitOf(house)
+        server.kill('SIGKILL')
+        await exitOf(server)
         await Bun.sleep(SETTLE_MS)
         killedAt.push(performance.now())
         const before = performance.now()
-        house = await world.serve()
+        server = await world.serve()
         readyMs.push(performance.now() - before)
       }
       await http.stop()
       await submitted.stop()
       const promised = [...http.promised.keys(), ...submitted.ledger.acknowledged.keys()]
       await untilAllOrNoMore(promised, world.sink.mails)
-      house.kill('SIGTERM')
-      await exitOf(house)
+      server.kill('SIGTERM')
+      await exitOf(server)
 
       const lost = missingFrom(promised, world.sink.mails)
       const copies = [...world.sink.mails.values()].map(({ length }) => length)

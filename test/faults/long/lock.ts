@@ -18,7 +18,7 @@ export const lock: Fault = {
   run: async ({ rounds: longSeconds, program }) => {
     const world = await makeCrashable({ program })
     try {
-      const house = await world.serve()
+      const server = await world.serve()
       const other = connect(join(world.dataDir, 'postrider.db'), { busyTimeoutMs: 5_000 })
       const promised: string[] = []
       const answers: Asked[] = []
@@ -41,8 +41,8 @@ export const lock: Fault = {
       }
       other.close()
       const last = await send(world, 'last')
-      house.kill('SIGTERM')
-      const code = await exitOf(house)
+      server.kill('SIGTERM')
+      const code = await exitOf(server)
       const { integrity, ids } = readStore(world.dataDir)
       const lost = missingFrom(promised, ids)
       const refused = answers.filter(({ status }) => status !== 202)

@@ -22,23 +22,23 @@ export const points: Fault = {
         const call = calls[round % calls.length]!
         // Behind what the start itself does, which is short and the same each time.
         const nth = 3 + Math.floor(((round + 1) / rounds) * 200)
-        const house = await world
+        const server = await world
           .serve(inject(call, `signal=KILL:when=${nth}`, join(scratch, 'strace')))
           .catch(() => null)
-        if (house === null) {
+        if (server === null) {
           reached.set(call, reached.get(call)! + 1) // at the start already
           continue
         }
         const clients = startClients(world, { run: `${round}`, count: CLIENTS, patient: false })
-        const ended = exitOf(house).then(() => true)
+        const ended = exitOf(server).then(() => true)
         if (await Promise.race([ended, Bun.sleep(LIMIT_MS).then(() => false)]))
           reached.set(call, reached.get(call)! + 1)
-        house.kill('SIGKILL')
-        await exitOf(house)
+        server.kill('SIGKILL')
+        await exitOf(server)
         await clients.stop()
         for (const [token, id] of clients.promised) promised.set(token, id)
       }
-      const house = await world.serve()
+      const server = await world.serve()
       // What was not answered is asked for again, with its key.
       const again = startClients(world, { run: '0', count: CLIENTS })
       await again.stop()
@@ -46,8 +46,8 @@ export const points: Fault = {
         'every promised mail to arrive',
         () => missingFrom(promised.keys(), world.sink.mails).length === 0,
       ).catch(() => {})
-      house.kill('SIGTERM')
-      await exitOf(house)
+      server.kill('SIGTERM')
+      await exitOf(server)
       const { integrity, ids, perSubject } = readStore(world.dataDir)
       const lost = missingFrom(promised.values(), ids)
       const undelivered = missingFrom(promised.keys(), world.sink.mails)

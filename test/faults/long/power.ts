@@ -45,9 +45,9 @@ export const power: Fault = {
         const ids = steps.slice(0, cut).flatMap((step) => (step.kind === 'told' ? step.ids : []))
         told += ids.length
         try {
-          const house = await world.serve()
-          house.kill('SIGTERM')
-          await exitOf(house)
+          const server = await world.serve()
+          server.kill('SIGTERM')
+          await exitOf(server)
         } catch (error) {
           if (!(error instanceof NeverReady)) throw error
           broken.push(`cut ${cut}: did not start: ${error.message.trim()}`)

@@ -12,12 +12,12 @@ export const retries: Fault = {
   run: async ({ program }) => {
     const world = await makeCrashable({ program })
     try {
-      let house = await world.serve()
+      let server = await world.serve()
       const crash = async () => {
         await Bun.sleep(300) // what was under way is written down
-        house.kill('SIGKILL')
-        await exitOf(house)
-        house = await world.serve()
+        server.kill('SIGKILL')
+        await exitOf(server)
+        server = await world.serve()
       }
       // biome-ignore lint/suspicious/noExplicitAny: whatever the program says
       const read = async (path: string): Promise<any> => (await world.api('GET', path)).json()
@@ -50,8 +50,8 @@ export const retries: Fault = {
       const { data } = await read(`/v1/webhooks/${webhook.id}/deliveries`)
       const { status } = await look(world, `/v1/messages/${id}`)
       const attempts = await attemptsOf()
-      house.kill('SIGTERM')
-      await exitOf(house)
+      server.kill('SIGTERM')
+      await exitOf(server)
       const delivered = world.sink.mails.get('retry')!.length
       return {
         figures: `${POSTS + 1} kills between attempts: ${posts()} posts, then ${data[0]?.status}; mail deferred ${attempts - 1} times, delivered ${delivered} time`,

@@ -34,8 +34,8 @@ export const soak: Fault = {
     const envelope = (token: string) => ({ from: `${token}@client.example`, to: 'desk@example.com' })
     const smtp = createSmtpClient({ port: smtpPort, ledger, envelope })
     try {
-      const house = await world.serve()
-      const pid = house.pid!
+      const server = await world.serve()
+      const pid = server.pid!
       const events = ['message.delivered', 'message.bounced', 'message.deferred']
       const route = { name: 'all', match: { type: 'address', value: 'desk@example.com' }, action: { type: 'store' } }
       for (const [path, body] of [
@@ -68,8 +68,8 @@ export const soak: Fault = {
       }
       await until('the last mail', () => [...acknowledged.keys()].every((token) => world.sink.mails.has(token)))
       for (const line of tableOf(samples)) note(line)
-      house.kill('SIGTERM')
-      const code = await exitOf(house)
+      server.kill('SIGTERM')
+      const code = await exitOf(server)
 
       const lost = [...acknowledged.keys()].filter((token) => !world.sink.mails.has(token)).length
       const twice = [...world.sink.mails.values()].filter((copies) => copies.length > 1).length

@@ -17,12 +17,12 @@ export const upgrade: Fault = {
   run: async ({ rounds, program, scratch }) => {
     const world = await makeCrashable({ program })
     try {
-      const house = await world.serve()
+      const server = await world.serve()
       const clients = startClients(world, { run: 'old', count: 8, text: 'Hello '.repeat(500) })
       await Bun.sleep(1_500)
       await clients.stop()
-      house.kill('SIGTERM')
-      await exitOf(house)
+      server.kill('SIGTERM')
+      await exitOf(server)
       const before = readStore(world.dataDir)
       const file = join(world.dataDir, 'postrider.db')
       const step = writeStep(scratch)

@@ -11,24 +11,24 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../src/client/index.ts'
-import { DOMAIN, MAIL, START, startHouse, type TestHouse } from '../support/house.ts'
 import { type RemoteMx, startRemoteMx } from '../support/remote-mx.ts'
+import { DOMAIN, MAIL, START, startTestServer, type TestServer } from '../support/server.ts'
 import { startLine } from './line.ts'
 
-/** The client against the whole house, over its socket. */
+/** The client against the whole server, over its socket. */
 let remote: RemoteMx
-let house: TestHouse
+let server: TestServer
 let live: Postrider
 let sandbox: Postrider
 beforeAll(async () => {
   remote = await startRemoteMx()
-  house = await startHouse({ remote })
-  const baseUrl = `http://${house.house().listening.http}`
-  live = new Postrider({ baseUrl, apiKey: house.keys.live })
-  sandbox = new Postrider({ baseUrl, apiKey: house.keys.test })
+  server = await startTestServer({ remote })
+  const baseUrl = `http://${server.running().listening.http}`
+  live = new Postrider({ baseUrl, apiKey: server.keys.live })
+  sandbox = new Postrider({ baseUrl, apiKey: server.keys.test })
 })
 afterAll(async () => {
-  await house.close()
+  await server.close()
   await remote.stop()
 })
 
@@ -80,10 +80,10 @@ test('the same key gives the first answer again, and with another body a Conflic
 })
 
 test('an answer that is lost on its way costs a repetition and no second mail', async () => {
-  const line = await startLine(house.house().listening.http!)
+  const line = await startLine(server.running().listening.http!)
   const unlucky = new Postrider({
     baseUrl: line.url,
-    apiKey: house.keys.test,
+    apiKey: server.keys.test,
     clock: { ...systemClock, random: () => 0 },
   })
   const tags = ['lost']
@@ -148,13 +148,17 @@ test('what is scheduled is moved and cancelled', async () => {
 })
 
 test('a webhook from its creation to its end', async () => {
-  const made = await live.webhooks.create({ url: house.receiver.url, events: ['message.clicked'], description: 'mine' })
+  const made = await live.webhooks.create({
+    url: server.receiver.url,
+    events: ['message.clicked'],
+    description: 'mine',
+  })
   expect(made.secret).toMatch(/^whsec_/)
-  house.receiver.requests.splice(0)
+  server.receiver.requests.splice(0)
   await live.webhooks.test(made.id, { type: 'message.clicked' })
-  await house.receiver.received(1)
-  const { headers, bytes } = house.receiver.requests[0]!
-  const event = await live.webhooks.unwrap(bytes, headers, made.secret, { now: house.clock.now })
+  await server.receiver.received(1)
+  const { headers, bytes } = server.receiver.requests[0]!
+  const event = await live.webhooks.unwrap(bytes, headers, made.secret, { now: server.clock.now })
   if (event.type !== 'message.clicked') throw new Error(event.type)
   expect([event.data.test, typeof event.data.url]).toEqual([true, 'string'])
 
@@ -175,7 +179,7 @@ test('templates, suppressions, keys, figures', async () => {
   const [domain] = await Array.fromAsync(live.domains.list())
   const key = await live.apiKeys.create({ name: 'shop', domain_id: domain!.id, permissions: ['send'] })
   const { status } = await new Postrider({
-    baseUrl: `http://${house.house().listening.http}`,
+    baseUrl: `http://${server.running().listening.http}`,
     apiKey: key.key,
   }).messages.send(MAIL)
   expect(status).toBe('queued')
@@ -201,7 +205,7 @@ describe('what is refused', () => {
     const { error: id, requestId } = await live.messages.get('msg_00000000000000000000000000').safe()
     expect(id).toBeInstanceOf(NotFoundError)
     expect(requestId).toBe(id!.requestId)
-    const stranger = new Postrider({ baseUrl: `http://${house.house().listening.http}`, apiKey: 'svc_live_x' })
+    const stranger = new Postrider({ baseUrl: `http://${server.running().listening.http}`, apiKey: 'svc_live_x' })
     expect((await stranger.usage.get().safe()).error).toBeInstanceOf(UnauthorizedError)
   })
 })

@@ -38,7 +38,7 @@ export interface Asked {
 /** The rooms behind the message routes, real but for time: a store in memory or in `dataDir`, composing and signing, and
  *  the HTTP flow without a socket. Organization `ours` has the verified `example.com` and the new `new.example`;
  *  `other` has `other.example`. */
-export async function openMessageHouse(
+export async function openMessageApi(
   options: { dataDir?: string; plan?: Partial<Plan>; messageBytes?: number; requireVerifiedDomain?: boolean } = {},
 ) {
   const clock = createFakeClock(START)
@@ -147,7 +147,7 @@ export async function openMessageHouse(
     const headers = new Headers({ authorization: `Bearer ${more.key ?? keys.live}`, ...more.headers })
     const text = more.raw ?? (body === undefined ? undefined : JSON.stringify(body))
     if (text !== undefined) headers.set('content-type', 'application/json')
-    const response = await api.fetch(new Request(`http://house${path}`, { method, headers, body: text }))
+    const response = await api.fetch(new Request(`http://server${path}`, { method, headers, body: text }))
     const answer = await response.text()
     const fault = await undocumented(operations, method, path, {
       status: response.status,

@@ -11,7 +11,7 @@ import type { Mode } from '../../src/model/message.ts'
 import { createMintId } from '../../src/os/ids.ts'
 import { type Log, silentLog } from '../../src/os/log.ts'
 import { type Random, systemRandom } from '../../src/os/random.ts'
-import { type House, openHouse } from '../../src/server/server.ts'
+import { type Server, startServer } from '../../src/server/server.ts'
 import { connect } from '../../src/storage/sqlite/driver.ts'
 import type { Store } from '../../src/storage/store.ts'
 import { readDocument } from './documented.ts'
@@ -24,11 +24,11 @@ export const START = 1_795_262_400_000
 export const DOMAIN = 'sender.example'
 const HOSTNAME = `mail.${DOMAIN}`
 
-/** The whole house on real parts: HTTP, SQLite in a folder, delivery threads, DNS over UDP, an HTTPS receiver of every
+/** The whole server on real parts: HTTP, SQLite in a folder, delivery threads, DNS over UDP, an HTTPS receiver of every
  *  event. Only its clock is ours; sockets and delivery threads live in real time. */
-export interface TestHouse {
+export interface TestServer {
   /** The one that runs now; another after `reopen`. */
-  house(): House
+  running(): Server
   store(): Store
   clock: FakeClock
   dataDir: string
@@ -50,14 +50,14 @@ export interface TestHouse {
   /** The message once every recipient has been tried `count` times and all records are written. */
   tried(messageId: string, count: number): Promise<Json>
   /** Event envelopes that tell of the message, oldest first. */
-  told(messageId: string): Promise<Json[]>
+  eventsOf(messageId: string): Promise<Json[]>
   /** Moves the clock to when the message is tried next. */
   toNextAttempt(messageId: string): Promise<void>
-  /** Stops the house; time goes on while it does. */
+  /** Stops the server; time goes on while it does. */
   stop(): Promise<void>
   /** Opens it again on the same folder. */
   reopen(): Promise<void>
-  /** Stops everything; throws when something of the house outlived it (leak check), or was posted in another shape
+  /** Stops everything; throws when something of the server outlived it (leak check), or was posted in another shape
    *  than the document says. */
   close(): Promise<void>
 }
@@ -81,17 +81,17 @@ export interface Remote {
 
 /** Opens it with one organization, one verified domain and a webhook for every event. `*.remote.example` has its mail
  *  at `remote`; further names are for the test to set in `zone`. */
-export async function startHouse(options: {
+export async function startTestServer(options: {
   remote: Remote
   config?: ConfigValues
   log?: Log
   /** A file that each thread loads before its own code. */
   preload?: string
   computeMs?: number
-}): Promise<TestHouse> {
+}): Promise<TestServer> {
   const { remote, log = silentLog, computeMs } = options
   const clock = createFakeClock(START)
-  const folder = mkdtempSync(join(tmpdir(), 'postrider-house-'))
+  const folder = mkdtempSync(join(tmpdir(), 'postrider-server-'))
   const [zone, receiver, dkim] = await Promise.all([startZone(WORLD), startReceiver(), sharedDkimKeys()])
   writeFileSync(join(folder, 'ca.pem'), receiver.ca)
   const { delivery, webhooks, ...rest } = options.config ?? {}
@@ -107,14 +107,14 @@ export async function startHouse(options: {
   })
 
   const threads = watchThreads(options.preload)
-  let house = await openHouse(config, { log, clock, random, computeMs })
+  let server = await startServer(config, { log, clock, random, computeMs })
   let isOpen = true
-  const made = await furnish(house.store, zone, dkim)
+  const made = await furnish(server.store, zone, dkim)
   const keys = made.keys
-  const document = await sharedDocument(house.listening.http!)
+  const document = await sharedDocument(server.listening.http!)
 
-  const ask: TestHouse['ask'] = async (method, path, body, headers = {}) => {
-    const response = await fetch(`http://${house.listening.http}${path}`, {
+  const ask: TestServer['ask'] = async (method, path, body, headers = {}) => {
+    const response = await fetch(`http://${server.listening.http}${path}`, {
       method,
       headers: { authorization: `Bearer ${keys.live}`, ...JSON_TYPE, connection: 'close', ...headers },
       body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
@@ -126,7 +126,7 @@ export async function startHouse(options: {
     if (fault !== null) throw new Error(`${method} ${path}: ${fault}`)
     return { status: response.status, headers: response.headers, text, bytes, body: isJson ? JSON.parse(text) : null }
   }
-  const read: TestHouse['read'] = async (path) => {
+  const read: TestServer['read'] = async (path) => {
     const { status, body, text } = await ask('GET', path)
     if (status > 299) throw new Error(`GET ${path}: ${status} ${text}`)
     return body
@@ -145,13 +145,13 @@ export async function startHouse(options: {
   const stop = async () => {
     if (!isOpen) return
     isOpen = false
-    await whileTimePasses(clock, house.stop())
+    await whileTimePasses(clock, server.stop())
   }
 
   const { body } = await ask('POST', '/v1/webhooks', { url: receiver.url, events: [...EVENT_TYPES] })
   return {
-    house: () => house,
-    store: () => house.store,
+    running: () => server,
+    store: () => server.store,
     clock,
     dataDir: config.dataDir,
     zone,
@@ -166,14 +166,14 @@ export async function startHouse(options: {
     ended: (id) => messageWhen(id, 'over', ({ status }) => !OPEN.has(status)),
     tried: async (id, count) => {
       const isRecorded = async () => {
-        const recorded = Map.groupBy(await house.store.messages.attempts(id), ({ email }) => email)
-        const tried = await house.store.messages.deliveries(id)
+        const recorded = Map.groupBy(await server.store.messages.attempts(id), ({ email }) => email)
+        const tried = await server.store.messages.deliveries(id)
         return tried.every(({ email }) => recorded.get(email)?.length === count)
       }
       await until(`attempt ${count} of every recipient`, isRecorded)
       return read(`/v1/messages/${id}`)
     },
-    told: async (id) => (await read(`/v1/messages/${id}/events?limit=100`)).data.reverse(),
+    eventsOf: async (id) => (await read(`/v1/messages/${id}/events?limit=100`)).data.reverse(),
     toNextAttempt: async (id) => {
       const { recipients } = await read(`/v1/messages/${id}`)
       const times = recipients.flatMap(({ next_attempt_at }: Json) => next_attempt_at ?? [])
@@ -182,11 +182,11 @@ export async function startHouse(options: {
     },
     stop,
     reopen: async () => {
-      house = await openHouse(config, { log, clock, random })
+      server = await startServer(config, { log, clock, random })
       isOpen = true
     },
     close: async () => {
-      const address = house.listening.http!
+      const address = server.listening.http!
       await stop()
       const leaks = [
         ...(await threads.leaks()),
@@ -201,7 +201,7 @@ export async function startHouse(options: {
       const ours = receiver.requests.filter(({ headers }) => headers['svix-id'] === undefined)
       const odd = ours.flatMap((request) => document.faultInPosted(request.body) ?? [])
       if (odd.length > 0) throw new Error(odd[0])
-      if (leaks.length > 0) throw new Error(`the house left behind: ${leaks.join(', ')}`)
+      if (leaks.length > 0) throw new Error(`the server left behind: ${leaks.join(', ')}`)
     },
   }
 }
@@ -247,14 +247,14 @@ const WORLD: Parameters<typeof startZone>[0] = [
   { name: 'example', type: 'SOA', data: { mname: 'ns.example', rname: 'hostmaster.example', minimum: 1 } as never },
 ]
 
-/** RSA keys take some hundred milliseconds: one pair for all houses of a test run. */
+/** RSA keys take some hundred milliseconds: one pair for all servers of a test run. */
 let dkimKeys: Promise<DkimKeyRecord[]> | undefined
 function sharedDkimKeys(): Promise<DkimKeyRecord[]> {
   dkimKeys ??= mintDkimKeys('active', START, systemRandom)
   return dkimKeys
 }
 
-/** The OpenAPI document, which is the same for all houses: every answer and every post is held to it. */
+/** The OpenAPI document, which is the same for all servers: every answer and every post is held to it. */
 let document: Promise<ReturnType<typeof readDocument>> | undefined
 function sharedDocument(address: string) {
   document ??= fetch(`http://${address}/openapi.json`).then(async (answer) => readDocument(await answer.json()))
@@ -281,7 +281,7 @@ async function furnish(store: Store, zone: Zone, dkim: DkimKeyRecord[]) {
   return { organizationId, keys: { live: await mintKey('live'), test: await mintKey('test') } }
 }
 
-/** Every thread that is started from now on. The house makes them itself, so this looks over its shoulder. */
+/** Every thread that is started from now on. The server makes them itself, so this looks over its shoulder. */
 function watchThreads(preload?: string) {
   const RealWorker = globalThis.Worker
   const running = new Map<Worker, string>()
@@ -302,7 +302,7 @@ function watchThreads(preload?: string) {
   }
 }
 
-/** Some steps of a shutdown wait by the clock of the house. */
+/** Some steps of a shutdown wait by the clock of the server. */
 async function whileTimePasses(clock: FakeClock, work: Promise<void>): Promise<void> {
   let isOver = false
   const over = work.finally(() => {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cpuSeconds, residentMb, start } from '../process.ts'
 
-export interface House {
+export interface Server {
   pid: number
   http: string
   /** From the start of the process to its first line, which says that it answers. */
@@ -15,12 +15,12 @@ export interface House {
 
 /** Serves `folder`/data with `more` sections of config, and `delivery` lines of that section. Retention keeps everything
  *  where the lines say nothing else. */
-export async function openHouse(
+export async function startServer(
   binary: string,
   folder: string,
   more: string[] = [],
   delivery: string[] = [],
-): Promise<House> {
+): Promise<Server> {
   const config = join(folder, 'serve.toml')
   writeFileSync(
     config,
