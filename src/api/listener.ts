@@ -2,7 +2,6 @@ import { isBadHost } from '../net/host-header.ts'
 import type { Certificate } from '../net/tls/certificate.ts'
 import type { Supply } from '../os/descriptors.ts'
 import { createTurnGate } from '../os/turn-gate.ts'
-import { preferListener } from './prefer-listener.ts'
 
 /** The socket that HTTP or HTTPS comes through. */
 export interface Listener {
@@ -26,16 +25,15 @@ export interface Listener {
  *  connection is taken: the socket is closed, clients are refused by the system. Requests under way are answered; then
  *  what is left, which is connections that say nothing, is cut.
  *
- *  Nor can it give a socket another certificate: another socket takes over. Whoever is still with the one before is asked to
- *  leave with his next answer, and it is closed when everybody has gone or said nothing for too long. */
+ *  Bun cannot change the certificate of a socket either: a new socket replaces it. Connections to the old one get
+ *  `Connection: close` with their next response. Connections that the old socket has not accepted yet are reset: 1 to 3
+ *  per change at 1,500 connections per second. */
 export function createListener(options: {
   fetch: (request: Request) => Response | Promise<Response>
   /** The answer to a request whose Host header is there twice or names no host; one line of text unless said. */
   refuseHost?: (request: Request) => Response
   maxBodyBytes: number
   idleSeconds: number
-  /** How long a socket with an earlier certificate stays; a little longer than an idle connection unless said. */
-  reliefMs?: number
   watch: (tell: (supply: Supply) => void) => () => void
   onShut: () => void
 }): Listener {
@@ -44,10 +42,8 @@ export function createListener(options: {
   let certificate: Certificate | undefined
   /** No longer listening, with connections that have not ended; cut as soon as they are idle. */
   const leaving = new Set<Server>()
-  /** With an earlier certificate. */
-  const relieved = new Set<Server>()
-  /** Those that listen under TLS, by the numbers that the kernel has for them. */
-  const group: Server[] = []
+  /** Of those, the ones with an earlier certificate. */
+  const replaced = new Set<Server>()
   let unwatch = () => {}
 
   const serve = ({ host, port }: Address, isShared = certificate !== undefined): Server => {
@@ -59,9 +55,8 @@ export function createListener(options: {
       maxRequestBodySize: options.maxBodyBytes,
       idleTimeout: options.idleSeconds,
       ...(certificate && { tls: { key: certificate.keyPem, cert: certificate.certificatePem } }),
-      fetch: (request) => (relieved.has(made) ? answerLast(request) : answer(request)),
+      fetch: (request) => (replaced.has(made) ? answerLast(request) : answer(request)),
     })
-    if (isShared) join(made)
     return made
   }
 
@@ -80,23 +75,6 @@ export function createListener(options: {
     return response
   }
 
-  const join = (made: Server) => {
-    group.push(made)
-    preferListener(made.port!, group.length - 1)
-  }
-
-  /** Listens no more; what is under way is answered. The kernel gives the last one its number. */
-  const leave = (open: Server): Promise<void> => {
-    const at = group.indexOf(open)
-    const stopped = open.stop(false)
-    if (at < 0) return stopped
-    group[at] = group.at(-1)!
-    group.pop()
-    const next = group.length > 0 && server !== null ? group.indexOf(server) : -1
-    if (next >= 0) preferListener(server!.port!, next)
-    return stopped
-  }
-
   /** The first socket of an address is alone: with SO_REUSEPORT another program's would not be noticed. */
   const serveAlone = (at: Address): Server => {
     if (certificate === undefined) return serve(at)
@@ -108,14 +86,13 @@ export function createListener(options: {
 
   const shut = async (open: Server) => {
     leaving.add(open)
-    await leave(open)
+    await open.stop(false)
     leaving.delete(open)
+    replaced.delete(open)
   }
 
   const look = (supply: Supply) => {
     if (supply === 'short') {
-      for (const each of relieved) void shut(each)
-      relieved.clear()
       const open = server
       server = null
       if (open !== null) {
@@ -133,15 +110,7 @@ export function createListener(options: {
     }
   }
 
-  /** Whose TCP handshake had begun with it is still let in, and who was idle has had the time to end. */
-  const relieve = async (old: Server) => {
-    relieved.add(old)
-    await new Promise((resolve) => setTimeout(resolve, options.reliefMs ?? (options.idleSeconds + 5) * 1000).unref())
-    if (!leaving.has(old)) await leave(old)
-    relieved.delete(old)
-  }
-
-  const standing = () => [...new Set([...(server === null ? [] : [server]), ...leaving, ...relieved])]
+  const standing = () => [...(server === null ? [] : [server]), ...leaving]
 
   return {
     open: (at, given) => {
@@ -157,7 +126,8 @@ export function createListener(options: {
       if (server === null || bound === null) return // shut for the moment, or closed
       const old = server
       server = serve(bound)
-      void relieve(old)
+      replaced.add(old)
+      void shut(old)
     },
     addressOf: (request) => standing()[0]?.requestIP(request)?.address ?? null,
     close: async () => {
