@@ -37,6 +37,7 @@ const READ_STRANGERS = [
   'libqp',
   'liquidjs',
   'mailauth',
+  'entities',
   'nodemailer',
   'smtp-server',
   'tldts',

@@ -1,8 +1,7 @@
-/** What common mail clients do not show, as data.
- *
- *  Source: own general knowledge of these clients, written down November 2026; nothing is copied from a table of others
- *  and nothing was measured here. Clients change: a row says where to look before sending to many, not what is certain.
- *  "Outlook" is the one for Windows that draws with Word; "Outlook.com" also stands for the new Outlook. */
+import { DROPPED_BY } from './client-data.ts'
+
+/** CSS and HTML that common mail clients do not show. The lists of clients come from caniemail.com, except for canvas and
+ *  MathML, which it does not test. */
 export interface ClientFeature {
   /** As a reader of the finding knows it. */
   feature: string
@@ -31,14 +30,11 @@ export interface FeatureUse {
 }
 
 const ANY = /./
-const OUTLOOK = 'Outlook'
-const GMAIL = 'Gmail'
-const WEB = ['Outlook.com', 'Yahoo Mail']
 
 export const CLIENT_FEATURES = {
   css_flexbox: {
     feature: 'CSS flexbox',
-    droppedBy: [OUTLOOK, 'older webmail'],
+    droppedBy: DROPPED_BY.css_flexbox,
     severity: 'warning',
     penalty: 2,
     advice: 'Lay columns out with tables.',
@@ -46,7 +42,7 @@ export const CLIENT_FEATURES = {
   },
   css_grid: {
     feature: 'CSS grid',
-    droppedBy: [OUTLOOK, GMAIL, 'Yahoo Mail'],
+    droppedBy: DROPPED_BY.css_grid,
     severity: 'warning',
     penalty: 2,
     advice: 'Lay columns out with tables.',
@@ -54,7 +50,7 @@ export const CLIENT_FEATURES = {
   },
   css_position: {
     feature: 'CSS position',
-    droppedBy: [GMAIL, OUTLOOK, ...WEB],
+    droppedBy: DROPPED_BY.css_position,
     severity: 'warning',
     penalty: 2,
     advice: 'Place things with table cells and padding.',
@@ -62,7 +58,7 @@ export const CLIENT_FEATURES = {
   },
   css_float: {
     feature: 'CSS float',
-    droppedBy: [OUTLOOK],
+    droppedBy: DROPPED_BY.css_float,
     severity: 'info',
     penalty: 0,
     advice: 'Use the align attribute or table cells.',
@@ -70,7 +66,7 @@ export const CLIENT_FEATURES = {
   },
   css_background_image: {
     feature: 'CSS background image',
-    droppedBy: [OUTLOOK],
+    droppedBy: DROPPED_BY.css_background_image,
     severity: 'info',
     penalty: 1,
     advice: 'Set a background colour as well, on which the text can be read.',
@@ -78,7 +74,7 @@ export const CLIENT_FEATURES = {
   },
   css_gradient: {
     feature: 'CSS gradients',
-    droppedBy: [OUTLOOK],
+    droppedBy: DROPPED_BY.css_gradient,
     severity: 'info',
     penalty: 0,
     advice: 'Set a background colour as well.',
@@ -86,7 +82,7 @@ export const CLIENT_FEATURES = {
   },
   css_external_stylesheet: {
     feature: 'an external style sheet',
-    droppedBy: [GMAIL, ...WEB, 'most others'],
+    droppedBy: DROPPED_BY.css_external_stylesheet,
     severity: 'warning',
     penalty: 5,
     advice: 'Write the styles into the elements or into a <style> in the head.',
@@ -94,7 +90,7 @@ export const CLIENT_FEATURES = {
   },
   css_import: {
     feature: 'CSS @import',
-    droppedBy: [GMAIL, OUTLOOK, ...WEB],
+    droppedBy: DROPPED_BY.css_import,
     severity: 'warning',
     penalty: 3,
     advice: 'Write the styles into the mail itself.',
@@ -102,7 +98,7 @@ export const CLIENT_FEATURES = {
   },
   css_style_in_body: {
     feature: 'a <style> outside the head',
-    droppedBy: [GMAIL, 'some webmail'],
+    droppedBy: DROPPED_BY.css_style_in_body,
     severity: 'warning',
     penalty: 2,
     advice: 'Move it into the head, and what matters into style attributes.',
@@ -110,7 +106,7 @@ export const CLIENT_FEATURES = {
   },
   css_variables: {
     feature: 'CSS variables',
-    droppedBy: [GMAIL, OUTLOOK, ...WEB],
+    droppedBy: DROPPED_BY.css_variables,
     severity: 'warning',
     penalty: 3,
     advice: 'Write the values out.',
@@ -118,7 +114,7 @@ export const CLIENT_FEATURES = {
   },
   css_web_font: {
     feature: 'web fonts',
-    droppedBy: [GMAIL, OUTLOOK, ...WEB],
+    droppedBy: DROPPED_BY.css_web_font,
     severity: 'info',
     penalty: 0,
     advice: 'Name a common font behind yours.',
@@ -126,7 +122,7 @@ export const CLIENT_FEATURES = {
   },
   css_media_query: {
     feature: 'media queries',
-    droppedBy: [OUTLOOK, 'Gmail with accounts of others'],
+    droppedBy: DROPPED_BY.css_media_query,
     severity: 'info',
     penalty: 0,
     advice: 'See that the mail can be read without them.',
@@ -134,7 +130,7 @@ export const CLIENT_FEATURES = {
   },
   css_supports: {
     feature: 'CSS @supports',
-    droppedBy: [GMAIL, OUTLOOK, 'Outlook.com'],
+    droppedBy: DROPPED_BY.css_supports,
     severity: 'info',
     penalty: 0,
     advice: 'See that the mail can be read without it.',
@@ -142,7 +138,7 @@ export const CLIENT_FEATURES = {
   },
   css_animation: {
     feature: 'CSS animations and transitions',
-    droppedBy: [GMAIL, OUTLOOK, ...WEB],
+    droppedBy: DROPPED_BY.css_animation,
     severity: 'info',
     penalty: 1,
     advice: 'See that the first and the last picture make sense.',
@@ -150,7 +146,7 @@ export const CLIENT_FEATURES = {
   },
   css_transform: {
     feature: 'CSS transform',
-    droppedBy: [GMAIL, OUTLOOK, ...WEB],
+    droppedBy: DROPPED_BY.css_transform,
     severity: 'info',
     penalty: 1,
     advice: 'Do without it.',
@@ -158,7 +154,7 @@ export const CLIENT_FEATURES = {
   },
   css_filter: {
     feature: 'CSS filters, clipping and blending',
-    droppedBy: [GMAIL, OUTLOOK, ...WEB],
+    droppedBy: DROPPED_BY.css_filter,
     severity: 'info',
     penalty: 1,
     advice: 'Do it in the image.',
@@ -166,7 +162,7 @@ export const CLIENT_FEATURES = {
   },
   css_shadow: {
     feature: 'CSS shadows',
-    droppedBy: [OUTLOOK, GMAIL],
+    droppedBy: DROPPED_BY.css_shadow,
     severity: 'info',
     penalty: 0,
     advice: 'Nothing is lost but the shadow.',
@@ -174,7 +170,7 @@ export const CLIENT_FEATURES = {
   },
   css_border_radius: {
     feature: 'CSS round corners',
-    droppedBy: [OUTLOOK],
+    droppedBy: DROPPED_BY.css_border_radius,
     severity: 'info',
     penalty: 0,
     advice: 'Corners are square there.',
@@ -182,7 +178,7 @@ export const CLIENT_FEATURES = {
   },
   css_max_width: {
     feature: 'CSS max-width',
-    droppedBy: [OUTLOOK],
+    droppedBy: DROPPED_BY.css_max_width,
     severity: 'info',
     penalty: 0,
     advice: 'Put a table of fixed width around it, in a comment for Outlook.',
@@ -190,7 +186,7 @@ export const CLIENT_FEATURES = {
   },
   css_object_fit: {
     feature: 'CSS object-fit',
-    droppedBy: [OUTLOOK, GMAIL, 'Yahoo Mail'],
+    droppedBy: DROPPED_BY.css_object_fit,
     severity: 'info',
     penalty: 1,
     advice: 'Cut the image to its size.',
@@ -198,7 +194,7 @@ export const CLIENT_FEATURES = {
   },
   css_functions: {
     feature: 'CSS calc(), min(), max() and clamp()',
-    droppedBy: [OUTLOOK, 'Yahoo Mail'],
+    droppedBy: DROPPED_BY.css_functions,
     severity: 'info',
     penalty: 1,
     advice: 'Write the value out in front of it.',
@@ -206,7 +202,7 @@ export const CLIENT_FEATURES = {
   },
   css_viewport_units: {
     feature: 'CSS units of the window (vw, vh)',
-    droppedBy: [OUTLOOK, 'several webmails'],
+    droppedBy: DROPPED_BY.css_viewport_units,
     severity: 'info',
     penalty: 1,
     advice: 'Use percent or pixels.',
@@ -214,7 +210,7 @@ export const CLIENT_FEATURES = {
   },
   css_modern_colour: {
     feature: 'newer CSS colours (oklch, lab, color-mix)',
-    droppedBy: [OUTLOOK, GMAIL, ...WEB],
+    droppedBy: DROPPED_BY.css_modern_colour,
     severity: 'info',
     penalty: 1,
     advice: 'Write the colour as #rrggbb.',
@@ -222,7 +218,7 @@ export const CLIENT_FEATURES = {
   },
   css_pseudo_element: {
     feature: 'CSS ::before and ::after',
-    droppedBy: [GMAIL, OUTLOOK, ...WEB],
+    droppedBy: DROPPED_BY.css_pseudo_element,
     severity: 'info',
     penalty: 1,
     advice: 'Write what they add into the HTML.',
@@ -230,7 +226,7 @@ export const CLIENT_FEATURES = {
   },
   css_attribute_selector: {
     feature: 'CSS attribute selectors',
-    droppedBy: [GMAIL, OUTLOOK],
+    droppedBy: DROPPED_BY.css_attribute_selector,
     severity: 'info',
     penalty: 0,
     advice: 'Give the elements a class.',
@@ -238,7 +234,7 @@ export const CLIENT_FEATURES = {
   },
   css_gap: {
     feature: 'CSS gap',
-    droppedBy: [OUTLOOK, GMAIL, 'Yahoo Mail'],
+    droppedBy: DROPPED_BY.css_gap,
     severity: 'info',
     penalty: 0,
     advice: 'Use padding.',
@@ -246,7 +242,7 @@ export const CLIENT_FEATURES = {
   },
   html_video: {
     feature: 'video',
-    droppedBy: [GMAIL, OUTLOOK, ...WEB],
+    droppedBy: DROPPED_BY.html_video,
     severity: 'warning',
     penalty: 2,
     advice: 'Show an image that links to the video.',
@@ -254,7 +250,7 @@ export const CLIENT_FEATURES = {
   },
   html_audio: {
     feature: 'audio',
-    droppedBy: [GMAIL, OUTLOOK, ...WEB],
+    droppedBy: DROPPED_BY.html_audio,
     severity: 'warning',
     penalty: 2,
     advice: 'Link to it.',
@@ -262,7 +258,7 @@ export const CLIENT_FEATURES = {
   },
   html_svg: {
     feature: 'SVG in the HTML',
-    droppedBy: [GMAIL, OUTLOOK, ...WEB],
+    droppedBy: DROPPED_BY.html_svg,
     severity: 'warning',
     penalty: 3,
     advice: 'Use a PNG.',
@@ -270,7 +266,7 @@ export const CLIENT_FEATURES = {
   },
   html_svg_image: {
     feature: 'SVG images',
-    droppedBy: [GMAIL, OUTLOOK, 'Outlook.com'],
+    droppedBy: DROPPED_BY.html_svg_image,
     severity: 'warning',
     penalty: 2,
     advice: 'Use a PNG.',
@@ -278,7 +274,7 @@ export const CLIENT_FEATURES = {
   },
   html_modern_image: {
     feature: 'WebP and AVIF images',
-    droppedBy: [OUTLOOK, 'older clients'],
+    droppedBy: DROPPED_BY.html_modern_image,
     severity: 'info',
     penalty: 1,
     advice: 'Use PNG, JPEG or GIF.',
@@ -286,7 +282,7 @@ export const CLIENT_FEATURES = {
   },
   html_picture: {
     feature: '<picture>',
-    droppedBy: [GMAIL, OUTLOOK, ...WEB],
+    droppedBy: DROPPED_BY.html_picture,
     severity: 'info',
     penalty: 0,
     advice: 'The <img> in it is shown; see that it is the right one.',
@@ -294,7 +290,7 @@ export const CLIENT_FEATURES = {
   },
   html_canvas: {
     feature: '<canvas>',
-    droppedBy: [GMAIL, OUTLOOK, ...WEB, 'Apple Mail'],
+    droppedBy: ['Gmail', 'Outlook for Windows', 'Outlook.com', 'Yahoo Mail', 'Apple Mail'],
     severity: 'warning',
     penalty: 3,
     advice: 'Use an image.',
@@ -302,7 +298,7 @@ export const CLIENT_FEATURES = {
   },
   html_button: {
     feature: '<button>',
-    droppedBy: [GMAIL, OUTLOOK, 'Outlook.com'],
+    droppedBy: DROPPED_BY.html_button,
     severity: 'info',
     penalty: 1,
     advice: 'Use a link in a coloured table cell.',
@@ -310,7 +306,7 @@ export const CLIENT_FEATURES = {
   },
   html_details: {
     feature: '<details> and <dialog>',
-    droppedBy: [GMAIL, OUTLOOK],
+    droppedBy: DROPPED_BY.html_details,
     severity: 'info',
     penalty: 1,
     advice: 'What is in them is shown at once or not at all; write it out.',
@@ -318,7 +314,7 @@ export const CLIENT_FEATURES = {
   },
   html_math: {
     feature: 'MathML',
-    droppedBy: [GMAIL, OUTLOOK, ...WEB],
+    droppedBy: ['Gmail', 'Outlook for Windows', 'Outlook.com', 'Yahoo Mail'],
     severity: 'warning',
     penalty: 2,
     advice: 'Use an image with an alternative text.',
