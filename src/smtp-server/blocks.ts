@@ -1,17 +1,17 @@
-/** Pieces of any size, copied into blocks: a mail that comes byte by byte, or a small piece of a large buffer, holds no
- *  more memory than its own length and one block. */
+/** Bytes of pieces of any size, copied into fixed blocks. Mail that arrives byte by byte, or as a small view of a large
+ *  buffer, holds at most its own length plus one block. */
 export interface Blocks {
   sizeBytes(): number
-  /** What the blocks take. */
+  /** Memory that the blocks occupy, in bytes. */
   takenBytes(): number
   append(piece: Uint8Array): void
-  /** All of it in one array with a buffer of its own, so that it can be handed to a thread; none is left. */
+  /** All bytes in one array with its own buffer, ready to transfer to a thread. Empties the blocks. */
   takeOut(): Uint8Array<ArrayBuffer>
 }
 
 export const BLOCK_BYTES = 16_384
 
-/** → Blocks without a byte. */
+/** Returns empty Blocks. */
 export function createBlocks(): Blocks {
   let blocks: Uint8Array[] = []
   let size = 0

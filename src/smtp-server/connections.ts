@@ -1,8 +1,9 @@
 import { clientOf, networkOf } from '../net/ip.ts'
 
-/** How many connections a listener has: in all, from one address, and from one network. */
+/** Counts the connections of one listener: total, per address and per network. */
 export interface ConnectionCount {
-  /** One more from `address`, or which limit is reached. Call `leave` when the connection has ended; twice is harmless. */
+  /** Counts one more connection from `address`, or returns the limit that is reached. Call `close` when the connection
+   *  ends; a second call has no effect. */
   tryOpen(address: string): { close: () => void } | { full: 'all' | 'address' | 'network' }
   total(): number
   /** Connections from the network of this address. */
@@ -12,13 +13,13 @@ export interface ConnectionCount {
 export interface ConnectionLimits {
   connections: number
   connectionsPerAddress: number
-  /** One /24 or /56 together. */
+  /** Connections from one /24 (IPv4) or /56 (IPv6). */
   connectionsPerNetwork: number
-  /** Addresses to which the limit of a network does not apply. */
+  /** Addresses that the network limit does not apply to. */
   isUnlimited: (address: string) => boolean
 }
 
-/** Limits → a count of none. */
+/** Limits → a counter at zero. */
 export function createConnectionCount(limits: ConnectionLimits): ConnectionCount {
   const byClient = new Map<string, number>()
   const byNetwork = new Map<string, number>()

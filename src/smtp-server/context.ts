@@ -13,7 +13,7 @@ import type { Stress } from './stress.ts'
 export interface ListenerContext<R> {
   settings: ListenerSettings
   handler: SmtpHandler<R>
-  /** Which door, for the mail log. */
+  /** Listener name for the mail log. */
   name: string
   clock: WallClock
   log: Log
@@ -23,6 +23,6 @@ export interface ListenerContext<R> {
   loginThrottle: LoginThrottle
   deadlines: Deadlines
   stress: Stress
-  /** We are going: no new mail may begin. */
+  /** True while the server stops: no new mail may start. */
   stopping: () => boolean
 }

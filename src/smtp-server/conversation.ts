@@ -15,21 +15,22 @@ import type { ListenerServer } from './server.ts'
 import type { SmtpSession } from './session.ts'
 import { addRecipient, beginTransaction, type Transaction, takeMail } from './transaction.ts'
 
-/** Errors, and commands that bring no mail nearer, until a connection is closed; and the same while connections run short. */
+/** Errors, and commands that do not advance a transaction, before a connection is closed; lower values apply under
+ *  stress. */
 const TOLERANCE = { errors: 20, junk: 100 }
 const STRESSED_TOLERANCE = { errors: 3, junk: 10 }
 
-/** One client, from its greeting to its end. Of smtp-server it has the socket, the parser of lines and dots, STARTTLS and
- *  the login dialogue; the commands, every reply and all deadlines are here, for the library picks status codes by the
- *  reply code alone, takes source routes off silently and knows no deadline that a byte a minute would not put off.
- *  Lost: nothing after 250. Twice: a client that missed our 250 sends its mail again. */
+/** One client connection, from greeting to close. smtp-server supplies the socket, the parser, STARTTLS and the AUTH
+ *  dialogue. This class supplies the commands, every reply and all deadlines, because the library derives enhanced
+ *  codes from the reply code alone, silently drops source routes, and has no deadline that survives one byte a minute.
+ *  Lost: nothing after 250. Twice: a client that misses our 250 sends the mail again. */
 export class Conversation<R> extends SMTPConnection implements Due {
   dueAt: number
   readonly client: SmtpSession
   readonly #around: ListenerContext<R>
   readonly #onGone: (conversation: Conversation<R>) => void
   #transaction: Transaction<R> | null = null
-  /** A command is being answered, or a mail is coming in. */
+  /** A command is being answered, or DATA is being received. */
   #busy = false
   #errors = 0
   #junk = 0
@@ -55,12 +56,12 @@ export class Conversation<R> extends SMTPConnection implements Due {
     context.deadlines.add(this)
   }
 
-  /** Before the greeting. Throws what the door says. */
+  /** Runs before the greeting. Throws what the handler throws. */
   async begin(): Promise<void> {
     await this.#around.handler.onConnect?.(this.client)
   }
 
-  /** TLS has begun: nothing said before counts. RFC 3207 §4.2 */
+  /** TLS is established: discard everything the client sent before. RFC 3207 §4.2 */
   secured(socket: Socket | TLSSocket): void {
     this.#transaction = null
     this.client.helo = ''
@@ -68,7 +69,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     this.#rest()
   }
 
-  /** Resolves when the door knows user and password. Throws SmtpReply. */
+  /** Resolves when the handler accepts user and password. Throws SmtpReply. */
   async login(user: string, password: string): Promise<void> {
     const { loginThrottle, handler, log } = this.#around
     this.#gone ??= new AbortController()
@@ -76,44 +77,44 @@ export class Conversation<R> extends SMTPConnection implements Due {
     try {
       await loginThrottle.attempt(this.client.remoteAddress, this.#gone.signal, ask, isWrongPassword)
     } catch (thrown) {
-      if (this.#gone.signal.aborted) throw REPLIES.shutdown // nobody hears it
+      if (this.#gone.signal.aborted) throw REPLIES.shutdown // the client has disconnected
       const over = isWrongPassword(thrown) && ++this.#wrongLogins >= LOGIN.perConnection
       throw this.#noted(over ? REPLIES.tooManyLogins : replyTo(thrown, log))
     }
   }
 
-  /** At once when nothing is under way, else as soon as it is done. */
+  /** Closes the connection now if it is idle, else when the current work ends. */
   endWhenIdle(): void {
     if (!this.#busy && this.#transaction === null) this.end()
   }
 
-  /** When it began to wait for a command outside a transaction, by the steady clock; null while it does anything else. Such a
-   *  connection can be closed without a loss. */
+  /** Since when the connection waits for a command outside a transaction (steady clock); null otherwise. An idle
+   *  connection can be closed without losing mail. */
   idleSince(): number | null {
     const isWaiting = !this.#busy && this.#transaction === null && !this._dataStream && !this._upgrading
     return isWaiting ? this.#waitsSince : null
   }
 
-  /** Closes the connection so that another client finds a place. */
+  /** Closes the connection to make room for another client. */
   evict(): void {
     this.say(REPLIES.giveWay)
     this._socket.destroySoon()
   }
 
-  /** Connections began to run short: what waits for the client waits no longer than it would have from the start. */
+  /** Applies the stressed idle limit to a wait that has already started. */
   shortenDeadline(): void {
     if (this.dueAt === Number.POSITIVE_INFINITY) return
     this.dueAt = Math.min(this.dueAt, this.#waitsSince + this.#idleMs())
     this.#around.deadlines.nearer(this)
   }
 
-  /** 421, and the socket goes as soon as that is out. */
+  /** Sends 421, then closes the socket. */
   end(): void {
     this.say(REPLIES.shutdown)
     this._socket.destroySoon()
   }
 
-  /** Whatever is under way. */
+  /** Closes the connection whatever it is doing. */
   cut(): void {
     if (!this._closing) this.say(REPLIES.shutdown)
     this._socket.destroy()
@@ -129,9 +130,9 @@ export class Conversation<R> extends SMTPConnection implements Due {
     this.send(reply.code, lineOf(reply).slice(4), false)
   }
 
-  // ── what the library calls ──
+  // ── methods the library calls ──
 
-  /** As its own, but for our reader of DATA. Called while the library still makes the rest of this object. */
+  /** Creates our own DATA reader. The library calls this from its constructor. */
   override _createParser(): SMTPStream {
     const parser = new MailStream((this._server as ListenerServer<R>).turns)
     parser.oncommand = (command, callback) => this._onCommand(command, callback)
@@ -145,7 +146,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     super.send(code, enhanced ? `${enhanced} ${text}` : text, false)
   }
 
-  /** Its idle timers listen for any byte; ours are `dueAt`. */
+  /** Disables the library's idle timers, which any byte resets; `dueAt` replaces them. */
   override _armTimeout(): void {}
 
   override _onClose(): void {
@@ -156,14 +157,15 @@ export class Conversation<R> extends SMTPConnection implements Due {
   }
 
   override _onCommand(command: Buffer, callback?: () => void): void {
-    if (callback === undefined || this._closing || this._closed) return // the client has gone in the middle of a line
+    // the client disconnected in the middle of a line
+    if (callback === undefined || this._closing || this._closed) return
     if (this._upgrading) {
-      callback() // said in clear behind STARTTLS: it was never said
+      callback() // sent in cleartext behind STARTTLS: ignore it (RFC 3207 §4.2)
       return
     }
     const end = this.#endBefore(command)
     if (end !== null) {
-      this.say(end) // and no callback: not one more command is read
+      this.say(end) // and no callback: no further command is read
       return
     }
     this.#waitForUs()
@@ -175,13 +177,13 @@ export class Conversation<R> extends SMTPConnection implements Due {
       )
       .finally(() => {
         this.#rest()
-        // Most commands are answered without a wait: one packet of RCPT after the other held the thread for as long as it came.
+        // Most commands need no wait. Without turns, one packet of RCPT commands held the thread until it was used up.
         ;(this._server as ListenerServer<R>).turns.take(COMMAND_BYTES, () => this._whenWritable(callback))
       })
       .catch((thrown) => this.#broken(thrown))
   }
 
-  // ── the commands ──
+  // ── SMTP commands ──
 
   #endBefore(command: Buffer): SmtpReply | null {
     if (!this._ready) return REPLIES.tooEarly
@@ -192,11 +194,11 @@ export class Conversation<R> extends SMTPConnection implements Due {
     return this.#junk >= tolerance.junk ? REPLIES.tooMuchJunk : null
   }
 
-  /** A line of the client → our reply; null when it has been said, or is said later. */
+  /** One client line → our reply; null when the reply has been sent or is sent later. */
   async #answer(line: Buffer): Promise<SmtpReply | null> {
     const loginStep = this._nextHandler
     this._nextHandler = false
-    if (line.includes(CR) || line.includes(LF)) return REPLIES.bareLineEnd // one fault, however much stands in the line
+    if (line.includes(CR) || line.includes(LF)) return REPLIES.bareLineEnd // one error, however much the line contains
     if (loginStep) {
       await new Promise<void>((resolve) => loginStep.call(this, line, resolve))
       return null
@@ -241,7 +243,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     }
   }
 
-  /** RFC 2034 §3: no enhanced codes here. */
+  /** Replies to EHLO and HELO carry no enhanced codes. RFC 2034 §3 */
   #hello(verb: 'EHLO' | 'HELO', name: string): null {
     this.#junk++
     if (!/^[^\x00-\x20\x7f-\x9f]{1,255}$/.test(name)) {
@@ -285,7 +287,8 @@ export class Conversation<R> extends SMTPConnection implements Due {
       return this.#transaction?.recipients.length === before ? this.#idleTalk(taken) : taken
     } catch (thrown) {
       const reply = this.#noted(replyTo(thrown, this.#around.log))
-      return reply === REPLIES.tooManyRecipients ? this.#idleTalk(reply) : reply // a 4yz is no error, but no mail either
+      // a 4yz is not an error, but does not advance the transaction
+      return reply === REPLIES.tooManyRecipients ? this.#idleTalk(reply) : reply
     }
   }
 
@@ -354,7 +357,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     return !this.#around.settings.loginNeedsTls && (client.startsWith('127.') || this.client.remoteAddress === '::1')
   }
 
-  /** A command that brings no mail nearer. */
+  /** Counts a command that does not advance a transaction. */
   #idleTalk(reply: SmtpReply): SmtpReply {
     this.#junk++
     return reply
@@ -366,7 +369,7 @@ export class Conversation<R> extends SMTPConnection implements Due {
     return reply
   }
 
-  /** The next word is the client's. */
+  /** Waits for the next client command. */
   #rest(): void {
     if (this._closing || this._closed) return
     this.#busy = Boolean(this._dataStream)
@@ -390,17 +393,17 @@ export class Conversation<R> extends SMTPConnection implements Due {
     this.dueAt = Number.POSITIVE_INFINITY
   }
 
-  /** A fault of this file or of the library: this connection ends, the process goes on. */
+  /** An error in this class or in the library: closes this connection and keeps the process running. */
   #broken(thrown: unknown): void {
     this.#around.log.error('an SMTP connection failed', { error: thrown })
     this._socket.destroy()
   }
 }
 
-/** Who brings a mail at this pace or faster has all of `dataMs`; who drips has hardly more than the idle time. */
+/** Clients at this speed or faster get the full `dataMs`; slower ones get little more than the idle limit. */
 const SLOWEST_BYTES_A_MS = 16
 
-/** What a command costs, as bytes of a turn (turns.ts): some 30 commands a turn, of all connections. */
+/** Cost of one command in bytes of a turn (turns.ts): about 30 commands per turn over all connections. */
 const COMMAND_BYTES = 65_536
 
 const CR = 13
@@ -409,7 +412,7 @@ const LF = 10
 const HAS_CODE = /^[245]\.\d{1,3}\.\d{1,3} /
 const isWrongPassword = (thrown: unknown) => thrown instanceof SmtpReply && thrown.code === 535
 
-/** `TLSv1.3 TLS_AES_256_GCM_SHA384`, null in clear. */
+/** `TLSv1.3 TLS_AES_256_GCM_SHA384`; null without TLS. */
 function tlsOf(socket: Socket | TLSSocket): string | null {
   if (!('getCipher' in socket)) return null
   const cipher = socket.getCipher()

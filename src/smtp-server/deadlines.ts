@@ -1,23 +1,23 @@
 import type { Clock } from '../os/clock.ts'
 
-/** Something that is over when its time comes. */
+/** Something that expires at `dueAt`. */
 export interface Due {
-  /** ms UTC, or Infinity for not now; it may move at any time. */
+  /** ms UTC, or Infinity for no deadline. May change at any time. */
   dueAt: number
   expire(): void
 }
 
-/** One nap for all: a thousand idle connections cost no thousand timers. */
+/** One timer for all deadlines: a thousand idle connections need one timer. */
 export interface Deadlines {
   add(due: Due): void
   remove(due: Due): void
-  /** Say so when a `dueAt` has moved nearer; later ones need no word. */
+  /** Call this when `dueAt` moves earlier. A later `dueAt` needs no call. */
   nearer(due: Due): void
-  /** No one expires any more. */
+  /** After this nothing expires. */
   stop(): void
 }
 
-/** Clock → deadlines of nobody. Whoever is due is told once and forgotten, at most LATE_MS late. */
+/** Clock → Deadlines without entries. Each entry expires once, at most LATE_MS late, and is removed. */
 export function createDeadlines(clock: Clock): Deadlines {
   const all = new Set<Due>()
   let nap: { until: number; end: AbortController } | null = null
@@ -27,7 +27,7 @@ export function createDeadlines(clock: Clock): Deadlines {
     const end = new AbortController()
     nap = { until, end }
     await clock.sleep(Math.max(until - clock.now(), LATE_MS), end.signal)
-    if (nap?.end !== end) return // another nap has taken its place
+    if (nap?.end !== end) return // a newer sleep has replaced this one
     nap = null
     sweep()
   }
@@ -69,4 +69,4 @@ export function createDeadlines(clock: Clock): Deadlines {
   }
 }
 
-const LATE_MS = 100 // so that many deadlines close together are one sweep
+const LATE_MS = 100 // merges deadlines that are close together into one sweep

@@ -2,22 +2,22 @@ import { toALabel } from '../mail/address.ts'
 import { SmtpReply } from './reply.ts'
 import type { EnvelopeAddress } from './session.ts'
 
-/** What stands behind `MAIL FROM:` or `RCPT TO:`. */
+/** The parsed argument of `MAIL FROM:` or `RCPT TO:`. */
 export interface SpokenPath {
-  /** null = `<>`. */
+  /** null for `<>`. */
   address: EnvelopeAddress | null
-  /** Keywords in upper case; null = no value. In the order they were spoken. */
+  /** ESMTP parameters in order; keywords in upper case, null for a keyword without value. */
   parameters: Map<string, string | null>
 }
 
-/** Who is named. A recipient's domain is a host name (RFC 1123 §2.1), and `home` is that of a postmaster who is spoken without
- *  one (RFC 5321 §4.5.1). A sender's domain may be any name of the DNS (RFC 2181 §11): some have underscores. */
+/** Sender or recipient rules. A recipient's domain is a host name (RFC 1123 §2.1); `localDomain` completes a postmaster
+ *  without domain (RFC 5321 §4.5.1). A sender's domain may be any DNS name (RFC 2181 §11), underscores included. */
 export type PathKind = { who: 'sender' } | { who: 'recipient'; localDomain: string }
 
-/** `<local@domain> KEY=value …` → its parts. The domain becomes its lower-case A-label; the local part stays as it was
- *  spoken, `%` and `!` in it mean nothing, quotes go where they are not needed. Throws SmtpReply: 501 for what is not
- *  understood whole, 550 5.7.1 for source routes and address literals, 553 5.6.7 for non-ASCII where `utf8` is not agreed.
- *  Spaces before `<` are let pass, many programs say them. RFC 5321 §4.1.2 and §4.5.1, RFC 6531 §3.3. */
+/** `<local@domain> KEY=value …` → address and parameters. The domain becomes a lower-case A-label. The local part keeps
+ *  its spelling: `%` and `!` have no meaning, unnecessary quotes are removed. Throws SmtpReply: 501 for a syntax error,
+ *  550 5.7.1 for source routes and address literals, 553 5.6.7 for non-ASCII without `utf8`. Spaces before `<` are
+ *  accepted because many clients send them. RFC 5321 §4.1.2 and §4.5.1, RFC 6531 §3.3. */
 export function parseSpokenPath(
   text: string,
   utf8: (parameters: SpokenPath['parameters']) => boolean,
@@ -35,7 +35,8 @@ export function parseSpokenPath(
   return { address: whole === '' ? null : parseAddress(whole, domainOf), parameters }
 }
 
-/** `<` anything, quoted strings whole, `>` and the rest. Controls, lone surrogates and what was no UTF-8 match nowhere. */
+/** `<`, any text with quoted strings kept whole, `>`, rest. Control characters, lone surrogates and invalid UTF-8 never
+ *  match. */
 const PATH =
   /^ *<((?:"(?:[ !#-[\]-~]|[^\x00-\xa0\u2028\u2029\ud800-\udfff\ufffd]|\\[ -~])*"|[!#-;=?-~]|[^\x00-\xa0\u2028\u2029\ud800-\udfff\ufffd])*)>((?: [^\x00-\x1f\x7f]*)?)$/u
 const NON_ASCII = /[^\x00-\x7f]/
@@ -43,7 +44,7 @@ const POSTMASTER = /^postmaster$/i
 const ADDRESS = /^(?:"((?:[^"\\]|\\.)*)"|([^@"(),:;<>[\\\]]+))@([^@]+)$/u
 const DOT_STRING = /^[^\s.]+(?:\.[^\s.]+)*$/
 const ATEXT_AND_DOTS = /^(?:[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]|[^\x00-\x7f\s])+$/u
-// RFC 5321 §4.5.3.1.3. Its 64 octets for the local part are not asked for: the return paths of large senders are longer.
+// RFC 5321 §4.5.3.1.3. The 64-octet limit for local parts is not enforced: return paths of large senders are longer.
 const LONGEST_ADDRESS_BYTES = 254
 
 function parseAddress(path: string, domainOf: (text: string) => string | null): EnvelopeAddress {
@@ -62,7 +63,8 @@ function parseAddress(path: string, domainOf: (text: string) => string | null): 
   return { address, local, domain }
 }
 
-/** As toALabel, with underscores wherever a letter may stand; not in one name with letters beyond ASCII. */
+/** Like toALabel, but allows underscores in place of letters. Underscores and non-ASCII letters cannot be combined in
+ *  one name. */
 function dnsName(text: string): string | null {
   if (!text.includes('_') || NON_ASCII.test(text)) return toALabel(text)
   return toALabel(text.replaceAll('_', 'x')) === null ? null : text.toLowerCase()
@@ -70,7 +72,7 @@ function dnsName(text: string): string | null {
 
 const isLocal = (text: string) => ATEXT_AND_DOTS.test(text) && DOT_STRING.test(text)
 
-/** Inside of a quoted string → the same local part without quotes, or quoted with as few backslashes as can be. */
+/** Content of a quoted string → the same local part unquoted, or quoted with as few backslashes as possible. */
 function unquoted(inside: string): string {
   const plain = inside.replace(/\\(.)/gsu, '$1')
   return isLocal(plain) ? plain : `"${plain.replace(/["\\]/g, '\\$&')}"`

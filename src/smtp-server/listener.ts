@@ -19,23 +19,24 @@ import type { ListenerSettings } from './settings.ts'
 import { createSpool } from './spool.ts'
 import { createStress } from './stress.ts'
 
-/** One door that is open, or will be. */
+/** One SMTP listener, open or not yet open. */
 export interface SmtpListener {
-  /** → where it listens; port 0 has become a real one. Rejects when the address is taken or the spool folder cannot be
-   *  made. Once. */
+  /** Starts listening and returns the bound address with the real port in place of 0. Rejects when the address is in
+   *  use or the spool folder cannot be created. Call it once. */
   listen(at: Endpoint): Promise<Endpoint>
-  /** For every handshake from now on; those under TLS stay as they are. Throws when key and certificate are no pair. */
+  /** Used for handshakes from now on; established TLS sessions keep theirs. Throws when key and certificate do not
+   *  match. */
   useCertificate(certificate: Certificate): void
   connections(): number
-  /** Whether connections run short (stress.ts). */
+  /** Whether connections are running out (stress.ts). */
   isStressed(): boolean
-  /** No new connections; 421 for who is idle; a mail that has begun may end, its 250 included. Resolves when all are gone,
-   *  after `graceMs` at the latest: then the rest is cut. */
+  /** Stops accepting connections, sends 421 to idle clients and lets mail in progress finish, including its 250.
+   *  Resolves when all connections are closed, and closes the rest after `graceMs`. */
   stop(graceMs: number): Promise<void>
 }
 
-/** Settings, and what mail means here → a listener that does not listen yet. `world.name` is for logs: which door. No
- *  client can end the process or reach the door with half a mail; what the door answers is spoken exactly. */
+/** Settings and handler → a listener that is not listening yet. `deps.name` is the listener's name in logs. No client
+ *  can end the process or pass an incomplete mail to the handler. The handler's replies are sent unchanged. */
 export function createSmtpListener<R>(
   settings: ListenerSettings,
   handler: SmtpHandler<R>,
@@ -48,7 +49,7 @@ export function createSmtpListener<R>(
   const mintName = () => Buffer.from(systemRandom.bytes(16)).toString('hex')
   const { memoryBytes } = settings.limits
   const spool = createSpool({ dir: settings.spoolDir, memoryBytes, mintName, clock: clock.steady, memory })
-  /** Each with what gives its place back. */
+  /** Open conversations, each with the function that releases its place. */
   const conversations = new Map<Conversation<R>, () => void>()
   const rejected = new Set<Socket>()
   let stopping = false
@@ -61,8 +62,8 @@ export function createSmtpListener<R>(
     for (const conversation of conversations.keys()) conversation.shortenDeadline()
   })
 
-  /** Makes room when all connections are taken: of the network that holds most of them, the one that has waited longest for a
-   *  command. Only for a network that holds clearly less, and not more often than the search is worth. */
+  /** Frees a place when all connections are taken: closes the longest idle connection of the network with the most
+   *  connections. Only for a network that holds clearly fewer, and at most once per EVICTION_INTERVAL_MS. */
   const evictIdleFor = (address: string): boolean => {
     const now = clock.steady.now()
     if (now - evictedAt < EVICTION_INTERVAL_MS) return false
@@ -78,7 +79,7 @@ export function createSmtpListener<R>(
     }
     if (best === null || best.held <= count.ofNetwork(address) + 1) return false
     best.conversation.evict()
-    conversations.get(best.conversation)?.() // now, not when its socket has closed
+    conversations.get(best.conversation)?.() // now, before its socket has closed
     return true
   }
 
@@ -116,7 +117,7 @@ export function createSmtpListener<R>(
     cert: settings.certificate.certificatePem,
     minVersion: 'TLSv1.2',
     disableReverseLookup: true,
-    allowInsecureAuth: true, // Conversation asks for TLS itself, and knows when not to
+    allowInsecureAuth: true, // Conversation enforces TLS itself
     authOptional: true,
     authMethods: ['PLAIN', 'LOGIN'],
     socketTimeout: HANDSHAKE_MS,
@@ -177,16 +178,17 @@ export function createSmtpListener<R>(
   }
 }
 
-/** Between two searches for a connection to close: each looks at all of them. */
+/** Minimum time between two evictions: each scans all connections. */
 const EVICTION_INTERVAL_MS = 50
 
-/** From the first byte to TLS, on a real timer: no mail is under way. */
+/** From the first byte to TLS, on a real timer; no mail is in progress. */
 const HANDSHAKE_MS = 30_000
 
-/** As long as a client that was turned away may take to hear it. */
+/** Time a rejected client has to read its reply. */
 const REJECT_TIMEOUT_MS = 5_000
 
-/** Who are told so at once; more are cut without a word, for each of them holds a descriptor while it hears. */
+/** Rejected clients that get a reply at the same time. Further ones are closed without a reply, since each holds a file
+ *  descriptor. */
 const MAX_REJECTED = 16
 
 function reject(socket: Socket, reply: SmtpReply): undefined {

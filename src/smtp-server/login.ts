@@ -1,10 +1,10 @@
 import { clientOf } from '../net/ip.ts'
 import type { Clock } from '../os/clock.ts'
 
-/** Who says a wrong password hears so ever later, one after the other for each remote address. */
+/** Delays failed logins, longer after each failure, one at a time per remote address. */
 export interface LoginThrottle {
-  /** Runs `attempt`; resolves or rejects as that does. `wrong` says of what it threw whether the password was wrong: then
-   *  it rejects only after those before it and the time the address owes, or when `gone` is aborted. */
+  /** Runs `attempt` and settles as it does. When `isWrongPassword` says that the thrown value means a wrong password,
+   *  it rejects only after earlier failures from the address and the delay, or when `disconnected` aborts. */
   attempt<T>(
     address: string,
     disconnected: AbortSignal,
@@ -13,21 +13,21 @@ export interface LoginThrottle {
   ): Promise<T>
 }
 
-/** Ours; tests move the clock by them. */
+/** Our own values; tests advance the clock by them. */
 export const LOGIN = {
   firstWaitMs: 1_000,
   longestWaitMs: 30_000,
-  /** After so long without a wrong password the address begins anew. */
+  /** After this time without a failure the delay starts over. */
   forgetMs: 600_000,
-  /** Wrong passwords until the connection is closed. */
+  /** Failed logins before a connection is closed. */
   perConnection: 3,
 }
 
-/** Clock → a brake that remembers nobody. One address has one turn at a time, on all its connections together, so that
- *  those who wait for an answer guess no faster on a hundred connections than on one; the number of connections bounds who
- *  does not wait, and the keys are too long to be guessed at any speed. A right password never waits: behind one address
- *  there may be many programs, and one with an old key must not keep the others out. Nor is it a pardon: whoever has an
- *  account of his own would use it to begin anew. */
+/** Clock → an empty throttle. Failed logins from one address wait in one queue over all its connections, so a hundred
+ *  connections guess no faster than one. The connection limit bounds clients that do not wait, and keys are too long to
+ *  guess.
+ *  A correct password never waits: one program with an old key must not delay others behind the same address. A correct
+ *  password does not reset the delay either, or an attacker with an account could reset it. */
 export function createLoginThrottle(clock: Clock): LoginThrottle {
   const clients = new Map<string, Client>()
 
@@ -41,8 +41,8 @@ export function createLoginThrottle(clock: Clock): LoginThrottle {
     return client
   }
 
-  /** Whoever has nobody waiting and no recent failure. A Map keeps its order, a failure moves to the end: mostly the
-   *  first is looked at and stays. */
+  /** Removes clients without waiters and without a recent failure. A Map keeps insertion order and a failure moves its
+   *  client to the end, so this usually inspects one entry. */
   const forgetOld = () => {
     const before = clock.now() - LOGIN.forgetMs
     for (const [key, client] of clients) {
@@ -91,6 +91,6 @@ interface Client {
   lastAt: number
   notBefore: number
   waiting: number
-  /** Resolves when the last of those who wait has had its turn. */
+  /** Resolves when the last waiter has had its turn. */
   turn: Promise<void>
 }

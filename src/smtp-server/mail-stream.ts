@@ -1,17 +1,18 @@
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js'
 import type { Turns } from './turns.ts'
 
-/** The library's parser with two readers of our own. Commands: the library also ends a command at a bare LF, which RFC 5321
- *  §2.3.8 forbids; here CR LF alone ends it. DATA: the same bytes come out and the same end is found, however they are cut.
- *  The library looks for dots byte by byte, copies each piece to join it to the last four bytes of the one before, and gives
- *  up a turn of the event loop for each dot it takes out; here the search is the runtime's, a piece is joined only to what
- *  may be the beginning of the end, and dots are taken out where they lie.
- *  Large pieces wait for their turn, so that no number of senders holds the thread; the socket is paused meanwhile. */
+/** The library's parser with our own command and DATA readers.
+ *  Commands: the library also ends a command at a bare LF, which RFC 5321 §2.3.8 forbids; here only CR LF ends it.
+ *  DATA: the output and the detected end are the same however the input is split. The library searches dots byte by
+ *  byte, copies each piece to join it to the last four bytes, and yields to the event loop at each removed dot. This
+ *  reader uses the runtime's search, joins only a possible start of the end marker, and removes dots in place.
+ *  Large pieces wait for their turn while the socket is paused, so that many senders together cannot hold the
+ *  thread. */
 export class MailStream extends SMTPStream {
   readonly #turns: Turns
-  /** The end of the piece before, which may be part of what ends the mail. */
+  /** The end of the previous piece if it may be part of the end marker. */
   #held: Buffer | null = null
-  /** A command without its end, at most `_maxCommandLength` bytes. */
+  /** An unfinished command, at most `_maxCommandLength` bytes. */
   #begun: Buffer = NOTHING
 
   constructor(turns: Turns) {
@@ -26,14 +27,14 @@ export class MailStream extends SMTPStream {
     else go()
   }
 
-  /** One command after the other, each when the one before is answered; the bytes behind DATA are the mail. */
+  /** Reads one command at a time, each after the reply to the previous one. Bytes behind DATA are the mail. */
   #readCommands(piece: Buffer, done: Done): void {
     const bytes = this.#begun.length === 0 ? piece : Buffer.concat([this.#begun, piece])
-    let searchFrom = Math.max(0, this.#begun.length - 1) // a CR may have come before its LF
+    let searchFrom = Math.max(0, this.#begun.length - 1) // the CR may be at the end of the previous piece
     let from = 0
     this.#begun = NOTHING
 
-    /** True when the command was answered before this returned. */
+    /** True when the command was answered synchronously. */
     const readOne = (): boolean => {
       if (this.isClosed) return over()
       if (this._dataMode) {
@@ -43,7 +44,7 @@ export class MailStream extends SMTPStream {
       const end = bytes.indexOf(CR_LF, searchFrom)
       const length = (end < 0 ? bytes.length : end) - from
       if (length > this._maxCommandLength) return over(this._commandTooLong())
-      const text = Buffer.from(bytes.subarray(from, from + length)) // not the whole piece with it
+      const text = Buffer.from(bytes.subarray(from, from + length)) // copies, so that the whole piece is not retained
       if (end < 0) {
         this.#begun = text
         return over()
@@ -83,11 +84,11 @@ export class MailStream extends SMTPStream {
     this.#feed(bytes, isStuffed ? 1 : 0, done)
   }
 
-  /** Bytes from `from` on, where no line begins with an unseen dot. RFC 5321 §4.5.2: the end is CR LF . CR LF and nothing
-   *  else; a dot is taken out where a second one follows. */
+  /** Scans bytes from `from`, where no unseen dot starts a line. The mail ends at CR LF . CR LF and nowhere else; the
+   *  first of two leading dots is removed. RFC 5321 §4.5.2 */
   #feed(bytes: Buffer, from: number, done: Done): void {
-    let kept = from // where the next bytes go, when dots were taken out before them
-    let taken = from // up to here all is in its place
+    let kept = from // write position after removed dots
+    let taken = from // everything before is in place
     const place = (end: number) => {
       if (kept !== taken) bytes.copyWithin(kept, taken, end)
       kept += end - taken
@@ -96,7 +97,7 @@ export class MailStream extends SMTPStream {
     for (let at = bytes.indexOf(LF_DOT, from); at >= 0; at = bytes.indexOf(LF_DOT, at + 1)) {
       if (at > from && startsWith(bytes, at - 1, END)) {
         place(at + 1)
-        const rest = Buffer.from(bytes.subarray(at - 1 + END.length)) // whoever has the mail may empty the piece
+        const rest = Buffer.from(bytes.subarray(at - 1 + END.length)) // the consumer may empty the piece
         const last = bytes.subarray(from, kept)
         this._countDataBytes(last.length)
         return void this._endDataMode(last, rest, done)
@@ -107,18 +108,19 @@ export class MailStream extends SMTPStream {
     }
     const heldAt = bytes.length - heldBytes(bytes, taken)
     place(heldAt)
-    if (heldAt < bytes.length) this.#held = Buffer.from(bytes.subarray(heldAt)) // not the whole piece with it
+    // copies, so that the whole piece is not retained
+    if (heldAt < bytes.length) this.#held = Buffer.from(bytes.subarray(heldAt))
     this.#pass(bytes.subarray(from, kept), done)
   }
 
-  /** On to whoever takes the mail, at whose pace the next piece is asked for. */
+  /** Passes bytes to the mail stream and asks for the next piece at its pace. */
   #pass(bytes: Buffer, done: Done): void {
     const mail = this._dataStream
     this._countDataBytes(bytes.length)
     if (bytes.length === 0 || !mail?.writable || mail.write(bytes) || mail.destroyed) return void done()
     const goOn = () => {
       mail.off('drain', goOn)
-      mail.off('close', goOn) // a stream that is destroyed never drains
+      mail.off('close', goOn) // a destroyed stream never drains
       done()
     }
     mail.on('drain', goOn)
@@ -128,7 +130,7 @@ export class MailStream extends SMTPStream {
 
 type Done = (error?: Error | null) => void
 
-/** Smaller pieces are in nobody's way, and nearly all mail is no larger. */
+/** Smaller pieces do not wait: they delay nobody, and nearly all mail is smaller. */
 const LARGE_BYTES = 32 * 1024
 
 const NOTHING = Buffer.alloc(0)
@@ -137,12 +139,12 @@ const DOT = 0x2e
 const LF_DOT = Buffer.from('\n.')
 const ONLY_DOT = Buffer.from('.\r\n')
 const END = Buffer.from('\r\n.\r\n')
-/** What may go on as END, or as a dot before a dot; the longest first. */
+/** Prefixes of END, or of a dot that precedes a dot; longest first. */
 const BEGINNINGS = ['\r\n.\r', '\r\n.', '\n.', '\r\n', '\n', '\r'].map((text) => Buffer.from(text))
 
 const startsWith = (bytes: Buffer, at: number, text: Buffer) => bytes.subarray(at, at + text.length).equals(text)
 
-/** How many of the last bytes may be part of the end, of those from `from` on. */
+/** Number of trailing bytes, counted from `from`, that may be part of the end marker. */
 function heldBytes(bytes: Buffer, from: number): number {
   const held = BEGINNINGS.find(
     (text) => text.length <= bytes.length - from && startsWith(bytes, bytes.length - text.length, text),

@@ -2,9 +2,9 @@ import { SmtpReply } from './reply.ts'
 
 type Parameters = Map<string, string | null>
 
-/** What is behind the address of MAIL → whether SMTPUTF8 was asked for. Throws SmtpReply: 555 5.5.4 for what we did not
- *  offer, 501 5.5.4 for values that are none, 552 5.3.4 when the announced size is over `messageBytes`.
- *  `login`: AUTH= may be there, and is believed by nobody. RFC 1870, RFC 6152, RFC 6531 §3.4, RFC 4954 §5. */
+/** Parameters of MAIL → whether SMTPUTF8 is requested. Throws SmtpReply: 555 5.5.4 for a parameter we do not offer, 501
+ *  5.5.4 for an invalid value, 552 5.3.4 when SIZE exceeds `messageBytes`. With `login`, AUTH= is accepted and ignored.
+ *  RFC 1870, RFC 6152, RFC 6531 §3.4, RFC 4954 §5. */
 export function checkMailParameters(parameters: Parameters, our: { messageBytes: number; login: boolean }): boolean {
   for (const [key, value] of parameters) {
     if (key === 'SIZE') checkSize(value, our.messageBytes)
@@ -17,12 +17,12 @@ export function checkMailParameters(parameters: Parameters, our: { messageBytes:
   return parameters.has('SMTPUTF8')
 }
 
-/** What is behind the address of RCPT: nothing. */
+/** Parameters of RCPT: none are supported. */
 export function checkRecipientParameters(parameters: Parameters): void {
   for (const key of parameters.keys()) throw unknown(key)
 }
 
-/** The mail is larger than we take, be it announced or counted. */
+/** The reply for mail above the size limit, announced or counted. */
 export function tooLarge(messageBytes: number): SmtpReply {
   return new SmtpReply(552, '5.3.4', `the mail is larger than ${messageBytes} bytes`)
 }

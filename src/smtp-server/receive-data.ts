@@ -4,14 +4,15 @@ import type { SmtpReply } from './reply.ts'
 import { createScan } from './scan.ts'
 import type { SpooledMail } from './spool.ts'
 
-/** The client went away before its dot: nobody is there to answer, and there is no mail. */
+/** The client disconnected before the end of DATA: there is no mail and no one to answer. */
 export class ClientDisconnected extends Error {
   override name = 'ClientGone'
 }
 
-/** DATA, dots unstuffed, up to its end → its size in bytes, with all of it in `mail`. Reads to the end whatever it finds,
- *  for the client hears nothing before; after the first fault it keeps nothing. `onPiece` is called for each piece, with its bytes.
- *  Rejects at the end: with SmtpReply for what no mail may be, with the error of the disk, with ClientGone. */
+/** DATA, dots unstuffed → its size in bytes; its content goes to `mail`. Reads to the end even after an error, because
+ *  the client reads no reply before; after the first error it stores nothing. Calls `onPiece` with the byte count of
+ *  each piece. Rejects at the end: with SmtpReply for mail that is not acceptable, with a disk error, or with
+ *  ClientDisconnected. */
 export async function receiveData(
   stream: Readable,
   mail: Pick<SpooledMail, 'write' | 'discard'>,
@@ -29,7 +30,7 @@ export async function receiveData(
       if (fault !== null) await mail.discard()
     }
   } catch {
-    throw new ClientDisconnected() // the only thing that breaks this stream is the end of its socket
+    throw new ClientDisconnected() // only the end of the socket breaks this stream
   }
   if (!stream.readableEnded) throw new ClientDisconnected()
   fault ??= scan.end()

@@ -2,7 +2,7 @@ import type { Log } from '../os/log.ts'
 import { StoreUnavailable } from '../storage/store.ts'
 import { SmtpReply } from './reply.ts'
 
-/** The answers of every listener; those of a door are its own. RFC 5321 §4.2, RFC 3463, RFC 4954 §6. */
+/** Replies common to all listeners; handlers have their own. RFC 5321 §4.2, RFC 3463, RFC 4954 §6. */
 export const REPLIES = {
   tooManyConnections: new SmtpReply(421, '4.7.0', 'too many connections, come back later'),
   tooManyOfNetwork: new SmtpReply(421, '4.7.0', 'too many connections from your network, try again later'),
@@ -37,8 +37,8 @@ export const REPLIES = {
   fault: new SmtpReply(451, '4.3.0', 'an error of ours, come back later'),
 } as const
 
-/** What was thrown while answering → what to say. A store that cannot write and a full disk under the spool are expected
- *  and named; anything but SmtpReply and those is a bug or a broken machine: 451 and a line in the log with its stack. */
+/** An error thrown while answering → the reply. A store that cannot write and a full spool disk have replies of their
+ *  own. Everything else except SmtpReply is a bug or a hardware fault: 451, logged with its stack. */
 export function replyTo(thrown: unknown, log: Log): SmtpReply {
   if (thrown instanceof SmtpReply) return thrown
   const isStore = thrown instanceof StoreUnavailable
@@ -53,20 +53,20 @@ export function replyTo(thrown: unknown, log: Log): SmtpReply {
 const isDiskFull = (thrown: unknown) =>
   thrown instanceof Error && 'code' in thrown && (thrown.code === 'ENOSPC' || thrown.code === 'EDQUOT')
 
-/** Reply → its line without line end. Whatever is not printable ASCII becomes a space or `?`, so that no text of anybody's can
- *  begin another line. */
+/** Reply → its line without CR LF. Characters outside printable ASCII become a space or `?`, so that no text can start
+ *  another line. */
 export function lineOf({ code, enhanced, text }: SmtpReply): string {
   const printable = text.replace(/[\x00-\x1f\x7f]+/g, ' ').replace(/[^ -~]/gu, '?')
-  return `${code} ${enhanced} ${printable}`.slice(0, 510) // RFC 5321 §4.5.3.1.5: 512 with CR LF
+  return `${code} ${enhanced} ${printable}`.slice(0, 510) // RFC 5321 §4.5.3.1.5: 512 octets with CR LF
 }
 
-/** Enhanced code of what smtp-server says by itself: STARTTLS and the login dialogue. It would take one from the reply code
- *  alone, and every 550 would be 5.1.1; so it is told to say none. */
+/** Enhanced codes for replies that smtp-server sends itself (STARTTLS and AUTH). Its own codes depend on the reply code
+ *  alone, so that every 550 would be 5.1.1; they are disabled. */
 export const LIBRARY_CODES: Readonly<Record<number, string>> = {
   220: '2.0.0',
   235: '2.7.0',
   421: '4.7.0', // a command line over 16 KiB
-  501: '5.5.2', // no base64, or the login was given up
+  501: '5.5.2', // invalid base64, or the login was cancelled
   503: '5.5.1',
   504: '5.5.4',
   535: '5.7.8',

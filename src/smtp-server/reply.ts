@@ -1,5 +1,4 @@
-/** An answer of ours in an SMTP dialogue that is not the usual one; thrown by whoever decides, spoken by the listener.
- *  RFC 5321 §4.2, RFC 2034. */
+/** An SMTP reply that ends normal processing. Any code may throw it; the listener sends it. RFC 5321 §4.2, RFC 2034. */
 export class SmtpReply extends Error {
   readonly code: number
   /** `5.7.1` */
@@ -15,8 +14,8 @@ export class SmtpReply extends Error {
   }
 }
 
-/** Words that may come from a mail or the DNS → one line of ASCII that fits a reply line (RFC 5321 §4.5.3.1.5: 512 octets);
- *  whatever else stands in them becomes `?`. */
+/** Text from a mail or from DNS → one line of ASCII that fits a reply line (512 octets, RFC 5321 §4.5.3.1.5). Other
+ *  characters become `?`. */
 export function replyText(words: string): string {
   return words.replace(/[^\x20-\x7e]+/g, '?').slice(0, 400)
 }

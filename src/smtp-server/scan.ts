@@ -1,41 +1,41 @@
 import { SmtpReply } from './reply.ts'
 
-/** One mail while it comes in, piece by piece: what no mail may hold. */
+/** Checks one incoming mail piece by piece for content that no mail may have. */
 export interface Scan {
-  /** The next piece, cut anywhere. Returns the first fault of the whole mail so far, null while there is none. */
+  /** Scans the next piece, split anywhere. Returns the first fault of the mail so far; null if there is none. */
   feed(piece: Uint8Array): SmtpReply | null
-  /** After the last piece. */
+  /** Call after the last piece. */
   end(): SmtpReply | null
 }
 
-/** Of every mail that comes in by SMTP, from the world and from authors. */
+/** Limits for all mail received by SMTP, inbound and submission. */
 export const SCAN_LIMITS = {
-  lineBytes: 65_536, // RFC 5321 §4.5.3.1.6 asks for 1,000; senders break that daily, and a check of one endless line stalls
-  headerBytes: 262_144, // Postfix has 102,400 (header_size_limit); address lists may be long
-  received: 50, // contract §5, as Postfix (hopcount_limit); RFC 5321 §6.3 would have at least 100, which no honest way needs
+  lineBytes: 65_536, // RFC 5321 §4.5.3.1.6 says 1,000, which senders exceed daily; one endless line stalls later checks
+  headerBytes: 262_144, // Postfix allows 102,400 (header_size_limit); address lists can be long
+  received: 50, // as Postfix (hopcount_limit); RFC 5321 §6.3 suggests at least 100, which no real path needs
 }
 
-/** → a Scan that knows nothing yet. Each byte is looked at once and none is kept: about a gigabyte in a second, however the
- *  lines are cut (searching line ends with indexOf is faster on long lines, and ten times slower on empty ones).
- *  A bare CR or LF is refused because the next server may take it for a line end and find another mail behind it.
- *  RFC 5321 §2.3.8, §4.1.1.4. */
+/** Returns a Scan for a new mail. It reads each byte once and stores none: about 1 GB/s for any line lengths.
+ *  (Searching line ends with indexOf is faster on long lines and ten times slower on empty ones.) A bare CR or LF is
+ *  refused: the next server may read it as a line end and find a second mail behind it. RFC 5321 §2.3.8, §4.1.1.4. */
 export function createScan(): Scan {
   let fault: SmtpReply | null = null
-  let afterCr = false // the piece before ended in CR
-  let lineBytes = 0 // of the line under way, without what ends it
+  let afterCr = false // the previous piece ended in CR
+  let lineBytes = 0 // of the current line, without its CR LF
   let headerBytes = 0
   let received = 0
   let inHeader = true
-  let nameBytes = 0 // how much of `received:` the line under way has said; -1 = it is another field
+  let nameBytes = 0 // matched characters of `received:` in the current line; -1 = another field
 
-  /** The line under way is over. */
+  /** Ends the current line. */
   const lineEnded = () => {
     if (lineBytes === 0) inHeader = false
     lineBytes = 0
     nameBytes = 0
   }
 
-  /** As `scanBody`, and counts what is in the header. → how many bytes of the piece belong to the header. */
+  /** Like `scanBody`, and counts header bytes and Received fields. Returns how many bytes of the piece belong to the
+   *  header. */
   const scanHeader = (piece: Uint8Array): number => {
     for (let at = 0; at < piece.length; at++) {
       const byte = piece[at]!
@@ -67,7 +67,7 @@ export function createScan(): Scan {
     let lineFrom = at - lineBytes
     for (; at < piece.length; at++) {
       const byte = piece[at]!
-      if (byte > CR) continue // nearly all
+      if (byte > CR) continue // nearly all bytes
       if (byte === CR) {
         if (at - lineFrom > SCAN_LIMITS.lineBytes) return void refuse(LINE_TOO_LONG)
         if (at + 1 === piece.length) {

@@ -6,21 +6,23 @@ import { lineOf, REPLIES } from './replies.ts'
 import { SmtpReply } from './reply.ts'
 import { createTurns } from './turns.ts'
 
-/** smtp-server's server with the seams it has for handlers, and two it has not: who may connect, and who then talks. */
+/** smtp-server's server with its handlers and two additions: who may connect, and which class handles the
+ *  connection. */
 export class ListenerServer<R> extends SMTPServer {
   mayConnect: (socket: Socket) => (() => void) | null = () => null
   begin: (
     socket: Socket | TLSSocket,
     options: ConstructorParameters<typeof Conversation>[2],
   ) => Conversation<R> | undefined = () => undefined
-  /** Of all who bring mail by this door. */
+  /** Shared by all connections of this listener. */
   readonly turns = createTurns(TURN_BYTES)
   failed: (thrown: unknown) => SmtpReply = () => REPLIES.fault
   readonly #bySession = new WeakMap<object, Conversation<R>>()
 
-  /** A socket in its TLS handshake is no conversation yet, but counts like one. It cannot be told why it is refused. */
+  /** A socket in its TLS handshake has no conversation yet but counts towards the limits. It cannot receive a reason
+   *  when it is refused. */
   override _acceptSocket(socket: Socket, handshake: boolean): (() => void) | false {
-    socket.on('error', () => {}) // between here and connect nobody else listens, and an RST would end the process
+    socket.on('error', () => {}) // until `connect` no other listener exists, and an RST would end the process
     if (!handshake) return super._acceptSocket(socket, handshake)
     const leave = this.mayConnect(socket)
     const release = leave === null ? false : super._acceptSocket(socket, handshake)
@@ -69,13 +71,13 @@ export class ListenerServer<R> extends SMTPServer {
   }
 }
 
-/** Looked through and on their way to the disk in some two milliseconds. */
+/** About two milliseconds of scanning and writing. */
 const TURN_BYTES = 2 * 2 ** 20
 
-/** SmtpReply as the library wants to be told. */
+/** SmtpReply → the error form that the library expects. */
 function libraryError(reply: SmtpReply): Error {
   return Object.assign(new Error(lineOf(reply).slice(4)), { responseCode: reply.code })
 }
 
-/** Instead of a greeting there may be 421, but no 451. RFC 5321 §4.3.2 */
+/** The greeting may be replaced by 421 but not by 451. RFC 5321 §4.3.2 */
 const greetingOf = (reply: SmtpReply) => new SmtpReply(421, reply.enhanced, reply.text)

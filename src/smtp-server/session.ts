@@ -1,56 +1,56 @@
-/** One connection, as far as the rooms behind it may know it. The same object through all its transactions. */
+/** What handlers see of one connection. The same object for all its transactions. */
 export interface SmtpSession {
   id: string
   remoteAddress: string
-  /** What the client called itself; empty before EHLO. */
+  /** The client's EHLO or HELO name; empty before EHLO. */
   helo: string
-  /** `TLSv1.3 TLS_AES_256_GCM_SHA384`, null in clear. */
+  /** `TLSv1.3 TLS_AES_256_GCM_SHA384`; null without TLS. */
   tls: string | null
   /** RFC 3848: SMTP, ESMTP, ESMTPS, ESMTPA, ESMTPSA, UTF8SMTP … */
   protocol: string
 }
 
-/** One address as it was spoken, domain as lower-case A-label; and its two parts. */
+/** An envelope address as the client sent it, with the domain as a lower-case A-label, and its two parts. */
 export interface EnvelopeAddress {
   address: string
   local: string
   domain: string
 }
 
-/** A transaction whose mail has come in whole. */
+/** A transaction whose mail has arrived completely. */
 export interface IncomingMail<Recipient> {
   session: SmtpSession
-  /** MAIL FROM; null = the null return path. */
+  /** MAIL FROM; null for the null return path. */
   returnPath: EnvelopeAddress | null
-  /** In the order they were accepted, with what the door said of each. */
+  /** In RCPT order, each with the handler's result. */
   recipients: { spoken: EnvelopeAddress; as: Recipient }[]
   sizeBytes: number
   receivedAt: number
-  /** The whole mail: CRLF line ends only, dots unstuffed, no NUL, no line over 64 KiB. Small ones are in memory, large
-   *  ones in a file until this is called; call it once, and drop the result as soon as it is handed on. */
+  /** The complete mail: CR LF line ends only, dots unstuffed, no NUL, no line over 64 KiB. Small mail is in memory;
+   *  large mail stays in a file until this call. Call it once and release the result soon. */
   read: () => Promise<Uint8Array<ArrayBuffer>>
-  /** Instead of `read`, for whoever hands the mail to a thread: a large one stays in its file. */
+  /** Use it instead of `read` to pass mail to a thread: large mail stays in its file. */
   open: () => Promise<Uint8Array<ArrayBuffer> | FiledMail>
 }
 
-/** A mail in a file, which is open until the door has answered. */
+/** Mail in a file that stays open until the handler has answered. */
 export interface FiledMail {
   fd: number
   byteLength: number
-  /** The whole mail in memory of its own. Rejects with the error of the disk. */
+  /** The complete mail in its own memory. Rejects with a disk error. */
   read: () => Promise<Uint8Array<ArrayBuffer>>
 }
 
-/** What a room behind the listener decides. Each may throw SmtpReply; anything else it throws becomes 451 4.3.0 and is
+/** Decisions of the module behind a listener. Each method may throw SmtpReply. Any other error becomes 451 4.3.0 and is
  *  logged with its stack. */
 export interface SmtpHandler<Recipient> {
-  /** A connection wants to begin. */
+  /** Runs when a client connects. */
   onConnect?: (session: SmtpSession) => Promise<void> | void
-  /** Present = the listener offers AUTH PLAIN and LOGIN. */
+  /** If present, the listener offers AUTH PLAIN and LOGIN. */
   onLogin?: (session: SmtpSession, login: { user: string; password: string }) => Promise<void>
   onMailFrom?: (session: SmtpSession, returnPath: EnvelopeAddress | null) => Promise<void> | void
-  /** What this recipient means here. `already`: what was answered for those before it. */
+  /** Resolves the meaning of a recipient. `already` holds the results for earlier recipients. */
   onRecipient: (session: SmtpSession, recipient: EnvelopeAddress, already: readonly Recipient[]) => Promise<Recipient>
-  /** Mail in hand → text behind `250 2.0.0 `. Resolves only when it is durable. */
+  /** Takes the mail and returns the text behind `250 2.0.0 `. Resolves only when the mail is durable. */
   onMail: (mail: IncomingMail<Recipient>) => Promise<string>
 }

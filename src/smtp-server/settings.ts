@@ -1,38 +1,38 @@
 import type { Certificate } from '../net/tls/certificate.ts'
 
-/** What an SMTP listener is told once. */
+/** Settings of one SMTP listener, fixed at start. */
 export interface ListenerSettings {
   /** Our name in the greeting. */
   hostname: string
   tls: 'starttls' | 'implicit'
   certificate: Certificate
-  /** False: clients on loopback may say AUTH in clear. All others need TLS anyway. Ignored where the door has no onLogin. */
+  /** False: loopback clients may use AUTH without TLS; all others need TLS. Ignored without onLogin. */
   loginNeedsTls: boolean
-  /** Where large mails wait until they are read. */
+  /** Folder for large mail that waits to be read. */
   spoolDir: string
   limits: ListenerLimits
 }
 
-/** What one listener puts up with. */
+/** Limits of one listener. */
 export interface ListenerLimits {
   messageBytes: number
   recipients: number
   connections: number
   connectionsPerAddress: number
-  /** From one /24 or /56, and whom that does not concern. */
+  /** Per /24 (IPv4) or /56 (IPv6); `isUnlimited` exempts addresses. */
   connectionsPerNetwork: number
   isUnlimited: (address: string) => boolean
   /** Between two commands, and between two pieces of a mail. */
   idleMs: number
-  /** The same while connections run short (stress.ts). */
+  /** The idle limit under stress (stress.ts). */
   stressedIdleMs: number
-  /** For one mail from DATA to its dot, at most: it begins with `idleMs` and gets a second for each 16 kB that come. */
+  /** Maximum for one mail from DATA to its end. A mail starts with `idleMs` and gains one second per 16 kB. */
   dataMs: number
-  /** Whole mails from files that are in memory at once, in bytes: more wait in their files. */
+  /** Total bytes of spooled mail in memory at once. Further mail waits in its file. */
   memoryBytes: number
 }
 
-/** RFC 5321 §4.5.3.2 asks for five minutes of patience; a loaded server may have less. The rest is ours. */
+/** RFC 5321 §4.5.3.2 asks for five minutes; a loaded server may use less. The other values are our own. */
 export const LIMITS = {
   recipients: 100, // RFC 5321 §4.5.3.1.8
   idleMs: 300_000,
@@ -40,5 +40,5 @@ export const LIMITS = {
   connectionsPerNetwork: Number.POSITIVE_INFINITY,
   isUnlimited: () => false,
   dataMs: 900_000,
-  memoryBytes: 32 * 2 ** 20, // one of the largest, and small ones beside it
+  memoryBytes: 32 * 2 ** 20, // one mail of the largest size plus small ones
 }

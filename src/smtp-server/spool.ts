@@ -9,46 +9,46 @@ import { BLOCK_BYTES, createBlocks } from './blocks.ts'
 import { REPLIES } from './replies.ts'
 import type { FiledMail } from './session.ts'
 
-/** Where mails wait between their last byte and whoever reads them. */
+/** Holds mail between its last byte and its reader. */
 export interface Spool {
-  /** Makes the folder and removes what a crash left in it. Rejects when the folder cannot be made. */
+  /** Creates the folder and removes files left by a crash. Rejects when the folder cannot be created. */
   prepare(): Promise<void>
   begin(): SpooledMail
 }
 
-/** One mail on its way in. Calls follow each other, never two at once. */
+/** One incoming mail. Calls must not overlap. */
 export interface SpooledMail {
-  /** Takes the piece, which may be empty afterwards. Resolves when the next one may come. Rejects with the error of the disk
-   *  (ENOSPC …): then only discard. */
+  /** Stores the piece, whose buffer may be detached afterwards. Resolves when the next piece may come. Rejects with a
+   *  disk error (ENOSPC …); then only call discard. */
   write(piece: Uint8Array): Promise<void>
-  /** The whole mail in memory of its own, once; one from a file as soon as there is room for it. Rejects as write does, and
-   *  with 452 when there was none for five minutes. */
+  /** The complete mail in its own memory, once. Spooled mail waits for memory. Rejects like write, and with 452 when no
+   *  memory was free for five minutes. */
   read(): Promise<Uint8Array<ArrayBuffer>>
-  /** Instead of `read`: one in a file stays there, and comes into memory somewhere else, as soon as there is room. Rejects as read does. */
+  /** Use it instead of `read` when another thread loads the mail: a spooled mail stays in its file, but waits for
+   *  memory as well. Rejects like read. */
   open(): Promise<Uint8Array<ArrayBuffer> | FiledMail>
-  /** Gives back file and memory, before or after read. Never rejects. */
+  /** Releases file and memory, before or after read. Never rejects. */
   discard(): Promise<void>
 }
 
 const SPOOL = {
-  /** Larger mails go to a file, as do smaller ones when many come in at once. */
+  /** Larger mail goes to a file, as does smaller mail when many arrive at once. */
   memoryBytes: 2 ** 20,
-  /** Written to the file in portions of this: dot-stuffed mail comes in crumbs. */
+  /** Minimum write size: dot-stuffed mail arrives in tiny pieces. */
   writeBytes: 256 * 1024,
-  /** Told to be on the disk in portions of this, beside the thread: left to the kernel, the files of many mails reach it in one
-   *  rush, half a minute later, and the next commit of the store waits behind all of it. */
+  /** Synced to disk after this many bytes, off the main thread. Otherwise the kernel writes the files of many mails at
+   *  once, half a minute later, and delays the next commit of the store. */
   settleBytes: 4 * 2 ** 20,
-  /** Of what became of large mails, between two collections. */
+  /** Garbage from large mail between two collections, in bytes. */
   looseBytes: 48 * 2 ** 20,
-  /** In its file, for memory: half of the ten minutes that a client has for the answer to its dot (RFC 5321 §4.5.3.2.6). */
+  /** Maximum wait for memory: half of the ten minutes that a client waits after its final dot (RFC 5321 §4.5.3.2.6). */
   patienceMs: 300_000,
 }
 
-/** Folder, and how many bytes of whole mails may be in memory at once, as far as the process has it → a Spool. Mails that are
- *  in no file may have a quarter of that again. They are never waited for: those that do not fit go to their files instead;
- *  and they never wait behind large ones.
- *  A file is unlinked as soon as it is open: whatever ends this process, nothing is left but what a crash between those
- *  two calls leaves, and that is removed by name at the next start. Two listeners may share the folder. */
+/** Folder and memory limit in bytes → a Spool. Mail that has no file may use a further quarter of the limit. It never
+ *  waits: mail that does not fit goes to a file, and it never queues behind large mail.
+ *  A file is unlinked as soon as it is open, so a process that ends leaves nothing behind. A crash between the two
+ *  calls leaves a named file, which the next start removes. Two listeners may share the folder. */
 export function createSpool(options: {
   dir: string
   memoryBytes: number
@@ -94,10 +94,10 @@ function createSpooledMail(
   let inFileBytes = 0
   let settledBytes = 0
   let file: FileHandle | null = null
-  let heldBytes = 0 // of those coming in
+  let heldBytes = 0 // memory held while the mail arrives
   let releaseReading = () => {}
   const discarded = new AbortController()
-  let garbageBytes = 0 // that nobody needs any more when the mail is discarded
+  let garbageBytes = 0 // unreachable once the mail is discarded
 
   const fitsInMemory = (): boolean => {
     if (file !== null || memory.sizeBytes() > SPOOL.memoryBytes) return false
@@ -145,7 +145,7 @@ function createSpooledMail(
       throw discardedError()
     }
     if (release === null) throw REPLIES.noMemory
-    garbageBytes = inFileBytes // as what it becomes
+    garbageBytes = inFileBytes // its parsed form has about the same size
     const read = () => {
       garbageBytes += inFileBytes
       return readAll(from, inFileBytes)
@@ -157,7 +157,7 @@ function createSpooledMail(
     write: async (piece) => {
       if (file !== null && piece.length >= BLOCK_BYTES) {
         await flush()
-        return append(file, piece) // large mails come in large pieces: not copied once more
+        return append(file, piece) // large mail arrives in large pieces: no second copy
       }
       memory.append(piece)
       if (fitsInMemory() || (file !== null && memory.sizeBytes() < SPOOL.writeBytes)) return
@@ -172,7 +172,7 @@ function createSpooledMail(
       discarded.abort()
       const open = file
       file = null
-      await open?.close().catch(() => {}) // it has no name and nothing is to be kept
+      await open?.close().catch(() => {}) // the file has no name and its content is not needed
       memory.takeOut()
       collectAfter(garbageBytes)
       garbageBytes = 0
@@ -183,20 +183,20 @@ function createSpooledMail(
 
 const discardedError = () => new Error('a spooled mail was read after it had been given up')
 
-/** Nobody looks at a piece that is in the file, so what it took is there for the next one at once: left to the collector,
- *  a hundred mails of 25 MB pile up 200 MB, or hold the thread again and again. Only what has a buffer of its own; the
- *  shared ones are small. */
+/** Detaches the buffer of a written piece, so that its memory is free at once. Left to the garbage collector, a hundred
+ *  mails of 25 MB pile up 200 MB or pause the thread repeatedly. Applies only to pieces with their own buffer; shared
+ *  buffers are small. */
 function free({ buffer, byteLength }: Uint8Array): void {
   const ownsBuffer = byteLength >= BLOCK_BYTES && buffer.byteLength - byteLength <= MAX_SHARED_BYTES
   if (ownsBuffer && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
-/** Of a buffer, besides what it was cut to: the end of the mail. */
+/** Bytes that a buffer may have beyond its piece: the end of the mail. */
 const MAX_SHARED_BYTES = 16
 
 async function openUnlinked(path: string): Promise<FileHandle> {
   const file = await open(path, 'wx+', 0o600)
-  await unlink(path).catch(() => {}) // gone already, or it goes at the next start
+  await unlink(path).catch(() => {}) // already removed, or the next start removes it
   return file
 }
 

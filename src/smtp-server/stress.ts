@@ -1,17 +1,17 @@
-/** Whether a listener is short of connections. Under stress it waits less for silent clients and bears fewer errors, so that
- *  those who bring mail find a place. Postfix does the same (STRESS_README). */
+/** Whether a listener runs short of connections. Under stress it closes silent clients sooner and allows fewer errors,
+ *  which frees places for clients that send mail. Postfix does the same (STRESS_README). */
 export interface Stress {
   isOn(): boolean
-  /** Call it when a connection came or went. */
+  /** Call it whenever a connection opens or closes. */
   update(connections: number): void
 }
 
-/** Part of the connections from which on stress begins, and below which it ends: not the same, or it would begin and end with
- *  every connection. */
+/** Share of the connection limit where stress starts and where it ends. The gap avoids toggling with every
+ *  connection. */
 const BEGINS_AT = 0.8
 const ENDS_AT = 0.6
 
-/** The most connections there may be → no stress. `onChange` is called at each begin and end. */
+/** Connection limit → Stress, initially off. Calls `onChange` at each start and end. */
 export function createStress(most: number, onChange: (isOn: boolean) => void): Stress {
   let isOn = false
   return {

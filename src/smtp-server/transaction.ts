@@ -7,15 +7,15 @@ import { REPLIES, replyTo } from './replies.ts'
 import { SmtpReply } from './reply.ts'
 import type { EnvelopeAddress, SmtpSession } from './session.ts'
 
-/** From MAIL to the dot. */
+/** One mail transaction, from MAIL to the end of DATA. */
 export interface Transaction<R> {
   returnPath: EnvelopeAddress | null
   utf8: boolean
   recipients: { spoken: EnvelopeAddress; as: R }[]
 }
 
-/** What stands behind MAIL → a transaction without recipients. Sets `who.protocol`, `plainProtocol` being what it is without
- *  SMTPUTF8. Throws SmtpReply, 452 among them for a mail so large that we have no memory for it now, and whatever the door
+/** Argument of MAIL → a transaction without recipients. Sets `session.protocol`; `plainProtocol` is its value without
+ *  SMTPUTF8. Throws SmtpReply, including 452 for mail too large for the memory available now, and what the handler
  *  throws. */
 export async function beginTransaction<R>(
   rest: string,
@@ -34,8 +34,8 @@ export async function beginTransaction<R>(
   return { returnPath: address, utf8, recipients: [] }
 }
 
-/** What stands behind RCPT → one recipient more, none when it is there already. Throws SmtpReply, and whatever the door
- *  throws; then the transaction is as it was. */
+/** Argument of RCPT → adds the recipient, unless it is already there. Throws SmtpReply and what the handler throws; the
+ *  transaction is then unchanged. */
 export async function addRecipient<R>(
   transaction: Transaction<R>,
   rest: string,
@@ -57,8 +57,8 @@ export async function addRecipient<R>(
   recipients.push({ spoken: address, as: await handler.onRecipient(session, address, already) })
 }
 
-/** DATA up to its dot, handed to the door → what to say; null when nobody is there to hear it. Never rejects. `onPiece` is
- *  called while the client sends, `onWhole` when it has. */
+/** Receives DATA and passes the mail to the handler → the reply; null when the client has disconnected. Never rejects.
+ *  Calls `onPiece` while the client sends and `onWhole` at the end. */
 export async function takeMail<R>(
   { returnPath, recipients }: Transaction<R>,
   stream: Readable,

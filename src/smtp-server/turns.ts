@@ -1,11 +1,11 @@
-/** So many bytes in one turn of the event loop, of all who have bytes to look at: a hundred sockets with full buffers would
- *  else be one turn of half a second. */
+/** Limits the bytes processed per turn of the event loop over all connections. Without it, a hundred sockets with full
+ *  buffers make one turn of half a second. */
 export interface Turns {
-  /** Calls `work` when the turn has room for its bytes: at once, or in a later turn, behind those who asked before. */
+  /** Calls `work` when the turn has room for its bytes: now, or in a later turn after earlier callers. */
   take(bytes: number, work: () => void): void
 }
 
-/** `bytesATurn`: the last one who gets room may take more than is left. */
+/** `bytesATurn`: the last caller in a turn may exceed what is left. */
 export function createTurns(bytesATurn: number): Turns {
   let left = bytesATurn
   let waiting: { bytes: number; work: () => void }[] = []

@@ -8,12 +8,13 @@ import type { FinishedMail } from '../submission/request.ts'
 import { loopDetected } from './replies.ts'
 import { readServiceHeaders, type ServiceHeaders } from './service-headers.ts'
 
-/** What an author's mail says about itself. `unsubscribe` is false where he offers a way of his own to stop. */
+/** What the headers of a submitted mail say. `unsubscribe` is false when the author provides an own unsubscribe
+ *  header. */
 export interface AuthorMail extends ServiceHeaders {
-  /** Without what is ours or nobody's to read: Bcc, Return-Path, `X-Service-…`. */
+  /** The mail without the headers that Postrider sets or nobody may see: Bcc, Return-Path, `X-Service-…`. */
   mime: FinishedMail
   from: Mailbox
-  /** Values of the address headers, unfolded; empty when they are missing. */
+  /** Unfolded values of the address headers; empty when missing. */
   to: string
   cc: string
   replyTo: string
@@ -21,10 +22,9 @@ export interface AuthorMail extends ServiceHeaders {
   subject: string
 }
 
-/** Mail as it was handed in (CRLF only, no NUL) → what it says. Nothing is mended: what a receiver could read in two
- *  ways is refused, since our signature would vouch for both. Throws `validation_error` for that, for anything but one
- *  From with one address, and for service headers that are not valid; 554 for mail that has been round too often.
- *  RFC 5322 §3.6, RFC 6409 §8. */
+/** Submitted mail (CR LF only, no NUL) → its headers. Postrider repairs nothing and refuses mail that receivers could
+ *  read in two ways, since our signature would vouch for both. Throws `validation_error` for such mail, for anything
+ *  but one From with one address, and for invalid service headers; 554 for a mail loop. RFC 5322 §3.6, RFC 6409 §8. */
 export function readAuthorMail(raw: Uint8Array): AuthorMail {
   const { fields, bodyAt } = readHeaderFields(raw)
   requireFieldsOnly(raw, fields, bodyAt)
@@ -54,13 +54,13 @@ export function readAuthorMail(raw: Uint8Array): AuthorMail {
 const MAX_FIELDS = 1_000
 const MAX_LINE = 998 // RFC 5322 §2.1.1
 
-/** RFC 5322 §3.6 and RFC 2045: at most once. Receivers differ in which of two they show. */
+/** Fields allowed once (RFC 5322 §3.6, RFC 2045). Receivers differ in which of two they show. */
 const SINGLE = new Set([
   ...['from', 'sender', 'reply-to', 'to', 'cc', 'subject', 'date', 'message-id', 'in-reply-to', 'references'],
   ...['mime-version', 'content-type', 'content-transfer-encoding'],
 ])
 
-/** A header section that begins with a field, and has nothing but fields up to its end. */
+/** Requires a header section that starts with a field and contains nothing but fields. */
 function requireFieldsOnly(raw: Uint8Array, fields: readonly HeaderField[], bodyAt: number): void {
   if (bodyAt > SCAN_LIMITS.headerBytes || fields.length > MAX_FIELDS)
     throw notValid('the header section', 'is too large')
@@ -83,7 +83,7 @@ function requireSingle(fields: readonly HeaderField[]): void {
   }
 }
 
-/** RFC 2047 §5: no encoded word stands in an address. Readers that decode it all the same show another one. */
+/** Encoded words are not allowed in addresses (RFC 2047 §5). Clients that decode them show another address. */
 function requireReadableAddresses(fields: readonly HeaderField[]): void {
   for (const { key, name, value } of fields) {
     if (ADDRESSED.has(key) && hasEncodedAddress(value)) throw notValid(name, 'has an encoded word in an address')
@@ -95,7 +95,7 @@ const ADDRESSED = new Set([
   ...['resent-from', 'resent-sender', 'resent-reply-to', 'resent-to', 'resent-cc', 'mail-reply-to', 'mail-followup-to'],
 ])
 
-/** Whether an encoded word ends in what stands directly before an `@`, up to a blank, bracket or comma. Linear. */
+/** Whether an encoded word ends directly before an `@`, up to a blank, bracket or comma. Linear. */
 function hasEncodedAddress(value: string): boolean {
   let start = 0
   for (let at = value.indexOf('@'); at >= 0; at = value.indexOf('@', at + 1)) {
@@ -118,14 +118,14 @@ function requireFrom(fields: readonly HeaderField[]): Mailbox {
 }
 
 function isUnwanted({ key, value }: HeaderField): boolean {
-  // An empty one of these would stand beside the one that is put in front.
+  // An empty field would remain beside the one that we add.
   if (key === 'date' || key === 'message-id') return value === ''
   return key === 'bcc' || key === 'resent-bcc' || key === 'return-path' || key.startsWith('x-service-')
 }
 
 function subjectOf(value: string): string {
   const subject = decodeWords(value).replace(/[\x00-\x1f\x7f]+/g, ' ')
-  // Streaming keeps back the bytes of a character that was cut.
+  // Streaming mode holds back the bytes of an incomplete character.
   return new TextDecoder().decode(Buffer.from(subject).subarray(0, MAX_LINE), { stream: true })
 }
 

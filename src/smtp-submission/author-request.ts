@@ -5,34 +5,34 @@ import { suppressionKey } from '../model/suppression.ts'
 import type { Addresses, SubmissionRequest } from '../submission/request.ts'
 import { type AuthorMail, readAuthorMail } from './author-mail.ts'
 
-/** What an author's mail asks for: the request that submission takes, and the key under which it is done once. */
+/** A submitted mail as a submission request with its idempotency key. */
 export interface AuthorRequest {
   request: SubmissionRequest
   idempotencyKey: string | null
 }
 
-/** Head of a mail (as author-mail.ts) and its recipients → the same, in a thread of its own where there is one. */
+/** Header section (see author-mail.ts) and recipients → the request, off the main thread where threads exist. */
 export type ReadAuthor = (
   head: Uint8Array,
   recipients: readonly Mailbox[],
   organizationId: string,
 ) => Promise<AuthorRequest>
 
-/** The header section of an author's mail, with the empty line behind it, and whom the mail goes to → what it asks for.
- *  `request.mime.bytes` is the header section alone. Throws as readAuthorMail does. */
+/** Header section including its empty line, and envelope recipients → the request. `request.mime.bytes` holds the
+ *  header section only. Throws like readAuthorMail. */
 export function readAuthorRequest(head: Uint8Array, recipients: readonly Mailbox[]): AuthorRequest {
   const written = readAuthorMail(head)
   return { request: requestOf(written, recipients), idempotencyKey: written.idempotencyKey }
 }
 
-/** The whole mail → where its header section ends, the empty line included; all of it when it has no body. A search for
- *  four bytes, and no more. */
+/** Mail → offset behind its header section and empty line; its length when there is no body. One search for four
+ *  bytes. */
 export function endOfHead(raw: Uint8Array): number {
   const at = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).indexOf('\r\n\r\n')
   return at < 0 ? raw.byteLength : at + 4
 }
 
-/** Recipients who stand in no header are blind copies. */
+/** Envelope recipients that no header names become Bcc. */
 function requestOf(written: AuthorMail, recipients: readonly Mailbox[]): SubmissionRequest {
   const inTo = addressedIn(written.to)
   const inCc = addressedIn(written.cc)
@@ -56,7 +56,7 @@ function requestOf(written: AuthorMail, recipients: readonly Mailbox[]): Submiss
     expiresInSeconds: null,
     requireTls: false,
     unsubscribe: written.unsubscribe,
-    // His mail goes out as he made it, whatever the domain's setting.
+    // The author's mail goes out unchanged, whatever the domain's tracking settings.
     trackOpens: false,
     trackClicks: false,
     template: null,
@@ -69,7 +69,7 @@ function addressedIn(header: string): (address: string) => boolean {
   return (address) => named.has(suppressionKey(address))
 }
 
-/** Recipients, with the names that the header gives them. */
+/** Recipients with the display names from the header. */
 function asWritten(recipients: readonly Mailbox[], header: string): Addresses {
   const names = new Map(mailboxesOf(header).map(({ address, name }) => [suppressionKey(address), name]))
   const mailboxes = recipients.map((each) => ({ ...each, name: names.get(suppressionKey(each.address)) ?? null }))

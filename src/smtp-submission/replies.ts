@@ -1,34 +1,34 @@
 import { Refusal, type RefusalReason } from '../model/refusal.ts'
 import { replyText, SmtpReply } from '../smtp-server/reply.ts'
 
-/** Every answer of the submission door but the listener's own. A 4yz asks the author's mail system to come back by
- *  itself, a 5yz goes to the author at once: only what passes within its patience of some days is a 4yz. */
+/** All replies of the submission handler; the listener has its own. With 4yz the author's mail server retries by
+ *  itself; with 5yz the author is notified at once. 4yz is for conditions that pass within a few days. */
 
-/** RFC 4954 §6. One answer for a key that is unknown, revoked, expired or not to be used from there, as the API has it. */
+/** RFC 4954 §6. The same reply for an unknown, revoked, expired or address-restricted key, as in the API. */
 export const wrongPassword = () => new SmtpReply(535, '5.7.8', 'the password is not a valid API key')
 
-/** The password is right, and no password of this user would do more. */
+/** The password is correct, but no key of this user may send. */
 export const mayNotSend = () => new SmtpReply(535, '5.7.8', 'this key lacks the permission send')
 
-/** RFC 4954 §6: nobody logged in, or the key ended since. */
+/** No login, or the key has ended since. RFC 4954 §6 */
 export const loginNeeded = () => new SmtpReply(530, '5.7.0', 'log in with a valid API key first')
 
-/** RFC 3463 §3.8; the author's mail system comes back by itself. */
+/** The author's mail server retries by itself. RFC 3463 §3.8 */
 export const tooFast = (limit: number, resetSeconds: number) =>
   new SmtpReply(451, '4.7.1', `more than ${limit} requests a minute, try again in ${resetSeconds} seconds`)
 
-/** RFC 3463 §3.2: a recipient we could not write to. */
+/** A recipient address that cannot receive mail. RFC 3463 §3.2 */
 export const notAnAddress = () =>
   new SmtpReply(553, '5.1.3', 'the recipient must be one address such as ann@example.com')
 
-/** RFC 5321 §6.3. */
+/** RFC 5321 §6.3 */
 export const loopDetected = () => new SmtpReply(554, '5.4.6', 'mail loop detected: too many Received headers')
 
 /** Text behind `250 2.0.0 `. */
 export const queued = (messageId: string) => `queued as ${messageId}`
 
-/** What submission threw → the reply to speak; anything but a Refusal → itself: a store that cannot write and bugs are
- *  the listener's to tell. */
+/** Error thrown by submission → the SMTP reply. Returns anything but a Refusal unchanged: the listener handles bugs and
+ *  a store that cannot write. */
 export function replyTo(thrown: unknown): unknown {
   if (!(thrown instanceof Refusal)) return thrown
   const isPassing = thrown.details?.reason === 'request_in_progress'
@@ -38,10 +38,11 @@ export function replyTo(thrown: unknown): unknown {
 }
 
 const IN_PROGRESS = [451, '4.5.0'] as const
-/** Retention removes something every day: a program that tries again gets its mail in. */
+/** Retention frees space every day, so a later attempt succeeds. */
 const STORAGE_FULL = [452, '4.3.1'] as const
 
-/** RFC 3463; `quota_exceeded` is final because a month outlasts every queue: the author should know today. */
+/** RFC 3463. `quota_exceeded` is permanent because a month outlasts every mail queue and the author should learn of it
+ *  today. */
 const REPLY_OF: Record<RefusalReason, readonly [code: number, enhanced: string]> = {
   validation_error: [550, '5.6.0'],
   template_error: [550, '5.6.0'],
@@ -59,7 +60,7 @@ const REPLY_OF: Record<RefusalReason, readonly [code: number, enhanced: string]>
   internal_error: [451, '4.3.0'],
 }
 
-/** Of several faults each is told, as the API does. */
+/** Lists all faults, as the API does. */
 function textOf({ message, faults }: Refusal): string {
   return faults !== undefined && faults.length > 1 ? faults.map((fault) => fault.message).join('; ') : message
 }

@@ -3,24 +3,24 @@ import type { Metadata } from '../model/message.ts'
 import { type FieldFault, invalid } from '../model/refusal.ts'
 import { idempotencyKeyFault, MAX_TAGS, metadataFaults, tagFault } from '../submission/checks.ts'
 
-/** What an HTTP caller says beside the mail, said in the mail by those who speak SMTP. */
+/** Options that API callers pass beside the mail, read from headers for SMTP clients. */
 export interface ServiceHeaders {
   /** `X-Service-Tags: receipt, shop` */
   tags: string[]
   /** `X-Service-Metadata: {"order": "o-17"}` */
   metadata: Metadata
-  /** `X-Service-Idempotency-Key`, null = none. */
+  /** `X-Service-Idempotency-Key`; null if absent. */
   idempotencyKey: string | null
-  /** `X-Service-Unsubscribe: yes`; nobody's mail is added to unasked. */
+  /** `X-Service-Unsubscribe: yes`; off by default. */
   unsubscribe: boolean
 }
 
-/** Named in refusals, as the API names its own. */
+/** Refusals name this header. */
 export const IDEMPOTENCY_HEADER = 'X-Service-Idempotency-Key'
 
-/** Header fields → what those of ours say, in encoded words or not; neutral values for missing ones. Throws
- *  `validation_error` by the rules of the API (submission/checks.ts), and for one that is given twice; unknown
- *  `X-Service-…` fields say nothing. */
+/** Header fields → the values of our own fields, encoded words decoded; defaults for missing ones. Throws
+ *  `validation_error` by the rules of the API (submission/checks.ts) and for duplicates. Unknown `X-Service-…` fields
+ *  are ignored. */
 export function readServiceHeaders(fields: readonly HeaderField[]): ServiceHeaders {
   const faults: FieldFault[] = []
   const refuse = (field: string, fault: string | null) => fault && faults.push({ field, message: `${field} ${fault}` })

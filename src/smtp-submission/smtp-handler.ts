@@ -13,22 +13,22 @@ import { loginNeeded, mayNotSend, notAnAddress, queued, replyTo, tooFast, wrongP
 import { submissionHash } from './same-mail.ts'
 import { IDEMPOTENCY_HEADER } from './service-headers.ts'
 
-/** What the door needs of the house behind it. */
+/** Dependencies of the submission handler. */
 export interface SubmissionHandlerDeps {
   submission: Pick<Submission, 'submit'>
-  /** Reads what the author wrote, in a thread of its own. */
+  /** Parses the author's headers in another thread. */
   readAuthor: ReadAuthor
-  /** The one of the whole house. */
+  /** Shared with the API. */
   once: IdempotencyKeys
   clock: Clock
-  /** The value of an API key and the client's address → the key, its use recorded as the API records it. Throws
-   *  `unauthorized` for one that is unknown, revoked, expired, or not to be used from there. */
+  /** API key value and client address → the key; records the use as the API does. Throws `unauthorized` for a key that
+   *  is unknown, revoked, expired or not allowed from this address. */
   login: (password: string, now: number, address: string) => ApiKey
-  /** Counts one request of the key against its plan; the same windows as the API's. */
+  /** Counts one request against the plan of the key, in the same windows as the API. */
   takeRate: (key: ApiKey, now: number) => RateTaken
 }
 
-/** Whether the key may ask once more now, and what its plan says. */
+/** Whether the key may send another request now, and its plan's limit. */
 export interface RateTaken {
   allowed: boolean
   /** Per minute. */
@@ -36,12 +36,13 @@ export interface RateTaken {
   resetSeconds: number
 }
 
-/** Mail from the customer's own programs: THE FLOW of submission by SMTP (RFC 6409), up to where it meets the API's.
+/** Handler for mail that the customer's programs submit by SMTP (RFC 6409), up to the point where it meets the API's
+ *  path.
  *
- *  The password is an API key, the user name is anybody's. A key is looked at again at each MAIL, which is also what
- *  counts as a request, and once more when its mail is there; the return path that is given there says nothing, ours has the delivery in it. 250 means what
- *  202 means: message, content and deliveries are durable. An author who misses the 250 sends again and makes a second
- *  message, unless the mail has an X-Service-Idempotency-Key. */
+ *  The password is an API key; the user name is ignored. The key is checked at login, at each MAIL, which counts as a
+ *  request, and again when the mail has arrived. The return path given by the client is ignored: ours identifies the
+ *  delivery. 250 means what 202 means: message, content and deliveries are durable. A client that misses the 250 sends
+ *  again and creates a second message, unless the mail has an X-Service-Idempotency-Key. */
 export function createSubmissionHandler({
   submission,
   readAuthor,
@@ -93,7 +94,7 @@ export function createSubmissionHandler({
     const bodyAt = Math.min(endOfHead(raw), SCAN_LIMITS.headerBytes + 1)
     const read = await readAuthor(raw.subarray(0, bodyAt), recipients, key.organizationId)
     const request = withBody(read.request, raw.subarray(bodyAt))
-    // DATA may take minutes: the key may have been revoked, or have ended, since MAIL.
+    // DATA may take minutes; the key may have been revoked or expired since MAIL.
     if (keyOf(password, mail.session, login, clock.now()) === null) throw loginNeeded()
     const submit = async (remember?: MakeRecord<Accepted>) =>
       queued((await submission.submit({ key, source: 'smtp' }, request, remember)).message.id)
@@ -120,7 +121,7 @@ export function createSubmissionHandler({
   }
 }
 
-/** Who stands in the door: the value is kept so that the key can be looked at again. */
+/** A logged-in client. The key value is kept to check the key again. */
 interface Visitor {
   password: string
   key: ApiKey
@@ -140,7 +141,7 @@ function keyOf(
   }
 }
 
-/** Only the header section was read: the body stands behind it as it came. */
+/** Only the header section was parsed; appends the unchanged body. */
 function withBody(request: SubmissionRequest, body: Uint8Array): SubmissionRequest {
   const { mime } = request
   return mime === null ? request : { ...request, mime: { ...mime, bytes: Buffer.concat([mime.bytes, body]) } }
