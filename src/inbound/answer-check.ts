@@ -2,9 +2,9 @@ import type { ReportContent } from '../feedback/content.ts'
 import { type BlobKind, clearBytesOf, kindOfBlob } from '../mail/blob.ts'
 import type { InboundResult, MailHead, ReaderAnswer, ReaderJob } from './inbound-result.ts'
 
-/** Whether a reader's answer can be one to this job: of the right kind, each part of the type and size that our own reader
- *  gives it. What it says of the mail is believed, and nothing more: no text of it is longer than the mail's header could
- *  make it, no blob unpacks to more than the mail could become. Constant time for the blobs, linear for short texts. */
+/** Whether a reader's answer fits this job: the right kind, with every part of the type and size that an intact reader
+ *  produces. The content itself is trusted within those bounds: no text exceeds what the mail's header allows, no blob
+ *  unpacks to more than the mail could become. Constant time for blobs, linear for short texts. */
 export function isAnswerTo(job: ReaderJob, answer: ReaderAnswer): boolean {
   if (!isRecord(answer) || answer.kind !== job.kind) return false
   switch (answer.kind) {
@@ -17,7 +17,7 @@ export function isAnswerTo(job: ReaderJob, answer: ReaderAnswer): boolean {
     case 'report':
       return isBytes(answer.digest) && answer.digest.byteLength === 32 && isContent(answer.content)
     case 'attachments':
-      // Of one mail, each with bytes of its own.
+      // Attachments of one mail, each with its own bytes.
       return (
         isListOf(answer.contents, MAX_ATTACHMENTS, isBytes) &&
         sum(answer.contents) <= LARGEST_TEXT * job.raw.byteLength + SLACK
@@ -27,12 +27,12 @@ export function isAnswerTo(job: ReaderJob, answer: ReaderAnswer): boolean {
   }
 }
 
-/** Of what went wrong inside while a mail was read. */
+/** Internal errors reported while a mail was read. */
 const MAX_BUGS = 10
 export const BUG_CHARACTERS = 4_000
 /** What our own fields, a version byte and a frame add to a mail. */
 const SLACK = 2 ** 20
-/** A byte of another charset becomes up to three of UTF-8, one of a file name up to six of JSON. */
+/** A byte of another charset becomes up to three bytes of UTF-8; a byte of a file name up to six of JSON. */
 const LARGEST_TEXT = 8
 const MAX_ATTACHMENTS = 10_000
 /** SCAN_LIMITS.headerBytes, decoded. */
@@ -77,9 +77,9 @@ function isHead(head: MailHead): boolean {
 }
 
 const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded']
-/** As dsn.ts. */
+/** Same limit as dsn.ts. */
 const MAX_RECIPIENTS = 1_000
-/** Ours alone carry tags. */
+/** Only our own reports carry tags. */
 const MAX_TAGGED_FIELDS = 50
 const REPORT_CHARACTERS = 10_000
 

@@ -8,10 +8,10 @@ import { authorOf, judgeUnclearAuthor, type Policy } from './author.ts'
 import { bounded } from './bounded-head.ts'
 import { checked, type Found } from './checks.ts'
 
-/** What SPF, DKIM, DMARC and ARC say of a mail. */
+/** SPF, DKIM, DMARC and ARC results of a mail. */
 export interface Authentication {
   verdicts: Verdicts
-  /** What the author's domain asks to be done with mail that fails. */
+  /** The DMARC policy of the author's domain. */
   dmarcPolicy: Policy
   /** One line of ASCII; null unless DMARC says fail or permerror. */
   dmarcReason: string | null
@@ -19,7 +19,7 @@ export interface Authentication {
   results: AuthenticationResult[]
 }
 
-/** A mail, as far as authentication looks at it. `from`: the address we show for it, empty = none. */
+/** The parts of a mail that authentication needs. `from`: the displayed address, empty if none. */
 export interface Claim {
   raw: Uint8Array
   remoteAddress: string
@@ -28,12 +28,12 @@ export interface Claim {
   from: string
 }
 
-/** Mail and envelope → what can be vouched for. RFC 7208, RFC 6376, RFC 9989, RFC 8617, in the words of RFC 8601.
- *  After `limitMs` each question to the DNS that has no answer counts as failed for now, and so does trouble before that:
- *  `temperror`, which ARC lacks (there it is `fail`). The null return path is judged by the HELO name.
- *  DKIM as a whole: a signature that passes, before the others one of the author's own domain; else the first of temperror,
- *  policy, fail, neutral, permerror, none. Signatures that leave a part of the body uncovered pass for nobody (`policy`): the
- *  rest may be anybody's words. Only the first 20 signatures are looked at. Rejects only on a bug. */
+/** Mail and envelope → authentication results. RFC 7208, RFC 6376, RFC 9989, RFC 8617, in the terms of RFC 8601.
+ *  DNS queries unanswered after `limitMs`, and DNS failures before, give `temperror` (for ARC, which has no temperror,
+ *  `fail`). For the null return path, SPF checks the HELO name.
+ *  The DKIM result is a passing signature, preferably of the author's domain; otherwise the first of temperror, policy,
+ *  fail, neutral, permerror, none. Signatures that cover only part of the body never pass (`policy`): anyone may have
+ *  written the rest. Only the first 20 signatures are checked. Rejects only on a bug. */
 export async function authenticate(
   claim: Claim,
   deps: { resolver: Resolver; clock: Clock; hostname: string; limitMs: number },
@@ -53,13 +53,13 @@ type Lookup = (name: string, type: string) => Promise<string[][] | string[]>
 
 const DKIM_ORDER: readonly DkimResult[] = ['pass', 'temperror', 'policy', 'fail', 'neutral', 'permerror', 'none']
 
-/** mailauth has no limit of its own, and asks one question after the other. */
+/** mailauth has no time limit of its own and queries one name after the other. */
 function withDeadline(deps: { resolver: Resolver; clock: Clock; limitMs: number }) {
   const ask = mailauthResolver(deps.resolver)
   const over = new AbortController()
   let isLate = false
   const late = deps.clock.sleep(deps.limitMs, over.signal).then(() => {
-    if (over.signal.aborted) return [] // it is over, and nobody waits any more
+    if (over.signal.aborted) return [] // the deadline has passed and nothing waits for the answer
     isLate = true
     throw tooLate()
   })
@@ -116,7 +116,7 @@ interface Signature {
   properties: [string, string][]
 }
 
-/** RFC 8601 §2.7.1, RFC 6008: header.b tells signatures of one domain apart. */
+/** header.b distinguishes signatures of one domain. RFC 8601 §2.7.1, RFC 6008 */
 function signatureOf({ status, signingDomain, selector, algo, signature }: DKIMResult): Signature {
   const isPartial = (status.underSized ?? 0) > 0
   const result = status.result === 'pass' && isPartial ? 'policy' : status.result
@@ -143,7 +143,7 @@ function byRank(a: Signature, b: Signature): number {
   return byResult !== 0 ? byResult : Number(b.isAligned) - Number(a.isAligned)
 }
 
-/** Only the domain: the local part may be an attacker's, and says nothing that was checked. */
+/** Only the domain: the local part is not verified and may come from an attacker. */
 function spfProperties({ returnPath, helo }: Claim): [string, string][] {
   const domain = returnPath.slice(returnPath.lastIndexOf('@') + 1)
   return [returnPath === '' ? ['smtp.helo', helo] : ['smtp.mailfrom', domain]]

@@ -3,17 +3,17 @@ import { dmarc } from 'mailauth/lib/dmarc'
 import { asciiDomain } from '../mail/address.ts'
 import type { Found } from './checks.ts'
 
-/** `p=` of a DMARC record: what is to be done with mail that fails. */
+/** `p=` of a DMARC record: the requested handling of failing mail. */
 export type Policy = 'none' | 'quarantine' | 'reject'
 
-/** Whose mail it is: one domain on which all readers of the From header agree, or nobody's that could be named. */
+/** The author's domain, if all parsers of the From header agree on one. */
 export type Author =
   | { isUnclear: false; domain: string; dmarc: DMARCResult }
   | { isUnclear: true; why: string; domains: string[] }
 
-/** What mailauth found, and the address we show → the author. Unclear are: no From or several, addresses of several
- *  domains (a group's too), an address that is none, and a From that we read otherwise than mailauth did: what people
- *  see would not be what was checked. RFC 9989 §5.3.1, §11.5. */
+/** mailauth's findings and the displayed address → the author. Unclear: no From or several, addresses of several
+ *  domains (also inside a group), an invalid address, or a From that we parse differently from mailauth, because the
+ *  displayed author would not be the verified one. RFC 9989 §5.3.1, §11.5. */
 export function authorOf(from: string, found: Found): Author {
   const shown = domainOf(from)
   if (found.dmarc === false) {
@@ -27,8 +27,8 @@ export function authorOf(from: string, found: Found): Author {
   return { isUnclear: false, domain, dmarc: found.dmarc }
 }
 
-/** No author → `fail` when one of the domains named has a policy, with the strictest of them; `temperror` when that cannot
- *  be known now; else `permerror`. Never pass and never none: these are the shapes of forgery. Asks for ten domains at most. */
+/** Mail without a clear author → `fail` with the strictest policy when a named domain has one, `temperror` when DNS
+ *  cannot tell now, else `permerror`. Never pass or none: such mail looks like forgery. Queries at most ten domains. */
 export async function judgeUnclearAuthor(
   { why, domains }: { why: string; domains: string[] },
   resolver: (name: string, type: string) => Promise<string[][] | string[]>,
@@ -57,12 +57,12 @@ const WHY: Record<string, string> = {
   'multiple-from-fields': 'several From fields',
 }
 
-/** What mailauth read in all From fields. */
+/** Addresses that mailauth read from all From fields. */
 function addressesOf(found: Found): string[] {
   return found.dkim.headerFrom
 }
 
-/** Of every part behind an @: a malformed address may show any of them. */
+/** The domain behind every @: a malformed address may show any of them. */
 function domainsOf(addresses: readonly string[]): string[] {
   const domains = addresses.flatMap((address) => address.split('@').slice(1).map(normal))
   return [...new Set(domains)].filter((domain) => /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)+$/.test(domain))
@@ -70,7 +70,7 @@ function domainsOf(addresses: readonly string[]): string[] {
 
 const domainOf = (address: string) => normal(address.slice(address.lastIndexOf('@') + 1))
 
-/** Lower-case A-labels without the dot of the root; what is no domain name stays as it is. */
+/** Lower-case A-labels without the root dot; an invalid domain name is returned unchanged. */
 function normal(domain: string): string {
   const plain = domain.trim().toLowerCase().replace(/\.$/, '')
   return /[^\x00-\x7f]/.test(plain) ? asciiDomain(plain) || plain : plain

@@ -1,22 +1,22 @@
 import { createHash, type Hash } from 'node:crypto'
 
-/** The body hashes of one mail, in the shape that mailauth asks for. Each canonicalization runs once, however many
- *  signatures use it: mailauth runs it for every `l=` anew, and 20 signatures over 25 MB took 39 s. RFC 6376 §3.4.3, §3.4.4.
- *  Input lines end in CRLF. */
+/** Body hashes of one mail, in the shape mailauth expects. Each canonicalization runs once for all signatures; mailauth
+ *  alone runs it for every `l=` again, and 20 signatures over 25 MB took 39 s. Input lines end in CRLF. RFC 6376
+ *  §3.4.3, §3.4.4. */
 export interface BodyHashes {
   /** `canonicalization`: `simple` or `relaxed`; `mostBytes`: `l=`, '' for the whole body. Call it before `update`. */
   add(canonicalization: string, algorithm: string, mostBytes: number | ''): BodyHash
-  /** Takes the next piece of the body, cut anywhere. */
+  /** Adds the next piece of the body, split anywhere. */
   update(piece: Uint8Array): void
 }
 
-/** What mailauth reads of a body hash. */
+/** The fields of a body hash that mailauth reads. */
 export interface BodyHash {
-  /** Bytes of the body as it came. */
+  /** Bytes of the original body. */
   byteLength: number
   /** Bytes of the canonical body. */
   canonicalizedLength: number
-  /** Those that were hashed: at most `l=`. */
+  /** Bytes that were hashed: at most `l=`. */
   bodyHashedBytes: number
   digest(encoding: 'base64'): string
   update(piece: Uint8Array): void
@@ -24,7 +24,7 @@ export interface BodyHash {
   getMimeStructureStart(): undefined
 }
 
-/** → the hashes of a mail whose body has not begun. */
+/** Returns hashes for a new body. */
 export function createBodyHashes(): BodyHashes {
   const canonicals = new Map<string, Canonical>()
   return {
@@ -49,13 +49,13 @@ interface Sink {
   hashedBytes: number
 }
 
-/** One canonicalization of one body, and the hashes that read it. */
+/** One canonicalization of one body with its hashes. */
 class Canonical {
   #sourceBytes = 0
   #bytes = 0
-  /** Line ends that count only when content follows them. */
+  /** Line ends that count only if content follows. */
   #breaks = 0
-  /** White space of the line under way that counts only when content follows it; relaxed. */
+  /** Relaxed: white space in the current line that counts only if content follows. */
   #isBlank = false
   #isAfterCr = false
   #isOver = false
@@ -96,7 +96,7 @@ class Canonical {
 
   update(piece: Uint8Array): void {
     this.#sourceBytes += piece.length
-    // Most pieces are canonical but for the blanks and line ends around them, which belong to the pieces beside.
+    // Most pieces are already canonical except for white space and line ends at their edges.
     const [start, end] = contentOf(piece)
     if (start === end || !this.#isCanonical(piece.subarray(start, end))) this.#rewrite(piece)
     else {
@@ -112,13 +112,13 @@ class Canonical {
     return !bytes.includes(TAB) && !bytes.includes('  ', 0, 'latin1') && !bytes.includes(' \r\n', 0, 'latin1')
   }
 
-  /** Byte by byte. */
+  /** Canonicalizes byte by byte. */
   #rewrite(piece: Uint8Array): void {
     const isRelaxed = this.#isRelaxed
     let breaks = this.#breaks
     let isBlank = this.#isBlank
     let isAfterCr = this.#isAfterCr
-    // The pieces before leave a CR and a blank at most, and line ends, which have room here or are written on their own.
+    // Earlier pieces leave at most one CR, one blank, and line ends; these fit here or are written separately.
     const out = Buffer.allocUnsafe(piece.length + 2 + Math.min(2 * breaks, MANY_CRLF.length))
     let filled = 0
     for (let at = 0; at < piece.length; at++) {
@@ -152,7 +152,7 @@ class Canonical {
       }
       if (isBlank) out[filled++] = SPACE
       isBlank = false
-      if (isAfterCr) out[filled++] = CR // a bare one is content
+      if (isAfterCr) out[filled++] = CR // a bare CR is content
       isAfterCr = byte === CR
       if (byte === CR) continue
       if (isRelaxed && (byte === SPACE || byte === TAB)) isBlank = true
@@ -193,7 +193,7 @@ class Canonical {
   }
 }
 
-/** Where the text of a piece begins and ends, without the blanks and line ends around it; twice the same when it has none. */
+/** Start and end of the content in a piece, without white space and line ends at its edges; equal if there is none. */
 function contentOf(piece: Uint8Array): [start: number, end: number] {
   let start = 0
   let end = piece.length

@@ -1,33 +1,33 @@
 import { type FieldRange, rangesOf, without } from '../mail/field-ranges.ts'
 
-/** What mailauth may look at of one mail. It has no limits of its own, and some of its steps take a time that grows with the
- *  square of what it is given. The figures are the time of one thread of 2026 for the worst mail within the limit. */
+/** Limits on what mailauth may process of one mail. It has none of its own, and some of its steps take quadratic time.
+ *  The times below are for one thread on 2026 hardware and the worst mail within the limit. */
 export const HEAD_LIMITS = {
-  /** Each is a lookup and an RSA operation; those behind are left out. */
+  /** Each costs a lookup and an RSA operation; further signatures are ignored. */
   signatures: 20,
-  /** h= names of one signature or seal, each of which is looked for among all fields: 20 × 150 × 2,000 take 25 ms. Mails
-   *  from the wild have at most some 60; a signature with more is left out. */
+  /** h= names of one signature or seal; each is searched among all fields: 20 × 150 × 2,000 take 25 ms. Real mail has
+   *  at most about 60. A signature with more is ignored. */
   signedNames: 150,
-  /** A header with more fields is cut to its From. Mails from the wild have at most some hundred. */
+  /** A header with more fields is reduced to its From. Real mail has at most about a hundred. */
   fields: 2_000,
-  /** As above, in lines: a list of a thousand recipients is folded to as many. */
+  /** The same limit in lines: a list of a thousand recipients folds to that many. */
   lines: 5_000,
-  /** Of one field: lines are joined one by one, 2,000 in 8 ms, 5,000 in 50. */
+  /** Per field. Lines are joined one by one: 2,000 take 8 ms, 5,000 take 50 ms. */
   linesInField: 2_000,
   bytes: 1_048_576,
-  /** All From fields together; with more, the author counts as unclear. A quarter of a megabyte of colons took 480 ms. */
+  /** All From fields together; beyond this the author is unclear. 256 KB of colons took 480 ms. */
   fromBytes: 16_384,
-  /** Blanks are stripped in a time that grows with the square of their number: 20 fields with 45,000 each took 43 s. A
-   *  signature or seal with more in a row is left out. */
+  /** Removing blanks takes quadratic time: 20 fields with 45,000 each took 43 s. A signature or seal with a longer run
+   *  is ignored. */
   blanksInRow: 256,
-  /** In one signature or seal, and behind one @ of From: A-labels of a name take a time that grows with the square of its
-   *  length, and mailauth makes them several times. Twenty names of 900 characters took 270 ms. Names have at most 253. */
+  /** Limit for one signature or seal, and behind one @ of From. Converting a name to A-labels takes quadratic time, and
+   *  mailauth does it several times: twenty names of 900 characters took 270 ms. Names have at most 253. */
   foreignBytes: 768,
   authorNameBytes: 512,
 }
 
-/** Raw mail → what mailauth may look at within HEAD_LIMITS; `isCut` when that is the From fields alone. Signatures of such a
- *  mail are not verified, SPF and DMARC are. Linear in the header, never throws. */
+/** Raw mail → the part that mailauth may process within HEAD_LIMITS. `isCut` means that only the From fields remain;
+ *  signatures of such mail are not verified, SPF and DMARC are. Linear in the header, never throws. */
 export function bounded(raw: Uint8Array): { raw: Buffer; isCut: boolean } {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
   const bodyAt = bodyWithin(bytes)
@@ -58,7 +58,7 @@ const LONG_BLANK = new RegExp(`[ \\t\\r\\n]{${HEAD_LIMITS.blanksInRow + 1}}`)
 const LONG_NAME = new RegExp(`@[^\\s<>(),;:"@]{${HEAD_LIMITS.authorNameBytes + 1}}`)
 const SEALS = ['arc-seal', 'arc-message-signature', 'arc-authentication-results']
 
-/** Where the body begins; null when that is beyond the limits. */
+/** Offset of the body; null when the header exceeds the limits. */
 function bodyWithin(bytes: Buffer): number | null {
   const { lines: mostLines, bytes: mostBytes, fields: mostFields, linesInField } = HEAD_LIMITS
   let lines = 0
@@ -77,7 +77,7 @@ function bodyWithin(bytes: Buffer): number | null {
   return null
 }
 
-/** Names of h= are told apart by colons, of which other tags have next to none. */
+/** h= names are separated by colons, which other tags hardly contain. */
 function isExcessive(bytes: Buffer, { start, end }: FieldRange): boolean {
   let colons = 0
   let foreign = 0

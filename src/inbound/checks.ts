@@ -6,19 +6,19 @@ import { spf } from 'mailauth/lib/spf'
 import { formatDomain, getAlignment } from 'mailauth/lib/tools'
 import { verifiedDkim } from './dkim-verification.ts'
 
-/** What mailauth finds, method by method. */
+/** mailauth's results by method. */
 export interface Found {
   dkim: { results: DKIMResult[]; headerFrom: string[] }
   spf: SPFResult
   arc: ARCResult
-  /** False when nobody can be called the author. */
+  /** False when the author is unclear. */
   dmarc: DMARCResult | false
-  /** Why not. */
+  /** Why DMARC was skipped. */
   dmarcSkipReason: string | undefined
 }
 
-/** A mail and who brought it → what its own `authenticate` finds with `strict`, in the same order, without the header
- *  fields that it makes of that. A test holds the two together. */
+/** Mail and client → the results of mailauth's own `authenticate` with `strict`, in the same order, without the header
+ *  fields it derives. A test compares the two. */
 export async function checked(
   mail: Buffer,
   by: { ip: string; helo: string; sender: string; mta: string },
@@ -48,13 +48,14 @@ export async function checked(
   return { dkim: { results, headerFrom }, spf: spfResult, arc: arcResult, dmarc: response, dmarcSkipReason: reason }
 }
 
-/** Literals stand in brackets. RFC 5321 §4.1.3 */
+/** Address literals are in brackets. RFC 5321 §4.1.3 */
 function heloOf({ helo, ip }: { helo: string; ip: string }): string {
   const name = helo || ip
   return isIP(name) ? `[${name}]` : name
 }
 
-/** The verifier knew neither the author's record nor whose domains belong together: it guessed. */
+/** mailauth's DKIM verifier guesses alignment: it knows neither the author's DMARC record nor the organizational
+ *  domain. */
 function align(results: readonly DKIMResult[], dmarc: DMARCResult, aligned: ReadonlySet<string>): void {
   const from = dmarc.status.header?.from ?? ''
   for (const { status, signingDomain = '' } of results) {

@@ -3,9 +3,9 @@ import { DkimVerifier } from 'mailauth/lib/dkim/dkim-verifier'
 import { createBodyHashes } from './body-hashes.ts'
 import { rememberedKeys } from './remembered-keys.ts'
 
-/** A mail that is whole in memory, in lines that end in CRLF or LF → mailauth's verifier when it is through: DKIM results,
- *  the ARC chain with its newest signature, the addresses of From. It gets header and body as they lie; as a stream it looks
- *  for line ends byte by byte in a third of the whole time. Large mails let others in between. */
+/** A mail in memory with CRLF or LF line ends → mailauth's verifier with its results: DKIM, the ARC chain with its
+ *  newest signature, and the From addresses. Header and body are passed whole: as a stream, mailauth searches line ends
+ *  byte by byte, a third of the total time. Large mail yields to other work. */
 export async function verifiedDkim(mail: Buffer, options: DKIMVerifyOptions): Promise<DkimVerifier> {
   const verifier = new WholeVerifier(options)
   await feed(verifier, mail)
@@ -13,7 +13,7 @@ export async function verifiedDkim(mail: Buffer, options: DKIMVerifyOptions): Pr
   return verifier
 }
 
-/** A mail that is whole → its header and its body, to what mailauth makes of them. */
+/** Passes header and body of a mail to mailauth's parser. */
 export async function feed(
   to: { emitHeaders(header: Buffer): Promise<void>; nextChunk(piece: Buffer): Promise<void> },
   mail: Buffer,
@@ -50,14 +50,14 @@ class WholeVerifier extends DkimVerifier {
 const PIECE_BYTES = 65_536
 const [LF, CR] = [10, 13]
 
-/** Behind the first empty line; the end when there is none. */
+/** Offset behind the first empty line; the end if there is none. */
 function bodyOf(raw: Buffer): number {
   if (raw[0] === CR && raw[1] === LF) return 2
   const end = raw.indexOf('\r\n\r\n')
   return end < 0 ? raw.length : end + 4
 }
 
-/** The same bytes when no LF lacks its CR, as in all mail that comes by SMTP. */
+/** Returns the same bytes if every LF follows a CR, as in all mail received by SMTP. */
 function withCrLf(mail: Buffer): Buffer {
   for (let at = 0; at < mail.length; at++) {
     if (mail[at] === LF && mail[at - 1] !== CR) {

@@ -6,9 +6,9 @@ import type { InboundResult, ReadingJob } from './inbound-result.ts'
 import { forForward, withoutForgedResults, withTrace } from './stored-mail.ts'
 import { undecidedResults } from './undecided-results.ts'
 
-/** A mail that no reader could read → a reading all the same: raw and headers kept, every verdict undecided, nothing said of
- *  its body, forwards unsealed. It runs in the main thread, so nothing here imports mailauth, nothing looks into
- *  the body, of a long header only the beginning is shown, and the packing is done beside the thread. */
+/** The result for a mail that no reader could process: raw mail and headers kept, every verdict undecided, no body,
+ *  forwards unsealed. Runs on the main thread; therefore it does not import mailauth, does not read the body, shows
+ *  only the start of a long header, and packs off the thread. */
 export async function fallbackResult(job: ReadingJob, hostname: string, parseError: string): Promise<InboundResult> {
   const mail = withoutForgedResults(job.raw, hostname)
   const { fields } = readHeaderFields(beginningOf(mail))
@@ -26,13 +26,13 @@ export async function fallbackResult(job: ReadingJob, hostname: string, parseErr
   }
 }
 
-/** Up to a line end, so that no field is cut in two lines of which the second looks like another. */
+/** Cuts at a line end, so that no field becomes two lines of which the second looks like another field. */
 function beginningOf(mail: Uint8Array): Uint8Array {
   if (mail.byteLength <= SHOWN_BYTES) return mail
   const end = mail.subarray(0, SHOWN_BYTES).lastIndexOf(LF)
   return mail.subarray(0, end < 0 ? SHOWN_BYTES : end + 1)
 }
 
-/** Of a header: ten times that of most mails. */
+/** Ten times the header of most mails. */
 const SHOWN_BYTES = 32_768
 const LF = 10

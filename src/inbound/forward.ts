@@ -10,17 +10,17 @@ import type { ForwardRoute } from '../submission/forwarding.ts'
 import { collapseRecipients } from '../submission/recipients.ts'
 import type { MailHead, Seal } from './inbound-result.ts'
 
-/** Mail that a route sends on. Our outbound gives it a return path of its own at the domain's return path host (VERP),
- *  so that SPF holds for us and a bounce comes back to us; it never reaches the author, and nothing here ever answers
- *  anybody. Who wrote it stays as it was, so DMARC at the target rests on the author's DKIM and on our ARC seal. */
+/** Mail that a route forwards. Outbound gives it a return path at the domain's return path host (VERP), so that SPF
+ *  passes for us and bounces return to us; bounces never reach the author and nothing here replies to anyone. The
+ *  author stays unchanged, so DMARC at the target depends on the author's DKIM and our ARC seal. */
 
-/** Whether what the route takes is sent on. */
+/** Whether the route forwards its mail. */
 export function isForward(route: InboundRoute): route is ForwardRoute {
   return route.action.type === 'forward'
 }
 
-/** Domain → the key that seals what is sent on in its name: RSA, which every verifier of ARC knows, and one that is
- *  published. Throws when the domain has none: then nothing is lost, the sender tries again. */
+/** Domain → its key for ARC seals: a published RSA key, which every verifier supports. Throws when the domain has none;
+ *  the sender then retries and no mail is lost. */
 export function sealOf(domain: Domain): Seal {
   const rsa = domain.dkim.filter(({ algorithm }) => algorithm === 'rsa-sha256')
   const key = rsa.find(({ state }) => state === 'active') ?? rsa.find(({ state }) => state === 'retiring')
@@ -28,11 +28,12 @@ export function sealOf(domain: Domain): Seal {
   return { domain: domain.name, selector: key.selector, privateKeyPem: key.privateKeyPem }
 }
 
-/** A mail that a route took. */
+/** A mail that a route accepted. */
 type RoutedMessage = InboundMessage & { routeId: string }
 
-/** Inbound message, its head, and the sealed mail as mail/mime-content.ts packs it → the outbound message it becomes,
- *  due at once, one delivery to each of the targets `to`; suppressed ones get none. Throws when a target is no address. */
+/** Inbound message, its header facts and the sealed mail (packed by mail/mime-content.ts) → the outbound message, due
+ *  at once, with one delivery per target in `to`. Suppressed targets get no delivery attempt. Throws when a target is
+ *  not an address. */
 export function forwardOf(
   inbound: RoutedMessage,
   to: string[],
@@ -54,7 +55,7 @@ function describe(id: string, inbound: RoutedMessage, head: MailHead, to: string
     id,
     organizationId: inbound.organizationId,
     domainId: inbound.domainId,
-    keyId: null, // no author of ours asked for it
+    keyId: null, // no API key submitted it
     mode: 'live',
     source: 'smtp',
     status: 'queued',

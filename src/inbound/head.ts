@@ -1,11 +1,11 @@
 import { decodeWords, firstAddress, type HeaderField } from '../mail/header-fields.ts'
 import type { MailHead } from './inbound-result.ts'
 
-/** Every mail sent on carries this header with the tag of the installation; mail that comes back with it is refused. */
+/** Every forwarded mail carries this header with the installation's tag. Mail that returns with the tag is refused. */
 export const LOOP_HEADER = 'X-Service-Loop'
 
-/** Header fields → what the record of a mail needs of them. Of several From, Subject or Message-ID fields the first counts;
- *  what is missing is ''. */
+/** Header fields → the header facts of a mail record. The first of several From, Subject or Message-ID fields counts;
+ *  missing ones are ''. */
 export function headOf(fields: readonly HeaderField[]): MailHead {
   const all = (key: string) => fields.filter((field) => field.key === key).map(({ value }) => value)
   const first = (key: string) => fields.find((field) => field.key === key)?.value

@@ -1,14 +1,14 @@
 import type { ReportContent } from '../feedback/content.ts'
 import type { Verdicts } from '../model/inbound-message.ts'
 
-/** A mail to be authenticated and read. */
+/** A mail to authenticate and parse. */
 export interface ReadingJob {
   jobId: number
   raw: Uint8Array<ArrayBuffer>
   envelope: {
     remoteAddress: string
     helo: string
-    /** Empty = the null return path. */
+    /** Empty for the null return path. */
     returnPath: string
     /** Envelope recipients, for the Received header when there is exactly one. */
     recipients: string[]
@@ -16,71 +16,72 @@ export interface ReadingJob {
     tls: string | null
   }
   receivedAt: number
-  /** One per forwarding route: in whose name it is sealed. */
+  /** One per forwarding route: the name that seals the forward. */
   seals: SealName[]
-  /** One header field without its line end, to stand in front of what is sent on. */
+  /** One header field without line end, to prepend to forwarded mail. */
   forwardHeader: string | null
 }
 
-/** RFC 8617: the name of a key that seals. The key itself stays in the main thread. */
+/** Name of a sealing key (RFC 8617). The key itself stays on the main thread. */
 export interface SealName {
   domain: string
   selector: string
 }
 
-/** The key with its name: who vouches for what was found when the mail came in. */
+/** A sealing key with its name. */
 export interface Seal extends SealName {
   privateKeyPem: string
 }
 
-/** A mail as a reader has read it, ready to be judged and stored. */
+/** A mail as authenticated and parsed by a reader, ready for policy checks and storage. */
 export interface InboundResult {
   verdicts: Verdicts
-  /** `p=` of the author's DMARC record: what a failure is to mean. */
+  /** `p=` of the author's DMARC record. */
   dmarcPolicy: 'none' | 'quarantine' | 'reject'
-  /** Why it failed, in words for a refusal; null otherwise. */
+  /** The DMARC failure reason for a refusal; null without failure. */
   dmarcReason: string | null
   head: MailHead
-  /** The raw mail with Return-Path, Authentication-Results and Received in front, as mail/inbound-content.ts packs it. */
+  /** The raw mail with Return-Path, Authentication-Results and Received prepended, packed by
+   *  mail/inbound-content.ts. */
   raw: Uint8Array<ArrayBuffer>
-  /** What the payload shows of the mail, as mail/inbound-content.ts packs it. */
+  /** The parsed content for the webhook payload, packed by mail/inbound-content.ts. */
   parsed: Uint8Array<ArrayBuffer>
   parseError: string | null
-  /** In the order of `seals`: the mail to send on, sealed, as mail/mime-content.ts packs it. */
+  /** The sealed forwards in the order of `seals`, packed by mail/mime-content.ts. */
   forwards: Uint8Array<ArrayBuffer>[]
 }
 
-/** What the record of a mail needs of its header. */
+/** Header facts for the mail record. */
 export interface MailHead {
-  /** Address of the From header; empty when there is none that can be read. */
+  /** The From address; empty when none can be parsed. */
   from: string
   fromHeader: string
   subject: string
   messageId: string
-  /** Received headers that came with it. */
+  /** Number of Received headers in the incoming mail. */
   hops: number
-  /** Values of the loop headers of all installations that have sent it on, one a line; null = of none. */
+  /** Loop headers of all installations that forwarded it, one per line; null if none. */
   loop: string | null
 }
 
-/** A mail in a file that the reader may read. */
+/** A mail file that the reader may read. */
 export interface FileToRead {
   fd: number
   byteLength: number
 }
 
-/** Of a mail in memory the reader gets a copy, one in a file it reads there. */
+/** Mail in memory is copied to the reader; mail in a file is read there. */
 export type RawMail = Uint8Array<ArrayBuffer> | FileToRead
 
-/** What a reader is asked to do. `jobId` names it in what it asks back (reader-requests.ts). */
+/** A reader job. `jobId` identifies it in the reader's requests (reader-requests.ts). */
 export type ReaderJob =
   | ({ kind: 'mail'; raw: RawMail } & Omit<ReadingJob, 'raw'>)
-  /** Mail to a return path of ours. */
+  /** Mail to one of our return paths. */
   | { kind: 'report'; jobId: number; raw: RawMail; returnPath: string }
-  /** Stored raw mail → its attachments. */
+  /** Stored raw mail whose attachments are wanted. */
   | { kind: 'attachments'; jobId: number; raw: Uint8Array }
 
-/** What it answers. */
+/** A reader's answer to a job. */
 export type ReaderAnswer =
   | { kind: 'mail'; result: InboundResult; bugs: string[] }
   /** `digest`: SHA-256 of the raw mail. */
@@ -88,9 +89,9 @@ export type ReaderAnswer =
   /** In the order of ParsedMail.attachments. */
   | { kind: 'attachments'; contents: Uint8Array[] }
 
-/** What each reader gets at its start. */
+/** Settings that each reader receives at start. */
 export interface ReaderSettings {
   hostname: string
-  /** For SPF, DKIM, DMARC and ARC together. */
+  /** Time limit for SPF, DKIM, DMARC and ARC together. */
   authenticationMs: number
 }

@@ -1,4 +1,4 @@
-// What mailauth has no types for.
+// Types that mailauth does not declare.
 
 interface KeyAnswer {
   publicKey: string | import('node:crypto').KeyObject
@@ -19,11 +19,11 @@ declare module 'mailauth/lib/tools' {
   export function formatDomain(domain: string): string
   export function getAlignment(from: string, domains: string[], strict: boolean): { domain: string } | false
   export function toALabel(domain: string): string
-  /** A field as it lies, in latin1 → as relaxed canonicalization has it. */
+  /** An unchanged field in latin1 → its relaxed canonical form. */
   export function formatRelaxedLine(line: string, suffix?: string): Buffer
-  /** The same with an empty b=. */
+  /** The same line with an empty b=. */
   export function stripSignatureValue(line: Buffer): Buffer
-  /** Of a DKIM-Signature (`DKIM`), ARC-Message-Signature (`ARC`) or ARC-Seal (`AS`). */
+  /** Formats a DKIM-Signature (`DKIM`), ARC-Message-Signature (`ARC`) or ARC-Seal (`AS`). */
   export function formatSignatureHeaderLine(
     type: 'DKIM' | 'ARC' | 'AS',
     tags: Record<string, unknown>,
@@ -61,7 +61,7 @@ declare module 'mailauth/lib/dkim/dkim-signer' {
     getFieldNames(signature: { type: 'ARC' }): string
     emitHeaders(header: Buffer): Promise<void>
     nextChunk(piece: Buffer): Promise<void>
-    /** The body hashes are there afterwards; calls finalize, which signs. */
+    /** Completes the body hashes, then calls finalize, which signs. */
     finalChunk(): Promise<void>
     finalize(): Promise<void>
   }
@@ -71,7 +71,7 @@ declare module 'mailauth/lib/dkim/dkim-verifier' {
   import type { Writable } from 'node:stream'
   import type { ARCData, DKIMResult, DKIMVerifyOptions } from 'mailauth'
 
-  /** A stream, of which these are the steps. */
+  /** A Writable; these are its steps. */
   export class DkimVerifier extends Writable {
     constructor(options: DKIMVerifyOptions)
     keyCache: KeyCache
@@ -81,9 +81,9 @@ declare module 'mailauth/lib/dkim/dkim-verifier' {
     fromFields: number
     bodyHashes: Map<string, import('./body-hashes.ts').BodyHash>
     addBodyHash(canonicalization: string, algorithm: string, mostBytes: number | ''): string
-    /** All of the header, its last empty line included: tells `messageHeaders`. */
+    /** Takes the whole header including its final empty line and sets `messageHeaders`. */
     emitHeaders(header: Buffer): Promise<void>
-    /** Of the body; lines end in CRLF. */
+    /** Takes a body piece; lines end in CRLF. */
     nextChunk(piece: Buffer): Promise<void>
     finish(): Promise<void>
   }

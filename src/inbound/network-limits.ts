@@ -1,16 +1,16 @@
 import { networkOf } from '../net/ip.ts'
 
-/** What one client network may do at port 25 within a time. */
+/** Rate limits per client network at port 25. */
 export interface NetworkLimits {
-  /** One connection more; false: it is too many. */
+  /** Counts one connection; false if it exceeds the limit. */
   connect(address: string): boolean
-  /** One mail more; false: it is too many. */
+  /** Counts one mail; false if it exceeds the limit. */
   mail(address: string): boolean
-  /** Remembers a recipient that does not exist. */
+  /** Counts a recipient that does not exist. */
   unknownRecipient(address: string): void
-  /** Whether the network has named too many recipients that do not exist: then it learns of none whether it exists. */
+  /** Whether the network named too many unknown recipients. It then gets the same reply for existing ones. */
   isGuessing(address: string): boolean
-  /** How many times each limit refused something. */
+  /** Refusals by limit. */
   refusals(): Record<LimitName, number>
 }
 
@@ -20,12 +20,12 @@ export interface NetworkRates {
   connectionsPerMinute: number
   mailsPerMinute: number
   unknownRecipientsPerHour: number
-  /** Addresses that have no such limits: relays and backup hosts of the operator. */
+  /** Addresses without these limits: the operator's relays and backup hosts. */
   isUnlimited: (address: string) => boolean
 }
 
-/** Rates → no network known. Each network (/24 of IPv4, /56 of IPv6) has three token buckets: it may use a whole period's
- *  number at once and gets it back evenly. `now`: a steady clock, ms. */
+/** Rates → limits without known networks. Each network (/24 of IPv4, /56 of IPv6) has three token buckets, which hold
+ *  one period's number and refill evenly. `now`: steady clock, ms. */
 export function createNetworkLimits(rates: NetworkRates, now: () => number): NetworkLimits {
   const networks = new Map<string, Network>()
   const refused: Record<LimitName, number> = { connections: 0, mails: 0, unknown_recipients: 0 }
@@ -40,8 +40,8 @@ export function createNetworkLimits(rates: NetworkRates, now: () => number): Net
     unknown_recipients: rates.unknownRecipientsPerHour,
   }
 
-  /** The one used longest ago is first and goes when there are too many: whoever has that many networks has no need to be
-   *  forgotten. */
+  /** Keeps the least recently used network first and removes it when there are too many. A client with that many
+   *  networks gains nothing from being forgotten. */
   const networkAt = (address: string): Network => {
     const key = networkOf(address)
     const known = networks.get(key)
@@ -88,7 +88,7 @@ export function createNetworkLimits(rates: NetworkRates, now: () => number): Net
 }
 
 interface Network {
-  /** When `left` was last brought up to date, ms. */
+  /** When `left` was last updated, ms. */
   since: number
   left: Record<LimitName, number>
 }
@@ -96,5 +96,5 @@ interface Network {
 const NAMES = ['connections', 'mails', 'unknown_recipients'] as const
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
-/** Some 20 MB. */
+/** About 20 MB. */
 const MAX_NETWORKS = 100_000

@@ -1,16 +1,16 @@
-/** Mails that two readers ended over, by digest, so that a sender who comes again with one is not turned away for ever. In
- *  memory only: after a restart the mail is tried and deferred once more, and stored the time after; senders try for days. */
+/** Digests of mails that crashed two readers, so that a retry of such a mail is stored instead of deferred again. In
+ *  memory only: after a restart the mail is read and deferred once more, then stored; senders retry for days. */
 export interface PoisonMessages {
-  /** Whether any remembered mail has so many bytes: only then is a digest worth making. */
+  /** Whether any recorded mail has this size. Only then is a digest worth computing. */
   mayHave(sizeBytes: number): boolean
   has(digest: Uint8Array, now: number): boolean
   add(digest: Uint8Array, sizeBytes: number, now: number): void
 }
 
 export const POISON_LIMITS = {
-  /** Beyond, the oldest is forgotten: its sender is deferred once more. */
+  /** Beyond this the oldest is dropped: its sender is deferred once more. */
   mails: 1_000,
-  /** RFC 5321 §4.5.4.1 asks senders to try for 4 to 5 days. */
+  /** RFC 5321 §4.5.4.1 asks senders to retry for 4 to 5 days. */
   keptMs: 6 * 86_400_000,
 }
 

@@ -4,17 +4,17 @@ import { SCAN_LIMITS } from '../smtp-server/scan.ts'
 import type { InboundResult, MailHead } from './inbound-result.ts'
 import { cannotAuthenticate, loopDetected, notAuthenticated } from './replies.ts'
 
-/** What mail must not be, and what it must prove. Each throws SmtpReply or says nothing. */
+/** Policy checks for inbound mail. Each returns nothing or throws SmtpReply. */
 
-/** Refuses (554 5.4.6) mail that this installation has sent on before, and mail that has been round too often. */
+/** Refuses (554 5.4.6) mail that this installation already forwarded, and mail with too many hops. */
 export function requireNoLoop(head: Pick<MailHead, 'hops' | 'loop'>, loopTag: string): void {
-  // Several tags when several installations have sent it on: each knows its own.
+  // Several tags when several installations forwarded it.
   if (head.loop?.split(/[\s,]+/).includes(loopTag)) throw loopDetected('we have sent this mail on before')
   if (head.hops > SCAN_LIMITS.received) throw loopDetected(`it came by ${head.hops} hosts`)
 }
 
-/** Refuses what a route's `authentication` does not let in: 550 5.7.1 with the reason; 451 4.7.0 while the DNS does not
- *  tell, since a later attempt may be let in. RFC 7489 §6.6.2, §10.3. */
+/** Enforces a route's `authentication`: 550 5.7.1 with the reason; 451 4.7.0 while DNS gives no answer, since a later
+ *  attempt may pass. RFC 7489 §6.6.2, §10.3. */
 export function requireProof(
   authentication: RouteAuthentication,
   result: Pick<InboundResult, 'verdicts' | 'dmarcPolicy' | 'dmarcReason'>,
@@ -34,15 +34,15 @@ export function requireProof(
   }
 }
 
-/** Refuses to send on what names a domain of ours as its author and fails the policy which that domain published: 550
- *  5.7.1, and 451 4.7.0 while the DNS does not tell. Our return path and signature are aligned with such a name, so a
- *  forgery would leave here as genuine. `domain`: in whose name it would be sent on. What is above or below it counts as
- *  the same, as for relaxed alignment (RFC 9989 §4.10.2). Other names are none of our business: we vouch for none. */
+/** Refuses to forward mail that names one of our domains as author and fails that domain's DMARC policy: 550 5.7.1, and
+ *  451 4.7.0 while DNS gives no answer. Our return path and signature align with such a name, so a forgery would leave
+ *  here as genuine. `domain`: the domain that forwards; its parents and subdomains count as the same, as in relaxed
+ *  alignment (RFC 9989 §4.10.2). Other authors are not checked. */
 export function requireOwnName(domain: string, result: Pick<InboundResult, 'verdicts' | 'dmarcPolicy' | 'head'>): void {
   const { verdicts, dmarcPolicy, head } = result
   if (verdicts.dmarc === 'pass') return
   const named = namedIn(head.fromHeader)
-  // No honest mail names so many authors; whether one of them is of ours is not looked at any more.
+  // Genuine mail never names so many authors; treat it as naming ours.
   const mayBeOurs = named === null || named.some((each) => areRelated(each, domain))
   if (!mayBeOurs) return
   if (verdicts.dmarc === 'temperror') throw cannotAuthenticate()
@@ -52,8 +52,8 @@ export function requireOwnName(domain: string, result: Pick<InboundResult, 'verd
   )
 }
 
-/** Every domain in a From header, of a malformed one too, once each; null when they are too many to look at, or one has no
- *  A-labels: then it may be any. */
+/** Every domain in a From header, malformed ones included, once each. Null when there are too many, or one has no
+ *  A-label and could be any domain. */
 function namedIn(fromHeader: string): string[] | null {
   const named = new Set<string>()
   let internationalized = 0

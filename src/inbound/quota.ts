@@ -7,16 +7,16 @@ import { isForward } from './forward.ts'
 import type { RecipientTarget } from './recipient.ts'
 import { forwardsUsedUp, ownTransaction, sendingStopped, storageFull } from './replies.ts'
 
-/** Who knows what the organization of a route may still store and send on. */
+/** Sources of an organization's remaining storage and forwarding quota. */
 export interface QuotaDeps {
   store: { usage: Pick<Store['usage'], 'isStorageFull' | 'forwardsReached'> }
   forwarding: Pick<Forwarding, 'targetsOf' | 'isStopped'>
   clock: Pick<Clock, 'now'>
 }
 
-/** Refuses a recipient for now whose organization may not store more, or not send on to so many more, so that others of the
- *  same mail are not refused with it: 452 4.3.1 and 452 4.7.1, 451 4.7.1 while an alert stops its sending. 452 4.5.3 for
- *  one with whom the mail would be sent on to too many: the client brings it in a transaction of its own. */
+/** Defers a recipient whose organization is over a quota, so that other recipients of the mail are not affected: 452
+ *  4.3.1 for storage, 452 4.7.1 for forwards, 451 4.7.1 while an alert stops its sending. 452 4.5.3 when this mail
+ *  would exceed the forwards: the client sends it in another transaction. */
 export function requireQuota(destination: RecipientTarget, already: readonly RecipientTarget[], deps: QuotaDeps): void {
   if (destination.kind === 'feedback') return
   const { domain } = destination
@@ -37,7 +37,7 @@ export function requireQuota(destination: RecipientTarget, already: readonly Rec
     throw forwardsUsedUp()
 }
 
-/** A limit that was met only when the mail was to be stored → the reply. */
+/** A limit reached only when the mail is stored → the reply. */
 export function replyToLimit({ name }: LimitReached): SmtpReply {
   return name === 'stored_bytes' ? storageFull() : forwardsUsedUp()
 }

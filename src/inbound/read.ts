@@ -12,28 +12,28 @@ import { type SignSeal, sealed } from './seal.ts'
 import { forForward, withoutForgedResults, withTrace } from './stored-mail.ts'
 import { undecidedResults } from './undecided-results.ts'
 
-/** What reading a mail needs of its reader. */
+/** Dependencies of reading one mail. */
 export interface ReaderContext {
   settings: ReaderSettings
   resolver: Resolver
   clock: Clock
-  /** Signs with the key of this seal, by its number in the job. */
+  /** Signs with the key of seal number `seal` in the job. */
   sign: (seal: number, text: Uint8Array) => ReturnType<SignSeal>
-  /** Called before each stretch of work that no wait interrupts. */
+  /** Called before each uninterrupted stretch of work. */
   onWork: () => void
-  /** What went wrong inside, though the mail goes on. */
+  /** Reports an internal error; processing continues. */
   onBug: (error: unknown) => void
 }
 
-/** One mail: authenticate → parse → put our trace in front → seal what is sent on → pack. A mail is never lost here: an
- *  authentication that fails inside is undecided, a mail that cannot be read whole is read as far as it goes. Rejects only
- *  when there is no memory. */
+/** Reads one mail: authenticate → parse → prepend trace fields → seal forwards → pack. No mail is lost: a failed
+ *  authentication gives undecided verdicts, and an unreadable mail is parsed as far as possible. Rejects only when
+ *  memory runs out. */
 export async function readMail(job: ReadingJob, context: ReaderContext): Promise<InboundResult> {
   const { hostname } = context.settings
   context.onWork()
   const mail = withoutForgedResults(job.raw, hostname)
   const head = headOf(readHeaderFields(mail).fields)
-  // What pretends to be ours is signed by nobody; but a sender may have signed it, so DKIM sees the mail as it came.
+  // Removes forged results of ours. DKIM checks the original mail, because the sender may have signed those fields.
   const { verdicts, dmarcPolicy, dmarcReason, results } = await authenticated(job, head.from, context)
   context.onWork()
   tidy(mail)
@@ -51,16 +51,16 @@ export async function readMail(job: ReadingJob, context: ReaderContext): Promise
   }
 }
 
-/** Beyond this the parser is on a path nobody has seen; readers.ts would end the thread a little later. */
+/** No known input takes this long; readers.ts would end the thread shortly after. */
 const PARSE_MS = 15_000
 
-/** Each step leaves some times the size of a mail behind, which the collector sees too late: two such mails at once were
- *  1.9 GB without this. It takes 10 ms of the 500 that such a mail takes. */
+/** Each step leaves garbage of several times the mail's size, which the collector sees too late: two such mails took
+ *  1.9 GB without this. It costs 10 ms of the 500 ms for such a mail. */
 function tidy({ byteLength }: Uint8Array): void {
   if (byteLength > LARGE_BYTES) Bun.gc(true)
 }
 
-/** From here on what a mail leaves behind is worth collecting at once. */
+/** Mail from this size on is collected at once. */
 export const LARGE_BYTES = 4_000_000
 
 async function authenticated(job: ReadingJob, from: string, context: ReaderContext): Promise<Authentication> {

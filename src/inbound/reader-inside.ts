@@ -9,8 +9,8 @@ import type { RawMail, ReaderAnswer, ReaderJob, ReaderSettings } from './inbound
 import { LARGE_BYTES, readMail } from './read.ts'
 import { createRequests, type Requests } from './reader-requests.ts'
 
-/** The inside of a reader, a thread or a process: mails in, answers out; what it needs of the world it asks its owner for.
- *  → what takes the messages. Many mails at once, since each waits for the DNS. */
+/** The inside of a reader thread or process: takes jobs, posts answers, and requests DNS and signatures from the main
+ *  thread. Returns the message handler. Handles many mails at once, since each waits for DNS. */
 export function readerInside(post: (message: unknown, transfer?: ArrayBuffer[]) => void): (message: unknown) => void {
   const requests = createRequests(post, systemClock.steady)
   const takeJob = servePool<ReaderJob, ReaderAnswer>(post, (job, context, settings) =>
@@ -52,15 +52,15 @@ async function perform(
         digest: new Uint8Array(createHash('sha256').update(raw).digest()),
       }
     case 'attachments': {
-      // Stored mails carry three fields more than the mail had when it was parsed; its parts are the same.
+      // Stored mail has three more fields than the mail that was parsed; its parts are the same.
       const contents = await parseAttachments(raw, new Promise(() => {}))
       return { kind: 'attachments', contents }
     }
   }
 }
 
-/** A file is read from its beginning, whoever else has read in it. In a process its descriptor is ours to close. Throws the
- *  error of the disk. */
+/** Reads the file from its start, whatever its current position. In a process the descriptor is ours to close. Throws a
+ *  disk error. */
 function wholeOf(raw: RawMail | Uint8Array): Uint8Array<ArrayBuffer> {
   if (raw instanceof Uint8Array) return raw as Uint8Array<ArrayBuffer>
   try {
@@ -76,7 +76,7 @@ function wholeOf(raw: RawMail | Uint8Array): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** What a large mail left behind goes before the next one comes: in a later turn, when nothing holds it any more. */
+/** Collects a large mail's garbage before the next mail, in a later turn when nothing refers to it. */
 function tidyAfter(byteLength: number): void {
   if (byteLength > LARGE_BYTES) setImmediate(() => Bun.gc(true))
 }

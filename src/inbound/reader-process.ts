@@ -2,8 +2,8 @@ import { serveConfined } from '../os/sandbox/child-side.ts'
 import { readerInside } from './reader-inside.ts'
 import { warmUp } from './warm-up.ts'
 
-/** A reader as a process: `args` are those of os/sandbox/child-side.ts. All code is loaded and has run once before the process
- *  gives up its rights: afterwards no file can be opened. */
+/** A reader process; `args` belong to os/sandbox/child-side.ts. Loads and exercises all code before the process drops
+ *  its privileges, because it cannot open files afterwards. */
 export async function readerProcess(args: readonly string[]): Promise<void> {
   await warmUp()
   await serveConfined(args, (post) => readerInside(post))

@@ -2,15 +2,15 @@ import type { LookupType } from '../net/dns/lookup-types.ts'
 import type { Lookup, Resolver } from '../net/dns/resolver.ts'
 import type { Clock } from '../os/clock.ts'
 
-/** What a reader cannot do itself and asks the main thread for: it has neither network nor keys. A request names the job it
- *  is for, so that the main thread knows what that job may ask (reader-services.ts). */
+/** Requests from a reader to the main thread, which has the network and the keys. Each names its job, so that the main
+ *  thread can apply that job's limits (reader-services.ts). */
 export type ReaderRequest = { kind: 'request'; id: number; jobId: number } & (
   | { what: 'lookup'; type: LookupType; name: string }
-  /** The canonical header text that an ARC field of seal number `seal` is to sign (RFC 8617 §5.1.1). */
+  /** Canonical header text that an ARC field of seal number `seal` signs (RFC 8617 §5.1.1). */
   | { what: 'sign'; seal: number; text: Uint8Array }
 )
 
-/** `value`: a Lookup, or the signature; null = refused. */
+/** `value`: a Lookup or the signature; null if refused. */
 export interface RequestReply {
   kind: 'reply'
   id: number
@@ -19,17 +19,18 @@ export interface RequestReply {
 
 type OmitFromEach<T, Key extends PropertyKey> = T extends unknown ? Omit<T, Key> : never
 
-/** The reader's end. */
+/** The reader's side of these requests. */
 export interface Requests {
-  /** Takes a message; true when it was a reply. */
+  /** Handles a message; true if it was a reply. */
   onReply(message: unknown): boolean
-  /** The DNS as mailauth's adapter asks it. `onReply` runs before what waits for the answer goes on. */
+  /** A DNS resolver for mailauth. Calls `onReply` before the waiting code continues. */
   resolver(jobId: number, onReply: () => void): Resolver
-  /** Canonical header text → its RSA signature; rejects when it is refused. */
+  /** Canonical header text → its RSA signature. Rejects when refused. */
   sign(jobId: number, seal: number, text: Uint8Array): Promise<Uint8Array>
 }
 
-/** `clock`: for how long an answer of the DNS holds; asking for each again was a third of what a small mail costs. */
+/** `clock` limits how long DNS answers are cached; without the cache, lookups were a third of the cost of a small
+ *  mail. */
 export function createRequests(post: (message: ReaderRequest) => void, clock: Clock): Requests {
   const open = new Map<number, (value: unknown) => void>()
   let lastId = 0
@@ -89,13 +90,13 @@ export function createRequests(post: (message: ReaderRequest) => void, clock: Cl
 }
 
 const MAX_REMEMBERED = 2_000
-/** A DKIM key of 4,096 bits takes some 700. What is larger is asked again: 2,000 answers of 64 KiB would be all the memory
- *  that a reader has. */
+/** A DKIM key of 4,096 bits takes about 700 bytes. Larger answers are not cached: 2,000 of 64 KiB would fill the
+ *  reader's memory. */
 const LARGEST_REMEMBERED = 4_000
 
 function isLarge(found: Lookup<unknown>): boolean {
   return found.kind === 'records' && JSON.stringify(found.records).length > LARGEST_REMEMBERED
 }
 
-/** The main thread remembers longer, by the TTL that says so. */
+/** The main thread caches longer, by the TTL of the negative answer. */
 const NOTHING_SECONDS = 1

@@ -9,30 +9,29 @@ import type { ReaderAnswer, ReaderJob, Seal } from './inbound-result.ts'
 import type { RequestReply } from './reader-requests.ts'
 import { isSealText } from './seal-text.ts'
 
-/** What the main thread does for readers, and what it lets them do to it. */
+/** Limits on requests from readers to the main thread. */
 export const READER_LIMITS = {
-  /** Of one mail. SPF may ask for 10 names and the hosts of 10 MX (RFC 7208 §4.6.4), 20 signatures and 50 seals for two
-   *  keys each, DMARC for 8 (RFC 9989 §4.10) and for those of 10 authors when they are unclear. What is beyond is
+  /** Per mail. SPF may query 10 names and the hosts of 10 MX (RFC 7208 §4.6.4), 20 signatures and 50 seals two keys
+   *  each, DMARC 8 names (RFC 9989 §4.10), or those of 10 authors when the author is unclear. Further lookups return
    *  `temporary`. */
   lookups: 300,
-  /** Of one mail at once: mailauth asks one after the other, and for all signatures at once. */
+  /** Per mail at once: mailauth queries names in sequence, but all signatures in parallel. */
   lookupsAtOnce: 100,
-  /** A name has 253 characters (RFC 1035 §2.3.4), an escape or a PTR of an IPv6 address some more. */
+  /** A name has 253 characters (RFC 1035 §2.3.4); escapes and PTR names of IPv6 addresses need some more. */
   nameCharacters: 320,
   /** Two fields of each seal are signed. */
   signatures: 2,
-  /** Of the header: SCAN_LIMITS.headerBytes, and what we write ourselves. */
+  /** Header size: SCAN_LIMITS.headerBytes plus our own fields. */
   signedBytes: 600_000,
-  /** Messages of a reader that breaks no rule stay far below: so many for each job, so many in a second beside, and so
-   *  many saved up. */
+  /** An intact reader stays far below: messages per job, further messages per second, and their burst. */
   messagesAJob: 1_000,
   messagesASecond: 200,
   messagesSaved: 20_000,
 }
 
-/** A reader's Runner → the same, answering what it asks, for jobs that it has and within what each may ask. A reader that
- *  breaks a rule which none of ours breaks is taken to be in somebody else's hands: it is ended, and its jobs are tried
- *  in another. `sealsOf`: the keys of a job, which the reader never sees. */
+/** A reader's Runner → the same Runner with its requests answered within the limits of each job. A reader that breaks a
+ *  rule counts as compromised: it is ended, and its jobs run in another. `sealsOf` returns the keys of a job, which the
+ *  reader never receives. */
 export function withServices(
   runner: Runner,
   deps: {
@@ -43,7 +42,7 @@ export function withServices(
   },
 ): Runner {
   const { resolver, sealsOf, clock, onBreach } = deps
-  /** By the number of the pool. */
+  /** By the job number of the pool. */
   const jobs = new Map<number, Served>()
   const byJobId = new Map<number, Served>()
   let listener = (_: unknown) => {}
@@ -138,7 +137,7 @@ export function withServices(
     send: (message, transfer) => {
       const { kind, id, job } = message as { kind: string; id: number; job: ReaderJob }
       if (kind === 'job') {
-        // Lookups for mail of one network take turns with those for others.
+        // Lookups for one client network take turns with those for others.
         const ofSender = job.kind === 'mail' ? resolver.forClient(networkOf(job.envelope.remoteAddress)) : resolver
         const served = { job, resolver: ofSender, lookups: 0, asking: 0, signatures: new Map<number, number>() }
         jobs.set(id, served)
@@ -167,13 +166,13 @@ interface Served {
   resolver: Resolver
   lookups: number
   asking: number
-  /** Given, by the number of the seal. */
+  /** Signatures made, by seal number. */
   signatures: Map<number, number>
 }
 
 const isNumber = (value: unknown): value is number => Number.isInteger(value)
 
-/** Beside this thread: hashing and the RSA operation. Null when the key is of no use. */
+/** Hashes and signs off this thread. Null when the key is unusable. */
 async function signedWith({ privateKeyPem }: Seal, text: Uint8Array): Promise<Uint8Array | null> {
   const key = keyOf(privateKeyPem)
   if (key?.asymmetricKeyType !== 'rsa') return null
@@ -182,7 +181,7 @@ async function signedWith({ privateKeyPem }: Seal, text: Uint8Array): Promise<Ui
   })
 }
 
-/** Reading a key takes longer than anything else here. */
+/** Parsing a key costs more than anything else here. */
 const keys = new Map<string, KeyObject>()
 const MAX_KEYS = 100
 

@@ -20,54 +20,55 @@ import { createPoisonMessages } from './poison-messages.ts'
 import { withServices } from './reader-services.ts'
 import * as replies from './replies.ts'
 
-/** Who reads inbound mail, as the main thread sees it. Nothing here looks into a mail but `unread`.
+/** Readers of inbound mail, as seen by the main thread. Only `fallbackResult` inspects a mail here.
  *
- *  A mail over which two readers ended, or ran out of their time, is refused with 451 and remembered; when its sender
- *  comes with it again it is stored unread: raw bytes, headers, every verdict undecided, and `parseError` says why. */
+ *  A mail that crashed or timed out in two readers is refused with 451 and recorded. When its sender retries, it is
+ *  stored unread: raw bytes, headers, undecided verdicts, and `parseError` with the reason. */
 export interface Readers {
-  /** Do not touch `raw` until it is answered, nor close its file. Rejects with SmtpReply: 451 for such a mail the first
-   *  time, and while the server stops; else only when a mail must come back unread and its file cannot be read. */
+  /** Do not modify `raw` or close its file before the answer. Rejects with SmtpReply 451 for a crashing mail the first
+   *  time and while the server stops; otherwise only when the fallback cannot read the file. */
   read(job: JobOfMail): Promise<InboundResult>
-  /** Mail to a return path of ours → what it is; `unread` where a mail would be stored unread. Rejects as `read` does. */
+  /** Mail to a return path of ours → its report content; `unread` where a mail would be stored unread. Rejects like
+   *  `read`. */
   report(mail: ReportToRead): Promise<{ content: ReportContent; digest: Uint8Array }>
   /** Raw mail → its attachments in base64, in the order of ParsedMail.attachments; null when they cannot be read. */
   attachments(raw: Uint8Array): Promise<string[] | null>
   state(): PoolState
-  /** Ends the readers; what they had is refused with 451. */
+  /** Ends the readers; jobs in progress reject with 451. */
   stop(): Promise<void>
 }
 
-/** Until the bytes are asked for, a large mail stays in its file. */
+/** Large mail stays in its file until its bytes are read. */
 type OpenMail = Uint8Array<ArrayBuffer> | FiledMail
 type JobOfMail = Omit<ReadingJob, 'jobId' | 'raw' | 'seals'> & { raw: OpenMail; seals: Seal[] }
 interface ReportToRead {
   raw: OpenMail
-  /** Empty = the null return path. */
+  /** Empty for the null return path. */
   returnPath: string
 }
 
 export const READING_LIMITS = {
-  /** Longest stretch of work without a pause. The largest mail's takes a tenth of a second on a free processor. */
+  /** Longest uninterrupted computation. The largest mail needs a tenth of a second on an idle CPU. */
   computeMs: 5_000,
-  /** One mail in all. The DNS has 15 s and the parser as many (read.ts), each then ends by itself; a mail of 25 MB takes
-   *  half a second. */
+  /** Total time for one mail. DNS and parser have 15 s each (read.ts) and normally end by themselves; a mail of 25 MB
+   *  takes half a second. */
   totalMs: 45_000,
-  /** In one reader at once; most of them wait for the DNS. */
+  /** Jobs per reader; most wait for DNS. */
   perRunner: 500,
-  /** Smaller mails never wait here, larger ones of 32 times as many bytes are in readers at once: each needs some times
-   *  its size. */
+  /** Smaller mail never waits. Larger mail is limited to 32 times this in readers at once: each needs several times its
+   *  size. */
   largeBytes: 1_000_000,
-  /** A reader that has nothing to do for so long is ended: it holds some 50 MB. */
+  /** An idle reader holds about 50 MB and ends after this time. */
   idleMs: 60_000,
 }
 
-/** `start`: a reader as a process or a thread, with nothing of ours inside but inbound/reader-inside.ts. None is started
- *  before the first mail. */
+/** `start` creates a reader process or thread that runs only inbound/reader-inside.ts. The first mail starts the first
+ *  one. */
 export function createReaders(options: {
   start: () => Runner
   count: number
   settings: ReaderSettings
-  /** For what readers look up; of their own, so that their questions wait for each other alone. */
+  /** Separate from other lookups, so that readers only queue behind each other. */
   resolver: SharedResolver
   clock: Clock
   log: Log
@@ -75,7 +76,7 @@ export function createReaders(options: {
   limits?: Partial<typeof READING_LIMITS>
 }): Readers {
   const { settings, resolver, clock, log } = options
-  /** The keys that a job may seal with: they stay here. */
+  /** Sealing keys by job; they stay on the main thread. */
   const seals = new Map<number, readonly Seal[]>()
   const poisonous = createPoisonMessages()
   let lastJobId = 0
@@ -100,7 +101,7 @@ export function createReaders(options: {
     ...(options.onEvent === undefined ? {} : { onEvent: options.onEvent }),
   })
 
-  /** → the answer, or in words why the mail is to be taken unread. */
+  /** Returns the answer, or the reason why the mail must be stored unread. */
   const tried = async (job: ReaderJob, raw: OpenMail): Promise<ReaderAnswer | string> => {
     if (poisonous.mayHave(raw.byteLength) && poisonous.has(await digestOf(raw), clock.now())) {
       log.warn('a mail that ended two readers came again and is taken unread', { kind: job.kind, job: job.jobId })
@@ -170,7 +171,7 @@ const readable = (raw: OpenMail): RawMail =>
 
 const bytesOf = async (raw: OpenMail) => (raw instanceof Uint8Array ? raw : await raw.read())
 
-/** Beside this thread. */
+/** Hashes off this thread. */
 async function digestOf(raw: OpenMail): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', await bytesOf(raw)))
 }

@@ -17,22 +17,23 @@ import type { RecipientTarget } from './recipient.ts'
 import { createRepeats } from './repeats.ts'
 import * as replies from './replies.ts'
 
-/** THE FLOW at end of DATA: mail in hand → everything that it becomes is on the disk → text behind `250 2.0.0 `.
+/** The path of an inbound mail at the end of DATA: received mail → everything it becomes is durable → text behind `250
+ *  2.0.0 `.
  *
- *  Nothing is written before the one call of the store, and that is one transaction: raw mail, a record for each route,
- *  what is owed to endpoints, what is sent on. Whoever is killed before it has taken nothing, and the sender, who has
- *  had no answer, tries again; whoever is killed after it has taken all.
- *  Not sent on: to targets that have not confirmed, or of a domain that is not verified: the mail is stored and its record
- *  says why.
- *  Refused for good (5yz): a loop, what a route's proof policy does not let in, and a forgery of our own name that would
- *  be sent on.
- *  Tried again by the sender (4yz): two readers ended over the mail, and then it is taken unread; an organization may not
- *  store or send on more; the policy cannot be decided for DNS trouble; the store cannot write, or there is a
- *  bug (what is thrown then is the listener's to answer and to log).
- *  Removed since RCPT: a route still takes what was promised to it; its endpoint has failed from the start.
- *  Lost: nothing. A mail that cannot be read is kept as it came, with `parseError`.
- *  Twice: a mail whose 250 the sender did not get, as SMTP has it (RFC 5321 §4.5.4.1, RFC 1047). Reports at a return
- *  path are known by their digest and count once. */
+ *  The store is called once, in one transaction: raw mail, a record per route, webhook deliveries, forwards. A process
+ *  killed before has stored nothing and the sender, still without reply, retries; a process killed after has stored
+ *  everything.
+ *  Not forwarded: to unconfirmed targets and for unverified domains. The mail is stored and its record gives the
+ *  reason.
+ *  Refused permanently (5yz): a loop, mail that fails a route's authentication policy, and a forgery of our own domain
+ *  that would be forwarded.
+ *  Deferred (4yz): mail that crashed two readers (stored unread at the next attempt), an organization over its storage
+ *  or forwarding quota, a policy undecided because of DNS, a store that cannot write, and bugs (the listener replies
+ *  and logs these).
+ *  Route removed since RCPT: it still receives the mail; its webhook delivery fails at once.
+ *  Lost: nothing. An unreadable mail is stored as received, with `parseError`.
+ *  Twice: a mail whose 250 the sender misses, as with any SMTP server (RFC 5321 §4.5.4.1, RFC 1047). Reports to a
+ *  return path are recognized by digest and count once. */
 export interface ReceiveDeps {
   store: Pick<Store, 'inbound' | 'suppressions'>
   feedback: Pick<Feedback, 'take'>
@@ -40,14 +41,14 @@ export interface ReceiveDeps {
   readers: Pick<Readers, 'read' | 'report'>
   mintId: MintId
   mailLog: Pick<MailLog, 'received' | 'accepted' | 'suppressed'>
-  /** Of this installation, in what it sends on; cannot be guessed. */
+  /** This installation's secret tag in forwarded mail. */
   loopTag: string
-  /** Something is owed to a route's endpoint. */
+  /** Wakes the webhook deliveries of routes. */
   wakeInbound: () => void
   wakeOutbound: () => void
 }
 
-/** → the flow. Throws SmtpReply for what is refused, and what the store throws. */
+/** Returns the handler. Throws SmtpReply for a refusal, and what the store throws. */
 export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<RecipientTarget>) => Promise<string> {
   const repeats = createRepeats()
   return async (mail) => {
@@ -78,15 +79,15 @@ export function createReceive(deps: ReceiveDeps): (mail: IncomingMail<RecipientT
   }
 }
 
-/** What one route gets of a mail. */
+/** A mail's part for one route. */
 interface Part {
-  /** Null = what is stored for postmaster and abuse of the domain. */
+  /** Null for mail stored for the domain's postmaster or abuse. */
   route: InboundRoute | null
-  /** Of its first recipient: only a catch-all can have recipients in several. */
+  /** Domain of the part's first recipient: only a catch-all can have recipients in several domains. */
   domain: Domain
-  /** As spoken. */
+  /** As in RCPT. */
   to: string[]
-  /** Targets that it is sent on to; empty for other actions. */
+  /** Forward targets; empty for other actions. */
   sendTo: string[]
   notForwarded: NotForwarded[]
 }
@@ -101,7 +102,7 @@ function facts({ session, returnPath, receivedAt }: IncomingMail<RecipientTarget
   return { returnPath: returnPath?.address ?? '', remoteAddress: session.remoteAddress, receivedAt }
 }
 
-/** Recipients → one part for each route, in the order the routes were first spoken to; each address once. */
+/** Recipients → one part per route, in RCPT order; each address once. */
 function partsByRoute(mail: IncomingMail<RecipientTarget>, forwarding: ReceiveDeps['forwarding']): Part[] {
   const parts = new Map<string, Part>()
   for (const { spoken, as } of mail.recipients) {
@@ -141,7 +142,7 @@ function take(
   result: InboundResult,
   { mintId, store }: ReceiveDeps,
 ): AcceptedPart[] {
-  const forwards = result.forwards.values() // in the order of the seals: that of the forwarding parts
+  const forwards = result.forwards.values() // in the order of `seals`, that is of the forwarding parts
   return parts.map((part) => {
     const message = describe(mintId('inb'), mail, part, result)
     const { route } = part
@@ -193,7 +194,7 @@ function sealed(forwards: Iterator<Uint8Array<ArrayBuffer>, undefined>): Uint8Ar
   return value
 }
 
-/** Wakes whoever has something to do, and tells the log. */
+/** Wakes the delivery loops and logs the mail. */
 function notifyAccepted(taken: readonly AcceptedPart[], { mailLog, wakeInbound, wakeOutbound }: ReceiveDeps): void {
   if (taken.some(({ deliveryId }) => deliveryId !== null)) wakeInbound()
   if (taken.some(({ forward }) => forward?.deliveries.some(isOpen))) wakeOutbound()

@@ -5,30 +5,29 @@ import type { EnvelopeAddress } from '../smtp-server/session.ts'
 import type { Store } from '../storage/store.ts'
 import { noSuchRecipient, ownTransaction, relayDenied } from './replies.ts'
 
-/** What a recipient means here. */
+/** The meaning of an inbound recipient. */
 export type RecipientTarget =
-  /** A return path of ours: what comes is about mail that we sent. */
+  /** One of our return paths: the mail is a report about mail we sent. */
   | { kind: 'feedback'; address: FeedbackAddress; domain: Domain }
   | { kind: 'route'; route: InboundRoute; domain: Domain }
-  /** Postmaster or abuse, whom no route takes: the mail is stored for the organization. */
+  /** Postmaster or abuse without a route: the mail is stored for the organization. */
   | { kind: 'reserved'; domain: Domain }
 
-/** Who knows the domains, the routes and the return paths. */
+/** Sources of domains, routes and return paths. */
 export interface RecipientDeps {
   store: { inboundRoutes: Pick<Store['inboundRoutes'], 'domainByReturnPathHost' | 'domainByName' | 'enabledOf'> }
   feedback: Pick<Feedback, 'recognize'>
-  /** Our own name: the domain of a postmaster that is spoken without one. What nobody reads there goes to postmaster of the
-   *  closest owned name above it: its owner publishes our name. */
+  /** Our own name: the domain of a postmaster address without one. Mail to it that no route reads goes to the
+   *  postmaster of the closest owned parent domain, whose owner publishes our name. */
   hostname: string
   /** Config `sending.require_verified_domain`: false lets a claim receive like an owned domain. */
   requireVerified: boolean
 }
 
-/** RCPT TO → its destination; `already`: those accepted before it in the same transaction. Throws SmtpReply: 550 5.7.1
- *  for a domain that is not ours or that nobody has proved, 550 5.1.1 for an address of ours that nobody reads, our own name's among them, 452 4.5.3
- *  for one that needs a transaction of its own. Only the domain decides whose mail it is: `a%b@d` and `b!a@d` are local
- *  parts like any other. postmaster and abuse are taken wherever a domain receives mail (RFC 5321 §4.5.1, RFC 2142).
- *  Contract §5 and §7. */
+/** RCPT TO → its target; `already` holds the accepted recipients of the transaction. Throws SmtpReply: 550 5.7.1 for a
+ *  domain that is not ours or not verified, 550 5.1.1 for an unknown address in one of our domains, 452 4.5.3 for a
+ *  recipient that needs a separate transaction. Only the domain decides: `a%b@d` and `b!a@d` are ordinary local parts.
+ *  postmaster and abuse exist wherever a domain receives mail (RFC 5321 §4.5.1, RFC 2142). */
 export function targetOf(
   spoken: EnvelopeAddress,
   already: readonly RecipientTarget[],
@@ -40,8 +39,8 @@ export function targetOf(
   return destination
 }
 
-/** A keyed address exists only for mail that was sent, which takes an owned domain: what comes back of that mail arrives
- *  also after the name was lost. Everything else at the host needs a name that is owned now. */
+/** A keyed address exists only for mail that was sent, which requires an owned domain; reports about that mail arrive
+ *  even after the domain was lost. All other addresses need current ownership. */
 function feedbackAt(
   spoken: EnvelopeAddress,
   { store: { inboundRoutes }, feedback, requireVerified }: RecipientDeps,
@@ -50,7 +49,7 @@ function feedbackAt(
   if (domain === null) return null
   const address = feedback.recognize(spoken.local)
   if (address !== null && address.kind !== 'complaints') return { kind: 'feedback', address, domain }
-  if (!isOwned(domain, requireVerified)) return null // the name itself may be somebody's
+  if (!isOwned(domain, requireVerified)) return null // the name itself may belong to another organization
   if (address === null) throw noSuchRecipient(spoken.address)
   return { kind: 'feedback', address, domain }
 }
@@ -64,7 +63,7 @@ function routeAt(spoken: EnvelopeAddress, deps: RecipientDeps): RecipientTarget 
   throw isOurName || domain !== null ? noSuchRecipient(spoken.address) : relayDenied(spoken.address)
 }
 
-/** Of a name below its own a domain reads the reserved mailboxes only. */
+/** In subdomains of its name, a domain receives only the reserved mailboxes. */
 function receiverIn(domain: Domain, spoken: EnvelopeAddress, { store }: RecipientDeps): RecipientTarget | null {
   const routes = store.inboundRoutes.enabledOf(domain.organizationId)
   const address = { local: spoken.local, domain: domain.name }
@@ -79,7 +78,7 @@ function ownedAt(name: string, { store, requireVerified }: RecipientDeps): Domai
   return domain !== null && isOwned(domain, requireVerified) ? domain : null
 }
 
-/** The closest name above this one that somebody owns. */
+/** The closest owned parent domain. */
 function ownedAbove(name: string, deps: RecipientDeps): Domain | null {
   for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
     const domain = ownedAt(name.slice(dot + 1), deps)
@@ -88,12 +87,12 @@ function ownedAbove(name: string, deps: RecipientDeps): Domain | null {
   return null
 }
 
-/** DATA has one answer for all recipients, so none may be refused for what another asks. */
+/** DATA has one reply for all recipients, so no recipient may fail because of another's policy. */
 function shareAnAnswer(a: RecipientTarget, b: RecipientTarget): boolean {
   return proofOf(a) === proofOf(b)
 }
 
-/** What the mail must prove; null for what is about mail of ours. */
+/** The route's authentication policy; null for reports about our mail. */
 function proofOf(destination: RecipientTarget): RouteAuthentication | null {
   if (destination.kind === 'feedback') return null
   return destination.kind === 'route' ? destination.route.authentication : 'none'

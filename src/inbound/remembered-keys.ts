@@ -2,9 +2,9 @@ import { createPublicKey } from 'node:crypto'
 import type { DNSResolver } from 'mailauth'
 import { createKeyCache, toALabel } from 'mailauth/lib/tools'
 
-/** Resolver → the public keys of one mail as mailauth asks for them, each record asked for once. What a record says is read
- *  once in this thread, for as long as the DNS says the same: reading one costs more than the signature that it proves. A
- *  record of which no key can be made is read each time. */
+/** Resolver → public keys for mailauth, each DNS record queried once per mail. Parsed keys are cached per thread while
+ *  DNS returns the same record, because parsing costs more than verifying a signature. Records without a valid key are
+ *  parsed each time. */
 export function rememberedKeys(resolver: DNSResolver): KeyCache {
   const asked = new Map<string, Promise<KeyAnswer>>()
   return {
@@ -14,7 +14,7 @@ export function rememberedKeys(resolver: DNSResolver): KeyCache {
       const known = asked.get(use)
       if (known !== undefined) return known
       const answer = keyOf(resolver, use, { type, name, minBitLength, options })
-      answer.catch(() => {}) // asked for ahead; whoever waits hears of it
+      answer.catch(() => {}) // prefetched; the caller that waits handles the error
       asked.set(use, answer)
       return answer
     },
@@ -45,6 +45,6 @@ async function keyOf(resolver: DNSResolver, use: string, question: Question): Pr
   return key
 }
 
-/** By what was asked and what the DNS said; those used last at the end. About 3 KB each. */
+/** By query and DNS answer, most recently used last. About 3 KB each. */
 const read = new Map<string, KeyAnswer>()
 const MAX_KEYS = 1_000

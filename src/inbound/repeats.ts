@@ -1,14 +1,14 @@
 import { FIXED_LIMITS } from '../model/limits.ts'
 
-/** How often a route has sent on mail of one Message-ID lately. A loop through a mailing list that takes away our loop
- *  header and all Received fields is seen by nothing else; one mail to many addresses of a route is not yet a loop. */
+/** Counts forwards per route and Message-ID. This is the only way to detect a loop through a mailing list that removes
+ *  our loop header and all Received fields. One mail to many addresses of a route is not a loop. */
 export interface Repeats {
-  /** Counts one; false when there were too many within the hour. */
+  /** Counts one; false when the hour's limit is exceeded. */
   take(routeId: string, messageId: string, now: number): boolean
 }
 
 const HOUR_MS = 3_600_000
-/** Remembered at once; the oldest go first. */
+/** Entries kept; the oldest are removed first. */
 const MAX = 10_000
 
 export function createRepeats(): Repeats {

@@ -1,9 +1,8 @@
 import type { SealName } from './inbound-result.ts'
 
-/** Whether this is what one of the two signed fields of an ARC set signs (RFC 8617 §4.1.2, §4.1.3), made in the name of
- *  `domain`: canonical header fields, the last of them an ARC-Message-Signature or an ARC-Seal with that domain and
- *  selector and an empty signature. What a DKIM signature signs ends with a DKIM-Signature, so no request for a seal can
- *  be used as one. */
+/** Whether the text is what an ARC-Message-Signature or ARC-Seal signs for `domain` (RFC 8617 §4.1.2, §4.1.3):
+ *  canonical header fields ending in one of these two with that domain and selector and an empty signature. The text of
+ *  a DKIM signature ends with a DKIM-Signature, so a seal request cannot produce one. */
 export function isSealText(text: Uint8Array, { domain, selector }: SealName): boolean {
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength)
   const lastAt = bytes.lastIndexOf('\r\n') + 1
@@ -28,5 +27,5 @@ export function isSealText(text: Uint8Array, { domain, selector }: SealName): bo
   )
 }
 
-/** Its h= names every signed field; bounded-head.ts lets fewer bytes through. */
+/** Its h= names every signed field; bounded-head.ts allows fewer bytes. */
 const LONGEST_FIELD = 300_000

@@ -13,13 +13,13 @@ import { bounded } from './bounded-head.ts'
 import { feed } from './dkim-verification.ts'
 import type { SealName } from './inbound-result.ts'
 
-/** Canonical header text → its signature: RSA, PKCS#1 v1.5 over SHA-256. Rejects when the key is of no use. */
+/** Canonical header text → its signature (RSA, PKCS#1 v1.5 over SHA-256). Rejects when the key is unusable. */
 export type SignSeal = (text: Uint8Array) => Promise<Uint8Array>
 
-/** Mail to be sent on, what was found when it came (the payload of an Authentication-Results field), and the state of its
- *  chain → the mail with our ARC set on top; the mail as it is when its chain is broken already or full (50 sets), when its
- *  header is not for mailauth to read (bounded-head.ts), and when the key is of no use. The key is elsewhere: this makes
- *  the two texts that are signed and asks `sign` for each. RFC 8617 §4.1, §5.1. */
+/** Mail to forward, its Authentication-Results payload and its chain state → the mail with our ARC set prepended.
+ *  Returns the mail unchanged when its chain is broken or full (50 sets), when its header exceeds mailauth's limits
+ *  (bounded-head.ts), or when the key is unusable. This builds the two signed texts and calls `sign` for each; the key
+ *  is elsewhere. RFC 8617 §4.1, §5.1. */
 export async function sealed(
   mail: Buffer,
   chain: ArcResult,
@@ -33,7 +33,7 @@ export async function sealed(
   return set === null ? mail : Buffer.concat([Buffer.from(set.map((field) => `${field}\r\n`).join('')), mail])
 }
 
-/** mailauth's signer as far as it needs no key: the header taken apart, the body hashed. */
+/** The part of mailauth's signer that needs no key: parses the header and hashes the body. */
 class KeylessSigner extends DkimSigner {
   constructor() {
     super({ strict: true, getARChain })
@@ -55,7 +55,7 @@ class KeylessSigner extends DkimSigner {
 }
 
 const BODY_HASH = 'relaxed:sha256:'
-const ALGORITHM = 'rsa-sha256' // RFC 8617 §4.1.3 knows no other
+const ALGORITHM = 'rsa-sha256' // the only algorithm of RFC 8617 §4.1.3
 const MAX_SETS = 50 // RFC 8617 §4.2.1
 
 async function hashed(mail: Buffer): Promise<KeylessSigner> {
@@ -65,7 +65,8 @@ async function hashed(mail: Buffer): Promise<KeylessSigner> {
   return signer
 }
 
-/** → ARC-Seal, ARC-Message-Signature, ARC-Authentication-Results, each without its line end; null when there can be none. */
+/** Returns ARC-Seal, ARC-Message-Signature and ARC-Authentication-Results without line ends; null when no set is
+ *  possible. */
 async function arcSet(
   signer: KeylessSigner,
   cv: ArcResult,
@@ -78,7 +79,7 @@ async function arcSet(
   const links = arc.chain || []
   const hasSets = headers.parsed.some(({ key }) => key === 'arc-seal' || key === 'arc-message-signature')
   if (arc.error !== undefined || links.length >= MAX_SETS) return null
-  // A chain that passes is signed whole; without a chain no set may be there (RFC 8617 §5.1.1, §5.2).
+  // A passing chain is signed whole; without a chain there must be no set (RFC 8617 §5.1.1, §5.2).
   if ((cv === 'pass') !== links.length > 0 || (cv !== 'pass' && hasSets)) return null
   const i = links.length + 1
   const t = Math.floor(signedAt / 1000)
@@ -104,7 +105,7 @@ async function arcSet(
 
   const results = `ARC-Authentication-Results: i=${i}; ${authResults}`
   const tags = { i, a: ALGORITHM, t, cv, d: domain, s: selector }
-  // Its own signature counts as empty, whatever stands there; the line is folded as if there was one.
+  // Its own signature counts as empty; the line folds as if one were present.
   const unsigned = formatSignatureHeaderLine('AS', { ...tags, b: 'a'.repeat(73) }, true)
   const ownFields = links.flatMap((link) => SET.map((key) => formatRelaxedLine(link[key]!.original, '\r\n')))
   const text = Buffer.concat([

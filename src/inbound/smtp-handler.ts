@@ -6,9 +6,8 @@ import { createReceive, type ReceiveDeps } from './receive.ts'
 import { type RecipientDeps, type RecipientTarget, targetOf } from './recipient.ts'
 import { tooManyConnections, tooManyMails, tooManyUnknown } from './replies.ts'
 
-/** What clients meet at port 25: which recipients exist (recipient.ts), what happens to mail (receive.ts), what one network
- *  may do (network-limits.ts), and what an organization may store (quota.ts). There is no login, and any return path is
- *  accepted: the routes decide. */
+/** The handler for port 25: resolves recipients (recipient.ts), accepts mail (receive.ts), and applies network limits
+ *  (network-limits.ts) and quotas (quota.ts). There is no login, and any return path is accepted: routes decide. */
 export function createInboundHandler(
   deps: RecipientDeps & ReceiveDeps & QuotaDeps & { networkLimits: NetworkLimits },
 ): SmtpHandler<RecipientTarget> {

@@ -2,7 +2,7 @@ import { rangesOf } from '../mail/field-ranges.ts'
 import type { Verdicts } from '../model/inbound-message.ts'
 import type { Authentication } from './authenticate.ts'
 
-/** Verdicts of a mail that could not be looked at. RFC 8601 §2.7 */
+/** Verdicts for a mail that was not authenticated. RFC 8601 §2.7 */
 export function undecidedResults(raw: Uint8Array, comment: string): Authentication {
   const hasArc = rangesOf(raw, 'arc-seal').length > 0
   const verdicts: Verdicts = { spf: 'temperror', dkim: 'temperror', dmarc: 'temperror', arc: hasArc ? 'fail' : 'none' }

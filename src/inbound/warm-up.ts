@@ -6,8 +6,8 @@ import type { Lookup, Resolver } from '../net/dns/resolver.ts'
 import { systemClock } from '../os/clock.ts'
 import { readMail } from './read.ts'
 
-/** Reads one mail of each kind, so that whatever is loaded late (charsets, ciphers) is loaded now. The DNS is made up. Takes
- *  some 100 ms. Rejects never: what is not warm fails later, for one mail. */
+/** Reads one sample mail of each kind, so that lazily loaded code (charsets, ciphers) is loaded. Uses invented DNS
+ *  answers. Takes about 100 ms. Never rejects: whatever fails to load fails later, for one mail. */
 export async function warmUp(): Promise<void> {
   try {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519')

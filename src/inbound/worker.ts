@@ -1,6 +1,6 @@
 import { readerInside } from './reader-inside.ts'
 
-/** A reader as a thread, where no confined process can be had. */
+/** A reader thread, used where no confined process is available. */
 declare const self: Worker
 
 if (!Bun.isMainThread) {
