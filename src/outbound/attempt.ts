@@ -21,7 +21,7 @@ import { toWire, type WireMail } from './smtp/wire-mail.ts'
 import { type HostPolicy, hostPolicy, policyWords } from './tls/host-policy.ts'
 import { skippedSession, tlsSessionOf } from './tls/tls-session.ts'
 
-/** What an attempt needs beside its job; one set per worker. */
+/** Dependencies of attempts; one set per worker thread. */
 export interface AttemptTools {
   settings: WorkerSettings
   clock: Clock
@@ -30,24 +30,25 @@ export interface AttemptTools {
   preparer: Preparer
   transport: Transport
   timeouts: Timeouts
-  /** Told of bugs, which then count as deferrals. */
+  /** Reports a bug; the attempt then counts as deferred. */
   onBug: (job: AttemptJob, error: unknown) => void
 }
 
-/** What an attempt says of itself while it runs, for when its thread ends in the midst of it. */
+/** Progress that an attempt marks in case its thread ends before it does. */
 export interface AttemptMarks {
-  /** It computes from now on. */
+  /** Computation starts. */
   working(): void
-  /** The end of the mail goes out now: from here on the server may have taken it. */
+  /** The end of the mail is about to be sent: from now on the server may accept it. */
   committing(): void
 }
 
 const UNMARKED: AttemptMarks = { working: () => {}, committing: () => {} }
 
-/** One delivery, tried once: compose → sign → hosts in order → outcome. Ends at the first host that takes or refuses the
- *  mail; trouble with a host leads to the next, at most five and at most `timeouts.attemptMs` in all. Of several
- *  troubles the last reply counts, and without any reply the last fault. Test mail stops before the hosts. A mail
- *  that cannot be composed bounces soft with 5.6.0; a bug defers, with cause `internal`. Never rejects. */
+/** One attempt of one delivery: compose → sign → hosts in order → outcome. Stops at the first host that accepts or
+ *  refuses the mail. Other failures lead to the next host, at most five hosts and at most `timeouts.attemptMs` in
+ *  total. Among several failures the last reply counts, or without any reply the last fault. Test mail stops before the
+ *  hosts. A mail that cannot be composed is a soft bounce with 5.6.0; a bug defers with cause `internal`. Never
+ *  rejects. */
 export function createAttempter(
   tools: AttemptTools,
 ): (job: AttemptJob, marks?: AttemptMarks) => Promise<AttemptResult> {
@@ -72,7 +73,7 @@ export function createAttempter(
   }
 }
 
-/** What all steps of one attempt share. */
+/** State shared by the steps of one attempt. */
 interface AttemptContext {
   job: AttemptJob
   marks: AttemptMarks
@@ -82,7 +83,7 @@ interface AttemptContext {
   tlsSessions: TlsSession[]
 }
 
-/** An outcome and, if one was reached, the server behind it. */
+/** An outcome, and the server that gave it, if one was reached. */
 interface Tried {
   outcome: Outcome
   peer: Peer | null
@@ -99,7 +100,7 @@ async function tryOnce(context: AttemptContext): Promise<Tried> {
   const { smarthost } = tools.settings
   const domain = domainOf(job.recipient)
   const route = job.sandbox || smarthost !== null ? null : await routeTo(domain, context)
-  // Signing costs more than all the rest, and mail that goes nowhere needs none.
+  // Signing costs more than all other steps; mail without a destination does not need it.
   if (route?.kind === 'nowhere') return withoutPeer(route.outcome, context)
 
   const prepared = await tools.preparer.prepare(job, marks.working).catch((error: Error) => error)
@@ -110,13 +111,13 @@ async function tryOnce(context: AttemptContext): Promise<Tried> {
   return tryHosts({ ...context, mayConnect: () => true }, mail, { domain: null, hosts: [smarthost!.host] })
 }
 
-/** DNS was asked for the MX before the claim, but for whoever has no need of it. */
+/** The claim already holds the MX lookup, except for routes that need none. */
 function routeTo(domain: string, { job, tools }: AttemptContext): Promise<Route> | Route {
   const { mx } = job.route
   return mx === null ? findHosts(domain, tools.resolver, tools.random) : routeOf(domain, mx, tools.random)
 }
 
-/** Hosts in order, each with its addresses in order. `domain` is null for a smarthost. */
+/** Tries hosts in order, each with its addresses in order. `domain` is null for a smarthost. */
 async function tryHosts(
   context: AttemptContext,
   mail: WireMail,
@@ -167,7 +168,7 @@ async function tryHosts(
   return best ?? withoutPeer(withoutAddress(domain, hosts, reasons), context)
 }
 
-/** A smarthost is the operator's own choice: no policy of others speaks of it. */
+/** The operator chose the smarthost, so no recipient domain's policy applies to it. */
 async function policyOf(
   host: string,
   { domain, authentic }: { domain: string | null; authentic: boolean },
@@ -193,12 +194,12 @@ const NO_ADDRESS: Record<Exclude<Addresses['reason'], 'found'>, string> = {
   temporary: 'DNS lookup failed',
 }
 
-/** The last reply, or without any the last fault. */
+/** Prefers the last reply, or without any reply the last fault. */
 function moreInformative(before: Tried | null, now: Tried): Tried {
   return before?.offered?.answer.kind === 'reply' && now.offered?.answer.kind !== 'reply' ? before : now
 }
 
-/** A machine without IPv6 notices at once, and that must not use up the attempt. */
+/** A machine without IPv6 fails at once; such failures must not use up the attempt. */
 function isWithoutIpv6(address: string, answer: Answer): boolean {
   return (
     address.includes(':') && answer.kind === 'fault' && answer.stage === 'connect' && answer.fault.class === 'network'

@@ -7,11 +7,11 @@ import { notAttempted } from './not-attempted.ts'
 import { internalFault, poisoned, WORKER_LOST_RULE } from './outcome.ts'
 import type { LostJob, Workers } from './workers.ts'
 
-/** Jobs and results of the delivery threads, brought together: the loop asks for an attempt and gets its result. */
+/** Connects the delivery loop with the worker threads: submits jobs and returns their results. */
 export interface Attempts {
-  /** Always resolves: with the result; with null when the job was not tried after all; when its thread ended, with an
-   *  unknown outcome if the mail may have been sent and with a deferral if it was not; or with a deferral when nobody can
-   *  say what the domain demands. */
+  /** Always resolves: with the result; with null when the job was not attempted; when its thread ended, with an unknown
+   *  outcome if the mail may have been sent, else with a deferral; with a deferral when the domain's MTA-STS policy
+   *  cannot be determined. */
   attempt(job: AttemptJob): Promise<AttemptResult | null>
   onResults(results: AttemptResult[]): void
   onLost(jobs: LostJob[]): void
@@ -23,13 +23,13 @@ interface UnderWay {
   resolve: (result: AttemptResult | null) => void
 }
 
-/** `submit` gets all jobs of one turn at once: one message to a thread costs as much as composing a small mail. What
- *  `mtaStsOf` says of a job's domain goes along; it is waited for where it must be asked first. */
+/** `submit` receives all jobs of one turn at once: one message to a thread costs as much as composing a small mail.
+ *  `mtaStsOf` adds the MTA-STS policy of the job's domain; a policy that must be fetched first delays the job. */
 export function createAttempts(options: {
   submit: Workers['submit']
   clock: Clock
   mtaStsOf?: (job: AttemptJob) => MtaSts | null | Promise<MtaSts | null>
-  /** Hears of the TLS sessions of each attempt. */
+  /** Receives the TLS sessions of each attempt. */
   onTls?: (recipient: string, sessions: readonly TlsSession[]) => void
 }): Attempts {
   const { submit, clock, mtaStsOf = () => null, onTls } = options
@@ -63,7 +63,7 @@ export function createAttempts(options: {
       const startedAt = clock.now()
       return mtaSts.then(
         (found) => give({ ...job, mtaSts: found }),
-        // What the domain demands is not known, so nothing may go.
+        // The domain's requirements are unknown, so nothing may be sent.
         (error) => lostResult(job, internalFault(error), { startedAt, endedAt: clock.now() }),
       )
     },
@@ -82,7 +82,7 @@ export function createAttempts(options: {
   }
 }
 
-/** What the end of its thread makes of an attempt. */
+/** Outcome of an attempt by what is known of its ended thread. */
 const LOST = {
   unknown: () => ({ kind: 'unknown', ...WORKER_LOST }) as const,
   not_sent: () => ({ kind: 'deferred', aboutRecipient: false, ...WORKER_LOST }) as const,
@@ -96,7 +96,7 @@ const WORKER_LOST = {
   cause: { class: 'internal', rule: WORKER_LOST_RULE },
 } as const
 
-/** No thread has, or will have, the job. */
+/** Result of a job that no thread runs any more. */
 function lostResult(
   { deliveryId, attempt }: AttemptJob,
   outcome: Exclude<Outcome, { kind: 'delivered' }>,

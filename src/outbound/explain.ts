@@ -10,26 +10,26 @@ import { remedyFor } from './remedy.ts'
 import type { SiteState } from './schedule/destination-state.ts'
 import type { WayShown } from './schedule/route.ts'
 
-/** What is known of an address and, if there is one, of the delivery to it, at one moment. */
+/** What is known at one moment about an address and the delivery to it, if any. */
 export interface Known {
   email: string
   suppressions: readonly Suppression[]
-  /** Null = not asked, because nothing more will be tried. */
+  /** Null if not looked up, because no further attempt follows. */
   way: WayShown | null
-  /** How we stand with its site; null where no engine runs (the command line), or nothing more is tried. */
+  /** State of its destination; null where no delivery engine runs (command line) or no further attempt follows. */
   site: SiteState | null
   settings: { maxAgeSeconds: number }
   now: number
 }
 
-/** Address → in plain words, what would happen to a live mail to it now; most important first, never empty. */
+/** Address → sentences about what would happen to live mail to it now; most important first, never empty. */
 export function explainAddress({ email, suppressions, way, site }: Known): string[] {
   if (suppressions.length > 0) return [whySuppressed(email, suppressions), NO_ATTEMPT]
   return way?.kind === 'nowhere' ? whereTo(way) : [...whereTo(way), ...tlsWords(way, false), ...siteWords(site)]
 }
 
-/** Delivery of a message → in plain words, why it is where it is and what happens next; never empty. `report`: the one by which
- *  it bounced after the remote server had accepted it; null when none came. */
+/** Delivery of a message → sentences about its state and what happens next; never empty. `report`: the one that bounced
+ *  it after the remote server had accepted it; null if none. */
 export function explainDelivery(
   delivery: Delivery,
   message: Message,
@@ -64,7 +64,7 @@ export function explainDelivery(
   }
 }
 
-/** A reply as it was kept → what its codes mean; null when it holds none. */
+/** A stored reply → the meaning of its codes; null if it has none. */
 export function meaningOfText(text: string | null): string | null {
   const reply = parseReplyLine((text ?? '').split('\n', 1)[0]!)
   return reply === null ? null : meaningOf(reply)
@@ -103,7 +103,7 @@ function whereTo(way: WayShown | null): string[] {
   }
 }
 
-/** On whose word TLS must prove something on the way; what a domain demands covers what a message asks for. */
+/** The policy that requires TLS; a requirement of the domain covers one of the message. */
 export function tlsPolicyOn(way: WayShown, requireTls: boolean): TlsPolicy {
   const policy = way.kind === 'hosts' ? way.tlsPolicy : 'none'
   return requireTls && policy !== 'dane' && policy !== 'mta_sts' ? 'required' : policy
@@ -123,7 +123,7 @@ const TLS_WORDS: Record<TlsPolicy, string> = {
   required: 'The message asks for verified TLS: it goes over no connection whose certificate does not fit the host.',
 }
 
-/** Who had asked for the TLS that an attempt did not get. */
+/** Names the source of the TLS requirement that an attempt could not meet. */
 function demandWords(last: Attempt): string[] {
   return last.cause?.class === 'tls' && last.tlsPolicy !== 'none' ? [TLS_WORDS[last.tlsPolicy]] : []
 }

@@ -1,16 +1,16 @@
 import type { AttemptJob } from './job.ts'
 
-/** The jobs of one delivery thread that have no answer yet, each with a number of its own while it is there: by it the
- *  thread marks in shared memory what it does (work-board.ts) and what may have been sent. */
+/** Unanswered jobs of one delivery thread, each with a slot number while it runs. The thread uses the number to mark in
+ *  shared memory what it works on (work-board.ts) and what may have been sent. */
 export interface JobSlots {
   readonly sent: SharedArrayBuffer
   take(job: AttemptJob): void
   free(deliveryId: string): void
   of(deliveryId: string): number
-  /** Slot → its delivery; null when it is free. */
+  /** Slot → its delivery id; null if free. */
   at(slot: number): string | null
   attemptOf(deliveryId: string): number
-  /** The server may have taken the mail. */
+  /** Whether the server may have accepted the mail. */
   maybeSent(deliveryId: string): boolean
   used(): number
   all(): string[]
@@ -26,7 +26,7 @@ export function createJobSlots(): JobSlots {
   return {
     sent,
     take: ({ deliveryId, attempt }) => {
-      // Beyond the cells nothing is marked, and so nothing is certain.
+      // Jobs beyond the cells are not marked, so their state is uncertain.
       const slot = free.pop() ?? next++
       if (slot < SLOTS) cells[slot] = 0
       jobs.set(deliveryId, { slot, attempt })
@@ -48,5 +48,5 @@ export function createJobSlots(): JobSlots {
   }
 }
 
-/** More than a thread ever has under way. */
+/** More jobs than a thread ever runs at once. */
 const SLOTS = 16_384

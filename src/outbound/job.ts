@@ -4,40 +4,40 @@ import type { Attempt, Outcome } from '../model/delivery.ts'
 import type { TlsSession } from '../model/tls-session.ts'
 import type { Lookup, MxRecord } from '../net/dns/resolver.ts'
 
-/** What a delivery worker needs for one attempt; crosses the thread boundary, so plain data only. */
+/** Input of one attempt in a delivery thread; plain data, because it crosses the thread boundary. */
 export interface AttemptJob {
   deliveryId: string
   messageId: string
-  /** 1 for the first. */
+  /** 1 for the first attempt. */
   attempt: number
   /** RCPT TO, domain as A-label. */
   recipient: string
-  /** MAIL FROM; empty = the null return path. */
+  /** MAIL FROM; empty for the null return path. */
   returnPath: string
-  /** As mail/content.ts or mail/mime-content.ts packs it. */
+  /** Packed by mail/content.ts or mail/mime-content.ts. */
   content: Uint8Array
   signingKeys: SigningKey[]
-  /** The date and the signing time of the mail: the same at every attempt, so the bytes are the same. */
+  /** Date and signing time of the mail: the same at every attempt, so the bytes are the same. */
   signedAt: number
-  /** What only this recipient's mail has. */
+  /** The parts of the mail that differ per recipient. */
   recipientParts: RecipientParts
   requireTls: boolean
-  /** What the recipient's domain asks of its senders; null when it asks nothing. */
+  /** The recipient domain's MTA-STS policy; null if none. */
   mtaSts: MtaSts | null
   route: JobRoute
-  /** `test` mail is composed and signed but never leaves (outbound/sandbox.ts decides its outcome). */
+  /** `test` mail is composed and signed but never sent (outbound/sandbox.ts decides its outcome). */
   sandbox: boolean
 }
 
-/** Where a delivery goes, and in what manner. */
+/** Route of a delivery, with its destination's limits. */
 export interface JobRoute {
-  /** Whose limits it shares (schedule/destination.ts). */
+  /** The destination whose limits apply (schedule/destination.ts). */
   destination: string
-  /** What DNS said of the domain's MX when it was claimed; null = nothing was asked. */
+  /** The domain's MX lookup at claim time; null if not looked up. */
   mx: Lookup<MxRecord> | null
-  /** To the site at once; of all threads, or on its way into a thread that thread's share. */
+  /** Connections to the destination at once: over all threads, or for a job sent to a thread, that thread's share. */
   connections: number
-  /** Over one connection. */
+  /** Mails per connection. */
   maxMails: number
 }
 
@@ -48,65 +48,67 @@ export interface SigningKey {
   privateKeyPem: string
 }
 
-/** What came of it. */
+/** Result of an attempt. */
 export interface AttemptResult {
   deliveryId: string
   outcome: Outcome
-  /** `number` is the job's. */
+  /** `number` equals the job's `attempt`. */
   attempt: Attempt
-  /** Sessions that were opened, or that a policy prevented; [] for a smarthost. */
+  /** TLS sessions opened, or prevented by a policy; [] for a smarthost. */
   tlsSessions: TlsSession[]
 }
 
-/** What a worker is told once, at start; plain data. */
+/** Settings of a worker, fixed at start; plain data. */
 export interface WorkerSettings {
   /** Our name in EHLO. */
   hostname: string
   dnsServers: string[]
-  /** Networks of those that are believed about DNSSEC; none: no DANE. */
+  /** Networks of resolvers trusted for DNSSEC; without any, no DANE. */
   trustedDnsServers: readonly string[]
   deliveryPort: number
   smarthost: { host: string; port: number; implicitTls: boolean; user: string | null; password: string | null } | null
-  /** SHA-256 in hex of certificates or public keys of the smarthost, one of which it must show; none: the usual authorities. */
+  /** SHA-256 in hex of accepted certificates or public keys of the smarthost; without any, public authorities
+   *  decide. */
   smarthostPins?: readonly string[]
   allowPrivateDestinations: boolean
   sourceAddress: string | null
-  /** Kept open between two mails, at most. */
+  /** Maximum of connections kept open between mails. */
   idleSessions: number
-  /** No step of a dialogue takes longer. */
+  /** Upper bound for each step of a dialogue. */
   longestWaitMs: number
-  /** Where it is noted what servers have taken, and by whom. */
+  /** Folder of the delivered journals, and this process's worker name. */
   taken: { folder: string; worker: string }
 }
 
-/** A job on its way into a thread. */
+/** A job as sent to a thread. */
 export interface SentJob extends AttemptJob {
-  /** The cell of `sent` that is its own while it is under way; its work is marked by `slot + 1`. */
+  /** The job's cell in `sent` while it runs; the work board uses `slot + 1`. */
   slot: number
 }
 
-/** What one thread is told at its start. */
+/** Settings of one thread, fixed at start. */
 export interface ThreadSettings extends WorkerSettings {
-  /** A byte per slot: 1 = the end of the mail may have gone out, so that the server may have taken it. Written before. */
+  /** One byte per slot: 1 = the end of the mail may have been sent, so the server may have accepted it. Set before
+   *  sending. */
   sent: SharedArrayBuffer
-  /** Its file of mails that servers have taken. */
+  /** Path of its delivered journal. */
   takenPath: string
-  /** Priority of the thread, as in lowerThreadPriority; 0 = as others. */
+  /** Thread priority as in lowerThreadPriority; 0 = normal. */
   nice: number
 }
 
 export type ToWorker =
   | { kind: 'start'; board: SharedArrayBuffer | null; settings: ThreadSettings }
   | { kind: 'attempt'; jobs: SentJob[] }
-  /** What came of these is in the store. */
+  /** The results of these deliveries are in the store. */
   | { kind: 'written'; deliveryIds: string[] }
-  /** Finish what is under way, QUIT idle connections, then answer `stopped`. */
+  /** Finish running jobs, QUIT idle connections, then answer `stopped`. */
   | { kind: 'stop' }
 
 export type FromWorker =
   | { kind: 'ready' }
-  /** `costs`: of each sending domain since the last message, how long its mails took to prepare. */
+  /** `costs`: preparation time per sending domain since the last message. */
   | { kind: 'results'; results: AttemptResult[]; costs: [domain: string, ms: number, mails: number][] }
-  /** A bug inside: the job was deferred all the same, main writes the log. */
+  /** A bug: the job was deferred; the main thread logs it. */
   | { kind: 'bug'; deliveryId: string; messageId: string; error: string }
   | { kind: 'stopped' }

@@ -3,22 +3,22 @@ import type { Clock } from '../os/clock.ts'
 import type { Memory } from '../os/memory.ts'
 import type { ClaimedDelivery, Deliveries } from '../storage/store.ts'
 
-/** Messages of up to so many bytes come with their claim: a hundred of them, which a claim has at most, are no burden. Where
- *  memory is little it is a share of that, for a thousand may be under way. */
+/** Contents up to this size come with their claim: a hundred, the most one claim has, use little memory. With little
+ *  memory it is a share of that, since a thousand deliveries may run. */
 const SMALL_BYTES = { most: 2 ** 20, least: 64 * 1024, ofMemory: 1 / 4000 }
-/** Content of larger ones under way, in all. Composed and on its way a mail has about three times its size. */
+/** Content of larger messages in memory, in total. A mail in delivery takes about three times its size. */
 const ROOM_BYTES = 64 * 2 ** 20
-/** A lease is 60 minutes, an attempt at most 30 (timeouts.ts). */
+/** A lease lasts 60 minutes, an attempt at most 30 (timeouts.ts). */
 const WAIT_MS = 20 * 60_000
 
-/** The contents of deliveries: at hand for small mail; for large mail, which many recipients or many messages could have
- *  at the same time, read when there is room. A site has half of the room at most, so that one that takes its time leaves
- *  some to the others; small mail never waits. */
+/** Contents of deliveries. Small ones come with the claim and never wait. Large ones, which many recipients or messages
+ *  may have at the same time, are read when memory is free. One destination gets at most half of the memory, so that a
+ *  slow one does not block the others. */
 export interface LargeContents {
-  /** Contents of up to this size are to come with their claims. */
+  /** Contents up to this size come with their claims. */
   readonly smallBytes: number
-  /** Does `work` with the content of a claim. Null when there was no room for it within 20 minutes, or `signal` ended the
-   *  wait: then nothing was done. Rejects when the content cannot be read, or is gone, and with what `work` does. */
+  /** Runs `work` with a claim's content. Null when no memory was free for 20 minutes or `signal` aborted: `work` did
+   *  not run. Rejects when the content cannot be read or no longer exists, and with what `work` throws. */
   during<T>(
     claim: ClaimedDelivery,
     site: string,

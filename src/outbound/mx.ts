@@ -3,25 +3,24 @@ import type { Lookup, MxRecord, Resolver } from '../net/dns/resolver.ts'
 import { isIpLiteral } from '../net/ip.ts'
 import type { Random } from '../os/random.ts'
 
-/** A mail domain → the hosts to try, best first; or what it means that there is none. `authentic`: DNSSEC does not speak
- *  against them: the MX records are validated, or there are none and the addresses decide (RFC 7672 §2.2.2). */
+/** Mail domain → hosts to try, best first, or the outcome when there are none. `authentic`: DNSSEC validated the MX
+ *  records, or there are none and the addresses decide (RFC 7672 §2.2.2). */
 export type Route = { kind: 'hosts'; hosts: string[]; authentic: boolean } | { kind: 'nowhere'; outcome: Outcome }
 
-/** A host → its addresses that may be connected to, in the order to try; empty with the reason. `authentic`: validated by
- *  DNSSEC, all that were found. */
+/** Host → addresses to connect to, in order; empty with the reason. `authentic`: DNSSEC validated all of them. */
 export type Addresses = { addresses: string[]; reason: 'found' | 'none' | 'private' | 'temporary'; authentic: boolean }
 
-/** Mail domain (A-label, or an address literal in brackets) → Route. MX hosts by preference, equal ones in random order,
- *  at most ten, each once; without MX the domain itself (RFC 5321 §5.1). A null MX (RFC 7505) and a domain that does not
- *  exist bounce hard; a DNS server that fails or is silent defers, always. Our own name among the hosts is no loop
- *  here: an inbound route may well be in this house. Never rejects. */
+/** Mail domain (A-label, or a bracketed address literal) → Route. MX hosts by preference, equal ones in random order,
+ *  at most ten, each once; without MX the domain itself (RFC 5321 §5.1). A null MX (RFC 7505) or a nonexistent domain
+ *  bounces hard. A DNS server that fails or does not answer always defers. Our own name among the hosts is not a loop:
+ *  an inbound route may receive the mail. Never rejects. */
 export async function findHosts(domain: string, resolver: Resolver, random: Random): Promise<Route> {
   const literal = ADDRESS_LITERAL.exec(domain)?.[1] ?? domain
   if (isIpLiteral(literal)) return { kind: 'hosts', hosts: [literal], authentic: false }
   return routeOf(domain, await resolver.mx(domain), random)
 }
 
-/** The same, of what DNS has said already. */
+/** Like findHosts, from a completed MX lookup. */
 export function routeOf(domain: string, lookup: Lookup<MxRecord>, random: Random): Route {
   switch (lookup.kind) {
     case 'records':
@@ -35,12 +34,12 @@ export function routeOf(domain: string, lookup: Lookup<MxRecord>, random: Random
   }
 }
 
-/** A domain part in brackets, which DNS is not asked about. */
+/** Whether the domain part is in brackets and needs no DNS lookup. */
 export const isAddressLiteral = (domain: string) => ADDRESS_LITERAL.test(domain)
 
-/** Host → its IPv4 and then its IPv6 addresses, at most four in all, both kinds present when both exist. Addresses that
- *  `mayConnect` refuses are left out: nobody's MX record may lead us into the operator's own network. `families`
- *  leaves one kind out (a fixed source address can only reach its own). A literal is its own address. Never rejects. */
+/** Host → IPv4, then IPv6 addresses, at most four, with both kinds if both exist. Omits addresses that `mayConnect`
+ *  refuses: no MX record may lead into the operator's own network. `families` restricts the kinds (a fixed source
+ *  address reaches only its own). A literal is its own address. Never rejects. */
 export async function findAddresses(
   host: string,
   resolver: Resolver,
@@ -61,10 +60,9 @@ export async function findAddresses(
   return { addresses, reason: found.some((each) => each.length > 0) ? 'private' : 'none', authentic }
 }
 
-/** None of the hosts of a domain (null: of the operator's smarthost) had an address to connect to → what that means.
- *  When the host is the domain itself (no MX) the domain takes no mail: a hard bounce. MX hosts without an address are
- *  somebody's mistake that may be mended, and private addresses may be a DNS of the wrong side: deferred, given up by
- *  the schedule. */
+/** The outcome when no host of a domain (null: the smarthost) has an address to connect to. If the domain is its own
+ *  host (no MX), it accepts no mail: a hard bounce. MX hosts without an address may be a temporary mistake, and private
+ *  addresses may come from an internal DNS view: both defer until the schedule gives up. */
 export function withoutAddress(
   domain: string | null,
   hosts: readonly string[],

@@ -1,6 +1,6 @@
 import type { Attempt, Outcome } from '../model/delivery.ts'
 
-/** How an attempt ended that met no server, and when it ran (ms UTC) → its record. */
+/** Outcome and times (ms UTC) of an attempt that reached no server → its record. */
 export function notAttempted(
   outcome: Exclude<Outcome, { kind: 'delivered' }>,
   { number, startedAt, endedAt }: { number: number; startedAt: number; endedAt: number },

@@ -3,16 +3,17 @@ import { formatReply, type Reply } from '../mail/reply.ts'
 import type { BounceType, Cause, Outcome } from '../model/delivery.ts'
 import type { Answer, Fault, Stage } from './smtp/reply.ts'
 
-/** Answer of the server → what happened to the delivery (contract §4 a–d). `peerName` goes into messages. Never throws.
+/** The server's answer → what happened to the delivery. `peerName` goes into messages. Never throws.
  *
- *  delivered  2yz to the final dot, and nothing else.
- *  deferred   4yz anywhere (421 included), 530 (the operator can mend it), and network, time-out, TLS, login and protocol
- *             trouble. About the recipient when x.1.z or x.2.z, or the words, say that this mailbox is the matter.
- *  bounced    hard: 5yz to RCPT, DATA or the mail that says the address or its domain does not exist or takes no mail.
- *             soft: every other 5yz. The address is fine, or at least nobody said otherwise: only hard suppresses,
- *             so in doubt it is soft. That includes mailboxes that are full (5.2.2) and disabled (5.2.1: large providers
- *             say it of accounts that come back), and all that was said before RCPT, which is about us.
- *  unknown    the connection was lost after the final dot.
+ *  delivered: 2yz to the final dot, nothing else.
+ *  deferred: 4yz anywhere (421 included), 530 (the operator can fix it), and network, timeout, TLS, login and protocol
+ *  faults. It concerns the recipient when the code is x.1.z or x.2.z, or the text names this mailbox.
+ *  bounced, hard: 5yz to RCPT, DATA or the mail which says that the address or its domain does not exist or accepts no
+ *  mail.
+ *  bounced, soft: every other 5yz. Only a hard bounce suppresses, so doubtful cases are soft. This includes full
+ *  mailboxes (5.2.2), disabled ones (5.2.1: large providers use it for accounts that return), and replies before RCPT,
+ *  which concern the sender.
+ *  unknown: the connection was lost after the final dot.
  *
  *  RFC 5321 §4.2.1, RFC 3463 §3, RFC 7505. */
 export function outcomeOf(answer: Answer, peerName: string): Outcome {
@@ -29,39 +30,39 @@ export function outcomeOf(answer: Answer, peerName: string): Outcome {
   }
 }
 
-/** Whether another host of the domain may do better: true for faults and temporary replies that are not about the
- *  recipient, and for a host that refuses to talk to us at all. A lost connection after the final dot is no such
- *  trouble: another host might deliver the mail a second time. */
+/** Whether another host of the domain may succeed: true for faults and temporary replies that do not concern the
+ *  recipient, and for a host that refuses us before mail. Not for a connection lost after the final dot: another host
+ *  could deliver the mail a second time. */
 export function isHostTrouble(answer: Answer, outcome: Outcome): boolean {
   if (outcome.kind === 'deferred') return !outcome.aboutRecipient
   return outcome.kind === 'bounced' && answer.kind === 'reply' && isBeforeMail(answer.stage)
 }
 
-/** What a server said to somebody who carried our mail on, as a report brings it back → the bounce it is, decided as if
- *  it had been said to us at RCPT. Never throws. */
+/** A remote server's reply to a later relay, from a report → the bounce, classified as if the reply had come to our
+ *  RCPT. Never throws. */
 export function lateBounce(reply: Reply): { bounceType: BounceType; code: string; cause: Cause } {
   const cause: Cause = classifyReply(reply)
   const isHard = reply.code >= 500 && takesNoMail(reply, cause)
   return { bounceType: isHard ? 'hard' : 'soft', code: reply.enhanced ?? String(reply.code), cause }
 }
 
-/** The stored content cannot become a mail: it never will. */
+/** The stored content can never become a mail. */
 export function unpreparable(error: Error): Outcome {
   const message = `the mail could not be composed: ${error.message}`
   const cause = { class: 'content', rule: 'compose' }
   return { kind: 'bounced', bounceType: 'soft', code: '5.6.0', message, cause }
 }
 
-/** Rule of the cause of an attempt whose thread ended. */
+/** Cause rule for an attempt whose thread ended. */
 export const WORKER_LOST_RULE = 'worker-lost'
 
-/** Preparing the mail kept its thread longer than it may, or ended it: tried once more. */
+/** Preparing the mail exceeded its thread's time or ended the thread: tried once more. */
 export function poisoned(why: 'too_slow' | 'ended_thread'): Extract<Outcome, { kind: 'deferred' }> {
   const { message, rule } = POISON[why]
   return { kind: 'deferred', code: '4.6.0', message, aboutRecipient: false, cause: { class: 'content', rule } }
 }
 
-/** The same for the second time: it never will be a mail. The address is fine (contract §4 c). */
+/** The second such failure is final. The address itself is fine, so the bounce is soft. */
 export function poisonedAgain({ message, cause }: Pick<Poison, 'message' | 'cause'>): Poison {
   return { kind: 'bounced', bounceType: 'soft', code: '5.6.0', message, cause }
 }
@@ -75,14 +76,14 @@ const POISON = {
   ended_thread: { rule: 'prepare-crash', message: 'the message ended the thread that prepared it' },
 }
 
-/** A bug of ours: tried again, since the next version may have it no more. */
+/** A bug in Postrider: retried, since a later version may fix it. */
 export function internalFault(error: unknown): Extract<Outcome, { kind: 'deferred' }> {
   const message = `internal error: ${error instanceof Error ? error.message : String(error)}`
   const cause = { class: 'internal', rule: 'bug' }
   return { kind: 'deferred', code: '4.3.0', message, aboutRecipient: false, cause }
 }
 
-/** RFC 4954 §4, RFC 3207 §4. */
+/** RFC 4954 §4, RFC 3207 §4 */
 const LOGIN_OR_TLS_NEEDED = 530
 const isBeforeMail = (stage: Stage) => stage === 'greeting' || stage === 'ehlo'
 const isAboutUs = (stage: Stage) => stage !== 'rcpt' && stage !== 'data' && stage !== 'content'
@@ -100,20 +101,20 @@ function outcomeOfReply(stage: Stage, reply: Reply): Outcome {
   return { kind: 'bounced', bounceType: isHard ? 'hard' : 'soft', code, message, cause }
 }
 
-/** x.1.z and x.2.z, but for the sender's address (x.1.7, x.1.8) and for greylisting, which some servers tell as 4.2.0:
- *  that is about an unknown sender, and passes in minutes. */
+/** x.1.z and x.2.z, except for the sender's address (x.1.7, x.1.8) and greylisting, which some servers report as 4.2.0:
+ *  it concerns an unknown sender and passes in minutes. */
 function isAboutRecipient({ enhanced }: Reply, cause: Cause): boolean {
   if (cause.class === 'greylist') return false
   if (cause.class === 'mailbox_full' || cause.class === 'mailbox_disabled') return true
   return enhanced !== null && /^\d\.[12]\./.test(enhanced) && !SENDER_FAULT.test(enhanced)
 }
 
-/** Whether a 5yz says that the address or its domain does not exist, by the class that bounce-class.ts gave it:
+/** Whether a 5yz means that the address or its domain does not exist, given its class from bounce-class.ts:
  *
- *  5.1.z        yes, unless the words are about the sender, about the moment, or about a full mailbox. 5.1.0 names no reason
- *               and needs words of its own; 5.1.7 and 5.1.8 are about the sender.
- *  5.6.z 5.7.z  and 5.3.4: no, unless the words are those of one known server, or of a domain without mail.
- *  others       (5.2.1, 5.5.0, none …): when the words say so. */
+ *  5.1.z: yes, unless the text is about the sender, a temporary state or a full mailbox. 5.1.0 gives no reason and
+ *  needs a matching text; 5.1.7 and 5.1.8 concern the sender.
+ *  5.6.z, 5.7.z and 5.3.4: no, unless the text is that of one known server, or of a domain without mail.
+ *  others (5.2.1, 5.5.0, no code): if the text says so. */
 function takesNoMail({ code, enhanced }: Reply, cause: Cause): boolean {
   const status = enhanced ?? ''
   const isSaid = cause.class === 'no_mailbox' || cause.class === 'no_domain'
@@ -124,7 +125,7 @@ function takesNoMail({ code, enhanced }: Reply, cause: Cause): boolean {
 }
 
 const WHATEVER_THE_CODE = new Set(['bigfoot-invalid-recipient', 'takes-no-mail'])
-const SENDER_FAULT = /^\d\.1\.[78]$/ // RFC 3463 §3.2: bad sender's mailbox, bad sender's system
+const SENDER_FAULT = /^\d\.1\.[78]$/ // RFC 3463 §3.2: sender's mailbox or system is bad
 
 function outcomeOfFault(stage: Stage, fault: Fault, afterDot: boolean, peerName: string): Outcome {
   const message = fault.message.includes(peerName) ? fault.message : `${peerName}: ${fault.message}`

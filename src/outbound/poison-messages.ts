@@ -6,19 +6,20 @@ import type { Store } from '../storage/store.ts'
 import { isPoisoned, poisonedAgain } from './outcome.ts'
 import type { Tried } from './record.ts'
 
-/** Messages that kept a delivery thread too long, or ended it. Tried once more, for any of its recipients, since they have the content
- *  in common; then given up for all of them. */
+/** Messages that crashed or timed out a delivery thread. They are tried once more, for any recipient, because all
+ *  recipients share the content; then all deliveries of the message end. */
 export interface Poisonous {
-  /** What became of an attempt → the same; a bounce when a message did so for the second time. Never rejects. */
+  /** Result of an attempt → the same result, or a bounce when a message failed this way a second time. Never
+   *  rejects. */
   judge(message: Pick<Message, 'id' | 'organizationId'>, tried: Tried): Promise<Tried>
-  /** How many ms mail of the organization is not tried, because its messages ended thread after thread, each of which others
-   *  had mail in; 0 = it is tried. */
+  /** For how many ms mail of the organization must wait, because its messages ended several threads that also carried
+   *  other mail; 0 = no wait. */
   waitMs(organizationId: string): number
-  /** How its other recipients' deliveries end, which are not tried any more; null = they may be. */
+  /** The outcome for the message's other recipients, which are not attempted; null if they may be. */
   refusal(messageId: string): Exclude<Outcome, { kind: 'delivered' }> | null
 }
 
-/** Attempts are asked for only when a message did so: what a process before this one tried counts too. */
+/** Reads past attempts only after such a failure: those of an earlier process count too. */
 export function createPoisonous(
   messages: Pick<Store['messages'], 'attempts'>,
   {

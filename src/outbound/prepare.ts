@@ -9,7 +9,8 @@ import { Fifo } from '../net/limiters/fifo.ts'
 import type { SigningKey } from './job.ts'
 import type { SignRsa } from './system-rsa.ts'
 
-/** What a mail is made of, fields or finished MIME; the same four give the same bytes, at every attempt and for the raw view. */
+/** Input of a mail: fields or finished MIME. The same four values always give the same bytes, for every attempt and for
+ *  the raw view. */
 export interface Unprepared {
   content: Uint8Array
   signingKeys: readonly SigningKey[]
@@ -18,22 +19,23 @@ export interface Unprepared {
   recipientParts: RecipientParts
 }
 
-/** The signature headers and the composed mail, to be sent one after the other. */
+/** Signature headers and the composed mail, to be sent one after the other. */
 export type Prepared = [signatures: Uint8Array, mail: Uint8Array]
 
-/** Composes and signs: the work of the processor in an attempt. */
+/** Composes and signs: the CPU work of an attempt. */
 export interface Preparer {
-  /** Waits its turn: one mail in each turn of the event loop, so that sockets are served between two signatures (an RSA one
-   *  takes over half a millisecond); `onTurn` is called when it has come. Sending domains share the processor: next is the
-   *  first mail of the domain that has used the least of it, so that costly mails of one domain hold up its own mail only.
-   *  Rejects with what compose and sign throw. */
+  /** Prepares a mail in turn: one mail per turn of the event loop, so that sockets are served between two signatures
+   *  (RSA takes over half a millisecond). Calls `onTurn` when the turn comes. Sending domains share the CPU: next is
+   *  the first mail of the domain with the least CPU time, so that expensive mails of one domain delay only its own
+   *  mail. Rejects with what compose and sign throw. */
   prepare(job: Unprepared, onTurn?: () => void): Promise<Prepared>
-  /** The same, at once. */
+  /** Prepares a mail at once. */
   prepareNow(job: Unprepared): Prepared
 }
 
-/** Makes a Preparer; `signRsa` may stand in for the built-in RSA operation and must give the same signatures. Private
- *  keys are parsed once and kept; parsing costs a sixth of a signature. `onCost`: what each mail of `prepare` took. */
+/** Returns a Preparer. `signRsa` may replace the built-in RSA operation and must give the same signatures. Parsed
+ *  private keys are cached; parsing costs a sixth of a signature. `onCost` receives the time of each mail from
+ *  `prepare`. */
 export function createPreparer(signRsa?: SignRsa, onCost?: (domain: string, ms: number) => void): Preparer {
   const keys = new Map<string, KeyObject>()
   const lanes = new Map<string, Lane>()
@@ -59,7 +61,7 @@ export function createPreparer(signRsa?: SignRsa, onCost?: (domain: string, ms: 
   const laneOf = (domain: string): Lane => {
     const known = lanes.get(domain)
     if (known !== undefined) return known
-    // A newcomer begins where the one that comes next stands: not ahead for all the time it had nothing to send.
+    // A new lane starts at the time of the next lane in line, so that idle time gives it no advantage.
     const lane: Lane = { domain, spentMs: nextOf(lanes)?.spentMs ?? 0, waiting: new Fifo() }
     lanes.set(domain, lane)
     return lane
@@ -95,23 +97,23 @@ export function createPreparer(signRsa?: SignRsa, onCost?: (domain: string, ms: 
 
 const MAX_KEYS = 10_000
 
-/** The mails of one sending domain that wait to be prepared. */
+/** Mails of one sending domain that wait for preparation. */
 interface Lane {
   domain: string
-  /** Time of the processor, ms, as far as it counts against other domains. */
+  /** CPU time in ms, as counted against other domains. */
   spentMs: number
   waiting: Fifo<() => void>
 }
 
-/** The lane that has used the least, of equal ones the latest; null without any. */
+/** The lane with the least CPU time, the newest among equals; null without lanes. */
 function nextOf(lanes: ReadonlyMap<string, Lane>): Lane | null {
   let next: Lane | null = null
   for (const lane of lanes.values()) if (next === null || lane.spentMs <= next.spentMs) next = lane
   return next
 }
 
-/** A finished mail goes out as its author wrote it, Date and all; the rest is composed with the date it is signed at, and
- *  with the recipient's own links. */
+/** A finished mail goes out as its author wrote it, Date included. Other mail is composed with its signing date and the
+ *  recipient's own links. */
 function mailOf({ content, signedAt, recipientParts: { fields, tracking } }: Unprepared): Uint8Array {
   const mail = isMime(content) ? unpackMime(content) : compose({ ...contentFor(content, tracking), dateAt: signedAt })
   return fields === '' ? mail : Buffer.concat([Buffer.from(fields), mail])
@@ -121,7 +123,8 @@ function contentFor(packed: Uint8Array, tracking: RecipientParts['tracking']): M
   const content = unpackContent(packed)
   if (tracking === null) return content
   const tracked = trackContent(content, tracking)
-  if ((content.html?.length ?? 0) > LARGE_HTML) Bun.gc(true) // of a tag there was an object: some times its size
+  // tracking makes an object per tag, several times the size of the HTML
+  if ((content.html?.length ?? 0) > LARGE_HTML) Bun.gc(true)
   return tracked
 }
 

@@ -9,16 +9,15 @@ import type { MailLog } from '../os/mail-log.ts'
 import type { DeliveryRecord } from '../storage/store.ts'
 import type { Verdict } from './schedule/verdict.ts'
 
-/** What came of a claim. */
+/** Result of a claimed delivery. */
 export interface Tried {
   outcome: Outcome
   attempt: Attempt
-  /** What the recipient of test mail does next, once it is delivered, with the HTML it does it to. */
+  /** Simulated reactions of a test recipient after delivery, with the HTML they use. */
   reactions: { reaction: Reaction; html: string | null }[]
 }
 
-/** A delivery as it was claimed by `worker`, what came of it and what that means → what the store is told, with the events
- *  that tell it. */
+/** A delivery claimed by `worker`, its result and verdict → the record for the store, with its events. */
 export function recordOf(
   { delivery, message }: { delivery: Delivery; message: Message },
   tried: Tried,
@@ -36,7 +35,7 @@ export function recordOf(
   })
   const reactions = verdict.status === 'delivered' ? tried.reactions : []
   const events = [...told, ...reactions.map(({ reaction, html }) => reactionEvent(reaction, now, html))]
-  // Ids of one millisecond are in no order; events are, for whoever sorts by id.
+  // Ids of one millisecond are unordered; sorting keeps the events in order for clients that sort by id.
   const ids = events.map(() => mintId('evt')).sort()
   return {
     deliveryId: delivery.id,
@@ -51,7 +50,7 @@ export function recordOf(
     opens: reactions.filter(({ reaction }) => reaction === 'opened').length,
     clicks: reactions.filter(({ reaction }) => reaction === 'clicked').length,
     events: events.map(({ type, fields }, i) => messageEvent(ids[i]!, type, message, delivery.email, now, fields)),
-    // An address that bounced in a rehearsal still gets live mail.
+    // A bounce of test mail does not suppress the address for live mail.
     suppression:
       verdict.suppresses && message.mode === 'live'
         ? suppressionOf(mintId('sup'), 'hard_bounce', message, delivery.email, now)
@@ -60,7 +59,7 @@ export function recordOf(
   }
 }
 
-/** A line of the log for what is in the store. */
+/** Logs a stored result. */
 export function publish(record: DeliveryRecord, mailLog: MailLog): void {
   const { attempt, outcome } = record
   const fact = {
@@ -76,7 +75,7 @@ export function publish(record: DeliveryRecord, mailLog: MailLog): void {
   else mailLog.deferred({ ...fact, nextAttemptAt: record.nextAttemptAt })
 }
 
-/** What the peer, or we in its place, had to say. */
+/** The peer's words, or our own if there was no reply. */
 function responseOf(outcome: Outcome): string {
   return outcome.kind === 'delivered' ? formatReply(outcome.reply) : outcome.message
 }

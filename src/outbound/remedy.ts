@@ -1,8 +1,8 @@
 import type { Cause } from '../model/delivery.ts'
 import { isPoisoned } from './outcome.ts'
 
-/** Cause of a failed attempt → what its sender or the operator can do about it; null where there is nothing to add to
- *  what the server said, or no cause is known. Pure. */
+/** Cause of a failed attempt → advice for its sender or the operator; null when the server's reply needs no addition or
+ *  the cause is unknown. Pure. */
 export function remedyFor(cause: Cause | null): string | null {
   if (isPoisoned(cause?.rule)) {
     return 'Composing and signing the mail took longer than a mail may take, or failed. It is tried twice. Make its HTML simpler or smaller.'

@@ -2,19 +2,19 @@ import type { Reply } from '../mail/reply.ts'
 import type { Outcome } from '../model/delivery.ts'
 import type { Reaction } from '../model/reaction.ts'
 
-/** What happens to `svc_test_` mail for one recipient, all of it known beforehand. */
+/** The simulated result of `svc_test_` mail for one recipient. */
 export interface Simulation {
-  /** One an attempt, in order; the last is final. Empty when suppressed. */
+  /** One per attempt; the last is final. Empty when suppressed. */
   outcomes: Outcome[]
-  /** In order, after the delivery. */
+  /** Reactions after the delivery, in order. */
   then: Reaction[]
-  /** Treated as an address on the suppression list: no attempt at all. */
+  /** Treated like a suppressed address: no attempt. */
   suppressed: boolean
 }
 
-/** Recipient of test mail → what is made believe; nothing leaves the house (contract §3, Sandbox). The local part
- *  chooses, in any letter case and with any `+tag` behind it; a name that is not in the table is delivered. Whoever
- *  clicks, complains or unsubscribes has the mail; who clicks has opened it. Never throws. */
+/** Recipient of test mail → its simulation; nothing is sent. The local part selects it, in any letter case and with any
+ *  `+tag`; unknown names are delivered. A recipient who clicks, complains or unsubscribes has received the mail; one
+ *  who clicks has opened it. Never throws. */
 export function simulate(email: string): Simulation {
   const local = email.slice(0, Math.max(0, email.lastIndexOf('@'))).toLowerCase()
   const name = local.split('+', 1)[0]!
@@ -32,8 +32,8 @@ export function simulate(email: string): Simulation {
   }
 }
 
-/** Test mail and the number of the attempt (1 = the first) → what that attempt meant. Attempts beyond the table get
- *  the last outcome; a suppressed recipient that is tried all the same counts as delivered. */
+/** Test mail and attempt number (1 = first) → the simulated outcome. Attempts beyond the table repeat the last outcome;
+ *  a suppressed recipient that is attempted anyway counts as delivered. */
 export function simulatedOutcome(email: string, attempt: number): Outcome {
   const { outcomes } = simulate(email)
   return outcomes[attempt - 1] ?? outcomes.at(-1) ?? DELIVERED

@@ -1,18 +1,18 @@
 import { dlopen, FFIType, type Pointer, ptr } from 'bun:ffi'
 import { type KeyObject, sign } from 'node:crypto'
 
-/** RSA with SHA-256 (PKCS#1 v1.5) over `input` by `key`. */
+/** Signs `input` with `key`: RSA, SHA-256, PKCS#1 v1.5. */
 export type SignRsa = (input: Uint8Array, key: KeyObject) => Uint8Array
 
-/** The signature of an RSA key is most of what a mail costs, and the OpenSSL of the system, where there is one, makes it
- *  in half the time of the built-in library (it knows wider vector instructions). It is used only after it has proved
- *  itself: the first signatures are made by both, and it stays when it made the same ones, bit for bit, in less than four
- *  fifths of the time. A library that is missing, differs or fails at any time is given up for the built-in one.
+/** An RSA signer that uses the system's OpenSSL where available. The signature is most of a mail's CPU cost, and the
+ *  system library takes half the time of the built-in one (it uses wider vector instructions). It must qualify first:
+ *  both libraries make the first signatures, and the system library is used if its results are identical and take less
+ *  than four fifths of the time. If it is missing, differs or ever fails, the built-in library takes over.
  *
- *  Made once for each thread; the library is opened at the first signature. `now` counts milliseconds with their
- *  fractions. The signer throws what the built-in library throws. */
+ *  One per thread; the library is opened at the first signature. `now` returns milliseconds with fractions. The signer
+ *  throws what the built-in library throws. */
 export function createSignRsa(now: () => number, open: () => SignRsa = openLibrary): SignRsa {
-  let library: SignRsa | null | undefined // undefined: not looked for yet
+  let library: SignRsa | null | undefined // undefined: not opened yet
   let proofsLeft = PROOFS
   let ownMs = Number.POSITIVE_INFINITY
   let theirMs = Number.POSITIVE_INFINITY
@@ -43,14 +43,14 @@ export function createSignRsa(now: () => number, open: () => SignRsa = openLibra
 const LIBRARY = 'libcrypto.so.3' // OpenSSL 3; its ABI is stable within the major version
 const WORTH_IT = 0.8
 const PROOFS = 8
-/** Keys kept ready in the library; a house has few domains to sign for, and one that has many starts anew. */
+/** Keys cached in the library; beyond this the cache starts over. */
 const MAX_KEYS = 10_000
 
 function signBuiltIn(input: Uint8Array, key: KeyObject): Buffer {
   return sign('sha256', input, key)
 }
 
-/** Throws when the library is not there or does not take a key. */
+/** Throws when the library is missing or does not accept a key. */
 function openLibrary(): SignRsa {
   const { symbols: crypto } = dlopen(LIBRARY, {
     d2i_AutoPrivateKey: { args: [FFIType.ptr, FFIType.ptr, FFIType.i64], returns: FFIType.ptr },
@@ -70,7 +70,7 @@ function openLibrary(): SignRsa {
   const signature = Buffer.alloc(MAX_SIGNATURE_BYTES)
   const size = new BigUint64Array(1)
 
-  /** Ready to sign with the key, again and again: made anew for each signature it would cost a twentieth of it. */
+  /** A reusable signing context for the key: creating one per signature would add a twentieth to its cost. */
   const contextOf = (key: KeyObject): Pointer => {
     const known = contexts.get(key)
     if (known !== undefined) return known
@@ -79,7 +79,7 @@ function openLibrary(): SignRsa {
     const made = crypto.d2i_AutoPrivateKey(null, ptr(at), der.byteLength) as Pointer | null
     if (made === null) throw new Error('the key was not understood')
     const context = crypto.EVP_PKEY_CTX_new(made, null) as Pointer | null
-    crypto.EVP_PKEY_free(made) // the context keeps it
+    crypto.EVP_PKEY_free(made) // the context holds a reference
     const isReady =
       context !== null &&
       crypto.EVP_PKEY_sign_init(context) === 1 &&
@@ -105,4 +105,4 @@ function openLibrary(): SignRsa {
 }
 
 const PKCS1_PADDING = 1
-const MAX_SIGNATURE_BYTES = 1024 // of an RSA key of 8192 bits
+const MAX_SIGNATURE_BYTES = 1024 // for an RSA key of 8192 bits

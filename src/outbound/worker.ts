@@ -16,11 +16,12 @@ import { createSignRsa } from './system-rsa.ts'
 /** Sends one message to the main thread. */
 type PostMessage = (message: FromWorker) => void
 
-/** A delivery thread: jobs in, results out in batches. Many deliveries at once, but per site no more than have a
- *  connection, and a few that wait for one composed and signed. What a server has taken is noted at once (journal/delivered-journal.ts); where it
- *  cannot be, the mail keeps its place until the store knows of it, so that few come twice after a kill. Each delivery marks
- *  its work in shared memory, for the case that this thread is ended in the midst of it. A bug in a job defers that job; an
- *  error outside any job ends the thread, and main starts another (workers.ts). `attempt` before `start` throws. */
+/** A delivery thread: jobs in, results out in batches. Runs many deliveries at once, but per destination only as many
+ *  as have connections, plus a few that wait composed and signed. An accepted mail is noted in the journal at once
+ *  (journal/delivered-journal.ts). If that fails, the mail keeps its place until the store has it, so that few are sent
+ *  twice after a kill. Each delivery marks its work in shared memory in case this thread ends during it. A bug in a job
+ *  defers that job; an error outside any job ends the thread, and the main thread starts another (workers.ts).
+ *  `attempt` before `start` throws. */
 function createMessageHandler(post: PostMessage): (message: ToWorker) => void {
   let work: ReturnType<typeof openWork> | null = null
   return (message) => {
@@ -40,12 +41,12 @@ function createMessageHandler(post: PostMessage): (message: ToWorker) => void {
   }
 }
 
-/** Mails of one site that are composed and signed before a connection is free for them. */
+/** Mails of one destination composed and signed before a connection is free. */
 const AHEAD = 4
-/** With so few under way a result is not held back to share a message with others. */
+/** With at most this many jobs running, results are sent at once instead of batched. */
 const FEW = 4
 const BATCH_MS = 5
-/** What mails from this size on leave behind is worth collecting, once so many bytes of them were worked on. */
+/** Mail from this size on counts towards the next garbage collection, which follows after LOOSE_BYTES. */
 const LARGE_BYTES = 2 ** 20
 const LOOSE_BYTES = 16 * 2 ** 20
 
@@ -70,7 +71,7 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
   )
   const lanes = createGate()
   const letGo = createCollector(LOOSE_BYTES)
-  /** Deliveries whose place at their site is held. */
+  /** Deliveries that hold a place at their destination. */
   const held = new Map<string, string>()
   const taken = createDeliveredJournalAt(settings.takenPath)
   const marks = createWorkMarks(board, () => {})
@@ -105,7 +106,7 @@ function openWork(settings: ThreadSettings, board: SharedArrayBuffer | null, pos
     if (underWay <= FEW) setImmediate(flush)
     else setTimeout(flush, BATCH_MS)
   }
-  /** The death of the process would not send it again. */
+  /** Whether the death of the process would not send it again. */
   const isSafe = ({ sandbox }: AttemptJob, { deliveryId, outcome, attempt }: AttemptResult) =>
     outcome.kind !== 'delivered' || sandbox || taken.note({ deliveryId, outcome, attempt })
   const run = async (job: SentJob) => {

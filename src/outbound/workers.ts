@@ -8,31 +8,31 @@ import { createJobSlots, type JobSlots } from './job-slots.ts'
 import { journalPath, notesAt, removeNotes } from './journal/delivered-journal.ts'
 import { createCostlyDomains } from './schedule/costly-domains.ts'
 
-/** The delivery threads as the main thread sees them. */
+/** The delivery threads, as seen by the main thread. */
 export interface Workers {
-  /** Resolves when all threads have answered; rejects when one dies again and again before that. */
+  /** Resolves when all threads have answered; rejects when one keeps dying before that. */
   ready: Promise<void>
-  /** Gives each job to the thread with the least under way, so that the mails of one site spread over all processors,
-   *  and with it the thread's share of the site's connections. Mail of domains that take much of the processor, while others
-   *  send too, goes to more threads, of a lower priority, that are started for it. A content of 64 KiB or more that has a buffer of its own
-   *  is handed over, not copied: do not touch it afterwards, unless several jobs of the same call share it. */
+  /** Gives each job to the thread with the fewest jobs, so that the mails of one destination use all CPUs, along with
+   *  the thread's share of the destination's connections. Mail of domains that use much CPU goes to additional threads
+   *  of lower priority while other domains send. A content of at least 64 KiB with its own buffer is transferred, not
+   *  copied: do not use it afterwards, unless several jobs of the same call share it. */
   submit(jobs: readonly AttemptJob[]): void
-  /** What came of it is in the store: its thread need not remember it any longer. */
+  /** The store has the delivery's result; its thread can drop it. */
   written(deliveryId: string): void
-  /** Jobs given and not yet answered. */
+  /** Jobs submitted and not yet answered. */
   underWay(): number
-  /** Threads that run, and jobs that wait for one to start. */
+  /** Running threads, and jobs waiting for one to start. */
   state(): { runners: number; waiting: number; underWay: number }
-  /** Lets the threads finish for at most `timeoutMs`, then ends them; jobs without an answer come back as lost. */
+  /** Lets the threads finish for at most `timeoutMs`, then ends them; unanswered jobs return as lost. */
   stop(timeoutMs: number): Promise<void>
 }
 
-/** A job whose thread ended before it was answered, and what is certain of it:
- *  - `too_slow`: it kept the thread longer than it may. Nothing was sent.
- *  - `ended_thread`: the thread ended by itself while it had the job. Nothing was sent.
- *  - `not_sent`: nothing was sent, and why the thread ended is not known: it may be this job's fault.
- *  - `not_tried`: nothing was sent, and another job is at fault: as if it had never been given.
- *  - `unknown`: the server may have taken the mail. */
+/** A job whose thread ended before answering, and what is certain:
+ *  - `too_slow`: it exceeded its thread's time. Nothing was sent.
+ *  - `ended_thread`: the thread ended by itself during the job. Nothing was sent.
+ *  - `not_sent`: nothing was sent, and the job may have ended the thread.
+ *  - `not_tried`: nothing was sent, and another job ended the thread: treated as never submitted.
+ *  - `unknown`: the server may have accepted the mail. */
 export interface LostJob {
   deliveryId: string
   result: 'too_slow' | 'ended_thread' | 'not_sent' | 'not_tried' | 'unknown'
@@ -42,7 +42,7 @@ export interface WorkersOptions {
   spawn: () => Worker
   count: number
   settings: WorkerSettings
-  /** The longest a delivery may keep its thread without a turn of the event loop. */
+  /** Longest computation of a delivery without a turn of the event loop. */
   computeMs?: number
   clock: Clock
   log: Log
@@ -51,10 +51,10 @@ export interface WorkersOptions {
   onEvent?: (event: PoolEvent) => void
 }
 
-/** `count` threads from `spawn` → Workers. A thread that dies, or that a delivery keeps too long, is replaced, at once the
- *  first time and later and later when it goes on dying without work. What a server had taken of its mails is read from
- *  its file (journal/delivered-journal.ts) and comes as a result; `onLost` gets the others. Results come as they were batched. No callback may
- *  throw. */
+/** Starts `count` threads with `spawn` → Workers. A thread that dies, or that a delivery blocks too long, is replaced:
+ *  at once the first time, then with growing delays while threads die without work. Mails accepted by a server are read
+ *  from the thread's journal (journal/delivered-journal.ts) and returned as results; `onLost` receives the others.
+ *  Results arrive as batched. Callbacks must not throw. */
 export function createWorkers(options: WorkersOptions): Workers {
   const { count, settings, clock, log, onResults, onLost, computeMs = COMPUTE_MS } = options
   const orphans = new Map<string, Set<string>>()
@@ -105,7 +105,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     return supervisor.start({ slots: createJobSlots(), unwritten: new Set(), stopped, path, isForCostly })
   }
 
-  /** Half as many as the others, at least one; started when they are needed. */
+  /** Half as many as the normal threads, at least one; started on demand. */
   const threadsForCostly = () => {
     const started = supervisor.runners.filter(({ state }) => state.isForCostly)
     while (!stopping && supervisor.mayStart() && started.length < Math.max(1, count / 2)) started.push(start(true))
@@ -146,8 +146,9 @@ export function createWorkers(options: WorkersOptions): Workers {
     }
   }
 
-  /** Once the thread has ended: until then it may come to the end of a step. One that is within a single call of the engine, as
-   *  a long regular expression, ends only behind it, but runs no further step then, so that nobody need wait for it. */
+  /** Classifies a thread's jobs once it has ended: until then a step may still complete. A thread inside one long
+   *  engine call, such as a regular expression, ends only after that call, but runs no further step, so there is no
+   *  need to wait for it. */
   const judge = async (thread: Thread, { culprit, cause, gone }: RunnerEnd) => {
     await Promise.race([gone, sleepUnref(GONE_MS)])
     const delivered = deliveredOf(thread)
@@ -164,7 +165,7 @@ export function createWorkers(options: WorkersOptions): Workers {
         cause,
         limit_ms: computeMs,
       })
-    // What it has noted and the store does not have yet stands in its file; then the file goes.
+    // Notes the store does not have yet are in the journal; then its file is removed.
     const noted = new Set([...thread.unwritten, ...delivered.map(({ deliveryId }) => deliveryId)])
     if (noted.size > 0) orphans.set(thread.path, noted)
     else removeNotes(thread.path)
@@ -172,7 +173,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     if (lost.length > 0) onLost(lost)
   }
 
-  /** Those of its jobs that it noted as taken and whose result it did not come to send. */
+  /** Jobs in its journal whose results the thread did not send. */
   const deliveredOf = ({ path, slots }: Thread): AttemptResult[] => {
     const jobs = new Set(slots.all())
     if (jobs.size === 0) return []
@@ -216,7 +217,7 @@ export function createWorkers(options: WorkersOptions): Workers {
     supervisor.watch()
   }
 
-  /** A thread's part of a site's connections. */
+  /** A thread's share of a destination's connections. */
   const connectionsFor = ({ state }: Supervised<Thread>, connections: number) => {
     const alike = supervisor.runners.filter((each) => each.state.isForCostly === state.isForCostly).length
     const hasCostly = alike < supervisor.runners.length || state.isForCostly
@@ -246,7 +247,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   return {
     ready: ready.promise,
     submit,
-    // One change of the store writes many: they are told together.
+    // One store transaction writes many results: they are sent together.
     written(deliveryId) {
       if (written.length === 0) setImmediate(tellWritten)
       written.push(deliveryId)
@@ -270,25 +271,25 @@ export function createWorkers(options: WorkersOptions): Workers {
 }
 
 interface Thread {
-  /** Its jobs without an answer. */
+  /** Its unanswered jobs. */
   slots: JobSlots
-  /** Answered, and not in the store yet. */
+  /** Answered and not yet stored. */
   unwritten: Set<string>
   stopped: PromiseWithResolvers<void>
-  /** Its file of mails that servers have taken. */
+  /** Path of its delivered journal. */
   path: string
-  /** For mail that takes long to prepare. */
+  /** For mail that is expensive to prepare. */
   isForCostly: boolean
 }
 
 const GIVE_UP_START = 4
-/** Of a site's connections, for the threads of costly mail while there are any. */
+/** Share of a destination's connections for the threads of expensive mail while there are any. */
 const COSTLY_PART = 0.25
-/** Below this a copy is as cheap as handing over. */
+/** Below this, copying is as cheap as transferring. */
 const HAND_OVER_BYTES = 65_536
-/** Composing, tracking and signing the largest mail take less than a second. */
+/** Composing, tracking and signing the largest mail takes less than a second. */
 const COMPUTE_MS = 5_000
-/** Ending a thread takes up to some 250 ms where it can be ended at once. */
+/** Ending a thread takes up to about 250 ms if it can end at once. */
 const GONE_MS = 1_000
 
 function sleepUnref(ms: number): Promise<void> {
@@ -305,7 +306,7 @@ function leastLoaded(threads: readonly Supervised<Thread>[]): Supervised<Thread>
   return threads.reduce((best, thread) => (thread.state.slots.used() < best.state.slots.used() ? thread : best))
 }
 
-/** A site with fewer connections than there are threads stays with as many threads, always the same: each thread
+/** A destination with fewer connections than threads always uses the same threads, as many as connections: each thread
  *  counts its own. */
 function threadsFor(
   { destination, connections }: JobRoute,
@@ -316,12 +317,12 @@ function threadsFor(
   return Array.from({ length: Math.max(1, connections) }, (_, at) => threads[(first + at) % threads.length]!)
 }
 
-/** A view into a larger buffer would take the whole of it along to the other thread. */
+/** A view into a larger buffer would transfer the whole buffer. */
 function withOwnBuffer(content: Uint8Array): Uint8Array {
   return content.byteLength === content.buffer.byteLength ? content : new Uint8Array(content)
 }
 
-/** Which buffers may leave this thread: the big ones that only one of the jobs holds. */
+/** Buffers that may be transferred: large ones that only one job uses. */
 function handOverOnce(jobs: readonly AttemptJob[]): (buffer: ArrayBuffer) => boolean {
   const holders = new Map<ArrayBufferLike, number>()
   for (const { content } of jobs) holders.set(content.buffer, (holders.get(content.buffer) ?? 0) + 1)

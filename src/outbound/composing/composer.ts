@@ -4,11 +4,11 @@ import { PoisonousJob, type ThreadPool } from '../../os/thread-pool.ts'
 import type { SigningKey } from '../job.ts'
 import type { Unprepared } from '../prepare.ts'
 
-/** What a composing thread gets; plain data. */
+/** Job for a composing thread; plain data. */
 export type ComposeJob = Unprepared & { content: Uint8Array }
 
-/** Content → the signed mail, as the recipient with these parts of his own gets it. Refuses with `invalid_state` what keeps
- *  its thread too long, twice; rejects when it cannot be composed. */
+/** Content and recipient parts → the signed mail as its recipient gets it. Refuses with `invalid_state` a mail that
+ *  twice exceeds its thread's time; rejects when it cannot be composed. */
 export function createComposer(
   pool: ThreadPool<ComposeJob, Uint8Array>,
 ): (

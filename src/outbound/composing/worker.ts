@@ -4,8 +4,7 @@ import { createPreparer } from '../prepare.ts'
 import { createSignRsa } from '../system-rsa.ts'
 import type { ComposeJob } from './composer.ts'
 
-/** A thread that composes and signs a mail as delivery does, for those who want to see it (composer.ts): content in, the
- *  signed mail out. */
+/** A thread that composes and signs a mail as delivery does, to show it (composer.ts): content in, signed mail out. */
 
 declare const self: Worker
 
@@ -30,5 +29,5 @@ if (!Bun.isMainThread) {
   self.onmessage = (event: MessageEvent) => answer(event.data)
 }
 
-/** What such a mail leaves behind is worth collecting at once. */
+/** Mail from this size on is collected at once. */
 const LARGE_BYTES = 4 * 2 ** 20

@@ -3,19 +3,19 @@ import { dirname, join } from 'node:path'
 import type { Attempt, Outcome } from '../../model/delivery.ts'
 import { systemRandom } from '../../os/random.ts'
 
-/** The mails of one thread that a server has taken and the store does not know of yet. Each is noted in a file as soon as
- *  its 250 is heard, so that a process that dies between the two has not forgotten it (record-delivered.ts). Nothing is synced: a
- *  note outlives the process, and a power cut only by chance. */
+/** Mails of one thread that a server has accepted and the store does not have yet. Each is written to a file as soon as
+ *  its 250 arrives, so that a process that dies in between does not send it again (record-delivered.ts). The file is
+ *  not synced: a note survives the process, but not always a power cut. */
 export interface DeliveredJournal {
-  /** Whether it stands there now; false when it is too long or the disk refuses. */
+  /** Writes a note; false when it is too long or the disk fails. */
   note(note: Note): boolean
-  /** The store knows of these. A file that is without notes for a while is made empty: nobody's address stays behind. */
+  /** The store has these deliveries. A file without notes is emptied after a while, so that it keeps no addresses. */
   forget(deliveryIds: readonly string[]): void
-  /** Leaves nothing behind but notes that still count. */
+  /** Closes the file and removes it, unless notes remain. */
   close(): void
 }
 
-/** What is needed to record a delivery. */
+/** The data needed to record a delivery. */
 export interface Note {
   deliveryId: string
   outcome: Extract<Outcome, { kind: 'delivered' }>
@@ -24,18 +24,18 @@ export interface Note {
 
 export const journalFolder = (dataDir: string) => join(dataDir, 'taken')
 
-/** Folder and the name of this process in leases → Taken, without a file before the first note. A note has a place of 4 KiB,
- *  which a later one takes over, the one that is free for longest first: the file is as large as most were ever open at once,
- *  a note is one short write, and an address stands there no longer than some mails more. */
+/** Folder and worker name of this process → a journal; its file is created with the first note. A note takes a slot of
+ *  4 KiB, and a later note reuses the slot that is free longest. So the file never exceeds the maximum of open notes, a
+ *  note is one short write, and an address is overwritten after some mails. */
 export function createDeliveredJournal(folder: string, worker: string, quietMs = QUIET_MS): DeliveredJournal {
   return createDeliveredJournalAt(journalPath(folder, worker), quietMs)
 }
 
-/** A new name in the folder. */
+/** A new file name in the folder. */
 export const journalPath = (folder: string, worker: string) =>
   join(folder, `${worker}.${Buffer.from(systemRandom.bytes(8)).toString('hex')}`)
 
-/** The same, in the file `path`. */
+/** Like createDeliveredJournal, at `path`. */
 export function createDeliveredJournalAt(path: string, quietMs = QUIET_MS): DeliveredJournal {
   const places = new Map<string, number>()
   const bytes = Buffer.alloc(PLACE_BYTES)
@@ -50,7 +50,7 @@ export function createDeliveredJournalAt(path: string, quietMs = QUIET_MS): Deli
     try {
       ftruncateSync(file)
     } catch {
-      return // after the next mails
+      return // tried again after the next mails
     }
     free = []
     end = 0
@@ -90,8 +90,7 @@ export function createDeliveredJournalAt(path: string, quietMs = QUIET_MS): Deli
   }
 }
 
-/** One such file, of a thread that has ended → its notes, also those that no longer count; [] when there is none. Throws the
- *  error of the disk. */
+/** Journal of an ended thread → its notes, including settled ones; [] without a file. Throws a disk error. */
 export function notesAt(path: string): Note[] {
   try {
     return notesIn(readFileSync(path))
@@ -101,15 +100,15 @@ export function notesAt(path: string): Note[] {
   }
 }
 
-/** Removes the file of a thread that has ended. One that stays is read at the next start, and changes nothing then. */
+/** Removes the journal of an ended thread. A file that remains is read at the next start without effect. */
 export function removeNotes(path: string): void {
   try {
     rmSync(path, { force: true })
   } catch {}
 }
 
-/** A folder of such files → of each its notes, and by whom: those that no longer count are among them, those that were torn
- *  are not. [] when there is no folder. What cannot be read, a file or the folder, `failed` hears of; it throws unless told. */
+/** Folder → the notes of each journal with its worker name, including settled notes, without torn ones; [] without a
+ *  folder. Calls `failed` for a file or folder that cannot be read; by default it throws. */
 export function readJournals(
   folder: string,
   failed: (path: string, error: unknown) => void = (_, error) => {
@@ -132,9 +131,9 @@ export function readJournals(
 }
 
 const PLACE_BYTES = 4096
-/** Without a note for so long a file is made empty. */
+/** A file without notes is emptied after this time. */
 const QUIET_MS = 1_000
-/** CRC-32 and length of what follows. */
+/** CRC-32 and length of the note. */
 const HEAD_BYTES = 8
 
 function opened(path: string): number {
@@ -142,8 +141,8 @@ function opened(path: string): number {
   return openSync(path, 'w', 0o600)
 }
 
-/** Puts a note into `bytes` as it stands in its place → its length there; one with too long a transcript goes without. Null
- *  when even that is too long. */
+/** Writes a note into `bytes` in its stored form → its length. Drops a transcript that does not fit. Null when the note
+ *  is too long even then. */
 function frame({ deliveryId, outcome, attempt }: Note, bytes: Buffer): number | null {
   const text = JSON.stringify({ deliveryId, outcome, attempt })
   const length = Buffer.byteLength(text)

@@ -7,9 +7,10 @@ import { publish, recordOf } from '../record.ts'
 import { verdictOf } from '../schedule/verdict.ts'
 import { type Note, readJournals } from './delivered-journal.ts'
 
-/** At start, while the leases of the process before still stand: what its threads noted as taken (journal/delivered-journal.ts) and it did not come
- *  to write is recorded as it would have been, and not sent again. A note that the store knows of changes nothing. Files that
- *  cannot be read are told and stay: their mails go out once more. Rejects with what the store throws. */
+/** At start, while the previous process's leases still hold: records deliveries that its threads noted in their
+ *  journals (journal/delivered-journal.ts) but that it did not store, so that they are not sent again. Notes already in
+ *  the store change nothing. Unreadable files are logged and kept; their mails go out once more. Rejects with what the
+ *  store throws. */
 export async function recordDelivered(
   folder: string,
   deps: {

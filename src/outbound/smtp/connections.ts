@@ -4,42 +4,42 @@ import { type Peer, peerKey } from './peer.ts'
 import { closeSession, type Session } from './session.ts'
 import { createTranscript } from './transcript.ts'
 
-/** What one site may have of us at present: its servers together so many connections, over each so many mails. */
+/** A destination's current limits: connections over all its servers, and mails per connection. */
 export interface DestinationLimits {
   name: string
   connections: number
   maxMails: number
 }
 
-/** Keeps sessions open between mails and counts them. */
+/** Counts sessions and keeps them open between mails. */
 export interface Connections {
-  /** Waits for a place at this site, in the order of coming, then gives the session with this peer that was used last,
-   *  or null when a new one must be opened. Every take needs one give. */
+  /** Waits for a place at this destination, first come first served. Then returns the most recently used session with
+   *  this peer, or null when a new one must be opened. Each take needs one give. */
   take(peer: Peer, destination: DestinationLimits): Promise<Session | null>
-  /** Gives the place back, and the session if it may serve again; null when it is gone. */
+  /** Returns the place, and the session if it can be reused; null if it is gone. */
   give(destination: DestinationLimits, session: Session | null): void
-  /** Sessions that wait for mail. */
+  /** Sessions waiting for mail. */
   idle(): number
-  /** QUITs what is idle; what comes back from now on is not kept. */
+  /** Sends QUIT on idle sessions; sessions returned later are not kept. */
   stop(): Promise<void>
 }
 
-/** Sessions of one site. */
+/** Sessions of one destination. */
 interface DestinationSessions {
-  /** Handed out, or about to be opened. */
+  /** In use or being opened. */
   out: number
-  /** The one used longest ago first. */
+  /** Least recently used first. */
   idle: Session[]
 }
 
-/** Limits → Connections. The session used last is the next to go out again, so that under little load the others grow
- *  old and are closed after `idleMs`; after its site's `maxMails` a session is closed as well. Idle ones count: where
- *  another server of the site is needed, or its limit has fallen, the oldest goes first. At most `maxIdle` are kept in
- *  all. Nothing rejects. */
+/** Limits → Connections. Sessions are reused most recent first, so that under low load the others are closed after
+ *  `idleMs`. A session is also closed after its destination's `maxMails`. Idle sessions count: when another server of
+ *  the destination is needed or its limit drops, the oldest is closed first. At most `maxIdle` are kept in total.
+ *  Nothing rejects. */
 export function createConnections(limits: { idleMs?: number; maxIdle?: number }): Connections {
   const { idleMs = 15_000, maxIdle = 500 } = limits
   const gate = createGate()
-  const destinations = new Map<string, DestinationSessions>() // insertion order: the site used longest ago first
+  const destinations = new Map<string, DestinationSessions>() // insertion order: least recently used destination first
   let idleCount = 0
   let sweeper: ReturnType<typeof setTimeout> | null = null
   let stopped = false
@@ -69,7 +69,7 @@ export function createConnections(limits: { idleMs?: number; maxIdle?: number })
     sweeper ??= setTimeout(sweep, Math.max(10, idleMs / 4))
     sweeper.unref()
   }
-  /** The last used session with the peer that is still alive, taken out of the idle ones. */
+  /** Takes the most recently used session with the peer that is still alive. */
   const revive = (kept: DestinationSessions, key: string): Session | null => {
     for (let at = kept.idle.length - 1; at >= 0; at--) {
       const session = kept.idle[at]!

@@ -9,58 +9,58 @@ import { daneProblem } from '../tls/dane.ts'
 import type { Fault } from './reply.ts'
 import type { Transcript } from './transcript.ts'
 
-/** What is asked of a TLS handshake as client. */
+/** Options of a TLS client handshake. */
 export interface TlsRequest {
-  /** For SNI, and what the certificate is held against. */
+  /** For SNI and certificate verification. */
   host: string
-  /** PEM of authorities to trust in place of the usual ones. */
+  /** PEM of authorities that replace the public ones. */
   ca?: string
-  /** Usable TLSA records that prove the server, in place of any authority. */
+  /** Usable TLSA records that verify the server in place of an authority. */
   tlsa?: readonly TlsaRecord[]
   timeoutMs: number
 }
 
-/** What the TLS handshake gave; `problem` says why the certificate does not prove the server, null when it does. */
+/** Result of a TLS handshake; `problem` says why the certificate is not valid for the server, null if it is. */
 export interface TlsFacts {
   version: string
   cipher: string
   problem: string | null
-  /** SHA-256 of the certificate that was shown, hex; '' for none. */
+  /** SHA-256 of the server's certificate, hex; '' for none. */
   fingerprint?: string
 }
 
-/** Bytes out, replies in: one SMTP connection below the level of commands. Every wait has an end: the time-out it is
- *  given counts for the whole reply, however it drips in, and no wait passes `deadlineMs`. The first fault ends the
- *  dialogue for good; each later wait gets the same fault. */
+/** One SMTP connection below the level of commands: bytes out, replies in. Every wait is bounded: its timeout covers
+ *  the whole reply, however slowly it arrives, and no wait passes `deadlineMs`. The first fault ends the dialogue; each
+ *  later wait returns the same fault. */
 export interface Dialogue {
-  /** Where the lines of the current attempt are kept; changes when the connection is used again. */
+  /** Transcript of the current attempt; replaced when the connection is reused. */
   transcript: Transcript
-  /** On nowMs(); Infinity when nothing but the single time-outs bounds the talk. */
+  /** On nowMs(); Infinity when only the step timeouts apply. */
   deadlineMs: number
   readonly localAddress: string | null
-  /** Sends a command line (or several) as it is, CRLF included; `shown` is what the transcript gets. */
+  /** Sends one or more command lines, CRLF included; the transcript gets `shown`. */
   say(bytes: string | Uint8Array, shown: string): void
-  /** Sends bytes that the transcript does not get. */
+  /** Sends bytes without recording them in the transcript. */
   write(bytes: Uint8Array): void
-  /** The next reply, one that is already here first. */
+  /** The next reply; one already received comes first. */
   reply(timeoutMs: number): Promise<Reply | Fault>
-  /** Resolves with null when all written bytes are with the kernel. */
+  /** Resolves with null when the kernel has accepted all written bytes. */
   drained(timeoutMs: number): Promise<Fault | null>
-  /** TLS handshake as client. What came before it is forgotten: it was in clear, anybody may have put it there. */
+  /** TLS client handshake. Discards earlier input, which came without TLS and may be injected. */
   secure(request: TlsRequest): Promise<TlsFacts | Fault>
-  /** Open, and the peer has said nothing unasked. */
+  /** Whether the connection is open and the peer has sent nothing unasked. */
   isQuiet(): boolean
-  /** Bytes that we had said did not leave this machine before the end. */
+  /** Whether bytes passed to the kernel had not left this machine when the connection ended. */
   hasUnsent(): boolean
   close(): void
 }
 
 export const isFault = <T extends object>(value: T | Fault): value is Fault => 'class' in value
 
-/** Monotonic milliseconds; all deadlines here are on it, so that a changed wall clock ends no talk. */
+/** Monotonic milliseconds for all deadlines here, so that a changed wall clock ends no dialogue. */
 export const nowMs = () => performance.now()
 
-/** Address and port → an open Dialogue, or why there is none. Nothing is read or said yet. Never rejects. */
+/** Address and port → an open Dialogue, or the fault. Nothing is sent or read yet. Never rejects. */
 export function openDialogue(options: {
   address: string
   port: number
@@ -157,10 +157,10 @@ class SocketDialogue implements Dialogue {
       this.arm(options.timeoutMs)
       const secured = tlsConnect({
         socket: clear,
-        // The name for SNI and for the certificate; an address has no SNI (RFC 6066 §3).
+        // The name for SNI and the certificate; an address has no SNI (RFC 6066 §3).
         ...(isIpLiteral(options.host) ? { host: options.host } : { servername: options.host }),
         ca: options.ca,
-        // Looked at afterwards: without a demand an unproven encryption is still better than none (RFC 7435).
+        // Checked afterwards: without a requirement, unverified encryption is better than none (RFC 7435).
         rejectUnauthorized: false,
         minVersion: 'TLSv1.2',
       })
@@ -223,8 +223,8 @@ class SocketDialogue implements Dialogue {
     waiter?.(null)
   }
 
-  /** One timer serves all waits: it is left to run and looks at `waitUntil` when it fires, because setting a new one
-   *  for each reply would cost more than the reply. */
+  /** One timer serves all waits. It keeps running and checks `waitUntil` when it fires, because a new timer per reply
+   *  would cost more than the reply. */
   private arm(timeoutMs: number): void {
     const now = nowMs()
     this.waitUntil = Math.min(now + timeoutMs, this.deadlineMs)
@@ -278,13 +278,13 @@ function tlsFacts(socket: TLSSocket, { host, tlsa }: TlsRequest): TlsFacts {
 const fingerprintOf = (der: Uint8Array | undefined) =>
   der === undefined ? '' : new Bun.CryptoHasher('sha256').update(der).digest('hex')
 
-/** What the public authorities, or those given in their place, say against the certificate. */
+/** Why the public authorities, or their replacement, do not verify the certificate; null if they do. */
 function publicProblem(socket: TLSSocket): string | null {
   const error = socket.authorizationError as Error | string | null | undefined
   return socket.authorized ? null : String((error as Error)?.message ?? error ?? 'certificate not verified')
 }
 
-/** The certificates as the server sent them, DER, its own first. */
+/** The certificates sent by the server, DER, its own first. */
 function shownBy(socket: TLSSocket): Uint8Array[] {
   const shown: Uint8Array[] = []
   let each = socket.getPeerCertificate(true)

@@ -1,14 +1,14 @@
-/** What a server offered in its answer to EHLO. RFC 5321 §4.1.1.1. */
+/** Extensions that a server offers in its EHLO reply. RFC 5321 §4.1.1.1 */
 export interface Extensions {
   pipelining: boolean
   startTls: boolean
   eightBitMime: boolean
   smtpUtf8: boolean
-  /** SIZE is understood at MAIL. */
+  /** Whether MAIL accepts SIZE. */
   size: boolean
-  /** Largest mail it takes; null when not said or without limit. RFC 1870 §6. */
+  /** Largest accepted mail; null if unstated or unlimited. RFC 1870 §6 */
   maxSizeBytes: number | null
-  /** Upper-case names of login mechanisms. */
+  /** Upper-case names of AUTH mechanisms. */
   logins: string[]
 }
 
@@ -22,8 +22,8 @@ export const NO_EXTENSIONS: Extensions = {
   logins: [],
 }
 
-/** Text of the reply to EHLO, its lines joined by `\n`; the first is the greeting → Extensions. Keywords in any letter
- *  case; unknown ones are passed over; `AUTH=` of old servers counts as AUTH. Never throws. */
+/** Text of an EHLO reply, lines joined by `\n`, the first being the greeting → Extensions. Keywords in any letter case;
+ *  unknown ones are ignored; `AUTH=` of old servers counts as AUTH. Never throws. */
 export function readExtensions(text: string): Extensions {
   const logins: string[] = []
   const extensions: Extensions = { ...NO_EXTENSIONS, logins }

@@ -5,20 +5,20 @@ import { closeSession, openSession } from './session.ts'
 import { TIMEOUTS } from './timeouts.ts'
 import { createTranscript } from './transcript.ts'
 
-/** How a server answered to a call without a mail. */
+/** A server's response to a connection test without a mail. */
 export interface Greeted {
-  /** The connection stood, whatever became of it. */
+  /** Whether the connection was established, whatever followed. */
   isReached: boolean
-  /** Why there is no session ready for mail (EHLO, TLS and login behind it); null when there is. No secret is in it. */
+  /** Why no session was ready for mail (after EHLO, TLS and login); null if one was. Contains no secret. */
   problem: string | null
-  /** What it said, a line each. */
+  /** The server's replies, one per line. */
   words: string
-  /** Until the session was ready, or failed. */
+  /** Time until the session was ready or failed. */
   durationMs: number
 }
 
-/** Peer → calls it as for a mail (TLS and login as the peer demands), and says QUIT. Nothing is offered. All of it takes
- *  at most `timeoutMs` and a second. Never rejects. */
+/** Peer → connects as for a mail (TLS and login as the peer requires), then sends QUIT. Offers no mail. Takes at most
+ *  `timeoutMs` plus one second. Never rejects. */
 export async function greet(
   peer: Peer,
   options: { hostname: string; sourceAddress: string | null; timeoutMs: number; ca?: string },

@@ -3,9 +3,9 @@ import { type Dialogue, isFault } from './dialogue.ts'
 import type { Fault } from './reply.ts'
 import { createTranscript } from './transcript.ts'
 
-/** User and password → null when the server took them, else the fault. AUTH PLAIN (RFC 4616) where offered, else LOGIN.
- *  A refusal defers: the operator's configuration is at fault, not the mail. Neither the transcript nor the fault ever
- *  holds the password, not even where the server repeats it. Never rejects. */
+/** User and password → null when the server accepts them, else the fault. AUTH PLAIN (RFC 4616) if offered, else LOGIN.
+ *  A refusal defers the mail, because the operator's configuration is wrong. Transcript and fault never contain the
+ *  password, even if the server repeats it. Never rejects. */
 export async function logIn(
   dialogue: Dialogue,
   login: { user: string; password: string },
@@ -13,7 +13,7 @@ export async function logIn(
   timeoutMs: number,
 ): Promise<Fault | null> {
   const { transcript } = dialogue
-  // The server's words during the login are kept from the transcript until the secrets are struck out of them.
+  // Collects the server's login replies apart from the transcript until the secrets are removed.
   dialogue.transcript = createTranscript(() => 0)
   const secrets = secretsOf(login)
   const say = (line: string, shown: string) => {

@@ -2,36 +2,37 @@ import type { TlsaRecord } from '../../net/dns/resolver.ts'
 import type { WorkerSettings } from '../job.ts'
 import { tlsaKey } from '../tls/dane.ts'
 
-/** One server to talk to, and what the connection to it must prove. */
+/** A server to connect to, and what the connection must prove. */
 export interface Peer {
-  /** Name of the MX or smarthost: for SNI, for the certificate, for people. An address literal names itself. */
+  /** Name of the MX host or smarthost: for SNI, the certificate and messages. An address literal is its own name. */
   host: string
   address: string
   port: number
-  /** `implicit`: from the first byte. `starttls`: when offered. `never`: in clear. */
+  /** `implicit`: from the first byte. `starttls`: if offered. `never`: no TLS. */
   tls: 'implicit' | 'starttls' | 'never'
-  /** What TLS must have reached before a mail or a password is spoken; with `none` it is tried all the same. */
+  /** What TLS must prove before a mail or password is sent; with `none`, TLS is still tried. */
   demand: Demand
-  /** What proves the server in place of the public authorities (DANE); goes with `verified`. */
+  /** Verifies the server in place of the public authorities (DANE); used with `verified`. */
   tlsa?: readonly TlsaRecord[]
   login: { user: string; password: string } | null
 }
 
 export type Demand = 'none' | 'encrypted' | 'verified'
 
-/** Peer → the key under which its connections are kept: two mails may share one exactly when these agree. */
+/** Peer → key of its kept connections: two mails may share a connection only if these values agree. */
 export function peerKey(peer: Peer): string {
   const proof = peer.tlsa === undefined ? '' : tlsaKey(peer.tlsa)
   return `${peer.host} ${peer.address} ${peer.port} ${peer.tls} ${peer.demand}${proof} ${peer.login?.user ?? ''}`
 }
 
-/** For people: `mx.example [192.0.2.1]:25`. */
+/** For messages: `mx.example [192.0.2.1]:25`. */
 export function peerName(peer: Peer): string {
   return peer.host === peer.address ? `[${peer.address}]:${peer.port}` : `${peer.host} [${peer.address}]:${peer.port}`
 }
 
-/** Host, address, what its connection must prove and the operator's settings → Peer. With a smarthost every mail goes to
- *  it, its login demands proof of who it is, and its pins are the proof where there are some; without one the port is the delivery port and TLS is taken when offered. */
+/** Host, address, required proof and settings → Peer. With a smarthost, all mail goes to it; its login requires a
+ *  verified server, by its pins if there are any. Without one, the port is the delivery port and TLS is used if
+ *  offered. */
 export function peerOf(
   host: string,
   address: string,
@@ -56,8 +57,8 @@ export function peerOf(
   }
 }
 
-/** Address families that can be reached: both, or that of the fixed source address. IPv4 comes first: reputation is
- *  better known there. */
+/** Reachable address families: both, or that of the fixed source address. IPv4 first, because its reputation is better
+ *  established. */
 export function familiesOf({ sourceAddress }: PeerSettings): (4 | 6)[] {
   if (sourceAddress === null) return [4, 6]
   return sourceAddress.includes(':') ? [6] : [4]
@@ -65,14 +66,14 @@ export function familiesOf({ sourceAddress }: PeerSettings): (4 | 6)[] {
 
 type PeerSettings = Pick<WorkerSettings, 'smarthost' | 'smarthostPins' | 'deliveryPort' | 'sourceAddress'>
 
-/** Where a password may be sent: on this machine even in clear, anywhere else only to a server that has proven its name. A
- *  private address proves nothing: whoever can answer for it there would get the password. */
+/** Where a password may be sent: on this machine even without TLS, elsewhere only to a verified server. A private
+ *  address proves nothing: anyone who can answer for it there would receive the password. */
 function demandForPassword(address: string): Peer['demand'] {
   return address === '::1' || address.startsWith('127.') ? 'none' : 'verified'
 }
 
-/** SHA-256 fingerprints (hex) of certificates or of their public keys → TLSA records that say the same: names and dates do not
- *  count then. RFC 7671 §5.1 */
+/** SHA-256 fingerprints (hex) of certificates or public keys → equivalent TLSA records, for which names and dates do
+ *  not count. RFC 7671 §5.1 */
 function pinned(fingerprints: readonly string[]): TlsaRecord[] {
   return fingerprints.flatMap((fingerprint) =>
     [WHOLE, PUBLIC_KEY].map((selector) => ({

@@ -8,7 +8,7 @@ import { type Answer, type Fault, faultAt, type Stage } from './reply.ts'
 import type { Timeouts } from './timeouts.ts'
 import type { Transcript } from './transcript.ts'
 
-/** A connection that has said EHLO and is ready for mail: TLS and login are behind it, as the peer's entry demands. */
+/** A connection ready for mail: EHLO, and TLS and login as the peer requires, are complete. */
 export interface Session {
   readonly peer: Peer
   readonly dialogue: Dialogue
@@ -16,25 +16,25 @@ export interface Session {
   readonly tls: TlsFacts | null
   /** Mails offered so far. */
   offered: number
-  /** A transaction was refused and not yet reset. */
+  /** A transaction was refused and needs RSET. */
   needsReset: boolean
   /** On nowMs(). */
   idleSinceMs: number
 }
 
-/** What it takes to open sessions; the same for all of a worker. */
+/** Options for opening sessions; the same for all sessions of a worker. */
 export interface SessionOptions {
   /** Our name in EHLO. */
   hostname: string
   sourceAddress: string | null
   timeouts: Timeouts
-  /** PEM of authorities to trust in place of the usual ones. */
+  /** PEM of authorities that replace the public ones. */
   ca?: string
 }
 
-/** Peer → a Session, or the reply or fault that stood in the way. Steps: connect, TLS at once if implicit, greeting, EHLO
- *  (HELO where EHLO is unknown), STARTTLS if offered and EHLO again, what TLS must have proven, login. STARTTLS that is
- *  refused or fails is a `tls` fault; the caller decides whether to come again in clear. Never rejects. */
+/** Peer → a Session, or the reply or fault that prevented it. Steps: connect, implicit TLS, greeting, EHLO (HELO if
+ *  EHLO is unknown), STARTTLS if offered and EHLO again, TLS requirements, login. A STARTTLS that is refused or fails
+ *  is a `tls` fault; the caller decides whether to reconnect without TLS. Never rejects. */
 export async function openSession(
   peer: Peer,
   options: SessionOptions,
@@ -89,7 +89,7 @@ export async function openSession(
   return { peer, dialogue, extensions, tls, offered: 0, needsReset: false, idleSinceMs: nowMs() }
 }
 
-/** Says QUIT and closes, without caring much for the answer. */
+/** Sends QUIT and closes, whatever the reply. */
 export async function closeSession(session: Session, transcript: Transcript): Promise<void> {
   session.dialogue.transcript = transcript
   session.dialogue.deadlineMs = nowMs() + QUIT_MS
@@ -105,7 +105,7 @@ export const isPositive = (reply: Reply) => reply.code >= 200 && reply.code < 30
 /** 4yz or 5yz. */
 export const isRefusal = (reply: Reply) => reply.code >= 400
 
-/** A reply that cannot stand at this place, such as 250 to DATA: whoever says it does not speak SMTP. */
+/** A reply that is invalid at this stage, such as 250 to DATA: the server does not follow SMTP. */
 export function outOfPlace(stage: Stage, reply: Reply): Answer {
   const message = `reply ${reply.code} makes no sense at ${stage.toUpperCase()}`
   return faultAt(stage, { class: 'protocol', code: '4.5.0', message })

@@ -5,18 +5,18 @@ import { isPositive, isRefusal, outOfPlace, type Session } from './session.ts'
 import type { Timeouts } from './timeouts.ts'
 import type { WireMail } from './wire-mail.ts'
 
-/** One mail for one recipient. RFC 5321 §2.3.1. */
+/** One mail for one recipient. RFC 5321 §2.3.1 */
 export interface Envelope {
-  /** Empty = the null return path. */
+  /** Empty for the null return path. */
   returnPath: string
   recipient: string
 }
 
-/** Envelope and mail → the answer of the server behind `session`, or `stale` when a connection that had been kept was
- *  gone (lost, or 421, before any reply to this mail): then nothing was said and a fresh one may be tried. With
- *  PIPELINING MAIL, RCPT and DATA go out in one write and the mail with its dot in another (RFC 2920); without it
- *  each command waits for its reply. After a refusal the next offer begins with RSET. A session whose answer is a
- *  fault or 421 is closed. Throws on control characters in an address: they must have been refused at the door. */
+/** Envelope and mail → the server's answer, or `stale` when a kept connection was gone (lost, or 421) before any reply
+ *  to this mail: nothing was sent and a fresh connection may be tried. With PIPELINING, MAIL, RCPT and DATA go out in
+ *  one write and the mail with its dot in another (RFC 2920); without it each command waits for its reply. After a
+ *  refusal the next offer starts with RSET. A session is closed when the answer is a fault or 421. Throws on control
+ *  characters in an address, which submission refuses. */
 export async function offerMail(
   session: Session,
   { envelope, mail, onCommit }: { envelope: Envelope; mail: WireMail; onCommit?: () => void },
@@ -36,10 +36,10 @@ export async function offerMail(
   return sendContent(session, mail, timeouts, onCommit)
 }
 
-/** Blocks of a big mail; a small one goes out in one write, dot included. */
+/** Block size of a large mail; a small one goes out in one write, dot included. */
 const BLOCK_BYTES = 262_144
 
-/** What the server has said it cannot take. RFC 1870 §6.1, RFC 6152 §3, RFC 6531 §3.5. */
+/** Whether the server's extensions rule out this mail. RFC 1870 §6.1, RFC 6152 §3, RFC 6531 §3.5 */
 function misfit({ extensions }: Session, envelope: Envelope, mail: WireMail): Answer | null {
   const limit = extensions.maxSizeBytes
   if (limit !== null && mail.sizeBytes > limit) {
@@ -74,7 +74,7 @@ function path(address: string): string {
 const NON_ASCII = /[^\x00-\x7f]/
 const CONTROL = /[\x00-\x1f\x7f]/
 
-/** null = the server waits for the mail. */
+/** Null: the server waits for the mail. */
 type EnvelopeAnswer = Answer | 'stale' | null
 
 async function pipelined(
@@ -97,7 +97,7 @@ async function pipelined(
   if (isFault(mailReply)) return lost(session, 'mail', mailReply)
   if (mailReply.code === 421) return refused(session, 'mail', mailReply)
 
-  // Replies to all three come in any case; a server that hangs up between them ends the wait with a fault.
+  // All three replies arrive in any case; a server that disconnects between them ends the wait with a fault.
   const rcptReply = await dialogue.reply(timeouts.commandMs)
   if (!isPositive(mailReply)) {
     await closeGroup(session, timeouts, !isFault(rcptReply))
@@ -112,8 +112,8 @@ async function pipelined(
   return dataAnswer(session, await dialogue.reply(timeouts.dataMs))
 }
 
-/** MAIL or RCPT was refused, DATA is already with the server: take its reply, and should it wait for a mail, give it
- *  none. RFC 2920 §3.1. */
+/** MAIL or RCPT was refused after DATA was sent: read its reply, and if the server expects a mail, send none. RFC 2920
+ *  §3.1 */
 async function closeGroup(session: Session, timeouts: Timeouts, isOpen: boolean): Promise<void> {
   if (!isOpen) return session.dialogue.close()
   const reply = await session.dialogue.reply(timeouts.windUpMs)
@@ -172,7 +172,7 @@ function refused(session: Session, stage: Stage, reply: Reply): Answer {
     session.dialogue.close()
     return outOfPlace(stage, reply)
   }
-  session.needsReset = stage !== 'content' // the transaction is over there in any case
+  session.needsReset = stage !== 'content' // the server has ended the transaction in any case
   if (reply.code === 421) session.dialogue.close()
   return { kind: 'reply', stage, reply }
 }
@@ -201,7 +201,7 @@ async function sendContent(session: Session, mail: WireMail, timeouts: Timeouts,
   return answer.kind === 'fault' ? { ...answer, afterDot: true } : answer
 }
 
-/** The connection ended within the mail. A server that has had enough says so before it hangs up; that counts. */
+/** The connection ended while sending the mail. A reply that the server sent before disconnecting counts. */
 async function earlyEnd(session: Session, fault: Fault): Promise<Answer> {
   const said = await session.dialogue.reply(0)
   if (!isFault(said) && isRefusal(said)) {

@@ -1,18 +1,17 @@
-/** What was said in one attempt, for support: `12 C: EHLO out.example`, the number being milliseconds since the
- *  attempt began. Kept as an array of strings that is joined once, because most transcripts are never read. */
+/** The dialogue of one attempt, for support: `12 C: EHLO out.example`, with milliseconds since the attempt started.
+ *  Lines are joined only on demand, because most transcripts are never read. */
 export interface Transcript {
-  /** A line of ours, without its line end; credentials must be struck out before. */
+  /** A line that we sent, without line end; credentials must already be removed. */
   client(line: string): void
-  /** A line or several (joined by `\n`) of the peer. */
+  /** One or more lines of the peer (joined by `\n`). */
   server(text: string): void
-  /** What no line says: whom we connect to, what the TLS handshake gave, why the connection ended. */
+  /** Other facts: the address, the TLS handshake, why the connection ended. */
   note(text: string): void
   text(): string
 }
 
-/** Clock in milliseconds (any origin, only differences count) → an empty Transcript. A line is cut at 500 characters.
- *  `text()` holds at most `maxBytes` characters or so: the beginning and the end, which tell what was meant and what
- *  went wrong, and between them how many lines were left out. Nothing throws. */
+/** Clock in milliseconds (any origin) → an empty Transcript. Lines are cut at 500 characters. `text()` holds about
+ *  `maxBytes` characters: the start and the end, and between them the number of omitted lines. Nothing throws. */
 export function createTranscript(nowMs: () => number, maxBytes = 16_384): Transcript {
   const startedMs = nowMs()
   const lines: string[] = []

@@ -8,43 +8,43 @@ import { type Envelope, offerMail } from './transaction.ts'
 import type { Transcript } from './transcript.ts'
 import type { WireMail } from './wire-mail.ts'
 
-/** One mail, offered to one server. */
+/** One mail offered to one server. */
 export interface Offer {
   peer: Peer
   destination: DestinationLimits
   envelope: Envelope
   mail: WireMail
   transcript: Transcript
-  /** How much of `timeouts.attemptMs` is left for this server; the caller takes the time. */
+  /** The part of `timeouts.attemptMs` left for this server; the caller measures the time. */
   budgetMs: number
-  /** The end of the mail goes out now. */
+  /** Called right before the end of the mail is sent. */
   onCommit?: () => void
 }
 
-/** What the server said, and over which connection. Times are on performance.now(). */
+/** The server's answer and its connection. Times are on performance.now(). */
 export interface Offered {
   answer: Answer
   sourceAddress: string | null
   tls: TlsFacts | null
-  /** This mail opened the connection, or would have. */
+  /** Whether this mail opened the connection, or tried to. */
   isFirst: boolean
-  /** Why the mail went in clear although TLS was offered. */
+  /** Why the mail went without TLS although the server offered it. */
   tlsTrouble?: TlsFailure
-  /** When the place at this server was free and the talk began: waiting is not held against the attempt. */
+  /** When the dialogue started. Waiting for a free connection does not count towards the attempt. */
   startedMs: number
 }
 
-/** Brings mails to servers over connections that are kept. */
+/** Sends mail to servers over kept connections. */
 export interface Transport {
-  /** Never rejects for what a server or the network does; throws on a bug. */
+  /** Never rejects for server or network failures; throws on a bug. */
   offer(offer: Offer): Promise<Offered>
-  /** QUITs what is idle. */
+  /** Sends QUIT on idle connections. */
   stop(): Promise<void>
 }
 
-/** Limits and our side of the dialogue → Transport. A kept connection that has gone is replaced once by a fresh one, and
- *  this does not count as a fault. Where STARTTLS fails and TLS is not demanded the mail goes in clear over a fresh
- *  connection, and for some minutes that server is not asked again (RFC 7435: better in clear than not at all). */
+/** Limits and session options → Transport. A kept connection that is gone is replaced once without counting as a fault.
+ *  When STARTTLS fails and TLS is not required, the mail goes without TLS over a fresh connection, and for some minutes
+ *  the server is not asked for TLS again (RFC 7435: unencrypted is better than not at all). */
 export function createTransport(options: SessionOptions & { idleMs?: number; maxIdle?: number }): Transport {
   const connections = createConnections(options)
   const clearUntilMs = new Map<string, number>()

@@ -1,21 +1,21 @@
 import { isAscii } from 'node:buffer'
 
-/** A mail as it goes over the wire after DATA, and what MAIL FROM must announce about it. */
+/** A mail in its form after DATA, and the facts that MAIL FROM must announce. */
 export interface WireMail {
   /** Dot-stuffed, ending in CRLF `.` CRLF. */
   bytes: Buffer
-  /** RFC 1870: the mail itself, without the stuffing and without the final dot. */
+  /** Size of the mail for RFC 1870, without dot-stuffing and final dot. */
   sizeBytes: number
-  /** Bytes above 127 somewhere: needs 8BITMIME (RFC 6152). */
+  /** Contains bytes above 127: needs 8BITMIME (RFC 6152). */
   isEightBit: boolean
-  /** Bytes above 127 in the header section: needs SMTPUTF8 (RFC 6531). */
+  /** The header section contains bytes above 127: needs SMTPUTF8 (RFC 6531). */
   hasUtf8Headers: boolean
 }
 
-/** Parts of a mail (signature headers, then the composed mail) → its wire form, in one pass and one allocation when the
- *  mail is clean, as ours are. Whatever comes in, no byte sequence can end the mail early or be read as two mails by a
- *  lenient server: a bare CR or LF becomes CRLF, NUL goes, a missing last CRLF is added, dots at line starts are doubled
- *  (RFC 5321 §2.3.8, §4.5.2). Repairing breaks a signature, never a receiver. Never throws. */
+/** Parts of a mail (signature headers, then the composed mail) → its wire form, in one pass and one allocation for
+ *  clean mail, which ours is. No byte sequence can end the mail early or be read as two mails by a lenient server: a
+ *  bare CR or LF becomes CRLF, NUL is removed, a missing final CRLF is added, leading dots are doubled (RFC 5321
+ *  §2.3.8, §4.5.2). A repair may break a signature but never harms a receiver. Never throws. */
 export function toWire(parts: readonly Uint8Array[]): WireMail {
   const sizeBytes = parts.reduce((sum, part) => sum + part.byteLength, 0)
   const bytes = Buffer.allocUnsafe(sizeBytes + END.byteLength)
@@ -51,8 +51,8 @@ function endsInCrlf(bytes: Uint8Array, length: number): boolean {
   return length === 0 || (length >= 2 && bytes[length - 2] === CR && bytes[length - 1] === LF)
 }
 
-/** `dirty`: bare CR, bare LF or NUL; `dots`: clean, but a line begins with a dot. Of most bytes four are passed at a time:
- *  this is every byte of every mail. */
+/** `dirty`: bare CR, bare LF or NUL; `dots`: clean, but a line starts with a dot. Checks four bytes at a time where
+ *  possible, since it reads every byte of every mail. */
 function firstFault(bytes: Buffer): 'none' | 'dots' | 'dirty' {
   const words =
     bytes.byteOffset % 4 === 0 ? new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2) : NO_WORDS
@@ -73,7 +73,8 @@ function firstFault(bytes: Buffer): 'none' | 'dots' | 'dirty' {
 const NO_WORDS = new Int32Array(0)
 const LINE_DOT = Buffer.from('\r\n.')
 
-/** True when each of the four bytes is 14 or more: subtracting sets the highest bit of one that is less, and only there. */
+/** Whether each of the four bytes is 14 or more: the subtraction sets the highest bit of exactly those that are
+ *  less. */
 function isAboveCr(word: number): boolean {
   return ((word - 0x0e0e0e0e) & ~word & 0x80808080) === 0
 }

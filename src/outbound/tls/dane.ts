@@ -1,16 +1,16 @@
 import { createHash, createPublicKey, X509Certificate } from 'node:crypto'
 import type { TlsaRecord } from '../../net/dns/resolver.ts'
 
-/** The records SMTP can use: DANE-TA(2) and DANE-EE(3), with a known selector and matching type and data that could match
- *  something. PKIX-TA(0) and PKIX-EE(1) are not for mail servers. Never throws. RFC 7672 §3.1, RFC 6698 §2.1 */
+/** The records usable for SMTP: DANE-TA(2) and DANE-EE(3) with a known selector, matching type and plausible data.
+ *  PKIX-TA(0) and PKIX-EE(1) do not apply to mail servers. Never throws. RFC 7672 §3.1, RFC 6698 §2.1 */
 export function usableTlsa(records: readonly TlsaRecord[]): TlsaRecord[] {
   return records.filter(isUsable)
 }
 
-/** Usable records, the certificates a server has shown (DER, its own first) and the name of the host → null when one of
- *  the records proves the server, else in words why none does. DANE-EE matches the server's own certificate, whose
- *  names and dates do not count; DANE-TA matches one it was issued under, with a chain whose signatures and dates are
- *  right and a name that fits. `now` in ms UTC. Never throws. RFC 7672 §3.1.1, §3.1.2; RFC 7671 §5 */
+/** Usable records, the server's certificates (DER, its own first) and the host name → null when a record verifies the
+ *  server, else the reason. DANE-EE matches the server's own certificate, whose names and dates do not count. DANE-TA
+ *  matches an issuer; the chain's signatures, dates and name must be valid. `now` in ms UTC. Never throws. RFC 7672
+ *  §3.1.1, §3.1.2; RFC 7671 §5 */
 export function daneProblem(
   records: readonly TlsaRecord[],
   shown: readonly Uint8Array[],
@@ -33,7 +33,7 @@ export function daneProblem(
   return own.checkHost(host, { subject: 'never' }) === undefined ? `the certificate is not for ${host}` : null
 }
 
-/** Records → what tells two sets of them apart, in whatever order they came. */
+/** Records → a key that is equal for equal sets in any order. */
 export function tlsaKey(records: readonly TlsaRecord[]): string {
   return records
     .map(({ usage, selector, matchingType, certificate }) => {
@@ -46,7 +46,7 @@ export function tlsaKey(records: readonly TlsaRecord[]): string {
 
 const DANE_TA = 2
 const DANE_EE = 3
-/** A chain longer than this is no chain but work for us. */
+/** Longer chains are ignored to bound the work. */
 const MAX_CHAIN = 8
 /** Matching types: the data itself, its SHA-256, its SHA-512. RFC 6698 §2.1.3 */
 const HASHES = [null, 'sha256', 'sha512'] as const
@@ -75,8 +75,8 @@ function matches({ selector, matchingType, certificate }: TlsaRecord, candidate:
   return Buffer.from(certificate).equals(hash ? createHash(hash).update(data).digest() : data)
 }
 
-/** Walks from the server's certificate to its issuers until one of the anchors is met. An anchor that is published
- *  whole need not be shown by the server (RFC 7671 §5.2.2). */
+/** Follows the issuers of the server's certificate up to an anchor. The server need not send an anchor that is
+ *  published whole (RFC 7671 §5.2.2). */
 function isAnchored(
   own: X509Certificate,
   shown: readonly X509Certificate[],
@@ -99,7 +99,7 @@ function isAnchored(
   return false
 }
 
-/** A bare public key as anchor, RFC 7671 §5.2.3. */
+/** A bare public key as anchor. RFC 7671 §5.2.3 */
 function isSignedByPublishedKey(certificate: X509Certificate, anchors: readonly TlsaRecord[]): boolean {
   return anchors
     .filter(({ selector, matchingType }) => selector === 1 && matchingType === 0)
@@ -117,7 +117,7 @@ function isVerified(certificate: X509Certificate, key: Parameters<X509Certificat
   try {
     return certificate.verify(key)
   } catch {
-    return false // a key of another kind than the signature
+    return false // the key type differs from the signature's
   }
 }
 

@@ -5,24 +5,24 @@ import type { Resolver } from '../../net/dns/resolver.ts'
 import type { Peer } from '../smtp/peer.ts'
 import { usableTlsa } from './dane.ts'
 
-/** What a connection to one host must prove, and on whose word; or that the host must not be used now. */
+/** What a connection to one host must prove and which policy requires it, or that the host must not be used now. */
 export type HostPolicy = { name: TlsPolicy } & ({ proof: Pick<Peer, 'demand' | 'tlsa'> } | { skip: Outcome })
 
-/** One host of a domain, as DNS and the message tell of it. */
+/** Facts about one host of a domain from DNS and the message. */
 export interface HostFacts {
   domain: string
   host: string
   port: number
-  /** A trusted resolver vouches by DNSSEC for the way here: MX and addresses. */
+  /** A trusted resolver validated the path here by DNSSEC: MX and addresses. */
   isAuthentic: boolean
   mtaSts: MtaSts | null
   requireTls: boolean
 }
 
-/** Host → HostPolicy. Strict only where somebody says so: TLSA records come first, then an MTA-STS policy in force, then
- *  `require_tls`, which both of them satisfy; without any, TLS is taken where it is offered. TLSA records that SMTP cannot
- *  use demand encryption all the same; where the question for them fails, the host is left out, for that is what an
- *  attacker would bring about. Never rejects. RFC 7672 §2.2, RFC 8461 §2, §5 */
+/** Host → HostPolicy. Strict only if required: TLSA records come first, then an MTA-STS policy in force, then
+ *  `require_tls`, which both satisfy; otherwise TLS is used if offered. TLSA records unusable for SMTP still require
+ *  encryption. If the TLSA lookup fails, the host is skipped, because an attacker would cause exactly that. Never
+ *  rejects. RFC 7672 §2.2, RFC 8461 §2, §5 */
 export async function hostPolicy(facts: HostFacts, resolver: Resolver): Promise<HostPolicy> {
   const { domain, host, port, isAuthentic, mtaSts, requireTls } = facts
   const tlsa = isAuthentic ? await resolver.tlsa(`_${port}._tcp.${host}`) : NOT_ASKED
@@ -44,7 +44,7 @@ export async function hostPolicy(facts: HostFacts, resolver: Resolver): Promise<
   return { name: mtaSts?.mode === 'testing' ? 'mta_sts_testing' : 'none', proof: { demand: 'none' } }
 }
 
-/** How a transcript tells of it; null where nobody demands anything. */
+/** The policy's line in the transcript; null if nothing is required. */
 export function policyWords(policy: HostPolicy, host: string, domain: string): string | null {
   if ('skip' in policy) return `${host}: left out, ${policy.skip.kind === 'delivered' ? '' : policy.skip.message}`
   switch (policy.name) {

@@ -5,8 +5,8 @@ import type { Answer } from '../smtp/reply.ts'
 import type { Offered } from '../smtp/transport.ts'
 import type { HostPolicy } from './host-policy.ts'
 
-/** An offer of a mail → the session it opened, as a report on TLS counts it (RFC 8460 §4.3). Null when the connection was
- *  one that is counted already, or when it ended before TLS could be begun. */
+/** An offered mail → its TLS session as counted by TLS reports (RFC 8460 §4.3). Null when the connection is already
+ *  counted, or ended before TLS could start. */
 export function tlsSessionOf(
   offered: Offered,
   peer: Peer,
@@ -25,13 +25,13 @@ export function tlsSessionOf(
   return { ...session, failure: tls.problem === null ? null : certificateFailure(tls.problem) }
 }
 
-/** A host that its policy kept us from connecting to → the session that did not come about. */
+/** A host that its policy excluded → the session that was not made. */
 export function skippedSession(host: string, policy: HostPolicy['name']): TlsSession {
   const failure = policy === 'dane' ? 'dnssec-invalid' : 'validation-failure'
   return { policy, host, address: null, source: null, failure }
 }
 
-/** What the TLS library says against a certificate → the word for it. */
+/** The TLS library's certificate error → the report's failure type. */
 export function certificateFailure(problem: string): TlsFailure {
   if (/EXPIRED|expired/.test(problem)) return 'certificate-expired'
   if (/ALTNAME|Hostname|altname|is not for/.test(problem)) return 'certificate-host-mismatch'
