@@ -20,12 +20,12 @@ import { createRenewal, type Renewal } from './renewal.ts'
 import { authoritySettings } from './settings.ts'
 import { readStoredCertificate } from './stored-certificate.ts'
 
-/** What the certificate of an authority needs of the house. */
+/** Dependencies of certificates from an authority. */
 export interface AuthorityDeps {
-  /** The ways to ask the authority, and the hosts of the names. */
+  /** HTTPS to the authority, and HTTP to the hosts of the names. */
   https: { authority: Exchange; probe: Probe }
   pages: Pick<PlainPages, 'show'>
-  /** A secret by its name, kept sealed; the one given when there is none yet. */
+  /** A named secret, stored encrypted; `fresh` is stored if there is none yet. */
   secret: (name: string, fresh: Uint8Array) => Promise<Uint8Array>
   domains: () => AsyncIterable<Domain>
   /** Without a cache. */
@@ -36,8 +36,8 @@ export interface AuthorityDeps {
   onChange: () => void
 }
 
-/** [tls] of the config → the Renewal of its certificate, with what was kept of it; nothing is asked yet. Rejects when
- *  the data folder cannot be read. */
+/** [tls] of the config → the Renewal of its certificate with its stored state; sends no request yet. Rejects when the
+ *  data folder cannot be read. */
 export async function openAuthority(config: Config, deps: AuthorityDeps): Promise<Renewal> {
   const { clock, random, resolver, pages } = deps
   const { tls, dataDir, sending } = config
@@ -77,10 +77,10 @@ export async function openAuthority(config: Config, deps: AuthorityDeps): Promis
   })
 }
 
-/** What somebody else's server may take to answer four words. */
+/** Time for another server to send a short answer. */
 const PROBE_MS = 5_000
 
-/** One key for all accounts, at whichever authority: accounts are found by it. */
+/** One key for the accounts at all authorities, which identify accounts by it. */
 async function accountKey(secret: AuthorityDeps['secret']) {
   const fresh = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'der' })
   const der = Buffer.from(await secret('acme_account', fresh))

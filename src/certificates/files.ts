@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import { type Certificate, selfSignedCertificate } from '../net/tls/certificate.ts'
 import { writePrivately } from '../os/private-file.ts'
 
-/** Where the operator's certificate chain and its key lie. */
+/** Paths of the operator's certificate chain and key. */
 export interface PairFiles {
   certificateFile: string
   keyFile: string
 }
 
-/** What the operator's files hold is no certificate with its key: a line that names them. */
+/** The operator's files do not contain a certificate with its key; the message names them. */
 export class UnusableCertificate extends Error {}
 
-/** Files of the operator → their certificate, whatever its names and time. Rejects when they cannot be read, and with
- *  UnusableCertificate when they are no pair. */
+/** The operator's files → their certificate, whatever its names and dates. Rejects when they cannot be read, and with
+ *  UnusableCertificate when key and certificate do not match. */
 export async function readPair({ certificateFile, keyFile }: PairFiles): Promise<Certificate> {
   const [certificatePem, keyPem] = await Promise.all([readFile(certificateFile, 'utf8'), readFile(keyFile, 'utf8')])
   const shown = parsed(() => new X509Certificate(certificatePem), `${certificateFile} is no PEM certificate`)
@@ -23,9 +23,9 @@ export async function readPair({ certificateFile, keyFile }: PairFiles): Promise
   return { certificatePem, keyPem }
 }
 
-/** A certificate that we sign ourselves and keep in the data folder, so that peers who remember it see the same one after a
- *  restart. It is made anew when it is missing, unreadable, names another host or ends within a day. Other servers encrypt
- *  to it all the same: MTAs do not check names (RFC 7435). Rejects when the folder cannot be written. */
+/** A self-signed certificate, stored in the data folder so that peers see the same one after a restart. Created again
+ *  when it is missing, unreadable, for another host or within a day of its end. Other servers accept it for encryption:
+ *  MTAs do not verify names (RFC 7435). Rejects when the folder cannot be written. */
 export async function selfSignedPair(options: {
   dataDir: string
   hostname: string
@@ -40,7 +40,8 @@ export async function selfSignedPair(options: {
   const made = await selfSignedCertificate({ names: [hostname], now })
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await writePrivately(keyFile, made.keyPem)
-  await writePrivately(certificateFile, made.certificatePem) // a crash between leaves a pair that does not fit: made anew
+  // a crash in between leaves a pair that does not match, which is created again
+  await writePrivately(certificateFile, made.certificatePem)
   return made
 }
 
@@ -59,7 +60,7 @@ function stillFits(pair: Certificate, hostname: string, now: number): boolean {
   return names.includes(hostname.toLowerCase()) && startsAt <= now && endsAt > now + DAY_MS
 }
 
-/** Whom a certificate names (lower case), and from when until when it holds (ms UTC). Throws on what is none. */
+/** Names (lower case) and validity (ms UTC) of a certificate. Throws on anything else. */
 export function termsOf({ certificatePem }: Pick<Certificate, 'certificatePem'>): Terms {
   const shown = new X509Certificate(certificatePem)
   const names = shown.subjectAltName?.split(', ') ?? []

@@ -1,15 +1,15 @@
 import { isIP } from 'node:net'
 import { type Domain, isOwned, trackingHostOf } from '../model/domain.ts'
 
-/** What the operator's certificate is for: the host itself, what links in mail begin with, and what else was named; lower
- *  case, each once. */
+/** Names for the operator's certificate: the hostname, the host of links in mail, and configured names; lower case,
+ *  each once. */
 export function ownNames(settings: { hostname: string; publicUrl: string; names: readonly string[] }): string[] {
   const url = URL.parse(settings.publicUrl)
   const linked = url?.protocol === 'https:' && isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? [url.hostname] : []
   return [...new Set([settings.hostname, ...linked, ...settings.names].map((name) => name.toLowerCase()))]
 }
 
-/** Domains → the hosts of owned ones that DNS was seen to lead here: of tracked links, and of the MTA-STS policy. */
+/** Domains → hosts of owned domains whose DNS points here: tracking domains and MTA-STS hosts. */
 export async function domainNames(domains: AsyncIterable<Domain>, requireVerified: boolean): Promise<string[]> {
   const names: string[] = []
   for await (const domain of domains) {

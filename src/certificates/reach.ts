@@ -3,24 +3,25 @@ import { canonicalIp, isPublicUnicast } from '../net/ip.ts'
 import type { Random } from '../os/random.ts'
 import { CHALLENGES, type PlainPages } from './plain-pages.ts'
 
-/** Whether an authority that asks for a name at port 80 would come to us. `unknown`: it leads to an address that is not of
- *  this machine and does not answer us, but ours are private, so that one in front may be passed on. */
+/** Whether an authority that validates a name on port 80 reaches this server. `unknown`: the name resolves to an
+ *  address that is not ours and does not answer with our token, but ours are private, so a proxy or NAT may forward to
+ *  us. */
 export type Reach = { kind: 'here' } | { kind: 'unknown' } | { kind: 'elsewhere'; reason: string }
 
 export interface ReachDeps {
   resolver: Pick<Resolver, 'a' | 'aaaa'>
   pages: Pick<PlainPages, 'show'>
   random: Random
-  /** The addresses of this machine. */
+  /** This machine's addresses. */
   ownAddresses: () => readonly string[]
-  /** Asks by HTTP in clear; null for no answer. */
+  /** Requests a path by plain HTTP; null without a response. */
   probe: (at: { ip: string; port: number; host: string; path: string }) => Promise<string | null>
-  /** Where the authority asks. */
+  /** The port the authority uses. */
   port: number
 }
 
-/** A name → its Reach. All its addresses must lead here, since nobody knows which the authority takes: each is asked for a
- *  token that we show at that moment, but private ones of others. Never rejects. */
+/** Name → its Reach. All its addresses must lead here, since the authority may use any: each is asked for a token
+ *  served at that moment, except private addresses of others. Never rejects. */
 export async function reachOf(name: string, deps: ReachDeps): Promise<Reach> {
   const lookups = await Promise.all([deps.resolver.a(name), deps.resolver.aaaa(name)])
   const failed = lookups.find((lookup) => lookup.kind === 'temporary')
@@ -53,7 +54,7 @@ export async function reachOf(name: string, deps: ReachDeps): Promise<Reach> {
   }
 }
 
-/** A name with more is not looked at further. */
+/** A name with more addresses is not probed further. */
 const MAX_ADDRESSES = 8
 
 const elsewhere = (reason: string): Reach => ({ kind: 'elsewhere', reason })

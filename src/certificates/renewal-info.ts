@@ -5,17 +5,17 @@ import type { Random } from '../os/random.ts'
 import { OrderFailure } from './acme/failure.ts'
 import type { RenewalWindow } from './acme/renewal-info.ts'
 
-/** When the authority would have the certificate renewed, as far as it was heard (RFC 9773). */
+/** The authority's renewal advice for the certificate (RFC 9773), as last fetched. */
 export interface RenewalInfo {
-  /** Asks for it where that is due. Never rejects: one that cannot be heard changes nothing. */
+  /** Fetches the advice if due. Never rejects: a failed request changes nothing. */
   refresh(certificate: Certificate): Promise<void>
-  /** Whether the moment has come that was chosen within its window. */
+  /** Whether the chosen moment within the renewal window has come. */
   isDue(now: number): boolean
-  /** There is another certificate. */
+  /** Forgets the advice after a new certificate. */
   reset(): void
 }
 
-/** Certificate → the window of its renewal; null: the authority does not say. */
+/** Certificate → its renewal window; null if the authority gives none. */
 export type WindowOf = (certificate: Certificate, signal: AbortSignal) => Promise<RenewalWindow | null>
 
 export function createRenewalInfo(options: {
@@ -28,7 +28,7 @@ export function createRenewalInfo(options: {
   const { windowOf, signal, random, log } = options
   const { steady } = options.clock
   let askAt = 0
-  /** What it said last, and a moment within it. */
+  /** The last advice and the moment chosen within its window. */
   let latest: { window: RenewalWindow; at: number } | null = null
 
   return {
@@ -53,11 +53,11 @@ export function createRenewalInfo(options: {
   }
 }
 
-/** Chosen by chance, so that not all come at once. RFC 9773 §4.2 */
+/** A random moment, so that clients do not all renew at once. RFC 9773 §4.2 */
 const momentIn = ({ startsAt, endsAt }: RenewalWindow, random: Random) =>
   startsAt + random.fraction() * (endsAt - startsAt)
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** RFC 9773 §4.3.3: where nothing is said. */
+/** Default interval. RFC 9773 §4.3.3 */
 const ASK_AGAIN_MS = 6 * HOUR_MS

@@ -16,32 +16,33 @@ import {
   withTerms,
 } from './stored-certificate.ts'
 
-/** The certificate of an authority: got, renewed when two thirds of its time are over or when the authority says so before
- *  (RFC 9773), and got anew when it lacks a name.
+/** The certificate from an authority: ordered, renewed after two thirds of its lifetime or when the authority advises
+ *  it (RFC 9773), and ordered again when a name is missing.
  *
- *  Each attempt is counted on the disk before the authority is asked, and the next one is 1, 6, 24, 24, … hours away, later
- *  when the authority says so; no restart shortens that. Before it is asked at all, each name is looked at from here: what
- *  cannot succeed costs no attempt. An attempt that breaks off leaves the certificate before. */
+ *  Each attempt is counted on disk before the authority is contacted. The next one follows after 1, 6, 24, 24, … hours,
+ *  or later if the authority says so; a restart does not shorten this. Each name is first probed from here, so that
+ *  hopeless attempts are not made. An interrupted attempt leaves the current certificate in place. */
 export interface Renewal {
-  /** The one to show; null while there is none, or none that holds any more. */
+  /** The certificate to serve; null if there is none or it has expired. */
   certificate(): (Certificate & Terms) | null
-  /** What to do about it at present: begins it, and resolves when it is done. While one is under way another does nothing.
-   *  Rejects when the data folder cannot be written. */
+  /** Does what is due and resolves when done. A call during another does nothing. Rejects when the data folder cannot
+   *  be written. */
   renewIfDue(): Promise<void>
-  /** Does not wait for the next attempt, unless the last was a moment ago: somebody has just mended something. */
+  /** Skips the wait for the next attempt after an operator's change, unless the last attempt was less than RETRY_NOW_MS
+   *  ago. */
   retryNow(): void
-  /** Breaks off. */
+  /** Aborts work in progress. */
   stop(): Promise<void>
 }
 
 export interface RenewalDeps {
   dataDir: string
   kept: StoredCertificate
-  /** Of the authority: a certificate of another, like its staging environment, is replaced. */
+  /** The configured authority. A certificate from another one, such as its staging environment, is replaced. */
   directoryUrl: string
-  /** Lower case; those that it should have for the operator, who is told when one cannot be had. */
+  /** Lower case; the operator's names. A name that cannot be certified is logged. */
   names: readonly string[]
-  /** Those of domains, as they are at present. */
+  /** Current names from domains. */
   domainNames: () => Promise<readonly string[]>
   reachOf: (name: string) => Promise<Reach>
   order: (
@@ -49,7 +50,7 @@ export interface RenewalDeps {
     more: { signal: AbortSignal; replaces?: string | undefined },
   ) => Promise<Certificate>
   windowOf: WindowOf
-  /** Another certificate is to be shown. */
+  /** The certificate to serve has changed. */
   onChange: () => void
   clock: WallClock
   random: Random
@@ -60,15 +61,15 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 const RETRY_SCHEDULE_SECONDS = [3600, 6 * 3600, 24 * 3600]
-/** After trouble that the authority has not heard of. */
+/** Wait after a failure before contacting the authority. */
 const LOOK_AGAIN_MS = 5 * MINUTE_MS
-/** Names of domains come and go: a new certificate for them at most once a day. */
+/** Domain names come and go: at most one new certificate a day for them. */
 const LOOK_AT_NAMES_MS = HOUR_MS
 const LEFT_OUT_MS = 7 * DAY_MS
 const WITHOUT_REFUSED_MS = 10 * MINUTE_MS
-/** Let's Encrypt: five failed validations of a name an hour. */
+/** Let's Encrypt allows five failed validations per name and hour. */
 const RETRY_NOW_MS = 15 * MINUTE_MS
-/** RFC 8555 has no limit; Let's Encrypt's is this. */
+/** Let's Encrypt's limit; RFC 8555 has none. */
 const MAX_NAMES = 100
 
 export function createRenewal(deps: RenewalDeps): Renewal {
@@ -87,7 +88,7 @@ export function createRenewal(deps: RenewalDeps): Renewal {
     showWhatHolds(now)
     await followClock(now)
     if (certificate !== null && certificate.endsAt > now && isOfAuthority()) await renewalInfo.refresh(certificate)
-    const isNew = isDue(now) && loggedTrouble === null // at the last look it was not due, or all was well
+    const isNew = isDue(now) && loggedTrouble === null // at the last check it was not due, or all was well
     if (now < progress.notBefore || (steady.now() < lookAt && !isNew)) return
     const plan = await planAt(now)
     if ('names' in plan) return attempt(plan.names, now)
@@ -98,7 +99,7 @@ export function createRenewal(deps: RenewalDeps): Renewal {
     if (words !== progress.trouble) await keep({ ...progress, trouble: words })
   }
 
-  /** The names to order, or why none can be; neither when all is well. */
+  /** The names to order, or the reason why none can be; neither when nothing is to do. */
   const planAt = async (now: number): Promise<{ names: string[] } | { trouble: string } | Record<never, never>> => {
     const held = new Set(certificate?.names)
     const isDueNow = isDue(now)
@@ -118,16 +119,17 @@ export function createRenewal(deps: RenewalDeps): Renewal {
   const isDue = (now: number) =>
     certificate === null || now >= renewAt(certificate) || isRenewalAdvised(now) || !isOfAuthority()
 
-  /** Nobody knows of one whose story was lost: that is left as it is. */
+  /** A certificate whose stored state is lost has no known authority and is kept. */
   const isOfAuthority = () => progress.issuedBy === null || progress.issuedBy === directoryUrl
 
-  /** A certificate of today is not given back today, whatever is wished. */
+  /** A certificate is at least a day old before advice replaces it. */
   const isRenewalAdvised = (now: number) => renewalInfo.isDue(now) && now - progress.triedAt >= DAY_MS
 
   const isGain = (good: ReadonlySet<string>, now: number) =>
     own.some((name) => good.has(name)) || (good.size > 0 && now - progress.triedAt >= DAY_MS)
 
-  /** What it has now it should keep: while there is time, a name that leads elsewhere for a day does not cost its place. */
+  /** Names of the current certificate stay while there is time: a name that points elsewhere for a day is not
+   *  dropped. */
   const isLoss = (names: readonly string[], now: number) =>
     certificate !== null &&
     now < lastCallOf(certificate) &&
@@ -153,20 +155,20 @@ export function createRenewal(deps: RenewalDeps): Renewal {
       trouble: 'the last attempt was not finished',
     })
     try {
-      // One that is said to be replaced already is not said again.
+      // A replacement already announced is not announced again.
       const replaces = before.failures === 0 && isOfAuthority() ? certificate?.certificatePem : undefined
       await take(await deps.order(names, { signal: ending.signal, replaces }), names)
       await keep({ ...noProgress(before.settings, directoryUrl), triedAt: now, leftOut: before.leftOut })
       lookAt = 0
       renewalInfo.reset()
     } catch (error) {
-      // Breaking off is our own doing.
+      // We aborted the attempt ourselves.
       if (ending.signal.aborted) await keep({ ...before, notBefore: now + MINUTE_MS })
       else await fail(error, names, before)
     }
   }
 
-  /** What came back is kept and shown, if it is what was asked for. */
+  /** Stores and serves the new certificate if it is what was ordered. */
   const take = async (given: Certificate, names: readonly string[]): Promise<void> => {
     const made = checked(given, names)
     if (certificate === null || made.endsAt > certificate.endsAt || made.endsAt > clock.now()) {
@@ -175,7 +177,7 @@ export function createRenewal(deps: RenewalDeps): Renewal {
     }
     if (made.endsAt <= clock.now()) {
       throw new OrderFailure('the certificate had ended before it came: is the clock of this machine right?', {
-        retryAfterMs: 3 * DAY_MS, // a week has five of the same names at Let's Encrypt
+        retryAfterMs: 3 * DAY_MS, // Let's Encrypt issues five per week for the same names
       })
     }
     log.info('certificate issued', { names: made.names, ends_at: iso(made.endsAt) })
@@ -189,7 +191,7 @@ export function createRenewal(deps: RenewalDeps): Renewal {
       error instanceof OrderFailure ? error : new OrderFailure('a fault of this program; the log has it')
     const now = clock.now()
     const refused = refusedNames.map((name) => name.toLowerCase()).filter((name) => names.includes(name))
-    // What a domain's DNS does must not keep the others from their certificate.
+    // One domain's DNS must not prevent a certificate for the others.
     const foreign = refused.filter((name) => !own.includes(name))
     const isTheirs = foreign.length > 0 && foreign.length === refused.length
     const notBefore = Math.max(isTheirs ? now + WITHOUT_REFUSED_MS : progress.notBefore, now + retryAfterMs)
@@ -204,7 +206,7 @@ export function createRenewal(deps: RenewalDeps): Renewal {
     await keepProgress(dataDir, next)
   }
 
-  /** A clock that was ahead when something was tried, and is not any more: the waits go on from now. */
+  /** If the clock was ahead at the last attempt and has been set back, waits continue from now. */
   const followClock = async (now: number): Promise<void> => {
     const aheadMs = progress.triedAt - now
     if (aheadMs <= MINUTE_MS) return
@@ -245,10 +247,10 @@ export function createRenewal(deps: RenewalDeps): Renewal {
   }
 }
 
-/** When two thirds of its time are over. */
+/** After two thirds of the lifetime. */
 export const renewAt = ({ startsAt, endsAt }: Terms) => startsAt + ((endsAt - startsAt) * 2) / 3
 
-/** From then on a certificate without a name is better than none. */
+/** From this moment a certificate with a missing name is better than none. */
 const lastCallOf = ({ startsAt, endsAt }: Terms) => endsAt - (endsAt - startsAt) / 10
 
 function checked(given: Certificate, names: readonly string[]): Certificate & Terms {

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { Config } from '../config/load.ts'
 import { ownNames } from './names.ts'
 
-/** Whom to ask for which names, of which the operator is told when they cannot be had. */
+/** The authority and the operator's names. A name that cannot be certified is logged. */
 export interface AuthoritySettings {
   names: readonly string[]
   directoryUrl: string
-  /** Where the authority asks. */
+  /** The port the authority uses. */
   port: number
-  /** Others have another one: attempts begin anew. */
+  /** Changes with the settings; attempts then start over. */
   fingerprint: string
 }
 

@@ -6,25 +6,25 @@ import type { Certificate } from '../net/tls/certificate.ts'
 import { writePrivately } from '../os/private-file.ts'
 import { type Terms, termsOf } from './files.ts'
 
-/** What there is of an authority's certificate, and of the attempts at the next one: two files in the data folder. */
+/** The stored certificate and the state of its renewal: two files in the data folder. */
 export interface StoredCertificate {
   certificate: (Certificate & Terms) | null
   progress: Progress
 }
 
 export interface Progress {
-  /** What was asked for and where; other settings begin anew. */
+  /** Settings that the state belongs to; other settings start over. */
   settings: string
-  /** In a row; counted before each try. */
+  /** Failures in a row, counted before each attempt. */
   failures: number
   /** ms UTC. */
   triedAt: number
   notBefore: number
-  /** Why the last one failed. */
+  /** Reason of the last failure. */
   trouble: string | null
-  /** The directory of the authority that the certificate is from. */
+  /** Directory URL of the authority that issued the certificate. */
   issuedBy: string | null
-  /** Names of domains that the authority refused, and when: left out for some days. */
+  /** Domain names refused by the authority, with the time; they are left out for some days. */
   leftOut: Record<string, number>
 }
 
@@ -48,8 +48,8 @@ const PROGRESS = z.object({
   leftOut: z.record(z.string(), z.number()),
 })
 
-/** Data folder and present settings → what is kept there. A file that is missing or damaged, and progress under other
- *  settings, is as if nothing had been. Never rejects. */
+/** Data folder and current settings → the stored state. A missing or damaged file, or state of other settings, counts
+ *  as empty. Never rejects. */
 export async function readStoredCertificate(dataDir: string, settings: string): Promise<StoredCertificate> {
   const [pem, json] = await Promise.all([readText(certificateFile(dataDir)), readText(progressFile(dataDir))])
   const progress = parsed(() => PROGRESS.parse(JSON.parse(json)))
@@ -59,7 +59,7 @@ export async function readStoredCertificate(dataDir: string, settings: string): 
   }
 }
 
-/** Key and chain in one file, so that there is never one without the other. Rejects when the folder cannot be written. */
+/** Stores key and chain in one file, so that they always match. Rejects when the folder cannot be written. */
 export async function keepCertificate(dataDir: string, { keyPem, certificatePem }: Certificate): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await writePrivately(certificateFile(dataDir), keyPem + certificatePem)
@@ -70,7 +70,7 @@ export async function keepProgress(dataDir: string, progress: Progress): Promise
   await writePrivately(progressFile(dataDir), `${JSON.stringify(progress)}\n`)
 }
 
-/** A certificate with its names and time. Throws when it is none, or its key is another's. */
+/** A certificate with its names and validity. Throws when it is invalid or does not match its key. */
 export function withTerms(certificate: Certificate): Certificate & Terms {
   const shown = new X509Certificate(certificate.certificatePem)
   if (!shown.checkPrivateKey(createPrivateKey(certificate.keyPem))) throw new Error('it is for another key')

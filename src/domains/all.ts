@@ -3,7 +3,7 @@ import type { Store } from '../storage/store.ts'
 
 const PAGE = 100
 
-/** Every domain of every organization, some at a time. */
+/** Every domain of every organization, read in pages. */
 export async function* allDomains(store: Pick<Store, 'organizations' | 'domains'>): AsyncGenerator<Domain> {
   for (const { id } of await store.organizations.list()) {
     for (let after: string | null = null; ; ) {

@@ -1,7 +1,7 @@
 import type { Resolver } from '../net/dns/resolver.ts'
 import { registrableDomain } from './name.ts'
 
-/** Who runs the zone of a domain, and what to mind in its forms. */
+/** The provider of a domain's zone, with advice for its forms. */
 export interface DnsHosting {
   name: string
   advice: string
@@ -9,7 +9,7 @@ export interface DnsHosting {
 
 const RELATIVE = 'its form adds the domain by itself: enter names without it.'
 
-/** By the names of name servers. */
+/** Recognized by name server names. */
 const KNOWN: (DnsHosting & { servers: RegExp })[] = [
   {
     name: 'Cloudflare',
@@ -29,7 +29,7 @@ const KNOWN: (DnsHosting & { servers: RegExp })[] = [
   { name: 'DigitalOcean', servers: /^ns\d\.digitalocean\.com$/, advice: RELATIVE },
 ]
 
-/** Domain → who runs its zone; null when that is not known, or DNS does not tell. Never rejects. */
+/** Domain → the provider of its zone; null if unknown or DNS does not answer. Never rejects. */
 export async function hostOfZone(domain: string, resolver: Pick<Resolver, 'ns'>): Promise<DnsHosting | null> {
   const lookup = await resolver.ns(registrableDomain(domain))
   const servers = lookup.kind === 'records' ? lookup.records.map((name) => name.toLowerCase().replace(/\.$/, '')) : []

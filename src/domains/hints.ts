@@ -2,8 +2,7 @@ import { isSpf, mergedSpf } from '../mail/spf-record.ts'
 import type { DnsRecord } from '../model/domain.ts'
 import type { Resolver } from '../net/dns/resolver.ts'
 
-/** A record that is wanted and what DNS has in its place → what to do about it, in words; null when it is right, or there
- *  is no more to say than that it is missing. Never throws. */
+/** Wanted record and the DNS answer → advice in words; null when it is correct or simply missing. Never throws. */
 export async function hintFor(
   record: DnsRecord & { status: string; found: readonly string[] },
   { domain, hostname, resolver }: { domain: string; hostname: string; resolver: Resolver },
@@ -31,7 +30,7 @@ export async function hintFor(
   }
 }
 
-/** Many forms of DNS hosts add the domain by themselves, and what was pasted whole stands at `name.domain.domain`. */
+/** Many DNS providers append the domain, so a full name pasted into the form ends up as `name.domain.domain`. */
 async function doubledHint(record: DnsRecord, domain: string, resolver: Resolver): Promise<string | null> {
   const doubled = `${record.name}.${domain}`
   const lookup =

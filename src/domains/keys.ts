@@ -4,8 +4,8 @@ import type { DkimKeyRecord, DkimState, Domain } from '../model/domain.ts'
 import { base32 } from '../os/ids.ts'
 import type { Random } from '../os/random.ts'
 
-/** Makes the two keys of a domain, RSA-2048 first, then Ed25519 (RFC 8301 §3.2, RFC 8463). They share a random part:
- *  `pr2611k3x9r` and `pr2611k3x9e`. The keys are made on another thread: RSA takes some hundred milliseconds. */
+/** Creates a domain's two keys, RSA-2048 and Ed25519 (RFC 8301 §3.2, RFC 8463), with a common random part:
+ *  `pr2611k3x9r` and `pr2611k3x9e`. Runs on another thread: RSA takes some hundred milliseconds. */
 export async function mintDkimKeys(state: DkimState, now: number, random: Random): Promise<DkimKeyRecord[]> {
   const stem = `pr${new Date(now).toISOString().slice(2, 7).replace('-', '')}${base32(random.bytes(5)).slice(0, 6)}`
   const [rsa, ed25519] = await Promise.all([
@@ -25,15 +25,15 @@ export async function mintDkimKeys(state: DkimState, now: number, random: Random
       selector: `${stem}e`,
       algorithm: 'ed25519-sha256',
       state,
-      publicKey: ed25519.publicKey.subarray(-32).toString('base64'), // the raw key without its SPKI head
+      publicKey: ed25519.publicKey.subarray(-32).toString('base64'), // the raw key without its SPKI header
       privateKeyPem: ed25519.privateKey,
       createdAt: now,
     },
   ]
 }
 
-/** A new domain with keys of its own (mintDkimKeys). They are `active` from the start: sandbox mail is signed at once,
- *  live mail waits for `verified` unless the config says otherwise. `name` as checkDomainName gave it. */
+/** A new domain with its own keys (mintDkimKeys). They are `active` from the start: test mail is signed at once; live
+ *  mail requires `verified` unless the config says otherwise. `name` comes from checkDomainName. */
 export function newDomain(
   facts: { id: string; organizationId: string; name: string },
   now: number,
@@ -56,15 +56,15 @@ export function newDomain(
   }
 }
 
-/** Keys that retired so long ago that no mail signed by them is still on its way: seven days after the present keys
- *  were first seen, which is when `verifiedAt` was set. Their selectors; none while that is unknown. */
+/** Selectors of retired keys that sign no mail in transit any more: seven days after the present keys were first seen
+ *  (`verifiedAt`). Empty while that is unknown. */
 export function endedSelectors(domain: Domain, now: number): string[] {
   if (domain.verifiedAt === null || now - domain.verifiedAt < RETIREMENT_MS) return []
   return domain.dkim.filter((key) => key.state === 'retiring').map((key) => key.selector)
 }
 
 const RETURN_PATH_LABEL = 'bounces'
-const RETIREMENT_MS = 7 * 86_400_000 // longer than any retry schedule is expected to be
+const RETIREMENT_MS = 7 * 86_400_000 // longer than any expected retry schedule
 const ENCODING = {
   publicKeyEncoding: { type: 'spki', format: 'der' },
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },

@@ -5,18 +5,18 @@ import { domainOfMtaStsHost } from '../model/domain-names.ts'
 import { requestHost } from '../net/request-host.ts'
 import type { Domains } from '../storage/store.ts'
 
-/** The MTA-STS policy that we publish for domains whose mail we receive: the same for all. */
+/** The MTA-STS policy published for domains that receive mail here; the same for all. */
 export interface OwnMtaSts {
   /** The policy file. RFC 8461 §3.2 */
   text: string
-  /** For the TXT record; another text has another one. */
+  /** For the TXT record; changes with the text. */
   policyId: string
-  /** Where HTTPS reaches us. */
+  /** The host that serves HTTPS. */
   httpsHost: string
 }
 
-/** Settings → the policy to publish; null when nobody could fetch it (no HTTPS) or it is turned off. In force it holds for
- *  a week, in testing for a day. */
+/** Settings → the policy to publish; null without HTTPS or when turned off. In force it is valid for a week, in testing
+ *  for a day. */
 export function ownMtaSts(settings: {
   hostname: string
   publicUrl: string
@@ -29,8 +29,8 @@ export function ownMtaSts(settings: {
   return { text, policyId: createHash('sha256').update(text).digest('hex').slice(0, 20), httpsHost: url.hostname }
 }
 
-/** The page that other mail servers fetch: `mta-sts.<domain>` is answered for owned domains whose MX records, when DNS was
- *  last asked, led to us and nowhere else; a policy that left out one of the hosts would keep mail from it. */
+/** The policy page for other mail servers: answers `mta-sts.<domain>` for owned domains whose MX records pointed only
+ *  to us at the last DNS check. A policy that omits one of the hosts would keep mail from it. */
 export function mtaStsPage(
   { text }: OwnMtaSts,
   hostname: string,
@@ -40,7 +40,7 @@ export function mtaStsPage(
   return {
     method: 'GET' as const,
     path: '/.well-known/mta-sts.txt',
-    whileStopping: true, // other servers know nothing of our restarts
+    whileStopping: true, // other servers do not expect our restarts
     handle: async (request: Request): Promise<Response> => {
       const name = domainOfMtaStsHost(requestHost(request.headers.get('host')))
       const domain = name === null ? null : await domains.findByName(name)

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { Domain, FailureReason, Proof } from '../model/domain.ts'
 
-/** Who owns a name, by what DNS has (contract §7, Ownership). */
+/** Domain ownership as proved by DNS. */
 
-/** What DNS said of one kind of proof. `unknown`: it gave no answer, which proves nothing and disproves nothing. */
+/** DNS result for one kind of proof. `unknown`: no answer, which neither proves nor disproves. */
 export type Sight = 'seen' | 'gone' | 'unknown'
 
 export interface Look {
   dkim: Sight
   txt: Sight
-  /** A DKIM record is there and says something else. */
+  /** A DKIM record exists with other content. */
   isMismatch: boolean
 }
 
@@ -18,8 +18,8 @@ export type OwnershipState = Pick<Domain, 'status' | 'provedBy' | 'missingSince'
 /** How long a proved name stays owned without its proof. */
 export const GRACE_MS = 7 * 86_400_000
 
-/** Domain → the value of the TXT record that proves it, at `_postrider-verify.<domain>`. Each claim has an id of its own,
- *  so the record of one never proves another. It is public and no secret. */
+/** Domain id → the value of its TXT record at `_postrider-verify.<domain>`. Each claim has its own value, so one
+ *  claim's record never proves another. It is public, not a secret. */
 export function ownershipValue(domainId: string): string {
   const digest = createHash('sha256').update(`postrider-verify ${domainId}`).digest('hex')
   return `postrider-verify=${digest.slice(0, 32)}`
@@ -30,9 +30,9 @@ export function ownershipName(name: string): string {
   return `_postrider-verify.${name}`
 }
 
-/** A domain and what DNS says now (ms UTC) → its ownership. What was proved stays so for GRACE_MS after DNS was first
- *  seen without the proof, and only a look that finds it still missing ends it. A domain whose DKIM records stay away
- *  while its TXT record is there keeps the name and may send no more. Never throws. */
+/** Domain and current DNS results (ms UTC) → its ownership. Proved ownership lasts for GRACE_MS after the proof was
+ *  first missing, and ends only at a check that still finds none. A domain with its TXT record but without its DKIM
+ *  records keeps the name but may not send. Never throws. */
 export function ownershipAfter(domain: Domain, look: Look, now: number): OwnershipState {
   if (look.dkim === 'seen') return proved('dkim')
   return domain.status === 'verified' ? ownedAfter(domain, look, now) : claimAfter(domain, look)
@@ -49,7 +49,7 @@ function ownedAfter(domain: Domain, { dkim, txt }: Look, now: number): Ownership
   if (provedBy === 'txt') return { status: 'failed', provedBy: null, missingSince: since, reason: 'proof_lost' }
   if (txt === 'seen') return proved('txt')
   if (txt === 'unknown') return unchanged
-  // The TXT record was there until now: it has seven days of its own.
+  // The TXT record was present until now and starts its own seven days.
   if (wasTxtSeen(domain)) return { ...proved('txt'), missingSince: now }
   return { status: 'failed', provedBy: null, missingSince: since, reason: 'proof_lost' }
 }
@@ -70,8 +70,8 @@ function wasTxtSeen({ findings }: Domain): boolean {
   return findings.some(({ purpose, status }) => purpose === 'ownership' && status === 'valid')
 }
 
-/** When maintenance looks again (ms UTC), null for never: daily at an owned name, hourly while its proof is missing or DNS
- *  gives no answer, every six hours at a lost one, every five minutes for a week at what was just set up. */
+/** When maintenance checks next (ms UTC), null for never: daily for an owned name, hourly while its proof is missing or
+ *  DNS gives no answer, every six hours for a lost name, every five minutes for a week after setup. */
 export function nextLookAt(
   domain: Pick<Domain, 'id' | 'createdAt' | 'dkim'>,
   after: OwnershipState & { isUncertain: boolean },
@@ -88,7 +88,7 @@ export function nextLookAt(
   return reason === 'proof_lost' ? now + spread(domain.id, 5 * HOUR_MS, 6 * HOUR_MS) : null
 }
 
-/** Domains that were checked together drift apart. */
+/** Spreads domains that were checked together. */
 function spread(id: string, fromMs: number, toMs: number): number {
   const part = createHash('sha256').update(id).digest().readUInt32BE() / 2 ** 32
   return Math.round(fromMs + part * (toMs - fromMs))
@@ -96,11 +96,11 @@ function spread(id: string, fromMs: number, toMs: number): number {
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** A domain whose set-up is not finished is looked at for so long after it was added or its keys were rotated; later its
- *  owner asks. */
+/** An unfinished setup is checked for this long after the domain was added or its keys were rotated; later on request
+ *  only. */
 const SET_UP_MS = 7 * 86_400_000
 
-/** What a person should know of the state, as a sentence; null when there is nothing to say. */
+/** The state as a sentence; null when there is nothing to report. */
 export function ownershipDetail(
   domain: Pick<Domain, 'status' | 'provedBy' | 'missingSince' | 'reason'>,
 ): string | null {

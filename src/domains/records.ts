@@ -3,13 +3,13 @@ import type { DnsRecord, Domain, Finding } from '../model/domain.ts'
 import type { OwnMtaSts } from './mta-sts.ts'
 import { ownershipName, ownershipValue } from './ownership.ts'
 
-/** Domain and the name of this server → the DNS records to publish, signing keys first (contract §5).
+/** Domain and server name → the DNS records to publish, signing keys first.
  *
- *  SPF stands at the return path's host, because that is the domain of MAIL FROM, the only identity SPF looks at (RFC
- *  7208 §2.4); relaxed alignment makes it count for DMARC (RFC 7489 §3.1.2). It ends in `~all`: mail that is forwarded
- *  must not be refused before its DKIM signature was looked at. Keys that retire stay published but are not required.
- *  The ownership record proves the name where no DKIM key is published: for domains that only receive.
- *  The two of MTA-STS are there when we publish a policy; they are for domains that receive their mail here. */
+ *  SPF is at the return path host, because SPF checks the domain of MAIL FROM (RFC 7208 §2.4); relaxed alignment makes
+ *  it count for DMARC (RFC 7489 §3.1.2). It ends in `~all`, so that forwarded mail is not refused before its DKIM
+ *  signature is checked. Retiring keys stay published but are not required. The ownership record proves the name where
+ *  no DKIM key is published: for domains that only receive. The two MTA-STS records appear when a policy is published,
+ *  for domains that receive mail here. */
 export function dnsRecords(domain: Domain, hostname: string, mtaSts: OwnMtaSts | null = null): DnsRecord[] {
   const { name, returnPathHost, tracking } = domain
   const records: DnsRecord[] = domain.dkim.map((key) => ({
@@ -37,7 +37,7 @@ export function dnsRecords(domain: Domain, hostname: string, mtaSts: OwnMtaSts |
   return records
 }
 
-/** What the last look at DNS found for one record; null before the first look and for a record that is newer. */
+/** The last DNS check's finding for a record; null before the first check and for newer records. */
 export function findingOf(domain: Domain, record: DnsRecord): Finding | null {
   const isSame = (finding: Finding) =>
     finding.purpose === record.purpose && finding.type === record.type && finding.name === record.name

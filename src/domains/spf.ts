@@ -2,16 +2,16 @@ import { BlockList, isIPv6 } from 'node:net'
 import { isSpf } from '../mail/spf-record.ts'
 import type { Lookup, Resolver } from '../net/dns/resolver.ts'
 
-/** Who must be allowed to send: this server's name and its addresses. */
+/** The sender that SPF must allow: this server's name and addresses. */
 export interface Sender {
   hostname: string
-  /** Null = DNS could not tell. */
+  /** Null if DNS gave no answer. */
   addresses: string[] | null
 }
 
-/** SPF record at `host` → whether it lets the sender pass; `unknown` when DNS could not tell. Follows include and
- *  redirect; at most ten lookups, as receivers do (RFC 7208 §4.6.4). Not a full evaluation: macros and `exists` count as
- *  no. Never throws. */
+/** SPF record at `host` → whether it passes the sender; `unknown` if DNS gave no answer. Follows include and redirect
+ *  with at most ten lookups, as receivers do (RFC 7208 §4.6.4). Not a full evaluation: macros and `exists` count as no
+ *  match. Never throws. */
 export async function spfAllows(
   record: string,
   host: string,
@@ -65,19 +65,19 @@ async function termAllows(
   }
 }
 
-/** Addresses of some host → whether one is the sender's. */
+/** Addresses of a host → whether one is the sender's. */
 export function sharesAddress(lookup: Lookup<string>, sender: Sender): Verdict {
   const { addresses } = sender
   if (lookup.kind !== 'records') return matches(lookup, () => false)
   return addresses === null ? 'unknown' : matches(lookup, (ip) => addresses.includes(ip))
 }
 
-/** Two host names without regard to case and final dot. */
+/** Compares host names without letter case and final dot. */
 export function sameHost(a: string, b: string): boolean {
   return a.replace(/\.$/, '').toLowerCase() === b.replace(/\.$/, '').toLowerCase()
 }
 
-// Terms that can let somebody pass: `+` or no qualifier. An address of IPv6 has colons of its own.
+// Terms that may pass: `+` or no qualifier. IPv6 addresses contain colons.
 const TERM = /^\+?(all|a|mx|ip4|ip6|include|redirect)(?:[:=]([^/]+))?(?:\/(\d{1,3}))?(?:\/\/\d{1,3})?$/
 
 function spend(budget: { lookups: number }): boolean {

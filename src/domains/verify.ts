@@ -9,20 +9,20 @@ import { nextLookAt, type OwnershipState, ownershipAfter, type Sight } from './o
 import { dnsRecords, findingOf } from './records.ts'
 import { type Sender, sameHost, sharesAddress, spfAllows } from './spf.ts'
 
-/** What a look at DNS means for a domain. */
+/** Result of a DNS check for a domain. */
 export interface Check extends OwnershipState {
   verifiedAt: number | null
   checkedAt: number
   findings: Finding[]
   nextCheckAt: number | null
-  /** Selectors that begin to sign, and that stop. */
+  /** Selectors that start and stop signing. */
   activate: string[]
   retire: string[]
 }
 
-/** Asks DNS for every record of the domain and stores what it means; answers the domain as it is then. Keys that wait
- *  begin to sign before older ones stop, so that a crash in between leaves a domain that signs. Another look that ended
- *  meanwhile stands. `audit`: the entry for a name that is gained or lost. */
+/** Looks up every record of the domain, stores the result and returns the updated domain. Pending keys start signing
+ *  before older ones stop, so that a crash in between leaves a domain that signs. A concurrent check that ended first
+ *  stands. `audit`: entry for a name gained or lost. */
 export async function verifyDomain(
   domain: Domain,
   deps: Us & {
@@ -44,9 +44,8 @@ export async function verifyDomain(
   return changed
 }
 
-/** Domain → what DNS says of it now. Who owns the name follows from its DKIM and ownership records alone
- *  (ownership.ts). Pending keys begin to sign once all of them are seen. `verifiedAt` is when the keys that sign were first
- *  all seen. Never throws. */
+/** Domain → its DNS state. Ownership depends only on its DKIM and ownership records (ownership.ts). Pending keys become
+ *  active once all are seen. `verifiedAt` is when the active keys were first all seen. Never throws. */
 export async function checkDomain(
   domain: Domain,
   { resolver, hostname, mtaSts = null, now }: Us & { now: number },
@@ -85,7 +84,7 @@ export async function checkDomain(
   }
 }
 
-/** One record that is missing or differs decides, whatever DNS says of the others. */
+/** One missing or different record decides, whatever DNS says of the others. */
 function sightOf(statuses: (RecordStatus | null)[]): Sight {
   if (statuses.length === 0 || statuses.includes('missing') || statuses.includes('mismatch')) return 'gone'
   return statuses.includes(null) ? 'unknown' : 'seen'
@@ -97,7 +96,7 @@ interface Us {
   mtaSts?: OwnMtaSts | null
 }
 
-/** Null = DNS gave no answer. */
+/** Null if DNS gave no answer. */
 type Seen = { status: RecordStatus; found: string[] } | null
 
 async function lookAtAll(domain: Domain, { hostname, resolver, mtaSts }: Us) {
@@ -129,7 +128,7 @@ function look(record: DnsRecord, domain: Domain, sender: Sender, resolver: Resol
   }
 }
 
-/** The key must be there, white space aside; another key beside it makes it a gamble which one receivers take. */
+/** The key must match, ignoring white space. With another key beside it, receivers may use either. */
 async function lookAtDkim(record: DnsRecord, resolver: Resolver): Promise<Seen> {
   const lookup = await resolver.txt(record.name)
   if (lookup.kind === 'temporary') return null
@@ -143,7 +142,7 @@ async function lookAtDkim(record: DnsRecord, resolver: Resolver): Promise<Seen> 
   return seen(found, keys.length > 0 && keys.every(isOurs))
 }
 
-/** Ours must be there, whatever else is: other claims of the name, and other services, have records of their own. */
+/** Our value must be among the records; other claims and services may have theirs. */
 async function lookAtOwnership(record: DnsRecord, resolver: Resolver): Promise<Seen> {
   const lookup = await resolver.txt(record.name)
   if (lookup.kind === 'temporary') return null
@@ -154,7 +153,7 @@ async function lookAtOwnership(record: DnsRecord, resolver: Resolver): Promise<S
   )
 }
 
-/** Ours as it stands, or another that lets us pass. Two records are an error to receivers (RFC 7208 §4.5). */
+/** Our record, or another one that passes us. Two SPF records are an error (RFC 7208 §4.5). */
 async function lookAtSpf(record: DnsRecord, sender: Sender, resolver: Resolver): Promise<Seen> {
   const lookup = await resolver.txt(record.name)
   if (lookup.kind === 'temporary') return null
@@ -164,7 +163,7 @@ async function lookAtSpf(record: DnsRecord, sender: Sender, resolver: Resolver):
   return verdict === 'unknown' ? null : seen(found, verdict === 'yes')
 }
 
-/** Any policy will do, also the one of the domain above (RFC 7489 §6.6.3). */
+/** Any policy is sufficient, including that of the parent domain (RFC 7489 §6.6.3). */
 async function lookAtDmarc(record: DnsRecord, domain: Domain, resolver: Resolver): Promise<Seen> {
   const names = new Set([record.name, `_dmarc.${registrableDomain(domain.name)}`])
   for (const name of names) {
@@ -177,7 +176,7 @@ async function lookAtDmarc(record: DnsRecord, domain: Domain, resolver: Resolver
   return seen([], false)
 }
 
-/** With another id it announces a policy that is not the one we publish now. */
+/** Another id announces a policy other than the one published now. */
 async function lookAtMtaSts(record: DnsRecord, resolver: Resolver): Promise<Seen> {
   const lookup = await resolver.txt(record.name)
   if (lookup.kind === 'temporary') return null
@@ -196,7 +195,7 @@ async function lookAtMx(record: DnsRecord, resolver: Resolver): Promise<Seen> {
   )
 }
 
-/** A CNAME to us, or addresses of ours: some DNS servers flatten a CNAME. */
+/** A CNAME to us, or our addresses: some DNS servers flatten a CNAME. */
 async function lookAtCname(record: DnsRecord, sender: Sender, resolver: Resolver): Promise<Seen> {
   const cname = await resolver.cname(record.name)
   if (cname.kind === 'temporary') return null
@@ -224,7 +223,7 @@ function recordsOf<T>(lookup: Lookup<T>): T[] {
   return lookup.kind === 'records' ? lookup.records : []
 }
 
-/** `a=1; b=2` → its tags, names and values without white space (RFC 6376 §3.2). */
+/** `a=1; b=2` → tags by name, without white space (RFC 6376 §3.2). */
 function tagsOf(text: string): Map<string, string> {
   const tags = new Map<string, string>()
   for (const part of text.split(';')) {

@@ -1,15 +1,14 @@
 import type { DnsRecord } from '../model/domain.ts'
 
-/** A record for the name of the machine itself. */
+/** A record for the server's own name. */
 export interface HostRecord {
   type: 'A' | 'AAAA'
   name: string
   value: string
 }
 
-/** What to publish for a domain → lines for its zone, in the syntax that BIND and most DNS hosts read (RFC 1035 §5). What
- *  is not needed, or would change where the domain's mail goes, is there as a comment, and so is a DMARC record where there is
- *  one already (`found`). */
+/** Records of a domain → zone file lines in the syntax of BIND and most DNS providers (RFC 1035 §5). Optional records,
+ *  and those that would redirect the domain's mail, are comments; so is a DMARC record if one exists (`found`). */
 export function zoneFile(
   domain: string,
   records: readonly (DnsRecord & { found: readonly string[] })[],
@@ -30,7 +29,7 @@ export function zoneFile(
 
 function whyNot({ purpose, found, required, name }: DnsRecord & { found: readonly string[] }): string | null {
   if (purpose === 'mx') return `Only where no other server receives the mail of ${name}:`
-  if (purpose === 'ownership') return null // harmless beside the DKIM keys, and a second proof
+  if (purpose === 'ownership') return null // harmless beside DKIM keys, and a second proof
   if (purpose === 'mta_sts' || purpose === 'mta_sts_host') return 'Only with the MX above:'
   if (purpose === 'dmarc') return found.length === 0 ? null : 'There is one already, which stays as it is:'
   return required ? null : 'Until the mail that it signed has arrived:'
@@ -44,7 +43,7 @@ function dataOf({ type, value, priority }: DnsRecord): string {
   return priority === null ? `${value}.` : `${priority} ${value}.`
 }
 
-/** A string holds 255 bytes at most (RFC 1035 §3.3); longer values stand in several, which readers join. */
+/** A string holds at most 255 bytes (RFC 1035 §3.3); longer values use several, which readers join. */
 function txtStrings(value: string): string {
   const strings = (value.match(/.{1,255}/gs) ?? ['']).map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`)
   return strings.length === 1 ? strings[0]! : `(\n${strings.map((text) => `    ${text}`).join('\n')} )`

@@ -25,30 +25,29 @@ import type { Purse } from './template-work.ts'
 import { createStoredTemplates, type TemplateEngine, type TemplateUser } from './templates.ts'
 import { isSendingLimit, liveCount, nothingUsed, quotaExceeded, type Used, withinLimits } from './volume.ts'
 
-/** A request becomes queued deliveries. Everything up to the store is thought and may be forgotten; the store's one
- *  transaction holds message, content, deliveries, counted volume and remembered answer, or nothing. Only then is
- *  anybody told. What happens twice: nothing here; a caller that got no answer repeats with its Idempotency-Key. */
+/** Turns requests into queued deliveries. The store writes message, content, deliveries, volume and idempotency record
+ *  in one transaction, or nothing; everything before may be lost. Logging and wake-ups follow after it. Nothing happens
+ *  twice: a caller without a response repeats with its Idempotency-Key. */
 export interface Submission {
-  /** One message → what to answer. Refuses with validation_error, forbidden (`from`, `template_id`), payload_too_large,
-   *  template_error, domain_not_verified, invalid_state (stopped by an alert), quota_exceeded. `remember` sees the answer
-   *  before it is true and is written with it. */
+  /** One message → its result. Refuses with validation_error, forbidden (`from`, `template_id`), payload_too_large,
+   *  template_error, domain_not_verified, invalid_state (stopped by an alert), quota_exceeded. `remember` receives the
+   *  result before it is written and returns the record to write with it. */
   submit(author: Author, request: SubmissionRequest, remember?: MakeRecord<Accepted>): Promise<Accepted>
-  /** Many messages, each with its own fate, in order. What is refused already comes in as a Refusal and goes out as it is.
-   *  When a limit of the plan does not hold all, the first that fit go.
+  /** Many messages, each with its own result, in order. A request already refused is passed as its Refusal and returned
+   *  as is. When a plan limit does not allow all, the first that fit are accepted.
    *
-   *  Without `parts` all is one transaction: everything, or nothing when `remember` throws. With it (null: the request has
-   *  no key) a large batch is written in slices (batch-slices.ts), and others have their turn in between. Cut off by a
-   *  crash, the slices before it stay; each has its own record in `parts`, and the repeated request goes on behind them. When
-   *  the store refuses a slice behind the first, its messages and those behind it are refused as `unavailable`, and
-   *  nothing is remembered of the batch. */
+   *  Without `parts` everything is one transaction: all or, when `remember` throws, nothing. With it (null: the request
+   *  has no key) a large batch is written in slices (batch-slices.ts), between which other work runs. After a crash the
+   *  written slices remain; each has its record in `parts`, and the repeated request continues behind them. When the
+   *  store refuses a later slice, the rest is refused as `unavailable` and the batch gets no record. */
   submitBatch(
     author: Author,
     requests: readonly (SubmissionRequest | Refusal)[],
     remember?: MakeRecord<Fate[]>,
     parts?: Parts | null,
   ): Promise<Fate[]>
-  /** Fills a template as a message would be, without sending one. Refuses with validation_error and forbidden
-   *  (`template_id`) and template_error. */
+  /** Renders a template as a message would, without sending. Refuses with validation_error, forbidden (`template_id`)
+   *  and template_error. */
   render(sender: TemplateUser, use: TemplateUse): Promise<Rendered>
 }
 
@@ -58,24 +57,24 @@ export interface SubmissionDeps {
   mintId: MintId
   settings: SubmissionSettings
   planOf: (organizationId: string) => Plan | Promise<Plan>
-  /** The quality alert that stops live mail of a domain, if any. */
+  /** The quality alert that stops a domain's live mail; null if none. */
   stoppedBy: (domainId: string) => QualityAlert | null
   /** Composes and signs as delivery does. */
   compose: Compose
   templateEngine: TemplateEngine
   storedMail: Pick<StoredMail, 'part'>
-  /** What happens to test mail (outbound/sandbox.ts). */
+  /** Simulates test mail (outbound/sandbox.ts). */
   simulate: Simulate
   wakeOutbound: () => void
   wakeWebhooks: () => void
-  /** What large requests are paced with, too (api/flow.ts); of its own unless given. */
+  /** Shared with large requests (api/flow.ts); by default its own. */
   heavyWork?: HeavyWork
-  /** Hears of every message, after it is durable. */
+  /** Logs every message once it is durable. */
   mailLog?: Pick<MailLog, 'accepted' | 'suppressed'>
 }
 
 export interface SubmissionSettings {
-  /** Live mail needs a domain whose DKIM record was seen. */
+  /** Live mail requires a verified DKIM record. */
   requireVerifiedDomain: boolean
   /** Largest composed mail. */
   messageBytes: number
@@ -86,15 +85,15 @@ export interface Accepted {
   recipients: { email: string; type: RecipientType; status: DeliveryStatus }[]
 }
 export type Fate = Accepted | Refusal
-/** What is about to be answered → the record to write with it, if any. */
+/** Result → the record to write with it, if any. */
 export type MakeRecord<T> = (answer: T) => Remember | undefined
 
 export function createSubmission(deps: SubmissionDeps): Submission {
   const { store, clock, planOf, heavyWork = createHeavyWork(clock) } = deps
   const templates = createStoredTemplates(deps)
 
-  /** Test mail takes the whole path, signing included, and is over when it is accepted; scheduled test mail waits
-   *  in the queue like any other, and delivery plays its part then. */
+  /** Test mail takes the whole path, signing included, and completes when accepted. Scheduled test mail waits in the
+   *  queue, and delivery simulates it then. */
   const prepare = async (
     author: Author,
     domain: Domain | null,
@@ -124,7 +123,7 @@ export function createSubmission(deps: SubmissionDeps): Submission {
     return accepted(message, content.packed, playOut(message, html, recipients, suppressed, deps))
   }
 
-  /** Only who clicks looks at it; an author's finished mail has to be read for it. */
+  /** Only simulated clicks need the HTML; a finished mail must be parsed for it. */
   const htmlFor = async (message: Message, content: StoredContent, recipients: Recipient[]) => {
     const isLookedAt = recipients.some(({ mailbox }) => deps.simulate(mailbox.address).then.includes('clicked'))
     if (!isLookedAt || content.html !== undefined) return content.html ?? null
@@ -156,7 +155,7 @@ export function createSubmission(deps: SubmissionDeps): Submission {
     }
   }
 
-  /** Some messages of a batch in one transaction; those accepted are added to `written`. */
+  /** Writes some messages of a batch in one transaction; adds accepted ones to `written`. */
   const submitSlice = async (
     { author, domain, plan, now, purse }: Batch,
     requests: readonly (SubmissionRequest | Refusal)[],
@@ -186,8 +185,8 @@ export function createSubmission(deps: SubmissionDeps): Submission {
         written.push(...fit)
         return fates
       }
-      if (fit.length === 0) return fates // nothing is written, so nothing has to be remembered
-      // Others were quicker, or the answer needs the room of some messages: each round holds less.
+      if (fit.length === 0) return fates // nothing is written, so no record is needed
+      // Other requests used the limit first, or the record takes the place of messages: each round tries fewer.
       const name = result.kind === 'limit' ? result.name : 'messages_per_month'
       if (!isSendingLimit(name)) throw new Error(`sending met the limit ${name}`)
       const answerBytes = name === 'stored_bytes' ? (record?.body.byteLength ?? 0) : 0
@@ -201,7 +200,7 @@ export function createSubmission(deps: SubmissionDeps): Submission {
   const submitOne: Submission['submit'] = async (author, request, remember) => {
     const { organizationId, domainId } = author.key
     const now = clock.now()
-    // One after the other: both are mostly in memory, and awaiting them together costs more than either.
+    // In sequence: both are mostly in memory, and awaiting them together costs more.
     const domain = await store.domains.get(domainId)
     const plan = await planOf(organizationId)
     const prepared = await prepare(author, domain, request, now)
@@ -242,7 +241,7 @@ export function createSubmission(deps: SubmissionDeps): Submission {
     render: async (sender, { idOrAlias, variables }) => templates.fill(templates.require(sender, idOrAlias), variables),
   }
 }
-/** What all slices of a batch have in common. */
+/** State shared by the slices of a batch. */
 interface Batch {
   author: Author
   domain: Domain | null
@@ -251,21 +250,21 @@ interface Batch {
   purse: Purse
 }
 
-/** What the templates of a batch may cost together, in the characters of template-work.ts: a second or two at worst. 500
- *  mails with a page of text and a table of a hundred rows each need less. */
+/** Rendering budget for all templates of a batch, in the characters of template-work.ts: one or two seconds at worst.
+ *  500 mails with a page of text and a table of a hundred rows each need less. */
 const BATCH_WORK = 200_000_000
 
-/** How often a batch that met a limit is made smaller before all of it is refused. */
+/** Rounds of shrinking a batch at a limit before all of it is refused. */
 const MAX_ROUNDS = 20
 
-/** A batch lets others have their turn after so many messages: some milliseconds of work. One template may take more. */
+/** A batch yields after this many messages, some milliseconds of work. One template may take longer. */
 const MESSAGES_A_TURN = 20
 
 function isTurnOver(done: number, next: SubmissionRequest | Refusal): boolean {
   return done % MESSAGES_A_TURN === MESSAGES_A_TURN - 1 || (!(next instanceof Refusal) && usedTemplate(next) !== null)
 }
 
-/** The template a request is still to be made from. */
+/** The template that a request still needs to be rendered from. */
 function usedTemplate({ template }: SubmissionRequest): TemplateUse | null {
   return template !== null && 'idOrAlias' in template ? template : null
 }
@@ -276,7 +275,7 @@ function suppressedAmong(recipients: Recipient[], author: Author, store: Submiss
   return store.suppressions.among(organizationId, domainId, folded, mode)
 }
 
-/** Recipients of test mail that are to be taken for suppressed. */
+/** Test recipients that count as suppressed. */
 function pretended(recipients: Recipient[], simulate: Simulate): Set<string> {
   return new Set(recipients.flatMap(({ mailbox, folded }) => (simulate(mailbox.address).suppressed ? [folded] : [])))
 }

@@ -7,9 +7,9 @@ import type { SubmissionRequest } from './request.ts'
 
 type Request = SubmissionRequest | Refusal
 
-/** The messages of a batch → the same in slices, each of which is one transaction of some 30 ms: 500 messages to 50
- *  recipients each in one would hold the thread for seconds. Depends on the requests and the mode alone, so that a repeated
- *  request has the same slices. An empty batch is one empty slice. */
+/** Splits a batch into slices, each a transaction of about 30 ms: 500 messages to 50 recipients each would hold the
+ *  thread for seconds. Depends only on requests and mode, so that a repeated request gives the same slices. An empty
+ *  batch is one empty slice. */
 export function slicesOf(requests: readonly Request[], mode: Mode): Request[][] {
   const slices: Request[][] = [[]]
   let work = 0
@@ -25,10 +25,10 @@ export function slicesOf(requests: readonly Request[], mode: Mode): Request[][] 
   return slices
 }
 
-/** Slices in order → the fates of all their messages. `submit` writes one slice with the record that it is given: the last one
- *  with that of the whole batch, the others with their own in `parts`, if there is a key. What `parts` knows is not
- *  submitted again. When the store refuses a slice behind the first, the rest is refused as `unavailable`; anything else
- *  that `submit` throws goes on to the caller. */
+/** Slices in order → the results of all messages. `submit` writes one slice with its record: the last with that of the
+ *  whole batch, the others with their own in `parts`, if there is a key. Slices recorded in `parts` are not submitted
+ *  again. When the store refuses a later slice, the rest is refused as `unavailable`; other errors from `submit`
+ *  propagate. */
 export async function submitSlices(
   slices: readonly (readonly Request[])[],
   remember: MakeRecord<Fate[]> | undefined,
@@ -58,13 +58,13 @@ export async function submitSlices(
   return fates
 }
 
-/** In recipients of live mail, some 30 µs each. */
+/** In recipients of live mail, about 30 µs each. */
 const SLICE_WORK = 1000
 const MESSAGE_WORK = 4
-/** Test mail is over when it is accepted: each recipient has an attempt and its events too. */
+/** Test mail completes when accepted: each recipient also has an attempt and events. */
 const TEST_WORK = 4
 
-/** What it takes to write one message. */
+/** Cost of writing one message, in live recipients. */
 export function workOf({ to, cc, bcc }: SubmissionRequest, mode: Mode): number {
   const recipients = [to, cc, bcc].reduce((sum, each) => sum + (each?.mailboxes.length ?? 0), 0)
   return MESSAGE_WORK + recipients * (mode === 'test' ? TEST_WORK : 1)
@@ -74,7 +74,7 @@ function unavailable(): Refusal {
   return new Refusal('unavailable', 'the store cannot write now: this message was not accepted, send it again')
 }
 
-/** Fates → JSON, which unpack reads back. */
+/** Results → JSON for unpack. */
 function pack(fates: readonly Fate[]): Uint8Array {
   const plain = fates.map((fate): Packed => {
     if (!(fate instanceof Refusal)) return { accepted: fate }

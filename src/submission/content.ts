@@ -6,19 +6,19 @@ import type { Recipient } from './recipients.ts'
 import type { FinishedMail, SubmissionRequest } from './request.ts'
 import { requireSize, requireWhole } from './requirements.ts'
 
-/** What is stored of a request, and what its record says of it. */
+/** The stored form of a request and the facts for its record. */
 export interface StoredContent {
-  /** As mail/content.ts or mail/mime-content.ts packs it. */
+  /** Packed by mail/content.ts or mail/mime-content.ts. */
   packed: Uint8Array
-  /** As handed in, with the fields that were missing. */
+  /** As submitted, plus added fields. */
   sizeBytes: number
-  /** With its angle brackets. */
+  /** With angle brackets. */
   messageId: string
-  /** Null = there is none; absent for an author's finished mail, which has to be read for it. */
+  /** Null if there is none; undefined for a finished mail, which must be parsed for it. */
   html?: string | null
 }
 
-/** Message id and request → the mail as it is kept, fields to be composed or what the author finished. Refuses with
+/** Message id and request → the stored mail: fields to compose, or the finished mail. Refuses with
  *  payload_too_large. */
 export function storedContent(
   id: string,
@@ -33,7 +33,7 @@ export function storedContent(
   return { packed: packContent(content), sizeBytes, messageId: content.messageId, html: content.html }
 }
 
-/** RFC 6409 §8.2, §8.3: the two fields a submission server may add. */
+/** The two fields that a submission server may add. RFC 6409 §8.2, §8.3 */
 function finishedContent(
   id: string,
   mime: FinishedMail,

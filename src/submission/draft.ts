@@ -8,10 +8,10 @@ import { MAX_EXPIRES_SECONDS } from './checks.ts'
 import type { Recipient } from './recipients.ts'
 import type { Author, SubmissionRequest } from './request.ts'
 
-/** A request that met every requirement → the records it becomes. All three are pure but for the ids. */
+/** An accepted request → its records. All three functions are pure except for ids. */
 
-/** Message id and request → the mail. From here on nothing is left to chance (Date, Message-ID, boundaries, derived
- *  text): the same content gives the same bytes at every attempt. Scheduled mail is dated when it is due. */
+/** Message id and request → the mail, with everything variable fixed (Date, Message-ID, boundaries, derived text), so
+ *  that every attempt gives the same bytes. Scheduled mail carries its due date. */
 export function fixContent(id: string, request: SubmissionRequest, recipients: Recipient[], now: number): MailContent {
   const ofType = (type: RecipientType) => recipients.filter((each) => each.type === type).map((each) => each.mailbox)
   const { from, html } = request
@@ -31,12 +31,12 @@ export function fixContent(id: string, request: SubmissionRequest, recipients: R
   }
 }
 
-/** Message id and the domain of its author → Message-ID. RFC 5322 §3.6.4. */
+/** Message id and author domain → Message-ID. RFC 5322 §3.6.4 */
 export function messageIdOf(id: string, domain: string): string {
   return `<${id.slice('msg_'.length)}@${domain}>`
 }
 
-/** Author, request, what is stored of it and the sender's domain → the message record. */
+/** Author, request, stored content and sending domain → the message record. */
 export function describe(
   id: string,
   author: Author,
@@ -76,7 +76,7 @@ export function describe(
   }
 }
 
-/** Message and recipients → one delivery each, in order, due when the message is; the suppressed ones never. */
+/** Message and recipients → one delivery each, in order, due with the message; suppressed ones are never due. */
 export function plannedDeliveries(
   message: Message,
   recipients: readonly Recipient[],
@@ -100,7 +100,7 @@ export function plannedDeliveries(
   })
 }
 
-/** The time the message waits for, when there is one. */
+/** The scheduled time, if it is in the future. */
 function futureOf({ scheduledAt }: SubmissionRequest, now: number): number | null {
   return scheduledAt !== null && scheduledAt > now ? scheduledAt : null
 }

@@ -10,25 +10,26 @@ import { suppressionKey } from '../model/suppression.ts'
 import type { Store } from '../storage/store.ts'
 import type { Submission } from './accept.ts'
 
-/** Forward routes send mail that strangers wrote, in the organization's name, to addresses that somebody typed. So a target
- *  elsewhere confirms first, by a link in a mail that the route's own domain sends. A confirmation is for the organization
- *  and the address, whatever the route; its owner can end it by a link in the same mail.
+/** Forward routes send mail from third parties in the organization's name to addresses that a user entered. A target
+ *  outside the organization's domains must therefore confirm by a link in a mail from the route's domain. A
+ *  confirmation applies to organization and address, for all routes; the recipient can revoke it by a link in the same
+ *  mail.
  *
- *  Asked twice    a few times a day, over all organizations together; then nothing is sent.
- *  Cut off        after the count and before the mail: the route shows `pending`, and can ask again. */
+ *  Asked twice: a few times a day, counted over all organizations; beyond that nothing is sent.
+ *  Interrupted after counting and before sending: the route shows `pending` and can ask again. */
 export interface Forwarding {
-  /** Of a target. Synchronous: asked for at every mail. */
+  /** Status of a target. Synchronous: called for every mail. */
   statusOf(organizationId: string, email: string): ForwardTargetStatus
-  /** Targets of a route of that domain → those that mail is sent on to, and why not to the others. Synchronous. */
+  /** Route and its domain → targets to forward to, and reasons for the others. Synchronous. */
   targetsOf(route: ForwardRoute, domain: Domain): { to: string[]; not: NotForwarded[] }
-  /** Whether an alert stops the sending of a domain (config quality.stop_sending). */
+  /** Whether an alert stops the domain's sending (config quality.stop_sending). */
   isStopped(domainId: string): boolean
-  /** Asks the owners of pending targets → what came of each, in order. Rejects with the Refusal that live mail of the route's
-   *  domain would get. */
+  /** Sends confirmation requests to pending targets → the result of each, in order. Rejects with the Refusal that live
+   *  mail of the route's domain would get. */
   ask(route: ForwardRoute, emails: readonly string[], now: number): Promise<Asked[]>
 }
 
-/** A route that sends on. */
+/** A route with action forward. */
 export type ForwardRoute = InboundRoute & { action: { type: 'forward' } }
 
 export interface Asked {
@@ -39,7 +40,7 @@ export interface Asked {
 export interface ForwardingDeps {
   store: Pick<Store, 'forwardTargets' | 'inboundRoutes' | 'domains' | 'suppressions'>
   settings: {
-    /** Targets elsewhere need a confirmation. */
+    /** Targets outside the organization's domains need a confirmation. */
     confirmTargets: boolean
     requireVerifiedDomain: boolean
   }
@@ -123,7 +124,7 @@ export function createForwarding(deps: ForwardingDeps): Forwarding {
     )
   }
 
-  /** Of a catch-all, the oldest that is verified. */
+  /** For a catch-all, the oldest verified domain. */
   async function domainOf({ match, organizationId }: ForwardRoute): Promise<Domain | null> {
     if (match.value !== null) {
       const domain = store.inboundRoutes.domainByName(match.value.slice(match.value.lastIndexOf('@') + 1))
@@ -141,7 +142,7 @@ function notVerified(domain: Domain | null): Refusal {
   })
 }
 
-/** Target, perhaps with a name → its address, folded. */
+/** Target, optionally with a display name → its folded address. */
 function addressOf(email: string): string {
   return suppressionKey(parseMailbox(email)?.address ?? email)
 }
@@ -158,7 +159,7 @@ ${stop}
 `
 }
 
-/** The key of messages that no key asked for. */
+/** Key id of messages without an API key. */
 const AUTHOR = 'forward-confirmation'
 const CONFIRM_MS = 7 * 86_400_000
 

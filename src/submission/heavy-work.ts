@@ -4,30 +4,30 @@ import type { Clock } from '../os/clock.ts'
 import { workOf } from './batch-slices.ts'
 import type { SubmissionRequest } from './request.ts'
 
-/** Paces work that keeps the main thread busy for long: reading large requests, writing slices of batches, large mail and mail
- *  to many recipients. While several organizations send, the pieces of one organization run one after the other, each
- *  followed by a pause as long as it took. */
+/** Paces work that occupies the main thread: parsing large requests, writing batch slices, large mail and mail to many
+ *  recipients. While several organizations send, pieces of one organization run in sequence, each followed by a pause
+ *  of the same length. */
 export interface HeavyWork {
-  /** The organization sends a mail that is no such work. */
+  /** Records that the organization sends other mail. */
   sends(organizationId: string): void
-  /** Starts `work` now, or after the organization's earlier pieces and a pause. Resolves and rejects as `work` does. */
+  /** Runs `work` now, or after the organization's earlier pieces and a pause. Settles as `work` does. */
   run<T>(organizationId: string, work: () => Promise<T>): Promise<T>
 }
 
-/** Another organization counts as sending so long after its last request. */
+/** Another organization counts as sending for this long after its last request. */
 const SENDING_MS = 10_000
 const LONGEST_PAUSE_MS = 500
 
-/** The pieces of one organization. */
+/** Pieces of one organization. */
 interface Line {
-  /** Settles when the last piece has ended; never rejects. */
+  /** Settles with the last piece; never rejects. */
   last: Promise<unknown>
-  /** Pieces that wait or run. */
+  /** Pieces waiting or running. */
   waiting: number
   pauseUntil: number
 }
 
-/** → no organization has sent yet. */
+/** Returns HeavyWork without senders. */
 export function createHeavyWork(clock: Clock): HeavyWork {
   const recentOthers = createRecentOthers(clock.now, SENDING_MS)
   const lines = new Map<string, Line>()
@@ -70,16 +70,16 @@ function forgetIdle(lines: Map<string, Line>): void {
   for (const [id, { waiting }] of lines) if (waiting === 0) lines.delete(id)
 }
 
-/** A live mail to 20 recipients, a test mail to 5. */
+/** A live mail to 20 recipients, or a test mail to 5. */
 const HEAVY_WORK = 24
 const LARGE_BYTES = 2 ** 20
 
-/** Whether writing one message is such work. */
+/** Whether writing one message counts as heavy. */
 export function isHeavy(request: SubmissionRequest, mode: Mode): boolean {
   return workOf(request, mode) >= HEAVY_WORK || sizeOf(request) >= LARGE_BYTES
 }
 
-/** Roughly, in bytes. */
+/** Approximate size in bytes. */
 function sizeOf({ html, text, mime, attachments }: SubmissionRequest): number {
   const parts = (html?.length ?? 0) + (text?.length ?? 0) + (mime?.bytes.byteLength ?? 0)
   return attachments.reduce((sum, { content }) => sum + content.byteLength, parts)

@@ -5,39 +5,39 @@ import type { Clock } from '../os/clock.ts'
 import type { IdempotencyRecords, Remember } from '../storage/store.ts'
 import { idempotencyKeyFault } from './checks.ts'
 
-/** A request that carries an idempotency key, through whichever door. */
+/** A request with an idempotency key, from API or SMTP. */
 export interface IdempotencyRequest {
   organizationId: string
-  /** Of the key that asks. Test keys have idempotency keys of their own: none of theirs is in the way of live mail. */
+  /** Mode of the API key. Live and test idempotency keys are separate. */
   mode: Mode
-  /** The header as it came, and the header's name for refusals. */
+  /** Header value, and header name for refusals. */
   idempotencyKey: string
   header: string
-  /** SHA-256 of all that makes two requests the same. */
+  /** SHA-256 of everything that makes two requests equal. */
   requestHash: Buffer
   now: number
-  /** Ends the waiting: the client has gone. */
+  /** Aborts the wait when the client disconnects. */
   signal?: AbortSignal
 }
 
-/** The part of a record that is known before the work is done. */
+/** The part of a record known before the work runs. */
 export type RecordHead = Pick<Remember, 'organizationId' | 'keyHash' | 'requestHash' | 'createdAt'>
 
-/** What was remembered of the first parts of work that is written in several transactions, so that a repeated request whose
- *  first run was cut off goes on where that ended. Each part has a record of its own, of the same request. */
+/** Records of the first parts of work written in several transactions, so that a repeated request continues after the
+ *  last written part. Each part has a record of the same request. */
 export interface Parts {
-  /** The body of that part's record; null when it was not written. Throws as Once.run for another request. */
+  /** The body of a part's record; null if not written. Throws like IdempotencyKeys.run for another request. */
   known(part: number): Promise<Uint8Array | null>
-  /** The record to write with the changes of that part. */
+  /** The record to write with that part. */
   record(part: number, body: Uint8Array): Remember
 }
 
-/** HTTP and SMTP share one, since an idempotency key belongs to the organization, apart for live and test. */
+/** Shared by API and SMTP. Keys belong to an organization, separately for live and test. */
 export interface IdempotencyKeys {
-  /** Runs `work` once for all requests with the same key; for the others `replay` makes the answer of what `work` had
-   *  remembered. What is remembered must be written with the change it tells of; nothing is remembered of work that
-   *  wrote nothing, and then the next one that waits has its turn. Throws `validation_error` for a bad key, `conflict`
-   *  with `details.reason` `idempotency_key_reused` for another request, and `request_in_progress` after waiting 20 s. */
+  /** Runs `work` once for all requests with the same key. For the others `replay` builds the answer from the stored
+   *  record. The record must be written in the transaction of the work; work that writes nothing stores no record, and
+   *  the next waiting request runs it. Throws `validation_error` for an invalid key, `conflict` with `details.reason`
+   *  `idempotency_key_reused` for a different request, and `request_in_progress` after waiting 20 s. */
   run<T>(
     request: IdempotencyRequest,
     replay: (known: Remember) => T,
@@ -45,7 +45,7 @@ export interface IdempotencyKeys {
   ): Promise<{ answer: T; replayed: boolean }>
 }
 
-/** Records and clock → Once. */
+/** Records and clock → IdempotencyKeys. */
 export function createIdempotencyKeys({
   records,
   clock,
@@ -59,13 +59,13 @@ export function createIdempotencyKeys({
     async run(request, replay, work) {
       const { organizationId, mode, requestHash, now } = request
       requireKey(request)
-      // No idempotency key holds a line break.
+      // An idempotency key contains no line break.
       const named = mode === 'test' ? `test\n${request.idempotencyKey}` : request.idempotencyKey
       const keyHash = createHash('sha256').update(named).digest()
       const slot = `${organizationId} ${keyHash.toString('base64')}`
 
       const until = clock.now() + WAIT_MS
-      // No await between the last look and the turn taken, or two would have it.
+      // No await between the last check and takeTurn, or two requests could proceed.
       for (let other = inFlight.get(slot); other !== undefined; other = inFlight.get(slot)) {
         if (!other.requestHash.equals(requestHash)) throw reused(request)
         await waitFor(other, until, request)
@@ -100,7 +100,7 @@ export function createIdempotencyKeys({
     }
   }
 
-  /** Until the other request has ended; throws at `until`, or when the client has gone away. */
+  /** Waits for the other request to end; throws at `until` or when the client disconnects. */
   async function waitFor(other: InFlight, until: number, request: IdempotencyRequest): Promise<void> {
     const { signal } = request
     const nap = new AbortController()
@@ -119,10 +119,10 @@ interface InFlight {
   end: () => void
 }
 
-/** The status of a part's record: 206, as RFC 9110 §15.3.7 calls a part. Nobody is answered with it. */
+/** Status of a part's record, after 206 Partial Content (RFC 9110 §15.3.7). Never sent to a client. */
 const PART = 206
-const KEPT_MS = 24 * 3_600_000 // contract §3
-const WAIT_MS = 20_000 // contract §3
+const KEPT_MS = 24 * 3_600_000 // 24 hours, as the manual states
+const WAIT_MS = 20_000 // 20 s, as the manual states
 
 function requireKey({ idempotencyKey, header }: IdempotencyRequest): void {
   const fault = idempotencyKeyFault(idempotencyKey)

@@ -2,17 +2,17 @@ import { Refusal } from '../model/refusal.ts'
 import { fillTemplate, parseTemplateTexts, type Rendered, type TemplateTexts, variablesIn } from './render.ts'
 import { WORK } from './template-work.ts'
 
-/** What a template that is being written would become. */
+/** Preview of an unfinished template. */
 export interface Preview extends Rendered {
-  /** All that the texts ask for, in the order of their first use. */
+  /** All variables of the texts, in order of first use. */
   variables: string[]
-  /** Those of them that were not given and have no default: they stand as `[user.name]`. */
+  /** Variables without value and default; shown as `[user.name]`. */
   missing: string[]
 }
 
-/** Texts and as many variables as there are yet → preview. Throws as `renderTemplate` does, but for a missing variable only
- *  where no word can stand for it, as an entry of a list, or very many are missing: `details.variables` then has all.
- *  All tries together do no more work than two mails may. */
+/** Texts and the variables so far → preview. Throws like `renderTemplate`, but for a missing variable only when a
+ *  placeholder cannot replace it, as for a list, or when too many are missing: `details.variables` then lists all. All
+ *  tries together cost at most as much as two mails. */
 export function previewTemplate(texts: TemplateTexts, variables: Record<string, unknown>): Preview {
   const parsed = parseTemplateTexts(texts)
   const names = variablesIn(parsed)
@@ -35,15 +35,15 @@ export function previewTemplate(texts: TemplateTexts, variables: Record<string, 
   }
 }
 
-/** Each is one more try. */
+/** Each costs one more try. */
 const MAX_MISSING = 100
 
-/** Whoever is told that one is missing is to know them all. */
+/** An error about a missing variable lists all of them. */
 function withVariables({ reason, message, field, details }: Refusal, variables: string[]): Refusal {
   return new Refusal(reason, message, { field, details: { ...details, variables } })
 }
 
-/** Puts `[user.name]` where `user.name` is looked for; false where something is already. */
+/** Sets `[user.name]` at `user.name`; false if something is already there. */
 function stand(given: Record<string, unknown>, name: string): boolean {
   const path = name.match(/[^.[\]"']+/g) ?? [name]
   const last = path.pop()!

@@ -3,19 +3,19 @@ import type { RecipientType } from '../model/delivery.ts'
 import { suppressionKey } from '../model/suppression.ts'
 import type { Addresses } from './request.ts'
 
-/** One person a message goes to, once, whatever number of fields named them. */
+/** One recipient of a message, once, however many fields name the address. */
 export interface Recipient {
   mailbox: Mailbox
   type: RecipientType
-  /** The form in which addresses are compared (model/suppression.ts). */
+  /** The form for comparing addresses (model/suppression.ts). */
   folded: string
 }
 
-/** Over `to`, `cc` and `bcc` together, after duplicates have collapsed (contract §3). */
+/** Over `to`, `cc` and `bcc` together, without duplicates. */
 export const MAX_RECIPIENTS = 50
 
-/** The three fields → everybody they name, in that order, each once: of equal addresses the first stays, so somebody
- *  in `to` and `bcc` is shown. Empty fields give an empty list. Never throws. */
+/** The three fields → their recipients in order, without duplicates: the first occurrence stays, so a recipient in `to`
+ *  and `bcc` is visible. Empty fields give []. Never throws. */
 export function collapseRecipients(fields: {
   to?: Addresses | null
   cc?: Addresses | null

@@ -4,19 +4,19 @@ import { bodyFault, subjectFault } from './checks.ts'
 import { createFilling, type ParsedText, parseText, TemplateFault } from './template-engine.ts'
 import type { Purse } from './template-work.ts'
 
-/** A template and variables → subject, html and text. Only `html` is escaped. */
+/** Renders a template with variables to subject, html and text. Only `html` is escaped. */
 
-/** The texts of a template, as an author writes them. */
+/** The texts of a template as written by its author. */
 export type TemplateTexts = Pick<TemplateContent, 'subject' | 'html' | 'text'>
-/** Which of its texts. */
+/** The name of a text. */
 export type TemplateField = keyof TemplateTexts
 
-/** A template whose texts have been understood; null where there is none. */
+/** A template with parsed texts; null where a text is absent. */
 export type ParsedTemplate = Record<TemplateField, ParsedText | null>
 
-/** What came out of a template. */
+/** Rendered texts. */
 export interface Rendered {
-  /** One line; null = the template leaves it to the message. */
+  /** One line; null if the message provides it. */
   subject: string | null
   /** At least one of the two. */
   html: string | null
@@ -25,8 +25,8 @@ export interface Rendered {
 
 const FIELDS: readonly TemplateField[] = ['subject', 'html', 'text']
 
-/** All texts → understood. Throws one `validation_error` for all that is wrong with them; `details` has `line` and `column`
- *  of the first, both from 1, null for a fault of the whole. */
+/** Texts → parsed texts. Throws one `validation_error` for all faults; `details` has `line` and `column` of the first,
+ *  both from 1, null for a fault of the whole text. */
 export function parseTemplateTexts(texts: TemplateTexts): ParsedTemplate {
   const parsed: ParsedTemplate = { subject: null, html: null, text: null }
   const wrong: { field: TemplateField; fault: TemplateFault }[] = []
@@ -43,19 +43,19 @@ export function parseTemplateTexts(texts: TemplateTexts): ParsedTemplate {
   return parsed
 }
 
-/** The names of the variables in all texts: those of the subject first. */
+/** Names of all variables, those of the subject first. */
 export function variablesIn(parsed: ParsedTemplate): string[] {
   return [...new Set(FIELDS.flatMap((field) => parsed[field]?.variables ?? []))]
 }
 
-/** Texts and variables → what stands in the mail. See `fillTemplate`; throws also what parsing throws. */
+/** Texts and variables → rendered texts. See `fillTemplate`; throws also what parsing throws. */
 export function renderTemplate(template: TemplateTexts, variables: Record<string, unknown>): Rendered {
   return fillTemplate(parseTemplateTexts(template), variables)
 }
 
-/** Understood texts and variables → what stands in the mail; `variables` stays as it is. Line breaks of the subject
- *  become spaces, an empty text counts as missing. Throws `template_error`: `details.variable` is the one that is missing
- *  and has no default, `details.field` where. What is left out of `parsed` is neither rendered nor asked for. */
+/** Parsed texts and variables → rendered texts; does not modify `variables`. Line breaks in the subject become spaces;
+ *  an empty text counts as missing. Throws `template_error`: `details.variable` is the missing variable without
+ *  default, `details.field` its text. Texts omitted from `parsed` are not rendered or required. */
 export function fillTemplate(parsed: ParsedTemplate, variables: Record<string, unknown>, purse?: Purse): Rendered {
   const fill = createFilling(variables, purse)
   const filled = (field: TemplateField) => {
@@ -104,7 +104,7 @@ function renderRefusal(field: TemplateField, { message, variable, line, column }
   return new Refusal('template_error', what, { field: 'variables', details })
 }
 
-/** What came out could not be sent. */
+/** The rendered text is not valid for sending. */
 function poorRefusal(field: TemplateField, fault: string): Refusal {
   return new Refusal('template_error', `${field} as rendered from the template ${fault}`, {
     field: 'variables',

@@ -7,18 +7,18 @@ import { invalid, Refusal } from '../model/refusal.ts'
 import { collapseRecipients, MAX_RECIPIENTS, type Recipient } from './recipients.ts'
 import type { SubmissionRequest } from './request.ts'
 
-/** What a submission must meet before it is accepted, in the contract's order (§1): 400, 403, 422. Each takes what it
- *  looks at, answers what it made sure of, and refuses otherwise. */
+/** Requirements of a submission, checked in the order of their statuses: 400, 403, 422. Each returns the checked value
+ *  or throws a Refusal. */
 
-/** Request → whom it goes to, each once; `validation_error` for nobody or more than 50. */
+/** Request → its recipients, each once; `validation_error` for none or more than 50. */
 export function requireRecipients(request: SubmissionRequest): Recipient[] {
   const recipients = collapseRecipients(request)
   if (recipients.length >= 1 && recipients.length <= MAX_RECIPIENTS) return recipients
   throw invalid([{ field: 'to', message: `to, cc and bcc must name 1 to ${MAX_RECIPIENTS} recipients` }])
 }
 
-/** The key's domain, when `from` is at it; `forbidden` otherwise, and when the domain is gone.
- *  Both sides are lower-case A-labels, so letter case and IDNA form do not matter; a subdomain is another domain. */
+/** The key's domain if `from` is in it; otherwise, and if the domain no longer exists, `forbidden`. Both sides are
+ *  lower-case A-labels, so letter case and IDNA form do not matter; a subdomain is another domain. */
 export function requireOwnDomain(request: SubmissionRequest, domain: Domain | null): Domain {
   if (domain !== null && request.from.mailbox.domain === domain.name) return domain
   throw new Refusal('forbidden', 'from is not an address at the domain of this key', {
@@ -27,7 +27,7 @@ export function requireOwnDomain(request: SubmissionRequest, domain: Domain | nu
   })
 }
 
-/** Live mail needs a domain that is set up; `domain_not_verified` otherwise. */
+/** Live mail requires a verified domain; `domain_not_verified` otherwise. */
 export function requireVerified(mode: Mode, domain: Domain, settings: { requireVerifiedDomain: boolean }): void {
   if (mode === 'test' || isReadyToSend(domain) || !settings.requireVerifiedDomain) return
   const records =
@@ -40,7 +40,7 @@ export function requireVerified(mode: Mode, domain: Domain, settings: { requireV
   })
 }
 
-/** Live mail of a domain whose quality alert stops it (config quality.stop_sending) is `invalid_state`. */
+/** Refuses live mail of a domain stopped by a quality alert (config quality.stop_sending) with `invalid_state`. */
 export function requireSendingAllowed(
   mode: Mode,
   domain: Domain,
@@ -63,8 +63,8 @@ export function requireSendingAllowed(
   })
 }
 
-/** Content → its size as handed in; `payload_too_large` when the composed mail is past the limit. Composing only to
- *  measure costs as much as all the rest of accepting, so it is done only where the limit could be near. */
+/** Content → its submitted size; `payload_too_large` when the composed mail exceeds the limit. Composing to measure
+ *  costs as much as all other steps, so it happens only near the limit. */
 export function requireSize(content: MailContent, { messageBytes }: { messageBytes: number }): number {
   const submittedBytes = submittedSizeBytes(content)
   if (submittedBytes * COMPOSED_FACTOR + HEADER_BYTES <= messageBytes) return submittedBytes
@@ -73,7 +73,7 @@ export function requireSize(content: MailContent, { messageBytes }: { messageByt
   return submittedBytes
 }
 
-/** Size of the whole mail → itself; `payload_too_large` past the limit. */
+/** Size of the whole mail → itself; `payload_too_large` beyond the limit. */
 export function requireWhole(sizeBytes: number, { messageBytes }: { messageBytes: number }, field?: string): number {
   if (sizeBytes <= messageBytes) return sizeBytes
   throw new Refusal('payload_too_large', `the whole mail would have ${sizeBytes} bytes, ${messageBytes} are allowed`, {
@@ -82,7 +82,7 @@ export function requireWhole(sizeBytes: number, { messageBytes }: { messageBytes
   })
 }
 
-/** Quoted-printable at its worst makes three bytes of one; a text part derived from html is no longer than it. */
+/** Quoted-printable makes at most three bytes of one; a text part derived from html is no longer than it. */
 const COMPOSED_FACTOR = 6
 /** 50 recipients and 50 headers of 998 bytes each, encoded. */
 const HEADER_BYTES = 400_000

@@ -5,9 +5,9 @@ import { isMime, unpackMime } from '../mail/mime-content.ts'
 import type { AsSent, Message } from '../model/message.ts'
 import type { Addresses, SubmissionRequest } from './request.ts'
 
-/** A message and its stored content → the request that submits the same mail to the same recipients once more, at
- *  once; Date, Message-ID and a time limit start anew, or receivers would take it for a copy. Stored addresses have been
- *  parsed before: one that cannot be is a bug and throws, as damaged content does. */
+/** A message and its stored content → a request for the same mail to the same recipients, at once. Date, Message-ID and
+ *  time limit start over, or receivers would treat it as a duplicate. Stored addresses were parsed before, so one that
+ *  fails is a bug and throws, as damaged content does. */
 export function requestAgain(message: Message, content: Uint8Array): SubmissionRequest {
   const startedAt = message.scheduledAt ?? message.createdAt
   return {

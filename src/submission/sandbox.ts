@@ -7,14 +7,14 @@ import type { MintId } from '../os/ids.ts'
 import type { AcceptedMessage, NewDelivery } from '../storage/store.ts'
 import type { Recipient } from './recipients.ts'
 
-/** Address → all that happens to test mail for it: one outcome an attempt, then what the recipient does. */
+/** Address → the simulation of its test mail: one outcome per attempt, then the recipient's reactions. */
 export type Simulate = (email: string) => { outcomes: Outcome[]; then: Reaction[]; suppressed: boolean }
 
 export type Outcomes = Pick<AcceptedMessage, 'deliveries' | 'attempts' | 'events'>
 
-/** Accepted test mail → deliveries that are over, the attempts that were made believe, and every event a live message
- *  of that fate would tell, in order. All of it happens at the message's `createdAt`. Suppressions are not made: an
- *  address that bounced in a rehearsal still gets live mail. Never throws. */
+/** Accepted test mail → completed deliveries, simulated attempts, and every event that live mail would cause, in order.
+ *  Everything happens at the message's `createdAt`. Creates no suppressions: a bounce of test mail does not block live
+ *  mail. Never throws. */
 export function playOut(
   message: Message,
   html: string | null,
@@ -57,7 +57,7 @@ export function playOut(
     told.push(...then.map((reaction) => ({ ...reactionEvent(reaction, at, html), to: delivery.email })))
   }
 
-  // Ids of one millisecond are in no order; events are, for whoever sorts by id.
+  // Ids of one millisecond are unordered; sorting keeps the events in order for clients that sort by id.
   const ids = told.map(() => mintId('evt')).sort()
   played.events = told.map(({ type, to, fields }, i): Event => messageEvent(ids[i]!, type, message, to, at, fields))
   return played

@@ -6,15 +6,15 @@ import type { Store } from '../storage/store.ts'
 import { requireSendingAllowed, requireVerified } from './requirements.ts'
 import { quotaExceeded } from './volume.ts'
 
-/** Organization and domain → the refusal that any live mail of theirs would get at present, whatever it says: the domain is
- *  not verified or stopped by an alert, or the month is used up. Null when it would be taken, and for a domain that is
- *  gone. Throws only what the store throws. */
+/** Organization and domain → the refusal that any live mail would get now, whatever its content: the domain is not
+ *  verified or stopped by an alert, or the monthly quota is used up. Null if mail would be accepted, and for a domain
+ *  that no longer exists. Throws only what the store throws. */
 export type SendingEligibility = (
   of: { organizationId: string; domainId: string },
   now: number,
 ) => Promise<Refusal | null>
 
-/** Store and the settings that submission goes by → Standing, by submission's own checks. */
+/** Store and submission settings → SendingEligibility, using submission's own checks. */
 export function createSendingEligibility(deps: {
   store: Pick<Store, 'domains' | 'messages'>
   settings: { requireVerifiedDomain: boolean }

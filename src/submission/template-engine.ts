@@ -2,24 +2,24 @@ import { filters, Liquid, LiquidError, type Template as Node, Parser } from 'liq
 import { boundTags } from './template-tags.ts'
 import { BoundedContext, boundOperators, boundWork, type Purse, payFrom, spell, WORK } from './template-work.ts'
 
-/** The template language: Liquid, with limits on all that a stranger's template can cost. It reads no files, sees only
- *  the variables it is given, and of them only what they hold themselves. */
+/** The template language: Liquid, with limits on everything an untrusted template can cost. Templates read no files and
+ *  see only the own properties of the variables they are given. */
 
-/** One text of a template, understood. */
+/** One parsed text of a template. */
 export interface ParsedText {
   nodes: Node[]
   engine: Liquid
-  /** About how many bytes it takes. */
+  /** Approximate memory in bytes. */
   weight: number
-  /** The names it asks for from outside, in the order of their first use: `user.name`. */
+  /** Names it uses from outside, in order of first use: `user.name`. */
   variables: string[]
 }
 
-/** What is wrong with a template, and where: lines and columns count from 1. */
+/** A template fault and its position; lines and columns count from 1. */
 export class TemplateFault extends Error {
   readonly line: number | null
   readonly column: number | null
-  /** The variable that is missing, when that is all that is wrong. */
+  /** The missing variable, if that is the only fault. */
   readonly variable: string | null
 
   constructor(message: string, at: { line: number | null; column: number | null; variable: string | null }) {
@@ -31,21 +31,22 @@ export class TemplateFault extends Error {
   }
 }
 
-/** Longest text, in characters: Gmail clips a mail at 102 KB, the longest known need is some images as `data:`. */
+/** Longest text, in characters: Gmail clips a mail at 102 KB; the largest known need is a few `data:` images. */
 export const MAX_TEXT = 256 * 1024
 const MAX_NODES = 5_000
 const MAX_EXPRESSION = 20_000
 const NODE_BYTES = 1_000 // measured: 900 to 1,300 for an output
-/** Of blocks in blocks, and of brackets in brackets. */
+/** Nesting depth of blocks and of brackets. */
 const MAX_NESTING = 100
 const MAX_BRACKETS = 20
-/** A backstop behind the counted work, which ends first: too short a time refuses good mail when the machine is busy. */
+/** A backstop behind the work budget, which normally ends first: a shorter time would refuse good mail on a busy
+ *  machine. */
 const RENDER_MS = 500
 
 const HTML = createEngine((value, context) => escapeHtml.call({ context }, spell(value, context)))
 const PLAIN = createEngine(spell)
 
-/** Text → understood; `html` escapes what it puts out unless the last filter is `raw`. Throws TemplateFault. */
+/** Text → parsed text; with `html`, output is escaped unless its last filter is `raw`. Throws TemplateFault. */
 export function parseText(source: string, kind: 'html' | 'plain'): ParsedText {
   const engine = kind === 'html' ? HTML : PLAIN
   return faultsTold(() => {
@@ -55,13 +56,13 @@ export function parseText(source: string, kind: 'html' | 'plain'): ParsedText {
   })
 }
 
-/** Fills in texts that share variables and one budget, one after the other; a purse pays for it too. Throws TemplateFault
- *  when a variable is missing that has no default, when a filter cannot do what it is asked, and when budget or purse is
- *  spent. */
+/** Renders texts in sequence with shared variables and one budget; also charges a given work budget. Throws
+ *  TemplateFault for a missing variable without default, a filter that fails, and an exhausted budget. */
 export function createFilling(variables: Record<string, unknown>, purse?: Purse): (text: ParsedText) => string {
   let paid: Pick<BoundedContext, 'memoryLimit' | 'renderLimit'> | null = null
   return ({ nodes, engine }) => {
-    // A copy for each, because `increment` writes into it, and without a prototype, so that it has only what was given.
+    // A copy per text, because `increment` writes to it, and without a prototype, so that it has only the given
+    // variables.
     const scope = Object.assign(Object.create(null), variables)
     const context = new BoundedContext(scope, engine.options, { sync: true }, { ...paid, liquid: engine })
     if (paid === null && purse !== undefined) payFrom(purse, context)
@@ -83,11 +84,11 @@ function createEngine(write: Write): Liquid {
     strictFilters: true,
     lenientIf: true,
     ownPropertyOnly: true,
-    templates: {}, // instead of the file system
+    templates: {}, // replaces the file system
     parseLimit: MAX_TEXT,
     renderLimit: RENDER_MS,
     memoryLimit: WORK,
-    timezoneOffset: 0, // UTC wherever the machine stands
+    timezoneOffset: 0, // UTC on every machine
     locale: 'en-US',
   })
   boundTags(engine)
@@ -117,7 +118,7 @@ class BoundedParser extends Parser {
 
 type Tokens = Parameters<Parser['parseTokens']>[0]
 
-/** What stands between the delimiters of one tag or output. */
+/** The content between the delimiters of one tag or output. */
 function requireSimple(expression: string): void {
   if (expression.length > MAX_EXPRESSION) throw new Error(`one tag has at most ${MAX_EXPRESSION} characters`)
   let depth = 0
@@ -135,7 +136,7 @@ function variablesOf(engine: Liquid, nodes: Node[]): string[] {
   return [...new Set(found.map(String))]
 }
 
-/** Whatever goes wrong in there is the template's fault, an exhausted stack included. */
+/** Any error inside is the template's fault, a stack overflow included. */
 function faultsTold<T>(work: () => T): T {
   try {
     return work()
@@ -155,7 +156,7 @@ function worded(message: string, variable: string | null): string {
       : 'it does more work than a mail may take'
   }
   if (/call stack/i.test(message)) return 'it is nested too deep'
-  // An object where a text or number is needed, in the words of the runtime.
+  // The runtime's message for an object where text or a number is needed.
   if (/^(?:No default value|Type error)/.test(message)) return 'a filter was given a value of a kind it cannot take'
   const [sentence = ''] = message.split(/, line:\d+, col:\d+/)
   return sentence.length <= MAX_MESSAGE ? sentence : `${sentence.slice(0, MAX_MESSAGE)}…`

@@ -15,10 +15,10 @@ import {
   type TopLevelToken,
 } from 'liquidjs'
 
-/** Tags, ranges and positions where Liquid's own are not for strangers. What cannot be reached otherwise is put in place
- *  for every engine of the process; only templates use one. */
+/** Tags, ranges and positions that replace Liquid's own for untrusted templates. Some replacements apply to the whole
+ *  process; only templates use Liquid. */
 
-/** Takes away the tags that load other templates, and puts stricter ones in the place of two. */
+/** Removes the tags that load other templates, and replaces two with stricter ones. */
 export function boundTags(liquid: Liquid): void {
   for (const name of ['include', 'render', 'layout', 'block']) liquid.registerTag(name, UnavailableTag)
   liquid.registerTag('assign', StrictAssignTag)
@@ -35,7 +35,7 @@ class UnavailableTag extends Tag {
   render(): void {}
 }
 
-/** A missing variable is missing here too: Liquid's own assigns nil, and nobody hears of it. */
+/** Reports a missing variable; Liquid's own tag silently assigns nil. */
 class StrictAssignTag extends AssignTag {
   override *render(context: Context): Generator<unknown, void, unknown> {
     // Private in the library's types.
@@ -44,8 +44,8 @@ class StrictAssignTag extends AssignTag {
   }
 }
 
-/** Liquid's own looks for a line without `#` by a pattern that is tried at each of many blank lines: 20 seconds for a template of
- *  247 kB. Looks at each character once. */
+/** Liquid's own tag finds a line without `#` by a pattern tried at each of many blank lines: 20 seconds for a template
+ *  of 247 kB. This one reads each character once. */
 class InlineCommentTag extends Tag {
   constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid) {
     super(token, rest, liquid)
@@ -60,7 +60,7 @@ class InlineCommentTag extends Tag {
   render(): void {}
 }
 
-/** Compares by the operator, which is paid for. */
+/** Compares with the charged operator. */
 class PaidCaseTag extends CaseTag {
   override *render(context: Context, emitter: Emitter): Generator<unknown, void, unknown> {
     const { renderer, options } = this.liquid
@@ -80,7 +80,7 @@ class PaidCaseTag extends CaseTag {
   }
 }
 
-/** The furthest a range may count. Beyond 2^53 counting up by one stands still, and Liquid counts for ever. */
+/** Largest bound of a range. Beyond 2^53, adding one has no effect and Liquid loops forever. */
 const MAX_COUNT = 100_000
 
 const readGroupOrRange = Tokenizer.prototype.readGroupOrRange
@@ -94,8 +94,8 @@ function isRange(token: ReturnType<typeof readGroupOrRange>): token is RangeToke
   return token?.kind === TokenKind.Range
 }
 
-/** One end of a range → the same, refused where it is too far away. In the shape of a value with filters, which brings
- *  its own evaluation and is understood by the analysis of variables. */
+/** One end of a range → the same value, refused if too large. Shaped as a value with filters, which has its own
+ *  evaluation and works with the analysis of variables. */
 function boundOf<T>(token: T): T {
   function* evaluate(context: Context, lenient?: boolean): Generator<unknown, number, unknown> {
     const value = Number(yield evalTokenValue(token as never, context, lenient)) || 0
@@ -105,8 +105,8 @@ function boundOf<T>(token: T): T {
   return { kind: TokenKind.FilteredValue, initial: { postfix: [token], evaluate }, filters: [] } as T
 }
 
-/** Line and column of a token, from 1. Liquid's own counts from the beginning of the text for each variable that the
- *  analysis finds: 45 seconds for 90,000 of them. */
+/** Line and column of a token, from 1. Liquid's own counts from the start of the text for each variable found: 45
+ *  seconds for 90,000 of them. */
 Token.prototype.getPosition = function () {
   if (lines.input !== this.input) lines = { input: this.input, starts: lineStarts(this.input) }
   let line = 0
@@ -118,7 +118,7 @@ Token.prototype.getPosition = function () {
   return [line + 1, this.begin - lines.starts[line]! + 1]
 }
 
-/** Of the text that was asked about last. */
+/** Line starts of the last text. */
 let lines: { input: string; starts: number[] } = { input: '', starts: [0] }
 
 function lineStarts(input: string): number[] {

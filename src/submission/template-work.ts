@@ -1,16 +1,15 @@
 import { Context, defaultOperators, type Emitter, filters, type Liquid, type Operators, toValueSync } from 'liquidjs'
 
-/** What a template may cost. A template is somebody's program and runs on the thread that does everything else, so all
- *  it does is paid for from one budget, in characters: what is read, made and written counts its length, each step a
- *  hundred. The same template with the same variables costs the same on every machine and under every load, which a time
- *  limit does not. Liquid has a memory limit of its own but does not count most of its filters; what it counts goes the
- *  same way. */
+/** Cost limits of templates. A template is a program by a tenant that may run beside other work, so everything it does
+ *  is charged to one budget, in characters: reading, creating and writing cost their length, each step a hundred.
+ *  Unlike a time limit, the cost of a template and its variables is the same on every machine and under any load.
+ *  Liquid's own memory limit omits most filters; what it counts is charged here too. */
 
-/** Some 50 ms of the worst that was found, and some 40 MB; a long newsletter with a table of 500 rows needs a tenth. */
+/** About 50 ms and 40 MB for the worst template found; a long newsletter with a table of 500 rows needs a tenth. */
 export const WORK = 10_000_000
-/** A tag or output, a look at a variable, an element of an array, a filter. */
+/** A tag or output, a variable lookup, an array element, a filter. */
 const STEP = 100
-/** Dates ask for a calendar. */
+/** Dates need calendar computations. */
 const COSTLY = new Map([
   ['date', 50 * STEP],
   ['date_to_xmlschema', 50 * STEP],
@@ -18,9 +17,9 @@ const COSTLY = new Map([
   ['date_to_string', 50 * STEP],
   ['date_to_long_string', 50 * STEP],
 ])
-/** Longest argument of a filter that does not add it to the text: some are searched for at every place. */
+/** Longest filter argument that is not added to the text: some filters search it at every position. */
 const MAX_ARGUMENT = 256
-/** Filters some of whose arguments become part of what they make, from that argument on. */
+/** Filters of which some arguments become part of the result, from that argument on. */
 const ADDING = new Map([
   ['append', 0],
   ['prepend', 0],
@@ -30,16 +29,16 @@ const ADDING = new Map([
   ['replace_first', 1],
   ['replace_last', 1],
 ])
-/** Left out: they parse text as a program, or make arrays that hold themselves many times over (what is small to keep is
- *  then endless to write), or differ at every run. */
+/** Removed: they parse text as a program, create arrays that contain themselves many times (small in memory, endless to
+ *  write), or differ at every run. */
 const UNAVAILABLE = /_exp$|^(?:group_by|push|unshift|inspect|sample)$/
 
-/** What several renders may cost together. */
+/** A work budget shared by several renders. */
 export interface Purse {
   left: number
 }
 
-/** All that the context pays is taken out of the purse as well; nothing goes on once it is empty. */
+/** Charges the budget with everything the context uses, and stops once it is exhausted. */
 export function payFrom(purse: Purse, { memoryLimit }: Context): void {
   const use = memoryLimit.use.bind(memoryLimit)
   memoryLimit.use = (count) => {
@@ -49,8 +48,8 @@ export function payFrom(purse: Purse, { memoryLimit }: Context): void {
   }
 }
 
-/** What Liquid knows about the render that is going on. Every look at a variable is a step, and at an array one of its
- *  length, because tags compare arrays without asking. */
+/** Liquid's context for one render. Every variable lookup costs a step, and an array also its length, because tags
+ *  compare arrays without charging. */
 export class BoundedContext extends Context {
   override spawn(scope: object = {}): Context {
     const { opts, sync, globals, strictVariables, ownPropertyOnly, memoryLimit, renderLimit, liquid } = this
@@ -65,7 +64,7 @@ export class BoundedContext extends Context {
   }
 }
 
-/** Writes a value of a template as text and lets the context pay for it. */
+/** Writes template values as text and charges the context for it. */
 export class BoundedEmitter implements Emitter {
   buffer = ''
   readonly #context: Context
@@ -79,13 +78,13 @@ export class BoundedEmitter implements Emitter {
   }
 }
 
-/** Value → its text as Liquid writes it: nothing for nil, the elements of an array one after the other. */
+/** Value → its text as Liquid writes it: '' for nil, the elements of an array in sequence. */
 export function spell(value: unknown, context: Context): string {
   pay(value, context)
   return textOf(value)
 }
 
-/** Makes every filter of the engine pay for what it is given and what it makes, and every block for its steps. */
+/** Charges every filter for its input and output, and every block for its steps. */
 export function boundWork(liquid: Liquid): void {
   for (const [name, filter] of Object.entries(filters)) {
     if (UNAVAILABLE.test(name)) liquid.unregisterFilter(name)
@@ -100,7 +99,7 @@ export function boundWork(liquid: Liquid): void {
   }
 }
 
-/** Comparisons that pay for both sides. */
+/** Comparisons that charge both sides. */
 export const boundOperators = Object.fromEntries(
   Object.entries(defaultOperators).map(([name, compare]) => [name, paidOperator(name, compare)]),
 ) as Operators
@@ -125,7 +124,7 @@ function paidFilter(name: string, apply: Apply): Apply {
   }
 }
 
-/** Filters that look into objects take a missing property for nil: that some have it is what they are asked. */
+/** Filters that look into objects treat a missing property as nil: checking for it is their purpose. */
 function leniently<T>(context: Context, look: () => T): T {
   const { strictVariables } = context
   context.strictVariables = false
@@ -145,7 +144,7 @@ function paidOperator(name: string, compare: Apply): Apply {
   }
 }
 
-/** An argument may be `["key", value]`: a named one. */
+/** An argument may be `["key", value]`, a named one. */
 function requireShort(argument: unknown, name: string): void {
   const value = Array.isArray(argument) && argument.length === 2 ? argument[1] : argument
   const isShort = typeof value === 'string' ? value.length <= MAX_ARGUMENT : !Array.isArray(value)

@@ -6,13 +6,13 @@ import type { Rendered, TemplateTexts } from './render.ts'
 import type { SubmissionRequest } from './request.ts'
 import type { Purse } from './template-work.ts'
 
-/** Understands templates and fills them in, for an organization, in a thread of its own where there is one: templates are
- *  programs of tenants. Refuses as render.ts and preview.ts do, and with `template_error` what takes too long. */
+/** Parses and renders templates for an organization, in a separate thread where available: templates are programs by
+ *  tenants. Refuses like render.ts and preview.ts, and with `template_error` for one that takes too long. */
 export interface TemplateEngine {
-  /** → the names of the variables. */
+  /** Returns the names of the variables. */
   parse(texts: TemplateTexts, owner: string): Promise<string[]>
   preview(texts: TemplateTexts, variables: Record<string, unknown>, owner: string): Promise<Preview>
-  /** `key` names the texts: what was understood of them is kept under it. */
+  /** `key` identifies the texts; their parsed form is cached under it. */
   fill(
     template: { key: string; texts: TemplateTexts; isSubjectGiven: boolean },
     variables: Record<string, unknown>,
@@ -21,16 +21,16 @@ export interface TemplateEngine {
   ): Promise<Rendered>
 }
 
-/** The organization's templates, ready to be filled in; the texts of those used lately are kept. */
+/** An organization's stored templates, ready to render; recently used texts are cached. */
 export interface StoredTemplates {
-  /** What a message refers to → the version that stands. Test messages may use live templates, but live messages no test
-   *  template: a test key made it. Refuses with `validation_error` what is unknown (as a domain that is unknown is) or a
-   *  test template, `forbidden` what another organization has. */
+  /** A template reference → its current version. Test messages may use live templates, but live messages may not use
+   *  test templates, which a test key created. Refuses with `validation_error` an unknown or test template, with
+   *  `forbidden` one of another organization. */
   require(user: TemplateUser, idOrAlias: string): StandingTemplate
-  /** Fills that version. Refuses with `template_error`. */
+  /** Renders that version. Refuses with `template_error`. */
   fill(template: StandingTemplate, variables: Record<string, unknown>): Promise<Rendered>
-  /** Request without content → the same with it. A subject of the request's own stays as it is, and the template's is not
-   *  looked at; when neither has one, `validation_error`. */
+  /** Request with a template → the request with its content. A subject in the request replaces the template's, which is
+   *  then not rendered; without either, `validation_error`. */
   fillIn(
     request: SubmissionRequest,
     template: StandingTemplate,
@@ -39,13 +39,13 @@ export interface StoredTemplates {
   ): Promise<SubmissionRequest>
 }
 
-/** Who uses a template: the key that sends. */
+/** The user of a template: the sending key. */
 export interface TemplateUser {
   organizationId: string
   mode: Mode
 }
 
-/** Characters of templates that are kept: some thousand ordinary ones. */
+/** Characters of cached templates: some thousand ordinary ones. */
 const KEPT_CHARACTERS = 10_000_000
 
 /** Store → its templates. */
@@ -56,7 +56,7 @@ export function createStoredTemplates({
   store: Pick<Store, 'templates'>
   templateEngine: Pick<TemplateEngine, 'fill'>
 }): StoredTemplates {
-  // A Map keeps the order of insertion: the first is the one not used for longest.
+  // A Map keeps insertion order: the first entry is the least recently used.
   const kept = new Map<string, TemplateTexts>()
   let keptCharacters = 0
 

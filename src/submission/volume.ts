@@ -5,12 +5,12 @@ import { Refusal } from '../model/refusal.ts'
 import { messageStoredBytes } from '../model/stored-bytes.ts'
 import type { AcceptedMessage } from '../storage/store.ts'
 
-/** Recipients that count against the month: those of live mail that will be tried (contract §2). */
+/** Recipients that count towards the monthly quota: those of live mail with a delivery attempt. */
 export function liveCount({ message, deliveries }: AcceptedMessage): number {
   return message.mode === 'live' ? deliveries.filter(({ status }) => !isFinal(status)).length : 0
 }
 
-/** The limits that a message may meet, and what is used of them. */
+/** The limits a message can reach, and their current use. */
 export type Used = Record<(typeof SENDING_LIMITS)[number], number>
 const SENDING_LIMITS = [
   'messages_per_month',
@@ -19,18 +19,18 @@ const SENDING_LIMITS = [
   'stored_bytes',
 ] as const satisfies readonly LimitName[]
 
-/** Whether a limit is one that sending may meet. */
+/** Whether sending can reach this limit. */
 export function isSendingLimit(name: LimitName): name is keyof Used {
   return (SENDING_LIMITS as readonly LimitName[]).includes(name)
 }
 
-/** A count of zero for each limit. */
+/** Zero for each limit. */
 export function nothingUsed(): Used {
   return { messages_per_month: 0, test_messages_per_month: 0, scheduled_messages: 0, stored_bytes: 0 }
 }
 
-/** Messages in order, with what is used before them and what has to stay free beside them → the same, with a refusal in
- *  place of each that no longer fits; a smaller one behind it may still. */
+/** Messages in order, current use and reserved space → the same list with a refusal for each message that does not fit;
+ *  a smaller one after it may still fit. */
 export function withinLimits(
   prepared: (AcceptedMessage | Refusal)[],
   plan: Plan,
@@ -63,7 +63,7 @@ function needsOf(accepted: AcceptedMessage): Used {
   }
 }
 
-/** The month's volume of a plan, when it is used up → the refusal with the day it starts anew. */
+/** Exhausted monthly quota of a plan → the refusal, with the day it resets. */
 export function quotaExceeded(plan: Plan, used: number, now: number): Refusal {
   return limitRefusal({ name: 'messages_per_month', limit: plan.messagesPerMonth, used }, now)
 }

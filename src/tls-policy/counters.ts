@@ -2,16 +2,16 @@ import type { TlsCount, TlsSession } from '../model/tls-session.ts'
 import type { Clock } from '../os/clock.ts'
 import type { Store } from '../storage/store.ts'
 
-/** Counts TLS sessions by domain and UTC day, and brings the sums to the store now and then: what a crash takes is a
- *  minute of counting. */
+/** Counts TLS sessions by domain and UTC day and writes the sums to the store at intervals: a crash loses at most a
+ *  minute of counts. */
 export interface TlsCounters {
   count(domain: string, session: TlsSession): void
-  /** Writes what was counted since; what the store does not take now is written next time. */
+  /** Writes the counts since the last flush; those the store does not accept are written next time. */
   flush(): Promise<void>
 }
 
-/** Store → TlsTally. What went well is counted by policy alone; for failures host and addresses are kept, of at most
- *  20,000 kinds between two flushes. */
+/** Store → TlsCounters. Successes are counted by policy only; failures also by host and address, with at most 20,000
+ *  kinds between two flushes. */
 export function createTlsCounters(deps: { store: Pick<Store, 'tlsSessions'>; clock: Clock }): TlsCounters {
   let counts = new Map<string, TlsCount>()
 

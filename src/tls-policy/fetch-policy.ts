@@ -2,18 +2,18 @@ import { type MtaSts, readMtaSts } from '../mail/mta-sts.ts'
 import type { Get } from '../net/https/requests.ts'
 import type { Clock } from '../os/clock.ts'
 
-/** Why a policy that a domain announces cannot be had, by the words of RFC 8460 §4.3.2.2; `detail` is for people. */
+/** Why an announced policy cannot be fetched, in the terms of RFC 8460 §4.3.2.2; `detail` is for people. */
 export interface PolicyFailure {
   failure: 'sts-policy-fetch-error' | 'sts-policy-invalid' | 'sts-webpki-invalid'
   detail: string
 }
 
-/** Domain → what its policy file says, or why there is none. */
+/** Domain → its policy, or the failure. */
 export type FetchPolicy = (domain: string) => Promise<MtaSts | PolicyFailure>
 
-/** The way by HTTPS → FetchPolicy. Asks `https://mta-sts.<domain>/.well-known/mta-sts.txt`: status 200, text/plain, at most
- *  64 KiB; a redirect is a failure. Some are under way at once, the others wait; all in all a domain has a minute.
- *  Never rejects. RFC 8461 §3.3 */
+/** HTTPS client → FetchPolicy. Fetches `https://mta-sts.<domain>/.well-known/mta-sts.txt`: status 200, text/plain, at
+ *  most 64 KiB; a redirect is a failure. Some fetches run at once, the others wait; each domain takes at most a minute
+ *  in all. Never rejects. RFC 8461 §3.3 */
 export function createFetchPolicy(options: { get: Get; clock: Clock; port?: number }): FetchPolicy {
   const { get, clock, port = 443 } = options
   const waiting: (() => void)[] = []
@@ -37,7 +37,7 @@ export function createFetchPolicy(options: { get: Get; clock: Clock; port?: numb
 
   const inTurn = async (domain: string): Promise<MtaSts | PolicyFailure> => {
     if (free > 0) free--
-    else await new Promise<void>((resolve) => waiting.push(resolve)) // handed over by who leaves
+    else await new Promise<void>((resolve) => waiting.push(resolve)) // passed on by a finished fetch
     try {
       return await fetchNow(domain)
     } finally {

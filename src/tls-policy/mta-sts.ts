@@ -5,20 +5,19 @@ import type { Clock } from '../os/clock.ts'
 import type { Store } from '../storage/store.ts'
 import type { FetchPolicy, PolicyFailure } from './fetch-policy.ts'
 
-/** MTA-STS policies of the domains that mail goes to (RFC 8461): asked for once, kept in the store, refreshed before they
- *  end. What was learnt is remembered here for as long as the TXT record says, and used a little longer while it is
- *  looked up again, so that after the first mail to a domain none waits for it. */
+/** MTA-STS policies of recipient domains (RFC 8461): fetched once, stored, and refreshed before they expire. A policy
+ *  is cached in memory for the TTL of its TXT record and used a little longer while it is looked up again, so that only
+ *  the first mail to a domain waits for it. */
 export interface MtaStsPolicies {
-  /** Domain (A-label, lower case) → its policy, null when it has none; a promise when it must be asked for first, which
-   *  takes a minute at most. A policy that cannot be fetched counts as none, or as the one before while that holds
-   *  (RFC 8461 §3.3, §5). An address literal has none. Rejects only when the store cannot be read. */
+  /** Domain (A-label, lower case) → its policy, null if none; a promise if it must be fetched, which takes at most a
+   *  minute. If the fetch fails, the previous policy applies while valid, else none (RFC 8461 §3.3, §5). Address
+   *  literals have none. Rejects only when the store cannot be read. */
   find(domain: string): MtaSts | null | Promise<MtaSts | null>
-  /** Fetches again what is due, some domains a turn; while one turn is under way another does nothing. */
+  /** Refreshes due policies, some domains per call; a call during another does nothing. */
   refresh(now: number): Promise<void>
 }
 
-/** Store, DNS and the way to fetch a policy → Policies. `onFailure` is told of policies that a domain announces and that
- *  cannot be had. */
+/** Store, DNS and fetch → MtaStsPolicies. `onFailure` receives policies that are announced and cannot be fetched. */
 export function createMtaStsPolicies(deps: {
   store: Pick<Store, 'mtaSts'>
   resolver: Pick<Resolver, 'txt'>
@@ -27,10 +26,10 @@ export function createMtaStsPolicies(deps: {
   onFailure?: (domain: string, failure: PolicyFailure) => void
 }): MtaStsPolicies {
   const { store, resolver, fetchPolicy, clock } = deps
-  /** Asked longest ago first. */
+  /** Least recently looked up first. */
   const entries = new Map<string, Entry>()
   const asking = new Map<string, Promise<KeptMtaSts | null>>()
-  /** When the policy of that id could last not be fetched. */
+  /** When the policy with that id last failed to load. */
   const failed = new Map<string, { policyId: string; at: number }>()
 
   let isRefreshing = false
@@ -58,7 +57,7 @@ export function createMtaStsPolicies(deps: {
     return kept
   }
 
-  /** Null when it cannot be had; asked again for the same id after some minutes only. */
+  /** Null if it cannot be fetched; retried for the same id only after some minutes. */
   const fetched = async (domain: string, policyId: string, usedAt: number): Promise<KeptMtaSts | null> => {
     const failure = failed.get(domain)
     if (failure?.policyId === policyId && clock.now() - failure.at < FAILED_MS) return null
@@ -74,7 +73,7 @@ export function createMtaStsPolicies(deps: {
     const lifeMs = Math.max(answer.maxAgeSeconds * 1000, SHORTEST_MS)
     const refreshAt = now + Math.min(REFRESH_MS, lifeMs / 2)
     const kept = { domain, policyId, policy: answer, expiresAt: now + lifeMs, refreshAt, usedAt }
-    await store.mtaSts.keep(kept).catch(() => {}) // a disk that is full for now costs a fetch, not the mail
+    await store.mtaSts.keep(kept).catch(() => {}) // a full disk costs another fetch, not the mail
     return kept
   }
 
@@ -138,22 +137,22 @@ interface Entry {
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
-/** A policy is fetched again every day, or when half of its time is over. */
+/** A policy is fetched again every day, or at half of its lifetime. */
 const REFRESH_MS = DAY_MS
 const REFRESH_AGAIN_MS = 60 * MINUTE_MS
-/** That a domain has no policy is believed so long after it should have been asked again, not for as long as no mail goes
- *  to it. */
+/** "No policy" stays valid for this long after its recheck is due, not for as long as no mail goes to the domain. */
 const STALE_MS = 10 * MINUTE_MS
 const REFRESHED_AT_ONCE = 50
-/** Nobody wrote to the domain for so long: its policy may end. */
+/** Policies of domains unused for this long may expire. */
 const UNUSED_MS = 60 * DAY_MS
-/** RFC 8461 §3.3: not more often than every five minutes. */
+/** RFC 8461 §3.3: at most every five minutes. */
 const FAILED_MS = 5 * MINUTE_MS
-/** One that says it ends at once would have to be fetched for every mail. */
+/** A policy with max_age 0 would otherwise be fetched for every mail. */
 const SHORTEST_MS = 5 * MINUTE_MS
 const REMEMBERED = 50_000
 
-/** A change of the record is noticed so late; nothing there is nothing for five minutes, trouble for one. */
+/** How long a TXT answer is used: its TTL between one minute and one hour, five minutes for a missing record, one
+ *  minute after a failure. */
 function freshMs(txt: Awaited<ReturnType<Resolver['txt']>>): number {
   if (txt.kind === 'records') return Math.min(Math.max(txt.ttlSeconds * 1000, MINUTE_MS), 60 * MINUTE_MS)
   return txt.kind === 'temporary' ? MINUTE_MS : 5 * MINUTE_MS

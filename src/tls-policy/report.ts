@@ -4,7 +4,7 @@ import type { KeptMtaSts } from '../model/mta-sts.ts'
 import type { TlsPolicy } from '../model/tls-policy.ts'
 import type { TlsCount } from '../model/tls-session.ts'
 
-/** Who reports. */
+/** The reporting organization. */
 export interface Reporter {
   organization: string
   contact: string
@@ -12,8 +12,8 @@ export interface Reporter {
   submitter: string
 }
 
-/** What was counted of a domain in a UTC day, and its MTA-STS policy if it has one → the report, gzipped, with the id and
- *  file name it goes under; the same counts give the same id. RFC 8460 §4.4, §5.1 */
+/** Counts of a domain in a UTC day and its MTA-STS policy, if any → the gzipped report with its id and file name; equal
+ *  counts give the same id. RFC 8460 §4.4, §5.1 */
 export function tlsReport(
   { domain, day }: { domain: string; day: number },
   counts: readonly TlsCount[],

@@ -5,26 +5,26 @@ import type { Clock } from '../../os/clock.ts'
 import { OrderFailure } from './failure.ts'
 import type { Signer } from './jws.ts'
 
-/** Says signed things to an authority and reads its answers. RFC 8555 §6
+/** Sends signed requests to an ACME authority and reads its responses. RFC 8555 §6
  *
- *  What is only asked is asked three times when nothing comes back; what changes something is said once, since nobody knows
- *  whether it was heard. A nonce that is not liked is replaced by the one that came with the complaint. Everything else that
- *  is not as it should be is an OrderFailure. */
+ *  Requests that only read are sent up to three times when no response arrives. Requests that change something are sent
+ *  once, since the authority may have received them. A rejected nonce is replaced by the one in the rejection. Every
+ *  other failure is an OrderFailure. */
 export interface AcmeClient {
   readonly directory: Directory
-  /** Opens an account, or finds the one that this key has already. RFC 8555 §7.3 */
+  /** Creates an account, or finds the one of this key. RFC 8555 §7.3 */
   openAccount(contact: string | null): Promise<void>
-  /** Says something. */
+  /** Sends a signed request that changes something. */
   tell(url: string, payload: object): Promise<Answer>
-  /** Asks what everybody may. */
+  /** Sends an unsigned GET. */
   get(url: string): Promise<Answer>
-  /** Asks what became of it. */
+  /** Reads a resource by a signed request (POST-as-GET). */
   look(url: string, accept?: string): Promise<Answer>
 }
 
 export interface Answer {
   text: string
-  /** Where what was made stands. */
+  /** URL of the created resource. */
   location: string | null
   retryAfterMs: number | null
 }
@@ -32,7 +32,7 @@ export interface Answer {
 export interface AcmeDeps {
   ask: Ask
   clock: Clock
-  /** Aborted when the house stops. */
+  /** Aborted when the server stops. */
   signal: AbortSignal
 }
 
@@ -52,14 +52,14 @@ const PROBLEM = z.object({
     .catch([]),
 })
 
-/** URL of the authority's directory and who signs → AcmeClient. Rejects with OrderFailure when it cannot be had. */
+/** Directory URL and signer → AcmeClient. Rejects with OrderFailure when the directory cannot be read. */
 export async function openClient(directoryUrl: string, signer: Signer, deps: AcmeDeps): Promise<AcmeClient> {
   const { clock } = deps
   const { origin } = new URL(directoryUrl)
   const nonces: string[] = []
   let account: string | null = null
 
-  /** One request; keeps the nonce of its answer. */
+  /** One HTTP request; keeps the nonce of its response. */
   const exchange = async (url: string, headers: Record<string, string>, body: string | null): Promise<Exchange> => {
     if (URL.parse(url)?.origin !== origin) throw new OrderFailure(`the authority sends us elsewhere: ${excerpt(url)}`)
     if (deps.signal.aborted) throw new OrderFailure('stopped')
@@ -81,7 +81,7 @@ export async function openClient(directoryUrl: string, signer: Signer, deps: Acm
   }
 
   const nonce = async (): Promise<string> => {
-    // One that was kept for long has most likely been forgotten there.
+    // The authority has probably dropped a nonce that was kept for long.
     if (nonces.length === 0) await patiently(() => exchange(directory.newNonce, {}, null)).then(required)
     const fresh = nonces.pop()
     if (fresh === undefined) throw new OrderFailure('the authority gives no nonce')
@@ -116,7 +116,7 @@ type Exchange =
   | (Extract<AskResult, { kind: 'answered' }> & { retryAfterMs: number | null })
   | Exclude<AskResult, { kind: 'answered' }>
 
-/** The text of an answer → what it should be; OrderFailure when it is something else. */
+/** Response text → its parsed value; OrderFailure when it does not match the schema. */
 export function read<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> {
   let value: unknown
   try {
@@ -129,12 +129,12 @@ export function read<Schema extends z.ZodType>(schema: Schema, text: string): z.
   throw new OrderFailure(`the authority answers something else than asked: ${excerpt(text)}`)
 }
 
-/** Words of strangers → one line that may be shown. */
+/** Text from the authority → one line that is safe to show. */
 export function excerpt(text: string): string {
   return excerptOf(Buffer.from(text)).slice(0, 300)
 }
 
-/** An answer that is a yes; else OrderFailure in the authority's words, with the names that it speaks of. */
+/** A successful response; otherwise an OrderFailure with the authority's text and the names it concerns. */
 function required(heard: Exchange): Answer {
   if (heard.kind === 'blocked') throw new OrderFailure(`the authority cannot be asked: ${heard.reason}`)
   if (heard.kind === 'no_answer') throw new OrderFailure(`the authority does not answer: ${heard.error}`)
@@ -170,5 +170,5 @@ const MAX_BYTES = 262_144
 const TIMEOUT_MS = 30_000
 const MAX_TRIES = 3
 const AGAIN_MS = 2_000
-/** Who says to wait for longer has us look again after a week. */
+/** A longer Retry-After is cut to a week. */
 const LONGEST_WAIT_MS = 7 * 86_400_000

@@ -1,8 +1,8 @@
-/** An order that came to nothing: why, in words for the operator. */
+/** A failed order with its reason for the operator. */
 export class OrderFailure extends Error {
-  /** The authority asked not to come back before so many ms. */
+  /** Milliseconds before the authority accepts another request. */
   readonly retryAfterMs: number
-  /** Names that it found not to be ours, or will not certify. */
+  /** Names whose validation failed or that the authority will not certify. */
   readonly refusedNames: readonly string[]
 
   constructor(message: string, more: { retryAfterMs?: number; refusedNames?: readonly string[] } = {}) {

@@ -1,15 +1,15 @@
 import { createHash, type KeyObject, sign } from 'node:crypto'
 
-/** What an account signs its requests with, and what it proves its hold on a name with. */
+/** Signs the requests of an ACME account and its key authorizations. */
 export interface Signer {
-  /** For the one request that has no account yet: with the public key instead of its name. */
+  /** For the first request, which has no account yet: contains the public key instead of the account URL. */
   sign(payload: unknown, header: { url: string; nonce: string; account: string | null }): string
-  /** Token of a challenge → what is to be found where it asks. RFC 8555 §8.1 */
+  /** Challenge token → the content that the authority expects. RFC 8555 §8.1 */
   keyAuthorization(token: string): string
 }
 
-/** P-256 key pair of an account → its Signer: flattened JWS by ES256. A payload of '' asks without saying anything (POST as
- *  GET). RFC 8555 §6.2, RFC 7515 §7.2.2, RFC 7518 §3.4 */
+/** P-256 key pair of an account → its Signer: flattened JWS with ES256. A payload of '' reads a resource (POST-as-GET).
+ *  RFC 8555 §6.2, RFC 7515 §7.2.2, RFC 7518 §3.4 */
 export function createSigner(key: { privateKey: KeyObject; publicKey: KeyObject }): Signer {
   const jwk = publicJwk(key.publicKey)
   return {
@@ -31,7 +31,7 @@ export function createSigner(key: { privateKey: KeyObject; publicKey: KeyObject 
 
 const encoded = (text: string) => Buffer.from(text).toString('base64url')
 
-/** The members that belong to it, in the order that its thumbprint wants. RFC 7638 §3.2 */
+/** The required members in the order of the thumbprint. RFC 7638 §3.2 */
 function publicJwk(key: KeyObject): object {
   const { crv, kty, x, y } = key.export({ format: 'jwk' })
   return { crv, kty, x, y }

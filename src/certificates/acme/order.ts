@@ -7,18 +7,18 @@ import { OrderFailure } from './failure.ts'
 import { createSigner, type Signer } from './jws.ts'
 import { certificateId } from './renewal-info.ts'
 
-/** THE FLOW of a certificate: an order for all names, a proof for each by HTTP-01, a request for a new key, and the chain
- *  that comes back (RFC 8555 §7.4). Nothing is kept on the way: an order that breaks off is forgotten here and ends by
- *  itself there; the next one finds names that were proved a while ago proved already. */
+/** Orders a certificate: an order for all names, an HTTP-01 proof for each, a request with a new key, and the resulting
+ *  chain (RFC 8555 §7.4). Nothing is stored on the way: an interrupted order is dropped here and expires at the
+ *  authority. The next order finds recently validated names already valid. */
 export async function orderCertificate(
   names: readonly string[],
   deps: AcmeDeps & {
     directoryUrl: string
     contact: string | null
     accountKey: Parameters<typeof createSigner>[0]
-    /** The certificate that it takes the place of (PEM), for authorities that want to know. RFC 9773 §5 */
+    /** The certificate it replaces (PEM), for authorities that accept this. RFC 9773 §5 */
     replaces?: string | undefined
-    /** Shows a key authorization under its token, where the authority asks, until what it returns is called. */
+    /** Serves a key authorization under its token until the returned function is called. */
     show: (token: string, keyAuthorization: string) => () => void
   },
 ): Promise<Certificate> {
@@ -78,8 +78,8 @@ type Watch = <T extends { status: string }>(
   isUnderWay: (status: string) => boolean,
 ) => Promise<T>
 
-/** Every name that is not proved yet: all tokens are shown and told of first, since the authority takes its time for each.
- *  Rejects with all names that were refused. */
+/** Validates every name that is not valid yet. All tokens are served and announced first, since the authority takes
+ *  time for each. Rejects with all refused names. */
 async function prove(
   urls: readonly string[],
   by: { client: AcmeClient; signer: Signer; show: (token: string, text: string) => () => void; watch: Watch },
@@ -115,7 +115,7 @@ async function prove(
   }
 }
 
-/** Looks again and again, as often as the authority asks to, until it is no longer under way. */
+/** Polls at the interval the authority asks for, until the resource is no longer pending. */
 async function untilSettled<T extends { status: string }>(
   url: string,
   schema: z.ZodType<T>,
@@ -145,5 +145,5 @@ const TOKEN = /^[\w-]{16,512}$/
 const POLL_MS = 3_000
 const SHORTEST_POLL_MS = 1_000
 const LONGEST_POLL_MS = 60_000
-/** For all of it. */
+/** Time limit of the whole order. */
 const LONGEST_MS = 15 * 60_000
