@@ -437,7 +437,7 @@ describe('the answer', () => {
         category: 'html',
         field: 'html',
         penalty: 5,
-        message: 'Tags are never closed: <b> in line 3. Close them; clients guess differently where they end.',
+        message: 'Tags are not closed: <b> in line 3. Close them. Clients handle unclosed tags differently.',
       }),
       expect.objectContaining({ code: 'html_stray_close', message: expect.stringContaining('</i> in line 4') }),
       expect.objectContaining({ code: 'text_missing', field: 'text' }),

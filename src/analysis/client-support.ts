@@ -37,7 +37,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_flexbox,
     severity: 'warning',
     penalty: 2,
-    advice: 'Lay columns out with tables.',
+    advice: 'Use tables for columns.',
     uses: { property: { display: /^(?:inline-)?flex\b/i } },
   },
   css_grid: {
@@ -45,7 +45,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_grid,
     severity: 'warning',
     penalty: 2,
-    advice: 'Lay columns out with tables.',
+    advice: 'Use tables for columns.',
     uses: { property: { display: /^(?:inline-)?grid\b/i } },
   },
   css_position: {
@@ -53,7 +53,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_position,
     severity: 'warning',
     penalty: 2,
-    advice: 'Place things with table cells and padding.',
+    advice: 'Use table cells and padding for layout.',
     uses: { property: { position: /^(?:absolute|fixed|sticky|relative)\b/i } },
   },
   css_float: {
@@ -69,7 +69,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_background_image,
     severity: 'info',
     penalty: 1,
-    advice: 'Set a background colour as well, on which the text can be read.',
+    advice: 'Also set a background colour that keeps the text readable.',
     uses: { property: { 'background-image': /url\(/i, background: /url\(/i } },
   },
   css_gradient: {
@@ -77,7 +77,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_gradient,
     severity: 'info',
     penalty: 0,
-    advice: 'Set a background colour as well.',
+    advice: 'Also set a background colour.',
     uses: { value: /-gradient\(/i },
   },
   css_external_stylesheet: {
@@ -85,7 +85,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_external_stylesheet,
     severity: 'warning',
     penalty: 5,
-    advice: 'Write the styles into the elements or into a <style> in the head.',
+    advice: 'Use style attributes or a <style> in the head.',
     uses: { externalStyleSheet: true },
   },
   css_import: {
@@ -93,7 +93,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_import,
     severity: 'warning',
     penalty: 3,
-    advice: 'Write the styles into the mail itself.',
+    advice: 'Put the styles into the message itself.',
     uses: { atRules: ['import'] },
   },
   css_style_in_body: {
@@ -101,7 +101,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_style_in_body,
     severity: 'warning',
     penalty: 2,
-    advice: 'Move it into the head, and what matters into style attributes.',
+    advice: 'Move it into the head, and use style attributes for the important rules.',
     uses: { styleInBody: true },
   },
   css_variables: {
@@ -109,7 +109,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_variables,
     severity: 'warning',
     penalty: 3,
-    advice: 'Write the values out.',
+    advice: 'Write the values directly.',
     uses: { propertyName: /^--/, value: /\bvar\(/i },
   },
   css_web_font: {
@@ -117,15 +117,15 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_web_font,
     severity: 'info',
     penalty: 0,
-    advice: 'Name a common font behind yours.',
+    advice: 'List a common fallback font.',
     uses: { atRules: ['font-face'] },
   },
   css_media_query: {
     feature: 'media queries',
-    droppedBy: DROPPED_BY.css_media_query,
+    droppedBy: [OUTLOOK, 'Gmail with non-Google accounts'],
     severity: 'info',
     penalty: 0,
-    advice: 'See that the mail can be read without them.',
+    advice: 'Make sure the message is readable without them.',
     uses: { atRules: ['media'] },
   },
   css_supports: {
@@ -133,7 +133,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_supports,
     severity: 'info',
     penalty: 0,
-    advice: 'See that the mail can be read without it.',
+    advice: 'Make sure the message is readable without it.',
     uses: { atRules: ['supports'] },
   },
   css_animation: {
@@ -141,7 +141,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_animation,
     severity: 'info',
     penalty: 1,
-    advice: 'See that the first and the last picture make sense.',
+    advice: 'Make sure the first and last frame make sense.',
     uses: { propertyName: /^(?:-webkit-)?(?:animation|transition)\b/, atRules: ['keyframes', '-webkit-keyframes'] },
   },
   css_transform: {
@@ -149,7 +149,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_transform,
     severity: 'info',
     penalty: 1,
-    advice: 'Do without it.',
+    advice: 'Avoid it.',
     uses: { property: { transform: ANY, '-webkit-transform': ANY } },
   },
   css_filter: {
@@ -157,7 +157,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_filter,
     severity: 'info',
     penalty: 1,
-    advice: 'Do it in the image.',
+    advice: 'Edit the image instead.',
     uses: { property: { filter: ANY, 'backdrop-filter': ANY, 'clip-path': ANY, 'mix-blend-mode': ANY } },
   },
   css_shadow: {
@@ -165,15 +165,15 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_shadow,
     severity: 'info',
     penalty: 0,
-    advice: 'Nothing is lost but the shadow.',
+    advice: 'Only the shadow is missing.',
     uses: { property: { 'box-shadow': ANY, 'text-shadow': ANY } },
   },
   css_border_radius: {
-    feature: 'CSS round corners',
-    droppedBy: DROPPED_BY.css_border_radius,
+    feature: 'rounded CSS corners',
+    droppedBy: [OUTLOOK],
     severity: 'info',
     penalty: 0,
-    advice: 'Corners are square there.',
+    advice: 'Corners appear square.',
     uses: { propertyName: /^border-(?:[a-z]+-[a-z]+-)?radius$/ },
   },
   css_max_width: {
@@ -181,7 +181,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_max_width,
     severity: 'info',
     penalty: 0,
-    advice: 'Put a table of fixed width around it, in a comment for Outlook.',
+    advice: 'Add a fixed-width table for Outlook in a conditional comment.',
     uses: { property: { 'max-width': ANY } },
   },
   css_object_fit: {
@@ -189,7 +189,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_object_fit,
     severity: 'info',
     penalty: 1,
-    advice: 'Cut the image to its size.',
+    advice: 'Crop the image to the displayed size.',
     uses: { property: { 'object-fit': ANY, 'object-position': ANY } },
   },
   css_functions: {
@@ -197,15 +197,15 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_functions,
     severity: 'info',
     penalty: 1,
-    advice: 'Write the value out in front of it.',
+    advice: 'Add a fixed value before it as a fallback.',
     uses: { value: /(?:^|[\s(,])(?:calc|min|max|clamp)\(/i },
   },
   css_viewport_units: {
-    feature: 'CSS units of the window (vw, vh)',
-    droppedBy: DROPPED_BY.css_viewport_units,
+    feature: 'CSS viewport units (vw, vh)',
+    droppedBy: [OUTLOOK, 'several webmails'],
     severity: 'info',
     penalty: 1,
-    advice: 'Use percent or pixels.',
+    advice: 'Use percentages or pixels.',
     uses: { value: /(?:^|[\s(,-])(?:\d+(?:\.\d+)?|\.\d+)[dsl]?v(?:w|h|min|max)\b/i },
   },
   css_modern_colour: {
@@ -213,7 +213,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_modern_colour,
     severity: 'info',
     penalty: 1,
-    advice: 'Write the colour as #rrggbb.',
+    advice: 'Write colours as #rrggbb.',
     uses: { value: /\b(?:oklch|oklab|lch|lab|hwb|color-mix|light-dark)\(/i },
   },
   css_pseudo_element: {
@@ -221,7 +221,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_pseudo_element,
     severity: 'info',
     penalty: 1,
-    advice: 'Write what they add into the HTML.',
+    advice: 'Put the content into the HTML.',
     uses: { selector: /::?(?:before|after)\b/i },
   },
   css_attribute_selector: {
@@ -229,7 +229,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.css_attribute_selector,
     severity: 'info',
     penalty: 0,
-    advice: 'Give the elements a class.',
+    advice: 'Add a class to the elements instead.',
     uses: { selector: /\[[a-z-]{1,40}(?:[~|^$*]?=|\])/i },
   },
   css_gap: {
@@ -245,7 +245,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.html_video,
     severity: 'warning',
     penalty: 2,
-    advice: 'Show an image that links to the video.',
+    advice: 'Use an image that links to the video.',
     uses: { tags: ['video'] },
   },
   html_audio: {
@@ -253,12 +253,12 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.html_audio,
     severity: 'warning',
     penalty: 2,
-    advice: 'Link to it.',
+    advice: 'Link to the audio file.',
     uses: { tags: ['audio'] },
   },
   html_svg: {
-    feature: 'SVG in the HTML',
-    droppedBy: DROPPED_BY.html_svg,
+    feature: 'inline SVG',
+    droppedBy: [GMAIL, OUTLOOK, ...WEB],
     severity: 'warning',
     penalty: 3,
     advice: 'Use a PNG.',
@@ -285,7 +285,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.html_picture,
     severity: 'info',
     penalty: 0,
-    advice: 'The <img> in it is shown; see that it is the right one.',
+    advice: 'Clients show the <img> inside. Make sure it is the right one.',
     uses: { tags: ['picture'] },
   },
   html_canvas: {
@@ -309,7 +309,7 @@ export const CLIENT_FEATURES = {
     droppedBy: DROPPED_BY.html_details,
     severity: 'info',
     penalty: 1,
-    advice: 'What is in them is shown at once or not at all; write it out.',
+    advice: 'The content appears immediately or not at all. Write it out.',
     uses: { tags: ['details', 'dialog'] },
   },
   html_math: {
@@ -317,7 +317,7 @@ export const CLIENT_FEATURES = {
     droppedBy: ['Gmail', 'Outlook for Windows', 'Outlook.com', 'Yahoo Mail'],
     severity: 'warning',
     penalty: 2,
-    advice: 'Use an image with an alternative text.',
+    advice: 'Use an image with alternative text.',
     uses: { tags: ['math'] },
   },
 } satisfies Record<string, ClientFeature>

@@ -40,9 +40,13 @@ export function createAudit({ auditLog, mintId, log }: { auditLog: AuditLog; min
   /** What was made can always be removed, so that nobody keeps an organization from revoking a key. */
   const requireRoom = ({ method }: Pick<Operation, 'method'>, { organizationId, now }: ToldCall, { actor }: Origin) => {
     if (actor.type !== 'api_key' || changes.take(organizationId ?? '', now) || method === 'DELETE') return
-    throw new Refusal('rate_limited', `more than ${FIXED_LIMITS.changesPerDay} changes a day`, {
-      retryAfterSeconds: Math.ceil((nextDay(now) - now) / 1000),
-    })
+    throw new Refusal(
+      'rate_limited',
+      `More than ${FIXED_LIMITS.changesPerDay} changes in one day. Try again tomorrow.`,
+      {
+        retryAfterSeconds: Math.ceil((nextDay(now) - now) / 1000),
+      },
+    )
   }
   return async (operation, call, origin, work) => {
     if (!isAudited(operation)) return work()

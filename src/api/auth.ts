@@ -84,5 +84,5 @@ function presentedKey(authorization: string | null): string | null {
 
 /** 401, the same for every cause. */
 export function unauthorized(): Refusal {
-  return new Refusal('unauthorized', 'a valid API key is needed: Authorization: Bearer svc_…')
+  return new Refusal('unauthorized', 'Missing or invalid API key. Send the header Authorization: Bearer svc_…')
 }

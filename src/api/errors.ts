@@ -37,10 +37,15 @@ export function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof Refusal) return thrown
   if (thrown instanceof StoreUnavailable) {
     return unavailable(
-      thrown.isFull ? 'the disk of this server is full' : 'nothing can be stored at present, try again soon',
+      thrown.isFull
+        ? 'The disk of this server is full. Try again later.'
+        : 'Data cannot be stored at the moment. Try again in a few seconds.',
     )
   }
-  return new Refusal('internal_error', 'something went wrong on our side')
+  return new Refusal(
+    'internal_error',
+    'Internal server error. Try again, and contact the operator with the request ID if it persists.',
+  )
 }
 
 /** Refusal and request id → body. `retry_after` is the rate limit's alone (interface.md "Errors"). */
@@ -68,7 +73,7 @@ export function unavailable(message: string): Refusal {
 
 /** The `Host` header is there twice, or holds something else than a host. RFC 9112 §3.2. */
 export function badHost(): Refusal {
-  return invalid([{ field: 'Host', message: 'Host must be given once, as host or host:port' }])
+  return invalid([{ field: 'Host', message: 'Host must be sent exactly once, as host or host:port' }])
 }
 
 /** A record that the path or a filter names → itself, when it is the caller's. Null → 404; of another organization →
@@ -78,9 +83,9 @@ export function requireOwned<T extends { organizationId: string }>(
   organizationId: string,
   what: string,
 ): T {
-  if (record === null) throw new Refusal('not_found', `there is no such ${what}`)
+  if (record === null) throw new Refusal('not_found', `No such ${what}. Check the ID.`)
   if (record.organizationId !== organizationId) {
-    throw new Refusal('forbidden', `this ${what} belongs to another organization`)
+    throw new Refusal('forbidden', `This ${what} belongs to another organization.`)
   }
   return record
 }

@@ -108,7 +108,7 @@ export function createFlow(options: FlowOptions): Flow {
     if (away !== null) return withRequestId(away, exchange)
     if (!route.guarded) return answerPage(request, params, route, exchange)
     if (isStopping) throw stopping()
-    if (memory.isShort()) throw unavailable('this server is short of memory, try again soon')
+    if (memory.isShort()) throw unavailable('This server is short of memory. Try again in a few seconds.')
 
     const { key, session } = identify(request, now)
     exchange.key = key
@@ -223,9 +223,13 @@ export function createFlow(options: FlowOptions): Flow {
     const rate = session === null ? rateLimit.take(key, now) : rateLimit.takeOperator(session.id, now)
     writeRateHeaders(exchange.headers, rate)
     if (rate.allowed) return
-    throw new Refusal('rate_limited', `more than ${rate.limit} requests a minute`, {
-      retryAfterSeconds: rate.resetSeconds,
-    })
+    throw new Refusal(
+      'rate_limited',
+      `More than ${rate.limit} requests per minute. Retry after ${rate.resetSeconds} s.`,
+      {
+        retryAfterSeconds: rate.resetSeconds,
+      },
+    )
   }
 
   function refuse(thrown: unknown, route: Route | null, exchange: Exchange, request: Request): Response {
@@ -265,18 +269,18 @@ const NO_BYTES: Uint8Array = new Uint8Array(0)
 const rememberNothing: MakeRemember = () => undefined
 
 function stopping(): Refusal {
-  return unavailable('this server is shutting down')
+  return unavailable('This server is shutting down. Try again in a few seconds.')
 }
 
 function requirePermission(key: ApiKey, operation: Operation): void {
   requireOperator(key, operation)
   if (!allows(key.permissions, operation.permission)) {
-    throw new Refusal('forbidden', `this key lacks the permission ${operation.permission}`, {
+    throw new Refusal('forbidden', `This key lacks the permission ${operation.permission}.`, {
       details: { required: operation.permission, held: key.permissions },
     })
   }
   if (operation.testKey === 'refused' && key.mode === 'test' && !isOperator(key)) {
-    throw new Refusal('forbidden', 'a test key may not do this, since live mail depends on it; use a live key', {
+    throw new Refusal('forbidden', 'Test keys cannot do this because it affects live mail. Use a live key.', {
       details: { required_mode: 'live', mode: key.mode },
     })
   }

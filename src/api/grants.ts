@@ -10,19 +10,22 @@ export type Rights = Pick<ApiKey, 'domainId' | 'mode' | 'permissions' | 'expires
 export function grantFaults(held: Rights, wanted: Rights): { field: GrantField; message: string }[] {
   const faults: { field: GrantField; message: string }[] = []
   const missing = wanted.permissions.filter((permission) => !mayGrant(held.permissions, permission))
-  if (missing.length > 0) faults.push({ field: 'permissions', message: `this key may not grant ${missing.join(', ')}` })
+  if (missing.length > 0) faults.push({ field: 'permissions', message: `This key cannot grant ${missing.join(', ')}.` })
   if (wanted.domainId !== held.domainId && !held.permissions.includes('admin')) {
-    faults.push({ field: 'domain_id', message: 'only a key with admin may grant rights for another domain' })
+    faults.push({ field: 'domain_id', message: 'Granting rights for another domain requires a key with admin.' })
   }
   if (held.mode === 'test' && wanted.mode !== 'test') {
-    faults.push({ field: 'mode', message: 'a test key may only grant test keys: give mode "test"' })
+    faults.push({ field: 'mode', message: 'Test keys can only grant test keys. Set mode to "test".' })
   }
   if (held.expiresAt !== null && (wanted.expiresAt === null || wanted.expiresAt > held.expiresAt)) {
     const latest = new Date(held.expiresAt).toISOString()
-    faults.push({ field: 'expires_at', message: `this key expires and may not grant beyond its own end, ${latest}` })
+    faults.push({
+      field: 'expires_at',
+      message: `This key expires and cannot grant rights beyond its own expiry, ${latest}.`,
+    })
   }
   if (held.allowedNetworks !== null && !areWithin(wanted.allowedNetworks, held.allowedNetworks)) {
-    const message = `this key may only grant keys of its own networks: ${held.allowedNetworks.join(', ')}`
+    const message = `This key can only grant keys for its own networks: ${held.allowedNetworks.join(', ')}.`
     faults.push({ field: 'allowed_networks', message })
   }
   return faults

@@ -17,8 +17,7 @@ export function createClearDoor(options: { isTrusted: (ip: string) => boolean; p
       // The last one is of the proxy that asks us.
       if (forwarded === null || forwarded.split(',').at(-1)!.trim().toLowerCase() !== 'http') return null
       if (peer === null || !options.isTrusted(peer)) return null
-      if (!isPage)
-        throw new Refusal('forbidden', 'this API is asked by https; a key that was sent without is no secret')
+      if (!isPage) throw new Refusal('forbidden', 'This API requires HTTPS. Replace the key: it was sent unencrypted.')
       const { pathname, search } = requestTarget(request)
       return new Response(null, { status: 308, headers: { location: `${options.publicUrl()}${pathname}${search}` } })
     },

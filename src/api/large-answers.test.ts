@@ -45,7 +45,7 @@ test('a client that goes away, one that takes over five minutes, and a handler t
   const rest = async () => {
     while (!(await reader.read()).done);
   }
-  expect(rest()).rejects.toThrow('the client took too long')
+  expect(rest()).rejects.toThrow('the client read too slowly')
   await clock.advance(0)
   expect(memory.reservedBytes()).toBe(0)
 

@@ -35,7 +35,7 @@ export function createLargeAnswers({ clock, memory }: { clock: Clock; memory: Me
         enter: async (sizeBytes) => {
           if (sizeBytes <= SMALL_BYTES) return
           const leave = await room.enter(organizationId, sizeBytes, PATIENCE_MS, request.signal)
-          if (leave === null) throw unavailable('too many large answers at once, try again soon')
+          if (leave === null) throw unavailable('Too many large responses at once. Try again in a few seconds.')
           const before = end
           end = () => {
             end = nothing
@@ -68,7 +68,7 @@ function inSlices(bytes: Uint8Array, clock: Clock, sent: () => void): ReadableSt
         return
       }
       sent()
-      if (at < bytes.byteLength) controller.error(new Error('the client took too long'))
+      if (at < bytes.byteLength) controller.error(new Error('the client read too slowly'))
       else controller.close()
     },
     cancel: sent,

@@ -42,7 +42,7 @@ export function createLargeBodies({ clock, memory }: { clock: Clock; memory: Mem
     open: (request, organizationId) => {
       const leaves: (() => void)[] = []
       const entered = (leave: (() => void) | null) => {
-        if (leave === null) throw unavailable('too many large requests at once, try again soon')
+        if (leave === null) throw unavailable('Too many large requests at once. Try again in a few seconds.')
         leaves.push(leave)
       }
       return {

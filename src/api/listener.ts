@@ -142,7 +142,7 @@ export function createListener(options: {
 }
 
 const plainRefusal = () =>
-  new Response('Host must be given once, as host or host:port\n', {
+  new Response('Host must be sent exactly once, as host or host:port\n', {
     status: 400,
     headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' },
   })

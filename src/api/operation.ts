@@ -129,5 +129,5 @@ export function operation<Q, B, R>(definition: Definition<Q, B, R>): Operation<Q
     return { ...definition, permission, forOperator, testKey }
   }
   if ('permission' in definition) return definition
-  throw new Error(`${definition.id} has no row in the table of permissions`)
+  throw new Error(`${definition.id} has no row in the permission table`)
 }

@@ -33,7 +33,7 @@ export function isOperator(key: Pick<ApiKey, 'id'>): boolean {
 /** Throws 403 unless whoever holds the key may ask for this at all. */
 export function requireOperator(key: ApiKey, operation: Operation): void {
   if (!operation.forOperator || isOperator(key)) return
-  throw new Refusal('forbidden', 'only the operator of this server may do that', {
+  throw new Refusal('forbidden', 'Only the operator of this server can do this.', {
     details: { required: OPERATOR_ID, held: key.permissions },
   })
 }

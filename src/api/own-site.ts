@@ -45,7 +45,7 @@ export function createOwnSite(
   const isKnownHost = ({ headers }: Request) => isKnown(headers.get('host'))
   const requireKnownHost = (request: Request) => {
     if (isKnownHost(request)) return
-    throw new Refusal('forbidden', 'this server has another host name; http.allowed_hosts adds one', {
+    throw new Refusal('forbidden', 'This server does not serve this host name. Add it to http.allowed_hosts.', {
       field: 'Host',
     })
   }
@@ -101,5 +101,5 @@ const isNamed = (header: string | null) => !isLoopbackOrAddress(header)
 const isLoopbackOrAddress = createKnownHosts(() => [])
 
 function foreignPage(): Refusal {
-  return new Refusal('forbidden', 'a session acts for its own pages only')
+  return new Refusal('forbidden', 'A dashboard session can be used from the dashboard only.')
 }

@@ -33,7 +33,9 @@ describe('a cursor', () => {
     const page = cursorOf(pageAnswer({ records: [{ id }], hasMore: true }, (record) => record))
     expect(feedCursor(feed)).toBe(id)
     expect(feedCursor(page)).toBeNull()
-    expect(() => pageRequest({ limit: 25, cursor: feed })).toThrow('cursor is not one that this list gave out')
+    expect(() => pageRequest({ limit: 25, cursor: feed })).toThrow(
+      'cursor is invalid for this list. Use next_cursor of the previous page.',
+    )
   })
 
   const bad = [
@@ -46,6 +48,6 @@ describe('a cursor', () => {
     Buffer.from(`\x01msg_${'-'.repeat(26)}`).toString('base64url'),
   ]
   test.each(bad)('that nobody gave out (%p) is refused', (cursor) => {
-    expect(() => pageRequest({ limit: 25, cursor })).toThrow('cursor is not one')
+    expect(() => pageRequest({ limit: 25, cursor })).toThrow('cursor is invalid')
   })
 })

@@ -67,7 +67,9 @@ function readCursor(cursor: string, direction: number): string {
   const bytes = CURSOR.test(cursor) ? Buffer.from(cursor, 'base64url').toString('latin1') : ''
   const id = bytes.slice(1)
   if (bytes.charCodeAt(0) !== direction || !ID.test(id)) {
-    throw invalid([{ field: 'cursor', message: 'cursor is not one that this list gave out' }])
+    throw invalid([
+      { field: 'cursor', message: 'cursor is invalid for this list. Use next_cursor of the previous page.' },
+    ])
   }
   return id
 }

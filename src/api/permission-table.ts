@@ -145,13 +145,13 @@ export function accessOf(id: string): AccessRule | undefined {
 
 /** A row → the sentences that follow from it, for the description of an operation. */
 export function accessWords({ permission, forOperator, testKey, reach, grants }: AccessRule): string {
-  if (forOperator) return 'Only for the `operator` of this server, signed in to the dashboard.'
-  const words = [`Needs the permission \`${permission}\`.`]
-  if (testKey === 'refused') words.push('A test key gets 403.')
-  if (testKey === 'test_records') words.push('A test key reaches test records only; live ones are 404 to it.')
+  if (forOperator) return 'Requires the `operator` of this server, signed in to the dashboard.'
+  const words = [`Requires the permission \`${permission}\`.`]
+  if (testKey === 'refused') words.push('Test keys get 403.')
+  if (testKey === 'test_records') words.push('Test keys can access test records only and get 404 for live ones.')
   if (permission !== 'admin' && reach !== 'organization')
-    words.push('Without `admin` a key reaches its own domain only.')
-  if (grants) words.push('Takes the right to grant all that the other key holds.')
+    words.push('Without `admin`, a key can access its own domain only.')
+  if (grants) words.push('The key must be able to grant every permission of the affected key.')
   return words.join(' ')
 }
 
@@ -170,18 +170,18 @@ export function renderPermissionTable(): string {
 const OPERATOR_CELLS = 'operator | 403 | 403'
 
 function cellsOf({ permission, testKey, reach, grants }: AccessRule): string {
-  const needed = grants ? `${permission}, and the right to grant what the other key holds` : permission
+  const needed = grants ? `${permission}, and the right to grant the other key’s permissions` : permission
   return `${needed} | ${TEST_KEY_CELLS[testKey]} | ${permission === 'admin' ? '403' : REACH_CELLS[reach]}`
 }
 
 const TEST_KEY_CELLS: Record<TestKeyRule, string> = {
   test_records: 'test records only',
-  no_records: 'as a live key',
+  no_records: 'same as a live key',
   refused: '403',
 }
 
 const REACH_CELLS: Record<Reach, string> = {
   own_domain: 'own domain',
-  own_or_shared: 'own domain; reads what counts for all',
+  own_or_shared: 'own domain; can read organization-wide records',
   organization: 'whole organization',
 }

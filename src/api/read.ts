@@ -2,7 +2,7 @@ import { type FieldFault, invalid, Refusal } from '../model/refusal.ts'
 import type { Clock } from '../os/clock.ts'
 import { shapeFault } from './json-shape.ts'
 import type { Operation } from './operation.ts'
-import { check } from './schema.ts'
+import { check, unknownName } from './schema.ts'
 
 /** Reads a whole request body of at most `limit` bytes. A longer one is 413, before it is read if it says so and while
  *  it is read if not (chunked). One that trickles in for longer than five minutes, or ends early, is 400. A body that
@@ -62,7 +62,7 @@ export function parseBody(
   if (operation.body === undefined) return undefined
   if (bytes.byteLength === 0) {
     if (operation.bodyOptional) return checked(operation.body, {}, 'body')
-    throw notABody('a JSON body is needed')
+    throw notABody('This request needs a JSON body.')
   }
   const isText = operation.textField !== undefined && isOfType(request.headers, operation.textField.contentType)
   checkHeaders(request.headers, isText)
@@ -79,7 +79,7 @@ export function parseQuery(operation: Operation, url: string): unknown {
   const values: Record<string, string> = Object.create(null)
   const faults: FieldFault[] = []
   for (const [name, value] of new URLSearchParams(url.slice(start + 1, end < 0 ? undefined : end))) {
-    if (operation.query === undefined) faults.push({ field: name, message: `${name} is not a known parameter` })
+    if (operation.query === undefined) faults.push({ field: name, message: unknownName(name, 'query', null) })
     else if (name in values && operation.repeatable?.includes(name)) values[name] += `,${value}`
     else if (name in values) faults.push({ field: name, message: `${name} is given more than once` })
     else values[name] = value
@@ -96,7 +96,10 @@ function checkHeaders(headers: Headers, isText: boolean): void {
     throw notABody('Content-Type must be application/json', 'Content-Type')
   const encoding = headers.get('content-encoding')
   if (encoding !== null && encoding !== 'identity') {
-    throw notABody('compressed request bodies are not accepted', 'Content-Encoding')
+    throw notABody(
+      'Compressed request bodies are not supported. Send the body without Content-Encoding.',
+      'Content-Encoding',
+    )
   }
 }
 
@@ -117,14 +120,14 @@ function parseJson(bytes: Uint8Array): unknown {
   // What is small the parser may find out: it takes a millisecond or two at worst.
   const fault = bytes.byteLength > TINY_BYTES ? shapeFault(bytes, SHAPE) : null
   if (fault === 'deep') throw tooDeep()
-  if (fault === 'wide') throw notABody(`an object has more than ${MOST_KEYS} keys`)
-  if (fault === 'many') throw notABody(`the body has more than ${MOST_VALUES} values`)
+  if (fault === 'wide') throw notABody(`An object in the body has more than ${MOST_KEYS} keys.`)
+  if (fault === 'many') throw notABody(`The body has more than ${MOST_VALUES} values.`)
   const text = decode(bytes)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw notABody('the body is not valid JSON') // malformed, or nested past what the parser takes
+    throw notABody('The body is not valid JSON.') // malformed, or nested past what the parser takes
   }
   if (isDeeperThan(value, DEEPEST)) throw tooDeep()
   return value
@@ -134,7 +137,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes)
   } catch {
-    throw notABody('the body is not valid UTF-8')
+    throw notABody('The body is not valid UTF-8.')
   }
 }
 
@@ -165,7 +168,7 @@ function checked(
 }
 
 function endedEarly(): Refusal {
-  return notABody('the request ended before its body was complete')
+  return notABody('The connection ended before the body was complete.')
 }
 
 function notABody(message: string, field = 'body'): Refusal {
@@ -173,13 +176,15 @@ function notABody(message: string, field = 'body'): Refusal {
 }
 
 function tooDeep(): Refusal {
-  return notABody(`the body is nested more than ${DEEPEST} levels deep`)
+  return notABody(`The body is nested more than ${DEEPEST} levels deep.`)
 }
 
 function tooSlow(): Refusal {
-  return notABody('the body took too long to arrive')
+  return notABody('The body took too long to arrive.')
 }
 
 function tooLarge(limit: number): Refusal {
-  return new Refusal('payload_too_large', `the body is larger than ${limit} bytes`, { details: { limit_bytes: limit } })
+  return new Refusal('payload_too_large', `The body is larger than ${limit} bytes.`, {
+    details: { limit_bytes: limit },
+  })
 }

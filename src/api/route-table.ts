@@ -50,7 +50,7 @@ export function createRoutes(operations: Operation[], pages: Page[], dialects: D
     return entry
   }
   for (const operation of operations) {
-    if (!operation.path.startsWith('/v1/')) throw new Error(`${operation.id} is not below /v1`)
+    if (!operation.path.startsWith('/v1/')) throw new Error(`${operation.id} is not under /v1`)
     put(at(operation.path).operations, operation)
   }
   for (const page of pages) {
@@ -76,8 +76,8 @@ export function createRoutes(operations: Operation[], pages: Page[], dialects: D
 /** What stands for the request's method; 404 where there is nothing at all, 405 where there is something else. */
 export function requireMethod<T>(route: Route, found: T | undefined): T {
   if (found !== undefined) return found
-  if (route.allow === '') throw new Refusal('not_found', 'there is nothing at this path')
-  throw new Refusal('method_not_allowed', `this path takes ${route.allow}`)
+  if (route.allow === '') throw new Refusal('not_found', 'No such path. See /docs for all paths.')
+  throw new Refusal('method_not_allowed', `This path supports ${route.allow} only.`)
 }
 
 interface Entry {
@@ -87,7 +87,7 @@ interface Entry {
 }
 
 function put<T extends { method: string; path: string }>(methods: Map<string, T>, entry: T): void {
-  if (methods.has(entry.method)) throw new Error(`${entry.method} ${entry.path} is there twice`)
+  if (methods.has(entry.method)) throw new Error(`${entry.method} ${entry.path} is defined twice`)
   methods.set(entry.method, entry)
   if (entry.method === 'GET') methods.set('HEAD', entry)
 }

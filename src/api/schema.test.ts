@@ -57,7 +57,7 @@ describe('faults', () => {
       'deep[0].size must be at least 1',
       'deep[1] must be an object',
       'email must be an email address',
-      'x is not a known field',
+      'Unknown field "x".',
     ])
   })
 
@@ -65,8 +65,8 @@ describe('faults', () => {
     expect(messages({})).toEqual(['name is required', 'to is required'])
     expect(messages({ name: null, to: 5, map: { k: {} } })).toEqual([
       'name must be a string',
-      'to has the wrong type or shape',
-      'map.k has the wrong type or shape',
+      'to has the wrong type or structure',
+      'map.k has the wrong type or structure',
     ])
     expect(messages({ name: 'x', to: ['a', 'b', 'c'], deep: [{ kind: 'a', size: 1.5 }] })).toEqual([
       'to must have at most 2 entries',
@@ -99,8 +99,8 @@ describe('faults', () => {
 
   test('name a field that would be a prototype', () => {
     expect(messages(JSON.parse('{"name":"x","to":"y","__proto__":{"z":1},"constructor":1}'))).toEqual([
-      '__proto__ is not a known field',
-      'constructor is not a known field',
+      'Unknown field "__proto__".',
+      'Unknown field "constructor".',
     ])
   })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nearest } from '../config/suggest.ts'
 import { parseMailbox } from '../mail/address.ts'
 import type { FieldFault } from '../model/refusal.ts'
 import { hasInvisible } from '../net/visible-text.ts'
@@ -14,7 +15,7 @@ export const pageFields = {
     .transform(Number)
     .default(25)
     .meta({ type: 'integer', pattern: undefined, minimum: 1, maximum: 100, default: 25 }),
-  cursor: characters(200).optional().describe('`next_cursor` of the page before.'),
+  cursor: characters(200).optional().describe('`next_cursor` of the previous page.'),
 }
 
 /** ISO 8601 date, or date and time with offset → ms UTC. A date alone is its midnight UTC. */
@@ -26,7 +27,7 @@ export const isoTime = z
     context.addIssue({ code: 'custom', message: 'must be an ISO 8601 time such as 2026-11-21T07:30:00Z' })
     return z.NEVER
   })
-  .meta({ ...TIME, description: 'ISO 8601 with offset, or a date, which is its midnight UTC.' })
+  .meta({ ...TIME, description: 'ISO 8601 with offset, or a date, meaning midnight UTC.' })
 
 /** `created_after` (inclusive) and `created_before` (exclusive), each ms UTC or absent. */
 export const timeFields = {
@@ -53,7 +54,8 @@ export const emailAddress = z
   })
   .meta({
     ...EMAIL,
-    description: 'An address without a name: `ann@example.com`. It may be internationalized (RFC 6531).',
+    description:
+      'An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531).',
   })
 
 /** Text of 1 to `max` characters, not blank, in which each can be seen: a label for people. What changes the direction of
@@ -98,7 +100,7 @@ export const graceMinutes = z
   .min(0)
   .max(10_080)
   .default(60)
-  .describe('How long the old one goes on working.')
+  .describe('How long the old value stays valid.')
 
 /** The years that ISO 8601 writes with four digits, ms UTC: what we are told and what we tell is within them. */
 export const FIRST_TIME = Date.parse('0000-01-01T00:00:00Z')
@@ -124,7 +126,7 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, root: string): Ch
   if (result.success) return { value: result.data, faults: null }
   const named = new Set<string>()
   const isFirst = ({ field }: FieldFault) => !named.has(field) && named.add(field)
-  const faults = result.error.issues.flatMap((issue) => faultsOf(issue, [], root))
+  const faults = result.error.issues.flatMap((issue) => faultsOf(issue, [], { schema, root }))
   return { value: null, faults: faults.filter(isFirst) }
 }
 
@@ -133,7 +135,7 @@ export type Checked<T> = { value: T; faults: null } | { value: null; faults: Fie
 const ISO_TIME =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,](\d{1,9}))?)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/
 
-const UNSEEN = 'must not hold control, bidirectional or invisible characters'
+const UNSEEN = 'must not contain control, bidirectional or invisible characters'
 
 type Path = readonly PropertyKey[]
 
@@ -146,7 +148,7 @@ function wording(issue: z.core.$ZodRawIssue): string | undefined {
       if (issue.input === undefined) return 'is required'
       return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`
     case 'invalid_union':
-      return issue.input === undefined ? 'is required' : 'has the wrong type or shape'
+      return issue.input === undefined ? 'is required' : 'has the wrong type or structure'
     case 'too_small':
       return `must ${sizeWord(issue.origin)} at least ${issue.minimum}${unitOf(issue.origin, issue.minimum)}`
     case 'too_big':
@@ -175,18 +177,53 @@ function unitOf(origin: string, count: number | bigint): string {
   return ''
 }
 
-function faultsOf(issue: z.core.$ZodIssue, before: Path, root: string): FieldFault[] {
+function faultsOf(issue: z.core.$ZodIssue, before: Path, value: { schema: z.ZodType; root: string }): FieldFault[] {
+  const { schema, root } = value
   const path = [...before, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
-    const noun = root === 'query' ? 'parameter' : 'field'
-    return issue.keys.map((key) => fault([...path, key], `is not a known ${noun}`, root))
+    const known = fieldsAt(schema, path)
+    return issue.keys.map((key, at) => {
+      const field = fieldName([...path, key]) || root
+      return { field, message: unknownName(field, root, at < MOST_SUGGESTIONS ? nearest(key, known) : null) }
+    })
   }
   if (issue.code === 'invalid_union') {
     const branch = closestBranch(issue.errors)
-    if (branch !== null) return branch.flatMap((inner) => faultsOf(inner, path, root))
+    if (branch !== null) return branch.flatMap((inner) => faultsOf(inner, path, value))
   }
   return [fault(path, issue.message, root)]
 }
+
+/** A name that the schema does not have → the message, with the name that was probably meant. */
+export function unknownName(name: string, root: string, meant: string | null): string {
+  const message = `Unknown ${root === 'query' ? 'parameter' : 'field'} "${name}".`
+  return meant === null ? message : `${message} Did you mean "${meant}"?`
+}
+
+/** The names of an object's fields; of all its forms if it has several. Empty for anything else. */
+function fieldsAt(schema: z.core.$ZodType, path: Path): string[] {
+  const { def } = (schema as z.core.$ZodTypes)._zod
+  const [part, ...rest] = path
+  switch (def.type) {
+    case 'object':
+      if (part === undefined) return Object.keys(def.shape)
+      return Object.hasOwn(def.shape, part) ? fieldsAt(def.shape[String(part)]!, rest) : []
+    case 'array':
+      return part === undefined ? [] : fieldsAt(def.element, rest)
+    case 'union':
+      return def.options.flatMap((option) => fieldsAt(option, path))
+    case 'pipe':
+      return fieldsAt(def.in, path)
+    case 'optional':
+    case 'nullable':
+    case 'default':
+      return fieldsAt(def.innerType, path)
+    default:
+      return []
+  }
+}
+
+const MOST_SUGGESTIONS = 10 // each compares the name with every known one
 
 /** Of the forms a value may take, the one it was meant to have: the first that does not fail at its very type. */
 function closestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): readonly z.core.$ZodIssue[] | null {

@@ -47,7 +47,7 @@ export function isWithin({ mode, domainId }: Scope, record: Scoped): boolean {
  *  (customer's rule); a live one for a test key → 404, as if it had never been; of another domain → 403. */
 export function requireWithin<T extends Scoped>(record: T | null, scope: Scope, what: string): T {
   const owned = requireOwned(record, scope.organizationId, what)
-  if (!isWithin({ ...scope, domainId: null }, owned)) throw new Refusal('not_found', `there is no such ${what}`)
+  if (!isWithin({ ...scope, domainId: null }, owned)) throw new Refusal('not_found', `No such ${what}. Check the ID.`)
   if (isWithin(scope, owned)) return owned
   throw otherDomain(what)
 }
@@ -104,5 +104,5 @@ export async function filteredPage<T extends { id: string }, R extends PageReque
 const STEP = 100
 
 function otherDomain(what: string): Refusal {
-  return new Refusal('forbidden', `this ${what} belongs to another domain than this key, which has no admin`)
+  return new Refusal('forbidden', `This ${what} belongs to another domain. Use a key of that domain or one with admin.`)
 }

@@ -51,17 +51,19 @@ export function sessionPages(options: {
   const take = (kind: 'link' | 'password', address: string) => {
     const seconds = limit.take(kind, address, clock.now())
     if (seconds > 0)
-      throw new Refusal('rate_limited', 'too many tries to sign in, wait a little', { retryAfterSeconds: seconds })
+      throw new Refusal('rate_limited', 'Too many sign-in attempts. Wait a minute and try again.', {
+        retryAfterSeconds: seconds,
+      })
   }
   const requireSession = (request: Request): Session => {
     const session = sessions.ofCookie(request, clock.now())
-    if (session === null) throw new Refusal('unauthorized', 'Not signed in.')
+    if (session === null) throw new Refusal('unauthorized', 'You are not signed in.')
     return session
   }
   /** What changes something is asked for by our own page alone. */
   const requireOwnPage = (request: Request) => {
     site.requireOwnPage(request)
-    if (!isMeant(request.headers)) throw new Refusal('forbidden', 'The X-Operator header is required.')
+    if (!isMeant(request.headers)) throw new Refusal('forbidden', 'X-Operator is required')
   }
   const bodyOf = async <T>(request: Request, schema: z.ZodType<T>): Promise<T> => {
     const bytes = await readBytes(request, MOST_BODY_BYTES, clock.steady, async () => {})
@@ -108,8 +110,8 @@ export function sessionPages(options: {
     }
     const opened = await told('sessions_create', session, address, Object.keys(body), open)
     if (opened === 'unknown') {
-      log.warn('sign-in refused', { by: Object.keys(body)[0], ip_address: address })
-      throw new Refusal('unauthorized', 'token' in body ? EXPIRED_LINK : 'Wrong password, or no password is set.')
+      log.warn('sign-in rejected', { by: Object.keys(body)[0], ip_address: address })
+      throw new Refusal('unauthorized', 'token' in body ? DEAD_LINK : 'Wrong password, or no password is set.')
     }
     log.info('signed in', { session_id: session.id, ip_address: address })
     return json(await describe(session), { 'set-cookie': cookie(token, MOST_SECONDS, site.isSecure(request)) }, 201)
@@ -124,7 +126,7 @@ export function sessionPages(options: {
     if (held !== null) {
       take('password', address)
       if (!(await verifyPassword(present ?? '', held))) {
-        throw invalid([{ field: 'present', message: 'present does not match the current password' }])
+        throw invalid([{ field: 'present', message: 'present is not the current password' }])
       }
     }
     const hash = await hashPassword(password)
@@ -164,8 +166,7 @@ export function sessionPages(options: {
   ]
 }
 
-const EXPIRED_LINK =
-  'This link has expired or was already used. Run postrider login-link on the server to get a new one.'
+const DEAD_LINK = 'This link has expired or was already used. Create a new one with postrider login-link.'
 const MOST_BODY_BYTES = 4_096
 const MOST_SECONDS = 30 * 86_400 // as long as a session can last (model/session.ts)
 

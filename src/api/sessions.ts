@@ -90,12 +90,14 @@ export function createSessions(
 
   async function requireDomain(id: string, organizationId: string): Promise<void> {
     const domain = await store.domains.get(id)
-    if (domain?.organizationId !== organizationId) throw named('X-Domain', 'X-Domain names none of the organization')
+    if (domain?.organizationId !== organizationId)
+      throw named('X-Domain', 'X-Domain does not match any domain of the organization')
   }
 
   async function requireOrganization(id: string): Promise<void> {
-    if (id === '') throw named('X-Organization', 'X-Organization is required: whom to act for')
-    if ((await store.organizations.get(id)) === null) throw named('X-Organization', 'X-Organization names none')
+    if (id === '') throw named('X-Organization', 'X-Organization is required: the ID of the organization to act for')
+    if ((await store.organizations.get(id)) === null)
+      throw named('X-Organization', 'X-Organization does not match any organization')
   }
 }
 
@@ -130,7 +132,7 @@ const SEEN_EVERY_MS = 60_000
 
 function modeOf(header: string | null): Mode {
   if (header === null || header === 'live' || header === 'test') return header ?? 'live'
-  throw named('X-Mode', 'X-Mode is live or test')
+  throw named('X-Mode', 'X-Mode must be live or test')
 }
 
 function named(field: string, message: string): Refusal {

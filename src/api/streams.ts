@@ -43,14 +43,14 @@ export function createStreams({
   let isClosed = false
 
   const requireRoom = ({ keyId, organizationId }: Pick<Reader, 'keyId' | 'organizationId'>) => {
-    if (isClosed) throw unavailable('this server is shutting down')
+    if (isClosed) throw unavailable('This server is shutting down. Try again in a few seconds.')
     const present = [...open.values()]
     requireFewer(present.filter((each) => each.keyId === keyId).length, maxPerKey, 'of a key')
     const ofOrganization = present.filter((each) => each.organizationId === organizationId).length
     requireFewer(ofOrganization, maxPerOrganization, 'of an organization')
     // Some organizations that have all of them leave the others their first one.
     const most = ofOrganization === 0 ? max * 2 : max
-    if (open.size >= most) throw unavailable('too many event streams are open')
+    if (open.size >= most) throw unavailable('Too many event streams are open. Try again later.')
   }
 
   const endAll = () => {
@@ -88,7 +88,7 @@ export function createStreams({
 
 function requireFewer(count: number, most: number, whose: string): void {
   if (count < most) return
-  throw new Refusal('rate_limited', `more than ${most} event streams ${whose} at once`, {
+  throw new Refusal('rate_limited', `More than ${most} event streams ${whose} at once. Close one first.`, {
     retryAfterSeconds: HEARTBEAT_MS / 1000, // by then one that was cut off is noticed
   })
 }

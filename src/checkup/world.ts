@@ -47,7 +47,7 @@ export function openWorld(
     const { addresses } = await findAddresses(host, resolver, () => true)
     const [address] = addresses
     if (address === undefined)
-      return { isReached: false, problem: 'DNS has no address of it', words: '', durationMs: 0 }
+      return { isReached: false, problem: 'DNS has no address for it', words: '', durationMs: 0 }
     return greet(peerOf(host, address, { demand: 'none' }, settings), ourselves)
   }
   const world: World = {

@@ -14,7 +14,7 @@ export function answerOf<T>(
   const unexpected = (what: string) =>
     errorOf({
       code: 'unexpected_answer',
-      message: `${status} with ${what}: not an answer of Postrider`,
+      message: `Unexpected response ${status} with ${what}. Is baseUrl a Postrider server?`,
       status,
       requestId,
       retryAfterSeconds: retryAfterOf(headers),
@@ -26,10 +26,10 @@ export function answerOf<T>(
   }
   if (type !== 'application/json') throw unexpected(type || 'no content type')
   const body = parsed(bytes)
-  if (body === undefined) throw unexpected('broken JSON')
+  if (body === undefined) throw unexpected('invalid JSON')
   if (response.ok) return { data: body as T, requestId }
   const failure = failureIn(body)
-  if (failure === null) throw unexpected('another error')
+  if (failure === null) throw unexpected('an unknown error format')
   throw errorOf({
     ...failure,
     status,

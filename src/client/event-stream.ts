@@ -71,7 +71,7 @@ export class EventStream implements AsyncIterable<Event> {
     const isStream = response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')
     if (isStream && response.body !== null) return chunksOf(response.body, limit)
     answerOf(response, new Uint8Array(await response.arrayBuffer()), ask)
-    throw errorOf({ code: 'unexpected_answer', message: 'not an event stream', status: response.status })
+    throw errorOf({ code: 'unexpected_answer', message: 'an unexpected content type', status: response.status })
   }
 }
 
@@ -91,4 +91,4 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, limit: Limit): AsyncG
   }
 }
 
-const ENDED: PostriderError = errorOf({ code: 'connection_failed', message: 'the stream ended' })
+const ENDED: PostriderError = errorOf({ code: 'connection_failed', message: 'The event stream ended.' })

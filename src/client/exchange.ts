@@ -88,8 +88,8 @@ export function failureOf(error: unknown, wire: Wire, ask: Ask, limit: Limit): P
   if (error instanceof PostriderError) return error
   if (ask.signal?.aborted) return aborted(ask)
   const of = { idempotencyKey: ask.idempotencyKey ?? null }
-  if (limit.isOver()) return errorOf({ ...of, code: 'timed_out', message: `no answer within ${ask.timeoutMs} ms` })
-  return errorOf({ ...of, code: 'connection_failed', message: `no answer from ${originOf(wire)}`, cause: error })
+  if (limit.isOver()) return errorOf({ ...of, code: 'timed_out', message: `No response within ${ask.timeoutMs} ms.` })
+  return errorOf({ ...of, code: 'connection_failed', message: `No response from ${originOf(wire)}.`, cause: error })
 }
 
 function headersOf({ apiKey }: Wire, { body, headers, idempotencyKey }: Ask): Record<string, string> {
@@ -104,7 +104,7 @@ function headersOf({ apiKey }: Wire, { body, headers, idempotencyKey }: Ask): Re
 }
 
 export function aborted(ask: Ask): PostriderError {
-  const message = 'the call was ended by its signal'
+  const message = 'The call was aborted by its signal.'
   return errorOf({ code: 'aborted', message, cause: ask.signal?.reason, idempotencyKey: ask.idempotencyKey ?? null })
 }
 

@@ -22,7 +22,7 @@ export async function messageOf(
   refuseOthers(mail)
   const addresses = mail.message.getAddresses() as Record<string, Address[] | undefined>
   const of = (name: string) => (addresses[name] ?? []).map(addressText)
-  if (of('from').length !== 1) throw refused('from', 'must be one author')
+  if (of('from').length !== 1) throw refused('from', 'must have exactly one address')
   const data = await normalized(mail)
   const { own, headers } = headersOf(data)
   const message: SendMessage = {
@@ -50,17 +50,17 @@ interface Address {
 
 /** Why each of them cannot go by the API. */
 const REFUSED: Record<string, string> = {
-  raw: 'a finished mail goes by SMTP, not by the API',
-  envelope: 'the envelope is that of the addresses',
-  sender: 'the author is the sender',
-  messageId: 'the server makes the Message-ID',
-  date: 'the server writes the date',
-  dkim: 'the server signs',
-  alternatives: 'there are html and text, nothing else',
-  amp: 'there are html and text, nothing else',
-  watchHtml: 'there are html and text, nothing else',
-  icalEvent: 'put the calendar file among the attachments',
-  dsn: 'outcomes are told by events',
+  raw: 'raw messages are not supported; send them over SMTP',
+  envelope: 'the envelope is built from the addresses',
+  sender: 'from is the sender',
+  messageId: 'the server generates the Message-ID',
+  date: 'the server sets the date',
+  dkim: 'the server signs messages',
+  alternatives: 'only html and text are supported',
+  amp: 'only html and text are supported',
+  watchHtml: 'only html and text are supported',
+  icalEvent: 'add the calendar file as an attachment',
+  dsn: 'use events to follow deliveries',
 }
 
 function refuseOthers({ data }: NodemailerMail): void {
@@ -70,7 +70,7 @@ function refuseOthers({ data }: NodemailerMail): void {
   }
   for (const [index, attachment] of [...(data.attachments ?? [])].entries()) {
     for (const name of ['raw', 'headers']) {
-      if (attachment[name] !== undefined) throw refused(`attachments[${index}].${name}`, 'cannot be carried')
+      if (attachment[name] !== undefined) throw refused(`attachments[${index}].${name}`, 'is not supported')
     }
   }
 }
@@ -97,7 +97,7 @@ function headersOf(data: any): { headers: Record<string, string>; own: Record<st
     const into = ours === undefined ? headers : own
     const key = ours ?? name
     if (Object.keys(into).some((each) => each.toLowerCase() === key.toLowerCase())) {
-      throw refused(`headers.${name}`, 'can be there only once')
+      throw refused(`headers.${name}`, 'can be set only once')
     }
     into[key] = value
   }

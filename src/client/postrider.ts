@@ -71,7 +71,7 @@ export const Postrider = PostriderClient as unknown as new (options?: PostriderO
 function baseUrlOf(text: string | undefined): string {
   const url = urlOf(text ?? '')
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '') {
-    throw new TypeError('baseUrl (or POSTRIDER_URL) must be the address of your server: https://mail.example.com')
+    throw new TypeError('baseUrl (or POSTRIDER_URL) must be the URL of your server, such as https://mail.example.com')
   }
   const address = url.origin + url.pathname
   let end = address.length
@@ -91,8 +91,7 @@ function urlOf(text: string): URL | null {
 /** The text itself never stands in a message. */
 function apiKeyOf(text: string | undefined): string {
   if (!text) throw new TypeError('apiKey (or POSTRIDER_API_KEY) is missing')
-  if (!/^[\x21-\x7e]+$/.test(text))
-    throw new TypeError('apiKey has characters that no key has; is there a line break in it?')
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new TypeError('apiKey contains invalid characters. Check for a line break.')
   return text
 }
 

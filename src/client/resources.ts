@@ -94,7 +94,7 @@ function pathOf({ path }: Route, ids: unknown[]): string {
   return path.replace(PARAMETER, (_, name: string) => {
     const id = ids[index++]
     const isId = typeof id === 'number' || (typeof id === 'string' && !['', '.', '..'].includes(id))
-    if (!isId) throw invalid(name, 'must be the id of something')
+    if (!isId) throw invalid(name, 'must be a non-empty ID')
     return encodeURIComponent(id)
   })
 }
@@ -103,7 +103,7 @@ function bodyOf(input: object): string {
   try {
     return JSON.stringify(input)
   } catch (error) {
-    throw invalid('body', 'cannot be written as JSON', error)
+    throw invalid('body', 'cannot be serialized as JSON', error)
   }
 }
 

@@ -9,404 +9,466 @@ export interface Api {
   messages: {
     /** Send a message.
      *
-     *  Answered once the message is durable on disk; it is delivered after that. A suppressed recipient breaks nothing: it is answered as `suppressed`, and no attempt is made. A message whose recipients are all suppressed is so itself.
+     *  Postrider responds once the message is stored durably and delivers it afterwards. Sending to a suppressed recipient is not an error: that recipient gets the status `suppressed` and no delivery attempt. If all recipients are suppressed, so is the message.
      *
-     *  Needs the permission `send`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `send`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     send(body: SendMessage, options?: SendOptions): Call<AcceptedMessage>
-    /** Send up to 500 messages, each with its own result.
+    /** Send up to 500 messages.
      *
-     *  One message that is refused does not stop the others: look at each result. All that are accepted are on disk when it is answered; a large batch is written in several steps, and when the disk refuses one of them, the messages that are not accepted have the error `unavailable`. `Idempotency-Key` is for the batch as a whole: a repeated request whose first answer was lost sends nothing twice.
+     *  Each message has its own result; a rejected message does not affect the others. All accepted messages are stored before the response. A large batch is stored in several steps: if a step fails, its messages have the error `unavailable`. `Idempotency-Key` applies to the whole batch, so retrying it sends nothing twice.
      *
-     *  Needs the permission `send`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `send`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     batch(body: MessagesBatchBody, options?: KeyedOptions): Call<MessagesBatchAnswer>
-    /** List messages, newest first.
+    /** List messages.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     list(query?: MessagesListQuery, options?: CallOptions): Pages<Message>
-    /** Read a message and the state of each recipient.
+    /** Retrieve a message and the status of each recipient.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     get(messageId: string, options?: CallOptions): Call<Message>
-    /** Move a scheduled message to another time.
+    /** Reschedule a message.
      *
-     *  Needs the permission `send`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `send`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     update(messageId: string, body: MessagesUpdateBody, options?: CallOptions): Call<Message>
-    /** Read the content: as JSON, one part as it is, or the raw mail as it was sent.
+    /** Retrieve the content of a message.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  As JSON, as a single part, or as the raw message that was sent.
+     *
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     content(messageId: string, query?: { part?: undefined }, options?: CallOptions): Call<MessageContent>
-    /** Read the content: as JSON, one part as it is, or the raw mail as it was sent.
+    /** Retrieve the content of a message.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  As JSON, as a single part, or as the raw message that was sent.
+     *
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     content(messageId: string, query: { part: 'html' | 'text' }, options?: CallOptions): Call<string>
-    /** Read the content: as JSON, one part as it is, or the raw mail as it was sent.
+    /** Retrieve the content of a message.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  As JSON, as a single part, or as the raw message that was sent.
+     *
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     content(messageId: string, query: { part: 'raw' }, options?: CallOptions): Call<Uint8Array>
-    /** List the events of a message, newest first.
+    /** List the events of a message.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     events(messageId: string, query?: MessagesEventsQuery, options?: CallOptions): Pages<Event>
-    /** List all attempts to deliver a message and all reports that came back of it, newest first.
+    /** List the delivery attempts and reports of a message.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     attempts(messageId: string, options?: CallOptions): Call<MessagesAttemptsAnswer>
-    /** How each webhook was told of a message, with every attempt; newest first.
+    /** List webhook deliveries of a message.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Deliveries of its events to all webhooks, with every attempt.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     webhookDeliveries(messageId: string, options?: CallOptions): Call<MessagesWebhookDeliveriesAnswer>
-    /** One attachment as it was given, by its place in the list of `content`, from 1.
+    /** Download an attachment.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Selected by its position in the `attachments` of the content, starting at 1.
+     *
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     attachment(messageId: string, number: number, options?: CallOptions): Call<Uint8Array>
-    /** Cancel a message that is scheduled or still queued.
+    /** Cancel a scheduled or queued message.
      *
-     *  Needs the permission `send`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `send`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     cancel(messageId: string, options?: CallOptions): Call<Message>
-    /** Send the same content to the same recipients once more, as a new message.
+    /** Resend a message.
      *
-     *  Works as long as the content is kept, and with a key of the same mode. Suppressions and the quota count anew.
+     *  Sends the same content to the same recipients as a new message. Requires that the content is still stored, and a key of the same mode. Suppressions and quota apply as for any new message.
      *
-     *  Needs the permission `send`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `send`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     resend(messageId: string, options?: KeyedOptions): Call<AcceptedMessage>
-    /** Look for what readers and filters will mind in a message, without sending it.
+    /** Analyze a message without sending it.
      *
-     *  Looks without any network at what readers and filters will mind. Each finding has a stable code:
+     *  Checks a message for problems with mail clients and spam filters, without using the network. Each finding has a stable code:
      *
      *  See the table in `/docs` of your server.
      *
-     *  Needs the permission `send`. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `send`. Without `admin`, a key can access its own domain only. */
     analyze(body: MessagesAnalyzeBody, options?: CallOptions): Call<Analysis>
-    /** Why each recipient of a message is where it is, and what happens next.
+    /** Explain the delivery of a message.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  The current state and next step for each recipient.
+     *
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     explain(messageId: string, options?: CallOptions): Call<MessageExplanation>
   }
   apiKeys: {
-    /** Create an API key; its value is shown this once.
+    /** Create an API key.
      *
-     *  A key grants only what it holds itself, and with `manage` also `send` and `read`; without `admin` only for its own domain. A test key makes test keys, a key that expires none that lasts longer, and a key of some networks none of others. Only a hash of the value is kept.
+     *  The response contains the key value, which is shown only once; Postrider stores its hash. A key can grant the permissions it holds, and with `manage` also `send` and `read`. Without `admin` it can grant them for its own domain only. A test key can only create test keys. A key that expires cannot create one that lasts longer. A key limited to networks can only create keys within them.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. Takes the right to grant all that the other key holds. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. The key must be able to grant every permission of the affected key. */
     create(body: ApiKeysCreateBody, options?: KeyedOptions): Call<CreatedApiKey>
-    /** List API keys, newest first.
+    /** List API keys.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     list(query?: ApiKeysListQuery, options?: CallOptions): Pages<ApiKey>
-    /** Read one API key.
+    /** Retrieve an API key.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     get(keyId: string, options?: CallOptions): Call<ApiKey>
-    /** Rename an API key, or change the networks that it may be used from.
+    /** Update an API key’s name or networks.
      *
-     *  What is not given stays as it is; null lifts the limit to networks.
+     *  Only the fields you send change. null removes the network restriction.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. Takes the right to grant all that the other key holds. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. The key must be able to grant every permission of the affected key. */
     update(keyId: string, body: ApiKeysUpdateBody, options?: CallOptions): Call<ApiKey>
-    /** Revoke an API key at once; its record stays.
+    /** Revoke an API key.
      *
-     *  Takes the right to grant all that the key holds: `manage` cannot revoke an `admin` key.
+     *  Takes effect immediately; the record is kept. The calling key must be able to grant every permission of the revoked key: `manage` cannot revoke an `admin` key.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. Takes the right to grant all that the other key holds. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. The key must be able to grant every permission of the affected key. */
     revoke(keyId: string, options?: CallOptions): Call<Deletion>
-    /** Replace an API key by a new one; both work until the grace period ends.
+    /** Rotate an API key.
      *
-     *  A key that is expired, revoked or already rotated cannot be. When the grace period ends the old key is 401. The new key has the mode, end and networks of the old one. Takes the right to grant all that the key holds.
+     *  Creates a new key with the same mode, expiry and networks. Both keys work until the grace period ends; then the old key gets 401. Expired, revoked or already rotated keys cannot be rotated. The calling key must be able to grant every permission of the rotated key.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. Takes the right to grant all that the other key holds. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. The key must be able to grant every permission of the affected key. */
     rotate(keyId: string, body?: ApiKeysRotateBody, options?: KeyedOptions): Call<RotatedApiKey>
   }
   domains: {
-    /** Add a sending domain; the answer says which DNS records to publish.
+    /** Add a sending domain.
      *
-     *  Two DKIM keys are made, RSA-2048 and Ed25519, and both sign. The domain is `pending` until DNS has its DKIM records or its ownership record; until then it receives, forwards and tracks nothing and sends only test mail. Live mail needs the DKIM records. 409: the organization has the name already, another organization has proved it, or it is a name of this server or a host of another domain.
+     *  Creates two DKIM keys, RSA-2048 and Ed25519; both sign every message. The response lists the DNS records to publish. The domain is `pending` until DNS has its DKIM records or its ownership record. A pending domain does not receive, forward or track, and sends test messages only. Live sending requires the DKIM records. Returns 409 if the organization already has the name, another organization has verified it, or it is a host name of this server or of another domain.
      *
-     *  Needs the permission `manage`. A test key gets 403. */
+     *  Requires the permission `manage`. Test keys get 403. */
     create(body: DomainsCreateBody, options?: KeyedOptions): Call<Domain>
-    /** List sending domains, newest first.
+    /** List sending domains.
      *
-     *  Needs `manage`. */
+     *  Requires the permission `manage`. */
     list(query?: DomainsListQuery, options?: CallOptions): Pages<Domain>
-    /** Read one domain with its DNS records and what DNS last said of them.
+    /** Retrieve a domain and its DNS status.
      *
-     *  Needs `manage`. */
+     *  Requires the permission `manage`. */
     get(domainId: string, options?: CallOptions): Call<Domain>
-    /** Change what is tracked, and under which host.
+    /** Update tracking settings.
      *
-     *  Needs the permission `manage`. A test key gets 403. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `manage`. Test keys get 403. Without `admin`, a key can access its own domain only. */
     update(domainId: string, body: DomainsUpdateBody, options?: CallOptions): Call<Domain>
-    /** Remove a domain; its API keys are revoked.
+    /** Delete a domain and revoke its API keys.
      *
-     *  Needs the permission `admin`. A test key gets 403. */
+     *  Requires the permission `admin`. Test keys get 403. */
     delete(domainId: string, options?: CallOptions): Call<Deletion>
-    /** Ask DNS now whether the records are published.
+    /** Check the DNS records of a domain.
      *
-     *  Answers what was found. A verified domain stays so when DNS does not answer, and for seven days when its records are missing (`proof_missing_since`).
+     *  Queries DNS now and returns the result. A verified domain stays verified if DNS does not respond, and for seven days if its records are missing (`proof_missing_since`).
      *
-     *  Needs the permission `manage`. A test key gets 403. */
+     *  Requires the permission `manage`. Test keys get 403. */
     verify(domainId: string, options?: CallOptions): Call<Domain>
-    /** Make two new DKIM keys; they sign once their records are seen, then the old ones retire.
+    /** Rotate DKIM keys.
      *
-     *  Needs the permission `manage`. A test key gets 403. Without `admin` a key reaches its own domain only. */
+     *  Creates two new keys. They sign once their records are found in DNS; then the old keys retire.
+     *
+     *  Requires the permission `manage`. Test keys get 403. Without `admin`, a key can access its own domain only. */
     rotateDkim(domainId: string, options?: CallOptions): Call<Domain>
   }
   auditLog: {
-    /** Who did what, when, from where, and what came of it; newest first.
+    /** List audit log entries.
      *
-     *  Everything that manages something has an entry here, also what was refused: written with the change itself, and kept for a year. Sending is told of by the messages, reading is not told of.
+     *  Every management operation is recorded, including rejected ones. Entries are written in the same transaction as the change and kept for one year. Sending and reading are not recorded here; see the messages for sending.
      *
-     *  Needs the permission `admin`. A test key reaches test records only; live ones are 404 to it. */
+     *  Requires the permission `admin`. Test keys can access test records only and get 404 for live ones. */
     list(query?: AuditLogListQuery, options?: CallOptions): Pages<AuditEntry>
   }
   usage: {
-    /** The plan, its limits (-1 = unlimited), and what is used of them this month.
+    /** Retrieve the plan and this month’s usage.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. */
+     *  A limit of -1 means unlimited.
+     *
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. */
     get(options?: CallOptions): Call<Usage>
   }
   billing: {
-    /** The same with every past month, newest first, and the plans you may change to.
+    /** Retrieve plan, usage history and available plans.
      *
-     *  Needs the permission `admin`. A test key reaches test records only; live ones are 404 to it. */
+     *  Usage of every past month, newest first, and the plans you can change to.
+     *
+     *  Requires the permission `admin`. Test keys can access test records only and get 404 for live ones. */
     get(options?: CallOptions): Call<Billing>
-    /** Change the plan, where the operator allows it; a plan of fewer days removes what it does not keep.
+    /** Change the plan.
      *
-     *  Needs the permission `admin`. A test key gets 403. */
+     *  The operator decides which plans you can choose. A plan with fewer retention days deletes older data.
+     *
+     *  Requires the permission `admin`. Test keys get 403. */
     update(body: BillingUpdateBody, options?: CallOptions): Call<Billing>
   }
   events: {
-    /** List events, newest first; with `after` oldest first and without gaps.
+    /** List events.
      *
-     *  To catch up after an outage, give `after` the id of the last event you have seen and go on with `next_cursor` until `has_more` is false; nothing is left out and nothing comes twice.
+     *  Newest first; with `after`, oldest first and without gaps. To catch up after an outage, set `after` to the ID of the last event you processed and follow `next_cursor` until `has_more` is false. No event is missed or repeated.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     list(query?: EventsListQuery, options?: CallOptions): Pages<Event>
-    /** Follow events as they happen (server-sent events).
+    /** Stream events (server-sent events).
      *
-     *  Each event comes once it is on the disk: `id` is its id, `event` its type, `data` the envelope that webhooks get, byte for byte. Without `after` it begins now. An `id` alone, at the beginning and from time to time, says how far the stream has come. Come back with `Last-Event-ID`, the last id you saw, and nothing is missed and nothing comes twice; a browser's EventSource does so by itself, but cannot send a key, so use `fetch`.
+     *  Events are sent as soon as they are stored. `id` is the event ID, `event` its type, and `data` the same envelope that webhooks get, byte for byte. Without `after`, the stream starts with new events. From time to time the stream sends an `id` alone to mark its position. Reconnect with `Last-Event-ID` set to the last ID you received; no event is lost or repeated. A browser’s EventSource reconnects this way but cannot send a key, so use `fetch`.
      *
-     *  Something comes every 15 seconds, a comment line when there is nothing else. The stream ends when the key is revoked or expires, when the server stops, and for a client that reads nothing for a minute. A key may have 10 at once, and an organization 50.
+     *  If there is no event for 15 seconds, the stream sends a comment line. The stream ends if the key is revoked or expires, if the server stops, or if the client reads nothing for one minute. Limits: 10 streams per key and 50 per organization.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     stream(query?: EventsStreamQuery, options?: CallOptions): EventStream
-    /** Read one event.
+    /** Retrieve an event.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     get(eventId: string, options?: CallOptions): Call<Event>
   }
   explain: {
-    /** What would happen to a live mail to this address now, and why.
+    /** Explain delivery to an address.
      *
-     *  With a test key it rests on DNS and on suppressions of test keys alone. `site` is about all organizations of this server: of replies to others only the class is shown.
+     *  Describes what would happen to a live message to this address now, and why. With a test key, the answer uses DNS and the suppressions of test keys only. `site` covers all organizations on this server: for replies to other organizations, only the reply class is shown.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     address(query: ExplainAddressQuery, options?: CallOptions): Call<AddressExplanation>
   }
   stats: {
-    /** Counts by hour, day or month, and their totals with rates.
+    /** Retrieve statistics by hour, day or month.
      *
-     *  Counts are of recipients. Periods are whole and UTC: `from` is rounded down, `to` (exclusive) up; without them the last 30 days. At most 1000 hours or days, or 120 months. `accepted` holds the suppressed; `bounced` is final bounces only; opens and clicks are those of people. Rates are over the recipients whose fate is known, or over those delivered.
+     *  All counts are recipients. Periods are complete and in UTC: `from` is rounded down, `to` (exclusive) up. The default is the last 30 days. At most 1000 hours or days, or 120 months. `accepted` includes suppressed recipients; `bounced` counts final bounces only; opens and clicks count people only. Rates are relative to recipients with a final outcome, or to delivered recipients.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     read(query?: StatsReadQuery, options?: CallOptions): Call<Stats>
   }
   quality: {
-    /** Bounce and complaint rates of each domain at present, with its alerts.
+    /** List bounce and complaint rates by domain.
      *
-     *  Live mail only, over the last `window_hours`. `quality.alert` is told when a rate goes over its threshold with at least `min_sent` recipients, and when it is well under it again.
+     *  Live messages of the last `window_hours`, with alerts. A `quality.alert` event fires when a rate exceeds its threshold with at least `min_sent` recipients, and again when it is well below it.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     list(query?: QualityListQuery, options?: CallOptions): Pages<Quality>
   }
   suppressions: {
-    /** List suppressed addresses, newest first.
+    /** List suppressions.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     list(query?: SuppressionsListQuery, options?: CallOptions): Pages<Suppression>
-    /** Suppress an address for one domain or for the whole organization.
+    /** Add a suppression.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  For one domain or for the whole organization.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     create(body: SuppressionsCreateBody, options?: KeyedOptions): Call<Suppression>
-    /** Read one suppression by id or address; of an address the one that reaches furthest.
+    /** Retrieve a suppression.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  By ID or address. For an address, returns the suppression with the widest scope.
+     *
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     get(idOrEmail: string, options?: CallOptions): Call<Suppression>
-    /** Remove one suppression by id, or all of an address.
+    /** Remove a suppression.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  By ID, or all suppressions of an address.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     delete(idOrEmail: string, options?: CallOptions): Call<Deletion>
-    /** All suppressed addresses as CSV, newest first.
+    /** Export suppressions as CSV.
      *
-     *  UTF-8 by RFC 4180. A field that begins with `=`, `+`, `-`, `@`, a tab or `'` has a `'` before it, so that no spreadsheet takes it for a formula; importing takes it away.
+     *  UTF-8 according to RFC 4180, newest first. Fields that start with `=`, `+`, `-`, `@`, a tab or `'` are prefixed with `'`, so that spreadsheets do not run them as formulas. Imports remove the prefix.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     export(query?: SuppressionsExportQuery, options?: CallOptions): Call<string>
-    /** Suppress the addresses of a list: our own CSV, or an export of Resend, Postmark, SendGrid or Mailgun.
+    /** Import suppressions.
      *
-     *  Of our own columns (`email`, `reason`, `domain_id`, `created_at`, `evidence`) only `email` must be there; separated by comma, semicolon or tab. The body may be the CSV itself, with `Content-Type: text/csv`. What is suppressed already stays as it is, so that twice is harmless. A line that cannot be read does not stop the others: `errors` names the first 100, by line, or by place in the array, from 1. At the plan's limit of suppressions the import ends with 422 `quota_exceeded`; what was added before stays, and `details.added` counts it. Passing failures suppress nothing and are passed over. At most 2000000 characters or 5000 objects; `postrider import suppressions` takes any number.
+     *  Accepts Postrider’s own CSV, or an export from Resend, Postmark, SendGrid or Mailgun. Of our columns (`email`, `reason`, `domain_id`, `created_at`, `evidence`) only `email` is required. Separators: comma, semicolon or tab. The body can be the CSV itself, with `Content-Type: text/csv`. Existing suppressions stay unchanged, so importing twice is safe. Unreadable lines are skipped: `errors` lists the first 100 by line number, or by position in the array, starting at 1. If the plan’s suppression limit is reached, the import stops with 422 `quota_exceeded`; addresses added before that are kept and counted in `details.added`. Temporary failures are skipped and suppress nothing. At most 2000000 characters or 5000 objects; `postrider import suppressions` has no limit.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     import(body: SuppressionsImportBody, options?: CallOptions): Call<SuppressionImport>
   }
   templates: {
-    /** Create a template; its texts are written in Liquid, and html escapes what is put into it.
+    /** Create a template.
      *
-     *  A template that is no Liquid is 400 with line and column. A variable that is missing when a message is made is 422 `template_error`, unless it has a default: `{{ name | default: "friend" }}`.
+     *  Templates use Liquid; output in html is escaped. A syntax error returns 400 with line and column. A variable that is missing when a message is sent returns 422 `template_error`, unless it has a default: `{{ name | default: "friend" }}`.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. */
     create(body: TemplatesCreateBody, options?: KeyedOptions): Call<Template>
-    /** List templates, newest first, without html and text.
+    /** List templates.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. */
+     *  Without html and text.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. */
     list(query?: TemplatesListQuery, options?: CallOptions): Pages<ListedTemplate>
-    /** Read one template, by id or alias, as it is or as it was in a version.
+    /** Retrieve a template.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. */
+     *  By ID or alias; optionally an earlier version.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. */
     get(templateId: string, query?: TemplatesGetQuery, options?: CallOptions): Call<Template>
-    /** Change a template; new texts are a new version, and messages sent from now on are made from it.
+    /** Update a template.
      *
-     *  What is not given stays as it is. Of several changes at once none is lost; where two give the same field the last one wins, and texts that stood before are kept as versions.
+     *  Changed content becomes a new version, which applies to all messages sent afterwards. Only the fields you send change. Concurrent edits to different fields merge; for the same field the last write wins. Previous content is kept as versions.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. */
     update(templateId: string, body: TemplatesUpdateBody, options?: CallOptions): Call<Template>
-    /** Remove a template with its versions; messages made from it stay.
+    /** Delete a template.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. */
+     *  Deletes all its versions. Messages already created from it are kept.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. */
     delete(templateId: string, options?: CallOptions): Call<Deletion>
-    /** See what a template becomes with these variables; nothing is sent.
+    /** Render a template.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. */
+     *  Renders it with your variables. Nothing is sent.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. */
     render(templateId: string, body?: TemplatesRenderBody, options?: CallOptions): Call<RenderedTemplate>
-    /** See what texts become that are still being written; nothing is kept or sent.
+    /** Preview unsaved template content.
      *
-     *  A variable that is not given and has no default stands as `[its.name]`, and is named in `missing`; sending would refuse it.
+     *  Nothing is stored or sent. Variables without a value or a default appear as `[its.name]` and are listed in `missing`; sending would reject them.
      *
-     *  Needs `manage`. */
+     *  Requires the permission `manage`. */
     preview(body: TemplatesPreviewBody, options?: CallOptions): Call<TemplatePreview>
-    /** List the versions of a template, newest first, without html and text.
+    /** List the versions of a template.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. */
+     *  Without html and text.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. */
     versions(templateId: string, query?: TemplatesVersionsQuery, options?: CallOptions): Pages<ListedTemplateVersion>
   }
   webhooks: {
-    /** Subscribe an HTTPS address to events; the signing secret is shown this once.
+    /** Create a webhook.
      *
-     *  Every request is signed. A webhook of a test key gets events of test mail only, that of a key without `admin` events of its domain only. A delivery has five attempts; an endpoint that answers 410, or fails a hundred times in a row over a day, is paused.
+     *  The response contains the signing secret, which is shown only once. Every request is signed. Webhooks created with a test key receive events of test messages only; those created without `admin` receive events of the key’s domain only. Each delivery has five attempts. A webhook is paused if its endpoint returns 410, or after 100 failed deliveries in a row over at least 24 hours.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     create(body: WebhooksCreateBody, options?: KeyedOptions): Call<CreatedWebhook>
-    /** List webhooks, newest first.
+    /** List webhooks.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     list(query?: WebhooksListQuery, options?: CallOptions): Pages<Webhook>
-    /** Read one webhook.
+    /** Retrieve a webhook.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     get(webhookId: string, options?: CallOptions): Call<Webhook>
-    /** Change a webhook; `paused` stops it, `active` starts it again.
+    /** Update a webhook.
      *
-     *  While it is paused nothing is sent: events of that time are not sent later, and pending deliveries wait.
+     *  Set `status` to `paused` to stop a webhook and to `active` to start it again. While it is paused nothing is sent: events from that time are not sent later, and pending deliveries wait.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     update(webhookId: string, body: WebhooksUpdateBody, options?: CallOptions): Call<Webhook>
-    /** Remove a webhook with its deliveries.
+    /** Delete a webhook and its deliveries.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     delete(webhookId: string, options?: CallOptions): Call<Deletion>
-    /** Send a sample event to this webhook, whatever it subscribed to; it counts as a test message.
+    /** Send a test event.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Sends a sample event of any type, subscribed or not. It counts as a test message.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     test(webhookId: string, body: WebhooksTestBody, options?: CallOptions): Call<Event>
-    /** Make a new signing secret; until the grace period ends requests are signed with both.
+    /** Rotate the signing secret.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requests are signed with both secrets until the grace period ends.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     rotateSecret(webhookId: string, body?: WebhooksRotateSecretBody, options?: KeyedOptions): Call<WebhookWithNewSecret>
     deliveries: {
-      /** List deliveries of a webhook with their attempts, newest first.
+      /** List the deliveries of a webhook.
        *
-       *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+       *  Each delivery includes its attempts.
+       *
+       *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
       list(webhookId: string, query?: WebhookDeliveriesListQuery, options?: CallOptions): Pages<WebhookDelivery>
-      /** Read one delivery with its attempts.
+      /** Retrieve a webhook delivery and its attempts.
        *
-       *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+       *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
       get(webhookId: string, deliveryId: string, options?: CallOptions): Call<WebhookDelivery>
-      /** Try a delivery once more now, whatever became of it; the attempts go on counting.
+      /** Retry a webhook delivery.
        *
-       *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+       *  Sends it again now, whatever its status. Attempt numbers continue.
+       *
+       *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
       retry(webhookId: string, deliveryId: string, options?: CallOptions): Call<WebhookDelivery>
     }
-    /** Send past events of a time range again, with the same event ids.
+    /** Replay past events.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Sends the events of a time range again, with the same event IDs.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     replay(webhookId: string, body: WebhooksReplayBody, options?: CallOptions): Call<WebhooksReplayAnswer>
   }
   inboundRoutes: {
-    /** Say what happens to mail for an address, pattern or domain; the signing secret is shown this once.
+    /** Create an inbound route.
      *
-     *  Of all routes that match a recipient the one with the highest `priority` takes the mail, then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. `authentication`: `none` takes everything and tells the verdicts, `dmarc` refuses what the author’s own policy wants refused, `require_pass` all that does not pass DMARC. A forward counts as sending. A target that is not at a verified domain of the organization is `pending` until its owner confirms it by the link in a mail that is sent now.
+     *  The response contains the signing secret, which is shown only once. If several routes match a recipient, the one with the highest `priority` wins; then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. `authentication`: `none` accepts all mail and reports the results, `dmarc` rejects mail that the author domain’s DMARC policy rejects, `require_pass` rejects mail that does not pass DMARC. Forwards count as sending. A forward target outside the organization’s verified domains is `pending` until its owner confirms it; Postrider emails the confirmation link now.
      *
-     *  Needs the permission `manage`. A test key gets 403. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `manage`. Test keys get 403. Without `admin`, a key can access its own domain only. */
     create(body: InboundRoutesCreateBody, options?: KeyedOptions): Call<CreatedInboundRoute>
-    /** List inbound routes, newest first.
+    /** List inbound routes.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     list(query?: InboundRoutesListQuery, options?: CallOptions): Pages<InboundRoute>
-    /** Read one inbound route.
+    /** Retrieve an inbound route.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     get(routeId: string, options?: CallOptions): Call<InboundRoute>
-    /** Change an inbound route; match and action are given whole.
+    /** Update an inbound route.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Send `match` and `action` as complete objects.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     update(routeId: string, body: InboundRoutesUpdateBody, options?: CallOptions): Call<InboundRoute>
-    /** Remove an inbound route; its messages stay, what was still to be posted has failed.
+    /** Delete an inbound route.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Messages it received are kept. Pending webhook deliveries fail.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     delete(routeId: string, options?: CallOptions): Call<Deletion>
-    /** Ask the owners of pending forward targets once more to confirm.
+    /** Resend confirmation requests to pending forward targets.
      *
-     *  Each gets a mail from the domain of the route with a link that works for seven days. The mails count as sent messages. An address is asked at most three times a day, by all organizations together; one whose owner stopped the forwarding is not asked again.
+     *  Each target gets an email from the route’s domain with a link that is valid for seven days. These emails count as sent messages. An address gets at most three requests per day, across all organizations. Targets whose owner stopped the forwarding get none.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     confirmations(
       routeId: string,
       body?: InboundRoutesConfirmationsBody,
       options?: CallOptions,
     ): Call<ForwardConfirmations>
-    /** Ask which route would take a mail, and why; nothing is sent.
+    /** Test which route would match a message.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Explains the decision. Nothing is sent.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     test(routeId: string, body: InboundRoutesTestBody, options?: CallOptions): Call<InboundRouteTest>
   }
   inboundMessages: {
-    /** List mail that came in, newest first; `status` is that of what is owed to an endpoint.
+    /** List inbound messages.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  `status` is the status of the webhook delivery.
+     *
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     list(query?: InboundMessagesListQuery, options?: CallOptions): Pages<InboundMessage>
-    /** Read one mail that came in, with its texts, headers and a list of its attachments.
+    /** Retrieve an inbound message.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  With its bodies, headers and a list of its attachments.
+     *
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     get(inboundMessageId: string, options?: CallOptions): Call<WholeInboundMessage>
-    /** Read the raw mail as it came, with our trace headers in front.
+    /** Download the raw inbound message.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  The message as received, with our trace headers added at the top.
+     *
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     raw(inboundMessageId: string, options?: CallOptions): Call<Uint8Array>
-    /** List the deliveries of a mail to its endpoint with their attempts, newest first.
+    /** List deliveries of an inbound message.
      *
-     *  Needs the permission `read`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Each delivery includes its attempts.
+     *
+     *  Requires the permission `read`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     deliveries(inboundMessageId: string, options?: CallOptions): Call<InboundMessagesDeliveriesAnswer>
-    /** Post a mail to its endpoint once more: a new delivery with five attempts.
+    /** Redeliver an inbound message.
      *
-     *  Needs the permission `manage`. A test key reaches test records only; live ones are 404 to it. Without `admin` a key reaches its own domain only. */
+     *  Starts a new delivery to the endpoint with five attempts.
+     *
+     *  Requires the permission `manage`. Test keys can access test records only and get 404 for live ones. Without `admin`, a key can access its own domain only. */
     redeliver(inboundMessageId: string, options?: CallOptions): Call<InboundDelivery>
   }
 }
 
 export interface AcceptedMessage {
   id: string
-  /** The same as `id`. */
+  /** Same as `id`. */
   message_id: string
-  /** `partial`: every recipient is final, but they differ. `queued`, `scheduled`, `deferred`: still to be tried. */
+  /** `partial`: every recipient is final, with different results. `queued`, `scheduled` and `deferred` are not final. */
   status: 'scheduled' | 'queued' | 'deferred' | 'delivered' | 'bounced' | 'suppressed' | 'cancelled' | 'partial'
   created_at: string
   scheduled_at?: string
@@ -420,30 +482,30 @@ export interface AcceptedMessage {
 export interface AddressExplanation {
   to: string
   would_send: boolean
-  /** In plain words, most important first. */
+  /** Explanation in sentences, most important first. */
   explanation: Array<string>
-  /** Why no live mail of the key’s domain is accepted at present, whoever it is for. */
+  /** Why the key’s domain cannot send live mail now, to any recipient. */
   refused_with: 'domain_not_verified' | 'invalid_state' | 'quota_exceeded' | null
   suppressions: Array<Suppression>
-  /** Null: not asked, because nothing more is tried. */
+  /** Null: not looked up, because no further attempt follows. */
   mx_hosts: Array<string> | null
-  /** On whose word the connection to the first host must prove something; null where there is no host. */
+  /** What requires TLS verification for the first MX host; null if there is no host. */
   tls_policy: 'none' | 'mta_sts_testing' | 'mta_sts' | 'dane' | 'required' | null
   dns_problem: string | null
-  /** Deliveries to that site at once. Null where no engine runs, or nothing more is tried. */
+  /** Concurrent deliveries to this destination. Null if no delivery engine runs or no further attempt follows. */
   slots: {
     limit: number
     under_way: number
   } | null
-  /** The receiving site: all domains whose best MX hosts have the same registrable domain share it. */
+  /** The destination: all domains whose best MX hosts share a registrable domain count as one. */
   site: {
     name: string
     state: 'unknown' | 'proven' | 'troubled' | 'paused'
-    /** At once, at present. */
+    /** Current limit of concurrent connections. */
     connections: number
     max_connections: number
     lowered_at: string | null
-    /** The class of the reply after which the limit was lowered, such as `rate`; the text is not shown. */
+    /** Class of the reply that lowered the limit, for example `rate`. The reply text is not shown. */
     lowered_because: string | null
     paused_until: string | null
   } | null
@@ -456,7 +518,7 @@ export interface AddressExplanation {
     last_attempt_at: string | null
     next_attempt_at: string | null
     smtp_response: string | null
-    /** What the codes of the reply mean. */
+    /** Meaning of the status codes in the reply. */
     meaning: string | null
   } | null
 }
@@ -605,7 +667,7 @@ export interface Analysis {
       | 'active'
       | 'clients'
       | 'attachments'
-    /** What is wrong, and what to do. */
+    /** What is wrong and how to fix it. */
     message: string
     field: string
     penalty: number
@@ -620,7 +682,7 @@ export interface Analysis {
     images: number
     remote_images: number
     attachments: number
-    /** Share of the images in the area of images and text, 0 to 1. */
+    /** Share of the image and text area taken by images, 0 to 1. */
     image_text_ratio: number
   }
   links: Array<{
@@ -653,19 +715,19 @@ export interface ApiKey {
   id: string
   name: string
   domain_id: string
-  /** Its name; null when it was removed. */
+  /** Domain name; null if the domain was deleted. */
   domain: string | null
   mode: 'live' | 'test'
   permissions: Array<'send' | 'read' | 'manage' | 'admin'>
-  /** The first 16 characters, to tell keys apart. */
+  /** The first 16 characters, to identify the key. */
   prefix: string
   created_at: string
   last_used_at: string | null
   expires_at: string | null
   revoked_at: string | null
-  /** The key that replaces it. */
+  /** ID of the key that replaces this one. */
   rotated_to: string | null
-  /** CIDR networks that it may be used from; it is 401 from elsewhere. null = from anywhere. */
+  /** CIDR networks the key may be used from; requests from other addresses get 401. null = any address. */
   allowed_networks: Array<string> | null
 }
 
@@ -674,7 +736,7 @@ export interface Attempt {
   number: number
   started_at: string
   duration_ms: number
-  /** `unknown`: the connection was lost after the final dot; tried again with the same Message-ID. */
+  /** `unknown`: the connection was lost after the end of the message data. Postrider retries with the same Message-ID. */
   outcome: 'delivered' | 'deferred' | 'bounced' | 'unknown'
   mx_host: string | null
   mx_ip: string | null
@@ -682,7 +744,7 @@ export interface Attempt {
   tls_version: string | null
   tls_cipher: string | null
   tls_verified: boolean
-  /** Who demanded proof: nobody, the MTA-STS policy of the domain (watched or obeyed), its TLSA records, `require_tls`. */
+  /** What required TLS verification: nothing, the domain’s MTA-STS policy (testing or enforced), its TLSA records (DANE), or `require_tls`. */
   tls_policy: 'none' | 'mta_sts_testing' | 'mta_sts' | 'dane' | 'required'
   smtp_response: string | null
   enhanced_code: string | null
@@ -690,7 +752,7 @@ export interface Attempt {
     class: string
     rule: string
   } | null
-  /** The SMTP dialogue with milliseconds; without the mail, credentials struck out. */
+  /** The SMTP conversation with timings in milliseconds. Message data is left out and credentials are removed. */
   transcript: string
 }
 
@@ -699,22 +761,22 @@ export interface AuditEntry {
   created_at: string
   actor: {
     type: 'api_key' | 'operator' | 'server'
-    /** Of the key; `operator` for whoever runs this server. */
+    /** ID of the API key, or `operator` for the server’s operator. */
     id: string
-    /** The key's name at that time; of an operator the local user. */
+    /** Name of the key at that time, or the operator’s local user name. */
     name: string
   }
-  /** The operation, by its `operationId`. */
+  /** The `operationId` of the operation. */
   action: string
-  /** What it was done to, or what it made. */
+  /** The record that was changed or created. */
   resource_id: string | null
-  /** What came of it, when that is another: the new key of a rotation. */
+  /** The resulting record if it is a different one, for example the new key of a rotation. */
   created_id: string | null
-  /** Names of the fields that were given, never their values. */
+  /** Names of the fields in the request, never their values. */
   fields: Array<string>
-  /** Of the client; null at the command line. */
+  /** IP address of the client; null for the command line. */
   ip_address: string | null
-  /** `done`, `repeated` (an Idempotency-Key brought the first answer again), or the code of the error. */
+  /** `done`, `repeated` (an Idempotency-Key returned the original response), or the error code. */
   outcome: string
   request_id: string
 }
@@ -722,20 +784,20 @@ export interface AuditEntry {
 export interface Billing {
   organization_id: string
   plan: string
-  /** -1 = unlimited. Null: the plan is no longer configured. */
+  /** -1 = unlimited. Null: the plan is no longer in the config. */
   limits: {
-    /** Of each key. */
+    /** Per API key. */
     requests_per_minute: number
-    /** Recipients accepted for live sending, and forwarded ones. */
+    /** Recipients accepted for live sending, including forwards. */
     messages_per_month: number
     domains: number
     retention_days: number
     webhooks: number
     inbound_routes: number
     templates: number
-    /** Kept of each template; the oldest go. */
+    /** Versions kept per template. The oldest are removed first. */
     template_versions: number
-    /** That work; as many again may be in the grace period of a rotation. */
+    /** Active keys. As many again may be in the grace period of a rotation. */
     api_keys: number
     scheduled_messages: number
     stored_bytes: number
@@ -743,13 +805,13 @@ export interface Billing {
     test_messages_per_month: number
     /** Recipients of forward routes. */
     forwards_per_day: number
-    /** For those added by hand and by import; bounces and complaints always add theirs. */
+    /** Suppressions added manually or by import. Bounces and complaints are always added. */
     suppressions: number
   } | null
   usage: {
     /** UTC */
     month: string
-    /** Recipients accepted for live sending, and forwarded ones. */
+    /** Recipients accepted for live sending, including forwards. */
     messages: number
     /** Recipients of test messages. */
     test_messages: number
@@ -757,19 +819,19 @@ export interface Billing {
     webhooks: number
     inbound_routes: number
     templates: number
-    /** That work, without those in the grace period of a rotation. */
+    /** Active keys, without those in the grace period of a rotation. */
     api_keys: number
     scheduled_messages: number
-    /** Messages count their size and 2 KiB, metadata and subject for each recipient; inbound mail twice its size and 2 KiB; templates and remembered answers their size. */
+    /** A message counts its size plus 2 KiB, metadata and subject per recipient. Inbound mail counts twice its size plus 2 KiB. Templates and stored idempotent responses count their size. */
     stored_bytes: number
     suppressions: number
-    /** When messages and test messages start again. */
+    /** When the counts of messages and test messages reset. */
     resets_at: string
     /** UTC */
     day: string
     /** Recipients of forward routes on that day. */
     forwards: number
-    /** When forwards start again. */
+    /** When the count of forwards resets. */
     day_resets_at: string
   }
   /** Newest first. */
@@ -778,23 +840,23 @@ export interface Billing {
     month: string
     messages: number
   }>
-  /** Those you may change to. */
+  /** Plans you can change to. */
   self_service_plans: Array<{
     plan: string
-    /** -1 = unlimited. Null: the plan is no longer configured. */
+    /** -1 = unlimited. Null: the plan is no longer in the config. */
     limits: {
-      /** Of each key. */
+      /** Per API key. */
       requests_per_minute: number
-      /** Recipients accepted for live sending, and forwarded ones. */
+      /** Recipients accepted for live sending, including forwards. */
       messages_per_month: number
       domains: number
       retention_days: number
       webhooks: number
       inbound_routes: number
       templates: number
-      /** Kept of each template; the oldest go. */
+      /** Versions kept per template. The oldest are removed first. */
       template_versions: number
-      /** That work; as many again may be in the grace period of a rotation. */
+      /** Active keys. As many again may be in the grace period of a rotation. */
       api_keys: number
       scheduled_messages: number
       stored_bytes: number
@@ -802,7 +864,7 @@ export interface Billing {
       test_messages_per_month: number
       /** Recipients of forward routes. */
       forwards_per_day: number
-      /** For those added by hand and by import; bounces and complaints always add theirs. */
+      /** Suppressions added manually or by import. Bounces and complaints are always added. */
       suppressions: number
     } | null
   }>
@@ -812,21 +874,21 @@ export interface CreatedApiKey {
   id: string
   name: string
   domain_id: string
-  /** Its name; null when it was removed. */
+  /** Domain name; null if the domain was deleted. */
   domain: string | null
   mode: 'live' | 'test'
   permissions: Array<'send' | 'read' | 'manage' | 'admin'>
-  /** The first 16 characters, to tell keys apart. */
+  /** The first 16 characters, to identify the key. */
   prefix: string
   created_at: string
   last_used_at: string | null
   expires_at: string | null
   revoked_at: string | null
-  /** The key that replaces it. */
+  /** ID of the key that replaces this one. */
   rotated_to: string | null
-  /** CIDR networks that it may be used from; it is 401 from elsewhere. null = from anywhere. */
+  /** CIDR networks the key may be used from; requests from other addresses get 401. null = any address. */
   allowed_networks: Array<string> | null
-  /** The key itself, shown this once. */
+  /** The key value. Shown only once. */
   key: string
 }
 
@@ -837,7 +899,7 @@ export interface CreatedInboundRoute {
     type: 'address' | 'domain' | 'pattern' | 'catch_all'
     value: string | null
   }
-  /** The domain that it is for; null = every domain, of a catch-all that a key with `admin` made. */
+  /** Domain the route applies to; null = every domain, for a catch-all created with an `admin` key. */
   domain: string | null
   action:
     | {
@@ -861,7 +923,7 @@ export interface CreatedInboundRoute {
   enabled: boolean
   priority: number
   created_at: string
-  /** For checking signatures; shown this once. */
+  /** Signing secret for verifying signatures. Shown only once. */
   secret: string
 }
 
@@ -878,22 +940,22 @@ export interface CreatedWebhook {
     | 'message.complained'
     | 'quality.alert'
   >
-  /** The shape of what is posted. */
+  /** Payload format. */
   format: 'enveloped' | 'resend'
   status: 'active' | 'paused'
-  /** `test`: made by a test key, gets events of test mail only. */
+  /** `test`: created by a test key, receives events of test messages only. */
   mode: 'live' | 'test'
-  /** It gets events of that domain only; null = of every domain. */
+  /** Receives events of this domain only; null = all domains. */
   domain_id: string | null
   description: string | null
-  /** Why it was paused by itself. */
+  /** Why the webhook was paused automatically. */
   disabled_reason: string | null
   created_at: string
   updated_at: string
   last_success_at: string | null
   last_failure_at: string | null
   consecutive_failures: number
-  /** For checking signatures; shown this once. */
+  /** Signing secret for verifying signatures. Shown only once. */
   secret: string
 }
 
@@ -904,14 +966,14 @@ export interface Deletion {
 
 export interface Domain {
   id: string
-  /** Lower case, international names as `xn--`. */
+  /** Lower case; internationalized names as A-labels (`xn--`). */
   name: string
   status: 'pending' | 'verified' | 'failed'
-  /** What to know of the state: missing proof, another organization that has proved the name. */
+  /** Explains the status, for example a missing ownership record or a claim by another organization. */
   detail: string | null
-  /** The record that proves the name; with `txt` the domain receives and does not send live mail. */
+  /** The DNS record that proves ownership. With `txt` the domain receives mail but does not send live mail. */
   proved_by: 'dkim' | 'txt' | null
-  /** Since when a verified domain is without its proof; after seven days it fails. */
+  /** Time since when a verified domain has had no proof of ownership in DNS. After seven days the domain fails. */
   proof_missing_since: string | null
   created_at: string
   verified_at: string | null
@@ -927,10 +989,10 @@ export interface Domain {
     opens: boolean
     clicks: boolean
     unsubscribe: boolean
-    /** A host under the domain for links; null = that of this server. */
+    /** Host for tracked links, under the domain; null = the server’s own host. */
     host: string | null
   }
-  /** What is to be published. */
+  /** DNS records to publish. */
   dns_records: Array<{
     purpose: 'dkim' | 'ownership' | 'spf' | 'dmarc' | 'return_path' | 'mx' | 'tracking' | 'mta_sts' | 'mta_sts_host'
     type: 'TXT' | 'MX' | 'CNAME'
@@ -939,7 +1001,7 @@ export interface Domain {
     priority: number | null
     required: boolean
     status: 'pending' | 'valid' | 'missing' | 'mismatch'
-    /** What DNS answered when it was last asked. */
+    /** Value found at the last DNS check. */
     found: Array<string>
   }>
 }
@@ -961,21 +1023,21 @@ export interface ApiError {
       | 'rate_limited'
       | 'internal_error'
       | 'unavailable'
-    /** For people; may change. */
+    /** Human-readable. The wording may change. */
     message: string
-    /** The first field at fault: `attachments[0].content`. */
+    /** The first invalid field, for example `attachments[0].content`. */
     field?: string
-    /** Always with the id of the request. */
+    /** Always contains the request ID. */
     details: {
       request_id: string
       [name: string]: unknown
     }
-    /** With `validation_error`: every field at fault. */
+    /** For `validation_error`: every invalid field. */
     errors?: Array<{
       field: string
       message: string
     }>
-    /** With `rate_limited`: seconds, the same as `Retry-After`. */
+    /** For `rate_limited`: seconds to wait, same as `Retry-After`. */
     retry_after?: number
   }
 }
@@ -994,18 +1056,18 @@ export interface ForwardConfirmations {
   data: Array<{
     email: string
     status: 'pending' | 'confirmed'
-    /** A confirmation mail is on its way. */
+    /** A confirmation email is on its way. */
     sent: boolean
-    /** Why none was sent to a pending target: enough for today, its owner stopped it, or suppressed. */
+    /** Why no confirmation was sent to a pending target: daily limit reached, stopped by its owner, or suppressed. */
     reason: 'too_many' | 'stopped' | 'suppressed' | null
   }>
 }
 
 export interface ForwardTarget {
   email: string
-  /** Nothing is forwarded to a pending target. */
+  /** Pending targets receive no mail until they confirm. */
   status: 'pending' | 'confirmed'
-  /** Its owner ended the forwarding, and is not asked again. */
+  /** The owner stopped the forwarding. No further confirmation request is sent. */
   is_stopped: boolean
 }
 
@@ -1021,14 +1083,14 @@ export interface InboundDelivery {
 
 export interface InboundMessage {
   id: string
-  /** Null: mail for `postmaster` or `abuse` that no route takes. */
+  /** Null for mail to `postmaster` or `abuse` that matches no route. */
   route_id: string | null
   domain_id: string
   action: 'webhook' | 'forward' | 'store'
   status: 'pending' | 'delivered' | 'failed' | 'stored'
-  /** Address of the From header; empty when there is none. */
+  /** Address in the From header; empty if there is none. */
   from: string
-  /** The envelope recipients that the route matched. */
+  /** Envelope recipients that the route matched. */
   to: Array<string>
   subject: string
   message_id: string
@@ -1043,7 +1105,7 @@ export interface InboundMessage {
   arc_result: 'none' | 'pass' | 'fail'
   parse_error: string | null
   forwarded_as: string | null
-  /** Forward targets that the mail was not sent on to, and why. */
+  /** Forward targets that did not get the message, with the reason. */
   not_forwarded: Array<{
     email: string
     reason: 'pending_confirmation' | 'stopped' | 'domain_not_verified'
@@ -1060,14 +1122,14 @@ export interface InboundReceived {
   message_id: string
   text_body: string
   html_body: string
-  /** Names in lower case; several values of one, one a line. */
+  /** Header names in lower case. Repeated headers are joined with line breaks. */
   headers: Record<string, string>
   attachments: Array<{
     filename: string
     content_type: string
     size: number
   }>
-  /** With `include_attachments`: base64, in the order of `attachments`. */
+  /** With `include_attachments`: base64 content, in the order of `attachments`. */
   attachments_data?: Array<{
     filename: string
     content_type: string
@@ -1086,7 +1148,7 @@ export interface InboundRoute {
     type: 'address' | 'domain' | 'pattern' | 'catch_all'
     value: string | null
   }
-  /** The domain that it is for; null = every domain, of a catch-all that a key with `admin` made. */
+  /** Domain the route applies to; null = every domain, for a catch-all created with an `admin` key. */
   domain: string | null
   action:
     | {
@@ -1113,12 +1175,12 @@ export interface InboundRoute {
 }
 
 export interface InboundRouteTest {
-  /** Null = no route; the mail would be refused. */
+  /** Null = no route matches and the mail would be rejected. */
   taken_by: InboundRoute | null
-  /** It is the route that was asked about. */
+  /** True if this is the route in the path. */
   takes: boolean
   by: 'address' | 'domain' | 'pattern' | 'catch_all' | null
-  /** The route knows `a@d`; asked was `a+tag@d`. */
+  /** True if the route matches `a@d` and the address was `a+tag@d`. */
   via_bare_address: boolean
   reason: string
   considered: Array<{
@@ -1131,27 +1193,27 @@ export interface InboundRouteTest {
 
 export interface ListedTemplate {
   id: string
-  /** Another name for it. Live and test templates have their aliases apart. */
+  /** Alternative to the ID. Live and test templates have separate aliases. */
   alias: string | null
   name: string
-  /** `test`: made by a test key, for test messages only. Test messages may use live ones too. */
+  /** `test`: created by a test key, for test messages only. Test messages can also use live templates. */
   mode: 'live' | 'test'
-  /** Null = each message brings its own. */
+  /** Null = each message provides its own subject. */
   subject: string | null
-  /** Found in the texts, in the order of their first use. */
+  /** Variables found in the template, in order of first use. */
   variables: Array<string>
-  /** Counts up when the texts change. */
+  /** Increases by one when the content changes. */
   version: number
   created_at: string
   updated_at: string
 }
 
 export interface ListedTemplateVersion {
-  /** Counts up when the texts change. */
+  /** Increases by one when the content changes. */
   version: number
-  /** Null = each message brings its own. */
+  /** Null = each message provides its own subject. */
   subject: string | null
-  /** Found in the texts, in the order of their first use. */
+  /** Variables found in the template, in order of first use. */
   variables: Array<string>
   created_at: string
 }
@@ -1159,10 +1221,10 @@ export interface ListedTemplateVersion {
 export interface Message {
   id: string
   mode: 'live' | 'test'
-  /** `partial`: every recipient is final, but they differ. `queued`, `scheduled`, `deferred`: still to be tried. */
+  /** `partial`: every recipient is final, with different results. `queued`, `scheduled` and `deferred` are not final. */
   status: 'scheduled' | 'queued' | 'deferred' | 'delivered' | 'bounced' | 'suppressed' | 'cancelled' | 'partial'
   from: string
-  /** In the form it was sent in. */
+  /** The message as it was sent. */
   to: string | Array<string> | null
   cc: string | Array<string> | null
   bcc: string | Array<string> | null
@@ -1172,7 +1234,7 @@ export interface Message {
   metadata: Record<string, string | number | boolean>
   template_id: string | null
   domain_id: string
-  /** Of what was handed in: subject, html, text, and the attachments as base64; by SMTP the whole mail. */
+  /** The submitted content: subject, html, text and attachments as base64. For SMTP submissions, the whole message. */
   size_bytes: number
   message_id_header: string
   created_at: string
@@ -1182,7 +1244,7 @@ export interface Message {
 }
 
 export interface MessageBouncedEvent {
-  /** The same at every attempt and replay: keep it, to do nothing twice. */
+  /** Identical on every attempt and replay. Use it to process each event once. */
   id: string
   type: 'message.bounced'
   timestamp: string
@@ -1199,13 +1261,13 @@ export interface MessageBouncedEvent {
     bounce_message: string
     bounced_at: string
     will_retry: boolean
-    /** A sample, asked for by `POST …/test`. */
+    /** True for a sample event from `POST …/test`. */
     test?: true
   }
 }
 
 export interface MessageClickedEvent {
-  /** The same at every attempt and replay: keep it, to do nothing twice. */
+  /** Identical on every attempt and replay. Use it to process each event once. */
   id: string
   type: 'message.clicked'
   timestamp: string
@@ -1221,15 +1283,15 @@ export interface MessageClickedEvent {
     url: string
     user_agent: string | null
     ip_address: string | null
-    /** A known machine did it, not a person. */
+    /** True if a known machine, not a person, caused the event. */
     machine: boolean
-    /** A sample, asked for by `POST …/test`. */
+    /** True for a sample event from `POST …/test`. */
     test?: true
   }
 }
 
 export interface MessageComplainedEvent {
-  /** The same at every attempt and replay: keep it, to do nothing twice. */
+  /** Identical on every attempt and replay. Use it to process each event once. */
   id: string
   type: 'message.complained'
   timestamp: string
@@ -1243,7 +1305,7 @@ export interface MessageComplainedEvent {
     mode: 'live' | 'test'
     complained_at: string
     feedback_type: string | null
-    /** A sample, asked for by `POST …/test`. */
+    /** True for a sample event from `POST …/test`. */
     test?: true
   }
 }
@@ -1263,7 +1325,7 @@ export interface MessageContent {
 }
 
 export interface MessageDeferredEvent {
-  /** The same at every attempt and replay: keep it, to do nothing twice. */
+  /** Identical on every attempt and replay. Use it to process each event once. */
   id: string
   type: 'message.deferred'
   timestamp: string
@@ -1279,13 +1341,13 @@ export interface MessageDeferredEvent {
     attempt: number
     next_attempt_at: string | null
     smtp_response: string
-    /** A sample, asked for by `POST …/test`. */
+    /** True for a sample event from `POST …/test`. */
     test?: true
   }
 }
 
 export interface MessageDeliveredEvent {
-  /** The same at every attempt and replay: keep it, to do nothing twice. */
+  /** Identical on every attempt and replay. Use it to process each event once. */
   id: string
   type: 'message.delivered'
   timestamp: string
@@ -1299,7 +1361,7 @@ export interface MessageDeliveredEvent {
     mode: 'live' | 'test'
     delivered_at: string
     smtp_response: string
-    /** A sample, asked for by `POST …/test`. */
+    /** True for a sample event from `POST …/test`. */
     test?: true
   }
 }
@@ -1311,37 +1373,37 @@ export interface MessageExplanation {
   recipients: Array<{
     email: string
     type: 'to' | 'cc' | 'bcc'
-    /** In plain words, most important first. */
+    /** Explanation in sentences, most important first. */
     explanation: Array<string>
     status: 'scheduled' | 'queued' | 'deferred' | 'delivered' | 'bounced' | 'suppressed' | 'cancelled'
     attempts: number
     last_attempt_at: string | null
     next_attempt_at: string | null
     smtp_response: string | null
-    /** What the codes of the reply mean. */
+    /** Meaning of the status codes in the reply. */
     meaning: string | null
     bounce_class: string | null
     rule: string | null
     suppressions: Array<Suppression>
-    /** Null: not asked, because nothing more is tried. */
+    /** Null: not looked up, because no further attempt follows. */
     mx_hosts: Array<string> | null
-    /** On whose word the connection to the first host must prove something; null where there is no host. */
+    /** What requires TLS verification for the first MX host; null if there is no host. */
     tls_policy: 'none' | 'mta_sts_testing' | 'mta_sts' | 'dane' | 'required' | null
     dns_problem: string | null
-    /** Deliveries to that site at once. Null where no engine runs, or nothing more is tried. */
+    /** Concurrent deliveries to this destination. Null if no delivery engine runs or no further attempt follows. */
     slots: {
       limit: number
       under_way: number
     } | null
-    /** The receiving site: all domains whose best MX hosts have the same registrable domain share it. */
+    /** The destination: all domains whose best MX hosts share a registrable domain count as one. */
     site: {
       name: string
       state: 'unknown' | 'proven' | 'troubled' | 'paused'
-      /** At once, at present. */
+      /** Current limit of concurrent connections. */
       connections: number
       max_connections: number
       lowered_at: string | null
-      /** The class of the reply after which the limit was lowered, such as `rate`; the text is not shown. */
+      /** Class of the reply that lowered the limit, for example `rate`. The reply text is not shown. */
       lowered_because: string | null
       paused_until: string | null
     } | null
@@ -1349,7 +1411,7 @@ export interface MessageExplanation {
 }
 
 export interface MessageOpenedEvent {
-  /** The same at every attempt and replay: keep it, to do nothing twice. */
+  /** Identical on every attempt and replay. Use it to process each event once. */
   id: string
   type: 'message.opened'
   timestamp: string
@@ -1364,15 +1426,15 @@ export interface MessageOpenedEvent {
     opened_at: string
     user_agent: string | null
     ip_address: string | null
-    /** A known machine did it, not a person. */
+    /** True if a known machine, not a person, caused the event. */
     machine: boolean
-    /** A sample, asked for by `POST …/test`. */
+    /** True for a sample event from `POST …/test`. */
     test?: true
   }
 }
 
 export interface MessageUnsubscribedEvent {
-  /** The same at every attempt and replay: keep it, to do nothing twice. */
+  /** Identical on every attempt and replay. Use it to process each event once. */
   id: string
   type: 'message.unsubscribed'
   timestamp: string
@@ -1388,7 +1450,7 @@ export interface MessageUnsubscribedEvent {
     method: 'one_click' | 'link' | 'mailto'
     user_agent: string | null
     ip_address: string | null
-    /** A sample, asked for by `POST …/test`. */
+    /** True for a sample event from `POST …/test`. */
     test?: true
   }
 }
@@ -1405,14 +1467,14 @@ export interface PostAttempt {
 export interface Quality {
   domain_id: string
   domain: string
-  /** Recipients whose fate became known within the window. */
+  /** Recipients whose outcome became final within the window. */
   sent: number
   hard_bounced: number
   delivered: number
   complained: number
-  /** 0 to 1; 0 of nothing. */
+  /** 0 to 1; 0 if there is nothing to count. */
   bounce_rate: number
-  /** 0 to 1; 0 of nothing. */
+  /** 0 to 1; 0 if there is nothing to count. */
   complaint_rate: number
   thresholds: {
     bounce_rate: number
@@ -1421,7 +1483,7 @@ export interface Quality {
   }
   window_hours: number
   sending_stopped: boolean
-  /** Those that fire, then those that ended in the last 30 days. */
+  /** Active alerts first, then those resolved in the last 30 days. */
   alerts: Array<QualityAlert>
 }
 
@@ -1439,7 +1501,7 @@ export interface QualityAlert {
 }
 
 export interface QualityAlertEvent {
-  /** The same at every attempt and replay: keep it, to do nothing twice. */
+  /** Identical on every attempt and replay. Use it to process each event once. */
   id: string
   type: 'quality.alert'
   timestamp: string
@@ -1455,7 +1517,7 @@ export interface QualityAlertEvent {
     affected: number
     state: 'firing' | 'resolved'
     triggered_at: string
-    /** A sample, asked for by `POST …/test`. */
+    /** True for a sample event from `POST …/test`. */
     test?: true
   }
 }
@@ -1468,15 +1530,15 @@ export interface Recipient {
   last_attempt_at: string | null
   next_attempt_at: string | null
   delivered_at: string | null
-  /** The last reply of the recipient’s server. */
+  /** Last reply from the recipient’s server. */
   smtp_response: string | null
   bounce_type: 'hard' | 'soft' | null
-  /** Enhanced status code (RFC 3463), or the reply code. */
+  /** Enhanced status code (RFC 3463), or the SMTP reply code. */
   bounce_code: string | null
   mx_host: string | null
-  /** Version and cipher of the last attempt; null = in clear. */
+  /** TLS version and cipher of the last attempt; null = unencrypted. */
   tls: string | null
-  /** By people; what known machines opened is counted apart. */
+  /** Opens by people. Opens by known machines are counted separately. */
   opens: number
   clicks: number
   machine_opens: number
@@ -1489,10 +1551,10 @@ export interface RenderedTemplate {
   text: string | null
 }
 
-/** What came back later: a DSN, a complaint, an automatic answer. */
+/** Reports received after delivery: a DSN, a complaint or an automatic reply. */
 export interface Report {
   email: string
-  /** `other` is an unclassified report. `diagnostic` has its subject and text. */
+  /** `other` is an unclassified report; `diagnostic` holds its subject and text. */
   kind:
     | 'failed'
     | 'delayed'
@@ -1516,23 +1578,23 @@ export interface RotatedApiKey {
   id: string
   name: string
   domain_id: string
-  /** Its name; null when it was removed. */
+  /** Domain name; null if the domain was deleted. */
   domain: string | null
   mode: 'live' | 'test'
   permissions: Array<'send' | 'read' | 'manage' | 'admin'>
-  /** The first 16 characters, to tell keys apart. */
+  /** The first 16 characters, to identify the key. */
   prefix: string
   created_at: string
   last_used_at: string | null
   expires_at: string | null
   revoked_at: string | null
-  /** The key that replaces it. */
+  /** ID of the key that replaces this one. */
   rotated_to: string | null
-  /** CIDR networks that it may be used from; it is 401 from elsewhere. null = from anywhere. */
+  /** CIDR networks the key may be used from; requests from other addresses get 401. null = any address. */
   allowed_networks: Array<string> | null
-  /** The key itself, shown this once. */
+  /** The key value. Shown only once. */
   key: string
-  /** The old key, and when it ends. */
+  /** The old key and its expiry time. */
   previous: {
     id: string
     expires_at: string
@@ -1540,50 +1602,50 @@ export interface RotatedApiKey {
 }
 
 export interface SendMessage {
-  /** `a@d` or `Name <a@d>`; the domain is that of the key. */
+  /** `a@d` or `Name <a@d>`; must be at the key’s domain. */
   from: string
-  /** 1 to 50 recipients together with `cc` and `bcc`, each `a@d` or `Name <a@d>`; duplicates collapse. */
+  /** 1 to 50 recipients together with `cc` and `bcc`, each `a@d` or `Name <a@d>`. Duplicates are merged. */
   to: string | Array<string>
   cc?: string | Array<string> | null
-  /** Never shown in the mail. */
+  /** Not visible to other recipients. */
   bcc?: string | Array<string> | null
   reply_to?: string | Array<string> | null
-  /** Required unless the template has one; at most 998 bytes, one line. */
+  /** Required unless the template has a subject. One line, at most 998 bytes. */
   subject?: string | null
-  /** `html`, `text` or `template_id` is needed; an empty one counts as missing. */
+  /** One of `html`, `text` or `template_id` is required. An empty value counts as missing. */
   html?: string | null
-  /** Made from `html` when it is missing or empty. */
+  /** Generated from `html` if missing or empty. */
   text?: string | null
-  /** A template by id or alias, in the place of `html` and `text`. */
+  /** ID or alias of a template to use instead of `html` and `text`. */
   template_id?: string | null
-  /** What the template is filled with. */
+  /** Values for the template’s variables. */
   variables?: Record<string, unknown> | null
-  /** Extra headers; not those that the service writes, such as `From` or `Date`. */
+  /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
   headers?: Record<string, string> | null
-  /** The composed message has at most 25 MiB, unless configured otherwise. */
+  /** The composed message may have at most 25 MiB, unless configured otherwise. */
   attachments?: Array<{
     filename: string
     content: string
-    /** By the name of the file if not told. */
+    /** Derived from the file name if absent. */
     content_type?: string | null
     /** For `<img src="cid:…">`. */
     content_id?: string | null
   }> | null
-  /** At most 50 keys and 4 KiB; returned in events. */
+  /** At most 50 keys and 4 KiB. Included in events. */
   metadata?: Record<string, string | number | boolean> | null
-  /** Each at most 64 characters; statistics go by them. */
+  /** At most 64 characters each. Statistics can be filtered by tag. */
   tags?: Array<string> | null
-  /** At most 30 days ahead; the past means now. */
+  /** At most 30 days ahead. A time in the past sends immediately. */
   scheduled_at?: string | null
-  /** Seconds after which it is not tried again. */
+  /** Seconds after which Postrider stops trying to deliver. */
   expires_in?: number | null
   /** Deliver only over verified TLS. */
   require_tls?: boolean | null
-  /** Null or absent, here and below: as the domain has it. */
+  /** Null or absent, here and below: use the domain’s setting. */
   track_opens?: boolean | null
-  /** Links in `html` lead by us, but for those with `data-no-track`. */
+  /** Links in `html` are rewritten for click tracking, except those with `data-no-track`. */
   track_clicks?: boolean | null
-  /** Each recipient’s mail gets a `List-Unsubscribe` of its own, and its link for `%unsubscribe_url%`. */
+  /** Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link. */
   unsubscribe?: boolean | null
 }
 
@@ -1618,15 +1680,15 @@ export interface Stats {
     unsubscribed: number
     complained: number
     suppressed: number
-    /** 0 to 1; 0 of nothing. */
+    /** 0 to 1; 0 if there is nothing to count. */
     delivery_rate: number
-    /** 0 to 1; 0 of nothing. */
+    /** 0 to 1; 0 if there is nothing to count. */
     bounce_rate: number
-    /** 0 to 1; 0 of nothing. */
+    /** 0 to 1; 0 if there is nothing to count. */
     complaint_rate: number
-    /** 0 to 1; 0 of nothing. */
+    /** 0 to 1; 0 if there is nothing to count. */
     open_rate: number
-    /** 0 to 1; 0 of nothing. */
+    /** 0 to 1; 0 if there is nothing to count. */
     click_rate: number
   }
 }
@@ -1637,19 +1699,19 @@ export interface Suppression {
   reason: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
   /** Null = the whole organization. */
   domain_id: string | null
-  /** The message that led to it. */
+  /** The message that caused the suppression. */
   message_id: string | null
   created_at: string
-  /** What was said of it where it was imported from. */
+  /** Details from the imported list. */
   evidence: string | null
-  /** `test`: made by a test key, holds for test messages only. Those of `live` hold for both. */
+  /** `test`: created by a test key, applies to test messages only. `live` suppressions apply to both. */
   mode: 'live' | 'test'
 }
 
 export interface SuppressionImport {
   added: number
   already_there: number
-  /** Passing failures, and who stopped one kind of mail only. */
+  /** Temporary failures, and people who unsubscribed from one kind of mail only. */
   passed_over: number
   bad: number
   dry_run: boolean
@@ -1662,18 +1724,18 @@ export interface SuppressionImport {
 
 export interface Template {
   id: string
-  /** Another name for it. Live and test templates have their aliases apart. */
+  /** Alternative to the ID. Live and test templates have separate aliases. */
   alias: string | null
   name: string
-  /** `test`: made by a test key, for test messages only. Test messages may use live ones too. */
+  /** `test`: created by a test key, for test messages only. Test messages can also use live templates. */
   mode: 'live' | 'test'
-  /** Null = each message brings its own. */
+  /** Null = each message provides its own subject. */
   subject: string | null
   html: string | null
   text: string | null
-  /** Found in the texts, in the order of their first use. */
+  /** Variables found in the template, in order of first use. */
   variables: Array<string>
-  /** Counts up when the texts change. */
+  /** Increases by one when the content changes. */
   version: number
   created_at: string
   updated_at: string
@@ -1683,29 +1745,29 @@ export interface TemplatePreview {
   subject: string | null
   html: string | null
   text: string | null
-  /** Found in the texts, in the order of their first use. */
+  /** Variables found in the template, in order of first use. */
   variables: Array<string>
-  /** Not given and without a default: they stand as `[name]`. */
+  /** Variables without a value or a default. They are rendered as `[name]`. */
   missing: Array<string>
 }
 
 export interface Usage {
   organization_id: string
   plan: string
-  /** -1 = unlimited. Null: the plan is no longer configured. */
+  /** -1 = unlimited. Null: the plan is no longer in the config. */
   limits: {
-    /** Of each key. */
+    /** Per API key. */
     requests_per_minute: number
-    /** Recipients accepted for live sending, and forwarded ones. */
+    /** Recipients accepted for live sending, including forwards. */
     messages_per_month: number
     domains: number
     retention_days: number
     webhooks: number
     inbound_routes: number
     templates: number
-    /** Kept of each template; the oldest go. */
+    /** Versions kept per template. The oldest are removed first. */
     template_versions: number
-    /** That work; as many again may be in the grace period of a rotation. */
+    /** Active keys. As many again may be in the grace period of a rotation. */
     api_keys: number
     scheduled_messages: number
     stored_bytes: number
@@ -1713,13 +1775,13 @@ export interface Usage {
     test_messages_per_month: number
     /** Recipients of forward routes. */
     forwards_per_day: number
-    /** For those added by hand and by import; bounces and complaints always add theirs. */
+    /** Suppressions added manually or by import. Bounces and complaints are always added. */
     suppressions: number
   } | null
   usage: {
     /** UTC */
     month: string
-    /** Recipients accepted for live sending, and forwarded ones. */
+    /** Recipients accepted for live sending, including forwards. */
     messages: number
     /** Recipients of test messages. */
     test_messages: number
@@ -1727,19 +1789,19 @@ export interface Usage {
     webhooks: number
     inbound_routes: number
     templates: number
-    /** That work, without those in the grace period of a rotation. */
+    /** Active keys, without those in the grace period of a rotation. */
     api_keys: number
     scheduled_messages: number
-    /** Messages count their size and 2 KiB, metadata and subject for each recipient; inbound mail twice its size and 2 KiB; templates and remembered answers their size. */
+    /** A message counts its size plus 2 KiB, metadata and subject per recipient. Inbound mail counts twice its size plus 2 KiB. Templates and stored idempotent responses count their size. */
     stored_bytes: number
     suppressions: number
-    /** When messages and test messages start again. */
+    /** When the counts of messages and test messages reset. */
     resets_at: string
     /** UTC */
     day: string
     /** Recipients of forward routes on that day. */
     forwards: number
-    /** When forwards start again. */
+    /** When the count of forwards resets. */
     day_resets_at: string
   }
 }
@@ -1757,15 +1819,15 @@ export interface Webhook {
     | 'message.complained'
     | 'quality.alert'
   >
-  /** The shape of what is posted. */
+  /** Payload format. */
   format: 'enveloped' | 'resend'
   status: 'active' | 'paused'
-  /** `test`: made by a test key, gets events of test mail only. */
+  /** `test`: created by a test key, receives events of test messages only. */
   mode: 'live' | 'test'
-  /** It gets events of that domain only; null = of every domain. */
+  /** Receives events of this domain only; null = all domains. */
   domain_id: string | null
   description: string | null
-  /** Why it was paused by itself. */
+  /** Why the webhook was paused automatically. */
   disabled_reason: string | null
   created_at: string
   updated_at: string
@@ -1806,36 +1868,36 @@ export interface WebhookWithNewSecret {
     | 'message.complained'
     | 'quality.alert'
   >
-  /** The shape of what is posted. */
+  /** Payload format. */
   format: 'enveloped' | 'resend'
   status: 'active' | 'paused'
-  /** `test`: made by a test key, gets events of test mail only. */
+  /** `test`: created by a test key, receives events of test messages only. */
   mode: 'live' | 'test'
-  /** It gets events of that domain only; null = of every domain. */
+  /** Receives events of this domain only; null = all domains. */
   domain_id: string | null
   description: string | null
-  /** Why it was paused by itself. */
+  /** Why the webhook was paused automatically. */
   disabled_reason: string | null
   created_at: string
   updated_at: string
   last_success_at: string | null
   last_failure_at: string | null
   consecutive_failures: number
-  /** For checking signatures; shown this once. */
+  /** Signing secret for verifying signatures. Shown only once. */
   secret: string
   previous_secret_expires_at: string
 }
 
 export interface WholeInboundMessage {
   id: string
-  /** Null: mail for `postmaster` or `abuse` that no route takes. */
+  /** Null for mail to `postmaster` or `abuse` that matches no route. */
   route_id: string | null
   domain_id: string
   action: 'webhook' | 'forward' | 'store'
   status: 'pending' | 'delivered' | 'failed' | 'stored'
-  /** Address of the From header; empty when there is none. */
+  /** Address in the From header; empty if there is none. */
   from: string
-  /** The envelope recipients that the route matched. */
+  /** Envelope recipients that the route matched. */
   to: Array<string>
   subject: string
   message_id: string
@@ -1850,13 +1912,13 @@ export interface WholeInboundMessage {
   arc_result: 'none' | 'pass' | 'fail'
   parse_error: string | null
   forwarded_as: string | null
-  /** Forward targets that the mail was not sent on to, and why. */
+  /** Forward targets that did not get the message, with the reason. */
   not_forwarded: Array<{
     email: string
     reason: 'pending_confirmation' | 'stopped' | 'domain_not_verified'
   }>
   created_at: string
-  /** These four are null once retention has dropped the content. */
+  /** These four fields are null after the retention period. */
   text_body: string | null
   html_body: string | null
   headers: Record<string, string> | null
@@ -1877,30 +1939,30 @@ export interface MessagesBatchAnswer {
 
 export interface MessagesListQuery {
   limit?: number
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
   created_after?: string
   /** Exclusive; ISO 8601. */
   created_before?: string
   status?: 'scheduled' | 'queued' | 'deferred' | 'delivered' | 'bounced' | 'suppressed' | 'cancelled' | 'partial'
-  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
+  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
   to?: string
-  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
+  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
   from?: string
   subject?: string
   tag?: string
   template_id?: string
   domain_id?: string
   mode?: 'live' | 'test'
-  /** Words of subject and addresses. */
+  /** Words in the subject and addresses. */
   q?: string
-  /** `metadata[order]=1001`: messages whose metadata have this value. */
+  /** `metadata[order]=1001`: messages with this metadata value. */
   metadata?: Record<string, string>
 }
 
 export interface MessagesUpdateBody {
-  /** ISO 8601 with offset, or a date, which is its midnight UTC. */
+  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
   scheduled_at: string
 }
 
@@ -1910,7 +1972,7 @@ export interface MessagesContentQuery {
 
 export interface MessagesEventsQuery {
   limit?: number
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
   created_after?: string
@@ -1941,67 +2003,67 @@ export interface MessagesWebhookDeliveriesAnswer {
 }
 
 export interface MessagesAnalyzeBody {
-  /** `a@d` or `Name <a@d>`; the domain is that of the key. */
+  /** `a@d` or `Name <a@d>`; must be at the key’s domain. */
   from: string
   to?: string | Array<string> | null
   cc?: string | Array<string> | null
-  /** Never shown in the mail. */
+  /** Not visible to other recipients. */
   bcc?: string | Array<string> | null
   reply_to?: string | Array<string> | null
   subject?: '' | string | null | null
-  /** `html`, `text` or `template_id` is needed; an empty one counts as missing. */
+  /** One of `html`, `text` or `template_id` is required. An empty value counts as missing. */
   html?: string | null
-  /** Made from `html` when it is missing or empty. */
+  /** Generated from `html` if missing or empty. */
   text?: string | null
-  /** A template by id or alias, in the place of `html` and `text`. */
+  /** ID or alias of a template to use instead of `html` and `text`. */
   template_id?: string | null
-  /** What the template is filled with. */
+  /** Values for the template’s variables. */
   variables?: Record<string, unknown> | null
-  /** Extra headers; not those that the service writes, such as `From` or `Date`. */
+  /** Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected. */
   headers?: Record<string, string> | null
-  /** The composed message has at most 25 MiB, unless configured otherwise. */
+  /** The composed message may have at most 25 MiB, unless configured otherwise. */
   attachments?: Array<{
     filename: string
     content: string
-    /** By the name of the file if not told. */
+    /** Derived from the file name if absent. */
     content_type?: string | null
     /** For `<img src="cid:…">`. */
     content_id?: string | null
   }> | null
-  /** At most 50 keys and 4 KiB; returned in events. */
+  /** At most 50 keys and 4 KiB. Included in events. */
   metadata?: Record<string, string | number | boolean> | null
-  /** Each at most 64 characters; statistics go by them. */
+  /** At most 64 characters each. Statistics can be filtered by tag. */
   tags?: Array<string> | null
-  /** At most 30 days ahead; the past means now. */
+  /** At most 30 days ahead. A time in the past sends immediately. */
   scheduled_at?: string | null
-  /** Seconds after which it is not tried again. */
+  /** Seconds after which Postrider stops trying to deliver. */
   expires_in?: number | null
   /** Deliver only over verified TLS. */
   require_tls?: boolean | null
-  /** Null or absent, here and below: as the domain has it. */
+  /** Null or absent, here and below: use the domain’s setting. */
   track_opens?: boolean | null
-  /** Links in `html` lead by us, but for those with `data-no-track`. */
+  /** Links in `html` are rewritten for click tracking, except those with `data-no-track`. */
   track_clicks?: boolean | null
-  /** Each recipient’s mail gets a `List-Unsubscribe` of its own, and its link for `%unsubscribe_url%`. */
+  /** Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link. */
   unsubscribe?: boolean | null
 }
 
 export interface ApiKeysCreateBody {
   name: string
-  /** The domain that it sends from. */
+  /** The domain the key sends from. */
   domain_id: string
   permissions: Array<'send' | 'read' | 'manage' | 'admin'>
-  /** `test`: a sandbox key. A test key makes only such. */
+  /** `test`: a sandbox key. Test keys can only create test keys. */
   mode?: 'live' | 'test'
-  /** When it ends by itself. A key that expires must give one, not later than its own. */
+  /** When the key expires. A key that expires must set this, no later than its own expiry. */
   expires_at?: string | null
-  /** CIDR networks or single addresses, IPv4 and IPv6; the key is 401 from anywhere else. `::/0` covers IPv6 only. Absent or null: from anywhere. */
+  /** CIDR networks or single addresses, IPv4 and IPv6. Requests from other addresses get 401. `::/0` covers IPv6 only. Absent or null: any address. */
   allowed_networks?: Array<string> | null
 }
 
 export interface ApiKeysListQuery {
   limit?: number
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
   created_after?: string
@@ -2011,32 +2073,32 @@ export interface ApiKeysListQuery {
 
 export interface ApiKeysUpdateBody {
   name?: string
-  /** CIDR networks or single addresses, IPv4 and IPv6; the key is 401 from anywhere else. `::/0` covers IPv6 only. Absent or null: from anywhere. */
+  /** CIDR networks or single addresses, IPv4 and IPv6. Requests from other addresses get 401. `::/0` covers IPv6 only. Absent or null: any address. */
   allowed_networks?: Array<string> | null
 }
 
 export interface ApiKeysRotateBody {
-  /** How long the old one goes on working. */
+  /** How long the old value stays valid. */
   grace_period_minutes?: number
 }
 
 export interface DomainsCreateBody {
-  /** A domain that can be registered, or a name below one. */
+  /** A registrable domain or a subdomain of one. */
   name: string
   tracking?: {
     opens?: boolean
     clicks?: boolean
     unsubscribe?: boolean
-    /** A host under the domain for links; null = that of this server. */
+    /** Host for tracked links, under the domain; null = the server’s own host. */
     host?: string | null
   }
-  /** True where the operator adds a name of this server itself, to receive mail for its postmaster. */
+  /** Operators only: true to add the server’s own host name, so that it can receive mail for postmaster. */
   server_name?: boolean
 }
 
 export interface DomainsListQuery {
   limit?: number
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
   created_after?: string
@@ -2049,22 +2111,22 @@ export interface DomainsUpdateBody {
     opens?: boolean
     clicks?: boolean
     unsubscribe?: boolean
-    /** A host under the domain for links; null = that of this server. */
+    /** Host for tracked links, under the domain; null = the server’s own host. */
     host?: string | null
   }
 }
 
 export interface AuditLogListQuery {
   limit?: number
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
   created_after?: string
   /** Exclusive; ISO 8601. */
   created_before?: string
-  /** One operation, such as `api_keys_create`. */
+  /** An operation, for example `api_keys_create`. */
   action?: string
-  /** One key, or `operator`. */
+  /** The ID of an API key, or `operator`. */
   actor_id?: string
   resource_id?: string
 }
@@ -2075,13 +2137,13 @@ export interface BillingUpdateBody {
 
 export interface EventsListQuery {
   limit?: number
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
   created_after?: string
   /** Exclusive; ISO 8601. */
   created_before?: string
-  /** Turns the list round: oldest first, everything after that event; empty = from the beginning. */
+  /** Lists events after this one, oldest first; empty = from the oldest stored event. */
   after?: string
   type?:
     | 'message.delivered'
@@ -2098,7 +2160,7 @@ export interface EventsListQuery {
 }
 
 export interface EventsStreamQuery {
-  /** Only these; several times, or once with commas. */
+  /** Event types to include; repeat the parameter or separate types with commas. */
   types?: Array<
     | 'message.delivered'
     | 'message.bounced'
@@ -2112,50 +2174,50 @@ export interface EventsStreamQuery {
   message_id?: string
   domain_id?: string
   mode?: 'live' | 'test'
-  /** Begin behind that event; empty = with the oldest that is kept. */
+  /** Start after this event; empty = start with the oldest stored event. */
   after?: string
 }
 
 export interface ExplainAddressQuery {
-  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
+  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
   to: string
 }
 
 export interface StatsReadQuery {
-  /** ISO 8601 with offset, or a date, which is its midnight UTC. */
+  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
   from?: string
-  /** ISO 8601 with offset, or a date, which is its midnight UTC. */
+  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
   to?: string
   interval?: 'hour' | 'day' | 'month'
   domain_id?: string
   tag?: string
-  /** Absent: `live`, with a test key `test`. */
+  /** Absent: `live`, or `test` with a test key. */
   mode?: 'live' | 'test'
 }
 
 export interface QualityListQuery {
   limit?: number
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string
 }
 
 export interface SuppressionsListQuery {
   limit?: number
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
   created_after?: string
   /** Exclusive; ISO 8601. */
   created_before?: string
-  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
+  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
   email?: string
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
 }
 
 export interface SuppressionsCreateBody {
-  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
+  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
   email: string
-  /** Absent or null: the whole organization. A key without `admin` suppresses for its own domain, where there are others. */
+  /** Absent or null: the whole organization. If the organization has several domains, a key without `admin` can only suppress for its own. */
   domain_id?: string | null
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual'
 }
@@ -2165,15 +2227,15 @@ export interface SuppressionsExportQuery {
 }
 
 export interface SuppressionsImportBody {
-  /** The text of a CSV file, header first. */
+  /** CSV text with a header row. */
   csv?: string
-  /** Objects with the fields of the CSV, or as another service gives them. */
+  /** Objects with the CSV’s fields, or as exported from another service. */
   suppressions?: Array<Record<string, unknown>>
-  /** Whose export it is. Absent: told by its columns. */
+  /** The service that exported the list. Absent: detected from the columns. */
   from?: 'resend' | 'postmark' | 'sendgrid' | 'mailgun'
-  /** What it is a list of, for exports that do not say it. */
+  /** The reason for all entries, for exports that do not include it. */
   reason?: 'hard_bounce' | 'complaint' | 'unsubscribe' | 'manual' | 'block'
-  /** Only counts. */
+  /** Count only; import nothing. */
   dry_run?: boolean
 }
 
@@ -2187,7 +2249,7 @@ export interface TemplatesCreateBody {
 
 export interface TemplatesListQuery {
   limit?: number
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
   created_after?: string
@@ -2221,12 +2283,12 @@ export interface TemplatesPreviewBody {
 
 export interface TemplatesVersionsQuery {
   limit?: number
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string
 }
 
 export interface WebhooksCreateBody {
-  /** `https`, at a public address. */
+  /** Must use `https` and a public address. */
   url: string
   events: Array<
     | 'message.delivered'
@@ -2239,13 +2301,13 @@ export interface WebhooksCreateBody {
     | 'quality.alert'
   >
   description?: string | null
-  /** `resend`: the shape and headers that Resend posts, for receivers that were made for it. Absent: `enveloped`. */
+  /** `resend`: Resend’s payload and headers, for receivers built for Resend. Absent: `enveloped`. */
   format?: 'enveloped' | 'resend'
 }
 
 export interface WebhooksListQuery {
   limit?: number
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
   created_after?: string
@@ -2254,7 +2316,7 @@ export interface WebhooksListQuery {
 }
 
 export interface WebhooksUpdateBody {
-  /** `https`, at a public address. */
+  /** Must use `https` and a public address. */
   url?: string
   events?: Array<
     | 'message.delivered'
@@ -2283,13 +2345,13 @@ export interface WebhooksTestBody {
 }
 
 export interface WebhooksRotateSecretBody {
-  /** How long the old one goes on working. */
+  /** How long the old value stays valid. */
   grace_period_minutes?: number
 }
 
 export interface WebhookDeliveriesListQuery {
   limit?: number
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
   created_after?: string
@@ -2308,11 +2370,11 @@ export interface WebhookDeliveriesListQuery {
 }
 
 export interface WebhooksReplayBody {
-  /** ISO 8601 with offset, or a date, which is its midnight UTC. */
+  /** ISO 8601 with offset, or a date, meaning midnight UTC. */
   from: string
-  /** Exclusive; now unless given. */
+  /** Exclusive; the default is now. */
   to?: string
-  /** Only these. */
+  /** Only events of this type. */
   type?:
     | 'message.delivered'
     | 'message.bounced'
@@ -2363,7 +2425,7 @@ export interface InboundRoutesCreateBody {
             | Array<
                 | string
                 | {
-                    /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
+                    /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
                     email: string
                     [name: string]: unknown
                   }
@@ -2381,7 +2443,7 @@ export interface InboundRoutesCreateBody {
 
 export interface InboundRoutesListQuery {
   limit?: number
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
   created_after?: string
@@ -2424,7 +2486,7 @@ export interface InboundRoutesUpdateBody {
             | Array<
                 | string
                 | {
-                    /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
+                    /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
                     email: string
                     [name: string]: unknown
                   }
@@ -2446,16 +2508,16 @@ export interface InboundRoutesConfirmationsBody {
 }
 
 export interface InboundRoutesTestBody {
-  /** Decides nothing yet. */
+  /** Currently ignored. */
   from?: string | ''
-  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
+  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
   to: string
   subject?: string
 }
 
 export interface InboundMessagesListQuery {
   limit?: number
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor?: string
   /** Inclusive; ISO 8601. */
   created_after?: string
@@ -2463,9 +2525,9 @@ export interface InboundMessagesListQuery {
   created_before?: string
   route_id?: string
   domain_id?: string
-  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
+  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
   from?: string
-  /** An address without a name: `ann@example.com`. It may be internationalized (RFC 6531). */
+  /** An address without a display name: `ann@example.com`. Internationalized addresses are accepted (RFC 6531). */
   to?: string
   status?: 'pending' | 'delivered' | 'failed'
 }
@@ -2473,6 +2535,6 @@ export interface InboundMessagesListQuery {
 export interface InboundMessagesDeliveriesAnswer {
   data: Array<InboundDelivery>
   has_more: boolean
-  /** Give it as `cursor` for the next page, whatever this one holds; null on the last one. */
+  /** Pass it as `cursor` to get the next page, even if this page has few entries. Null on the last page. */
   next_cursor: string | null
 }

@@ -48,7 +48,8 @@ export async function unwrap(
   { toleranceSeconds = 300, now = Date.now }: UnwrapOptions = {},
 ): Promise<WebhookEvent> {
   const bytes = bytesOf(body)
-  if (typeof secret !== 'string' || secret === '') throw fault('bad_secret', 'there is no secret to verify with')
+  if (typeof secret !== 'string' || secret === '')
+    throw fault('bad_secret', 'secret is required to verify the signature')
   const signed = signatureIn(headers, secret)
   const key = await hmacKey(signed.key)
   const message = joined(encoder.encode(signed.prefix), bytes)
@@ -56,11 +57,17 @@ export async function unwrap(
     signed.signatures.map((signature) => crypto.subtle.verify('HMAC', key, signature, message)),
   )
   if (!matches.includes(true)) {
-    throw fault('wrong_signature', `${signed.header} was not made with this secret over this body`)
+    throw fault(
+      'wrong_signature',
+      `${signed.header} does not match the body and secret. Check that the secret is correct and the body is unmodified.`,
+    )
   }
   const awaySeconds = Math.abs(Math.floor(now() / 1_000) - signed.t)
   if (awaySeconds > toleranceSeconds) {
-    throw fault('stale', `the signature is ${awaySeconds} s away from the clock here; ${toleranceSeconds} are allowed`)
+    throw fault(
+      'stale',
+      `The signature is ${awaySeconds} s away from the local clock; at most ${toleranceSeconds} s are allowed.`,
+    )
   }
   return eventOf(bytes, signed.isInbound)
 }
@@ -99,7 +106,7 @@ function fieldsOf(header: string, value: string): Pick<Signed, 't' | 'prefix' | 
   const signatures = fields.filter((field) => field.startsWith('v1=')).map((field) => field.slice(3))
   const isWhole = times.length === 1 && TIME.test(times[0]!) && signatures.length > 0
   if (!isWhole || !signatures.every((signature) => /^[0-9a-f]{64}$/.test(signature))) {
-    throw fault('malformed_header', `${header} is not t=<unix seconds>,v1=<64 hexadecimal digits>`)
+    throw fault('malformed_header', `${header} must have the form t=<unix seconds>,v1=<64 hexadecimal digits>`)
   }
   return { t: Number(times[0]), prefix: `${times[0]}.`, signatures: signatures.map(bytesOfHex) }
 }
@@ -110,16 +117,19 @@ function standardSignature(headers: HeadersLike, secret: string): Signed {
     headerOf(headers, name),
   )
   if (value === null || value === undefined) {
-    throw fault('missing_header', 'there is no X-Service-Signature, X-Inbound-Signature or webhook-signature')
+    throw fault(
+      'missing_header',
+      'Missing signature header: X-Service-Signature, X-Inbound-Signature or webhook-signature.',
+    )
   }
-  if (!id || !time) throw fault('missing_header', `webhook-signature came without webhook-${id ? 'timestamp' : 'id'}`)
+  if (!id || !time) throw fault('missing_header', `webhook-signature requires webhook-${id ? 'timestamp' : 'id'}`)
   const signatures = value.split(/,?\s+/).filter((each) => each.startsWith('v1,'))
   const decoded = signatures.map((each) => bytesOfBase64(each.slice(3)))
   if (!TIME.test(time) || decoded.length === 0 || decoded.some((each) => each?.length !== 32)) {
-    throw fault('malformed_header', 'webhook-signature or webhook-timestamp is not as Standard Webhooks has it')
+    throw fault('malformed_header', 'webhook-signature or webhook-timestamp does not follow Standard Webhooks.')
   }
   const key = bytesOfBase64(secret.replace(/^whsec_/, ''))
-  if (key === null || key.length === 0) throw fault('bad_secret', 'the secret is not whsec_ and base64')
+  if (key === null || key.length === 0) throw fault('bad_secret', 'secret must be whsec_ followed by base64')
   return {
     header: 'webhook-signature',
     t: Number(time),
@@ -133,11 +143,11 @@ function standardSignature(headers: HeadersLike, secret: string): Signed {
 function eventOf(bytes: Bytes, isInbound: boolean): WebhookEvent {
   const event = parsed(bytes)
   if (isInbound) {
-    if (event?.event !== 'inbound') throw fault('bad_body', 'the body is no mail that came in')
+    if (event?.event !== 'inbound') throw fault('bad_body', 'The body is not an inbound message.')
     return { ...event, type: 'inbound.received' } as unknown as WebhookEvent
   }
   const isEvent = typeof event?.id === 'string' && typeof event.type === 'string' && typeof event.data === 'object'
-  if (!isEvent) throw fault('bad_body', 'the body is no event')
+  if (!isEvent) throw fault('bad_body', 'The body is not an event.')
   return event as unknown as WebhookEvent
 }
 
@@ -160,7 +170,7 @@ function bytesOf(body: unknown): Bytes {
   if (typeof body === 'string') return encoder.encode(body)
   if (body instanceof ArrayBuffer) return new Uint8Array(body)
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength)
-  throw fault('bad_body', 'the body must be the text or bytes as they came; what was parsed has lost its signature')
+  throw fault('bad_body', 'The body must be the raw text or bytes of the request. A parsed body cannot be verified.')
 }
 
 function bytesOfHex(hex: string): Bytes {

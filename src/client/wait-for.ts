@@ -19,7 +19,7 @@ export function waitFor(
       if (error !== null) throw error
       if (!message.recipients.some(({ status }) => OPEN.includes(status))) return { data: message, requestId }
       if (clock.now() + pauseMs > endsAt) {
-        const text = `${messageId} is still ${message.status} after ${timeoutMs} ms`
+        const text = `${messageId} is still ${message.status} after ${timeoutMs} ms.`
         throw errorOf({ code: 'timed_out', message: text, requestId })
       }
       await clock.sleep(pauseMs, signal ?? NEVER) // ended early, the next look throws

@@ -7,21 +7,21 @@ export interface DnsHosting {
   advice: string
 }
 
-const RELATIVE = 'its form adds the domain by itself: enter names without it.'
+const RELATIVE = 'the form appends the domain automatically: enter names without it.'
 
 /** Recognized by name server names. */
 const KNOWN: (DnsHosting & { servers: RegExp })[] = [
   {
     name: 'Cloudflare',
     servers: /\.ns\.cloudflare\.com$/,
-    advice: 'leave the proxy off (“DNS only”) for every name here; mail does not pass it.',
+    advice: 'disable the proxy (“DNS only”) for every name here; it does not forward mail.',
   },
   {
     name: 'Amazon Route 53',
     servers: /^ns-\d+\.awsdns-\d+\./,
-    advice: 'texts stand in quotes there, longer ones as several strings of up to 255, as in the zone file.',
+    advice: 'put texts in quotes; split longer ones into several strings of up to 255 characters, as in the zone file.',
   },
-  { name: 'Hetzner DNS', servers: /\.ns\.hetzner\.(?:com|de)$/, advice: 'a name of another zone ends in a dot there.' },
+  { name: 'Hetzner DNS', servers: /\.ns\.hetzner\.(?:com|de)$/, advice: 'end names in other zones with a dot.' },
   { name: 'GoDaddy', servers: /\.domaincontrol\.com$/, advice: RELATIVE },
   { name: 'Namecheap', servers: /\.registrar-servers\.com$/, advice: RELATIVE },
   { name: 'OVH', servers: /\.ovh\.(?:net|ca)$/, advice: RELATIVE },

@@ -10,21 +10,23 @@ export async function hintFor(
   const { purpose, status, found } = record
   if (status === 'valid') {
     const isOther = purpose === 'dmarc' && found[0] !== record.value
-    return isOther ? 'There is one already, which stays as it is.' : null
+    return isOther ? 'You already have this record. It can stay unchanged.' : null
   }
   if (status === 'missing') return doubledHint(record, domain, resolver)
   if (status !== 'mismatch') return null
   switch (purpose) {
     case 'spf':
-      return `Leave one, which lets us pass too: ${mergedSpf(found.filter(isSpf), `a:${hostname}`)}`
+      return `Keep one record that includes this server: ${mergedSpf(found.filter(isSpf), `a:${hostname}`)}`
     case 'dkim':
       return dkimHint(record)
     case 'dmarc':
-      return found.length > 1 ? 'Of several none counts: leave one.' : 'Its p= is none, quarantine or reject.'
+      return found.length > 1
+        ? 'Several records are all ignored. Keep only one.'
+        : 'Set p= to none, quarantine or reject.'
     case 'return_path':
-      return 'Bounces come to this MX: take the others away, the name is for nothing else.'
+      return 'Bounces go to this MX. Remove all other MX records of this name.'
     case 'tracking':
-      return 'Links in mail lead there: it must come to this server.'
+      return 'Links in messages use this name. Point it to this server.'
     default:
       return null
   }
@@ -41,17 +43,18 @@ async function doubledHint(record: DnsRecord, domain: string, resolver: Resolver
         : await resolver.txt(doubled)
   if (lookup.kind !== 'records') return null
   const relative = record.name.slice(0, -domain.length - 1)
-  return `It stands at ${doubled}: the form adds ${domain} by itself, so enter ${relative} alone.`
+  return `The record is at ${doubled}: the form appends ${domain} automatically. Enter ${relative} only.`
 }
 
 function dkimHint({ value, found }: DnsRecord & { found: readonly string[] }): string | null {
   const keys = found.filter((text) => text.includes('p='))
-  if (keys.length > 1) return 'Another key stands beside it, and receivers take either: leave one.'
+  if (keys.length > 1) return 'There is a second key at this name, and receivers may use either. Remove the other one.'
   const [given = ''] = keys
-  if (/["\\]/.test(given)) return 'Quotes or backslashes are part of it: enter the value as it is, without them.'
+  if (/["\\]/.test(given))
+    return 'The record contains quotes or backslashes. Enter the value exactly as shown, without them.'
   const plain = (text: string) => text.replace(/\s+/g, '')
   if (given !== '' && plain(value).startsWith(plain(given))) {
-    return `It is cut off after ${given.length} of ${value.length} characters: use several strings of up to 255, or another DNS host.`
+    return `The record is cut off after ${given.length} of ${value.length} characters. Split it into strings of up to 255 characters, or use another DNS provider.`
   }
-  return 'Another key stands there: was it made by an earlier installation? Enter the one above.'
+  return 'There is a different key at this name, maybe from an earlier installation. Replace it with the one above.'
 }

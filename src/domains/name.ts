@@ -7,7 +7,7 @@ import { toALabel } from '../mail/address.ts'
 export function checkDomainName(text: string): { name: string } | { fault: string } {
   const name = toALabel(text.trim().replace(/\.$/, ''))
   if (name === null) return { fault: 'must be a domain name such as example.com' }
-  if (parse(name).domain === null) return { fault: 'must be a domain that one can register, not a public suffix' }
+  if (parse(name).domain === null) return { fault: 'must be a registrable domain, not a public suffix' }
   return { name }
 }
 

@@ -95,9 +95,9 @@ test('an owned name is looked at daily, a missing proof hourly, an old claim not
 test('the detail names nobody', () => {
   expect(ownershipDetail(owned('dkim'))).toBeNull()
   expect(ownershipDetail(owned('dkim', NOW))).toBe(
-    'A DKIM record is missing from DNS since 2026-11-21T00:00:00.000Z. Publish it before 2026-11-28T00:00:00.000Z, or the domain fails.',
+    'A DKIM record has been missing from DNS since 2026-11-21T00:00:00.000Z. Publish it before 2026-11-28T00:00:00.000Z, or the domain fails.',
   )
   expect(ownershipDetail(domain({ status: 'failed', reason: 'claimed' }))).toBe(
-    'Another organization has proved this name or a host of it.',
+    'Another organization has verified this domain or a host under it.',
   )
 })

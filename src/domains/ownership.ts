@@ -107,17 +107,17 @@ export function ownershipDetail(
   const { status, provedBy, missingSince, reason } = domain
   const at = (ms: number) => new Date(ms).toISOString()
   if (status === 'verified' && missingSince !== null) {
-    const record = provedBy === 'dkim' ? 'A DKIM record is' : 'The ownership record is'
+    const record = provedBy === 'dkim' ? 'A DKIM record has been' : 'The ownership record has been'
     return `${record} missing from DNS since ${at(missingSince)}. Publish it before ${at(missingSince + GRACE_MS)}, or the domain fails.`
   }
   if (status === 'verified' && provedBy === 'txt') {
-    return 'The ownership record proves the name. To send live mail, publish the DKIM records too.'
+    return 'The ownership record proves that you own this domain. To send live mail, publish the DKIM records too.'
   }
   return status === 'failed' && reason !== null ? DETAILS[reason] : null
 }
 
 const DETAILS: Record<FailureReason, string> = {
-  mismatch: 'A DKIM record in DNS has another value than the one shown here.',
-  proof_lost: 'DNS had no proof of ownership for seven days. Publish the DKIM or the ownership record again.',
-  claimed: 'Another organization has proved this name or a host of it.',
+  mismatch: 'A DKIM record in DNS differs from the one shown here.',
+  proof_lost: 'DNS had no proof of ownership for seven days. Publish the DKIM records or the ownership record again.',
+  claimed: 'Another organization has verified this domain or a host under it.',
 }

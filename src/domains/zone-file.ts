@@ -20,7 +20,7 @@ export function zoneFile(
     return why === null ? line : `; ${why}\n; ${line.replaceAll('\n', '\n; ')}`
   })
   return [
-    `; What ${domain} needs for mail by Postrider. Add it to the zone; nothing in there has to go for it.`,
+    `; DNS records of ${domain} for Postrider. Add them to the zone; existing records can stay.`,
     ...lines,
     ...hosts.map(({ type, name, value }) => `${owner(name)} IN ${type} ${value}`),
     '',
@@ -28,11 +28,11 @@ export function zoneFile(
 }
 
 function whyNot({ purpose, found, required, name }: DnsRecord & { found: readonly string[] }): string | null {
-  if (purpose === 'mx') return `Only where no other server receives the mail of ${name}:`
-  if (purpose === 'ownership') return null // harmless beside DKIM keys, and a second proof
-  if (purpose === 'mta_sts' || purpose === 'mta_sts_host') return 'Only with the MX above:'
-  if (purpose === 'dmarc') return found.length === 0 ? null : 'There is one already, which stays as it is:'
-  return required ? null : 'Until the mail that it signed has arrived:'
+  if (purpose === 'mx') return `Only if no other server receives mail for ${name}:`
+  if (purpose === 'ownership') return null // harmless beside the DKIM keys, and a second proof
+  if (purpose === 'mta_sts' || purpose === 'mta_sts_host') return 'Only with the MX record above:'
+  if (purpose === 'dmarc') return found.length === 0 ? null : 'Already published and can stay unchanged:'
+  return required ? null : 'Needed until all mail signed with it has been delivered:'
 }
 
 const TTL_SECONDS = 3600

@@ -15,16 +15,16 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true }))
 
 test('without a backup, or with an old one, it says what to do', () => {
-  expect(checkBackup(dataDir, NOW)).toMatchObject({ status: 'warn', message: 'no backup was made yet' })
+  expect(checkBackup(dataDir, NOW)).toMatchObject({ status: 'warn', message: 'no backup has been made yet' })
   noteBackup(dataDir, { madeAt: NOW - 30 * HOUR_MS, bytes: 12, to: '/var/backups/one' })
   expect(checkBackup(dataDir, NOW)).toEqual({
     status: 'pass',
-    message: 'the last was made 30 hours ago, to /var/backups/one',
+    message: 'last backup 30 hours ago, to /var/backups/one',
     advice: null,
   })
   expect(checkBackup(dataDir, NOW + 19 * HOUR_MS)).toMatchObject({
     status: 'warn',
-    message: 'the last was made 2 days ago, to /var/backups/one',
+    message: 'last backup 2 days ago, to /var/backups/one',
   })
   expect(statSync(join(dataDir, LAST_BACKUP_FILE)).mode & 0o777).toBe(0o600)
   writeFileSync(join(dataDir, LAST_BACKUP_FILE), 'broken')
@@ -48,6 +48,6 @@ test('what is held since a restore is told', async () => {
   expect((await checkHeld(held(0))).status).toBe('pass')
   expect(await checkHeld(held(3))).toMatchObject({
     status: 'warn',
-    message: 'held since a restore: 3 deliveries, 0 webhook posts, 0 inbound posts',
+    message: 'held after a restore: 3 deliveries, 0 webhook deliveries, 0 inbound deliveries',
   })
 })

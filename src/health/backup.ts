@@ -6,28 +6,29 @@ const DAY_MS = 86_400_000
 /** One night may fail. */
 const OLD_MS = 2 * DAY_MS
 
-const ADVICE = 'Have `postrider backup FOLDER --keep 14` run every night (README, Back up and restore).'
+const ADVICE = 'Run `postrider backup FOLDER --keep 14` every night (see the manual, Backup and restore).'
 
 /** There is a backup, and it is not old. */
 export function checkBackup(dataDir: string, now: number): Verdict {
   const last = readLastBackup(dataDir)
-  if (last === null) return warn('no backup was made yet', ADVICE)
-  const message = `the last was made ${words(last, now)}`
+  if (last === null) return warn('no backup has been made yet', ADVICE)
+  const message = `last backup ${words(last, now)}`
   return now - last.madeAt > OLD_MS ? warn(message, ADVICE) : pass(message)
 }
 
 /** After a restore somebody has to say what becomes of what waited. */
 export async function checkHeld(held: Pick<Held, 'count'>): Promise<Verdict> {
   const { deliveries, webhookDeliveries, inboundDeliveries } = await held.count()
-  if (deliveries + webhookDeliveries + inboundDeliveries === 0) return pass('nothing is held since a restore')
+  if (deliveries + webhookDeliveries + inboundDeliveries === 0) return pass('nothing is held after a restore')
   return warn(
-    `held since a restore: ${deliveries} deliveries, ${webhookDeliveries} webhook posts, ${inboundDeliveries} inbound posts`,
-    '`postrider restore release` tells of it and says what becomes of it.',
+    `held after a restore: ${deliveries} deliveries, ${webhookDeliveries} webhook deliveries, ${inboundDeliveries} inbound deliveries`,
+    '`postrider restore release` lists them and lets you release or discard them.',
   )
 }
 
 function words({ madeAt, to }: LastBackup, now: number): string {
   const hours = Math.floor((now - madeAt) / 3_600_000)
-  const age = hours < 1 ? 'within the hour' : hours < 48 ? `${hours} hours ago` : `${Math.floor(hours / 24)} days ago`
+  const age =
+    hours < 1 ? 'less than an hour ago' : hours < 48 ? `${hours} hours ago` : `${Math.floor(hours / 24)} days ago`
   return `${age}, to ${to}`
 }

@@ -39,11 +39,11 @@ export async function checkBlocklists(
   world: World,
   around: Surroundings,
 ): Promise<Verdict> {
-  if (smarthost !== null) return skip('mail leaves by the smarthost')
+  if (smarthost !== null) return skip('mail is sent through the smarthost')
   if (!world.looksOutside) return skip('health.look_outside is off')
-  if (!(await around.hasDns())) return skip('DNS does not answer')
+  if (!(await around.hasDns())) return skip('DNS does not respond')
   const addresses = [...(await around.publicAddresses(4)), ...(await around.publicAddresses(6))]
-  if (addresses.length === 0) return skip('the public address is not known')
+  if (addresses.length === 0) return skip('the public address is unknown')
   const asked = addresses.flatMap((address) =>
     BLOCKLISTS.filter(({ families }) => families.includes(isIP(address) as 4 | 6)).map((list) => ({ address, list })),
   )
@@ -52,17 +52,17 @@ export async function checkBlocklists(
   )
   const listed = answers.filter(({ answer }) => answer === 'listed' || answer === 'policy')
   if (listed.length > 0) {
-    const message = listed.map(({ address, list }) => `${address} is on ${list.zone}`).join('; ')
+    const message = listed.map(({ address, list }) => `${address} is listed on ${list.zone}`).join('; ')
     const advice = listed.map(({ list, answer }) => adviceFor(list, answer)).join('\n')
     return listed.some(({ list }) => list.isWidelyUsed) ? fail(message, advice) : warn(message, advice)
   }
   const unasked = new Set(answers.filter(({ answer }) => answer === 'cannot ask').map(({ list }) => list.zone))
   const clean = [...new Set(answers.map(({ list }) => list.zone))].filter((zone) => !unasked.has(zone))
   if (clean.length === 0) {
-    return skip(`${[...unasked].join(', ')} give no answer to these name servers; a resolver of your own can ask`)
+    return skip(`no answer from ${[...unasked].join(', ')} to these name servers; use your own resolver`)
   }
-  const rest = unasked.size === 0 ? '' : ` (${[...unasked].join(', ')} cannot be asked by these name servers)`
-  return pass(`${addresses.join(', ')} is not on ${clean.join(', ')}${rest}`)
+  const rest = unasked.size === 0 ? '' : ` (no answer from ${[...unasked].join(', ')} to these name servers)`
+  return pass(`${addresses.join(', ')} is not listed on ${clean.join(', ')}${rest}`)
 }
 
 async function askList(address: string, { zone }: Blocklist, resolver: Resolver): Promise<Answer> {
@@ -81,7 +81,7 @@ function meaningOf(lookup: Lookup<string>): Answer {
 
 function adviceFor({ zone, removal }: Blocklist, answer: Answer): string {
   if (answer === 'policy') {
-    return `${zone} lists the whole network as one that should not send (PBL): take the single address off at ${removal}.`
+    return `${zone} lists the whole network as one that should not send mail (PBL). Request removal of the single address at ${removal}.`
   }
-  return `Find out why (a form that strangers fill in, an old owner of the address), stop it, then ask at ${removal}.`
+  return `Find and stop the cause, for example an abused form or a previous owner of the address. Then request removal at ${removal}.`
 }

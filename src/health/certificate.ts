@@ -11,9 +11,7 @@ const SOON_DAYS = 14
 export function checkCertificates(installation: Installation, { now }: World): Verdict {
   const { hostname, certificateFiles, authority } = installation
   if (certificateFiles.length === 0 && authority === null) {
-    return skip(
-      'its own, signed by itself: enough for port 25; browsers and programs that hand in mail want a real one',
-    )
+    return skip('self-signed certificate: sufficient for port 25; browsers and mail programs need a trusted one')
   }
   const ofFiles = certificateFiles.map((file) => checkCertificate(file, hostname, now()))
   return worstOf([...ofFiles, ...(authority === null ? [] : [checkAuthority(authority, now())])])
@@ -21,34 +19,34 @@ export function checkCertificates(installation: Installation, { now }: World): V
 
 /** What the server gets by itself needs nobody until it fails. */
 function checkAuthority({ names, held, trouble }: AuthorityCertificate, now: number): Verdict {
-  const advice = 'Each name must lead to this machine, and port 80 be open. Then: systemctl reload postrider'
+  const advice = 'Point every name to this machine and open port 80. Then run: systemctl reload postrider'
   const left = held === null ? 0 : Math.floor((held.endsAt - now) / DAY_MS)
   if (held === null || left < 0) {
-    const state = held === null ? 'none from the authority yet' : `that of the authority ended ${-left} days ago`
+    const state = held === null ? 'no certificate issued yet' : `certificate expired ${-left} days ago`
     return trouble === null
-      ? warn(state, 'The running server gets it: look again in a minute.')
+      ? warn(state, 'The running server requests it. Check again in a minute.')
       : fail(`${state}: ${trouble}`, advice)
   }
-  const state = `${held.names.length} names, from the authority, good for ${left} days more`
+  const state = `certificate for ${held.names.length === 1 ? '1 name' : `${held.names.length} names`}, valid for ${left} more days`
   if (trouble !== null) return warn(`${state}, but: ${trouble}`, advice)
   const missing = names.filter((name) => !held.names.includes(name))
-  if (missing.length > 0) return warn(`${state}, but without ${missing.join(', ')}`, advice)
+  if (missing.length > 0) return warn(`${state}, but it does not include ${missing.join(', ')}`, advice)
   return left < SOON_DAYS
-    ? warn(state, 'The server renews it: is it running, and does its log tell why not?')
+    ? warn(state, 'The server renews it automatically. Check that the server runs, and its log.')
     : pass(state)
 }
 
 function checkCertificate(certificateFile: string, hostname: string, now: number): Verdict {
   const read = readCertificate(certificateFile)
-  if ('fault' in read) return fail(`${certificateFile}: ${read.fault}`, 'Look at certificate_file in [tls] and [smtp].')
+  if ('fault' in read) return fail(`${certificateFile}: ${read.fault}`, 'Check certificate_file in [tls] and [smtp].')
   const { certificate } = read
   const days = Math.floor((Date.parse(certificate.validTo) - now) / DAY_MS)
-  const renewal = 'Renew it, then: systemctl reload postrider'
-  if (days < 0) return fail(`${certificateFile} ended ${-days} days ago`, renewal)
+  const renewal = 'Renew it, then run: systemctl reload postrider'
+  if (days < 0) return fail(`${certificateFile} expired ${-days} days ago`, renewal)
   if (certificate.checkHost(hostname) === undefined) {
-    return warn(`${certificateFile} is not for ${hostname}`, `Get one that names ${hostname}.`)
+    return warn(`${certificateFile} does not include ${hostname}`, `Use a certificate that includes ${hostname}.`)
   }
-  const message = `${certificateFile} is good for ${days} days more`
+  const message = `${certificateFile} is valid for ${days} more days`
   return days < SOON_DAYS ? warn(message, renewal) : pass(message)
 }
 

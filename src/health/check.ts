@@ -44,12 +44,12 @@ const PATIENCE_MS = 6_000
 
 async function bounded(look: Check['look'], patienceMs: number): Promise<Verdict> {
   const late = Promise.withResolvers<Verdict>()
-  const timer = setTimeout(() => late.resolve(skip(`no answer within ${patienceMs / 1000} s`)), patienceMs)
+  const timer = setTimeout(() => late.resolve(skip(`timed out after ${patienceMs / 1000} s`)), patienceMs)
   try {
     return await Promise.race([(async () => look())(), late.promise])
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return warn(`could not be looked at: ${message}`, 'Try again as root; if it stays, it is a fault of this program.')
+    return warn(`check failed: ${message}`, 'Try again as root. If it still fails, report it as a bug.')
   } finally {
     clearTimeout(timer)
   }

@@ -11,17 +11,17 @@ const HARMFUL_MS = 60_000
 /** The clock is right. Signatures, schedules, the end of keys and of certificates follow it. */
 export async function checkClock(world: World, around: Surroundings): Promise<Verdict> {
   if (!world.looksOutside) return skip('health.look_outside is off')
-  if (!(await around.hasDns())) return skip('DNS does not answer')
+  if (!(await around.hasDns())) return skip('DNS does not respond')
   const lookups = await Promise.all(TIME_SERVERS.map((name) => world.resolver.a(name)))
   const addresses = lookups.flatMap((lookup) => recordsOf(lookup).filter(world.mayConnect).slice(0, 1))
   const answers = (await Promise.all(addresses.map(world.askTime))).filter((aheadMs) => aheadMs !== null)
-  if (answers.length === 0) return skip('no time server answers')
+  if (answers.length === 0) return skip('no time server responds')
   // The one nearest to us: a single liar cannot raise an alarm.
   const aheadMs = answers.toSorted((a, b) => Math.abs(a) - Math.abs(b))[0]!
   const offMs = Math.abs(aheadMs)
-  if (offMs < NOTABLE_MS) return pass(`right to ${(Math.max(offMs, 1) / 1000).toFixed(offMs < 100 ? 2 : 1)} s`)
+  if (offMs < NOTABLE_MS) return pass(`accurate to ${(Math.max(offMs, 1) / 1000).toFixed(offMs < 100 ? 2 : 1)} s`)
   const message = `${spoken(offMs)} ${aheadMs > 0 ? 'ahead' : 'behind'}`
-  const advice = 'Let something keep it right: timedatectl set-ntp true (or apt install chrony).'
+  const advice = 'Enable time synchronization: timedatectl set-ntp true (or apt install chrony).'
   return offMs < HARMFUL_MS ? warn(message, advice) : fail(message, advice)
 }
 

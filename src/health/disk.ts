@@ -14,11 +14,11 @@ export function checkDisk({ dataDir, minFreeBytes }: Installation, { now }: Worl
   const free = bavail * bsize
   // As storage/sqlite/room.ts: at most a tenth of the disk is kept free.
   const reserve = Math.min(minFreeBytes, (blocks * bsize) / 10)
-  const advice = `Make room under ${dataDir}, or let plans keep mail for fewer days (retention_days).`
-  if (free < reserve) return fail(`${size(free)} free, and new mail is refused below ${size(reserve)}`, advice)
-  if (files > 0 && ffree < 1000) return fail(`no more than ${ffree} files can be made`, advice)
+  const advice = `Free space under ${dataDir}, or reduce retention_days of the plans.`
+  if (free < reserve) return fail(`${size(free)} free; new mail is rejected below ${size(reserve)}`, advice)
+  if (files > 0 && ffree < 1000) return fail(`only ${ffree} more files can be created`, advice)
   const days = daysLeft(free - reserve, dataDir, now())
-  const message = `${size(free)} free${days === null ? '' : `, at the pace so far enough for ${days} days`}`
+  const message = `${size(free)} free${days === null ? '' : `, enough for ${days} days at the current rate`}`
   if (free < LOW_TIMES_RESERVE * reserve || (days !== null && days < FEW_DAYS)) return warn(message, advice)
   return pass(message)
 }
@@ -26,19 +26,19 @@ export function checkDisk({ dataDir, minFreeBytes }: Installation, { now }: Worl
 /** The data directory is the server's alone: it holds mail, keys and the key of the seals. */
 export function checkDataDir({ dataDir }: Installation): Verdict {
   const folder = statSync(dataDir, { throwIfNoEntry: false })
-  if (folder === undefined) return skip(`${dataDir} is not there yet`)
+  if (folder === undefined) return skip(`${dataDir} does not exist yet`)
   const ours = ['postrider.db', 'seal.key'].map((name) => join(dataDir, name)).filter(existsSync)
   const strange = ours.filter((file) => statSync(file).uid !== folder.uid)
   if (strange.length > 0) {
     const owner = `uid ${folder.uid}`
     return fail(
-      `${strange.join(' and ')} is not owned by ${owner}, whose folder it is in`,
+      `${strange.join(' and ')} is not owned by ${owner}, the owner of its directory`,
       `chown -R --reference=${dataDir} ${dataDir}`,
     )
   }
   const open = [dataDir, ...ours].filter((path) => (statSync(path).mode & 0o077) !== 0 && !isBehind(path, dataDir))
-  if (open.length > 0) return warn(`${open.join(', ')} can be read by others`, `chmod -R go= ${dataDir}`)
-  return pass(`${dataDir}, for uid ${folder.uid} alone`)
+  if (open.length > 0) return warn(`${open.join(', ')} is readable by other users`, `chmod -R go= ${dataDir}`)
+  return pass(`${dataDir}, accessible to uid ${folder.uid} only`)
 }
 
 /** Nobody comes to a file whose folder is shut, but for the key, which is shut by itself. */

@@ -14,7 +14,7 @@ export interface LookedAt {
 /** Every sending domain has its records. */
 export async function checkDomains(look: () => Promise<readonly LookedAt[]>): Promise<Verdict> {
   const all = await look()
-  if (all.length === 0) return skip('there is no sending domain yet: postrider domain add')
+  if (all.length === 0) return skip('no sending domain yet; add one with postrider domain add')
   const lost = all.filter(({ missingSince }) => missingSince !== null)
   if (lost.length > 0) {
     const named = lost.slice(0, MOST_NAMED).map(({ name, missingSince, wasVerified }) => {
@@ -22,22 +22,26 @@ export async function checkDomains(look: () => Promise<readonly LookedAt[]>): Pr
       return `${name} (${wasVerified ? '' : 'failed, '}since ${since})`
     })
     const rest = lost.length > MOST_NAMED ? `, and ${lost.length - MOST_NAMED} more` : ''
-    const message = `DNS has no proof of ownership: ${named.join(', ')}${rest}`
+    const message = `DNS has no proof of ownership for ${named.join(', ')}${rest}`
     const verdict = lost.some(({ wasVerified }) => wasVerified) ? fail : warn
-    return verdict(message, `postrider dns check ${lost[0]!.name}; after seven days without it a domain fails`)
+    return verdict(message, `Run postrider dns check ${lost[0]!.name}. After seven days without proof a domain fails.`)
   }
   const wrong = all.filter((domain) => domain.wrong !== null && domain.wrong.length > 0)
   if (wrong.length > 0) {
     const named = wrong.slice(0, MOST_NAMED).map((domain) => `${domain.name} (${domain.wrong!.join(', ')})`)
     const rest = wrong.length > MOST_NAMED ? `, and ${wrong.length - MOST_NAMED} more` : ''
-    const message = `records are missing or differ: ${named.join(', ')}${rest}`
-    const advice = `postrider dns check ${wrong[0]!.name}`
+    const message = `DNS records are missing or different for ${named.join(', ')}${rest}`
+    const advice = `Run postrider dns check ${wrong[0]!.name}.`
     // One that was well has lost something, and mail of it is under way.
     return wrong.some(({ wasVerified }) => wasVerified) ? fail(message, advice) : warn(message, advice)
   }
   const silent = all.filter((domain) => domain.wrong === null)
-  if (silent.length > 0) return skip(`DNS gave no answer about ${silent.length} of ${all.length}`)
-  return pass(all.length === 1 ? `${all[0]!.name} has its records` : `all ${all.length} have their records`)
+  if (silent.length > 0) return skip(`DNS did not respond for ${silent.length} of ${all.length} domains`)
+  return pass(
+    all.length === 1
+      ? `all DNS records of ${all[0]!.name} are published`
+      : `all DNS records of ${all.length} domains are published`,
+  )
 }
 
 const MOST_NAMED = 3

@@ -14,7 +14,7 @@ interface Signs extends Hosting {
   reverseName: RegExp
 }
 
-const NEVER = 'It is never opened; the smarthost is the way.'
+const NEVER = 'The provider never opens it. Use a smarthost.'
 
 const KNOWN: Signs[] = [
   {
@@ -22,53 +22,54 @@ const KNOWN: Signs[] = [
     firmware: /^hetzner/i,
     reverseName: /\.your-server\.de$/,
     aboutPort25:
-      'It is opened on request, for accounts that have paid their first invoice: in the Cloud Console under Limits.',
+      'The provider opens it on request for accounts that have paid their first invoice: in the Cloud Console under Limits.',
   },
   {
     name: 'DigitalOcean',
     firmware: /^digitalocean/i,
     reverseName: /\.digitalocean\.com$/,
-    aboutPort25: 'Ports 25, 465 and 587 are blocked and seldom opened; a smarthost is reached at its port 2525.',
+    aboutPort25: 'Ports 25, 465 and 587 are blocked and seldom opened. Use a smarthost on port 2525.',
   },
   {
     name: 'Vultr',
     firmware: /^vultr/i,
     reverseName: /\.vultr(?:usercontent)?\.com$/,
-    aboutPort25: 'It is opened by a support ticket that says what is sent.',
+    aboutPort25: 'The provider opens it after a support ticket that describes your mail.',
   },
   {
     name: 'Amazon EC2',
     firmware: /^amazon ec2/i,
     reverseName: /\.compute(?:-1)?\.amazonaws\.com$/,
     aboutPort25:
-      'It is opened by the form “Request to remove email sending limitations”, which sets the reverse DNS of an Elastic IP too.',
+      'The provider opens it after the form “Request to remove email sending limitations”, which also sets the reverse DNS of an Elastic IP.',
   },
   { name: 'Google Cloud', firmware: /^google/i, reverseName: /\.googleusercontent\.com$/, aboutPort25: NEVER },
   {
     name: 'Azure',
     firmware: /^microsoft corporation/i,
     reverseName: /\.(?:cloudapp\.azure|cloudapp)\.(?:com|net)$/,
-    aboutPort25: `${NEVER} (Enterprise Agreements aside.)`,
+    aboutPort25: `${NEVER} (Enterprise Agreements are an exception.)`,
   },
   {
     name: 'OVH',
     firmware: /^ovh/i,
     reverseName: /\.(?:ovh\.(?:net|ca|us)|ip-\d+-\d+-\d+\.(?:eu|net)|kimsufi\.com)$/,
-    aboutPort25: 'It is open unless its anti-spam has closed it: see the address in the control panel under IP.',
+    aboutPort25:
+      'It is open unless the provider’s anti-spam system closed it. Check the address in the control panel under IP.',
   },
   {
     name: 'Akamai (Linode)',
     firmware: /^(?:linode|akamai)/i,
     reverseName: /\.(?:members\.linode|ip\.linodeusercontent)\.com$/,
     aboutPort25:
-      'Ports 25, 465 and 587 are opened by a support ticket, once A record and reverse DNS of the machine are set.',
+      'The provider opens ports 25, 465 and 587 after a support ticket, once the A record and reverse DNS of the machine are set.',
   },
   {
     name: 'Scaleway',
     firmware: /^scaleway/i,
     reverseName: /\.(?:scw\.cloud|poneytelecom\.eu|scaleway\.com)$/,
     aboutPort25:
-      'It is opened by “Enable SMTP” in the security group of the machine, for accounts whose identity is verified; then stop and start the machine.',
+      'Use “Enable SMTP” in the machine’s security group; this requires a verified identity. Then stop and start the machine.',
   },
 ]
 

@@ -9,26 +9,26 @@ export async function checkHostname({ hostname }: Installation, world: World, ar
   const lookups = await around.ownName()
   const addresses = [...recordsOf(lookups[4]), ...recordsOf(lookups[6])]
   if (addresses.length === 0) {
-    if (lookups[4].kind === 'temporary' || lookups[6].kind === 'temporary') return skip('DNS does not answer')
-    return fail(`${hostname} has no address in DNS`, `Publish an A record for it: ${await wanted(world, around)}.`)
+    if (lookups[4].kind === 'temporary' || lookups[6].kind === 'temporary') return skip('DNS does not respond')
+    return fail(`${hostname} has no address in DNS`, `Publish an A record with ${await wanted(world, around)}.`)
   }
   const own = new Set(world.ownAddresses())
   const seen = new Set([...(await around.seenAddresses(4)), ...(await around.seenAddresses(6))])
   const strange = addresses.filter((ip) => !own.has(ip) && !seen.has(ip))
-  const named = `${hostname} is ${addresses.join(', ')}`
+  const named = `${hostname} resolves to ${addresses.join(', ')}`
   if (strange.length === 0) return pass(named)
 
   const isBehindNat = ![...own].some(isPublicUnicast)
   if (isBehindNat && seen.size === 0 && strange.every(isPublicUnicast)) {
     const here = [...own].join(', ') || 'no address'
     return warn(
-      `${named}; this machine has ${here}, so it stands behind NAT`,
-      `See to it that mail leaves from ${strange.join(' or ')}, and that port 25 of it comes here.`,
+      `${named}; this machine has ${here}, so it is behind NAT`,
+      `Make sure that mail leaves from ${strange.join(' or ')}, and that its port 25 is forwarded to this machine.`,
     )
   }
   return fail(
     `${named}, but ${strange.join(' and ')} is not this machine`,
-    `Its A and AAAA records should be ${await wanted(world, around)}, and nothing else.`,
+    `Set its A and AAAA records to ${await wanted(world, around)} only.`,
   )
 }
 

@@ -16,13 +16,13 @@ const FEW_BYTES = 96_000_000
 /** How many files and sockets the server may have open: its own limit where one runs, else what would be given here. */
 export function checkOpenFiles({ server }: Installation, { proc }: World): Verdict {
   const text = textOf(join(proc, server === null ? 'self' : String(server.pid), 'limits'))
-  if (text === '') return skip('the kernel does not tell')
+  if (text === '') return skip('the kernel does not report it')
   // The runtime raises its soft limit to the hard one when it starts.
   const hard = /^Max open files\s+\d+\s+(\d+|unlimited)/m.exec(text)?.[1] ?? 'unlimited'
   const limit = server === null ? (hard === 'unlimited' ? Number.POSITIVE_INFINITY : Number(hard)) : limitIn(text)
   const message = limit === Number.POSITIVE_INFINITY ? 'no limit' : String(limit)
   if (limit >= ENOUGH_FILES) return pass(message)
-  const advice = 'Under systemd: LimitNOFILE=65536 in the unit (that of `postrider init` has it).'
+  const advice = 'With systemd, set LimitNOFILE=65536 in the unit (the unit from `postrider init` includes it).'
   return limit < FEW_FILES ? fail(message, advice) : warn(message, advice)
 }
 
@@ -40,17 +40,17 @@ export function checkMemory(installation: Installation, world: World): Verdict {
   const instead = Math.max(1, Math.floor(largestMailUnder(limitBytes) / 1e6)) * 1e6
   return warn(
     message,
-    `With limits.message_bytes it may need ${least}, and refuses what does not fit (452, 503): give it more, or set that to ${instead}.`,
+    `With the configured limits.message_bytes, the server may need ${least}; it rejects messages that do not fit (452, 503). Raise the memory limit, or set limits.message_bytes to ${instead}.`,
   )
 }
 
 function checkFree({ server }: Installation, { proc }: World): Verdict {
   const kibibytes = /^MemAvailable:\s+(\d+) kB/m.exec(textOf(join(proc, 'meminfo')))?.[1]
-  if (kibibytes === undefined) return skip('the kernel does not tell')
+  if (kibibytes === undefined) return skip('the kernel does not report it')
   const bytes = Number(kibibytes) * 1024
   const message = `${megabytes(bytes)} available`
   if (bytes >= ENOUGH_BYTES || (server !== null && bytes >= FEW_BYTES)) return pass(message)
-  const advice = 'A server at work takes 100 to 300 MB: stop something else, add swap, or take a larger machine.'
+  const advice = 'A busy server needs 100 to 300 MB. Stop other programs, add swap, or use a larger machine.'
   return bytes < FEW_BYTES ? fail(message, advice) : warn(message, advice)
 }
 

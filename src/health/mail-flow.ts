@@ -25,9 +25,12 @@ export async function checkDelivered(store: Pick<Store, 'quality'>, now: number)
     const [sent, delivered] = [sum('sent'), sum('delivered')]
     const message = `${delivered} of ${sent} delivered in the last ${words}`
     if (delivered > 0 || sent < TELLING) return pass(message)
-    return fail(message, 'See what the servers said: GET /v1/messages?status=bounced, then …/<id>/explain')
+    return fail(
+      message,
+      'Read the replies of the receiving servers: GET /v1/messages?status=bounced, then …/<id>/explain',
+    )
   }
-  return skip('no live mail was tried in the last 7 days')
+  return skip('no live mail was attempted in the last 7 days')
 }
 
 /** What is due does not wait. */
@@ -38,11 +41,11 @@ export async function checkQueue(
   const { deliveries } = await store.queues.waiting(now)
   const { due, later, oldestDueAt } = deliveries
   const waiting = `${due} due, ${later} later`
-  if (oldestDueAt === null) return pass(`nothing is due, ${later} wait for their time`)
+  if (oldestDueAt === null) return pass(`nothing is due, ${later} scheduled for later`)
   const lateMs = now - oldestDueAt
   const message = `${waiting}; the oldest has been due for ${Math.floor(lateMs / MINUTE_MS)} minutes`
-  if (!isServed) return warn(`${waiting}, and no server runs`, 'systemctl start postrider')
+  if (!isServed) return warn(`${waiting}, but no server is running`, 'Start it: systemctl start postrider')
   if (lateMs < LATE_MS) return pass(waiting)
-  const advice = 'GET /v1/messages/<id>/explain says why a message waits: a site that is full or paused, mostly.'
+  const advice = 'GET /v1/messages/<id>/explain shows why a message waits. Usually its destination is busy or paused.'
   return lateMs < VERY_LATE_MS ? warn(message, advice) : fail(message, advice)
 }

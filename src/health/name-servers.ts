@@ -5,23 +5,24 @@ import type { World } from './world.ts'
 /** A signed name that has been there for decades. */
 export const SIGNED_NAME = 'ietf.org'
 
-const OWN_RESOLVER = 'A resolver on this machine validates, and is answered by blocklists: apt install unbound'
+const OWN_RESOLVER =
+  'For DNSSEC validation and blocklist queries, install a resolver on this machine: apt install unbound'
 
 /** The name servers answer, and whether they validate DNSSEC: DANE rests on it. */
 export async function checkNameServers(world: World, around: Surroundings): Promise<Verdict> {
   const names = world.nameServers.join(', ')
   if (!(await around.hasDns())) {
     return fail(
-      `${names}: no answer`,
-      'Nothing can be delivered without DNS. Look at /etc/resolv.conf, or name others: servers = ["ip:53"] under [dns].',
+      `${names}: no response`,
+      'Postrider cannot deliver without DNS. Check /etc/resolv.conf, or set servers = ["ip:53"] under [dns].',
     )
   }
   if (!world.looksOutside) return pass(`${names} answers`)
-  if (!(await world.validates())) return warn(`${names} answers, and does not validate DNSSEC: no DANE`, OWN_RESOLVER)
+  if (!(await world.validates())) return warn(`${names} responds but does not validate DNSSEC: no DANE`, OWN_RESOLVER)
   const isTrusted = world.nameServers.every((server) => world.isTrusted(server.replace(/^\[|\]?:\d+$/g, '')))
-  if (isTrusted) return pass(`${names} answers and validates DNSSEC`)
+  if (isTrusted) return pass(`${names} responds and validates DNSSEC`)
   return warn(
-    `${names} validates DNSSEC, but from afar, so its word is not taken: no DANE`,
-    `${OWN_RESOLVER}\nOr, where nobody can tamper with the path to it, name its network in dns.trusted_resolvers.`,
+    `${names} validates DNSSEC but is remote, so its answers are not trusted: no DANE`,
+    `${OWN_RESOLVER}\nIf the network path to it is secure, add its network to dns.trusted_resolvers.`,
   )
 }

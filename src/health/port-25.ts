@@ -5,34 +5,34 @@ import type { Installation, World } from './world.ts'
 
 /** Mail servers of the world can be reached. Many providers block port 25; then there is the smarthost. */
 export async function checkPort25({ smarthost }: Installation, world: World, around: Surroundings): Promise<Verdict> {
-  if (smarthost !== null) return skip('mail leaves by the smarthost')
+  if (smarthost !== null) return skip('mail is sent through the smarthost')
   if (!world.looksOutside) return skip('health.look_outside is off')
-  if (!(await around.hasDns())) return skip('DNS does not answer')
+  if (!(await around.hasDns())) return skip('DNS does not respond')
   const all = await around.calls()
   // Many mail servers have IPv4 alone, and it is tried first.
   const overIpv4 = all.filter(({ family }) => family === 4)
   const calls = overIpv4.length > 0 ? overIpv4 : all
-  if (calls.length === 0) return skip(`DNS has no mail servers of ${MAILBOX_PROVIDERS.join(', ')} that may be called`)
+  if (calls.length === 0) return skip(`no public mail server found in DNS for ${MAILBOX_PROVIDERS.join(', ')}`)
   const reached = calls.filter(({ isReached }) => isReached)
   if (reached.length === 0) return fail(unreached(calls), await blockedAdvice(world, around))
 
   const welcome = reached.filter(({ problem }) => problem === null)
   const { host, durationMs, problem } = (welcome[0] ?? reached[0])!
-  if (welcome.length > 0) return pass(`${host} answered after ${durationMs} ms`)
+  if (welcome.length > 0) return pass(`${host} responded after ${durationMs} ms`)
   return warn(
-    `${host} is reached, and refuses: ${problem}`,
-    'What it says is about the address of this machine: its reverse DNS, a blocklist, or its past.',
+    `${host} is reachable but rejects the connection: ${problem}`,
+    'The reply concerns the address of this machine: its reverse DNS, a blocklist or its reputation.',
   )
 }
 
 /** What to do where port 25 is closed: what is known of the provider, and the lines for the config. */
-export const SMARTHOST_ADVICE = `Or send by a smarthost, the provider's relay or any account that may send for your domains. Put its line, with user
-and password percent-encoded, into a file that only the server can read, and name the file in the config:
+export const SMARTHOST_ADVICE = `Or send through a smarthost: the provider's relay, or any account that may send for your domains. Put its URL, with user
+and password percent-encoded, into a file that only the server can read, and set the file in the config:
   printf '%s\\n' 'smtp://user:password@smtp.example.com:587' > /etc/postrider/smarthost
   chmod 600 /etc/postrider/smarthost && chown postrider: /etc/postrider/smarthost
   [delivery]
   smarthost_file = "smarthost"
-Where 587 and 465 are blocked as well, relays listen on 2525. \`postrider init --smarthost …\` does it for you.`
+If ports 587 and 465 are blocked too, use port 2525. \`postrider init --smarthost …\` does all of this.`
 
 async function blockedAdvice(world: World, around: Surroundings): Promise<string> {
   const addresses = await around.publicAddresses(4)
@@ -40,13 +40,13 @@ async function blockedAdvice(world: World, around: Surroundings): Promise<string
   const hosting = hostingOf(world.sys, names)
   const ask =
     hosting === null
-      ? 'Ask the provider of the machine to open outbound port 25; many do so on request.'
-      : `This machine is of ${hosting.name}. ${hosting.aboutPort25}`
+      ? 'Ask your provider to open outbound port 25; many do so on request.'
+      : `This machine is hosted by ${hosting.name}. ${hosting.aboutPort25}`
   return `${ask}\n${SMARTHOST_ADVICE}`
 }
 
 function unreached(calls: readonly Call[]): string {
   const hosts = [...new Set(calls.map(({ host }) => host))]
   const reasons = [...new Set(calls.map(({ problem }) => problem))]
-  return `outbound port 25 is blocked: none of ${hosts.join(', ')} answers (${reasons.join('; ')})`
+  return `outbound port 25 is blocked: none of ${hosts.join(', ')} responds (${reasons.join('; ')})`
 }

@@ -6,32 +6,32 @@ import type { HeldPort, Installation, Listener, World } from './world.ts'
 /** The ports of our listeners are free, or ours already. */
 export function checkPorts({ listeners, server }: Installation, { held }: World): Verdict {
   const fixed = listeners.filter(({ port }) => port !== 0)
-  if (fixed.length === 0) return skip('no listener has a port of its own')
+  if (fixed.length === 0) return skip('no listener has a fixed port')
   const taken = fixed.flatMap((listener) => {
     const other = held.find((each) => clashes(each, listener) && server?.ports.includes(each.port) !== true)
     return other === undefined ? [] : [{ listener, other }]
   })
   if (taken.length > 0) {
-    const message = taken.map(({ listener, other }) => `port ${listener.port} is held by ${nameOf(other)}`).join('; ')
+    const message = taken.map(({ listener, other }) => `port ${listener.port} is in use by ${nameOf(other)}`).join('; ')
     return fail(message, [...new Set(taken.map(({ listener, other }) => adviceFor(listener, other)))].join('\n'))
   }
   const ports = [...new Set(fixed.map(({ port }) => port))].toSorted((a, b) => a - b).join(', ')
-  return pass(server === null ? `${ports}: free` : `${ports}: nobody else has them`)
+  return pass(server === null ? `${ports}: free` : `${ports}: not used by other programs`)
 }
 
 /** A server that is not root may listen below 1024. */
 export function checkLowPorts({ listeners, server }: Installation, { proc, units }: World): Verdict {
   const low = listeners.filter(({ port }) => port > 0 && port < firstOpenPort(proc))
-  if (low.length === 0) return skip('no listener needs it')
+  if (low.length === 0) return skip('not required by any listener')
   const ports = low.map(({ port }) => port).join(', ')
-  if (low.every(({ port }) => server?.ports.includes(port))) return pass(`the server that runs has ${ports}`)
+  if (low.every(({ port }) => server?.ports.includes(port))) return pass(`the running server uses ${ports}`)
   if (units.some((file) => textOf(file).includes('AmbientCapabilities=CAP_NET_BIND_SERVICE'))) {
-    return pass(`the unit of systemd gives the right to ${ports}`)
+    return pass(`the systemd unit allows ${ports}`)
   }
   if (mayBindLow(proc)) return pass(`this user may listen on ${ports}`)
   return warn(
     `this user may not listen on ${ports}`,
-    'The unit that `postrider init` prints gives the server that right (CAP_NET_BIND_SERVICE). For a start by hand:\n' +
+    'The unit that `postrider init` prints grants this permission (CAP_NET_BIND_SERVICE). To start the server manually:\n' +
       '  setcap cap_net_bind_service=+ep /usr/local/bin/postrider',
   )
 }
@@ -43,22 +43,22 @@ const KNOWN: Record<string, { what: string; advice: string }> = {
     advice: 'If nothing else needs it: systemctl disable --now exim4',
   },
   master: {
-    what: 'master, which is Postfix',
+    what: 'master (Postfix)',
     advice: 'If nothing else needs it: systemctl disable --now postfix',
   },
   sendmail: { what: 'sendmail', advice: 'If nothing else needs it: systemctl disable --now sendmail' },
   'sendmail-mta': { what: 'sendmail', advice: 'If nothing else needs it: systemctl disable --now sendmail' },
-  smtpd: { what: 'smtpd, which is OpenSMTPD', advice: 'If nothing else needs it: systemctl disable --now opensmtpd' },
+  smtpd: { what: 'smtpd (OpenSMTPD)', advice: 'If nothing else needs it: systemctl disable --now opensmtpd' },
 }
 
 function adviceFor({ key }: Listener, { holder }: HeldPort): string {
   const known = holder === null ? undefined : KNOWN[holder.name]
   if (known !== undefined) return known.advice
-  return `Stop it, or give ${key} in the config another port or address.`
+  return `Stop it, or change the port or address of ${key} in the config.`
 }
 
 function nameOf({ holder }: HeldPort): string {
-  if (holder === null) return 'another program (root sees which)'
+  if (holder === null) return 'another program (run as root to see which)'
   return `${KNOWN[holder.name]?.what ?? holder.name} (process ${holder.pid})`
 }
 

@@ -11,12 +11,12 @@ export async function checkReverseDns(
   world: World,
   around: Surroundings,
 ): Promise<Verdict> {
-  if (smarthost !== null) return skip('mail leaves by the smarthost')
-  if (sourceAddress !== null && isIP(sourceAddress) !== family) return skip(`mail leaves from ${sourceAddress} alone`)
-  if (!(await around.hasDns())) return skip('DNS does not answer')
+  if (smarthost !== null) return skip('mail is sent through the smarthost')
+  if (sourceAddress !== null && isIP(sourceAddress) !== family) return skip(`mail is sent from ${sourceAddress} only`)
+  if (!(await around.hasDns())) return skip('DNS does not respond')
   const addresses = await around.publicAddresses(family)
   if (addresses.length === 0) {
-    return skip(family === 6 ? 'this machine has no public IPv6 address' : 'the public address is not known')
+    return skip(family === 6 ? 'this machine has no public IPv6 address' : 'the public address is unknown')
   }
   const verdicts = await Promise.all(addresses.map((address) => checkAddress(address, hostname, world)))
   return worstOf(verdicts)
@@ -25,21 +25,21 @@ export async function checkReverseDns(
 async function checkAddress(address: string, hostname: string, { resolver }: World): Promise<Verdict> {
   const family = isIP(address)
   const lookup = await resolver.ptr(address)
-  if (lookup.kind === 'temporary') return skip(`DNS gave no answer about the name of ${address}`)
+  if (lookup.kind === 'temporary') return skip(`DNS did not respond for the PTR record of ${address}`)
   const names = recordsOf(lookup).map((name) => name.replace(/\.$/, '').toLowerCase())
-  if (names.length === 0) return fail(`${address} has no name in DNS (PTR)`, adviceFor(family, hostname))
-  if (names.includes(hostname)) return pass(`${address} is ${hostname}`)
+  if (names.length === 0) return fail(`${address} has no reverse DNS (PTR)`, adviceFor(family, hostname))
+  if (names.includes(hostname)) return pass(`${address} resolves to ${hostname}`)
   const name = names[0]!
   const back = await (family === 4 ? resolver.a(name) : resolver.aaaa(name))
   const isRound = recordsOf(back).includes(address)
   const advice = adviceFor(family, hostname)
   return isRound
-    ? warn(`${address} is ${name}, not ${hostname}`, advice)
-    : fail(`${address} is ${name}, which does not lead back to it`, advice)
+    ? warn(`${address} resolves to ${name}, not ${hostname}`, advice)
+    : fail(`${address} resolves to ${name}, which does not resolve back to it`, advice)
 }
 
 function adviceFor(family: number, hostname: string): string {
-  const set = `Set the reverse DNS (PTR) of the address to ${hostname} at the provider of the machine.`
+  const set = `Set the reverse DNS (PTR) of the address to ${hostname} at your hosting provider.`
   if (family === 4) return set
-  return `${set} Or let mail leave by IPv4 alone: source_address = "<the IPv4 address>" under [delivery].`
+  return `${set} Or send over IPv4 only: source_address = "<the IPv4 address>" under [delivery].`
 }

@@ -16,44 +16,44 @@ export async function checkDmarc({ domains }: Installation, world: World): Promi
 
 async function spfOf({ name, returnPathHost }: SendingDomain, hostname: string, { resolver }: World): Promise<Verdict> {
   const [own, there] = await Promise.all([resolver.txt(name), resolver.txt(returnPathHost)])
-  if (own.kind === 'temporary' || there.kind === 'temporary') return skip(`DNS gave no answer about ${name}`)
+  if (own.kind === 'temporary' || there.kind === 'temporary') return skip(`DNS did not respond for ${name}`)
   const records = recordsOf(there).filter(isSpf)
   if (records.length > 1) {
     return fail(
-      `${returnPathHost} has ${records.length} SPF records, which counts as an error`,
-      `Leave one: ${mergedSpf(records, `a:${hostname}`)}`,
+      `${returnPathHost} has ${records.length} SPF records, which is an error`,
+      `Merge them into one: ${mergedSpf(records, `a:${hostname}`)}`,
     )
   }
   const ofDomain = recordsOf(own).filter(isSpf)
   if (ofDomain.length > 1) {
     return warn(
-      `${name} has ${ofDomain.length} SPF records, which counts as an error for what else sends for it`,
-      `Leave one: ${mergedSpf(ofDomain)}`,
+      `${name} has ${ofDomain.length} SPF records, which is an error for its other senders`,
+      `Merge them into one: ${mergedSpf(ofDomain)}`,
     )
   }
-  if (ofDomain.length === 0) return pass(`${name} has none; ours stands at ${returnPathHost}`)
-  return pass(`${name} has its own, which stays as it is; ours stands at ${returnPathHost}`)
+  if (ofDomain.length === 0) return pass(`${name} has no SPF record and needs none; Postrider uses ${returnPathHost}`)
+  return pass(`${name} has its own SPF record, which can stay; Postrider uses ${returnPathHost}`)
 }
 
 async function dmarcOf({ name }: SendingDomain, { resolver }: World): Promise<Verdict> {
   const above = parse(name).domain ?? name
   for (const at of new Set([`_dmarc.${name}`, `_dmarc.${above}`])) {
     const lookup = await resolver.txt(at)
-    if (lookup.kind === 'temporary') return skip(`DNS gave no answer about ${at}`)
+    if (lookup.kind === 'temporary') return skip(`DNS did not respond for ${at}`)
     const records = recordsOf(lookup).filter((text) => /^v=DMARC1\s*(?:;|$)/i.test(text))
     if (records.length > 1) {
-      return warn(`${at} has ${records.length} DMARC records, so none counts`, 'Leave one of them.')
+      return warn(`${at} has ${records.length} DMARC records, so all are ignored`, 'Keep only one.')
     }
     const [record] = records
     if (record === undefined) continue
     const policy = /(?:^|;)\s*p\s*=\s*(none|quarantine|reject)\s*(?:;|$)/i.exec(record)?.[1]
     if (policy === undefined)
-      return warn(`${at} names no policy: ${shown(record)}`, 'Its p= is none, quarantine or reject.')
-    return pass(`${at} says p=${policy.toLowerCase()}, which stays as it is: our mail passes by its DKIM signature`)
+      return warn(`${at} has no policy: ${shown(record)}`, 'Set p= to none, quarantine or reject.')
+    return pass(`${at} has p=${policy.toLowerCase()}, which can stay: our mail passes with its DKIM signature`)
   }
   return warn(
-    `${name} has none; Gmail and Yahoo want one of whoever sends much`,
-    `Publish TXT _dmarc.${name}: v=DMARC1; p=none`,
+    `${name} has no DMARC record; Gmail and Yahoo require one from bulk senders`,
+    `Publish the TXT record _dmarc.${name}: v=DMARC1; p=none`,
   )
 }
 
@@ -63,5 +63,5 @@ const shown = (text: string) => text.slice(0, 100)
 function overall(verdicts: readonly Verdict[]): Verdict {
   if (verdicts.length === 0) return skip('no sending domain yet')
   const worst = worstOf(verdicts)
-  return worst.status === 'pass' && verdicts.length > 1 ? pass(`well at ${verdicts.length} domains`) : worst
+  return worst.status === 'pass' && verdicts.length > 1 ? pass(`OK for ${verdicts.length} domains`) : worst
 }

@@ -18,25 +18,25 @@ export async function checkSeparation(takesMail: boolean, probe: () => Promise<R
   if (!takesMail) return skip('smtp.inbound.listen is off')
   const { kind, landlock, why, broken } = await probe()
   if (broken.length > 0) {
-    return warn(`a reader of inbound mail could ${broken.join(', ')}`, 'Report it as a fault of this program.')
+    return warn(`a reader process for inbound mail could ${broken.join(', ')}`, 'Report this as a bug.')
   }
   switch (kind) {
     case 'confined':
-      return pass(`confined process: system call filter, Landlock ${landlock}; the self test broke out nowhere`)
+      return pass(`sandboxed process: system call filter, Landlock ${landlock}; self-test passed`)
     case 'filtered':
       return warn(
-        'process without Landlock: inbound mail is read under a system call filter alone',
-        'Use a kernel of version 5.13 or later with Landlock on (lsm=landlock,…).',
+        'process without Landlock: inbound mail is parsed with a system call filter only',
+        'Use kernel 5.13 or later with Landlock enabled (lsm=landlock,…).',
       )
     case 'process':
       return warn(
-        'process without a system call filter: inbound mail is read in a process of its own, which may do all that the server may',
-        'Use a kernel with CONFIG_SECCOMP_FILTER, and allow seccomp(2) to the service.',
+        'process without a system call filter: inbound mail is parsed in a separate process with all permissions of the server',
+        'Use a kernel with CONFIG_SECCOMP_FILTER, and allow seccomp(2) for the service.',
       )
     case 'thread':
       return warn(
-        `thread: inbound mail is read inside the server${why === null ? '' : ` (${why})`}`,
-        'Let the service start processes: look at the unit, its limits and its system call filter.',
+        `thread: inbound mail is parsed inside the server process${why === null ? '' : ` (${why})`}`,
+        'Allow the service to start processes. Check the unit, its limits and its system call filter.',
       )
   }
 }

@@ -5,14 +5,14 @@ import { fail, pass, type Verdict } from './check.ts'
 export async function checkStore(store: Pick<Store, 'checkWritable'>): Promise<Verdict> {
   try {
     await store.checkWritable()
-    return pass('its files are sound, and it can be written')
+    return pass('database intact and writable')
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error
     return fail(
       error.message,
       error.isFull
-        ? 'Make room on the disk of data_dir.'
-        : 'Another process may hold it; look at the log of the server.',
+        ? 'Free space on the disk of data_dir.'
+        : 'Another process may have locked it. Check the server log.',
     )
   }
 }

@@ -31,8 +31,8 @@ export function createHealthWatch(options: {
     const rankOf = (name: string) => RANK[before.find((check) => check.name === name)?.status ?? 'pass']
     for (const { name, status, message, advice } of after) {
       if (RANK[status] > rankOf(name))
-        log.warn('health check is worse', { check: name, status, found: message, advice })
-      if (RANK[status] < rankOf(name)) log.info('health check is better', { check: name, status, found: message })
+        log.warn('health check got worse', { check: name, status, found: message, advice })
+      if (RANK[status] < rankOf(name)) log.info('health check improved', { check: name, status, found: message })
     }
   }
   const look = async (): Promise<Health> => {

@@ -4,12 +4,12 @@ import { ENHANCED_STATUS_CODES, meaningOf, REPLY_CODES } from './status-codes.ts
 test.each([
   [550, '5.1.1', 'no such mailbox'],
   [450, '4.2.2', 'the mailbox is full'],
-  [550, '5.7.515', 'refused for reasons of security or policy'],
-  [550, '5.9.9', 'mailbox is not available, or the mail is refused'],
-  [550, '5.0.0', 'mailbox is not available, or the mail is refused'],
-  [556, null, 'the recipient’s domain takes no mail'],
-  [599, null, 'refused for good'],
-  [499, null, 'refused for now'],
+  [550, '5.7.515', 'rejected for security or policy reasons'],
+  [550, '5.9.9', 'mailbox unavailable, or message rejected'],
+  [550, '5.0.0', 'mailbox unavailable, or message rejected'],
+  [556, null, 'the recipient’s domain does not accept mail'],
+  [599, null, 'rejected permanently'],
+  [499, null, 'rejected temporarily'],
   [250, '2.0.0', 'accepted'],
 ])('%d %s means: %s', (code, enhanced, meaning) => {
   expect(meaningOf({ code, enhanced, text: '' })).toBe(meaning)

@@ -124,31 +124,31 @@ test('every route is told why it takes the mail or does not', () => {
   ]
   const told = weighRoutes(routes, at('a+tag@a.test'))
   expect(told.map(({ route, matches, takes, why }) => [route.name, matches, takes, why])).toEqual([
-    ['exact', true, true, 'takes it: the address is a+tag@a.test'],
+    ['exact', true, true, 'accepts the mail: the address is a+tag@a.test'],
     [
       'bare',
       true,
       false,
-      'would take it, the address without its +tag is a@a.test, but "exact" comes first: it matches the address with its +tag',
+      'matches (the address without its +tag is a@a.test), but "exact" takes precedence: it matches the full address with its +tag',
     ],
     [
       'younger',
       true,
       false,
-      'would take it, the address without its +tag is a@a.test, but "exact" comes first: it matches the address with its +tag',
+      'matches (the address without its +tag is a@a.test), but "exact" takes precedence: it matches the full address with its +tag',
     ],
     [
       'rest',
       true,
       false,
-      'would take it, it takes every address of every domain, but "exact" comes first: an address goes before a catch-all',
+      'matches (it matches every address at any domain), but "exact" takes precedence: an address takes precedence over a catch-all',
     ],
-    ['low', true, false, 'would take it, the domain is a.test, but "exact" comes first: its priority is 0, not -5'],
+    ['low', true, false, 'matches (the domain is a.test), but "exact" takes precedence: its priority is 0, not -5'],
     ['elsewhere', false, false, 'does not match: it is for b.test'],
     ['other', false, false, 'does not match: the address is not z@a.test'],
     ['zeds', false, false, 'does not match the pattern z*@a.test'],
-    ['off', false, false, 'would match, but it is disabled'],
+    ['off', false, false, 'would match but is disabled'],
   ])
   const [, , behind] = weighRoutes([domain('a.test'), domain('a.test'), domain('a.test')], at('a@a.test'))
-  expect(behind?.why).toEndWith('comes first: it is the older of two that match alike')
+  expect(behind?.why).toEndWith('takes precedence: it is older')
 })

@@ -97,8 +97,8 @@ export function weighRoutes(routes: readonly InboundRoute[], address: RoutedAddr
     const why = !each.matches
       ? whyNot(each.route, hit !== null, forms)
       : takes
-        ? `takes it: ${hitInWords(each)}`
-        : `would take it, ${hitInWords(each)}, but ${whyBehind(each, weighed[0]!)}`
+        ? `accepts the mail: ${hitInWords(each)}`
+        : `matches (${hitInWords(each)}), but ${whyBehind(each, weighed[0]!)}`
     return { ...each, takes, why }
   })
 }
@@ -190,21 +190,21 @@ function hitInWords({ route, by, viaBareAddress }: RouteChoice): string {
     case 'domain':
       return `the domain is ${value}`
     case 'catch_all':
-      return `it takes every address of ${value ?? 'every domain'}`
+      return `it matches every address at ${value ?? 'any domain'}`
   }
 }
 
 function whyBehind(behind: RouteChoice, first: RouteChoice): string {
   const { name, priority } = first.route
-  const comes = `${JSON.stringify(name)} comes first:`
+  const comes = `${JSON.stringify(name)} takes precedence:`
   if (priority !== behind.route.priority) return `${comes} its priority is ${priority}, not ${behind.route.priority}`
-  if (first.by !== behind.by) return `${comes} ${IN_WORDS[first.by]} goes before ${IN_WORDS[behind.by]}`
-  if (first.viaBareAddress !== behind.viaBareAddress) return `${comes} it matches the address with its +tag`
-  return `${comes} it is the older of two that match alike`
+  if (first.by !== behind.by) return `${comes} ${IN_WORDS[first.by]} takes precedence over ${IN_WORDS[behind.by]}`
+  if (first.viaBareAddress !== behind.viaBareAddress) return `${comes} it matches the full address with its +tag`
+  return `${comes} it is older`
 }
 
 function whyNot(route: InboundRoute, isKnown: boolean, { domain }: Forms): string {
-  if (isKnown) return 'would match, but it is disabled'
+  if (isKnown) return 'would match but is disabled'
   const { type, value } = route.match
   const wanted = (value ?? '').slice((value ?? '').lastIndexOf('@') + 1).toLowerCase()
   if (wanted !== domain) return `does not match: it is for ${wanted}`

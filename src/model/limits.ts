@@ -11,7 +11,7 @@ export type LimitName = keyof typeof PLAN_LIMITS
 interface PlanLimit {
   /** Its key of the plan. */
   of: Exclude<keyof Plan, 'requestsPerMinute' | 'retentionDays' | 'templateVersions'>
-  /** What is counted, behind "this plan allows N ". */
+  /** What is counted, after "Your plan allows N ". */
   counts: string
   /** When the count starts again; null = never by itself. */
   resets: 'month' | 'day' | null
@@ -19,9 +19,9 @@ interface PlanLimit {
 
 /** Beyond one of these a request gets 422 `quota_exceeded` with `details {limit_name, limit, used, resets_at}`. */
 export const PLAN_LIMITS = {
-  messages_per_month: { of: 'messagesPerMonth', counts: 'recipients a month', resets: 'month' },
-  test_messages_per_month: { of: 'testMessagesPerMonth', counts: 'test recipients a month', resets: 'month' },
-  forwards_per_day: { of: 'forwardsPerDay', counts: 'forwarded recipients a day', resets: 'day' },
+  messages_per_month: { of: 'messagesPerMonth', counts: 'recipients per month', resets: 'month' },
+  test_messages_per_month: { of: 'testMessagesPerMonth', counts: 'test recipients per month', resets: 'month' },
+  forwards_per_day: { of: 'forwardsPerDay', counts: 'forwarded recipients per day', resets: 'day' },
   domains: { of: 'domains', counts: 'domains', resets: null },
   webhooks: { of: 'webhooks', counts: 'webhooks', resets: null },
   inbound_routes: { of: 'inboundRoutes', counts: 'inbound routes', resets: null },
@@ -79,7 +79,7 @@ export function limitRefusal(
   more: Record<string, unknown> = {},
 ): Refusal {
   const { counts, resets } = PLAN_LIMITS[name]
-  return new Refusal('quota_exceeded', `this plan allows ${limit} ${counts}, and ${used} are used`, {
+  return new Refusal('quota_exceeded', `Your plan allows ${limit} ${counts}; ${used} are already used.`, {
     details: { limit_name: name, limit, used, resets_at: resetsAt(resets, now), ...more },
   })
 }

@@ -22,14 +22,14 @@ export interface Known {
   now: number
 }
 
-/** Address → sentences about what would happen to live mail to it now; most important first, never empty. */
+/** Address → what would happen to a live message to it now, in sentences, most important first; never empty. */
 export function explainAddress({ email, suppressions, way, site }: Known): string[] {
   if (suppressions.length > 0) return [whySuppressed(email, suppressions), NO_ATTEMPT]
   return way?.kind === 'nowhere' ? whereTo(way) : [...whereTo(way), ...tlsWords(way, false), ...siteWords(site)]
 }
 
-/** Delivery of a message → sentences about its state and what happens next; never empty. `report`: the one that bounced
- *  it after the remote server had accepted it; null if none. */
+/** Delivery → its current state and next step, in sentences; never empty. `report`: the DSN by which it bounced after the
+ *  remote server had accepted it; null if none arrived. */
 export function explainDelivery(
   delivery: Delivery,
   message: Message,
@@ -40,20 +40,20 @@ export function explainDelivery(
   const { email, attempts } = delivery
   switch (delivery.status) {
     case 'suppressed': {
-      const now = known.suppressions.length > 0 ? '' : ' It is not on the list any more: a new message would be tried.'
-      return [`${email} was on the suppression list when the message was accepted, so nothing was tried.${now}`]
+      const now = known.suppressions.length > 0 ? '' : ' It is no longer suppressed: a new message would be delivered.'
+      return [`${email} was suppressed when the message was accepted, so Postrider made no delivery attempt.${now}`]
     }
     case 'cancelled':
-      return ['The message was cancelled before it was delivered; nothing more is tried.']
+      return ['The message was cancelled before delivery. Postrider makes no further attempts.']
     case 'delivered':
       return [
-        `The recipient's server${delivery.mxHost === null ? '' : ` ${delivery.mxHost}`} took the mail${at(delivery.deliveredAt)}, at attempt ${attempts}.`,
-        'What it does with it (inbox, spam folder) is its own affair; a bounce or a complaint may still come back.',
+        `The recipient's server${delivery.mxHost === null ? '' : ` ${delivery.mxHost}`} accepted the message${at(delivery.deliveredAt)}, at attempt ${attempts}.`,
+        'That server decides between inbox and spam folder. A bounce or complaint may still arrive.',
       ]
     case 'bounced':
       return [...whyBounced(delivery, last, report), ...remedy(report ?? last), ...afterBounce(delivery, known)]
     case 'scheduled':
-      return [`The message waits until ${iso(delivery.nextAttemptAt ?? message.createdAt)}, as its author asked.`]
+      return [`The message is scheduled for ${iso(delivery.nextAttemptAt ?? message.createdAt)}.`]
     case 'queued':
     case 'deferred':
       return [
@@ -73,17 +73,17 @@ export function meaningOfText(text: string | null): string | null {
 function whySuppressed(email: string, suppressions: readonly Suppression[]): string {
   const [first] = suppressions
   const reach = first!.domainId === null ? 'any domain of the organization' : 'this domain'
-  return `${email} is on the suppression list for ${reach}: ${REASONS[first!.reason]}, since ${iso(first!.createdAt)}.`
+  return `${email} is suppressed for ${reach}: ${REASONS[first!.reason]}, since ${iso(first!.createdAt)}.`
 }
 
 const NO_ATTEMPT =
-  'A message to it is accepted and marked suppressed; no attempt is made. Remove the suppression to send again.'
+  'Messages to this address are accepted and marked as suppressed, without a delivery attempt. Remove the suppression to send again.'
 
 const REASONS: Record<Suppression['reason'], string> = {
-  hard_bounce: 'a mail to it bounced hard (the address or its domain does not exist or takes no mail)',
-  complaint: 'its reader reported a mail as spam',
-  unsubscribe: 'its reader unsubscribed',
-  manual: 'somebody put it there',
+  hard_bounce: 'hard bounce (the address or its domain does not exist or does not accept mail)',
+  complaint: 'the recipient reported a message as spam',
+  unsubscribe: 'the recipient unsubscribed',
+  manual: 'added manually or by import',
 }
 
 function whereTo(way: WayShown | null): string[] {
@@ -91,19 +91,19 @@ function whereTo(way: WayShown | null): string[] {
     case undefined:
       return []
     case 'smarthost':
-      return [`All mail is handed to the smarthost ${way.host}.`]
+      return [`All mail is sent through the smarthost ${way.host}.`]
     case 'hosts':
-      return [`Mail is offered to ${way.hosts.join(', then ')}.`]
+      return [`Mail goes to ${way.hosts.join(', then ')}.`]
     case 'nowhere':
       return [
         way.isFinal
-          ? `There is nowhere to deliver to: ${way.reason}. A mail bounces hard and suppresses the address.`
-          : `At present there is nowhere to deliver to: ${way.reason}. This is tried again.`,
+          ? `Delivery is impossible: ${way.reason}. Messages hard-bounce and the address is suppressed.`
+          : `Delivery is currently impossible: ${way.reason}. Postrider retries.`,
       ]
   }
 }
 
-/** The policy that requires TLS; a requirement of the domain covers one of the message. */
+/** The policy that requires verified TLS for a delivery. A domain’s policy takes precedence over `require_tls`. */
 export function tlsPolicyOn(way: WayShown, requireTls: boolean): TlsPolicy {
   const policy = way.kind === 'hosts' ? way.tlsPolicy : 'none'
   return requireTls && policy !== 'dane' && policy !== 'mta_sts' ? 'required' : policy
@@ -114,39 +114,40 @@ function tlsWords(way: WayShown | null, requireTls: boolean): string[] {
 }
 
 const TLS_WORDS: Record<TlsPolicy, string> = {
-  none: 'TLS is used where the server offers it; its certificate is not checked.',
+  none: 'Postrider uses TLS if the server offers it, without verifying the certificate (opportunistic TLS).',
   mta_sts_testing:
-    'The MTA-STS policy of the domain is in testing and demands nothing yet: TLS is used where the server offers it.',
+    'The domain’s MTA-STS policy is in testing mode and not enforced. Postrider uses TLS if the server offers it.',
   mta_sts:
-    'The MTA-STS policy of the domain is in force: mail goes only to hosts that it lists, over TLS with a verified certificate.',
-  dane: 'The mail host publishes TLSA records (DANE): mail goes to it only over TLS, proven by them where they can be used.',
-  required: 'The message asks for verified TLS: it goes over no connection whose certificate does not fit the host.',
+    'The domain enforces an MTA-STS policy: mail goes only to the hosts it lists, over TLS with a verified certificate.',
+  dane: 'The MX host publishes TLSA records (DANE): mail goes to it only over TLS, verified by these records if they are usable.',
+  required: 'The message requires verified TLS: Postrider uses a connection only if its certificate matches the host.',
 }
 
-/** Names the source of the TLS requirement that an attempt could not meet. */
-function demandWords(last: Attempt): string[] {
+/** The policy that required the TLS which an attempt did not get. */
+function policyWords(last: Attempt): string[] {
   return last.cause?.class === 'tls' && last.tlsPolicy !== 'none' ? [TLS_WORDS[last.tlsPolicy]] : []
 }
 
 function siteWords(state: SiteState | null): string[] {
   if (state === null) return []
   const { site, limit, maxLimit, underWay, maxUnderWay, lowered, pausedUntil } = state
-  const room = `Its servers count as the site ${site}, which gets ${limit} of at most ${maxLimit} connections at once.`
+  const room = `Its servers belong to the destination ${site}, currently limited to ${limit} of at most ${maxLimit} concurrent connections.`
   const why =
-    lowered === null ? [] : [`The limit was lowered ${iso(lowered.at)}, after a reply of the class ${lowered.class}.`]
-  const pause = pausedUntil === null ? [] : [`Since its trouble goes on, nothing is begun before ${iso(pausedUntil)}.`]
+    lowered === null ? [] : [`The limit was lowered at ${iso(lowered.at)} after a reply of class ${lowered.class}.`]
+  const pause =
+    pausedUntil === null ? [] : [`The destination keeps failing, so deliveries are paused until ${iso(pausedUntil)}.`]
   const full =
     underWay < maxUnderWay
       ? []
-      : [`The site has its ${maxUnderWay} deliveries under way; further ones wait for one of them to end.`]
+      : [`All ${maxUnderWay} concurrent deliveries to this destination are in use. Others wait until one ends.`]
   return [room, ...why, ...pause, ...full]
 }
 
 function whyWaiting({ attempts, status, smtpResponse }: Delivery, last: Attempt | null): string[] {
-  if (attempts === 0) return ['No attempt has been made yet.']
-  if (last === null || last.number < attempts) return [`Attempt ${attempts} is under way.`]
+  if (attempts === 0) return ['Postrider has made no delivery attempt yet.']
+  if (last === null || last.number < attempts) return [`Attempt ${attempts} is in progress.`]
   if (status === 'queued' || smtpResponse === null) return [`Attempt ${attempts} has ended.`]
-  return [`Attempt ${attempts} was put off: ${smtpResponse}${meant(smtpResponse)}`, ...demandWords(last)]
+  return [`Attempt ${attempts} was deferred: ${smtpResponse}${meant(smtpResponse)}`, ...policyWords(last)]
 }
 
 function whatNext(delivery: Delivery, message: Message, known: Known): string[] {
@@ -159,22 +160,22 @@ function whatNext(delivery: Delivery, message: Message, known: Known): string[] 
       ? []
       : [
           nextAttemptAt <= now
-            ? 'It is due now.'
-            : `The next attempt, number ${delivery.attempts + 1}, is due ${iso(nextAttemptAt)}.`,
+            ? 'The next attempt is due now.'
+            : `The next attempt, number ${delivery.attempts + 1}, is due at ${iso(nextAttemptAt)}.`,
         ]
-  const end = `If it is still not delivered ${iso(givesUpAt)}, it is given up and bounces soft.`
+  const end = `If the message is not delivered by ${iso(givesUpAt)}, Postrider gives up and reports a soft bounce.`
   return [...next, ...whereTo(known.way), ...tlsWords(known.way, message.requireTls), ...siteWords(known.site), end]
 }
 
 function whyBounced({ smtpResponse, bounceType }: Delivery, last: Attempt | null, report: Report | null): string[] {
   const cause = (report ?? last)?.cause
-  const rule = cause ? `, read as ${cause.class} (rule ${cause.rule})` : ''
-  const kind = bounceType === 'hard' ? 'for good' : 'softly: the address itself is not at fault'
-  const said = `${smtpResponse ?? 'No reply was kept'}${meant(smtpResponse)}${rule}.`
-  if (report === null) return [`The mail bounced ${kind}. ${said}`]
+  const rule = cause ? `, classified as ${cause.class} (rule ${cause.rule})` : ''
+  const kind = bounceType === 'hard' ? 'permanently' : 'softly; the address itself is not the cause'
+  const said = `${smtpResponse ?? 'No reply was stored'}${meant(smtpResponse)}${rule}.`
+  if (report === null) return [`The message bounced ${kind}. ${said}`]
   const from = report.reporter === null ? '' : ` from ${report.reporter}`
   return [
-    `The remote server accepted the mail. A report${from}, received ${iso(report.receivedAt)}, says that it bounced ${kind}. ${said}`,
+    `The remote server accepted the message. A report${from}, received ${iso(report.receivedAt)}, says that it bounced ${kind}. ${said}`,
   ]
 }
 
@@ -186,7 +187,7 @@ function afterBounce({ bounceType, email }: Delivery, { suppressions }: Known): 
   return [
     bounceType === 'hard'
       ? 'The address is no longer suppressed.'
-      : 'The address is not suppressed: a new message is tried.',
+      : 'The address is not suppressed. You can send to it again.',
   ]
 }
 
@@ -194,4 +195,4 @@ const meant = (response: string | null) => {
   const meaning = meaningOfText(response)
   return meaning === null ? '' : ` (${meaning})`
 }
-const at = (time: number | null) => (time === null ? '' : ` ${iso(time)}`)
+const at = (time: number | null) => (time === null ? '' : ` at ${iso(time)}`)

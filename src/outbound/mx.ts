@@ -73,7 +73,11 @@ export function withoutAddress(
     return deferred('4.4.3', `DNS lookup of the addresses of ${names} failed`, 'dns:temporary')
   }
   if (reasons.includes('private')) {
-    return deferred('4.4.4', `${names} has no public address; private ones are never connected to`, 'dns:private')
+    return deferred(
+      '4.4.4',
+      `${names} has no public address; Postrider does not connect to private addresses`,
+      'dns:private',
+    )
   }
   if (hosts.length === 1 && hosts[0] === domain) {
     return bounced('5.1.2', `domain ${domain} has neither MX nor address records`, 'dns:no_address')
@@ -100,7 +104,8 @@ function hostsOf(
     order: random.fraction(),
   }))
   const usable = named.filter(({ host }) => host !== '')
-  if (usable.length === 0) return nowhere(bounced('5.1.10', `domain ${domain} takes no mail (null MX)`, 'dns:null_mx'))
+  if (usable.length === 0)
+    return nowhere(bounced('5.1.10', `domain ${domain} does not accept mail (null MX)`, 'dns:null_mx'))
   usable.sort((a, b) => a.preference - b.preference || a.order - b.order)
   const hosts = [...new Set(usable.map(({ host }) => host))]
   return { kind: 'hosts', hosts: hosts.slice(0, MAX_HOSTS), authentic }

@@ -5,25 +5,25 @@ import { isPoisoned } from './outcome.ts'
  *  the cause is unknown. Pure. */
 export function remedyFor(cause: Cause | null): string | null {
   if (isPoisoned(cause?.rule)) {
-    return 'Composing and signing the mail took longer than a mail may take, or failed. It is tried twice. Make its HTML simpler or smaller.'
+    return 'Composing or signing the message failed or exceeded the time limit. Postrider tries twice. Make the HTML simpler or smaller.'
   }
   switch (cause?.class) {
     case 'authentication':
-      return 'It could not tell who the mail is from. On the server, `postrider doctor` looks at the reverse DNS of the machine, `postrider dns check DOMAIN` at SPF and DKIM.'
+      return 'The receiver could not authenticate the sender. On the server, run `postrider doctor` to check reverse DNS and `postrider dns check DOMAIN` to check SPF and DKIM.'
     case 'reputation':
-      return 'It distrusts where the mail comes from. On the server, `postrider doctor` asks the blocklists; a link in the reply leads to whoever decides.'
+      return 'The receiver does not trust the sending IP or domain. On the server, run `postrider doctor` to check blocklists. If the reply contains a link, it leads to the blocklist or receiver responsible.'
     case 'policy':
-      return 'It does not want this mail from us. The reply is all that it says of why.'
+      return 'The receiver’s policy rejects this message. The reply gives the only available reason.'
     case 'content':
-      return 'It minds what the mail says or holds: POST /v1/messages/analyze tells what filters look for.'
+      return 'The receiver rejects the content. Use POST /v1/messages/analyze to find what spam filters look for.'
     case 'rate':
-      return 'It had too much of us for now. The pace to its site is lowered by itself.'
+      return 'The receiver limits our sending rate. Postrider lowers its rate to this destination automatically.'
     case 'greylist':
-      return 'It puts off every sender that it does not know yet, and takes a later attempt. Nothing needs to be done.'
+      return 'The receiver defers unknown senders (greylisting) and accepts a later attempt. You do not need to do anything.'
     case 'network':
-      return 'When no server anywhere can be reached, port 25 is blocked: on the server, `postrider doctor` tells.'
+      return 'If no server can be reached at all, port 25 is probably blocked. On the server, run `postrider doctor` to check.'
     case 'login':
-      return 'The smarthost does not take the user and password in `delivery.smarthost`.'
+      return 'The smarthost rejects the user or password in `delivery.smarthost`.'
     default:
       return null
   }

@@ -53,7 +53,7 @@ function simulation(outcomes: Outcome[], reactions: Reaction[] = []): Simulation
 
 const causeOf = (rule: string) => ({ class: 'sandbox', rule: `sandbox:${rule}` })
 
-const ACCEPTED: Reply = { code: 250, enhanced: '2.0.0', text: 'Ok: accepted (sandbox, nothing left the house)' }
+const ACCEPTED: Reply = { code: 250, enhanced: '2.0.0', text: 'Ok: accepted (sandbox, not sent)' }
 const DELIVERED: Outcome = { kind: 'delivered', reply: ACCEPTED }
 const DEFERRED: Outcome = {
   kind: 'deferred',

@@ -71,7 +71,7 @@ export function workOf({ to, cc, bcc }: SubmissionRequest, mode: Mode): number {
 }
 
 function unavailable(): Refusal {
-  return new Refusal('unavailable', 'the store cannot write now: this message was not accepted, send it again')
+  return new Refusal('unavailable', 'The server could not store this message. It was not accepted; send it again.')
 }
 
 /** Results → JSON for unpack. */

@@ -73,7 +73,7 @@ describe('headers', () => {
     'Resent-Bcc',
     'X-Service-Signature',
     'Delivered-To',
-  ])('%s belongs to the service', (name) => expect(headerNameFault(name)).toContain('set by the service'))
+  ])('%s belongs to the service', (name) => expect(headerNameFault(name)).toContain('set by Postrider'))
 
   test.each(['', 'X Foo', 'X-Foo:', 'X-Fö', 'X-Foo\r\nBcc', 'X\tY', 'X\x7f', 'a'.repeat(77)])(
     '%p is no header name',

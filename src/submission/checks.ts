@@ -29,7 +29,7 @@ export function headerNameFault(name: string): string | null {
     return 'must have a name of 1 to 76 printable ASCII characters without space and colon'
   }
   const isOurs = isComposedHeader(name) || OWN_HEADER.test(name)
-  return isOurs ? 'is set by the service and cannot be given' : null
+  return isOurs ? 'is set by Postrider and cannot be overridden' : null
 }
 
 export function headerValueFault(value: string): string | null {
@@ -42,8 +42,8 @@ export function headerValueFault(value: string): string | null {
 /** Mail clients use it to save the file, so it must not select a folder. */
 export function filenameFault(filename: string): string | null {
   if (filename === '' || bytesOf(filename) > 255) return 'must be 1 to 255 bytes' // NAME_MAX of file systems
-  if (CONTROL.test(filename)) return 'must not contain line ends, NUL or other control characters'
-  if (TURNING.test(filename)) return 'must not contain characters that turn the direction of writing'
+  if (CONTROL.test(filename)) return 'must not contain line breaks, NUL or other control characters'
+  if (TURNING.test(filename)) return 'must not contain bidirectional control characters'
   if (!filename.isWellFormed()) return MALFORMED
   return /[/\\]/.test(filename) || filename === '.' || filename === '..' ? 'must not contain a path' : null
 }
@@ -68,7 +68,7 @@ export function tagFault(tag: string): string | null {
   if (tag.trim() === '' || [...tag].length > 64) return 'must be 1 to 64 characters'
   if (!tag.isWellFormed()) return MALFORMED
   return hasInvisible(tag)
-    ? 'must not contain line ends, NUL or other control, bidirectional or invisible characters'
+    ? 'must not contain line breaks, NUL or other control, bidirectional or invisible characters'
     : null
 }
 

@@ -137,7 +137,7 @@ export function createForwarding(deps: ForwardingDeps): Forwarding {
 
 function notVerified(domain: Domain | null): Refusal {
   const name = domain?.name ?? 'the domain of this route'
-  return new Refusal('domain_not_verified', `${name} is not verified yet: publish its DNS records first`, {
+  return new Refusal('domain_not_verified', `${name} is not verified yet. Publish its DNS records first.`, {
     details: { domain_id: domain?.id ?? null, domain: domain?.name ?? null },
   })
 }
@@ -148,13 +148,16 @@ function addressOf(email: string): string {
 }
 
 function textOf({ matched, email, confirm, stop }: Record<'matched' | 'email' | 'confirm' | 'stop', string>): string {
-  return `Mail for ${matched} is to be forwarded to ${email}.
+  return `Someone set up mail for ${matched} to be forwarded to ${email}.
 
 If you want this, open this link within 7 days and press the button:
+
 ${confirm}
 
-If you did not expect this mail, ignore it: nothing is forwarded without your confirmation.
-To end the forwarding later, or to refuse it for good:
+If you did not expect this message, ignore it. Nothing is forwarded without your confirmation.
+
+To stop the forwarding later, or to refuse it permanently:
+
 ${stop}
 `
 }

@@ -134,16 +134,20 @@ function takeTurn(requestHash: Buffer): InFlight {
   return { requestHash, ended: promise, end: resolve }
 }
 
-function reused({ header }: IdempotencyRequest): Refusal {
-  return new Refusal('conflict', `this ${header} was used for another request`, {
+function reused({ header }: OnceRequest): Refusal {
+  return new Refusal('conflict', `This ${header} was already used for a different request. Use a new key.`, {
     field: header,
     details: { reason: 'idempotency_key_reused' },
   })
 }
 
-function inProgress({ header }: IdempotencyRequest): Refusal {
-  return new Refusal('conflict', `the first request with this ${header} is still under way, try again`, {
-    field: header,
-    details: { reason: 'request_in_progress' },
-  })
+function inProgress({ header }: OnceRequest): Refusal {
+  return new Refusal(
+    'conflict',
+    `The first request with this ${header} is still running. Try again in a few seconds.`,
+    {
+      field: header,
+      details: { reason: 'request_in_progress' },
+    },
+  )
 }

@@ -90,8 +90,8 @@ function requireGood(field: TemplateField, text: string | null, faultOf: (text: 
 
 function syntaxRefusal(wrong: { field: TemplateField; fault: TemplateFault }[]): Refusal {
   const faults = wrong.map(({ field, fault: { line, column, message } }) => {
-    const place = line === null ? '' : ` in line ${line}, column ${column}`
-    return { field, message: `${field} is no good template${place}: ${message}` }
+    const place = line === null ? '' : ` at line ${line}, column ${column}`
+    return { field, message: `${field} is not a valid template${place}: ${message}` }
   })
   const { message, field } = invalid(faults)
   const { line, column } = wrong[0]!.fault
@@ -99,14 +99,17 @@ function syntaxRefusal(wrong: { field: TemplateField; fault: TemplateFault }[]):
 }
 
 function renderRefusal(field: TemplateField, { message, variable, line, column }: TemplateFault): Refusal {
-  const what = variable === null ? `${field} of the template: ${message}` : `${message}, in ${field} of the template`
+  const what =
+    variable === null
+      ? `The template’s ${field} could not be rendered: ${message}`
+      : `${message}, in the template’s ${field}`
   const details = { ...(variable === null ? {} : { variable }), field, line, column }
   return new Refusal('template_error', what, { field: 'variables', details })
 }
 
 /** The rendered text is not valid for sending. */
 function poorRefusal(field: TemplateField, fault: string): Refusal {
-  return new Refusal('template_error', `${field} as rendered from the template ${fault}`, {
+  return new Refusal('template_error', `${field} of the rendered template ${fault}`, {
     field: 'variables',
     details: { field },
   })

@@ -14,14 +14,14 @@ import type { SubmissionRequest } from './request.ts'
 export function requireRecipients(request: SubmissionRequest): Recipient[] {
   const recipients = collapseRecipients(request)
   if (recipients.length >= 1 && recipients.length <= MAX_RECIPIENTS) return recipients
-  throw invalid([{ field: 'to', message: `to, cc and bcc must name 1 to ${MAX_RECIPIENTS} recipients` }])
+  throw invalid([{ field: 'to', message: `to, cc and bcc must contain 1 to ${MAX_RECIPIENTS} recipients in total` }])
 }
 
 /** The key's domain if `from` is in it; otherwise, and if the domain no longer exists, `forbidden`. Both sides are
  *  lower-case A-labels, so letter case and IDNA form do not matter; a subdomain is another domain. */
 export function requireOwnDomain(request: SubmissionRequest, domain: Domain | null): Domain {
   if (domain !== null && request.from.mailbox.domain === domain.name) return domain
-  throw new Refusal('forbidden', 'from is not an address at the domain of this key', {
+  throw new Refusal('forbidden', 'from must be an address at the domain of this API key', {
     field: 'from',
     details: { given: request.from.mailbox.domain, expected: domain?.name ?? null },
   })
@@ -32,9 +32,9 @@ export function requireVerified(mode: Mode, domain: Domain, settings: { requireV
   if (mode === 'test' || isReadyToSend(domain) || !settings.requireVerifiedDomain) return
   const records =
     domain.status === 'verified'
-      ? 'cannot send yet: publish its DKIM records'
-      : 'is not verified yet: publish its DNS records'
-  throw new Refusal('domain_not_verified', `${domain.name} ${records} first`, {
+      ? 'cannot send yet. Publish its DKIM records and verify the domain.'
+      : 'is not verified yet. Publish its DNS records and verify the domain.'
+  throw new Refusal('domain_not_verified', `${domain.name} ${records}`, {
     field: 'from',
     details: { domain_id: domain.id, domain: domain.name, status: domain.status },
   })
@@ -49,18 +49,22 @@ export function requireSendingAllowed(
   const alert = mode === 'test' ? null : stoppedBy(domain.id)
   if (alert === null) return
   const what = alert.metric === 'bounce_rate' ? 'hard bounces' : 'complaints'
-  throw new Refusal('invalid_state', `sending from ${domain.name} is stopped: too many ${what}`, {
-    field: 'from',
-    details: {
-      reason: 'quality_alert',
-      domain_id: domain.id,
-      domain: domain.name,
-      alert_id: alert.id,
-      metric: alert.metric,
-      value: alert.value,
-      threshold: alert.threshold,
+  throw new Refusal(
+    'invalid_state',
+    `Sending from ${domain.name} is paused: too many ${what}. Remove bad addresses from your lists.`,
+    {
+      field: 'from',
+      details: {
+        reason: 'quality_alert',
+        domain_id: domain.id,
+        domain: domain.name,
+        alert_id: alert.id,
+        metric: alert.metric,
+        value: alert.value,
+        threshold: alert.threshold,
+      },
     },
-  })
+  )
 }
 
 /** Content → its submitted size; `payload_too_large` when the composed mail exceeds the limit. Composing to measure
@@ -76,10 +80,14 @@ export function requireSize(content: MailContent, { messageBytes }: { messageByt
 /** Size of the whole mail → itself; `payload_too_large` beyond the limit. */
 export function requireWhole(sizeBytes: number, { messageBytes }: { messageBytes: number }, field?: string): number {
   if (sizeBytes <= messageBytes) return sizeBytes
-  throw new Refusal('payload_too_large', `the whole mail would have ${sizeBytes} bytes, ${messageBytes} are allowed`, {
-    field,
-    details: { size_bytes: sizeBytes, limit_bytes: messageBytes },
-  })
+  throw new Refusal(
+    'payload_too_large',
+    `The whole message would have ${sizeBytes} bytes; the limit is ${messageBytes} bytes.`,
+    {
+      field,
+      details: { size_bytes: sizeBytes, limit_bytes: messageBytes },
+    },
+  )
 }
 
 /** Quoted-printable makes at most three bytes of one; a text part derived from html is no longer than it. */

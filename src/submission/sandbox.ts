@@ -100,7 +100,7 @@ function madeBelieve(outcome: Outcome, number: number, at: number, email: string
     reply: response,
     enhancedCode: outcome.kind === 'delivered' ? outcome.reply.enhanced : outcome.code,
     cause: outcome.kind === 'delivered' ? null : outcome.cause,
-    transcript: `0 -- simulated for a test key: nothing left the house\n0 C: RCPT TO:<${email}>\n0 S: ${response}`,
+    transcript: `0 -- simulated for a test key: nothing was sent\n0 C: RCPT TO:<${email}>\n0 S: ${response}`,
   }
 }
 

@@ -106,7 +106,7 @@ class BoundedParser extends Parser {
   }
 
   override parseToken(token: Tokens[number], rest: Tokens): ReturnType<Parser['parseToken']> {
-    if (++this.nodes > MAX_NODES) throw new Error(`a template has at most ${MAX_NODES} tags and outputs`)
+    if (++this.nodes > MAX_NODES) throw new Error(`a template can have at most ${MAX_NODES} tags and outputs`)
     if (++this.#depth > MAX_NESTING) throw new Error(`blocks are nested more than ${MAX_NESTING} deep`)
     try {
       return super.parseToken(token, rest)
@@ -120,7 +120,7 @@ type Tokens = Parameters<Parser['parseTokens']>[0]
 
 /** The content between the delimiters of one tag or output. */
 function requireSimple(expression: string): void {
-  if (expression.length > MAX_EXPRESSION) throw new Error(`one tag has at most ${MAX_EXPRESSION} characters`)
+  if (expression.length > MAX_EXPRESSION) throw new Error(`a tag can have at most ${MAX_EXPRESSION} characters`)
   let depth = 0
   for (const character of expression) {
     if (character === '[' || character === '(') depth++
@@ -153,11 +153,11 @@ function worded(message: string, variable: string | null): string {
   if (message.includes(' limit exceeded')) {
     return message.startsWith('parse')
       ? `it is longer than ${MAX_TEXT} characters`
-      : 'it does more work than a mail may take'
+      : 'it exceeds the rendering budget of a message'
   }
-  if (/call stack/i.test(message)) return 'it is nested too deep'
-  // The runtime's message for an object where text or a number is needed.
-  if (/^(?:No default value|Type error)/.test(message)) return 'a filter was given a value of a kind it cannot take'
+  if (/call stack/i.test(message)) return 'it is nested too deeply'
+  // An object where a text or number is needed, in the words of the runtime.
+  if (/^(?:No default value|Type error)/.test(message)) return 'a filter got a value of an unsupported type'
   const [sentence = ''] = message.split(/, line:\d+, col:\d+/)
   return sentence.length <= MAX_MESSAGE ? sentence : `${sentence.slice(0, MAX_MESSAGE)}…`
 }

@@ -29,7 +29,7 @@ export function boundTags(liquid: Liquid): void {
 class UnavailableTag extends Tag {
   constructor(token: TagToken, rest: TopLevelToken[], liquid: Liquid) {
     super(token, rest, liquid)
-    throw new Error(`tag "${token.name}" is not available: a template cannot load another`)
+    throw new Error(`tag "${token.name}" is not available: a template cannot include another`)
   }
 
   render(): void {}
@@ -100,7 +100,7 @@ function boundOf<T>(token: T): T {
   function* evaluate(context: Context, lenient?: boolean): Generator<unknown, number, unknown> {
     const value = Number(yield evalTokenValue(token as never, context, lenient)) || 0
     if (Math.abs(value) <= MAX_COUNT) return value
-    throw new Error(`a range counts from ${-MAX_COUNT} to ${MAX_COUNT} at most`)
+    throw new Error(`a range must be between ${-MAX_COUNT} and ${MAX_COUNT}`)
   }
   return { kind: TokenKind.FilteredValue, initial: { postfix: [token], evaluate }, filters: [] } as T
 }

@@ -43,7 +43,7 @@ export function payFrom(purse: Purse, { memoryLimit }: Context): void {
   const use = memoryLimit.use.bind(memoryLimit)
   memoryLimit.use = (count) => {
     purse.left -= count
-    if (purse.left < 0) throw new Error('together the messages of the batch do more work than a batch may take')
+    if (purse.left < 0) throw new Error('the messages of this batch exceed their shared rendering budget')
     use(count)
   }
 }
@@ -148,7 +148,7 @@ function paidOperator(name: string, compare: Apply): Apply {
 function requireShort(argument: unknown, name: string): void {
   const value = Array.isArray(argument) && argument.length === 2 ? argument[1] : argument
   const isShort = typeof value === 'string' ? value.length <= MAX_ARGUMENT : !Array.isArray(value)
-  if (!isShort) throw new Error(`${name} takes no argument of more than ${MAX_ARGUMENT} characters, and no array`)
+  if (!isShort) throw new Error(`${name} accepts no argument of more than ${MAX_ARGUMENT} characters, and no array`)
 }
 
 function pay(value: unknown, context: Context): void {
@@ -173,7 +173,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null
 }
 
-const NO_TEXT = 'an object cannot be written as text: name one of its fields, or use the json filter'
+const NO_TEXT = 'an object cannot be output as text: use one of its fields, or the json filter'
 
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value

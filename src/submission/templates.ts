@@ -90,10 +90,10 @@ export function createStoredTemplates({
       if (found.organizationId === organizationId) {
         if (found.mode === 'live' || mode === 'test') return found
         throw invalid([
-          { field: 'template_id', message: 'template_id names a test template, which only test messages use' },
+          { field: 'template_id', message: 'template_id is a test template, which only test messages can use' },
         ])
       }
-      throw new Refusal('forbidden', 'this template belongs to another organization', { field: 'template_id' })
+      throw new Refusal('forbidden', 'This template belongs to another organization.', { field: 'template_id' })
     },
     fill: async (template, variables) => {
       const key = `${template.id} ${template.version}`
@@ -116,8 +116,8 @@ function lengthOf(texts: TemplateTexts): number {
   return Object.values(texts).reduce((sum, text) => sum + (text?.length ?? 0), 0)
 }
 
-const NO_SUBJECT = 'subject is required, since the template gives none'
+const NO_SUBJECT = 'subject is required because the template has none'
 
 function unknownTemplate(): Refusal {
-  return invalid([{ field: 'template_id', message: 'template_id names no template' }])
+  return invalid([{ field: 'template_id', message: 'template_id does not match any template' }])
 }

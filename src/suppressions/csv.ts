@@ -42,7 +42,7 @@ export function createCsvReader(): CsvReader {
       const line = again.shift() ?? (at < queue.length ? { number: ++lines, text: queue[at++]! } : null)
       if (line === null) {
         if (!isOver || open.length === 0) return records
-        giveUp('a quote is opened and never closed')
+        giveUp('has a quote that is never closed')
         continue
       }
       if (open.length === 0 && line.text.trim() === '') continue
@@ -52,8 +52,9 @@ export function createCsvReader(): CsvReader {
       if (isQuoted && size <= MAX_CHARACTERS) continue
       if (separator === '') separator = separatorOf(line.text)
       const fields = isQuoted ? null : split(open.map(({ text }) => text).join('\n'), separator)
-      if (fields === null) giveUp(isQuoted ? 'a quote is opened and never closed' : 'a quote stands inside a field')
-      else if (width > 0 && fields.length !== width) giveUp(`has ${fields.length} fields, the header has ${width}`)
+      if (fields === null)
+        giveUp(isQuoted ? 'has a quote that is never closed' : 'has a quote inside an unquoted field')
+      else if (width > 0 && fields.length !== width) giveUp(`has ${fields.length} fields; the header has ${width}`)
       else {
         width = fields.length
         records.push({ line: open[0]!.number, fields })

@@ -87,8 +87,8 @@ async function domainFault(id: string | null, known: Map<string, boolean>, means
   if (id === null) return null
   const isOwn = known.get(id) ?? (await store.domains.get(id))?.organizationId === organizationId
   known.set(id, isOwn)
-  if (!isOwn) return 'domain_id names no domain of the organization'
-  return domainId === null || id === domainId ? null : 'domain_id names another domain than that of the key'
+  if (!isOwn) return 'domain_id does not match any domain of this organization'
+  return domainId === null || id === domainId ? null : 'domain_id is not the domain of this API key'
 }
 
 /** The id says the same time as the record, since lists go by it. */

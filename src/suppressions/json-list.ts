@@ -71,7 +71,7 @@ export function createJsonListReader(): JsonListReader {
     },
     end() {
       const isWhole = depth === 0 && !isText
-      return isWhole ? [] : [{ number: number + 1, fault: 'the list ends early' }]
+      return isWhole ? [] : [{ number: number + 1, fault: 'the list ends unexpectedly' }]
     },
   }
 }

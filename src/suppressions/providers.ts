@@ -29,7 +29,7 @@ const POSTMARK: Record<string, SuppressionReason> = {
   ManualSuppression: 'manual',
 }
 const RESEND: Record<string, SuppressionReason> = { bounce: 'hard_bounce', complaint: 'complaint', manual: 'manual' }
-const SOFT = 'was a passing failure, which suppresses nothing'
+const SOFT = 'was a temporary failure, which is not imported'
 
 /** The forms in which other services give their lists away, by API or as CSV. */
 export const PROVIDERS: readonly Provider[] = [
@@ -39,7 +39,7 @@ export const PROVIDERS: readonly Provider[] = [
     knows: (columns) => columns.has('emailaddress') && columns.has('suppressionreason'),
     read: ({ emailaddress: email = '', suppressionreason = '', origin = '', createdat }) => {
       const reason = POSTMARK[suppressionreason]
-      if (reason === undefined) return { fault: `SuppressionReason ${suppressionreason} is not known` }
+      if (reason === undefined) return { fault: `has an unknown SuppressionReason: ${suppressionreason}` }
       const isOwnWish = reason === 'manual' && origin === 'Recipient'
       const evidence = `Postmark: ${suppressionreason}${origin && `, origin ${origin}`}`
       return { email, reason: isOwnWish ? 'unsubscribe' : reason, at: parseTime(createdat), evidence }
@@ -51,7 +51,7 @@ export const PROVIDERS: readonly Provider[] = [
     knows: (columns) => columns.has('email') && columns.has('origin'),
     read: ({ email = '', origin = '', sourceid = '', createdat }) => {
       const reason = RESEND[origin]
-      if (reason === undefined) return { fault: `origin ${origin} is not known` }
+      if (reason === undefined) return { fault: `has an unknown origin: ${origin}` }
       return { email, reason, at: parseTime(createdat), evidence: `Resend: ${origin}${sourceid && ` of ${sourceid}`}` }
     },
   },
@@ -89,7 +89,7 @@ export const PROVIDERS: readonly Provider[] = [
 ]
 
 /** Said of a whole list. */
-export const UNTOLD = 'nothing says whether these are bounces, complaints or unsubscribes: say the reason'
+export const UNTOLD = 'The list does not say whether these are bounces, complaints or unsubscribes. Set reason.'
 
 function mailgunKind(row: Row): ListKind | null {
   if ('tags' in row || 'tag' in row) return 'unsubscribe'

@@ -19,7 +19,7 @@ const told = (...given: Parameters<typeof read>) =>
     return `${reading.number} ${email} ${reason} ${at === null ? '-' : new Date(at).toISOString()} ${evidence ?? '-'}`
   })
 
-const SOFT = 'passed over: was a passing failure, which suppresses nothing'
+const SOFT = 'passed over: was a temporary failure, which is not imported'
 
 const lists: [name: string, text: string, format: Partial<ListFormat>, expected: string[]][] = [
   [
@@ -36,7 +36,7 @@ const lists: [name: string, text: string, format: Partial<ListFormat>, expected:
       '2 b@x.example complaint 2019-12-10T13:58:33.000Z Postmark: SpamComplaint, origin Recipient',
       '3 c@x.example unsubscribe 2019-12-10T00:00:00.000Z Postmark: ManualSuppression, origin Recipient',
       '4 d@x.example manual - Postmark: ManualSuppression, origin Customer',
-      '5 SuppressionReason Whim is not known',
+      '5 has an unknown SuppressionReason: Whim',
     ],
   ],
   [
@@ -82,7 +82,7 @@ const lists: [name: string, text: string, format: Partial<ListFormat>, expected:
     'SendGrid, nobody knows of what',
     'email,created\na@x.example,1443651125\nb@x.example,1443651125\n',
     {},
-    ['2 nothing says whether these are bounces, complaints or unsubscribes: say the reason'],
+    ['2 The list does not say whether these are bounces, complaints or unsubscribes. Set reason.'],
   ],
   ['SendGrid blocks', 'email,created,reason,status\na@x.example,1,550 spam,5.7.1\n', { kind: 'block' }, [`2 ${SOFT}`]],
   [
@@ -122,12 +122,17 @@ const lists: [name: string, text: string, format: Partial<ListFormat>, expected:
     {},
     ['2 reason must be one of hard_bounce, complaint, unsubscribe, manual'],
   ],
-  ['no addresses', 'name,age\nAnn,7\nBob,8\n', {}, ['1 no column of addresses is known among name, age']],
+  [
+    'no addresses',
+    'name,age\nAnn,7\nBob,8\n',
+    {},
+    ['1 No column with addresses found among name, age. Name it email.'],
+  ],
   [
     'of somebody else',
     'email,created\na@x.example,1\n',
     { provider: 'postmark' },
-    ['1 these are not the columns of postmark: email, created'],
+    ['1 The columns do not match an export of postmark: email, created'],
   ],
   ['nothing', ' \n', {}, []],
 ]
@@ -153,11 +158,11 @@ test('a bad line is told by its number and stops nothing', () => {
   expect(told(text)).toEqual([
     '2 a@x.example manual - -',
     '3 has no email address',
-    '4 has 1 fields, the header has 2',
-    '5 has 3 fields, the header has 2',
+    '4 has 1 fields; the header has 2',
+    '5 has 3 fields; the header has 2',
     '6 d@x.example manual - -',
-    '7 a quote is opened and never closed',
-    '8 a quote stands inside a field',
+    '7 has a quote that is never closed',
+    '8 has a quote inside an unquoted field',
     '10 has no email address',
     '11 h@x.example manual - -',
   ])
@@ -168,7 +173,7 @@ test('a quote that is never closed costs one line, however long the list', () =>
   lines[5] = '"a5@x.example,manual'
   const readings = read(`email,reason\n${lines.join('\n')}\n`, {}, 1_000)
   expect(readings.filter((reading) => 'fault' in reading)).toEqual([
-    { number: 7, fault: 'a quote is opened and never closed' },
+    { number: 7, fault: 'has a quote that is never closed' },
   ])
   expect(readings).toHaveLength(3_000)
 })
@@ -177,7 +182,7 @@ test('a quote that is never closed costs one line, however long the list', () =>
 test('a quote before nothing but line ends costs no more than what can be kept', () => {
   const readings = read(`email\n"${'\n'.repeat(1_500_000)}a@x.example\n`, {}, 4_096)
   expect(readings).toEqual([
-    { number: 2, fault: 'a quote is opened and never closed' },
+    { number: 2, fault: 'has a quote that is never closed' },
     { number: 1_500_002, entry: { email: 'a@x.example', reason: 'manual', domainId: null, at: null, evidence: null } },
   ])
 })
@@ -196,7 +201,7 @@ test('an object that is no JSON or too long, and a list that ends early, are tol
     '1 is not valid JSON',
     '2 is longer than 64 KiB',
     '3 b@x.example manual - }]"',
-    '4 the list ends early',
+    '4 the list ends unexpectedly',
   ]
   expect(told(text)).toEqual(expected)
   expect(told(text, {}, 1_000)).toEqual(expected)

@@ -141,8 +141,8 @@ type Read = (row: Row, kind: ListKind | null) => Said
 function readerFor(columns: ReadonlySet<string>, { provider }: ListFormat): Read | string {
   const found = PROVIDERS.find(({ name, knows }) => (provider === null ? knows(columns) : name === provider))
   if (found?.knows(columns)) return found.read
-  if (provider !== null) return `these are not the columns of ${provider}: ${[...columns].join(', ')}`
-  return isOwn(columns) ? readOwn : `no column of addresses is known among ${[...columns].join(', ')}`
+  if (provider !== null) return `The columns do not match an export of ${provider}: ${[...columns].join(', ')}`
+  return isOwn(columns) ? readOwn : `No column with addresses found among ${[...columns].join(', ')}. Name it email.`
 }
 
 function readingOf(said: Said, row: Row): { entry: Entry } | { passedOver: string } | { fault: string } {

@@ -87,14 +87,14 @@ test('every 2xx is delivered', async () => {
 
 test('what is not 2xx is tried again, in words that stay the same', async () => {
   const table: [number, string][] = [
-    [301, 'answered 301, redirects are not followed'],
-    [302, 'answered 302, redirects are not followed'],
-    [400, 'answered 400'],
-    [401, 'answered 401'],
-    [404, 'answered 404'],
-    [429, 'answered 429'],
-    [500, 'answered 500'],
-    [503, 'answered 503'],
+    [301, 'HTTP 301 (redirects are not followed)'],
+    [302, 'HTTP 302 (redirects are not followed)'],
+    [400, 'HTTP 400'],
+    [401, 'HTTP 401'],
+    [404, 'HTTP 404'],
+    [429, 'HTTP 429'],
+    [500, 'HTTP 500'],
+    [503, 'HTTP 503'],
   ]
   for (const [status, error] of table) {
     const verdict = await answered(status)
@@ -124,9 +124,9 @@ test('410 pauses the webhook, and the delivery waits for it', async () => {
   expect(await answered(410)).toMatchObject({
     status: 'pending',
     waitSeconds: 5,
-    pauseReason: 'the endpoint answered 410 Gone',
+    pauseReason: 'The endpoint returned 410 Gone.',
   })
-  expect(await answered(410, 5)).toMatchObject({ status: 'failed', pauseReason: 'the endpoint answered 410 Gone' })
+  expect(await answered(410, 5)).toMatchObject({ status: 'failed', pauseReason: 'The endpoint returned 410 Gone.' })
 })
 
 test('no answer and a refused address are failed attempts without a status', async () => {

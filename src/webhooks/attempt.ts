@@ -33,4 +33,4 @@ export async function attemptDelivery(claim: ClaimedWebhookDelivery, means: Atte
   return { ...verdict, pauseReason: isGone ? GONE_REASON : null }
 }
 
-const GONE_REASON = 'the endpoint answered 410 Gone'
+const GONE_REASON = 'The endpoint returned 410 Gone.'

@@ -99,11 +99,11 @@ export function createInboundLoop(options: InboundLoopOptions): DeliveryLoop {
 const PREPARE_MS = LONGEST_WAIT_MS + 60_000
 
 /** Tried again all the same: a disk may recover, and a backup be brought back. */
-const UNREADABLE: PostResult = { kind: 'no_answer', error: 'the stored mail cannot be read', durationMs: 0 }
+const UNREADABLE: PostResult = { kind: 'no_answer', error: 'the stored message cannot be read', durationMs: 0 }
 
 /** Nothing can be posted any more, whatever comes. */
 function tooLate(number: number, at: number): Verdict {
-  const error = 'the mail is no longer kept'
+  const error = 'the message was deleted after the retention period'
   const attempt = { number, at, durationMs: 0, statusCode: null, error, responseExcerpt: null }
   return { attempt, status: 'failed', nextAttemptAt: null, isGone: false }
 }

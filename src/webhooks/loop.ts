@@ -61,7 +61,7 @@ export function createWebhookLoop(options: WebhookLoopOptions): WebhookLoop {
     if (consecutiveFailures < HOPELESS_FAILURES || failingSince === null) return
     const hopefulSince = Math.max(failingSince, updatedAt) // whoever has just changed or resumed it gets the day anew
     if (clock.now() - hopefulSince < HOPELESS_MS) return
-    const disabledReason = `${consecutiveFailures} deliveries in a row failed over more than 24 hours`
+    const disabledReason = `${consecutiveFailures} deliveries in a row failed over more than 24 hours.`
     await written(() => store.webhooks.update(id, { status: 'paused', disabledReason }, clock.now()))
     tellPaused(id, disabledReason)
   }

@@ -62,8 +62,8 @@ function errorText(result: PostResult): string | null {
       return result.error
     case 'answered':
       if (isSuccess(result.status)) return null
-      if (result.status >= 300 && result.status < 400) return `answered ${result.status}, redirects are not followed`
-      return `answered ${result.status}`
+      if (result.status >= 300 && result.status < 400) return `HTTP ${result.status} (redirects are not followed)`
+      return `HTTP ${result.status}`
   }
 }
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
         clock,
         render: async ({ organizationId }, { idOrAlias, variables: { name } }) => {
           if (organizationId !== made.own.organization.id || idOrAlias !== 'welcome')
-            throw invalid([{ field: 'template_id', message: 'template_id names no template' }])
+            throw invalid([{ field: 'template_id', message: 'template_id does not match any template' }])
           if (name === undefined)
             throw new Refusal('template_error', 'name is missing', { details: { variable: 'name' } })
           return { subject: `Welcome, ${name}`, html: null, text: `Dear ${name}, the server of tea is open to you.` }

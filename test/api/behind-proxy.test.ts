@@ -31,7 +31,7 @@ describe('behind a proxy', () => {
     for (const proto of ['http', 'HTTP', 'https, http']) {
       const refused = await ask('/v1/messages', proto)
       expect(refused.status).toBe(403)
-      expect((await refused.json()).error.message).toContain('asked by https')
+      expect((await refused.json()).error.message).toContain('requires HTTPS')
       const page = await ask('/docs?a=1', proto)
       expect([page.status, page.headers.get('location')]).toEqual([308, `${PUBLIC}/docs?a=1`])
       expect(page.headers.get('x-request-id')).toStartWith('req_')

@@ -246,7 +246,7 @@ test('keys of an organization leave room for others, however many it makes', asy
   await third.ended
   expect([third.status, JSON.parse(third.text()).error.message]).toEqual([
     429,
-    'more than 2 event streams of an organization at once',
+    'More than 2 event streams of an organization at once. Close one first.',
   ])
   expect((await open(api.other.keys.read)).status).toBe(200)
 })

@@ -74,7 +74,7 @@ async function attempt(api: TestApi, status: InboundDeliveryStatus, statusCode: 
       at: now,
       durationMs: 12,
       statusCode,
-      error: statusCode < 300 ? null : `answered ${statusCode}`,
+      error: statusCode < 300 ? null : `HTTP ${statusCode}`,
       responseExcerpt: 'oops',
     },
     status,
@@ -324,7 +324,7 @@ describe('deliveries of an inbound message', () => {
           at: '2026-11-21T12:00:00.001Z',
           duration_ms: 12,
           status_code: 500,
-          error: 'answered 500',
+          error: 'HTTP 500',
           response_excerpt: 'oops',
         },
       ],
@@ -380,14 +380,16 @@ describe('deliveries of an inbound message', () => {
       expect([status, body.error.code]).toEqual([422, 'invalid_state'])
       return body.error.message
     }
-    expect(await refused(await take(api, await addRoute(api, STORE)))).toBe('this mail was not taken for a webhook')
+    expect(await refused(await take(api, await addRoute(api, STORE)))).toBe(
+      'This message was not received for a webhook route.',
+    )
     const route = await addRoute(api)
     const message = await take(api, route)
     await attempt(api, 'failed', 500)
     await api.store.inboundRoutes.update(route.id, { action: STORE })
-    expect(await refused(message)).toBe('the route of this mail posts to no webhook')
+    expect(await refused(message)).toBe('The route of this message has no webhook.')
     await api.store.inboundRoutes.remove(route.id)
-    expect(await refused(message)).toBe('the route of this mail was removed')
+    expect(await refused(message)).toBe('The route of this message was deleted.')
   })
 
   test('of a disabled route wait for it', async () => {

@@ -271,20 +271,20 @@ describe('the test of a route', () => {
         takes: true,
         by: 'address',
         via_bare_address: false,
-        reason: '"support" takes it: the address is support@own.example',
+        reason: '"support" accepts the mail: the address is support@own.example',
         considered: [
           {
             id: support.id,
             name: 'support',
             matches: true,
-            reason: 'takes it: the address is support@own.example',
+            reason: 'accepts the mail: the address is support@own.example',
           },
           {
             id: all.id,
             name: 'all',
             matches: true,
             reason:
-              'would take it, it takes every address of own.example, but "support" comes first: an address goes before a catch-all',
+              'matches (it matches every address at own.example), but "support" takes precedence: an address takes precedence over a catch-all',
           },
         ],
       },
@@ -306,7 +306,7 @@ describe('the test of a route', () => {
       id: off.id,
       name: 'off',
       matches: false,
-      reason: 'would match, but it is disabled',
+      reason: 'would match but is disabled',
     })
   })
 
@@ -320,7 +320,7 @@ describe('the test of a route', () => {
     const foreign = (await probe(support.id, { to: 'a@unknown.example' })).body
     expect(foreign).toEqual({
       ...nobody,
-      reason: 'unknown.example is no domain here: mail for it is refused with 550 5.7.1',
+      reason: 'unknown.example is not a domain of this server: mail to it is rejected with 550 5.7.1',
       considered: [],
     })
     const { returnPathHost } = api.own.domain

@@ -105,8 +105,8 @@ test('templates of a batch are paid from one purse: what is beyond it is refused
   const costly = { from: MAIL.from, to: MAIL.to, template_id: id, variables: { a: 'é<'.repeat(6000) } }
   const { body } = await batch([...Array(200).fill(costly), MAIL])
   const messages = body.data.map((each: { error?: { message: string } }) => each.error?.message ?? null)
-  const own = messages.filter((message: string | null) => message?.includes('a mail may take'))
-  const together = messages.filter((message: string | null) => message?.includes('a batch may take'))
+  const own = messages.filter((message: string | null) => message?.includes('rendering budget of a message'))
+  const together = messages.filter((message: string | null) => message?.includes('shared rendering budget'))
   expect([own.length > 10, own.length < 30, own.length + together.length]).toEqual([true, true, 200])
   expect(messages.at(-1)).toBeNull()
 }, 30_000) // seconds of work, and the machine may have other

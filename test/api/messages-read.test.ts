@@ -253,7 +253,7 @@ test('attempts tell whom, when and every word', async () => {
         smtp_response: expect.stringContaining('550 5.1.1'),
         enhanced_code: '5.1.1',
         cause: { class: 'sandbox', rule: expect.any(String) },
-        transcript: expect.stringContaining('nothing left the server'),
+        transcript: expect.stringContaining('nothing was sent'),
       },
     ],
     reports: [],

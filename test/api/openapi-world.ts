@@ -26,7 +26,7 @@ import { inboundMessage, storedMail } from '../support/inbound.ts'
 import { addKey } from '../support/keys.ts'
 
 const HEALTH = [
-  { name: 'queue', status: 'pass' as const, message: 'nothing is due, 0 wait for their time', advice: null },
+  { name: 'queue', status: 'pass' as const, message: 'nothing is due, 0 scheduled for later', advice: null },
 ]
 
 export const BODY_BYTES = 300_000

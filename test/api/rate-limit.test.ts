@@ -26,7 +26,7 @@ test('the 61st request of a minute is 429, and Retry-After says when the window 
   expect(over.body).toEqual({
     error: {
       code: 'rate_limited',
-      message: 'more than 60 requests a minute',
+      message: 'More than 60 requests per minute. Retry after 50 s.',
       details: { request_id: 'r' },
       retry_after: 50,
     },

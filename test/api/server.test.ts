@@ -35,7 +35,7 @@ async function start(options: Parameters<typeof createTestApi>[0] & { gate?: Pro
         permission: 'read',
         summary: '',
         load: async ({ params }) => {
-          if (params.thing_id === 'gone') throw new Refusal('not_found', 'there is no such thing')
+          if (params.thing_id === 'gone') throw new Refusal('not_found', 'No such thing. Check the ID.')
           return params.thing_id
         },
         handle: async ({ resource, params, now }) => ({ status: 200, body: { resource, params, now } }),
@@ -97,7 +97,7 @@ describe('the order of checks', () => {
     expect(answer.body).toEqual({
       error: {
         code: 'unauthorized',
-        message: 'a valid API key is needed: Authorization: Bearer svc_…',
+        message: 'Missing or invalid API key. Send the header Authorization: Bearer svc_…',
         details: { request_id: 'r-1' },
       },
     })
@@ -237,15 +237,15 @@ describe('the body', () => {
       {
         error: {
           code: 'validation_error',
-          message: '5 fields are not valid',
+          message: '5 fields are invalid',
           field: 'name',
           details: { request_id: 'r' },
           errors: [
             { field: 'name', message: 'name is required' },
             { field: 'list[0].content', message: 'list[0].content must be a string' },
-            { field: 'list[1].extra', message: 'list[1].extra is not a known field' },
-            { field: 'subjekt', message: 'subjekt is not a known field' },
-            { field: '__proto', message: '__proto is not a known field' },
+            { field: 'list[1].extra', message: 'Unknown field "list[1].extra".' },
+            { field: 'subjekt', message: 'Unknown field "subjekt".' },
+            { field: '__proto', message: 'Unknown field "__proto".' },
           ],
         },
       },
@@ -333,8 +333,8 @@ describe('whatever is sent', () => {
 describe('the query', () => {
   const cases = [
     ['/v1/things?q=a&q=b', 'q', 'q is given more than once'],
-    ['/v1/things?x=1', 'x', 'x is not a known parameter'],
-    ['/v1/things/1?x=1', 'x', 'x is not a known parameter'],
+    ['/v1/things?x=1', 'x', 'Unknown parameter "x". Did you mean "q"?'],
+    ['/v1/things/1?x=1', 'x', 'Unknown parameter "x".'],
   ]
   test.each(cases)('%s is 400', async (path, field, message) => {
     const { ask, own } = await start()
@@ -398,7 +398,11 @@ describe('every answer', () => {
       headers: { 'x-request-id': 'r' },
     })
     expect(answer.body).toEqual({
-      error: { code: 'internal_error', message: 'something went wrong on our side', details: { request_id: 'r' } },
+      error: {
+        code: 'internal_error',
+        message: 'Internal server error. Try again, and contact the operator with the request ID if it persists.',
+        details: { request_id: 'r' },
+      },
     })
     expect(answer.status).toBe(500)
     expect(JSON.parse(lines[0]!).error.stack).toContain('a bug with /a/path in it')

@@ -32,7 +32,7 @@ test('what is exported can be imported again, formulas and foreign reaches inclu
     ...NOTHING,
     added: 4,
     bad: 1,
-    errors: [{ number: 5, message: 'domain_id names no domain of the organization' }],
+    errors: [{ number: 5, message: 'domain_id does not match any domain of this organization' }],
   })
   const csv = await exported(api)
   expect(csv.split('\r\n')).toEqual([
@@ -63,7 +63,7 @@ test('an export of another service keeps reason, day and evidence, and lies in t
     ...NOTHING,
     added: 1,
     passed_over: 1,
-    errors: [{ number: 3, message: 'was a passing failure, which suppresses nothing' }],
+    errors: [{ number: 3, message: 'was a temporary failure, which is not imported' }],
   })
   const key = own.keys.read
   expect((await ask('GET', '/v1/suppressions', { key })).body.data).toMatchObject([
@@ -132,6 +132,6 @@ test('CSV is taken where it is said, and nowhere else', async () => {
   const headers = { 'content-type': 'text/csv' }
   expect((await ask('POST', '/v1/suppressions', { body: 'email\n', headers })).body.error.field).toBe('Content-Type')
   const broken = await ask('POST', PATH, { body: new Uint8Array([101, 255]), headers })
-  expect([broken.status, broken.body.error.message]).toEqual([400, 'the body is not valid UTF-8'])
+  expect([broken.status, broken.body.error.message]).toEqual([400, 'The body is not valid UTF-8.'])
   expect((await ask('POST', PATH, { body: 'email\n', headers, key: own.keys.read })).status).toBe(403)
 })

@@ -157,7 +157,7 @@ describe('a bad template', () => {
     const { ask } = await start()
     const answer = await ask('POST', '/v1/templates', { body: { ...WELCOME, html: '{% include "package.json" %}' } })
     expect([answer.status, answer.body.error.field]).toEqual([400, 'html'])
-    expect(answer.body.error.message).toContain('cannot load another')
+    expect(answer.body.error.message).toContain('cannot include another')
   })
 })
 

@@ -90,12 +90,12 @@ describe('dns', () => {
       const { ok, hint } = await hints()
       expect(ok).toBe(false)
       expect(hint('dkim')).toContain(`cut off after 255 of ${of('dkim').value.length}`)
-      expect(hint('spf')).toContain('v=spf1 a:mail.example.com include:_spf.context.example -all')
-      expect(hint('dmarc')).toBe('There is one already, which stays as it is.')
-      expect(hint('return_path')).toContain('enter bounces alone')
+      expect(hint('spf')).toContain('v=spf1 a:mail.example.com include:_spf.office.example -all')
+      expect(hint('dmarc')).toBe('You already have this record. It can stay unchanged.')
+      expect(hint('return_path')).toContain('Enter bounces only')
 
       publish(of('dkim'), `"${of('dkim').value}"`)
-      expect((await hints()).hint('dkim')).toContain('Quotes')
+      expect((await hints()).hint('dkim')).toContain('quotes or backslashes')
       const words = (await dns('check', NAME)).stdout
       expect(words).toMatch(/^✗ MX +bounces\.acme\.example +missing\n {4}expected {2}10 mail\.example\.com\n {4}→ /m)
       expect(words).toMatch(/^✓ TXT +_dmarc\.acme\.example +correct/m)

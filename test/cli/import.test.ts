@@ -32,7 +32,7 @@ describe('postrider import suppressions', () => {
       expect(JSON.parse(first.stdout)).toEqual({ ...NOTHING, added: 1_198, passed_over: 1, bad: 1 })
       expect(first.stderr.trim().split('\n')).toEqual([
         'line 5: has no email address',
-        'line 6: skipped: was a passing failure, which suppresses nothing',
+        'line 6: passed over: was a temporary failure, which is not imported',
       ])
       expect(first.code).toBe(1)
       const again = await bring(file, '--org', 'Shop', '--from', 'sendgrid')
@@ -58,7 +58,7 @@ describe('postrider import suppressions', () => {
       const untold = await bring(write('list.csv', 'address,created_at\nb@x.example,\nc@x.example,\n'))
       expect([untold.code, untold.stderr.trim()]).toEqual([
         1,
-        'line 2: nothing says whether these are bounces, complaints or unsubscribes: say the reason',
+        'line 2: The list does not say whether these are bounces, complaints or unsubscribes. Set reason.',
       ])
       const told = await bring(join(place.folder, 'list.csv'), '--reason', 'unsubscribe')
       expect(JSON.parse(told.stdout)).toEqual({ ...NOTHING, added: 2 })

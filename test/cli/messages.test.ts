@@ -53,8 +53,8 @@ describe('where is that mail?', () => {
       )
       expect((await json('explain', '--to', 'ann@example.net')).refused_with).toBe('domain_not_verified')
       expect(await text('message', 'resend', id)).toMatch(/^msg_\w{26} is bounced\n$/)
-      await expectRefused(1, 'only what has not been sent yet can be cancelled', 'message', 'cancel', id)
-      const nowhere = 'message: no message msg_x. List recent messages with: postrider message list'
+      await expectRefused(1, 'Only messages that are not yet sent can be cancelled.', 'message', 'cancel', id)
+      const nowhere = 'message: there is no message msg_x; postrider message list shows the newest'
       await expectRefused(1, nowhere, 'message', 'show', 'msg_x')
     },
     LIMIT_MS,
@@ -114,7 +114,7 @@ describe('where is that mail?', () => {
       const rotated = await json('webhook', 'rotate-secret', id, '--grace', '0')
       expect(rotated.secret).not.toBe(made.secret)
       expect((await json('webhook', 'pause', id)).status).toBe('paused')
-      await expectRefused(1, 'a paused webhook is sent nothing', 'webhook', 'test', id)
+      await expectRefused(1, 'This webhook is paused. Set its status to active first.', 'webhook', 'test', id)
       expect(await text('webhook', 'resume', id)).toStartWith(`${id} is active   https://127.0.0.1:9/hook\n`)
       expect(await json('webhook', 'show', id)).toMatchObject({ id, status: 'active' })
       expect(await text('webhook', 'delete', id)).toBe(`${id} is deleted\n`)

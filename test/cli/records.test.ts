@@ -38,7 +38,7 @@ describe('the commands that keep records', () => {
       const plans = 'plan must be one of free, starter, pro, enterprise'
       await expectRefused(2, plans, 'org', 'create', 'Third', '--plan', 'gold')
       await expectRefused(2, plans, 'org', 'set-plan', 'Second', 'gold')
-      await expectRefused(1, 'name: there is an organization of that name already', 'org', 'create', 'Second')
+      await expectRefused(1, 'name: An organization with this name already exists.', 'org', 'create', 'Second')
       await expectRefused(2, 'name must not be blank', 'org', 'create', ' ')
     },
     LIMIT_MS,
@@ -88,7 +88,7 @@ describe('the commands that keep records', () => {
     async () => {
       const made = await json('domain', 'add', 'Example.COM', '--org', organizationId)
       expect(made).toMatchObject({ name: 'example.com', status: 'pending' })
-      await expectRefused(1, 'name: this domain already exists', 'domain', 'add', 'example.com', '--org', 'First')
+      await expectRefused(1, 'name: This domain already exists.', 'domain', 'add', 'example.com', '--org', 'First')
       const words = (await records('domain', 'show', 'example.com')).stdout
       expect(words).toContain('example.com is pending')
       expect(words).toContain('v=DKIM1; k=rsa; p=')
@@ -110,7 +110,7 @@ describe('the commands that keep records', () => {
       const nowhere = 'domain: no domain example.org. List domains with: postrider domain list'
       await expectRefused(1, nowhere, 'domain', 'show', 'example.org')
       await expectRefused(1, nowhere, 'domain', 'verify', 'example.org')
-      const noName = 'name must be a domain that one can register, not a public suffix'
+      const noName = 'name must be a registrable domain, not a public suffix'
       await expectRefused(2, noName, 'domain', 'add', 'co.uk', '--org', 'First')
     },
     LIMIT_MS,
@@ -153,9 +153,9 @@ describe('the commands that keep records', () => {
     async () => {
       await json('domain', 'add', 'send.example.com', '--org', 'First')
       const send = ['send', '--from', 'Ann <ann@send.example.com>', '--to', 'bob@example.net', '--subject', 'Hello']
-      const notVerified = 'from: send.example.com is not verified yet: publish its DNS records first'
+      const notVerified = 'from: send.example.com is not verified yet. Publish its DNS records and verify the domain.'
       await expectRefused(1, notVerified, ...send, '--text', 'Hello')
-      await expectRefused(2, 'html or text is required, or template_id', ...send)
+      await expectRefused(2, 'Provide html, text or template_id.', ...send)
       const twice = await records(
         'send',
         '--from',

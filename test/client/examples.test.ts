@@ -69,7 +69,8 @@ for (const each of [body, body.replace('hard', 'soft')]) {
   const answer = await POST(new Request('https://shop.example/hook', { method: 'POST', headers, body: each }))
   console.log(answer.status, await answer.text())
 }`
-const WRONG = 'X-Service-Signature was not made with this secret over this body'
+const WRONG =
+  'X-Service-Signature does not match the body and secret. Check that the secret is correct and the body is unmodified.'
 const environment = () => ({
   PATH: process.env.PATH!,
   HOME: installed.folder,

@@ -138,7 +138,7 @@ test('a suppressed address is among the rejected', async () => {
   expect([accepted, rejected]).toEqual([[ANN], ['stop@one.remote.example']])
 })
 
-describe('what cannot be carried is refused, and nothing is sent', () => {
+describe('what is not supported is refused, and nothing is sent', () => {
   const cases: [string, SendMailOptions][] = [
     ['raw', { raw: 'From: a\r\n\r\n' }],
     ['envelope', { envelope: { from: FROM, to: ['other@one.remote.example'] } }],

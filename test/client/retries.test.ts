@@ -138,7 +138,7 @@ describe('time', () => {
     await server.hears(1)
     await clock.advance(1_500)
     expect(await failure).toBeInstanceOf(TimeoutError)
-    expect((await failure).message).toBe('no answer within 1500 ms')
+    expect((await failure).message).toBe('No response within 1500 ms.')
     expect((await failure).idempotencyKey).not.toBeNull()
     expect(server.heard).toHaveLength(1)
   })
@@ -193,26 +193,30 @@ describe('the signal of the caller', () => {
 
 describe('answers that are none', () => {
   for (const [name, move, message] of [
-    ['half JSON', { status: 200, body: '{"id":' }, '200 with broken JSON: not an answer of Postrider'],
+    [
+      'half JSON',
+      { status: 200, body: '{"id":' },
+      'Unexpected response 200 with invalid JSON. Is baseUrl a Postrider server?',
+    ],
     [
       'a page that is no error',
       { status: 200, headers: { 'content-type': 'text/html' }, body: '<p>Please sign in' },
-      '200 with text/html: not an answer of Postrider',
+      'Unexpected response 200 with text/html. Is baseUrl a Postrider server?',
     ],
     [
       'a page',
       { status: 404, headers: { 'content-type': 'text/html' }, body: '<p>' },
-      '404 with text/html: not an answer of Postrider',
+      'Unexpected response 404 with text/html. Is baseUrl a Postrider server?',
     ],
     [
       'a redirect',
       { status: 308, headers: { location: 'https://elsewhere.example/' } },
-      '308 with a redirect, which is not followed: not an answer of Postrider',
+      'Unexpected response 308 with a redirect, which is not followed. Is baseUrl a Postrider server?',
     ],
     [
       'another API’s error',
       { status: 400, body: '{"error":"no"}' },
-      '400 with another error: not an answer of Postrider',
+      'Unexpected response 400 with an unknown error format. Is baseUrl a Postrider server?',
     ],
   ] as [string, Move, string][]) {
     // threat: keys-leaked-by-client
@@ -248,7 +252,9 @@ test('the key stands in no error and in nothing that is printed', async () => {
   const { default: util } = await import('node:util')
   const shown = [Bun.inspect(client), util.inspect(client, { depth: 9, showHidden: true }), JSON.stringify(client)]
   expect([...shown, Bun.inspect(error), String(error.stack)].join()).not.toContain(KEY)
-  expect(() => new Postrider({ baseUrl: server.url, apiKey: `${KEY}\n` })).toThrow(/^apiKey has characters/)
+  expect(() => new Postrider({ baseUrl: server.url, apiKey: `${KEY}\n` })).toThrow(
+    /^apiKey contains invalid characters/,
+  )
   expect(() => new Postrider({ baseUrl: 'mail.example.com', apiKey: KEY })).toThrow(/^baseUrl/)
 })
 

@@ -156,7 +156,7 @@ describe('what is not believed, and why', () => {
       }
     }
     const strict = unwrap(BODY, ours, SECRET, { ...at(NOW + 11_000), toleranceSeconds: 10 })
-    expect(strict).rejects.toThrow('the signature is 11 s away from the clock here; 10 are allowed')
+    expect(strict).rejects.toThrow('The signature is 11 s away from the local clock; at most 10 s are allowed.')
   })
 
   test('a wrong signature is wrong even when it is old', async () => {

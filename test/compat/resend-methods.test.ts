@@ -256,7 +256,7 @@ describe('is not supported, and the answer says so:', () => {
     expect(error).toEqual({
       statusCode: 404,
       name: 'not_found',
-      message: expect.stringMatching(/ are not supported\. .+README/),
+      message: expect.stringMatching(/ are not supported\. .+migration/),
     })
   })
 })

@@ -95,7 +95,7 @@ describe('a PATCH repeats the id of the path', () => {
     const { id } = await done(ask('POST', '/emails', { ...MAIL, scheduled_at: 'in 1 hour' }))
     const change = { id: `msg_${'0'.repeat(26)}`, scheduled_at: 'in 2 hours' }
     const { status, body } = await ask('PATCH', `/emails/${id}`, change)
-    expect([status, body.message]).toEqual([422, 'id must be the id in the path'])
+    expect([status, body.message]).toEqual([422, 'id must match the ID in the path'])
     expect((await done(ask('GET', `/emails/${id}`))).scheduled_at).toBe('2026-11-21T13:00:00.000Z')
   })
 })
@@ -146,7 +146,7 @@ describe('an attachment', () => {
     const attachments = [{ filename: 'bill.pdf', content }]
     const { status, body } = await ask('POST', '/emails', { ...MAIL, attachments })
     expect([status, body.name]).toEqual([422, 'invalid_attachment'])
-    expect(body.message).toBe('attachments[0].content must be base64, or a list of numbers from 0 to 255')
+    expect(body.message).toBe('attachments[0].content must be base64, or an array of numbers from 0 to 255')
   })
 })
 

@@ -159,7 +159,7 @@ describe('emails', () => {
     expect(await page({ limit: 2, before: all[1]! })).toMatchObject({ has_more: false, ids: all.slice(0, 1) })
     expect(await refused(resend.emails.list({ after: 'nonsense' }))).toMatchObject({ what: '422 validation_error' })
     expect((await refused(resend.emails.list({ before: `msg_${'0'.repeat(26)}` }))).message).toContain(
-      'before names none',
+      'before is not among',
     )
   })
 
@@ -171,7 +171,7 @@ describe('emails', () => {
     ['422 validation_error', /^scheduled_at must be an ISO 8601 time/, { scheduledAt: 'when it suits' }],
     ['422 validation_error', /30 days/, { scheduledAt: 'in 8 weeks' }],
     ['422 validation_error', /no topics/, { topicId: 'top_1' }],
-    ['422 invalid_attachment', /fetches nothing/, { attachments: [{ path: 'https://a.example/x' }] }],
+    ['422 invalid_attachment', /does not download files/, { attachments: [{ path: 'https://a.example/x' }] }],
     ['422 validation_error', /^tags/, { tags: [{ name: 'x', value: 'y'.repeat(5000) }] }],
     ['422 validation_error', /^headers.From/, { headers: { From: 'x' } }],
     ['422 validation_error', /unsubscribe":true/, { headers: { 'List-Unsubscribe': '<https://a.example>' } }],
@@ -264,7 +264,7 @@ describe('whoever asks', () => {
     ]) {
       expect(await refused(answer as never)).toEqual({
         what: '404 not_found',
-        message: expect.stringContaining('README'),
+        message: expect.stringContaining('migration'),
       })
     }
     expect(await refused(resend.emails.get('49a3999c-0ce1-4ea6-ab68-afcd6dc2e794'))).toMatchObject({

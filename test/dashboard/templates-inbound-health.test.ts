@@ -401,7 +401,7 @@ describe.skipIf(!hasBrowser)('the dashboard', () => {
     await press(page, 'Run checks')
     await page.getByText('Checks complete').waitFor()
     await page.getByRole('region', { name: 'Data' }).getByText('its files are sound').waitFor()
-    await page.getByRole('region', { name: 'Data' }).getByText('no backup was made yet').waitFor()
+    await page.getByRole('region', { name: 'Data' }).getByText('no backup has been made yet').waitFor()
     await page.getByRole('region', { name: 'Data' }).getByText('postrider backup FOLDER').waitFor()
     await page.getByRole('row', { name: /^Webhooks/ }).waitFor()
     await screenshot(page, 'health')

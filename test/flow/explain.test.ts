@@ -30,7 +30,7 @@ test('a delivered mail says who took it and at which attempt', async () => {
   await server.ended(body.id)
   const recipient = await explain(body.id)
   expect(recipient).toMatchObject({ status: 'delivered', attempts: 1, mx_hosts: null, suppressions: [] })
-  expect(words(recipient)).toContain('took the mail 2026-11-21T')
+  expect(words(recipient)).toContain('accepted the message at 2026-11-21T')
 })
 
 test('a deferred mail says what the server said, what it means, when it is tried next and when it is given up', async () => {
@@ -41,8 +41,8 @@ test('a deferred mail says what the server said, what it means, when it is tried
   expect(recipient.smtp_response).toBe('452 4.2.2 mailbox is full')
   expect(recipient.mx_hosts).toHaveLength(1)
   expect(recipient.slots.limit).toBeGreaterThan(0)
-  expect(words(recipient)).toContain(`The next attempt, number 2, is due ${recipient.next_attempt_at}.`)
-  expect(words(recipient)).toContain('it is given up and bounces soft')
+  expect(words(recipient)).toContain(`The next attempt, number 2, is due at ${recipient.next_attempt_at}.`)
+  expect(words(recipient)).toContain('Postrider gives up and reports a soft bounce')
   expect(words(recipient)).toContain(`(${recipient.meaning})`)
 })
 
@@ -57,10 +57,10 @@ test('a hard bounce names the rule and the suppression, and the address says why
 
   const address = await server.read('/v1/explain?to=gone@c.remote.example')
   expect(address).toMatchObject({ would_send: false, last_message: { message_id: body.id, status: 'bounced' } })
-  expect(address.explanation[0]).toContain('is on the suppression list')
+  expect(address.explanation[0]).toContain('is suppressed')
 
-  const again = await server.send({ to: 'gone@c.remote.example' })
-  expect(words(await explain(again.body.id))).toContain('was on the suppression list when the message was accepted')
+  const again = await house.send({ to: 'gone@c.remote.example' })
+  expect(words(await explain(again.body.id))).toContain('was suppressed when the message was accepted')
 })
 
 test('a refusal that is about us says what to do', async () => {
@@ -69,14 +69,14 @@ test('a refusal that is about us says what to do', async () => {
   const recipient = await explain(body.id)
   expect(recipient).toMatchObject({ status: 'bounced', bounce_class: 'authentication' })
   expect(words(recipient)).toMatch(/PTR record \(.+\), read as authentication \(rule \S+\)\. It could not tell who/)
-  expect(words(recipient)).toContain('`postrider doctor` looks at the reverse DNS')
+  expect(words(recipient)).toContain('`postrider doctor` to check reverse DNS')
   expect(words(recipient)).toContain('The address is not suppressed')
 })
 
 test('an address that mail was never sent to says where a mail would go', async () => {
   const address = await server.read('/v1/explain?to=new@d.remote.example')
   expect(address).toMatchObject({ to: 'new@d.remote.example', would_send: true, last_message: null, dns_problem: null })
-  expect(address.explanation[0]).toBe(`Mail is offered to ${address.mx_hosts[0]}.`)
+  expect(address.explanation[0]).toBe(`Mail goes to ${address.mx_hosts[0]}.`)
 })
 
 test('a domain that does not exist says so, and nothing of TLS', async () => {
@@ -84,7 +84,7 @@ test('a domain that does not exist says so, and nothing of TLS', async () => {
   const address = await server.read('/v1/explain?to=x@mail-for-nobody.test')
   expect(address).toMatchObject({ would_send: false, mx_hosts: [] })
   expect(address.explanation).toHaveLength(1)
-  expect(address.explanation[0]).toContain('There is nowhere to deliver to')
+  expect(address.explanation[0]).toContain('Delivery is impossible')
 })
 
 test('what keeps the own domain from sending is said first, with the code that a message would get', async () => {
@@ -98,8 +98,8 @@ test('what keeps the own domain from sending is said first, with the code that a
   const unverified = await explained()
   expect(unverified).toMatchObject({ would_send: false, refused_with: 'domain_not_verified' })
   expect(unverified.explanation[0]).toContain('is not verified yet')
-  expect(unverified.explanation[1]).toContain('Mail is offered to')
-  expect((await server.send({ to: 'new@d.remote.example' })).body.error.code).toBe(unverified.refused_with)
+  expect(unverified.explanation[1]).toContain('Mail goes to')
+  expect((await house.send({ to: 'new@d.remote.example' })).body.error.code).toBe(unverified.refused_with)
 
   await store().domains.recordCheck(domain!.id, { ...check, status: 'verified' })
   await store().organizations.setPlan(server.organizationId, 'tiny')
@@ -111,9 +111,9 @@ test('what keeps the own domain from sending is said first, with the code that a
 })
 
 test('scheduled, cancelled and sandbox mail are told as such, and nothing is asked of DNS for them', async () => {
-  const scheduled = await server.send({ to: 'ann@e.remote.example', scheduled_at: '2026-11-25T10:00:00Z' })
-  expect(words(await explain(scheduled.body.id))).toContain('waits until 2026-11-25T10:00:00.000Z')
-  await server.ask('POST', `/v1/messages/${scheduled.body.id}/cancel`)
+  const scheduled = await house.send({ to: 'ann@e.remote.example', scheduled_at: '2026-11-25T10:00:00Z' })
+  expect(words(await explain(scheduled.body.id))).toContain('is scheduled for 2026-11-25T10:00:00.000Z')
+  await house.ask('POST', `/v1/messages/${scheduled.body.id}/cancel`)
   expect(words(await explain(scheduled.body.id))).toContain('was cancelled')
   const sandbox = await server.send({ to: 'bounce@e.remote.example' }, { authorization: `Bearer ${server.keys.test}` })
   expect(await explain(sandbox.body.id)).toMatchObject({ status: 'bounced', mx_hosts: null, suppressions: [] })

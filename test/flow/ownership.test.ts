@@ -248,7 +248,10 @@ test('of two claims the first that is proved owns the name, whose records say wh
   expect((await a.ask('POST', `/v1/domains/${first.id}/verify`)).body.status).toBe('pending')
   expect((await b.ask('POST', `/v1/domains/${second.id}/verify`)).body.status).toBe('verified')
   const lost = (await a.ask('GET', `/v1/domains/${first.id}`)).body
-  expect(lost).toMatchObject({ status: 'failed', detail: 'Another organization has proved this name or a host of it.' })
+  expect(lost).toMatchObject({
+    status: 'failed',
+    detail: 'Another organization has verified this domain or a host under it.',
+  })
   publish(first, 'dkim', 'ownership')
   expect((await a.ask('POST', `/v1/domains/${first.id}/verify`)).body.status).toBe('failed')
   const third = await addTenant('C')

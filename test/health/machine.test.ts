@@ -52,7 +52,7 @@ describe('ports', () => {
     expect(found).toMatchObject({ host: '127.0.0.1', holder: { pid: process.pid } })
     const taken = await world.check('ports', { installation: inbound(port), world: { held } })
     expect(taken).toMatchObject({ status: 'fail' })
-    expect(taken.message).toContain(`port ${port} is held by`)
+    expect(taken.message).toContain(`port ${port} is in use by`)
     expect(await world.check('ports', { installation: inbound(port), world: { held: [] } })).toMatchObject({
       status: 'pass',
       message: `${port}: free`,
@@ -78,7 +78,7 @@ describe('ports', () => {
     const found = await world.check('ports', { installation: inbound(25), world: { held } })
     expect(found).toMatchObject({
       status: 'fail',
-      message: 'port 25 is held by exim4, Debian’s default mail server (process 812)',
+      message: 'port 25 is in use by exim4, Debian’s default mail server (process 812)',
       advice: 'If nothing else needs it: systemctl disable --now exim4',
     })
   })
@@ -118,7 +118,7 @@ describe('clock', () => {
   }
 
   test('right, a little off, wrong; without an answer nobody knows', async () => {
-    expect(await clock(40, -20)).toMatchObject({ status: 'pass', message: 'right to 0.02 s' })
+    expect(await clock(40, -20)).toMatchObject({ status: 'pass', message: 'accurate to 0.02 s' })
     expect(await clock(-8_000, -8_100)).toMatchObject({ status: 'warn', message: '8 seconds behind' })
     expect(await clock(7_300_000, 7_300_000)).toMatchObject({ status: 'fail', message: '2 hours ahead' })
     expect(await clock(null, null)).toMatchObject({ status: 'skip' })
@@ -192,8 +192,8 @@ describe('limits', () => {
       status: 'warn',
       message: '5120 MB available, at most 380 MB for the server',
     })
-    expect((await check(served)).advice).toContain('it may need 429 MB')
-    expect((await check(served)).advice).toContain('set that to 21000000')
+    expect((await check(served)).advice).toContain('the server may need 429 MB')
+    expect((await check(served)).advice).toContain('set limits.message_bytes to 21000000')
     expect(await check({ ...served, messageBytes: 21_000_000 })).toMatchObject({ status: 'pass' })
     expect(await check({ memoryBytes: 300_000_000 })).toMatchObject({ status: 'warn' })
   })
@@ -220,18 +220,18 @@ describe('certificate', () => {
   })
 
   test.each<[string, Partial<AuthorityCertificate>, string, string]>([
-    ['none yet', {}, 'warn', 'none from the authority yet'],
-    ['none, and why', { trouble: 'no A record' }, 'fail', 'none from the authority yet: no A record'],
-    ['one', { held: held(60) }, 'pass', '1 names, from the authority, good for 60 days more'],
-    ['one that is not renewed', { held: held(10) }, 'warn', 'good for 10 days more'],
+    ['none yet', {}, 'warn', 'no certificate issued yet'],
+    ['none, and why', { trouble: 'no A record' }, 'fail', 'no certificate issued yet: no A record'],
+    ['one', { held: held(60) }, 'pass', 'certificate for 1 name, valid for 60 more days'],
+    ['one that is not renewed', { held: held(10) }, 'warn', 'valid for 10 more days'],
     ['one, and why there is no next', { held: held(20), trouble: 'too many' }, 'warn', 'but: too many'],
     [
       'one that lacks a name',
       { held: held(60), names: [HOSTNAME, 'api.sender.example'] },
       'warn',
-      'without api.sender',
+      'does not include api.sender',
     ],
-    ['one that ended', { held: held(-3), trouble: 'refused' }, 'fail', 'ended 3 days ago: refused'],
+    ['one that ended', { held: held(-3), trouble: 'refused' }, 'fail', 'expired 3 days ago: refused'],
   ])('of an authority: %s', async (_what, change, status, message) => {
     const authority = { names: [HOSTNAME], held: null, trouble: null, ...change }
     const found = await world.check('certificate', { installation: { authority } })

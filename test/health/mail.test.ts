@@ -47,7 +47,7 @@ describe('queue', () => {
     expect(await check(5, 30_000)).toMatchObject({ status: 'pass', message: '5 due, 3 later' })
     expect(await check(5, HOUR_MS)).toMatchObject({ status: 'warn' })
     expect(await check(5, 5 * HOUR_MS)).toMatchObject({ status: 'fail' })
-    expect(await check(5, 0, false)).toMatchObject({ status: 'warn', advice: 'systemctl start postrider' })
+    expect(await check(5, 0, false)).toMatchObject({ status: 'warn', advice: 'Start it: systemctl start postrider' })
   })
 })
 
@@ -62,10 +62,13 @@ describe('domains', () => {
 
   test('one that lost a record fails, one that never had it is waited for, silence is neither', async () => {
     expect(await check()).toMatchObject({ status: 'skip' })
-    expect(await check(domain([]))).toMatchObject({ status: 'pass', message: 'acme.example has its records' })
+    expect(await check(domain([]))).toMatchObject({
+      status: 'pass',
+      message: 'all DNS records of acme.example are published',
+    })
     expect(await check(domain(['x']), domain([], true, 'b.example'))).toMatchObject({
       status: 'fail',
-      advice: 'postrider dns check acme.example',
+      advice: 'Run postrider dns check acme.example.',
     })
     expect(await check(domain(['x'], false))).toMatchObject({ status: 'warn' })
     expect(await check(domain(null), domain([]))).toMatchObject({ status: 'skip' })
@@ -80,7 +83,7 @@ describe('domains', () => {
     )
     expect(found).toMatchObject({
       status: 'fail',
-      message: 'DNS has no proof of ownership: a.example (since 2026-11-20), b.example (failed, since 2026-11-20)',
+      message: 'DNS has no proof of ownership for a.example (since 2026-11-20), b.example (failed, since 2026-11-20)',
     })
   })
 
@@ -100,7 +103,7 @@ describe('store', () => {
     }
     expect(await checkStore({ checkWritable: full })).toMatchObject({
       status: 'fail',
-      advice: 'Make room on the disk of data_dir.',
+      advice: 'Free space on the disk of data_dir.',
     })
   })
 })

@@ -11,7 +11,12 @@ afterEach(() => world.stop())
 describe('hostname', () => {
   test('the name leads to an address of this machine', async () => {
     const found = await world.check('hostname')
-    expect(found).toEqual({ name: 'hostname', status: 'pass', message: `${HOSTNAME} is ${IPV4}`, advice: null })
+    expect(found).toEqual({
+      name: 'hostname',
+      status: 'pass',
+      message: `${HOSTNAME} resolves to ${IPV4}`,
+      advice: null,
+    })
   })
 
   test('a name without an address, or with somebody else’s, fails and says which to publish', async () => {
@@ -19,7 +24,7 @@ describe('hostname', () => {
     const strange = await world.check('hostname')
     expect(strange).toMatchObject({
       status: 'fail',
-      message: `${HOSTNAME} is 11.0.0.1, but 11.0.0.1 is not this machine`,
+      message: `${HOSTNAME} resolves to 11.0.0.1, but 11.0.0.1 is not this machine`,
     })
     expect(strange.advice).toContain(IPV4)
     world.zone.remove(HOSTNAME)
@@ -56,7 +61,7 @@ describe('reverse DNS', () => {
     expect(await status()).toBe('warn')
     world.zone.remove('44.33.22.11.in-addr.arpa')
     const missing = await world.check('reverse_dns_ipv4')
-    expect(missing).toMatchObject({ status: 'fail', message: `${IPV4} has no name in DNS (PTR)` })
+    expect(missing).toMatchObject({ status: 'fail', message: `${IPV4} has no reverse DNS (PTR)` })
     expect(missing.advice).toContain(HOSTNAME)
   })
 
@@ -92,11 +97,14 @@ describe('blocklists', () => {
 
   test('a listing fails where many use the list, and warns elsewhere', async () => {
     list('bl.spamcop.net', ['127.0.0.2'])
-    expect(await world.check('blocklists')).toMatchObject({ status: 'warn', message: `${IPV4} is on bl.spamcop.net` })
+    expect(await world.check('blocklists')).toMatchObject({
+      status: 'warn',
+      message: `${IPV4} is listed on bl.spamcop.net`,
+    })
     list('zen.spamhaus.org', ['127.0.0.3', '127.0.0.10'])
     const found = await world.check('blocklists')
     expect(found.status).toBe('fail')
-    expect(found.advice).toContain('Find out why')
+    expect(found.advice).toContain('Find and stop the cause')
   })
 
   test('a network that should not send is told apart: the single address can be taken off', async () => {
@@ -108,7 +116,7 @@ describe('blocklists', () => {
     list('zen.spamhaus.org', ['127.255.255.254'])
     const partly = await world.check('blocklists')
     expect(partly.status).toBe('pass')
-    expect(partly.message).toContain('zen.spamhaus.org cannot be asked')
+    expect(partly.message).toContain('zen.spamhaus.org to these name servers')
     list('bl.spamcop.net', ['93.184.216.34'])
     world.zone.fail('44.33.22.11.b.barracudacentral.org', 'REFUSED')
     world.zone.fail('44.33.22.11.bl.spamcop.net', 'timeout')
@@ -120,7 +128,7 @@ describe('blocklists', () => {
     const nibbles = `4.4${'.0'.repeat(26)}.0.0.6.2`
     list('zen.spamhaus.org', ['127.0.0.2'], nibbles)
     const found = await world.check('blocklists', { world: { ownAddresses: () => [IPV6] } })
-    expect(found).toMatchObject({ status: 'fail', message: `${IPV6} is on zen.spamhaus.org` })
+    expect(found).toMatchObject({ status: 'fail', message: `${IPV6} is listed on zen.spamhaus.org` })
   })
 })
 
@@ -131,11 +139,11 @@ describe('what domains publish already', () => {
   test('the SPF record of the domain stays; two of them are one too many', async () => {
     expect(await world.check('spf')).toMatchObject({ status: 'pass' })
     world.zone.set(spf, 'TXT', ['v=spf1 include:_spf.office.example -all', 'google-site-verification=1'])
-    expect((await world.check('spf')).message).toContain('stays as it is')
+    expect((await world.check('spf')).message).toContain('can stay')
     world.zone.set(spf, 'TXT', ['v=spf1 include:_spf.office.example -all', 'v=spf1 ip4:11.0.0.0/8 ~all'])
     expect(await world.check('spf')).toMatchObject({
       status: 'warn',
-      advice: 'Leave one: v=spf1 include:_spf.office.example ip4:11.0.0.0/8 -all',
+      advice: 'Merge them into one: v=spf1 include:_spf.office.example ip4:11.0.0.0/8 -all',
     })
   })
 
@@ -143,7 +151,7 @@ describe('what domains publish already', () => {
     world.zone.set(ours, 'TXT', ['v=spf1 include:other.example ?all', `v=spf1 a:${HOSTNAME} ~all`])
     expect(await world.check('spf')).toMatchObject({
       status: 'fail',
-      advice: `Leave one: v=spf1 a:${HOSTNAME} include:other.example ?all`,
+      advice: `Merge them into one: v=spf1 a:${HOSTNAME} include:other.example ?all`,
     })
   })
 
@@ -157,9 +165,12 @@ describe('what domains publish already', () => {
     world.zone.set(`_dmarc.${spf}`, 'TXT', ['v=DMARC1; p=none', 'v=DMARC1; p=reject'])
     expect((await dmarc()).message).toContain('2 DMARC records')
     world.zone.set(`_dmarc.${spf}`, 'TXT', ['v=DMARC1; rua=mailto:x@sender.example'])
-    expect((await dmarc()).message).toContain('names no policy')
+    expect((await dmarc()).message).toContain('has no policy')
     world.zone.remove(`_dmarc.${spf}`)
-    expect(await dmarc()).toMatchObject({ status: 'warn', advice: `Publish TXT _dmarc.${spf}: v=DMARC1; p=none` })
+    expect(await dmarc()).toMatchObject({
+      status: 'warn',
+      advice: `Publish the TXT record _dmarc.${spf}: v=DMARC1; p=none`,
+    })
   })
 })
 
@@ -177,7 +188,7 @@ describe('name servers', () => {
     expect(await status({ isTrusted: () => false })).toBe('warn')
     expect(await status({ validates: async () => false })).toBe('warn')
     expect(await silent.check('name_servers')).toMatchObject({ status: 'fail' })
-    expect(await silent.check('clock')).toMatchObject({ status: 'skip', message: 'DNS does not answer' })
+    expect(await silent.check('clock')).toMatchObject({ status: 'skip', message: 'DNS does not respond' })
   })
 
   test('told not to look outside, nobody but our own names is asked about', async () => {

@@ -33,7 +33,7 @@ describe('outbound port 25', () => {
     const { port, said } = await greeter()
     const found = await world.check('outbound_port_25', { world: { greet: callingAt(port) } })
     expect(found).toMatchObject({ status: 'pass', advice: null })
-    expect(found.message).toMatch(/^mx\.\w+\.com answered after \d+ ms$/)
+    expect(found.message).toMatch(/^mx\.\w+\.com responded after \d+ ms$/)
     expect(said.toSorted()).toEqual([...Array(3).fill(`EHLO ${HOSTNAME}`), ...Array(3).fill('QUIT')])
   })
 
@@ -49,11 +49,11 @@ describe('outbound port 25', () => {
     const plain = await world.check('outbound_port_25', { world: { greet } })
     expect(plain.status).toBe('fail')
     expect(plain.message).toContain('mx.gmail.com')
-    expect(plain.advice).toContain('Ask the provider')
+    expect(plain.advice).toContain('Ask your provider')
     expect(plain.advice).toContain('smarthost_file = "smarthost"')
 
     const cloud = await world.check('outbound_port_25', { world: { greet, sys: firmware('Google') } })
-    expect(cloud.advice).toContain('Google Cloud. It is never opened')
+    expect(cloud.advice).toContain('Google Cloud. The provider never opens it')
     expect(cloud.advice).toContain('smarthost_file')
     world.zone.set('44.33.22.11.in-addr.arpa', 'PTR', ['static.44.33.22.11.clients.your-server.de'])
     expect((await world.check('outbound_port_25', { world: { greet } })).advice).toContain('Hetzner')
@@ -100,7 +100,7 @@ describe('behind NAT', () => {
     expect(await world.check('hostname', { world: behindNat })).toMatchObject({ status: 'pass' })
     expect(await world.check('reverse_dns_ipv4', { world: behindNat })).toMatchObject({
       status: 'pass',
-      message: `${IPV4} is ${HOSTNAME}`,
+      message: `${IPV4} resolves to ${HOSTNAME}`,
     })
     world.zone.set(HOSTNAME, 'A', ['11.0.0.1'])
     const wrong = await world.check('hostname', { world: behindNat })

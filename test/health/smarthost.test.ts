@@ -15,7 +15,7 @@ const check = (greeting: Partial<Greeting>) => {
 }
 
 test('the smarthost takes our login, refuses it, or is not there', async () => {
-  expect(await check({})).toMatchObject({ status: 'pass', message: 'smtp.example:587 takes our login, after 12 ms' })
+  expect(await check({})).toMatchObject({ status: 'pass', message: 'smtp.example:587 accepts our login, after 12 ms' })
   const refused = await check({ problem: 'login was refused: 535 5.7.8 no' })
   expect(refused).toMatchObject({ status: 'fail' })
   expect(refused.advice).toContain('percent-encoded')

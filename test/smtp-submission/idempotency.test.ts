@@ -39,7 +39,7 @@ describe('a mail with an idempotency key', () => {
       { bcc: 'bob@remote.example' },
     ]) {
       expect(await refusalOf(relay.handIn(keyed('k2', change)))).toBe(
-        '550 5.5.0 this X-Service-Idempotency-Key was used for another request',
+        '550 5.5.0 This X-Service-Idempotency-Key was already used for a different request. Use a new key.',
       )
     }
     expect(await count()).toBe(before)
@@ -65,8 +65,8 @@ describe('a mail with an idempotency key', () => {
 
   test('that was refused may be sent again', async () => {
     const small = await openRelay({ plan: { messagesPerMonth: 0 } })
-    expect(await refusalOf(small.handIn(keyed('k5')))).toStartWith('550 5.7.1 this plan allows')
-    expect(await refusalOf(small.handIn(keyed('k5', { text: 'other' })))).toStartWith('550 5.7.1 this plan allows')
+    expect(await refusalOf(small.handIn(keyed('k5')))).toStartWith('550 5.7.1 Your plan allows')
+    expect(await refusalOf(small.handIn(keyed('k5', { text: 'other' })))).toStartWith('550 5.7.1 Your plan allows')
     await small.close()
   })
 

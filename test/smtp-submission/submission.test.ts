@@ -278,8 +278,16 @@ describe('a mail is refused', () => {
       ['From: shop@example.com', 'Reply-To: Bank <=?utf-8?q?ceo,bank?=@example.com>'],
       '550 5.6.0 Reply-To has an encoded word in an address',
     ],
-    ['from another domain', ['From: shop@other.example'], '550 5.7.1 from is not an address at the domain of this key'],
-    ['from a subdomain', ['From: shop@sub.example.com'], '550 5.7.1 from is not an address at the domain of this key'],
+    [
+      'from another domain',
+      ['From: shop@other.example'],
+      '550 5.7.1 from must be an address at the domain of this API key',
+    ],
+    [
+      'from a subdomain',
+      ['From: shop@sub.example.com'],
+      '550 5.7.1 from must be an address at the domain of this API key',
+    ],
     ['with a line that is no field', ['From: shop@example.com', 'nonsense'], '550 5.6.0 the header section has a line'],
     [
       'with an mbox line',
@@ -402,10 +410,10 @@ describe('plan and limits', () => {
     const send = (to: string[]) =>
       refusalOf(transport.sendMail({ from: 'shop@example.com', to, text: 'x' }).then(({ response }) => response))
     expect(await send([ANN, 'bob@remote.example', 'eve@remote.example'])).toBe(
-      '550 5.7.1 this plan allows 2 recipients a month, and 0 are used',
+      '550 5.7.1 Your plan allows 2 recipients per month; 0 are already used.',
     )
     expect(await send([ANN, 'bob@remote.example'])).toStartWith('taken: 250')
-    expect(await send([ANN])).toStartWith('550 5.7.1 this plan allows')
+    expect(await send([ANN])).toStartWith('550 5.7.1 Your plan allows')
     expect(await send([ANN])).toBe('451 4.7.1 more than 3 requests a minute, try again in 60 seconds')
     const overHttp = await small.send(MAIL)
     expect(overHttp.status).toBe(429)
@@ -416,7 +424,7 @@ describe('plan and limits', () => {
   test('a mail over the limit of a message is 552', async () => {
     const small = await openRelay({ messageBytes: 10_000 })
     const mail = { from: 'shop@example.com', to: ANN, text: 'x'.repeat(20_000) }
-    expect(await refusalOf(small.handIn(mail))).toStartWith('552 5.3.4 the whole mail would have')
+    expect(await refusalOf(small.handIn(mail))).toStartWith('552 5.3.4 The whole message would have')
     await small.close()
   })
 

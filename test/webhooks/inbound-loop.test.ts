@@ -112,7 +112,7 @@ test('five attempts at the times of the ladder, the same bytes each time, then f
   expect(delivery.attempts.map(({ number, at }) => [number, at])).toEqual(
     sums.map((sum, at) => [at + 1, START + sum * 1000]),
   )
-  expect(delivery.attempts[4]).toMatchObject({ statusCode: 500, error: 'answered 500', responseExcerpt: 'oh no' })
+  expect(delivery.attempts[4]).toMatchObject({ statusCode: 500, error: 'HTTP 500', responseExcerpt: 'oh no' })
 })
 
 test('the waits stray by a fifth to either side', async () => {
@@ -318,13 +318,13 @@ test('a mail whose content is gone fails at once, a damaged one after five attem
   expect(await bench.delivery(gone)).toMatchObject({
     status: 'failed',
     nextAttemptAt: null,
-    attempts: [{ number: 1, statusCode: null, error: 'the mail is no longer kept' }],
+    attempts: [{ number: 1, statusCode: null, error: 'the message was deleted after the retention period' }],
   })
   const failed = await bench.delivery(damaged)
   expect([failed.status, failed.attempts.length, failed.attempts[0]!.error]).toEqual([
     'failed',
     5,
-    'the stored mail cannot be read',
+    'the stored message cannot be read',
   ])
   expect(receiver.requests).toEqual([])
   expect(lines.filter(({ level }) => level === 'error').length).toBe(5)

@@ -61,7 +61,7 @@ test('five attempts at the times of the ladder, the same bytes each time, then f
   expect(delivery!.attempts.map((attempt) => [attempt.number, attempt.at])).toEqual(
     sums.map((sum, at) => [at + 1, START + sum * 1000]),
   )
-  expect(delivery!.attempts[4]).toMatchObject({ statusCode: 500, error: 'answered 500', responseExcerpt: 'oh no' })
+  expect(delivery!.attempts[4]).toMatchObject({ statusCode: 500, error: 'HTTP 500', responseExcerpt: 'oh no' })
   expect(await bench.store.webhooks.get(webhook.id)).toMatchObject({ status: 'active', consecutiveFailures: 1 })
 })
 
@@ -280,7 +280,7 @@ test('410 pauses the webhook and says why; nothing is lost', async () => {
   expect(receiver.requests.length).toBe(1)
   expect(await bench.store.webhooks.get(webhook.id)).toMatchObject({
     status: 'paused',
-    disabledReason: 'the endpoint answered 410 Gone',
+    disabledReason: 'The endpoint returned 410 Gone.',
   })
   receiver.script(200)
   await bench.store.webhooks.update(webhook.id, { status: 'active', disabledReason: null }, bench.clock.now())
@@ -311,7 +311,7 @@ test('a hundred failed deliveries in a row pause the webhook once they span a da
   const paused = await bench.store.webhooks.get(webhook.id)
   expect(paused).toMatchObject({
     status: 'paused',
-    disabledReason: '102 deliveries in a row failed over more than 24 hours',
+    disabledReason: '102 deliveries in a row failed over more than 24 hours.',
   })
   // Resumed by hand it is not paused again by the very next failure.
   await bench.store.webhooks.update(webhook.id, { status: 'active', disabledReason: null }, bench.clock.now())

@@ -18,7 +18,7 @@ const analysis = z
         code: z.enum(CODES),
         severity: z.enum(['error', 'warning', 'info']),
         category: z.enum(Object.keys(CATEGORIES) as [Category, ...Category[]]),
-        message: z.string().describe('What is wrong, and what to do.'),
+        message: z.string().describe('What is wrong and how to fix it.'),
         field: z.string(),
         penalty: z.number(),
       }),
@@ -33,7 +33,7 @@ const analysis = z
       images: count,
       remote_images: count,
       attachments: count,
-      image_text_ratio: z.number().describe('Share of the images in the area of images and text, 0 to 1.'),
+      image_text_ratio: z.number().describe('Share of the image and text area taken by images, 0 to 1.'),
     }),
     links: z.array(z.strictObject({ url: z.string(), text: z.string(), problems: z.array(z.enum(LINK_CODES)) })),
     rendered: z.strictObject({ subject: text, html: text, text }),
@@ -43,7 +43,7 @@ const analysis = z
 export const analysisAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'Score, findings and what was rendered; nothing is sent.',
+    description: 'Score, findings and the rendered content. Nothing is sent.',
     schema: analysis,
     example: {
       score: 97,
@@ -53,7 +53,7 @@ export const analysisAnswers: AnswerShape[] = [
           code: 'link_insecure',
           severity: 'warning',
           category: 'links',
-          message: 'Links go over http: http://example.com/. Use https.',
+          message: 'Links use http: http://example.com/. Use https.',
           field: 'html',
           penalty: 3,
         },
@@ -78,9 +78,9 @@ export const analysisAnswers: AnswerShape[] = [
 
 /** Every code with its meaning and advice, as a CommonMark table. */
 export const FINDINGS_TEXT = [
-  'Looks without any network at what readers and filters will mind. Each finding has a stable code:',
+  'Checks a message for problems with mail clients and spam filters, without using the network. Each finding has a stable code:',
   '',
-  '| Code | Severity | What | What to do |',
+  '| Code | Severity | Finding | Fix |',
   '|---|---|---|---|',
   ...Object.entries(FINDING_KINDS).map(
     ([code, { severity, what, advice }]) => `| \`${code}\` | ${severity} | ${cell(what)} | ${cell(advice)} |`,

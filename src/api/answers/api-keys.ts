@@ -9,31 +9,31 @@ const fields = {
   id: id('key'),
   name: z.string(),
   domain_id: id('dom'),
-  domain: z.string().nullable().describe('Its name; null when it was removed.'),
+  domain: z.string().nullable().describe('Domain name; null if the domain was deleted.'),
   mode,
   permissions: z.array(z.enum(PERMISSIONS)),
-  prefix: z.string().describe('The first 16 characters, to tell keys apart.'),
+  prefix: z.string().describe('The first 16 characters, to identify the key.'),
   created_at: time,
   last_used_at: timeOrNull,
   expires_at: timeOrNull,
   revoked_at: timeOrNull,
-  rotated_to: id('key').nullable().describe('The key that replaces it.'),
+  rotated_to: id('key').nullable().describe('ID of the key that replaces this one.'),
   allowed_networks: z
     .array(z.string())
     .nullable()
-    .describe('CIDR networks that it may be used from; it is 401 from elsewhere. null = from anywhere.'),
+    .describe('CIDR networks the key may be used from; requests from other addresses get 401. null = any address.'),
 }
 const key = z
   .string()
   .regex(/^svc_(?:live|test)_[0-9A-Za-z]{32,}$/)
-  .describe('The key itself, shown this once.')
+  .describe('The key value. Shown only once.')
 const apiKey = z.strictObject(fields).meta({ id: 'ApiKey' })
 const created = z.strictObject({ ...fields, key }).meta({ id: 'CreatedApiKey' })
 const rotated = z
   .strictObject({
     ...fields,
     key,
-    previous: z.strictObject({ id: id('key'), expires_at: time }).describe('The old key, and when it ends.'),
+    previous: z.strictObject({ id: id('key'), expires_at: time }).describe('The old key and its expiry time.'),
   })
   .meta({ id: 'RotatedApiKey' })
 
@@ -57,16 +57,16 @@ const withValue = { ...example, key: 'svc_live_4bT0rXaExampleExampleExampleExamp
 export const apiKeyAnswers: AnswerShape[] = [
   { status: 200, description: 'The key, without its value.', schema: apiKey, example },
 ]
-export const apiKeyListAnswers = [pageShape(apiKey, example, 'Keys, newest first, without their values.')]
+export const apiKeyListAnswers = [pageShape(apiKey, example, 'Keys without their values, newest first.')]
 export const apiKeyCreatedAnswers: AnswerShape[] = [
-  { status: 201, description: 'The key with its value.', schema: created, example: withValue },
+  { status: 201, description: 'The key, including its value.', schema: created, example: withValue },
 ]
 export const apiKeyRotatedAnswers: AnswerShape[] = [
   {
     status: 201,
-    description: 'The new key with its value.',
+    description: 'The new key, including its value.',
     schema: rotated,
     example: { ...withValue, previous: { id: exampleId('key'), expires_at: EXAMPLE_LATER } },
   },
 ]
-export const apiKeyRevokedAnswers = [deletedShape('key', 'It is revoked; its record stays.')]
+export const apiKeyRevokedAnswers = [deletedShape('key', 'The key is revoked. Its record is kept.')]

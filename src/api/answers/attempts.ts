@@ -14,7 +14,9 @@ const attempt = z
     duration_ms: z.number().min(0),
     outcome: z
       .enum(['delivered', 'deferred', 'bounced', 'unknown'])
-      .describe('`unknown`: the connection was lost after the final dot; tried again with the same Message-ID.'),
+      .describe(
+        '`unknown`: the connection was lost after the end of the message data. Postrider retries with the same Message-ID.',
+      ),
     mx_host: z.string().nullable(),
     mx_ip: z.string().nullable(),
     source_ip: z.string().nullable(),
@@ -24,18 +26,22 @@ const attempt = z
     tls_policy: z
       .enum(TLS_POLICIES)
       .describe(
-        'Who demanded proof: nobody, the MTA-STS policy of the domain (watched or obeyed), its TLSA records, `require_tls`.',
+        'What required TLS verification: nothing, the domain’s MTA-STS policy (testing or enforced), its TLSA records (DANE), or `require_tls`.',
       ),
     smtp_response: z.string().nullable(),
     enhanced_code: z.string().nullable(),
     cause: z.strictObject({ class: z.string(), rule: z.string() }).nullable(),
-    transcript: z.string().describe('The SMTP dialogue with milliseconds; without the mail, credentials struck out.'),
+    transcript: z
+      .string()
+      .describe(
+        'The SMTP conversation with timings in milliseconds. Message data is left out and credentials are removed.',
+      ),
   })
   .meta({ id: 'Attempt' })
 const report = z
   .strictObject({
     email: z.string(),
-    kind: z.enum(REPORT_KINDS).describe('`other` is an unclassified report. `diagnostic` has its subject and text.'),
+    kind: z.enum(REPORT_KINDS).describe('`other` is an unclassified report; `diagnostic` holds its subject and text.'),
     received_at: time,
     reporter: z.string().nullable(),
     status: z.string().nullable(),
@@ -44,7 +50,7 @@ const report = z
     rule: z.string().nullable(),
     feedback_type: z.string().nullable(),
   })
-  .meta({ id: 'Report', description: 'What came back later: a DSN, a complaint, an automatic answer.' })
+  .meta({ id: 'Report', description: 'Reports received after delivery: a DSN, a complaint or an automatic reply.' })
 const attemptExample = {
   recipient: 'ann@customer.example',
   number: 1,
@@ -67,7 +73,7 @@ const attemptExample = {
 export const attemptsAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'All attempts and reports, newest first; always one page.',
+    description: 'All attempts and reports, newest first, always on one page.',
     schema: z.strictObject({
       data: z.array(attempt),
       reports: z.array(report),

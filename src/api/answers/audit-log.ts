@@ -10,17 +10,20 @@ const entry = z
     created_at: time,
     actor: z.strictObject({
       type: z.enum(['api_key', 'operator', 'server']),
-      id: z.string().describe('Of the key; `operator` for whoever runs this server.'),
-      name: z.string().describe("The key's name at that time; of an operator the local user."),
+      id: z.string().describe('ID of the API key, or `operator` for the server’s operator.'),
+      name: z.string().describe('Name of the key at that time, or the operator’s local user name.'),
     }),
-    action: z.string().describe('The operation, by its `operationId`.'),
-    resource_id: z.string().nullable().describe('What it was done to, or what it made.'),
-    created_id: z.string().nullable().describe('What came of it, when that is another: the new key of a rotation.'),
-    fields: z.array(z.string()).describe('Names of the fields that were given, never their values.'),
-    ip_address: z.string().nullable().describe('Of the client; null at the command line.'),
+    action: z.string().describe('The `operationId` of the operation.'),
+    resource_id: z.string().nullable().describe('The record that was changed or created.'),
+    created_id: z
+      .string()
+      .nullable()
+      .describe('The resulting record if it is a different one, for example the new key of a rotation.'),
+    fields: z.array(z.string()).describe('Names of the fields in the request, never their values.'),
+    ip_address: z.string().nullable().describe('IP address of the client; null for the command line.'),
     outcome: z
       .string()
-      .describe('`done`, `repeated` (an Idempotency-Key brought the first answer again), or the code of the error.'),
+      .describe('`done`, `repeated` (an Idempotency-Key returned the original response), or the error code.'),
     request_id: z.string(),
   })
   .meta({ id: 'AuditEntry' })

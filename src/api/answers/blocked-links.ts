@@ -9,8 +9,8 @@ const blockedLink = z
     id: id('blk'),
     kind: z
       .enum(['host', 'url'])
-      .describe('`host` covers everything below the host, `url` everything that begins with it.'),
-    target: z.string().describe('In lower case and without scheme.'),
+      .describe('`host` covers the host and all its subdomains; `url` covers every URL that starts with it.'),
+    target: z.string().describe('Lower case, without the scheme.'),
     reason: z.string(),
     created_at: time,
   })
@@ -27,5 +27,5 @@ const created: AnswerShape[] = [{ status: 201, description: 'The blocked target.
 export const blockedLinkAnswers = {
   list: [pageShape(blockedLink, example, 'Blocked targets, newest first.')],
   created,
-  deleted: [deletedShape('blk', 'Clicks are sent on again.')],
+  deleted: [deletedShape('blk', 'Unblocked. Clicks are redirected again.')],
 }

@@ -6,16 +6,16 @@ import { limitFields, limitsExample } from './plan.ts'
 
 const setting = z.strictObject({
   key: z.string().describe('Dotted path in the config file.'),
-  value: z.string().describe('As it would stand in the file; `(secret)` for what is one.'),
-  source: z.string().describe('File and line, variable of the environment, credential, or `default`.'),
-  is_given: z.boolean().describe('Not left at its default.'),
+  value: z.string().describe('Value as written in the config file; `(secret)` for secrets.'),
+  source: z.string().describe('Config file and line, environment variable, credential, or `default`.'),
+  is_given: z.boolean().describe('True if the value differs from the default.'),
 })
 const plan = z.strictObject({ plan: z.string(), ...limitFields })
 
 export const configurationAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'Every key of the config as it is in effect.',
+    description: 'Every config key with its effective value.',
     schema: z.strictObject({ data: z.array(setting) }),
     example: {
       data: [{ key: 'hostname', value: '"mail.example.com"', source: '/etc/postrider/config.toml:5', is_given: true }],
@@ -25,7 +25,7 @@ export const configurationAnswers: AnswerShape[] = [
 export const planListAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'The plans that the config names.',
+    description: 'The plans defined in the config.',
     schema: z.strictObject({ data: z.array(plan) }),
     example: {
       data: [{ plan: 'starter', ...limitsExample }],

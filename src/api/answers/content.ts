@@ -39,7 +39,7 @@ export const contentAnswers: AnswerShape[] = [
   },
   { ...ofPart('text/html; charset=utf-8', '`part=html`'), example: '<p>Thanks!</p>' },
   { ...ofPart('text/plain; charset=utf-8', '`part=text`'), example: 'Thanks!' },
-  { ...ofPart('message/rfc822', '`part=raw`: the signed mail'), example: RAW_MAIL },
+  { ...ofPart('message/rfc822', 'With `part=raw`: the signed message.'), example: RAW_MAIL },
 ]
 /** Raw bytes of a mail, wherever they are given out. */
 export function ofPart(contentType: string, description: string): AnswerShape {

@@ -7,18 +7,20 @@ import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull 
 const domain = z
   .strictObject({
     id: id('dom'),
-    name: z.string().describe('Lower case, international names as `xn--`.'),
+    name: z.string().describe('Lower case; internationalized names as A-labels (`xn--`).'),
     status: z.enum(['pending', 'verified', 'failed']),
     detail: z
       .string()
       .nullable()
-      .describe('What to know of the state: missing proof, another organization that has proved the name.'),
+      .describe('Explains the status, for example a missing ownership record or a claim by another organization.'),
     proved_by: z
       .enum(['dkim', 'txt'])
       .nullable()
-      .describe('The record that proves the name; with `txt` the domain receives and does not send live mail.'),
+      .describe(
+        'The DNS record that proves ownership. With `txt` the domain receives mail but does not send live mail.',
+      ),
     proof_missing_since: timeOrNull.describe(
-      'Since when a verified domain is without its proof; after seven days it fails.',
+      'Time since when a verified domain has had no proof of ownership in DNS. After seven days the domain fails.',
     ),
     created_at: time,
     verified_at: timeOrNull,
@@ -36,7 +38,7 @@ const domain = z
       opens: z.boolean(),
       clicks: z.boolean(),
       unsubscribe: z.boolean(),
-      host: z.string().nullable().describe('A host under the domain for links; null = that of this server.'),
+      host: z.string().nullable().describe('Host for tracked links, under the domain; null = the server’s own host.'),
     }),
     dns_records: z
       .array(
@@ -58,10 +60,10 @@ const domain = z
           priority: z.int().nullable(),
           required: z.boolean(),
           status: z.enum(['pending', 'valid', 'missing', 'mismatch']),
-          found: z.array(z.string()).describe('What DNS answered when it was last asked.'),
+          found: z.array(z.string()).describe('Value found at the last DNS check.'),
         }),
       )
-      .describe('What is to be published.'),
+      .describe('DNS records to publish.'),
   })
   .meta({ id: 'Domain' })
 const example = {
@@ -98,4 +100,4 @@ export const domainCreatedAnswers: AnswerShape[] = [
   { status: 201, description: 'The domain with the DNS records to publish.', schema: domain, example },
 ]
 export const domainListAnswers = [pageShape(domain, example, 'Domains, newest first.')]
-export const domainDeletedAnswers = [deletedShape('dom', 'It is gone, and its keys are revoked.')]
+export const domainDeletedAnswers = [deletedShape('dom', 'The domain is deleted and its API keys are revoked.')]

@@ -10,14 +10,14 @@ export const errorSchema = z
   .strictObject({
     error: z.strictObject({
       code: z.enum(CODES),
-      message: z.string().describe('For people; may change.'),
-      field: z.string().optional().describe('The first field at fault: `attachments[0].content`.'),
-      details: z.looseObject({ request_id: z.string() }).describe('Always with the id of the request.'),
+      message: z.string().describe('Human-readable. The wording may change.'),
+      field: z.string().optional().describe('The first invalid field, for example `attachments[0].content`.'),
+      details: z.looseObject({ request_id: z.string() }).describe('Always contains the request ID.'),
       errors: z
         .array(z.strictObject({ field: z.string(), message: z.string() }))
         .optional()
-        .describe('With `validation_error`: every field at fault.'),
-      retry_after: z.int().optional().describe('With `rate_limited`: seconds, the same as `Retry-After`.'),
+        .describe('For `validation_error`: every invalid field.'),
+      retry_after: z.int().optional().describe('For `rate_limited`: seconds to wait, same as `Retry-After`.'),
     }),
   })
   .meta({ id: 'Error' })
@@ -34,20 +34,19 @@ export const errorExample = {
 
 /** Code → its meaning, and what to do about it. */
 export const MEANING: Record<RefusalReason, string> = {
-  validation_error:
-    'Something in the request is not as it should be; every bad field is named. Do not repeat it as it is.',
-  unauthorized: 'No key, or one that is unknown, revoked or expired.',
-  forbidden: 'The key lacks the permission, or what was asked for belongs to another organization or domain.',
-  not_found: 'There is no such thing, or no such path.',
-  method_not_allowed: 'This path takes other methods; `Allow` names them.',
+  validation_error: 'The request is invalid. `errors` lists every invalid field. Fix the request before you retry.',
+  unauthorized: 'The API key is missing, unknown, revoked or expired.',
+  forbidden: 'The key lacks the permission, or the record belongs to another organization or domain.',
+  not_found: 'The record or path does not exist.',
+  method_not_allowed: 'The path does not support this method. `Allow` lists the supported ones.',
   conflict:
-    'It exists already, or the Idempotency-Key was used with another body (`details.reason` `idempotency_key_reused`) or is still at work (`request_in_progress`).',
-  payload_too_large: 'The body, or the message composed of it, is too large.',
-  domain_not_verified: 'A live key sends only from a domain whose DKIM record was seen in DNS.',
-  template_error: 'The template cannot be filled in: `details.variable` is missing, or it does too much.',
-  quota_exceeded: 'The plan allows no more; `details` has `limit`, `used` and `resets_at`.',
-  invalid_state: 'Not in this state: what was sent cannot be cancelled.',
-  rate_limited: 'More requests a minute than the plan allows. Wait `Retry-After` seconds.',
-  internal_error: 'A fault of ours. Repeat it, with the same Idempotency-Key.',
-  unavailable: 'Shutting down, or nothing can be stored. Repeat it after `Retry-After` seconds.',
+    'The record already exists. Or the Idempotency-Key was used with a different body (`details.reason` is `idempotency_key_reused`), or its first request is still running (`request_in_progress`).',
+  payload_too_large: 'The request body, or the message composed from it, is too large.',
+  domain_not_verified: 'Live sending requires a domain whose DKIM records are published and verified.',
+  template_error: 'The template cannot be rendered: `details.variable` is missing, or rendering exceeds a limit.',
+  quota_exceeded: 'A limit of the plan is reached. `details` has `limit`, `used` and `resets_at`.',
+  invalid_state: 'Not allowed in the current state, for example cancelling a message that was already sent.',
+  rate_limited: 'The plan’s requests per minute are used up. Wait `Retry-After` seconds.',
+  internal_error: 'An unexpected server error. Retry with the same Idempotency-Key.',
+  unavailable: 'The server is shutting down or cannot store data. Retry after `Retry-After` seconds.',
 }

@@ -17,7 +17,7 @@ const general = {
   mode,
 }
 const reader = { user_agent: z.string().nullable(), ip_address: z.string().nullable() }
-const machine = z.boolean().describe('A known machine did it, not a person.')
+const machine = z.boolean().describe('True if a known machine, not a person, caused the event.')
 
 const DATA: Record<EventType, z.ZodRawShape> = {
   'message.delivered': { ...general, delivered_at: time, smtp_response: z.string() },
@@ -63,9 +63,9 @@ const DATA: Record<EventType, z.ZodRawShape> = {
 /** Kind of event → schema of its envelope. */
 export const EVENT_SCHEMAS = Object.fromEntries(
   EVENT_TYPES.map((type) => {
-    const test = z.literal(true).optional().describe('A sample, asked for by `POST …/test`.')
+    const test = z.literal(true).optional().describe('True for a sample event from `POST …/test`.')
     const envelope = z.strictObject({
-      id: id('evt').describe('The same at every attempt and replay: keep it, to do nothing twice.'),
+      id: id('evt').describe('Identical on every attempt and replay. Use it to process each event once.'),
       type: z.literal(type),
       timestamp: time,
       data: z.strictObject({ ...DATA[type], test }),
@@ -85,18 +85,18 @@ export const eventSchema = z.discriminatedUnion('type', [first!, ...others]).met
 
 const example = eventExample('message.delivered')
 export const eventAnswers: AnswerShape[] = [
-  { status: 200, description: 'The event, in the envelope that webhooks get.', schema: eventSchema, example },
+  { status: 200, description: 'The event, in the same envelope as in webhooks.', schema: eventSchema, example },
 ]
 export const eventStreamAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'A stream that does not end by itself.',
+    description: 'An event stream that stays open.',
     schema: z.string(),
     example: `retry: 3000\n:\n\nid: ${example.id}\nevent: ${example.type}\ndata: ${JSON.stringify(example)}\n\n:\n\n`,
     contentType: 'text/event-stream',
   },
 ]
-export const eventListAnswers = [pageShape(eventSchema, example, 'Events in the envelopes that webhooks get.')]
+export const eventListAnswers = [pageShape(eventSchema, example, 'Events, in the same envelopes as in webhooks.')]
 
 /** `message.delivered` → `MessageDeliveredEvent` */
 function nameOf(type: EventType): string {

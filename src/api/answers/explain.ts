@@ -7,42 +7,44 @@ import { count, EXAMPLE_TIME, exampleId, id, mode, time, timeOrNull } from './wo
 
 /** What `/v1/explain` and `/v1/messages/…/explain` answer; made in routes/explain.ts. */
 
-const explanation = z.array(z.string()).describe('In plain words, most important first.')
+const explanation = z.array(z.string()).describe('Explanation in sentences, most important first.')
 const state = {
   status: z.enum(DELIVERY_STATUSES),
   attempts: count,
   last_attempt_at: timeOrNull,
   next_attempt_at: timeOrNull,
   smtp_response: z.string().nullable(),
-  meaning: z.string().nullable().describe('What the codes of the reply mean.'),
+  meaning: z.string().nullable().describe('Meaning of the status codes in the reply.'),
 }
 const facts = {
   suppressions: z.array(suppression),
-  mx_hosts: z.array(z.string()).nullable().describe('Null: not asked, because nothing more is tried.'),
+  mx_hosts: z.array(z.string()).nullable().describe('Null: not looked up, because no further attempt follows.'),
   tls_policy: z
     .enum(TLS_POLICIES)
     .nullable()
-    .describe('On whose word the connection to the first host must prove something; null where there is no host.'),
+    .describe('What requires TLS verification for the first MX host; null if there is no host.'),
   dns_problem: z.string().nullable(),
   slots: z
     .strictObject({ limit: count, under_way: count })
     .nullable()
-    .describe('Deliveries to that site at once. Null where no engine runs, or nothing more is tried.'),
+    .describe(
+      'Concurrent deliveries to this destination. Null if no delivery engine runs or no further attempt follows.',
+    ),
   site: z
     .strictObject({
       name: z.string(),
       state: z.enum(['unknown', 'proven', 'troubled', 'paused']),
-      connections: count.describe('At once, at present.'),
+      connections: count.describe('Current limit of concurrent connections.'),
       max_connections: count,
       lowered_at: timeOrNull,
       lowered_because: z
         .string()
         .nullable()
-        .describe('The class of the reply after which the limit was lowered, such as `rate`; the text is not shown.'),
+        .describe('Class of the reply that lowered the limit, for example `rate`. The reply text is not shown.'),
       paused_until: timeOrNull,
     })
     .nullable()
-    .describe('The receiving site: all domains whose best MX hosts have the same registrable domain share it.'),
+    .describe('The destination: all domains whose best MX hosts share a registrable domain count as one.'),
 }
 const ofAddress = z
   .strictObject({
@@ -52,7 +54,7 @@ const ofAddress = z
     refused_with: z
       .enum(['domain_not_verified', 'invalid_state', 'quota_exceeded'])
       .nullable()
-      .describe('Why no live mail of the key’s domain is accepted at present, whoever it is for.'),
+      .describe('Why the key’s domain cannot send live mail now, to any recipient.'),
     ...facts,
     last_message: z.strictObject({ message_id: id('msg'), created_at: time, mode, ...state }).nullable(),
   })
@@ -96,12 +98,12 @@ const factsExample = {
 export const addressExplainedAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'What would happen to a live mail to the address, and the last message to it.',
+    description: 'The expected result of a live message to the address, and the last message sent to it.',
     schema: ofAddress,
     example: {
       to: 'ann@customer.example',
       would_send: true,
-      explanation: ['Mail is offered to mx.customer.example.'],
+      explanation: ['Mail goes to mx.customer.example.'],
       refused_with: null,
       ...factsExample,
       last_message: { message_id: exampleId('msg'), created_at: EXAMPLE_TIME, mode: 'live', ...stateExample },
@@ -111,7 +113,7 @@ export const addressExplainedAnswers: AnswerShape[] = [
 export const messageExplainedAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'Why each recipient is where it is, and what happens next.',
+    description: 'The current state and next step for each recipient.',
     schema: ofMessage,
     example: {
       message_id: exampleId('msg'),
@@ -121,7 +123,7 @@ export const messageExplainedAnswers: AnswerShape[] = [
         {
           email: 'ann@customer.example',
           type: 'to',
-          explanation: ['The recipient’s server mx.customer.example took the mail, at attempt 1.'],
+          explanation: ['The recipient’s server mx.customer.example accepted the message at attempt 1.'],
           ...stateExample,
           bounce_class: null,
           rule: null,

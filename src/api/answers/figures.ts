@@ -5,7 +5,7 @@ import { count, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from 
 
 /** What `/v1/stats` and `/v1/quality` answer (contract §3); made in routes/stats.ts and quality.ts. */
 
-const share = z.number().min(0).describe('0 to 1; 0 of nothing.')
+const share = z.number().min(0).describe('0 to 1; 0 if there is nothing to count.')
 const COUNTED = [
   'accepted',
   'delivered',
@@ -34,7 +34,7 @@ const ratesExample = { ...each(RATES, 0), delivery_rate: 0.98, bounce_rate: 0.02
 export const statsAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'Every period, with zeros where nothing was, and the totals.',
+    description: 'Every period, including those with zero counts, and the totals.',
     schema: z
       .strictObject({
         data: z.array(z.strictObject({ period_start: time, ...counts })),
@@ -66,7 +66,7 @@ const quality = z
   .strictObject({
     domain_id: id('dom'),
     domain: z.string(),
-    sent: count.describe('Recipients whose fate became known within the window.'),
+    sent: count.describe('Recipients whose outcome became final within the window.'),
     hard_bounced: count,
     delivered: count,
     complained: count,
@@ -75,7 +75,7 @@ const quality = z
     thresholds: z.strictObject({ bounce_rate: z.number(), complaint_rate: z.number(), min_sent: count }),
     window_hours: z.number(),
     sending_stopped: z.boolean(),
-    alerts: z.array(alert).describe('Those that fire, then those that ended in the last 30 days.'),
+    alerts: z.array(alert).describe('Active alerts first, then those resolved in the last 30 days.'),
   })
   .meta({ id: 'Quality' })
 
@@ -109,6 +109,6 @@ export const qualityAnswers = [
         },
       ],
     },
-    'One entry for each domain.',
+    'One entry per domain.',
   ),
 ]

@@ -6,31 +6,31 @@ import { EXAMPLE_TIME, timeOrNull } from './words.ts'
 
 const check = z
   .strictObject({
-    name: z.string().describe('`hostname`, `outbound_port_25`, …; the README lists them.'),
-    status: z.enum(['pass', 'warn', 'fail', 'skip']).describe('`skip`: there was nothing to look at, or no way to.'),
+    name: z.string().describe('`hostname`, `outbound_port_25`, …; the manual lists them.'),
+    status: z.enum(['pass', 'warn', 'fail', 'skip']).describe('`skip`: the check does not apply or could not run.'),
     message: z.string(),
-    advice: z.string().nullable().describe('What to do, a line or several.'),
+    advice: z.string().nullable().describe('How to fix it, one or more lines.'),
   })
   .meta({ id: 'HealthCheck' })
 
 export const healthAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'Every check, in the order in which they are best read.',
+    description: 'Every check, in recommended reading order.',
     schema: z.strictObject({
-      checked_at: timeOrNull.describe('Null before the first look.'),
-      ok: z.boolean().nullable().describe('Nothing failed.'),
+      checked_at: timeOrNull.describe('Null before the first run.'),
+      ok: z.boolean().nullable().describe('True if no check failed.'),
       checks: z.array(check),
     }),
     example: {
       checked_at: EXAMPLE_TIME,
       ok: true,
       checks: [
-        { name: 'hostname', status: 'pass', message: 'mail.example.com is 203.0.113.10', advice: null },
+        { name: 'hostname', status: 'pass', message: 'mail.example.com resolves to 203.0.113.10', advice: null },
         {
           name: 'dmarc',
           status: 'warn',
-          message: 'example.com has none; Gmail and Yahoo want one of whoever sends much',
+          message: 'example.com has no DMARC record; Gmail and Yahoo require one from bulk senders',
           advice: 'Publish TXT _dmarc.example.com: v=DMARC1; p=none',
         },
       ],

@@ -12,16 +12,18 @@ const DMARC = ['none', 'pass', 'fail', 'temperror', 'permerror'] as const
 const verdicts = { spf_result: z.enum(SPF), dkim_result: z.enum(DKIM), dmarc_result: z.enum(DMARC) }
 const verdictsExample = { spf_result: 'pass', dkim_result: 'pass', dmarc_result: 'pass' }
 const attachments = z.array(z.strictObject({ filename: z.string(), content_type: z.string(), size: count }))
-const headers = z.record(z.string(), z.string()).describe('Names in lower case; several values of one, one a line.')
+const headers = z
+  .record(z.string(), z.string())
+  .describe('Header names in lower case. Repeated headers are joined with line breaks.')
 
 const messageFields = {
   id: id('inb'),
-  route_id: id('rte').nullable().describe('Null: mail for `postmaster` or `abuse` that no route takes.'),
+  route_id: id('rte').nullable().describe('Null for mail to `postmaster` or `abuse` that matches no route.'),
   domain_id: id('dom'),
   action: z.enum(['webhook', 'forward', 'store']),
   status: z.enum(['pending', 'delivered', 'failed', 'stored']),
-  from: z.string().describe('Address of the From header; empty when there is none.'),
-  to: z.array(z.string()).describe('The envelope recipients that the route matched.'),
+  from: z.string().describe('Address in the From header; empty if there is none.'),
+  to: z.array(z.string()).describe('Envelope recipients that the route matched.'),
   subject: z.string(),
   message_id: z.string(),
   return_path: z.string(),
@@ -40,14 +42,14 @@ const messageFields = {
         reason: z.enum(['pending_confirmation', 'stopped', 'domain_not_verified']),
       }),
     )
-    .describe('Forward targets that the mail was not sent on to, and why.'),
+    .describe('Forward targets that did not get the message, with the reason.'),
   created_at: time,
 }
 const message = z.strictObject(messageFields).meta({ id: 'InboundMessage' })
 const wholeMessage = z
   .strictObject({
     ...messageFields,
-    text_body: z.string().nullable().describe('These four are null once retention has dropped the content.'),
+    text_body: z.string().nullable().describe('These four fields are null after the retention period.'),
     html_body: z.string().nullable(),
     headers: headers.nullable(),
     attachments: attachments.nullable(),
@@ -101,20 +103,20 @@ const deliveryExample = {
   next_attempt_at: null,
   created_at: EXAMPLE_TIME,
 }
-const inboundDeliveries = pageShape(delivery, deliveryExample, 'Deliveries, newest first; always one page.')
+const inboundDeliveries = pageShape(delivery, deliveryExample, 'Deliveries, newest first, always on one page.')
 
-export const inboundListAnswers = [pageShape(message, messageExample, 'Mail that came in, newest first.')]
+export const inboundListAnswers = [pageShape(message, messageExample, 'Inbound messages, newest first.')]
 export const inboundAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'The mail with its texts, headers and a list of its attachments.',
+    description: 'The message with its bodies, headers and a list of its attachments.',
     schema: wholeMessage,
     example: { ...messageExample, ...contentExample },
   },
 ]
 export const inboundRawAnswers: AnswerShape[] = [
   {
-    ...ofPart('message/rfc822', 'The mail as it came, with our trace headers in front.'),
+    ...ofPart('message/rfc822', 'The message as received, with our trace headers added at the top.'),
     example: 'From: Bob <bob@customer.example>\r\nSubject: A question\r\n\r\nHello?\r\n',
   },
 ]
@@ -139,7 +141,7 @@ export const inboundReceived = z
     attachments_data: z
       .array(z.strictObject({ filename: z.string(), content_type: z.string(), content: z.string() }))
       .optional()
-      .describe('With `include_attachments`: base64, in the order of `attachments`.'),
+      .describe('With `include_attachments`: base64 content, in the order of `attachments`.'),
     ...verdicts,
     sender_ip: z.string(),
   })

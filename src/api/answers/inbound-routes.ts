@@ -13,7 +13,7 @@ const fields = {
   domain: z
     .string()
     .nullable()
-    .describe('The domain that it is for; null = every domain, of a catch-all that a key with `admin` made.'),
+    .describe('Domain the route applies to; null = every domain, for a catch-all created with an `admin` key.'),
   action: z.discriminatedUnion('type', [
     z.strictObject({
       type: z.literal('webhook'),
@@ -26,8 +26,10 @@ const fields = {
           z
             .strictObject({
               email: z.string(),
-              status: z.enum(['pending', 'confirmed']).describe('Nothing is forwarded to a pending target.'),
-              is_stopped: z.boolean().describe('Its owner ended the forwarding, and is not asked again.'),
+              status: z.enum(['pending', 'confirmed']).describe('Pending targets receive no mail until they confirm.'),
+              is_stopped: z
+                .boolean()
+                .describe('The owner stopped the forwarding. No further confirmation request is sent.'),
             })
             .meta({ id: 'ForwardTarget' }),
         ),
@@ -43,7 +45,7 @@ const fields = {
 const secret = z
   .string()
   .regex(/^whsec_/)
-  .describe('For checking signatures; shown this once.')
+  .describe('Signing secret for verifying signatures. Shown only once.')
 const route = z.strictObject(fields).meta({ id: 'InboundRoute' })
 const createdRoute = z.strictObject({ ...fields, secret }).meta({ id: 'CreatedInboundRoute' })
 const routeExample = {
@@ -64,29 +66,29 @@ export const routeAnswers: AnswerShape[] = [
 export const routeCreatedAnswers: AnswerShape[] = [
   {
     status: 201,
-    description: 'The inbound route with its signing secret.',
+    description: 'The inbound route, including its signing secret.',
     schema: createdRoute,
     example: { ...routeExample, secret: 'whsec_ZXhhbXBsZWV4YW1wbGVleGFtcGxlZXhhbXBsZWV4YW0=' },
   },
 ]
 export const routeListAnswers = [pageShape(route, routeExample, 'Inbound routes, newest first.')]
-export const routeDeletedAnswers = [deletedShape('rte', 'It is gone; what it took stays.')]
+export const routeDeletedAnswers = [deletedShape('rte', 'The route is deleted. Messages it received are kept.')]
 export const routeConfirmationsAnswers: AnswerShape[] = [
   {
     status: 202,
-    description: 'What came of each target.',
+    description: 'Result for each target.',
     schema: z
       .strictObject({
         data: z.array(
           z.strictObject({
             email: z.string(),
             status: z.enum(['pending', 'confirmed']),
-            sent: z.boolean().describe('A confirmation mail is on its way.'),
+            sent: z.boolean().describe('A confirmation email is on its way.'),
             reason: z
               .enum(['too_many', 'stopped', 'suppressed'])
               .nullable()
               .describe(
-                'Why none was sent to a pending target: enough for today, its owner stopped it, or suppressed.',
+                'Why no confirmation was sent to a pending target: daily limit reached, stopped by its owner, or suppressed.',
               ),
           }),
         ),
@@ -98,13 +100,13 @@ export const routeConfirmationsAnswers: AnswerShape[] = [
 export const routeTestAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'Which route would take the mail, and what was considered.',
+    description: 'The matching route and all routes considered.',
     schema: z
       .strictObject({
-        taken_by: route.nullable().describe('Null = no route; the mail would be refused.'),
-        takes: z.boolean().describe('It is the route that was asked about.'),
+        taken_by: route.nullable().describe('Null = no route matches and the mail would be rejected.'),
+        takes: z.boolean().describe('True if this is the route in the path.'),
         by: z.enum(MATCHES).nullable(),
-        via_bare_address: z.boolean().describe('The route knows `a@d`; asked was `a+tag@d`.'),
+        via_bare_address: z.boolean().describe('True if the route matches `a@d` and the address was `a+tag@d`.'),
         reason: z.string(),
         considered: z.array(
           z.strictObject({ id: id('rte'), name: z.string(), matches: z.boolean(), reason: z.string() }),
@@ -116,8 +118,15 @@ export const routeTestAnswers: AnswerShape[] = [
       takes: true,
       by: 'address',
       via_bare_address: true,
-      reason: '"help desk" matches help@example.com',
-      considered: [{ id: exampleId('rte'), name: 'help desk', matches: true, reason: 'matches help@example.com' }],
+      reason: 'Route "help desk" accepts the mail: the address is help@example.com',
+      considered: [
+        {
+          id: exampleId('rte'),
+          name: 'help desk',
+          matches: true,
+          reason: 'accepts the mail: the address is help@example.com',
+        },
+      ],
     },
   },
 ]

@@ -10,14 +10,14 @@ const recipientType = z.enum(['to', 'cc', 'bcc'])
 const status = z
   .enum(MESSAGE_STATUSES)
   .describe(
-    '`partial`: every recipient is final, but they differ. `queued`, `scheduled`, `deferred`: still to be tried.',
+    '`partial`: every recipient is final, with different results. `queued`, `scheduled` and `deferred` are not final.',
   )
 const asSent = z.union([z.string(), z.array(z.string())]).nullable()
 
 const accepted = z
   .strictObject({
     id: id('msg'),
-    message_id: id('msg').describe('The same as `id`.'),
+    message_id: id('msg').describe('Same as `id`.'),
     status,
     created_at: time,
     scheduled_at: time.optional(),
@@ -41,12 +41,12 @@ const recipient = z
     last_attempt_at: timeOrNull,
     next_attempt_at: timeOrNull,
     delivered_at: timeOrNull,
-    smtp_response: z.string().nullable().describe('The last reply of the recipient’s server.'),
+    smtp_response: z.string().nullable().describe('Last reply from the recipient’s server.'),
     bounce_type: z.enum(['hard', 'soft']).nullable(),
-    bounce_code: z.string().nullable().describe('Enhanced status code (RFC 3463), or the reply code.'),
+    bounce_code: z.string().nullable().describe('Enhanced status code (RFC 3463), or the SMTP reply code.'),
     mx_host: z.string().nullable(),
-    tls: z.string().nullable().describe('Version and cipher of the last attempt; null = in clear.'),
-    opens: count.describe('By people; what known machines opened is counted apart.'),
+    tls: z.string().nullable().describe('TLS version and cipher of the last attempt; null = unencrypted.'),
+    opens: count.describe('Opens by people. Opens by known machines are counted separately.'),
     clicks: count,
     machine_opens: count,
     machine_clicks: count,
@@ -58,7 +58,7 @@ const message = z
     mode,
     status,
     from: z.string(),
-    to: asSent.describe('In the form it was sent in.'),
+    to: asSent.describe('The message as it was sent.'),
     cc: asSent,
     bcc: asSent,
     reply_to: asSent,
@@ -68,7 +68,7 @@ const message = z
     template_id: z.string().nullable(),
     domain_id: id('dom'),
     size_bytes: count.describe(
-      'Of what was handed in: subject, html, text, and the attachments as base64; by SMTP the whole mail.',
+      'The submitted content: subject, html, text and attachments as base64. For SMTP submissions, the whole message.',
     ),
     message_id_header: z.string(),
     created_at: time,
@@ -120,7 +120,7 @@ const messageExample = {
 
 export const acceptedAnswer: AnswerShape = {
   status: 202,
-  description: 'The message is durable on disk and will be delivered.',
+  description: 'The message is stored durably and will be delivered.',
   schema: accepted,
   example: acceptedExample,
 }
@@ -140,7 +140,7 @@ export const sendAnswers: AnswerShape[] = [
 export const batchAnswers: AnswerShape[] = [
   {
     status: 202,
-    description: 'One result for each message, in order. One that is refused does not stop the others.',
+    description: 'One result per message, in request order. A rejected message does not affect the others.',
     schema: z.strictObject({ data: z.array(z.union([accepted, errorSchema])) }),
     example: { data: [acceptedExample, errorExample] },
   },
@@ -148,7 +148,7 @@ export const batchAnswers: AnswerShape[] = [
 export const messageAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'The message and the state of each recipient.',
+    description: 'The message and the status of each recipient.',
     schema: message,
     example: messageExample,
   },

@@ -7,20 +7,20 @@ import { count, exampleId, id, time } from './words.ts'
 const limit = z.int().min(-1)
 /** Every limit of a plan; made in routes/plan-record.ts. */
 export const limitFields = {
-  requests_per_minute: limit.describe('Of each key.'),
-  messages_per_month: limit.describe('Recipients accepted for live sending, and forwarded ones.'),
+  requests_per_minute: limit.describe('Per API key.'),
+  messages_per_month: limit.describe('Recipients accepted for live sending, including forwards.'),
   domains: limit,
   retention_days: limit,
   webhooks: limit,
   inbound_routes: limit,
   templates: limit,
-  template_versions: limit.describe('Kept of each template; the oldest go.'),
-  api_keys: limit.describe('That work; as many again may be in the grace period of a rotation.'),
+  template_versions: limit.describe('Versions kept per template. The oldest are removed first.'),
+  api_keys: limit.describe('Active keys. As many again may be in the grace period of a rotation.'),
   scheduled_messages: limit,
   stored_bytes: limit,
   test_messages_per_month: limit.describe('Recipients of test messages.'),
   forwards_per_day: limit.describe('Recipients of forward routes.'),
-  suppressions: limit.describe('For those added by hand and by import; bounces and complaints always add theirs.'),
+  suppressions: limit.describe('Suppressions added manually or by import. Bounces and complaints are always added.'),
 }
 export const limitsExample = {
   requests_per_minute: 300,
@@ -41,7 +41,7 @@ export const limitsExample = {
 const limits = z
   .strictObject(limitFields)
   .nullable()
-  .describe('-1 = unlimited. Null: the plan is no longer configured.')
+  .describe('-1 = unlimited. Null: the plan is no longer in the config.')
 const month = z
   .string()
   .regex(/^\d{4}-\d\d$/)
@@ -52,25 +52,25 @@ const fields = {
   limits,
   usage: z.strictObject({
     month,
-    messages: count.describe('Recipients accepted for live sending, and forwarded ones.'),
+    messages: count.describe('Recipients accepted for live sending, including forwards.'),
     test_messages: count.describe('Recipients of test messages.'),
     domains: count,
     webhooks: count,
     inbound_routes: count,
     templates: count,
-    api_keys: count.describe('That work, without those in the grace period of a rotation.'),
+    api_keys: count.describe('Active keys, without those in the grace period of a rotation.'),
     scheduled_messages: count,
     stored_bytes: count.describe(
-      'Messages count their size and 2 KiB, metadata and subject for each recipient; inbound mail twice its size and 2 KiB; templates and remembered answers their size.',
+      'A message counts its size plus 2 KiB, metadata and subject per recipient. Inbound mail counts twice its size plus 2 KiB. Templates and stored idempotent responses count their size.',
     ),
     suppressions: count,
-    resets_at: time.describe('When messages and test messages start again.'),
+    resets_at: time.describe('When the counts of messages and test messages reset.'),
     day: z
       .string()
       .regex(/^\d{4}-\d\d-\d\d$/)
       .describe('UTC'),
     forwards: count.describe('Recipients of forward routes on that day.'),
-    day_resets_at: time.describe('When forwards start again.'),
+    day_resets_at: time.describe('When the count of forwards resets.'),
   }),
 }
 const usage = z.strictObject(fields).meta({ id: 'Usage' })
@@ -78,7 +78,7 @@ const billing = z
   .strictObject({
     ...fields,
     past_months: z.array(z.strictObject({ month, messages: count })).describe('Newest first.'),
-    self_service_plans: z.array(z.strictObject({ plan: z.string(), limits })).describe('Those you may change to.'),
+    self_service_plans: z.array(z.strictObject({ plan: z.string(), limits })).describe('Plans you can change to.'),
   })
   .meta({ id: 'Billing' })
 
@@ -106,12 +106,12 @@ const example = {
 }
 
 export const usageAnswers: AnswerShape[] = [
-  { status: 200, description: 'The plan and what is used of it.', schema: usage, example },
+  { status: 200, description: 'The plan and its current usage.', schema: usage, example },
 ]
 export const billingAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'The plan, what is used of it, and every past month.',
+    description: 'The plan, its current usage, and every past month.',
     schema: billing,
     example: {
       ...example,

@@ -5,9 +5,9 @@ import { count, EXAMPLE_TIME, timeOrNull } from './words.ts'
 /** What `/v1/queues` answers; made in routes/queues.ts. */
 
 const queue = z.strictObject({
-  due: count.describe('Waiting for a turn.'),
-  later: count.describe('Put off, scheduled, or under way.'),
-  held: count.describe('Held since a restore, until the operator releases it.'),
+  due: count.describe('Due and waiting for a worker.'),
+  later: count.describe('Deferred, scheduled or in progress.'),
+  held: count.describe('Held since a restore until the operator releases it.'),
   oldest_due_at: timeOrNull.describe('Null when nothing is due.'),
 })
 const queues = z
@@ -18,7 +18,7 @@ const nothing = { due: 0, later: 0, held: 0, oldest_due_at: null }
 export const queueAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'What waits, over all organizations.',
+    description: 'Queued deliveries of all organizations.',
     schema: queues,
     example: {
       deliveries: { due: 12, later: 340, held: 0, oldest_due_at: EXAMPLE_TIME },

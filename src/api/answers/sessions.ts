@@ -8,9 +8,9 @@ const session = z
   .strictObject({
     id: id('ses'),
     created_at: time,
-    last_seen_at: time.describe('To within a minute.'),
-    ends_at: time.describe('After seven days without use, and after thirty in any case.'),
-    ip_address: z.string().nullable().describe('From where it was opened.'),
+    last_seen_at: time.describe('Accurate to one minute.'),
+    ends_at: time.describe('Sessions expire after seven days without use, and after 30 days at the latest.'),
+    ip_address: z.string().nullable().describe('IP address of the sign-in.'),
     user_agent: z.string(),
   })
   .meta({ id: 'Session' })
@@ -24,6 +24,6 @@ const example = {
 }
 
 export const sessionAnswers = {
-  list: [pageShape(session, example, 'Sessions that have not ended, newest first.')],
-  deleted: [deletedShape('ses', 'It opens nothing any more.')],
+  list: [pageShape(session, example, 'Active sessions, newest first.')],
+  deleted: [deletedShape('ses', 'The session is ended.')],
 } satisfies Record<string, AnswerShape[]>

@@ -11,10 +11,12 @@ export const suppression = z
     email: z.string(),
     reason: z.enum(SUPPRESSION_REASONS),
     domain_id: id('dom').nullable().describe('Null = the whole organization.'),
-    message_id: id('msg').nullable().describe('The message that led to it.'),
+    message_id: id('msg').nullable().describe('The message that caused the suppression.'),
     created_at: time,
-    evidence: z.string().nullable().describe('What was said of it where it was imported from.'),
-    mode: mode.describe('`test`: made by a test key, holds for test messages only. Those of `live` hold for both.'),
+    evidence: z.string().nullable().describe('Details from the imported list.'),
+    mode: mode.describe(
+      '`test`: created by a test key, applies to test messages only. `live` suppressions apply to both.',
+    ),
   })
   .meta({ id: 'Suppression' })
 const example = {
@@ -32,7 +34,7 @@ export const suppressionAnswers: AnswerShape[] = [
   { status: 200, description: 'The suppression.', schema: suppression, example },
 ]
 export const suppressionCreatedAnswers: AnswerShape[] = [
-  { status: 201, description: 'The address gets no more mail.', schema: suppression, example },
+  { status: 201, description: 'The address is suppressed.', schema: suppression, example },
 ]
 export const suppressionExportAnswers: AnswerShape[] = [
   {
@@ -47,12 +49,12 @@ export const suppressionExportAnswers: AnswerShape[] = [
 export const suppressionImportAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'How many were added, and what was not taken.',
+    description: 'Number of added addresses, and the entries that were not imported.',
     schema: z
       .strictObject({
         added: count,
         already_there: count,
-        passed_over: count.describe('Passing failures, and who stopped one kind of mail only.'),
+        passed_over: count.describe('Temporary failures, and people who unsubscribed from one kind of mail only.'),
         bad: count,
         dry_run: z.boolean(),
         errors: z.array(z.strictObject({ number: count, message: z.string() })),
@@ -71,4 +73,4 @@ export const suppressionImportAnswers: AnswerShape[] = [
   },
 ]
 export const suppressionListAnswers = [pageShape(suppression, example, 'Suppressions, newest first.')]
-export const suppressionDeletedAnswers = [deletedShape('sup', 'The address gets mail again.')]
+export const suppressionDeletedAnswers = [deletedShape('sup', 'The address can receive mail again.')]

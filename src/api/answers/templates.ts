@@ -5,14 +5,16 @@ import { deletedShape, EXAMPLE_TIME, exampleId, id, mode, pageShape, time } from
 /** What `/v1/templates` answers (contract §5); the records are made in routes/templates.ts. */
 
 const text = z.string().nullable()
-const version = z.int().min(1).describe('Counts up when the texts change.')
-const variables = z.array(z.string()).describe('Found in the texts, in the order of their first use.')
-const texts = { subject: text.describe('Null = each message brings its own.'), html: text, text }
+const version = z.int().min(1).describe('Increases by one when the content changes.')
+const variables = z.array(z.string()).describe('Variables found in the template, in order of first use.')
+const texts = { subject: text.describe('Null = each message provides its own subject.'), html: text, text }
 const head = {
   id: id('tpl'),
-  alias: text.describe('Another name for it. Live and test templates have their aliases apart.'),
+  alias: text.describe('Alternative to the ID. Live and test templates have separate aliases.'),
   name: z.string(),
-  mode: mode.describe('`test`: made by a test key, for test messages only. Test messages may use live ones too.'),
+  mode: mode.describe(
+    '`test`: created by a test key, for test messages only. Test messages can also use live templates.',
+  ),
 }
 const times = { created_at: time, updated_at: time }
 
@@ -32,16 +34,16 @@ const example = { ...headExample, ...textsExample, ...restExample }
 
 export const templateAnswers: AnswerShape[] = [{ status: 200, description: 'The template.', schema: template, example }]
 export const templateCreatedAnswers: AnswerShape[] = [
-  { status: 201, description: 'The template in its first version.', schema: template, example },
+  { status: 201, description: 'The template with version 1.', schema: template, example },
 ]
 export const templateListAnswers = [
-  pageShape(listed, { ...headExample, subject, ...restExample }, 'Templates, newest first, without html and text.'),
+  pageShape(listed, { ...headExample, subject, ...restExample }, 'Templates without html and text, newest first.'),
 ]
-export const templateDeletedAnswers = [deletedShape('tpl', 'It is gone with its versions.')]
+export const templateDeletedAnswers = [deletedShape('tpl', 'The template and all its versions are deleted.')]
 export const templateRenderedAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'What a mail made from it would say.',
+    description: 'The rendered message.',
     schema: z.strictObject({ subject: text, html: text, text }).meta({ id: 'RenderedTemplate' }),
     example: { subject: 'Hello Ann', html: '<p>Hello Ann</p>', text: null },
   },
@@ -49,14 +51,14 @@ export const templateRenderedAnswers: AnswerShape[] = [
 export const templatePreviewAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'What a mail made from it would say.',
+    description: 'The rendered message.',
     schema: z
       .strictObject({
         subject: text,
         html: text,
         text,
         variables,
-        missing: z.array(z.string()).describe('Not given and without a default: they stand as `[name]`.'),
+        missing: z.array(z.string()).describe('Variables without a value or a default. They are rendered as `[name]`.'),
       })
       .meta({ id: 'TemplatePreview' }),
     example: { subject: 'Hello Ann', html: '<p>Hello Ann</p>', text: null, variables: ['name'], missing: [] },
@@ -66,6 +68,6 @@ export const templateVersionsAnswers = [
   pageShape(
     listedVersion,
     { version: 1, subject, variables: ['name'], created_at: EXAMPLE_TIME },
-    'Versions, newest first, without html and text.',
+    'Versions without html and text, newest first.',
   ),
 ]

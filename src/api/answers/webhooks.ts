@@ -22,12 +22,12 @@ const fields = {
   id: id('whk'),
   url: z.string(),
   events: z.array(z.enum(EVENT_TYPES)),
-  format: z.enum(WEBHOOK_FORMATS).describe('The shape of what is posted.'),
+  format: z.enum(WEBHOOK_FORMATS).describe('Payload format.'),
   status: z.enum(['active', 'paused']),
-  mode: mode.describe('`test`: made by a test key, gets events of test mail only.'),
-  domain_id: id('dom').nullable().describe('It gets events of that domain only; null = of every domain.'),
+  mode: mode.describe('`test`: created by a test key, receives events of test messages only.'),
+  domain_id: id('dom').nullable().describe('Receives events of this domain only; null = all domains.'),
   description: z.string().nullable(),
-  disabled_reason: z.string().nullable().describe('Why it was paused by itself.'),
+  disabled_reason: z.string().nullable().describe('Why the webhook was paused automatically.'),
   created_at: time,
   updated_at: time,
   last_success_at: timeOrNull,
@@ -37,7 +37,7 @@ const fields = {
 const secret = z
   .string()
   .regex(/^whsec_/)
-  .describe('For checking signatures; shown this once.')
+  .describe('Signing secret for verifying signatures. Shown only once.')
 const webhook = z.strictObject(fields).meta({ id: 'Webhook' })
 const created = z.strictObject({ ...fields, secret }).meta({ id: 'CreatedWebhook' })
 const rotated = z
@@ -105,14 +105,14 @@ const deliveryExample = {
 
 export const webhookAnswers: AnswerShape[] = [{ status: 200, description: 'The webhook.', schema: webhook, example }]
 export const webhookCreatedAnswers: AnswerShape[] = [
-  { status: 201, description: 'The webhook with its signing secret.', schema: created, example: withSecret },
+  { status: 201, description: 'The webhook, including its signing secret.', schema: created, example: withSecret },
 ]
 export const webhookListAnswers = [pageShape(webhook, example, 'Webhooks, newest first.')]
-export const webhookDeletedAnswers = [deletedShape('whk', 'It is gone with its deliveries.')]
+export const webhookDeletedAnswers = [deletedShape('whk', 'The webhook and its deliveries are deleted.')]
 export const webhookTestAnswers: AnswerShape[] = [
   {
     status: 202,
-    description: 'The sample event as it will be posted, with `test: true` in its data.',
+    description: 'The sample event as it will be sent, with `test: true` in its data.',
     schema: eventSchema,
     example: eventExample('message.delivered'),
   },
@@ -120,7 +120,7 @@ export const webhookTestAnswers: AnswerShape[] = [
 export const webhookSecretAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'The webhook with its new secret.',
+    description: 'The webhook, including its new secret.',
     schema: rotated,
     example: { ...withSecret, previous_secret_expires_at: EXAMPLE_LATER },
   },
@@ -129,13 +129,13 @@ export const deliveryAnswers: AnswerShape[] = [
   { status: 200, description: 'The delivery with its attempts.', schema: delivery, example: deliveryExample },
 ]
 export const deliveryRetryAnswers: AnswerShape[] = [
-  { status: 202, description: 'It is tried now.', schema: delivery, example: deliveryExample },
+  { status: 202, description: 'The delivery is attempted now.', schema: delivery, example: deliveryExample },
 ]
 export const deliveryListAnswers = [pageShape(delivery, deliveryExample, 'Deliveries, newest first.')]
 export const replayAnswers: AnswerShape[] = [
   {
     status: 202,
-    description: 'How many events will be sent again.',
+    description: 'Number of events that will be sent again.',
     schema: z.strictObject({ queued: count }),
     example: { queued: 17 },
   },
@@ -143,7 +143,7 @@ export const replayAnswers: AnswerShape[] = [
 export const messageWebhookDeliveriesAnswers: AnswerShape[] = [
   {
     status: 200,
-    description: 'Deliveries to all webhooks, newest first; always one page, of the newest 200.',
+    description: 'Deliveries to all webhooks, newest first. Always one page with the latest 200.',
     schema: z.strictObject({ data: z.array(delivery), has_more: z.boolean(), next_cursor: z.null() }),
     example: { data: [deliveryExample], has_more: false, next_cursor: null },
   },

@@ -31,7 +31,7 @@ export function pageShape(schema: z.ZodType, example: unknown, description: stri
     next_cursor: z
       .string()
       .nullable()
-      .describe('Give it as `cursor` for the next page, whatever this one holds; null on the last one.'),
+      .describe('Pass it as `cursor` to get the next page, even if this page has few entries. Null on the last page.'),
   })
   return { status: 200, description, schema: page, example: { data: [example], has_more: false, next_cursor: null } }
 }

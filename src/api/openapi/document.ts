@@ -21,7 +21,7 @@ export async function openApiDocument(operations: readonly Operation[], version:
     info: {
       title: 'Postrider',
       version,
-      summary: 'Transactional mail: send, receive, know.',
+      summary: 'Send transactional email and see what happens to it.',
       description: intro(),
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -51,23 +51,23 @@ function intro(): string {
 }
 
 const INTRO = [
-  'JSON in and out, UTF-8, with `Content-Type: application/json` where there is a body. Fields and parameters that are not named here are refused, so that a typo drops nothing.',
+  'Requests and responses are JSON in UTF-8. Requests with a body need `Content-Type: application/json`. Unknown fields and parameters are rejected, so a typo is never ignored.',
   '',
-  'A request that fits its schema, formats included, is `validation_error` only for what a schema cannot say: lengths in bytes, the rules of internationalized names, the present time, what exists, and rules over several fields, which are in the descriptions. Lengths of text are in characters (code points).',
+  'The schemas describe almost every rule, including formats; lengths of text are in characters (code points). `validation_error` also covers rules a schema cannot express: lengths in bytes, internationalized names, the current time, existing records, and rules across fields. The descriptions state these.',
   '',
-  'Times are ISO 8601 UTC with milliseconds. Where a field of a request may be `null`, that takes a value away, or says that there is none.',
+  'Times are ISO 8601 in UTC with milliseconds. In requests, `null` removes a value or means that there is none.',
   '',
-  'Lists are newest first. They take `limit` (1 to 100, 25 unless said) and `cursor`, and answer `data`, `has_more` and `next_cursor`. Where little matches, a page of messages may hold fewer than `limit`, even none, with `has_more` true: each request looks for some 20 milliseconds, and `next_cursor` goes on from there.',
+  'Lists are sorted newest first. They take `limit` (1 to 100, default 25) and `cursor`, and return `data`, `has_more` and `next_cursor`. With selective filters, a page of messages may hold fewer than `limit` entries, even none, while `has_more` is true: each request searches for about 20 milliseconds. Continue with `next_cursor`.',
   '',
-  'Every answer has an `X-Request-Id`, which is also in the log. What belongs to another organization is 403; what never was is 404. Any path answers `method_not_allowed` to a method it does not take.',
+  'Every response has an `X-Request-Id`, which also appears in the log. Records of another organization return 403; unknown records return 404. An unsupported method on any path returns `method_not_allowed`.',
   '',
-  'Errors have one shape:',
+  'Errors have this format:',
 ]
 const KEYS =
-  'A key belongs to one domain and sends only from it. It has some of the permissions `send`, `read`, `manage`; `admin` means all. With a sandbox key (`svc_test_`) nothing leaves the house, and the local part of the recipient chooses the outcome: `bounce@`, `softbounce@`, `defer@`, `complain@`, `open@`, `click@`, `unsubscribe@`, `suppressed@`; any other is delivered.'
+  'Each key belongs to one domain and can only send from it. A key has one or more of the permissions `send`, `read` and `manage`; `admin` includes them all. Messages sent with a sandbox key (`svc_test_`) never leave the server. The local part of the recipient selects the outcome: `bounce@`, `softbounce@`, `defer@`, `complain@`, `open@`, `click@`, `unsubscribe@`, `suppressed@`; all others are delivered.'
 
 const SESSIONS =
-  'The operator, signed in to the dashboard: an admin of the organization in `X-Organization`, for the domain in `X-Domain` and the mode in `X-Mode` where a key has its own. A request without `X-Organization` says `X-Operator: 1`, which does for what is the operator’s alone. A key in `Authorization` comes first.'
+  'The operator, signed in to the dashboard. Acts as an admin of the organization in `X-Organization`, with the domain in `X-Domain` and the mode in `X-Mode` in place of a key’s own. Requests without `X-Organization` need `X-Operator: 1` and can use operator endpoints only. If `Authorization` carries a key, the key takes precedence.'
 
 const text = { schema: { type: 'string' } }
 const number = { schema: { type: 'integer' } }
@@ -76,36 +76,36 @@ const PARAMETERS = {
   XRequestId: {
     name: 'X-Request-Id',
     in: 'header',
-    description: 'An id of yours for this request; 1 to 128 letters, digits and `_ . : -`. Others are ignored.',
+    description: 'Your own ID for the request: 1 to 128 letters, digits and `_ . : -`. Other values are ignored.',
     ...text,
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'The same key with the same body, byte for byte, gives the first answer again, for 24 hours; nothing is done twice. With another body it is 409. Only successes are remembered.',
+      'Repeating a request with the same key and a byte-identical body returns the original response for 24 hours and does nothing twice. A different body returns 409. Only successful responses are stored.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
   },
   Prefer: {
     name: 'Prefer',
     in: 'header',
     description:
-      '`wait=N`: answer when every recipient is final, or after N seconds, at most 30 (RFC 7240). Ignored, with 202 and no `Preference-Applied`, for requests of more than 8 MiB and past 50 waiting requests of a key or 100 of an organization.',
+      '`wait=N`: respond when every recipient is final, or after N seconds, at most 30 (RFC 7240). Ignored, with 202 and no `Preference-Applied`, for requests over 8 MiB, and beyond 50 waiting requests per key or 100 per organization.',
     ...text,
     example: 'wait=10',
   },
 }
 
 const HEADERS = {
-  'X-Request-Id': { description: 'The id of the request, yours or ours.', ...text },
-  'RateLimit-Limit': { description: 'Requests a minute.', ...number },
-  'RateLimit-Remaining': { description: 'Left of them.', ...number },
-  'RateLimit-Reset': { description: 'Seconds until there are all of them again.', ...number },
-  'Retry-After': { description: 'Seconds to wait.', ...number },
+  'X-Request-Id': { description: 'The request ID, yours or ours.', ...text },
+  'RateLimit-Limit': { description: 'Requests per minute.', ...number },
+  'RateLimit-Remaining': { description: 'Requests left in the current window.', ...number },
+  'RateLimit-Reset': { description: 'Seconds until the window resets.', ...number },
+  'Retry-After': { description: 'Seconds to wait before retrying.', ...number },
   'Idempotent-Replayed': {
-    description: '`true`: this is the first answer again.',
+    description: '`true`: this is the original response to a repeated request.',
     schema: { type: 'string', const: 'true' },
   },
-  'Preference-Applied': { description: 'How long the answer was willing to wait: `wait=10`.', ...text },
+  'Preference-Applied': { description: 'The accepted waiting time: `wait=10`.', ...text },
   'WWW-Authenticate': { description: '`Bearer`', ...text },
 }

@@ -57,9 +57,9 @@ const PATH_PARAMETERS: Record<string, Json> = {
   key_id: { example: exampleId('key') },
   webhook_id: { example: exampleId('whk') },
   delivery_id: { example: exampleId('whd') },
-  template_id: { description: 'The id of a template, or its alias.', example: exampleId('tpl') },
+  template_id: { description: 'ID or alias of a template.', example: exampleId('tpl') },
   id_or_email: {
-    description: 'The id of a suppression, or an address, which stands for all suppressions of it.',
+    description: 'ID of a suppression, or an address, which selects all its suppressions.',
     example: 'please-stop@customer.example',
   },
   route_id: { example: exampleId('rte') },

@@ -24,7 +24,7 @@ export function createSchemas(): Schemas {
   }
   const put = (name: string, schema: Json) => {
     if (named[name] !== undefined && JSON.stringify(named[name]) !== JSON.stringify(schema)) {
-      throw new Error(`two schemas are called ${name}`)
+      throw new Error(`two schemas are named ${name}`)
     }
     named[name] = schema
   }

@@ -5,32 +5,36 @@ import type { Json } from './schemas.ts'
 const RESOURCES: { name: string; description: string; words: string[] }[] = [
   {
     name: 'Messages',
-    description: 'Sending, and what became of each message.',
+    description: 'Send messages and see their status.',
     words: ['messages', 'send', 'explain'],
   },
-  { name: 'Templates', description: 'Mails with gaps, written in Liquid.', words: ['templates'] },
-  { name: 'Events', description: 'Everything that was told to webhooks, to be read again.', words: ['events'] },
-  { name: 'Statistics', description: 'Counts, rates and alerts.', words: ['stats', 'quality'] },
-  { name: 'Suppressions', description: 'Addresses that get no mail.', words: ['suppressions'] },
-  { name: 'Webhooks', description: 'Who is told of which events.', words: ['webhooks'] },
+  { name: 'Templates', description: 'Reusable messages with variables, written in Liquid.', words: ['templates'] },
+  {
+    name: 'Events',
+    description: 'Everything that happened to your messages. The same events go to webhooks.',
+    words: ['events'],
+  },
+  { name: 'Statistics', description: 'Counts, rates and quality alerts.', words: ['stats', 'quality'] },
+  { name: 'Suppressions', description: 'Addresses that receive no mail.', words: ['suppressions'] },
+  { name: 'Webhooks', description: 'Endpoints that receive signed events.', words: ['webhooks'] },
   {
     name: 'Inbound mail',
-    description: 'What happens to mail that comes in, and the mail itself.',
+    description: 'Routes for incoming mail, and the received messages.',
     words: ['inbound-routes', 'inbound-messages'],
   },
-  { name: 'Domains', description: 'What may stand in From, and what has to be published for it.', words: ['domains'] },
-  { name: 'API keys', description: 'Who may ask for what.', words: ['api-keys'] },
-  { name: 'Audit log', description: 'Who managed what.', words: ['audit-log'] },
+  { name: 'Domains', description: 'Sending domains and the DNS records to publish for them.', words: ['domains'] },
+  { name: 'API keys', description: 'Keys and their permissions.', words: ['api-keys'] },
+  { name: 'Audit log', description: 'Who changed what, and when.', words: ['audit-log'] },
   {
     name: 'Operator',
-    description: 'Whoever runs this server.',
+    description: 'Endpoints for the operator of this server.',
     words: ['organizations', 'plans', 'sessions', 'queues', 'health-checks', 'configuration', 'blocked-links'],
   },
-  { name: 'Plan', description: 'What the plan allows and what is used of it.', words: ['usage', 'billing'] },
+  { name: 'Plan', description: 'Plan limits and current usage.', words: ['usage', 'billing'] },
 ]
 
 /** What is posted to the caller's endpoints. */
-export const POSTED_TAG = 'Posted to you'
+export const POSTED_TAG = 'Webhook requests'
 
 /** Operation → the name of its resource; the word itself when it has none yet. */
 export function tagOf({ path }: Pick<Operation, 'path'>): string {
@@ -45,6 +49,9 @@ export function tagsOf(operations: readonly Operation[]): Json[] {
     name,
     description,
   }))
-  const posted = { name: POSTED_TAG, description: 'What your endpoints get, and how it is signed.' }
+  const posted = {
+    name: POSTED_TAG,
+    description: 'Requests that Postrider sends to your endpoints, and their signatures.',
+  }
   return [...known, ...[...used].map((name) => ({ name })), posted]
 }

@@ -19,7 +19,7 @@ export function webhooksOf(schemas: Schemas): Json {
   ])
   const inbound = posted({
     id: 'inbound_received',
-    summary: 'A mail came in for a route whose action is `webhook`',
+    summary: 'An email arrived for a route with a `webhook` action',
     description: INBOUND_TEXT,
     headers: INBOUND_HEADERS,
     schema: schemas.ofAnswer(inboundReceived),
@@ -29,19 +29,19 @@ export function webhooksOf(schemas: Schemas): Json {
 }
 
 const SUMMARIES: Record<EventType, string> = {
-  'message.delivered': 'The recipient’s server took the mail',
-  'message.bounced': 'The mail was refused for good, or for the first time because of its recipient',
-  'message.deferred': 'An attempt failed and will be repeated',
-  'message.opened': 'The mail was opened',
-  'message.clicked': 'A link in the mail was clicked',
-  'message.unsubscribed': 'The recipient wants no more mail',
-  'message.complained': 'The recipient called the mail spam',
-  'quality.alert': 'The bounce or complaint rate of a domain went over its threshold, or came back under it',
+  'message.delivered': 'The recipient’s server accepted the message',
+  'message.bounced': 'The message was rejected permanently, or for the first time because of the recipient',
+  'message.deferred': 'An attempt failed and will be retried',
+  'message.opened': 'The message was opened',
+  'message.clicked': 'A link in the message was clicked',
+  'message.unsubscribed': 'The recipient unsubscribed',
+  'message.complained': 'The recipient reported the message as spam',
+  'quality.alert': 'The bounce or complaint rate of a domain rose above its threshold or fell below it again',
 }
 const EVENT_TEXT =
-  'One event is about one recipient. Answer 2xx within 30 s; anything else is tried again, five times in all. The same event may come twice, with the same `id`. `X-Service-Signature` is `t=<unix seconds>,v1=<hex>`: HMAC-SHA256 with the whole secret over `<t>.<body>`; two `v1` while a secret is being rotated. The Standard Webhooks headers are there as well.'
+  'Each event concerns one recipient. Respond with 2xx within 30 s; anything else is retried, with five attempts in total. An event can arrive more than once, always with the same `id`. `X-Service-Signature` is `t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<body>` with the whole secret as key. During a secret rotation it has two `v1` values. Standard Webhooks headers are included.'
 const INBOUND_TEXT =
-  'Flat, without an envelope. `X-Inbound-Signature` is made as `X-Service-Signature` is, with the secret of the route; `X-Inbound-Timestamp` is its `t`. Answer 2xx within 30 s; five attempts in all, and `POST /v1/inbound-messages/{inbound_message_id}/redeliver` makes five more.'
+  'A flat object without an envelope. `X-Inbound-Signature` is computed like `X-Service-Signature`, with the route’s secret; `X-Inbound-Timestamp` is its `t`. Respond with 2xx within 30 s. There are five attempts; `POST /v1/inbound-messages/{inbound_message_id}/redeliver` starts five more.'
 /** In the order of webhooks/sign.ts. */
 const EVENT_HEADERS = [
   'X-Service-Signature',
@@ -71,7 +71,7 @@ function posted({ id, summary, description, headers, schema, example }: Posted):
       security: [],
       parameters: headers.map((name) => ({ name, in: 'header', required: true, schema: { type: 'string' } })),
       requestBody: { required: true, content: { 'application/json': { schema, example } } },
-      responses: { '2XX': { description: 'Taken.' }, default: { description: 'Not taken; it is tried again.' } },
+      responses: { '2XX': { description: 'Taken.' }, default: { description: 'Not accepted. Postrider retries.' } },
     },
   }
 }

@@ -26,7 +26,7 @@ const allowedNetworks = z
       .transform((text, context) => {
         const network = text.length > 64 ? null : canonicalNetwork(text)
         if (network !== null) return network
-        context.addIssue({ code: 'custom', message: 'must be an address or a network such as 203.0.113.0/24' })
+        context.addIssue({ code: 'custom', message: 'must be an IP address or a network such as 203.0.113.0/24' })
         return z.NEVER
       })
       .meta(NETWORK),
@@ -36,20 +36,23 @@ const allowedNetworks = z
   .transform((networks) => [...new Set(networks)])
   .nullish()
   .describe(
-    'CIDR networks or single addresses, IPv4 and IPv6; the key is 401 from anywhere else. `::/0` covers IPv6 only. Absent or null: from anywhere.',
+    'CIDR networks or single addresses, IPv4 and IPv6. Requests from other addresses get 401. `::/0` covers IPv6 only. Absent or null: any address.',
   )
 const createBody = z.strictObject({
   name: label(100),
-  domain_id: z.string().describe('The domain that it sends from.'),
+  domain_id: z.string().describe('The domain the key sends from.'),
   permissions: z
     .array(z.enum(PERMISSIONS))
     .min(1)
-    .refine((list) => new Set(list).size === list.length, 'must not name a permission twice')
+    .refine((list) => new Set(list).size === list.length, 'must not contain a permission twice')
     .meta({ uniqueItems: true }),
-  mode: z.enum(['live', 'test']).default('live').describe('`test`: a sandbox key. A test key makes only such.'),
+  mode: z
+    .enum(['live', 'test'])
+    .default('live')
+    .describe('`test`: a sandbox key. Test keys can only create test keys.'),
   expires_at: isoTime
     .nullish()
-    .describe('When it ends by itself. A key that expires must give one, not later than its own.'),
+    .describe('When the key expires. A key that expires must set this, no later than its own expiry.'),
   allowed_networks: allowedNetworks,
 })
 const updateBody = z.strictObject({ name: label(100).optional(), allowed_networks: allowedNetworks })
@@ -78,9 +81,9 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_create',
       method: 'POST',
       path: '/v1/api-keys',
-      summary: 'Create an API key; its value is shown this once',
+      summary: 'Create an API key',
       description:
-        'A key grants only what it holds itself, and with `manage` also `send` and `read`; without `admin` only for its own domain. A test key makes test keys, a key that expires none that lasts longer, and a key of some networks none of others. Only a hash of the value is kept.',
+        'The response contains the key value, which is shown only once; Postrider stores its hash. A key can grant the permissions it holds, and with `manage` also `send` and `read`. Without `admin` it can grant them for its own domain only. A test key can only create test keys. A key that expires cannot create one that lasts longer. A key limited to networks can only create keys within them.',
       answers: async () => (await import('../answers/api-keys.ts')).apiKeyCreatedAnswers,
       refusals: ['quota_exceeded'],
       example: { name: 'shop', domain_id: exampleId('dom'), permissions: ['send'], mode: 'live' },
@@ -92,7 +95,8 @@ export function apiKeyOperations(deps: {
           throw invalid([{ field: 'expires_at', message: 'expires_at must be in the future' }])
         }
         const domain = await store.domains.get(body.domain_id)
-        if (domain === null) throw invalid([{ field: 'domain_id', message: 'domain_id names no domain' }])
+        if (domain === null)
+          throw invalid([{ field: 'domain_id', message: 'domain_id does not match any domain of this organization' }])
         requireOwned(domain, organizationId, 'domain')
         const rights: Rights = {
           domainId: domain.id,
@@ -124,7 +128,7 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_list',
       method: 'GET',
       path: '/v1/api-keys',
-      summary: 'List API keys, newest first',
+      summary: 'List API keys',
       answers: async () => (await import('../answers/api-keys.ts')).apiKeyListAnswers,
       query: recordsQuery,
       async handle({ key: asking, organizationId, query }) {
@@ -142,7 +146,7 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_get',
       method: 'GET',
       path: '/v1/api-keys/:key_id',
-      summary: 'Read one API key',
+      summary: 'Retrieve an API key',
       answers: async () => (await import('../answers/api-keys.ts')).apiKeyAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource, await domainNameOf(resource)) }),
@@ -151,8 +155,8 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_update',
       method: 'PATCH',
       path: '/v1/api-keys/:key_id',
-      summary: 'Rename an API key, or change the networks that it may be used from',
-      description: 'What is not given stays as it is; null lifts the limit to networks.',
+      summary: 'Update an API key’s name or networks',
+      description: 'Only the fields you send change. null removes the network restriction.',
       answers: async () => (await import('../answers/api-keys.ts')).apiKeyAnswers,
       example: { allowed_networks: ['203.0.113.0/24', '2001:db8::/48'] },
       body: updateBody,
@@ -172,8 +176,9 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_revoke',
       method: 'DELETE',
       path: '/v1/api-keys/:key_id',
-      summary: 'Revoke an API key at once; its record stays',
-      description: 'Takes the right to grant all that the key holds: `manage` cannot revoke an `admin` key.',
+      summary: 'Revoke an API key',
+      description:
+        'Takes effect immediately; the record is kept. The calling key must be able to grant every permission of the revoked key: `manage` cannot revoke an `admin` key.',
       answers: async () => (await import('../answers/api-keys.ts')).apiKeyRevokedAnswers,
       load: loadGrantable,
       async handle({ resource, now }) {
@@ -185,9 +190,9 @@ export function apiKeyOperations(deps: {
       id: 'api_keys_rotate',
       method: 'POST',
       path: '/v1/api-keys/:key_id/rotate',
-      summary: 'Replace an API key by a new one; both work until the grace period ends',
+      summary: 'Rotate an API key',
       description:
-        'A key that is expired, revoked or already rotated cannot be. When the grace period ends the old key is 401. The new key has the mode, end and networks of the old one. Takes the right to grant all that the key holds.',
+        'Creates a new key with the same mode, expiry and networks. Both keys work until the grace period ends; then the old key gets 401. Expired, revoked or already rotated keys cannot be rotated. The calling key must be able to grant every permission of the rotated key.',
       answers: async () => (await import('../answers/api-keys.ts')).apiKeyRotatedAnswers,
       refusals: ['invalid_state', 'quota_exceeded'],
       example: { grace_period_minutes: 60 },
@@ -215,7 +220,7 @@ export function apiKeyOperations(deps: {
         const rotated = store.apiKeys.rotate(old.id, fresh, secretHash, oldExpiresAt, now, remember(answer))
         const result = withinLimit(await rotated, now)
         if (result === 'rotated') return answer
-        throw new Refusal('invalid_state', 'this key is expired, revoked or already rotated')
+        throw new Refusal('invalid_state', 'This key is expired, revoked or already rotated. Create a new key instead.')
       },
     }),
   ]

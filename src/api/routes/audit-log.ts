@@ -11,8 +11,8 @@ const name = characters(100, z.string().min(1))
 const listQuery = z.strictObject({
   ...pageFields,
   ...timeFields,
-  action: name.optional().describe('One operation, such as `api_keys_create`.'),
-  actor_id: name.optional().describe('One key, or `operator`.'),
+  action: name.optional().describe('An operation, for example `api_keys_create`.'),
+  actor_id: name.optional().describe('The ID of an API key, or `operator`.'),
   resource_id: name.optional(),
 })
 
@@ -23,9 +23,9 @@ export function auditLogOperations({ store }: { store: Pick<Store, 'auditLog'> }
       id: 'audit_log_list',
       method: 'GET',
       path: '/v1/audit-log',
-      summary: 'Who did what, when, from where, and what came of it; newest first',
+      summary: 'List audit log entries',
       description:
-        'Everything that manages something has an entry here, also what was refused: written with the change itself, and kept for a year. Sending is told of by the messages, reading is not told of.',
+        'Every management operation is recorded, including rejected ones. Entries are written in the same transaction as the change and kept for one year. Sending and reading are not recorded here; see the messages for sending.',
       answers: async () => (await import('../answers/audit-log.ts')).auditLogAnswers,
       query: listQuery,
       async handle({ key, organizationId, query }) {

@@ -65,7 +65,8 @@ export function billingOperations(deps: {
       id: 'usage_get',
       method: 'GET',
       path: '/v1/usage',
-      summary: 'The plan, its limits (-1 = unlimited), and what is used of them this month',
+      summary: 'Retrieve the plan and this month’s usage',
+      description: 'A limit of -1 means unlimited.',
       answers: async () => (await import('../answers/plan.ts')).usageAnswers,
       handle: async ({ key, organizationId, now }) => ({
         status: 200,
@@ -76,7 +77,8 @@ export function billingOperations(deps: {
       id: 'billing_get',
       method: 'GET',
       path: '/v1/billing',
-      summary: 'The same with every past month, newest first, and the plans you may change to',
+      summary: 'Retrieve plan, usage history and available plans',
+      description: 'Usage of every past month, newest first, and the plans you can change to.',
       answers: async () => (await import('../answers/plan.ts')).billingAnswers,
       handle: async ({ key, organizationId, now }) => ({
         status: 200,
@@ -87,14 +89,17 @@ export function billingOperations(deps: {
       id: 'billing_update',
       method: 'PATCH',
       path: '/v1/billing',
-      summary: 'Change the plan, where the operator allows it; a plan of fewer days removes what it does not keep',
+      summary: 'Change the plan',
+      description:
+        'The operator decides which plans you can choose. A plan with fewer retention days deletes older data.',
       answers: async () => (await import('../answers/plan.ts')).billingAnswers,
       example: { plan: 'starter' },
       body: patchBody,
       async handle({ key, organizationId, now, body }) {
-        if (plans(body.plan) === undefined) throw invalid([{ field: 'plan', message: 'plan names no plan' }])
+        if (plans(body.plan) === undefined)
+          throw invalid([{ field: 'plan', message: 'plan does not match any configured plan' }])
         if (!selfService.includes(body.plan)) {
-          throw new Refusal('forbidden', 'only the operator of this server changes to that plan', { field: 'plan' })
+          throw new Refusal('forbidden', 'Only the operator of this server can change to this plan.', { field: 'plan' })
         }
         const organization = await organizationOf(organizationId)
         if (organization.plan !== body.plan) await store.organizations.setPlan(organizationId, body.plan)

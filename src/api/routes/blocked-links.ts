@@ -13,13 +13,13 @@ import { characters, label, recordsQuery } from '../schema.ts'
 const createBody = z.strictObject({
   target: characters(2_000)
     .refine((text) => blockedTarget(text) !== null, {
-      error: 'must be a host such as evil.example, or a URL that begins with https://',
+      error: 'must be a host such as evil.example, or a URL that starts with https://',
     })
     .meta({
       ...BLOCKED_TARGET,
-      description: 'A host, with everything below it, or a URL, with everything that begins with it.',
+      description: 'A host, including its subdomains, or a URL, including every URL that starts with it.',
     }),
-  reason: label(200).describe('For the operator; readers do not see it.'),
+  reason: label(200).describe('For the operator. Recipients do not see it.'),
 })
 
 /** `/v1/blocked-links`: targets to which tracked clicks are not sent on; for the operator alone. */
@@ -27,7 +27,7 @@ export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>
   const { store, mintId } = deps
   const load = async ({ params }: Call): Promise<BlockedLink> => {
     const link = await store.blockedLinks.get(params.blocked_link_id ?? '')
-    if (link === null) throw new Refusal('not_found', 'there is no such blocked link')
+    if (link === null) throw new Refusal('not_found', 'No such blocked link. Check the ID.')
     return link
   }
   return [
@@ -35,7 +35,7 @@ export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>
       id: 'blocked_links_list',
       method: 'GET',
       path: '/v1/blocked-links',
-      summary: 'List blocked click targets, newest first',
+      summary: 'List blocked link targets',
       answers: async () => (await import('../answers/blocked-links.ts')).blockedLinkAnswers.list,
       query: recordsQuery,
       handle: async ({ query }) => pageAnswer(await store.blockedLinks.list(recordsRequest(query)), blockedLinkRecord),
@@ -44,9 +44,9 @@ export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>
       id: 'blocked_links_create',
       method: 'POST',
       path: '/v1/blocked-links',
-      summary: 'Block a click target that is abused',
+      summary: 'Block an abused link target',
       description:
-        'Tracked links of every organization that lead there answer 410 with a page that says so, also in mail that was sent before. Nothing is counted.',
+        'Tracked links of every organization to this target return a 410 page that explains the block, including links in messages already sent. Blocked clicks are not counted.',
       answers: async () => (await import('../answers/blocked-links.ts')).blockedLinkAnswers.created,
       refusals: ['conflict', 'quota_exceeded'],
       example: { target: 'phishing.example', reason: 'reported by a recipient' },
@@ -57,16 +57,18 @@ export function blockedLinkOperations(deps: { store: Pick<Store, 'blockedLinks'>
         remember(answer) // the audit log tells what is made
         const result = await store.blockedLinks.add(link)
         if (result === 'added') return answer
-        if (result === 'conflict') throw new Refusal('conflict', 'this target is blocked already', { field: 'target' })
+        if (result === 'conflict') throw new Refusal('conflict', 'This target is already blocked.', { field: 'target' })
         const details = { limit: MOST_BLOCKED_LINKS, used: MOST_BLOCKED_LINKS, resets_at: null }
-        throw new Refusal('quota_exceeded', `at most ${MOST_BLOCKED_LINKS} targets can be blocked`, { details })
+        throw new Refusal('quota_exceeded', `At most ${MOST_BLOCKED_LINKS} targets can be blocked. Remove one first.`, {
+          details,
+        })
       },
     }),
     operation({
       id: 'blocked_links_delete',
       method: 'DELETE',
       path: '/v1/blocked-links/:blocked_link_id',
-      summary: 'Unblock a click target',
+      summary: 'Unblock a link target',
       answers: async () => (await import('../answers/blocked-links.ts')).blockedLinkAnswers.deleted,
       load,
       async handle({ resource }) {

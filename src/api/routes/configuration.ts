@@ -13,7 +13,8 @@ export function configurationOperations(deps: {
       id: 'configuration_get',
       method: 'GET',
       path: '/v1/configuration',
-      summary: 'Every key of the config as it is in effect, and where that comes from; secrets are not shown',
+      summary: 'Retrieve the effective configuration',
+      description: 'Every config key with its value and source. Secrets are masked.',
       answers: async () => (await import('../answers/configuration.ts')).configurationAnswers,
       handle: async () => ({
         status: 200,
@@ -26,7 +27,7 @@ export function configurationOperations(deps: {
       id: 'plans_list',
       method: 'GET',
       path: '/v1/plans',
-      summary: 'The plans that the config names, with their limits',
+      summary: 'List the configured plans and their limits',
       answers: async () => (await import('../answers/configuration.ts')).planListAnswers,
       handle: async () => ({
         status: 200,

@@ -42,23 +42,23 @@ export function hasFewRecipients(fields: Parameters<typeof collapseRecipients>[0
 export const RULES = {
   body: {
     path: ['html'],
-    error: 'or text is required, or template_id',
+    error: 'Provide html, text or template_id.',
     when: isFree('html', 'text', 'template_id'),
   },
   subject: { path: ['subject'], error: 'is required', when: isFree('subject') },
   oneContent: {
     path: ['template_id'],
-    error: 'cannot be given together with html or text',
+    error: 'cannot be combined with html or text',
     when: isFree('template_id'),
   },
   variables: {
     path: ['variables'],
-    error: 'are for a template: template_id is missing',
+    error: 'requires template_id',
     when: isFree('template_id', 'variables'),
   },
   recipients: {
     path: ['to'],
-    error: `must name at most ${MAX_RECIPIENTS} recipients together with cc and bcc`,
+    error: `must have at most ${MAX_RECIPIENTS} recipients together with cc and bcc`,
     when: isFree(), // those that are good may be too many already
   },
 }

@@ -36,7 +36,7 @@ const tracking = z
       .meta(HOST)
       .nullable()
       .optional()
-      .describe('A host under the domain for links; null = that of this server.'),
+      .describe('Host for tracked links, under the domain; null = the server’s own host.'),
   })
   .optional()
 const createBody = z.strictObject({
@@ -48,12 +48,12 @@ const createBody = z.strictObject({
       context.addIssue({ code: 'custom', message: checked.fault })
       return z.NEVER
     })
-    .meta({ ...HOST, description: 'A domain that can be registered, or a name below one.' }),
+    .meta({ ...HOST, description: 'A registrable domain or a subdomain of one.' }),
   tracking,
   server_name: z
     .boolean()
     .optional()
-    .describe('True where the operator adds a name of this server itself, to receive mail for its postmaster.'),
+    .describe('Operators only: true to add the server’s own host name, so that it can receive mail for postmaster.'),
 })
 const patchBody = z.strictObject({ tracking })
 const noBody = z.strictObject({})
@@ -95,9 +95,9 @@ export function domainOperations(deps: {
       id: 'domains_create',
       method: 'POST',
       path: '/v1/domains',
-      summary: 'Add a sending domain; the answer says which DNS records to publish',
+      summary: 'Add a sending domain',
       description:
-        'Two DKIM keys are made, RSA-2048 and Ed25519, and both sign. The domain is `pending` until DNS has its DKIM records or its ownership record; until then it receives, forwards and tracks nothing and sends only test mail. Live mail needs the DKIM records. 409: the organization has the name already, another organization has proved it, or it is a name of this server or a host of another domain.',
+        'Creates two DKIM keys, RSA-2048 and Ed25519; both sign every message. The response lists the DNS records to publish. The domain is `pending` until DNS has its DKIM records or its ownership record. A pending domain does not receive, forward or track, and sends test messages only. Live sending requires the DKIM records. Returns 409 if the organization already has the name, another organization has verified it, or it is a host name of this server or of another domain.',
       answers: async () => (await import('../answers/domains.ts')).domainCreatedAnswers,
       refusals: ['quota_exceeded'],
       example: { name: 'news.example.com' },
@@ -122,7 +122,7 @@ export function domainOperations(deps: {
       id: 'domains_list',
       method: 'GET',
       path: '/v1/domains',
-      summary: 'List sending domains, newest first',
+      summary: 'List sending domains',
       answers: async () => (await import('../answers/domains.ts')).domainListAnswers,
       query: recordsQuery,
       handle: async ({ organizationId, query }) =>
@@ -134,7 +134,7 @@ export function domainOperations(deps: {
       id: 'domains_get',
       method: 'GET',
       path: '/v1/domains/:domain_id',
-      summary: 'Read one domain with its DNS records and what DNS last said of them',
+      summary: 'Retrieve a domain and its DNS status',
       answers: async () => (await import('../answers/domains.ts')).domainAnswers,
       load,
       handle: async ({ resource }) => answerOf(resource),
@@ -143,7 +143,7 @@ export function domainOperations(deps: {
       id: 'domains_update',
       method: 'PATCH',
       path: '/v1/domains/:domain_id',
-      summary: 'Change what is tracked, and under which host',
+      summary: 'Update tracking settings',
       answers: async () => (await import('../answers/domains.ts')).domainAnswers,
       example: { tracking: { opens: true, host: 'links.example.com' } },
       body: patchBody,
@@ -164,22 +164,25 @@ export function domainOperations(deps: {
       id: 'domains_delete',
       method: 'DELETE',
       path: '/v1/domains/:domain_id',
-      summary: 'Remove a domain; its API keys are revoked',
+      summary: 'Delete a domain and revoke its API keys',
       answers: async () => (await import('../answers/domains.ts')).domainDeletedAnswers,
       refusals: ['invalid_state'],
       load,
       async handle({ resource, now }) {
         if ((await store.domains.remove(resource.id, now)) === 'removed') return deleted(resource.id)
-        throw new Refusal('invalid_state', 'messages of this domain are still to be delivered; cancel or await them')
+        throw new Refusal(
+          'invalid_state',
+          'This domain has undelivered messages. Cancel them or wait until they are delivered.',
+        )
       },
     }),
     operation({
       id: 'domains_verify',
       method: 'POST',
       path: '/v1/domains/:domain_id/verify',
-      summary: 'Ask DNS now whether the records are published',
+      summary: 'Check the DNS records of a domain',
       description:
-        'Answers what was found. A verified domain stays so when DNS does not answer, and for seven days when its records are missing (`proof_missing_since`).',
+        'Queries DNS now and returns the result. A verified domain stays verified if DNS does not respond, and for seven days if its records are missing (`proof_missing_since`).',
       answers: async () => (await import('../answers/domains.ts')).domainAnswers,
       body: noBody,
       bodyOptional: true,
@@ -205,7 +208,8 @@ export function domainOperations(deps: {
       id: 'domains_rotate_dkim',
       method: 'POST',
       path: '/v1/domains/:domain_id/rotate-dkim',
-      summary: 'Make two new DKIM keys; they sign once their records are seen, then the old ones retire',
+      summary: 'Rotate DKIM keys',
+      description: 'Creates two new keys. They sign once their records are found in DNS; then the old keys retire.',
       answers: async () => (await import('../answers/domains.ts')).domainAnswers,
       refusals: ['invalid_state'],
       body: noBody,
@@ -213,7 +217,10 @@ export function domainOperations(deps: {
       load: loadChanged,
       async handle({ resource, now }) {
         if (resource.dkim.some((key) => key.state === 'pending')) {
-          throw new Refusal('invalid_state', 'a rotation is under way: publish its records and verify the domain')
+          throw new Refusal(
+            'invalid_state',
+            'A rotation is in progress. Publish its DNS records and verify the domain first.',
+          )
         }
         await store.domains.addDkimKeys(resource.id, await mintDkimKeys('pending', now, random))
         return reread(resource)
@@ -252,18 +259,18 @@ export function domainOperations(deps: {
 
 /** The same words whoever has the name, so that nobody learns who uses this server. */
 function taken(field = 'name'): Refusal {
-  const message = field === 'name' ? 'this domain already exists' : 'this host already belongs to a domain here'
+  const message =
+    field === 'name' ? 'This domain already exists.' : 'This host already belongs to a domain on this server.'
   return new Refusal('conflict', message, { field })
 }
 
 function serverName(field: string): Refusal {
-  const message =
-    'this is a name of the server itself, or one that it needs; its operator can add it with `server_name`'
+  const message = 'This host name belongs to the server itself. Its operator can add it with `server_name`.'
   return new Refusal('conflict', message, { field, details: { reason: 'server_name' } })
 }
 
 function onlyOperator(): Refusal {
-  return new Refusal('forbidden', 'only the operator of this server may add a name of the server', {
+  return new Refusal('forbidden', 'Only the operator of this server can add the server’s own host names.', {
     field: 'server_name',
   })
 }

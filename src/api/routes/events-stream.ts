@@ -25,7 +25,7 @@ const types = z
     maxLength: undefined,
     minItems: 1,
     items: { type: 'string', enum: EVENT_TYPES },
-    description: 'Only these; several times, or once with commas.',
+    description: 'Event types to include; repeat the parameter or separate types with commas.',
   })
 
 const query = z.strictObject({
@@ -33,7 +33,7 @@ const query = z.strictObject({
   message_id: characters(200).optional(),
   domain_id: characters(200).optional(),
   mode: z.enum(['live', 'test']).optional(),
-  after: characters(200).optional().describe('Begin behind that event; empty = with the oldest that is kept.'),
+  after: characters(200).optional().describe('Start after this event; empty = start with the oldest stored event.'),
 })
 
 /** `/v1/events/stream`: events as they happen, and from wherever the client saw the last one. */
@@ -53,14 +53,14 @@ export function eventStreamOperation(deps: {
     const place = await store.events.place(after)
     if (place !== null) return { id: after, place }
     const field = resumed === null ? 'after' : 'Last-Event-ID'
-    throw invalid([{ field, message: `${field} names no event that is still kept` }])
+    throw invalid([{ field, message: `${field} does not match any stored event` }])
   }
 
   return operation({
     id: 'events_stream',
     method: 'GET',
     path: '/v1/events/stream',
-    summary: 'Follow events as they happen (server-sent events)',
+    summary: 'Stream events (server-sent events)',
     description: DESCRIPTION,
     answers: async () => (await import('../answers/events.ts')).eventStreamAnswers,
     refusals: ['not_found'],
@@ -71,7 +71,7 @@ export function eventStreamOperation(deps: {
       const scope = scopeOf(key)
       await requireOwnFilter({ ...query, after: lastSeen(headers) ?? query.after }, scope, store)
       const within = narrowed(query, scope)
-      if (within === null) throw new Refusal('not_found', 'a test key follows events of test mail only')
+      if (within === null) throw new Refusal('not_found', 'Test keys can stream events of test messages only.')
       const wanted = {
         organizationId,
         types: query.types ?? null,
@@ -102,6 +102,6 @@ const lastSeen = (headers: Headers) => headers.get('last-event-id')?.trim() || n
 /** Nobody in between keeps it, or waits until it has more (nginx). */
 const STREAM_HEADERS = { 'x-accel-buffering': 'no' }
 
-const DESCRIPTION = `Each event comes once it is on the disk: \`id\` is its id, \`event\` its type, \`data\` the envelope that webhooks get, byte for byte. Without \`after\` it begins now. An \`id\` alone, at the beginning and from time to time, says how far the stream has come. Come back with \`Last-Event-ID\`, the last id you saw, and nothing is missed and nothing comes twice; a browser's EventSource does so by itself, but cannot send a key, so use \`fetch\`.
+const DESCRIPTION = `Events are sent as soon as they are stored. \`id\` is the event ID, \`event\` its type, and \`data\` the same envelope that webhooks get, byte for byte. Without \`after\`, the stream starts with new events. From time to time the stream sends an \`id\` alone to mark its position. Reconnect with \`Last-Event-ID\` set to the last ID you received; no event is lost or repeated. A browser’s EventSource reconnects this way but cannot send a key, so use \`fetch\`.
 
-Something comes every 15 seconds, a comment line when there is nothing else. The stream ends when the key is revoked or expires, when the server stops, and for a client that reads nothing for a minute. A key may have 10 at once, and an organization 50.`
+If there is no event for 15 seconds, the stream sends a comment line. The stream ends if the key is revoked or expires, if the server stops, or if the client reads nothing for one minute. Limits: 10 streams per key and 50 per organization.`

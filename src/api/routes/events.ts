@@ -16,7 +16,7 @@ const listQuery = z.strictObject({
   ...timeFields,
   after: characters(200)
     .optional()
-    .describe('Turns the list round: oldest first, everything after that event; empty = from the beginning.'),
+    .describe('Lists events after this one, oldest first; empty = from the oldest stored event.'),
   type: z.enum(EVENT_TYPES).optional(),
   message_id: z.string().optional(),
   domain_id: z.string().optional(),
@@ -35,9 +35,9 @@ export function eventOperations(deps: {
       id: 'events_list',
       method: 'GET',
       path: '/v1/events',
-      summary: 'List events, newest first; with `after` oldest first and without gaps',
+      summary: 'List events',
       description:
-        'To catch up after an outage, give `after` the id of the last event you have seen and go on with `next_cursor` until `has_more` is false; nothing is left out and nothing comes twice.',
+        'Newest first; with `after`, oldest first and without gaps. To catch up after an outage, set `after` to the ID of the last event you processed and follow `next_cursor` until `has_more` is false. No event is missed or repeated.',
       answers: async () => (await import('../answers/events.ts')).eventListAnswers,
       refusals: ['not_found'],
       query: listQuery,
@@ -58,7 +58,7 @@ export function eventOperations(deps: {
         const from = feedStart(query)
         if (from === undefined) return pageAnswer(await events.list(filter, pageRequest(query)), toWire)
         const page = await events.feed(filter, from, query.limit)
-        if (page === null) throw invalid([{ field: 'after', message: 'after names no event that is still kept' }])
+        if (page === null) throw invalid([{ field: 'after', message: 'after does not match any stored event' }])
         return feedAnswer(page, toWire)
       },
     }),
@@ -67,7 +67,7 @@ export function eventOperations(deps: {
       id: 'events_get',
       method: 'GET',
       path: '/v1/events/:event_id',
-      summary: 'Read one event',
+      summary: 'Retrieve an event',
       answers: async () => (await import('../answers/events.ts')).eventAnswers,
       load: async ({ params, key }) => requireWithin(shared(await events.get(params.event_id!)), scopeOf(key), 'event'),
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
@@ -81,7 +81,9 @@ function feedStart(query: z.infer<typeof listQuery>): string | null | undefined 
   if (next !== null) return next
   if (query.after === undefined) return undefined
   if (query.cursor === undefined) return query.after === '' ? null : query.after
-  throw invalid([{ field: 'cursor', message: 'cursor belongs to a list without `after`' }])
+  throw invalid([
+    { field: 'cursor', message: 'This cursor belongs to a list without `after`. Use both from the same request.' },
+  ])
 }
 
 /** An event that concerns no single domain is for every key of the organization. */

@@ -56,9 +56,9 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       id: 'explain_address',
       method: 'GET',
       path: '/v1/explain',
-      summary: 'What would happen to a live mail to this address now, and why',
+      summary: 'Explain delivery to an address',
       description:
-        'With a test key it rests on DNS and on suppressions of test keys alone. `site` is about all organizations of this server: of replies to others only the class is shown.',
+        'Describes what would happen to a live message to this address now, and why. With a test key, the answer uses DNS and the suppressions of test keys only. `site` covers all organizations on this server: for replies to other organizations, only the reply class is shown.',
       answers: async () => (await import('../answers/explain.ts')).addressExplainedAnswers,
       query: z.strictObject({ to: emailAddress }),
       async handle(call) {
@@ -85,7 +85,8 @@ export function explainOperations(deps: ExplainDeps): Operation[] {
       id: 'messages_explain',
       method: 'GET',
       path: '/v1/messages/:message_id/explain',
-      summary: 'Why each recipient of a message is where it is, and what happens next',
+      summary: 'Explain the delivery of a message',
+      description: 'The current state and next step for each recipient.',
       answers: async () => (await import('../answers/explain.ts')).messageExplainedAnswers,
       load: loadMessage(deps),
       async handle({ key, resource: message, now }) {
@@ -130,7 +131,7 @@ function modesOf({ mode }: Message, key: ApiKey): Mode[] {
 }
 
 const HELD =
-  'This server was restored from a backup, and the mail may have been sent after that was made: it is held until the operator releases or discards it.'
+  'This server was restored from a backup and may have sent this message after the backup was made. It is held until the operator releases or discards it.'
 
 const domainOf = (email: string) => email.slice(email.lastIndexOf('@') + 1)
 

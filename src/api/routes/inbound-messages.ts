@@ -31,7 +31,8 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       id: 'inbound_messages_list',
       method: 'GET',
       path: '/v1/inbound-messages',
-      summary: 'List mail that came in, newest first; `status` is that of what is owed to an endpoint',
+      summary: 'List inbound messages',
+      description: '`status` is the status of the webhook delivery.',
       answers: async () => (await import('../answers/inbound-messages.ts')).inboundListAnswers,
       refusals: ['not_found'],
       query: listQuery,
@@ -50,7 +51,8 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       id: 'inbound_messages_get',
       method: 'GET',
       path: '/v1/inbound-messages/:inbound_message_id',
-      summary: 'Read one mail that came in, with its texts, headers and a list of its attachments',
+      summary: 'Retrieve an inbound message',
+      description: 'With its bodies, headers and a list of its attachments.',
       answers: async () => (await import('../answers/inbound-messages.ts')).inboundAnswers,
       load,
       reads: ({ sizeBytes }) => sizeBytes,
@@ -64,13 +66,15 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       id: 'inbound_messages_raw',
       method: 'GET',
       path: '/v1/inbound-messages/:inbound_message_id/raw',
-      summary: 'Read the raw mail as it came, with our trace headers in front',
+      summary: 'Download the raw inbound message',
+      description: 'The message as received, with our trace headers added at the top.',
       answers: async () => (await import('../answers/inbound-messages.ts')).inboundRawAnswers,
       load,
       reads: ({ sizeBytes }) => sizeBytes,
       async handle({ resource }) {
         const packed = await store.inbound.raw(resource.id)
-        if (packed === null) throw new Refusal('not_found', 'the content of this mail is no longer kept')
+        if (packed === null)
+          throw new Refusal('not_found', 'The content of this message was deleted after the retention period.')
         return rawAnswer(resource.id, unpackRaw(packed))
       },
     }),
@@ -78,7 +82,8 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       id: 'inbound_messages_deliveries',
       method: 'GET',
       path: '/v1/inbound-messages/:inbound_message_id/deliveries',
-      summary: 'List the deliveries of a mail to its endpoint with their attempts, newest first',
+      summary: 'List deliveries of an inbound message',
+      description: 'Each delivery includes its attempts.',
       answers: async () => (await import('../answers/inbound-messages.ts')).inboundDeliveriesAnswers,
       load,
       async handle({ resource }) {
@@ -91,7 +96,8 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       id: 'inbound_messages_redeliver',
       method: 'POST',
       path: '/v1/inbound-messages/:inbound_message_id/redeliver',
-      summary: 'Post a mail to its endpoint once more: a new delivery with five attempts',
+      summary: 'Redeliver an inbound message',
+      description: 'Starts a new delivery to the endpoint with five attempts.',
       answers: async () => (await import('../answers/inbound-messages.ts')).redeliverAnswers,
       refusals: ['invalid_state'],
       body: z.strictObject({}),
@@ -102,10 +108,11 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
         await requireRedeliverable(resource)
         const id = mintId('whd')
         const result = await store.inboundDeliveries.redeliver(resource.id, id, now)
-        if (result === 'under_way') throw new Refusal('invalid_state', 'a delivery of this mail is still pending')
+        if (result === 'under_way')
+          throw new Refusal('invalid_state', 'A delivery of this message is still pending. Wait until it ends.')
         if (result === 'limit') {
           const { redeliveries } = FIXED_LIMITS
-          throw new Refusal('invalid_state', `this mail was queued ${redeliveries} times, which is the most`)
+          throw new Refusal('invalid_state', `This message was already queued ${redeliveries} times, the maximum.`)
         }
         wakeInbound()
         const deliveries = await store.inboundDeliveries.ofMessage(resource.id)
@@ -116,13 +123,13 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
 
   /** A disabled route is no reason: the delivery waits for it, as all of them do. */
   async function requireRedeliverable(message: InboundMessage): Promise<void> {
-    if (message.action !== 'webhook') throw new Refusal('invalid_state', 'this mail was not taken for a webhook')
+    if (message.action !== 'webhook')
+      throw new Refusal('invalid_state', 'This message was not received for a webhook route.')
     const route = message.routeId === null ? null : await store.inboundRoutes.get(message.routeId)
-    if (route === null) throw new Refusal('invalid_state', 'the route of this mail was removed')
-    if (route.action.type !== 'webhook')
-      throw new Refusal('invalid_state', 'the route of this mail posts to no webhook')
+    if (route === null) throw new Refusal('invalid_state', 'The route of this message was deleted.')
+    if (route.action.type !== 'webhook') throw new Refusal('invalid_state', 'The route of this message has no webhook.')
     if ((await store.inbound.parsed(message.id)) === null) {
-      throw new Refusal('invalid_state', 'the content of this mail is no longer kept')
+      throw new Refusal('invalid_state', 'The content of this message was deleted after the retention period.')
     }
   }
 }

@@ -70,7 +70,7 @@ const matchAddress = z
   .transform((text, context) => {
     const mailbox = parseMailbox(text)
     if (mailbox === null || mailbox.name !== null) return wrong(context, 'must be an email address')
-    if (mailbox.local.includes('*')) return wrong(context, 'must not hold *, unless match.type is pattern')
+    if (mailbox.local.includes('*')) return wrong(context, 'must not contain * unless match.type is pattern')
     return folded(mailbox)
   })
   .meta({ ...EMAIL, pattern: EMAIL.pattern.replace('^', '^(?!.*[*])') })

@@ -81,7 +81,9 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
     const known = await store.domains.findByName(domain)
     if (known !== null && isOwned(known, requireVerified))
       requireWithin({ ...known, domainId: known.id }, scope, 'domain')
-    throw invalid([{ field: 'match.value', message: `match.value is for ${domain}, which is no domain here` }])
+    throw invalid([
+      { field: 'match.value', message: `match.value is for ${domain}, which is not a domain of this organization` },
+    ])
   }
 
   /** A catch-all that a key without `admin` makes is for its domain alone, also once the organization has another. */
@@ -96,9 +98,9 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_create',
       method: 'POST',
       path: '/v1/inbound-routes',
-      summary: 'Say what happens to mail for an address, pattern or domain; the signing secret is shown this once',
+      summary: 'Create an inbound route',
       description:
-        'Of all routes that match a recipient the one with the highest `priority` takes the mail, then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. `authentication`: `none` takes everything and tells the verdicts, `dmarc` refuses what the author’s own policy wants refused, `require_pass` all that does not pass DMARC. A forward counts as sending. A target that is not at a verified domain of the organization is `pending` until its owner confirms it by the link in a mail that is sent now.',
+        'The response contains the signing secret, which is shown only once. If several routes match a recipient, the one with the highest `priority` wins; then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. `authentication`: `none` accepts all mail and reports the results, `dmarc` rejects mail that the author domain’s DMARC policy rejects, `require_pass` rejects mail that does not pass DMARC. Forwards count as sending. A forward target outside the organization’s verified domains is `pending` until its owner confirms it; Postrider emails the confirmation link now.',
       answers: async () => (await import('../answers/inbound-routes.ts')).routeCreatedAnswers,
       refusals: ['quota_exceeded'],
       example: {
@@ -131,7 +133,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_list',
       method: 'GET',
       path: '/v1/inbound-routes',
-      summary: 'List inbound routes, newest first',
+      summary: 'List inbound routes',
       answers: async () => (await import('../answers/inbound-routes.ts')).routeListAnswers,
       query: recordsQuery,
       async handle({ key, organizationId, query }) {
@@ -148,7 +150,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_get',
       method: 'GET',
       path: '/v1/inbound-routes/:route_id',
-      summary: 'Read one inbound route',
+      summary: 'Retrieve an inbound route',
       answers: async () => (await import('../answers/inbound-routes.ts')).routeAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
@@ -157,7 +159,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_update',
       method: 'PATCH',
       path: '/v1/inbound-routes/:route_id',
-      summary: 'Change an inbound route; match and action are given whole',
+      summary: 'Update an inbound route',
+      description: 'Send `match` and `action` as complete objects.',
       answers: async () => (await import('../answers/inbound-routes.ts')).routeAnswers,
       example: { priority: 10 },
       body: z.strictObject({ name, match, action, authentication, enabled, priority }).partial(),
@@ -178,7 +181,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_delete',
       method: 'DELETE',
       path: '/v1/inbound-routes/:route_id',
-      summary: 'Remove an inbound route; its messages stay, what was still to be posted has failed',
+      summary: 'Delete an inbound route',
+      description: 'Messages it received are kept. Pending webhook deliveries fail.',
       answers: async () => (await import('../answers/inbound-routes.ts')).routeDeletedAnswers,
       load,
       async handle({ resource }) {
@@ -190,9 +194,9 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       id: 'inbound_routes_confirmations',
       method: 'POST',
       path: '/v1/inbound-routes/:route_id/confirmations',
-      summary: 'Ask the owners of pending forward targets once more to confirm',
+      summary: 'Resend confirmation requests to pending forward targets',
       description:
-        'Each gets a mail from the domain of the route with a link that works for seven days. The mails count as sent messages. An address is asked at most three times a day, by all organizations together; one whose owner stopped the forwarding is not asked again.',
+        'Each target gets an email from the route’s domain with a link that is valid for seven days. These emails count as sent messages. An address gets at most three requests per day, across all organizations. Targets whose owner stopped the forwarding get none.',
       answers: async () => (await import('../answers/inbound-routes.ts')).routeConfirmationsAnswers,
       refusals: ['domain_not_verified', 'quota_exceeded', 'invalid_state'],
       example: { email: 'ann@elsewhere.example' },
@@ -200,11 +204,11 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       bodyOptional: true,
       load,
       async handle({ resource, body, now }) {
-        if (!isForward(resource)) throw new Refusal('invalid_state', 'this route does not forward')
+        if (!isForward(resource)) throw new Refusal('invalid_state', 'This route is not a forward route.')
         const { to } = resource.action.config
         const wanted = body.email === undefined ? null : suppressionKey(body.email)
         const asked = to.filter((email) => wanted === null || suppressionKey(email) === wanted)
-        if (asked.length === 0) throw invalid([{ field: 'email', message: 'email is no target of this route' }])
+        if (asked.length === 0) throw invalid([{ field: 'email', message: 'email is not a target of this route' }])
         const results = await forwarding.ask(resource, asked, now)
         return { status: 202, body: { data: results.map(askedRecord) } }
       },
@@ -214,7 +218,8 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       method: 'POST',
       path: '/v1/inbound-routes/:route_id/test',
       unaudited: 'looks',
-      summary: 'Ask which route would take a mail, and why; nothing is sent',
+      summary: 'Test which route would match a message',
+      description: 'Explains the decision. Nothing is sent.',
       answers: async () => (await import('../answers/inbound-routes.ts')).routeTestAnswers,
       example: { from: 'bob@customer.example', to: 'help+order@example.com', subject: 'A question' },
       body: testBody,
@@ -231,7 +236,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
           if (known !== null && isOwned(known, requireVerified)) {
             requireWithin({ ...known, domainId: known.id }, scope, 'domain')
           }
-          return { status: 200, body: nobody(`${domain} is no domain here: ${NOT_OURS}`) }
+          return { status: 200, body: nobody(`${domain} is not a domain of this server: ${NOT_OURS}`) }
         }
         requireWithin({ ...own, domainId: own.id }, scope, 'domain')
         if (!isOwned(own, requireVerified)) {
@@ -256,7 +261,7 @@ const testBody = z.strictObject({
   from: z
     .union([emailAddress, z.literal('')])
     .optional()
-    .describe('Decides nothing yet.'),
+    .describe('Currently ignored.'),
   to: emailAddress,
   subject: characters(998).optional(),
 })
@@ -274,11 +279,11 @@ function askedRecord({ email, result }: Awaited<ReturnType<Forwarding['ask']>>[n
   }
 }
 
-const RETURN_PATH = 'is a return path: what comes there is about mail that was sent, no route is asked'
-const NOT_OURS = 'mail for it is refused with 550 5.7.1'
-const SHARED = 'a route for every domain of the organization takes it, which only a key with admin sees'
-const RESERVED = 'no enabled route matches: mail for postmaster and abuse is stored all the same'
-const UNKNOWN = 'no enabled route matches: mail for this address is refused with 550 5.1.1'
+const RETURN_PATH = 'is a return path: mail to it is a report about sent mail and does not use routes'
+const NOT_OURS = 'mail to it is rejected with 550 5.7.1'
+const SHARED = 'a route for every domain of the organization accepts it; only keys with admin can see that route'
+const RESERVED = 'no enabled route matches; mail to postmaster and abuse is stored anyway'
+const UNKNOWN = 'no enabled route matches; mail to this address is rejected with 550 5.1.1'
 
 /** What was decided about a mail, for the route that was asked about. Nothing considered: no route was looked at. */
 function testAnswer(

@@ -23,7 +23,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
   /** The record as it is now, after a change. */
   const present = async (id: string): Promise<Answer> => {
     const [message, deliveries] = await Promise.all([store.messages.get(id), store.messages.deliveries(id)])
-    if (message === null) throw new Refusal('not_found', 'there is no such message')
+    if (message === null) throw new Refusal('not_found', 'No such message. Check the ID.')
     return { status: 200, body: messageRecord(message, deliveries) }
   }
 
@@ -31,7 +31,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     id: 'messages_cancel',
     method: 'POST',
     path: '/v1/messages/:message_id/cancel',
-    summary: 'Cancel a message that is scheduled or still queued',
+    summary: 'Cancel a scheduled or queued message',
     answers: async () => (await import('../answers/messages.ts')).messageAnswers,
     refusals: ['invalid_state'],
     body: z.strictObject({}),
@@ -39,7 +39,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     load,
     handle: async ({ resource: message }) => {
       const result = await store.messages.cancel(message.id, clock.now())
-      if (result === 'invalid_state') throw tooLate(message, 'only what has not been sent yet can be cancelled')
+      if (result === 'invalid_state') throw tooLate(message, 'Only messages that are not yet sent can be cancelled.')
       return present(message.id)
     },
   })
@@ -48,7 +48,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     id: 'messages_update',
     method: 'PATCH',
     path: '/v1/messages/:message_id',
-    summary: 'Move a scheduled message to another time',
+    summary: 'Reschedule a message',
     answers: async () => (await import('../answers/messages.ts')).messageAnswers,
     refusals: ['invalid_state'],
     example: { scheduled_at: '2026-11-22T07:30:00Z' },
@@ -57,7 +57,7 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     handle: async ({ resource: message, body }) => {
       const now = clock.now()
       const result = await store.messages.reschedule(message.id, Math.max(body.scheduled_at, now), now)
-      if (result === 'invalid_state') throw tooLate(message, 'only a scheduled message can be moved')
+      if (result === 'invalid_state') throw tooLate(message, 'Only scheduled messages can be rescheduled.')
       wakeOutbound()
       return present(message.id)
     },
@@ -67,9 +67,9 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     id: 'messages_resend',
     method: 'POST',
     path: '/v1/messages/:message_id/resend',
-    summary: 'Send the same content to the same recipients once more, as a new message',
+    summary: 'Resend a message',
     description:
-      'Works as long as the content is kept, and with a key of the same mode. Suppressions and the quota count anew.',
+      'Sends the same content to the same recipients as a new message. Requires that the content is still stored, and a key of the same mode. Suppressions and quota apply as for any new message.',
     answers: async () => [(await import('../answers/messages.ts')).acceptedAnswer],
     refusals: ['domain_not_verified', 'quota_exceeded', 'invalid_state'],
     body: z.strictObject({}),
@@ -79,10 +79,11 @@ export function actOperations({ store, clock, submission, wakeOutbound }: ActDep
     reads: ({ sizeBytes }) => sizeBytes,
     handle: async ({ resource: message, key, remember }) => {
       if (message.mode !== key.mode) {
-        throw tooLate(message, `a ${message.mode} message can only be sent again with a ${message.mode} key`)
+        throw tooLate(message, `A ${message.mode} message can only be resent with a ${message.mode} key.`)
       }
       const content = await store.messages.content(message.id)
-      if (content === null) throw tooLate(message, 'the content of this message is no longer kept')
+      if (content === null)
+        throw tooLate(message, 'The content of this message was deleted after the retention period.')
       const answer = (accepted: Accepted): Answer => ({ status: 202, body: acceptedRecord(accepted) })
       const request = requestAgain(message, content)
       const author = { key, source: 'api' as const }

@@ -47,7 +47,7 @@ export function analyzeOperations({ store, clock, render, analyze }: AnalyzeDeps
       method: 'POST',
       path: '/v1/messages/analyze',
       unaudited: 'looks',
-      summary: 'Look for what readers and filters will mind in a message, without sending it',
+      summary: 'Analyze a message without sending it',
       answers: async () => (await import('../answers/analysis.ts')).analysisAnswers,
       description: async () => (await import('../answers/analysis.ts')).FINDINGS_TEXT,
       refusals: ['template_error', 'invalid_state'],

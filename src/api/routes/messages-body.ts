@@ -24,47 +24,54 @@ export function createSendBody(now: () => number) {
       .string()
       .transform(readFrom)
       .meta(patterns.MAILBOX)
-      .describe('`a@d` or `Name <a@d>`; the domain is that of the key.'),
+      .describe('`a@d` or `Name <a@d>`; must be at the key’s domain.'),
     to: SOME_ADDRESSES.transform(readRecipients).describe(
-      '1 to 50 recipients together with `cc` and `bcc`, each `a@d` or `Name <a@d>`; duplicates collapse.',
+      '1 to 50 recipients together with `cc` and `bcc`, each `a@d` or `Name <a@d>`. Duplicates are merged.',
     ),
     cc: ADDRESSES.transform(readAddresses).nullish(),
-    bcc: ADDRESSES.transform(readAddresses).nullish().describe('Never shown in the mail.'),
+    bcc: ADDRESSES.transform(readAddresses).nullish().describe('Not visible to other recipients.'),
     reply_to: ADDRESSES_TO_ANSWER.transform(readReplyTo).nullish(),
     subject: text(checks.subjectFault, patterns.SUBJECT)
       .nullish()
-      .describe('Required unless the template has one; at most 998 bytes, one line.'),
+      .describe('Required unless the template has a subject. One line, at most 998 bytes.'),
     html: text(bodyFault, patterns.BODY_OR_EMPTY)
       .nullish()
-      .describe('`html`, `text` or `template_id` is needed; an empty one counts as missing.'),
-    text: text(bodyFault, patterns.BODY_OR_EMPTY).nullish().describe('Made from `html` when it is missing or empty.'),
-    template_id: templateName.nullish().describe('A template by id or alias, in the place of `html` and `text`.'),
-    variables: templateVariables.nullish().describe('What the template is filled with.'),
+      .describe('One of `html`, `text` or `template_id` is required. An empty value counts as missing.'),
+    text: text(bodyFault, patterns.BODY_OR_EMPTY).nullish().describe('Generated from `html` if missing or empty.'),
+    template_id: templateName.nullish().describe('ID or alias of a template to use instead of `html` and `text`.'),
+    variables: templateVariables.nullish().describe('Values for the template’s variables.'),
     headers: HEADERS.transform(readHeaders)
       .nullish()
-      .describe('Extra headers; not those that the service writes, such as `From` or `Date`.'),
+      .describe('Additional headers. Headers that Postrider sets, such as `From` or `Date`, are rejected.'),
     attachments: z
       .array(ATTACHMENT)
       .max(checks.MAX_ATTACHMENTS)
       .nullish()
-      .describe('The composed message has at most 25 MiB, unless configured otherwise.'),
+      .describe('The composed message may have at most 25 MiB, unless configured otherwise.'),
     metadata: RECORD_OF_VALUES.transform(readMetadata)
       .nullish()
-      .describe('At most 50 keys and 4 KiB; returned in events.'),
+      .describe('At most 50 keys and 4 KiB. Included in events.'),
     tags: z
       .array(text(checks.tagFault, { ...patterns.SEEN, maxLength: 64 }))
       .max(checks.MAX_TAGS)
       .nullish()
-      .describe('Each at most 64 characters; statistics go by them.'),
-    scheduled_at: createScheduledAt(now).nullish().describe('At most 30 days ahead; the past means now.'),
-    expires_in: z.int().min(1).nullish().describe('Seconds after which it is not tried again.'),
+      .describe('At most 64 characters each. Statistics can be filtered by tag.'),
+    scheduled_at: createScheduledAt(now)
+      .nullish()
+      .describe('At most 30 days ahead. A time in the past sends immediately.'),
+    expires_in: z.int().min(1).nullish().describe('Seconds after which Postrider stops trying to deliver.'),
     require_tls: z.boolean().nullish().describe('Deliver only over verified TLS.'),
-    track_opens: z.boolean().nullish().describe('Null or absent, here and below: as the domain has it.'),
-    track_clicks: z.boolean().nullish().describe('Links in `html` lead by us, but for those with `data-no-track`.'),
+    track_opens: z.boolean().nullish().describe('Null or absent, here and below: use the domain’s setting.'),
+    track_clicks: z
+      .boolean()
+      .nullish()
+      .describe('Links in `html` are rewritten for click tracking, except those with `data-no-track`.'),
     unsubscribe: z
       .boolean()
       .nullish()
-      .describe('Each recipient’s mail gets a `List-Unsubscribe` of its own, and its link for `%unsubscribe_url%`.'),
+      .describe(
+        'Adds a `List-Unsubscribe` header for each recipient and replaces `%unsubscribe_url%` with the recipient’s link.',
+      ),
   })
   const whole = fields
     .refine(hasBody, RULES.body)
@@ -147,7 +154,7 @@ const ATTACHMENT = z
       .meta({ type: 'string', contentEncoding: 'base64' }),
     content_type: text(checks.contentTypeFault, patterns.CONTENT_TYPE)
       .nullish()
-      .describe('By the name of the file if not told.'),
+      .describe('Derived from the file name if absent.'),
     content_id: z
       .string()
       .transform(readContentId)
@@ -188,7 +195,7 @@ function readMailbox(text: string): Mailbox | null {
 }
 
 function readRecipients(asSent: string | string[], context: Context): Addresses {
-  if (asSent.length === 0) return refuse(context, [], 'must name at least one recipient')
+  if (asSent.length === 0) return refuse(context, [], 'must contain at least one recipient')
   return readAddresses(asSent, context)
 }
 
@@ -205,7 +212,7 @@ function readAddresses(asSent: string | string[], context: Context): Addresses {
 
 function readReplyTo(asSent: string | string[], context: Context): Addresses {
   if (asSent.length > MAX_RECIPIENTS && typeof asSent !== 'string') {
-    return refuse(context, [], `must name at most ${MAX_RECIPIENTS} addresses`)
+    return refuse(context, [], `must contain at most ${MAX_RECIPIENTS} addresses`)
   }
   return readAddresses(asSent, context)
 }
@@ -218,7 +225,7 @@ function readHeaders(headers: unknown, context: Context): [string, string][] {
   for (const [name, value] of entries) {
     const fault =
       checks.headerNameFault(name) ??
-      (seen.has(name.toLowerCase()) ? 'is given twice' : null) ??
+      (seen.has(name.toLowerCase()) ? 'is given more than once' : null) ??
       (typeof value === 'string' ? checks.headerValueFault(value) : 'must be a string')
     if (fault !== null) refuse(context, [name], fault)
     seen.add(name.toLowerCase())

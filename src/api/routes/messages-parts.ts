@@ -20,7 +20,8 @@ export function messagePartOperations({ store, storedMail }: PartsDeps): Operati
       id: 'messages_webhook_deliveries',
       method: 'GET',
       path: '/v1/messages/:message_id/webhook-deliveries',
-      summary: 'How each webhook was told of a message, with every attempt; newest first',
+      summary: 'List webhook deliveries of a message',
+      description: 'Deliveries of its events to all webhooks, with every attempt.',
       answers: async () => (await import('../answers/webhooks.ts')).messageWebhookDeliveriesAnswers,
       load,
       async handle({ resource: { id, organizationId }, key }) {
@@ -39,9 +40,13 @@ export function messagePartOperations({ store, storedMail }: PartsDeps): Operati
       id: 'messages_attachment',
       method: 'GET',
       path: '/v1/messages/:message_id/attachments/:number',
-      summary: 'One attachment as it was given, by its place in the list of `content`, from 1',
+      summary: 'Download an attachment',
+      description: 'Selected by its position in the `attachments` of the content, starting at 1.',
       answers: async () => [
-        (await import('../answers/content.ts')).ofPart('application/octet-stream', 'Its bytes, whatever type it has.'),
+        (await import('../answers/content.ts')).ofPart(
+          'application/octet-stream',
+          'The bytes of the attachment, whatever its type.',
+        ),
       ],
       refusals: ['invalid_state'],
       load,
@@ -51,7 +56,7 @@ export function messagePartOperations({ store, storedMail }: PartsDeps): Operati
         const place = /^[1-9]\d{0,3}$/.test(params.number ?? '') ? Number(params.number) : 0
         const found = packed !== null && place > 0
         const attachment = found ? await storedMail.attachment(packed, place, message.organizationId) : null
-        if (attachment === null) throw new Refusal('not_found', 'there is no such attachment')
+        if (attachment === null) throw new Refusal('not_found', 'No such attachment. Check its number.')
         const headers = { 'content-disposition': 'attachment', ...PRIVATE }
         return { status: 200, body: attachment, contentType: 'application/octet-stream', headers }
       },

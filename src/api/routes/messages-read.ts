@@ -11,7 +11,7 @@ import { type Compose, domainKeys } from '../../submission/signing.ts'
 import { requireOwned } from '../errors.ts'
 import { type Answer, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
-import { characters, emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
+import { characters, emailAddress, pageFields, timeFields, timeRange, unknownName } from '../schema.ts'
 import { NO_RECORDS, narrowed, scopeOf } from '../scope.ts'
 import { attemptRecord, loadMessage, messageRecord, reportRecord } from './message-record.ts'
 import { PRIVATE, rawAnswer } from './raw-mail.ts'
@@ -39,7 +39,7 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     id: 'messages_list',
     method: 'GET',
     path: '/v1/messages',
-    summary: 'List messages, newest first',
+    summary: 'List messages',
     answers: async () => (await import('../answers/messages.ts')).messageListAnswers,
     refusals: ['not_found'],
     query: LIST_QUERY,
@@ -60,7 +60,7 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     id: 'messages_get',
     method: 'GET',
     path: '/v1/messages/:message_id',
-    summary: 'Read a message and the state of each recipient',
+    summary: 'Retrieve a message and the status of each recipient',
     answers: async () => (await import('../answers/messages.ts')).messageAnswers,
     load,
     handle: async ({ resource }) => ({ status: 200, body: await record(resource) }),
@@ -70,7 +70,8 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     id: 'messages_content',
     method: 'GET',
     path: '/v1/messages/:message_id/content',
-    summary: 'Read the content: as JSON, one part as it is, or the raw mail as it was sent',
+    summary: 'Retrieve the content of a message',
+    description: 'As JSON, as a single part, or as the raw message that was sent.',
     answers: async () => (await import('../answers/content.ts')).contentAnswers,
     refusals: ['invalid_state'],
     query: z.strictObject({ part: z.enum(['html', 'text', 'raw']).optional() }),
@@ -78,12 +79,13 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     reads: ({ sizeBytes }) => sizeBytes,
     handle: async ({ resource: message, query }) => {
       const packed = await store.messages.content(message.id)
-      if (packed === null) throw new Refusal('not_found', 'the content of this message is no longer kept')
+      if (packed === null)
+        throw new Refusal('not_found', 'The content of this message was deleted after the retention period.')
       if (query.part === 'raw') return rawAnswer(message.id, await signed(message, packed))
       const owner = message.organizationId
       if (query.part === undefined) return { status: 200, body: await storedMail.record(packed, message.id, owner) }
       const body = await storedMail.part(packed, query.part, owner)
-      if (body === null) throw new Refusal('not_found', `this message has no ${query.part} part`)
+      if (body === null) throw new Refusal('not_found', `This message has no ${query.part} part.`)
       return partAnswer(query.part, body)
     },
   })
@@ -107,7 +109,7 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     id: 'messages_events',
     method: 'GET',
     path: '/v1/messages/:message_id/events',
-    summary: 'List the events of a message, newest first',
+    summary: 'List the events of a message',
     answers: async () => (await import('../answers/events.ts')).eventListAnswers,
     query: z.strictObject({ ...pageFields, ...timeFields, type: z.enum(EVENT_TYPES).optional() }),
     load,
@@ -122,7 +124,7 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     id: 'messages_attempts',
     method: 'GET',
     path: '/v1/messages/:message_id/attempts',
-    summary: 'List all attempts to deliver a message and all reports that came back of it, newest first',
+    summary: 'List the delivery attempts and reports of a message',
     answers: async () => (await import('../answers/attempts.ts')).attemptsAnswers,
     load,
     handle: async ({ resource: { id } }) => {
@@ -142,7 +144,7 @@ const MOST_METADATA = 20
 const METADATA_PARAMETER = {
   name: 'metadata',
   in: 'query',
-  description: '`metadata[order]=1001`: messages whose metadata have this value.',
+  description: '`metadata[order]=1001`: messages with this metadata value.',
   style: 'deepObject',
   explode: true,
   schema: {
@@ -163,7 +165,7 @@ const LIST_FIELDS = z.looseObject({
   template_id: characters(100).optional(),
   domain_id: characters(64).optional(),
   mode: z.enum(['live', 'test']).optional(),
-  q: characters(256).optional().describe('Words of subject and addresses.'),
+  q: characters(256).optional().describe('Words in the subject and addresses.'),
 })
 /** `metadata[plan]=pro` is a parameter whose name the caller chooses; any other unknown name is refused. */
 const LIST_QUERY = LIST_FIELDS.superRefine(
@@ -177,7 +179,7 @@ const LIST_QUERY = LIST_FIELDS.superRefine(
         context.addIssue({ code: 'custom', path: ['metadata'], message })
         return
       }
-      context.addIssue({ code: 'custom', path: [name], message: 'is not a known parameter' })
+      context.addIssue({ code: 'custom', path: [name], message: unknownName(name, 'query', null) })
     }
   },
   { when: () => true },

@@ -56,7 +56,7 @@ export function sendOperations({ store, clock, submission, watch, waiting = crea
       unaudited: 'sends',
       summary: 'Send a message',
       description:
-        'Answered once the message is durable on disk; it is delivered after that. A suppressed recipient breaks nothing: it is answered as `suppressed`, and no attempt is made. A message whose recipients are all suppressed is so itself.',
+        'Postrider responds once the message is stored durably and delivers it afterwards. Sending to a suppressed recipient is not an error: that recipient gets the status `suppressed` and no delivery attempt. If all recipients are suppressed, so is the message.',
       answers: async () => (await import('../answers/messages.ts')).sendAnswers,
       refusals: ['domain_not_verified', 'template_error', 'quota_exceeded', 'invalid_state'],
       bodyName: 'SendMessage',
@@ -89,9 +89,9 @@ export function sendOperations({ store, clock, submission, watch, waiting = crea
     method: 'POST',
     path: '/v1/messages/batch',
     unaudited: 'sends',
-    summary: 'Send up to 500 messages, each with its own result',
+    summary: 'Send up to 500 messages',
     description:
-      'One message that is refused does not stop the others: look at each result. All that are accepted are on disk when it is answered; a large batch is written in several steps, and when the disk refuses one of them, the messages that are not accepted have the error `unavailable`. `Idempotency-Key` is for the batch as a whole: a repeated request whose first answer was lost sends nothing twice.',
+      'Each message has its own result; a rejected message does not affect the others. All accepted messages are stored before the response. A large batch is stored in several steps: if a step fails, its messages have the error `unavailable`. `Idempotency-Key` applies to the whole batch, so retrying it sends nothing twice.',
     answers: async () => (await import('../answers/messages.ts')).batchAnswers,
     example: { messages: [EXAMPLE] },
     body: batchBody,

@@ -28,18 +28,18 @@ export function organizationOperations(deps: {
   /** The audit log tells of it under the organization that it is about. */
   const load = async (call: Call): Promise<Organization> => {
     const organization = await store.organizations.get(call.params.organization_id ?? '')
-    if (organization === null) throw new Refusal('not_found', 'there is no such organization')
+    if (organization === null) throw new Refusal('not_found', 'No such organization. Check the ID.')
     call.organizationId = organization.id
     return organization
   }
-  const taken = () => new Refusal('conflict', 'there is an organization of that name already', { field: 'name' })
+  const taken = () => new Refusal('conflict', 'An organization with this name already exists.', { field: 'name' })
 
   return [
     operation({
       id: 'organizations_list',
       method: 'GET',
       path: '/v1/organizations',
-      summary: 'All organizations of this server, newest first',
+      summary: 'List organizations',
       answers: async () => (await import('../answers/organizations.ts')).organizationAnswers.list,
       query: recordsQuery,
       handle: async ({ query }) =>
@@ -50,7 +50,7 @@ export function organizationOperations(deps: {
       method: 'POST',
       path: '/v1/organizations',
       summary: 'Create an organization',
-      description: '`plan` is one of those in the config file, `free` unless said.',
+      description: '`plan` is the name of a plan in the config; the default is `free`.',
       answers: async () => (await import('../answers/organizations.ts')).organizationAnswers.created,
       refusals: ['conflict'],
       example: { name: 'Shop', plan: 'starter' },
@@ -71,7 +71,7 @@ export function organizationOperations(deps: {
       id: 'organizations_get',
       method: 'GET',
       path: '/v1/organizations/:organization_id',
-      summary: 'One organization',
+      summary: 'Retrieve an organization',
       answers: async () => (await import('../answers/organizations.ts')).organizationAnswers.one,
       load,
       handle: async ({ resource }) => ({ status: 200, body: organizationRecord(resource) }),
@@ -80,7 +80,8 @@ export function organizationOperations(deps: {
       id: 'organizations_update',
       method: 'PATCH',
       path: '/v1/organizations/:organization_id',
-      summary: 'Give an organization another name or plan; a plan of fewer days removes what it does not keep',
+      summary: 'Update an organization’s name or plan',
+      description: 'A plan with fewer retention days deletes older data.',
       answers: async () => (await import('../answers/organizations.ts')).organizationAnswers.one,
       refusals: ['conflict'],
       example: { plan: 'pro' },

@@ -38,9 +38,9 @@ export function qualityOperations(deps: {
       id: 'quality_list',
       method: 'GET',
       path: '/v1/quality',
-      summary: 'Bounce and complaint rates of each domain at present, with its alerts',
+      summary: 'List bounce and complaint rates by domain',
       description:
-        'Live mail only, over the last `window_hours`. `quality.alert` is told when a rate goes over its threshold with at least `min_sent` recipients, and when it is well under it again.',
+        'Live messages of the last `window_hours`, with alerts. A `quality.alert` event fires when a rate exceeds its threshold with at least `min_sent` recipients, and again when it is well below it.',
       answers: async () => (await import('../answers/figures.ts')).qualityAnswers,
       query: z.strictObject(pageFields),
       async handle({ key, organizationId, query, now }) {

@@ -9,7 +9,8 @@ export function queueOperations({ store }: { store: Pick<Store, 'queues' | 'held
       id: 'queues_get',
       method: 'GET',
       path: '/v1/queues',
-      summary: 'How much waits to be delivered, how much later, and since when',
+      summary: 'Retrieve the delivery queue',
+      description: 'Counts of due, scheduled and held deliveries, and how long the oldest has been due.',
       answers: async () => (await import('../answers/queues.ts')).queueAnswers,
       async handle({ now }) {
         const { deliveries, webhookDeliveries, inboundDeliveries } = await store.queues.waiting(now)

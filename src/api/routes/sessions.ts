@@ -14,7 +14,7 @@ export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> })
       id: 'sessions_list',
       method: 'GET',
       path: '/v1/sessions',
-      summary: 'The sessions of the dashboard, newest first',
+      summary: 'List dashboard sessions',
       answers: async () => (await import('../answers/sessions.ts')).sessionAnswers.list,
       query: recordsQuery,
       handle: async ({ query, now }) =>
@@ -24,11 +24,11 @@ export function sessionOperations({ store }: { store: Pick<Store, 'sessions'> })
       id: 'sessions_delete',
       method: 'DELETE',
       path: '/v1/sessions/:session_id',
-      summary: 'End a session of the dashboard at once',
+      summary: 'End a dashboard session',
       answers: async () => (await import('../answers/sessions.ts')).sessionAnswers.deleted,
       load: async ({ params }) => {
         const session = await store.sessions.get(params.session_id ?? '')
-        if (session === null) throw new Refusal('not_found', 'there is no such session')
+        if (session === null) throw new Refusal('not_found', 'No such session. Check the ID.')
         return session
       },
       async handle({ resource }) {

@@ -15,7 +15,7 @@ const query = z.strictObject({
   interval: z.enum(INTERVALS).default('day'),
   domain_id: characters(64).optional(),
   tag: characters(64, z.string().min(1, 'must not be empty')).optional(),
-  mode: z.enum(['live', 'test']).optional().describe('Absent: `live`, with a test key `test`.'),
+  mode: z.enum(['live', 'test']).optional().describe('Absent: `live`, or `test` with a test key.'),
 })
 
 const DAY_MS = 86_400_000
@@ -46,9 +46,9 @@ export function statsOperations(deps: { store: Pick<Store, 'stats' | 'domains'> 
       id: 'stats_read',
       method: 'GET',
       path: '/v1/stats',
-      summary: 'Counts by hour, day or month, and their totals with rates',
+      summary: 'Retrieve statistics by hour, day or month',
       description:
-        'Counts are of recipients. Periods are whole and UTC: `from` is rounded down, `to` (exclusive) up; without them the last 30 days. At most 1000 hours or days, or 120 months. `accepted` holds the suppressed; `bounced` is final bounces only; opens and clicks are those of people. Rates are over the recipients whose fate is known, or over those delivered.',
+        'All counts are recipients. Periods are complete and in UTC: `from` is rounded down, `to` (exclusive) up. The default is the last 30 days. At most 1000 hours or days, or 120 months. `accepted` includes suppressed recipients; `bounced` counts final bounces only; opens and clicks count people only. Rates are relative to recipients with a final outcome, or to delivered recipients.',
       answers: async () => (await import('../answers/figures.ts')).statsAnswers,
       refusals: ['not_found'],
       query,
@@ -81,7 +81,7 @@ function requirePeriods(asked: z.infer<typeof query>, now: number): Period[] {
   if (from >= before) throw invalid([{ field: 'to', message: 'to must be later than from' }])
   const periods = periodsOf({ from, before }, interval, MOST[interval])
   if (periods.length <= MOST[interval]) return periods
-  throw invalid([{ field: 'from', message: `from and to must not be more than ${MOST[interval]} ${interval}s apart` }])
+  throw invalid([{ field: 'from', message: `from and to must be at most ${MOST[interval]} ${interval}s apart` }])
 }
 
 function sum(total: Counts, counts: Counts): Counts {

@@ -19,19 +19,22 @@ const MOST_ERRORS = 100
 const exportQuery = z.strictObject({ reason: z.enum(SUPPRESSION_REASONS).optional() })
 const importBody = z
   .strictObject({
-    csv: characters(MOST_CHARACTERS).optional().describe('The text of a CSV file, header first.'),
+    csv: characters(MOST_CHARACTERS).optional().describe('CSV text with a header row.'),
     suppressions: z
       .array(z.looseObject({}))
       .max(MOST_ENTRIES)
       .optional()
-      .describe('Objects with the fields of the CSV, or as another service gives them.'),
-    from: z.enum(PROVIDER_NAMES).optional().describe('Whose export it is. Absent: told by its columns.'),
-    reason: z.enum(LIST_KINDS).optional().describe('What it is a list of, for exports that do not say it.'),
-    dry_run: z.boolean().default(false).describe('Only counts.'),
+      .describe('Objects with the CSV’s fields, or as exported from another service.'),
+    from: z
+      .enum(PROVIDER_NAMES)
+      .optional()
+      .describe('The service that exported the list. Absent: detected from the columns.'),
+    reason: z.enum(LIST_KINDS).optional().describe('The reason for all entries, for exports that do not include it.'),
+    dry_run: z.boolean().default(false).describe('Count only; import nothing.'),
   })
   .refine(({ csv, suppressions }) => (csv === undefined) !== (suppressions === undefined), {
     path: ['csv'],
-    message: 'csv or suppressions is needed, and not both',
+    message: 'Provide either csv or suppressions.',
   })
 
 /** The whole list of suppressions at once: out as CSV, and in from CSV, ours or another service's. */
@@ -46,9 +49,9 @@ export function suppressionListOperations(deps: {
       id: 'suppressions_export',
       method: 'GET',
       path: '/v1/suppressions/export',
-      summary: 'All suppressed addresses as CSV, newest first',
+      summary: 'Export suppressions as CSV',
       description:
-        "UTF-8 by RFC 4180. A field that begins with `=`, `+`, `-`, `@`, a tab or `'` has a `'` before it, so that no spreadsheet takes it for a formula; importing takes it away.",
+        "UTF-8 according to RFC 4180, newest first. Fields that start with `=`, `+`, `-`, `@`, a tab or `'` are prefixed with `'`, so that spreadsheets do not run them as formulas. Imports remove the prefix.",
       answers: async () => (await import('../answers/suppressions.ts')).suppressionExportAnswers,
       query: exportQuery,
       handle: async ({ key, now, query }) => ({
@@ -64,7 +67,7 @@ export function suppressionListOperations(deps: {
       id: 'suppressions_import',
       method: 'POST',
       path: '/v1/suppressions/import',
-      summary: 'Suppress the addresses of a list: our own CSV, or an export of Resend, Postmark, SendGrid or Mailgun',
+      summary: 'Import suppressions',
       description: IMPORT_TEXT,
       answers: async () => (await import('../answers/suppressions.ts')).suppressionImportAnswers,
       example: { csv: 'email,reason,created_at\nplease-stop@customer.example,unsubscribe,2026-03-01T09:30:00Z\n' },
@@ -100,7 +103,7 @@ export function suppressionListOperations(deps: {
   ]
 }
 
-const IMPORT_TEXT = `Of our own columns (\`email\`, \`reason\`, \`domain_id\`, \`created_at\`, \`evidence\`) only \`email\` must be there; separated by comma, semicolon or tab. The body may be the CSV itself, with \`Content-Type: text/csv\`. What is suppressed already stays as it is, so that twice is harmless. A line that cannot be read does not stop the others: \`errors\` names the first ${MOST_ERRORS}, by line, or by place in the array, from 1. At the plan's limit of suppressions the import ends with 422 \`quota_exceeded\`; what was added before stays, and \`details.added\` counts it. Passing failures suppress nothing and are passed over. At most ${MOST_CHARACTERS} characters or ${MOST_ENTRIES} objects; \`postrider import suppressions\` takes any number.`
+const IMPORT_TEXT = `Accepts Postrider’s own CSV, or an export from Resend, Postmark, SendGrid or Mailgun. Of our columns (\`email\`, \`reason\`, \`domain_id\`, \`created_at\`, \`evidence\`) only \`email\` is required. Separators: comma, semicolon or tab. The body can be the CSV itself, with \`Content-Type: text/csv\`. Existing suppressions stay unchanged, so importing twice is safe. Unreadable lines are skipped: \`errors\` lists the first ${MOST_ERRORS} by line number, or by position in the array, starting at 1. If the plan’s suppression limit is reached, the import stops with 422 \`quota_exceeded\`; addresses added before that are kept and counted in \`details.added\`. Temporary failures are skipped and suppress nothing. At most ${MOST_CHARACTERS} characters or ${MOST_ENTRIES} objects; \`postrider import suppressions\` has no limit.`
 
 /** Others have their turn after each piece. */
 async function* inPieces(readings: readonly Reading[]) {

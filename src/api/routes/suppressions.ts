@@ -23,7 +23,7 @@ const createBody = z.strictObject({
     .string()
     .nullish()
     .describe(
-      'Absent or null: the whole organization. A key without `admin` suppresses for its own domain, where there are others.',
+      'Absent or null: the whole organization. If the organization has several domains, a key without `admin` can only suppress for its own.',
     ),
   reason: z.enum(SUPPRESSION_REASONS).default('manual'),
 })
@@ -46,7 +46,7 @@ export function suppressionOperations(deps: {
     }
     const all = await store.suppressions.find(scope.organizationId, suppressionKey(name))
     const seen = all.filter((each) => isWithin(scope, seenAs(each, scope)))
-    if (seen.length === 0) throw new Refusal('not_found', 'there is no such suppression')
+    if (seen.length === 0) throw new Refusal('not_found', 'No such suppression. Check the ID or address.')
     return seen
   }
 
@@ -65,7 +65,7 @@ export function suppressionOperations(deps: {
       id: 'suppressions_list',
       method: 'GET',
       path: '/v1/suppressions',
-      summary: 'List suppressed addresses, newest first',
+      summary: 'List suppressions',
       answers: async () => (await import('../answers/suppressions.ts')).suppressionListAnswers,
       query: listQuery,
       async handle({ key, query }) {
@@ -78,7 +78,8 @@ export function suppressionOperations(deps: {
       id: 'suppressions_create',
       method: 'POST',
       path: '/v1/suppressions',
-      summary: 'Suppress an address for one domain or for the whole organization',
+      summary: 'Add a suppression',
+      description: 'For one domain or for the whole organization.',
       answers: async () => (await import('../answers/suppressions.ts')).suppressionCreatedAnswers,
       refusals: ['quota_exceeded'],
       example: { email: 'please-stop@customer.example' },
@@ -89,10 +90,11 @@ export function suppressionOperations(deps: {
         const domainId = body.domain_id === undefined ? scope.domainId : body.domain_id
         if (domainId !== null) {
           const domain = await store.domains.get(domainId)
-          if (domain === null) throw invalid([{ field: 'domain_id', message: 'domain_id names no domain' }])
+          if (domain === null)
+            throw invalid([{ field: 'domain_id', message: 'domain_id does not match any domain of this organization' }])
           requireWithin({ ...domain, domainId }, scope, 'domain')
         } else if (scope.domainId !== null) {
-          throw new Refusal('forbidden', 'only a key with admin suppresses an address for every domain', {
+          throw new Refusal('forbidden', 'Suppressing an address for every domain requires a key with admin.', {
             field: 'domain_id',
           })
         }
@@ -110,7 +112,7 @@ export function suppressionOperations(deps: {
         const answer = { status: 201, body: suppressionRecord(suppression) }
         const result = withinLimit(await store.suppressions.add(suppression, remember(answer)), now)
         if (result.kind === 'added') return answer
-        throw new Refusal('conflict', 'this address is already suppressed', {
+        throw new Refusal('conflict', 'This address is already suppressed.', {
           field: 'email',
           details: { suppression_id: result.suppression.id, reason: result.suppression.reason },
         })
@@ -120,7 +122,8 @@ export function suppressionOperations(deps: {
       id: 'suppressions_get',
       method: 'GET',
       path: '/v1/suppressions/:id_or_email',
-      summary: 'Read one suppression by id or address; of an address the one that reaches furthest',
+      summary: 'Retrieve a suppression',
+      description: 'By ID or address. For an address, returns the suppression with the widest scope.',
       answers: async () => (await import('../answers/suppressions.ts')).suppressionAnswers,
       load: loadSeen,
       handle: async ({ resource }) => ({ status: 200, body: suppressionRecord(widest(resource)) }),
@@ -129,7 +132,8 @@ export function suppressionOperations(deps: {
       id: 'suppressions_delete',
       method: 'DELETE',
       path: '/v1/suppressions/:id_or_email',
-      summary: 'Remove one suppression by id, or all of an address',
+      summary: 'Remove a suppression',
+      description: 'By ID, or all suppressions of an address.',
       answers: async () => (await import('../answers/suppressions.ts')).suppressionDeletedAnswers,
       load: loadChanged,
       async handle({ resource }) {

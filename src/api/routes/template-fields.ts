@@ -8,7 +8,7 @@ import { TEMPLATE_NAME } from '../patterns.ts'
 /** A template by its id or alias. */
 export const templateName = z
   .string()
-  .refine((name) => isId('tpl', name) || aliasFault(name) === null, 'must be the id or the alias of a template')
+  .refine((name) => isId('tpl', name) || aliasFault(name) === null, 'must be the ID or alias of a template')
   .meta(TEMPLATE_NAME)
 
 /** What a template is filled with: any JSON object, bounded so that one look at all of it stays cheap. */

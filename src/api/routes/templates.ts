@@ -65,7 +65,7 @@ export function templateOperations(deps: {
   const changeNow = async (id: string, { alias, name, ...texts }: z.infer<typeof updateBody>, now: number) => {
     for (;;) {
       const present = await store.templates.get(id)
-      if (present === null) throw new Refusal('not_found', 'there is no such template')
+      if (present === null) throw new Refusal('not_found', 'No such template. Check the ID or alias.')
       const wanted = { ...pickTexts(present), ...given(texts) }
       const content = await contentOf(wanted, present.organizationId)
       const changed = store.templates.update(id, present.version, { ...given({ alias, name }), content }, now)
@@ -80,9 +80,9 @@ export function templateOperations(deps: {
       id: 'templates_create',
       method: 'POST',
       path: '/v1/templates',
-      summary: 'Create a template; its texts are written in Liquid, and html escapes what is put into it',
+      summary: 'Create a template',
       description:
-        'A template that is no Liquid is 400 with line and column. A variable that is missing when a message is made is 422 `template_error`, unless it has a default: `{{ name | default: "friend" }}`.',
+        'Templates use Liquid; output in html is escaped. A syntax error returns 400 with line and column. A variable that is missing when a message is sent returns 422 `template_error`, unless it has a default: `{{ name | default: "friend" }}`.',
       answers: async () => (await import('../answers/templates.ts')).templateCreatedAnswers,
       refusals: ['quota_exceeded', 'template_error'],
       example: {
@@ -116,7 +116,8 @@ export function templateOperations(deps: {
       id: 'templates_list',
       method: 'GET',
       path: '/v1/templates',
-      summary: 'List templates, newest first, without html and text',
+      summary: 'List templates',
+      description: 'Without html and text.',
       answers: async () => (await import('../answers/templates.ts')).templateListAnswers,
       query: recordsQuery,
       async handle({ key, organizationId, query }) {
@@ -131,19 +132,20 @@ export function templateOperations(deps: {
       id: 'templates_get',
       method: 'GET',
       path: '/v1/templates/:template_id',
-      summary: 'Read one template, by id or alias, as it is or as it was in a version',
+      summary: 'Retrieve a template',
+      description: 'By ID or alias; optionally an earlier version.',
       answers: async () => (await import('../answers/templates.ts')).templateAnswers,
       query: z.strictObject({
         version: z
           .string()
-          .regex(/^[1-9]\d{0,8}$/, 'must be a number from 1')
+          .regex(/^[1-9]\d{0,8}$/, 'must be a whole number of at least 1')
           .transform(Number)
           .optional(),
       }),
       load,
       async handle({ resource, query }) {
         const template = await atVersion(resource, query.version)
-        if (template === null) throw new Refusal('not_found', 'there is no such version of this template')
+        if (template === null) throw new Refusal('not_found', 'This template has no such version.')
         return { status: 200, body: toWire(template) }
       },
     }),
@@ -151,9 +153,9 @@ export function templateOperations(deps: {
       id: 'templates_update',
       method: 'PATCH',
       path: '/v1/templates/:template_id',
-      summary: 'Change a template; new texts are a new version, and messages sent from now on are made from it',
+      summary: 'Update a template',
       description:
-        'What is not given stays as it is. Of several changes at once none is lost; where two give the same field the last one wins, and texts that stood before are kept as versions.',
+        'Changed content becomes a new version, which applies to all messages sent afterwards. Only the fields you send change. Concurrent edits to different fields merge; for the same field the last write wins. Previous content is kept as versions.',
       answers: async () => (await import('../answers/templates.ts')).templateAnswers,
       refusals: ['conflict', 'quota_exceeded', 'template_error'],
       example: { subject: 'Welcome, {{ name }}' },
@@ -168,7 +170,8 @@ export function templateOperations(deps: {
       id: 'templates_delete',
       method: 'DELETE',
       path: '/v1/templates/:template_id',
-      summary: 'Remove a template with its versions; messages made from it stay',
+      summary: 'Delete a template',
+      description: 'Deletes all its versions. Messages already created from it are kept.',
       answers: async () => (await import('../answers/templates.ts')).templateDeletedAnswers,
       load,
       async handle({ resource }) {
@@ -181,7 +184,8 @@ export function templateOperations(deps: {
       method: 'POST',
       path: '/v1/templates/:template_id/render',
       unaudited: 'looks',
-      summary: 'See what a template becomes with these variables; nothing is sent',
+      summary: 'Render a template',
+      description: 'Renders it with your variables. Nothing is sent.',
       answers: async () => (await import('../answers/templates.ts')).templateRenderedAnswers,
       refusals: ['template_error'],
       example: { variables: { name: 'Ann' } },
@@ -190,7 +194,8 @@ export function templateOperations(deps: {
       load,
       async handle({ resource, body }) {
         const template = await atVersion(resource, body.version)
-        if (template === null) throw invalid([{ field: 'version', message: 'version is none of this template' }])
+        if (template === null)
+          throw invalid([{ field: 'version', message: 'version does not exist for this template' }])
         const key = `${template.id} ${template.version}`
         const made = { key, texts: pickTexts(template), isSubjectGiven: false }
         return { status: 200, body: await templateEngine.fill(made, body.variables, template.organizationId) }
@@ -201,9 +206,9 @@ export function templateOperations(deps: {
       method: 'POST',
       path: '/v1/templates/preview',
       unaudited: 'looks',
-      summary: 'See what texts become that are still being written; nothing is kept or sent',
+      summary: 'Preview unsaved template content',
       description:
-        'A variable that is not given and has no default stands as `[its.name]`, and is named in `missing`; sending would refuse it.',
+        'Nothing is stored or sent. Variables without a value or a default appear as `[its.name]` and are listed in `missing`; sending would reject them.',
       answers: async () => (await import('../answers/templates.ts')).templatePreviewAnswers,
       refusals: ['template_error'],
       example: { subject: 'Hello {{ name }}', html: '<p>Hello {{ name }}</p>', variables: { name: 'Ann' } },
@@ -218,7 +223,8 @@ export function templateOperations(deps: {
       id: 'templates_versions',
       method: 'GET',
       path: '/v1/templates/:template_id/versions',
-      summary: 'List the versions of a template, newest first, without html and text',
+      summary: 'List the versions of a template',
+      description: 'Without html and text.',
       answers: async () => (await import('../answers/templates.ts')).templateVersionsAnswers,
       query: z.strictObject(pageFields),
       load,
@@ -263,11 +269,13 @@ function cursorOf(version: number): string {
 function versionOf(cursor: string): number {
   const version = Number(cursor.slice(CURSOR_PREFIX.length))
   if (cursor.startsWith(CURSOR_PREFIX) && Number.isSafeInteger(version)) return version
-  throw invalid([{ field: 'cursor', message: 'cursor is not one that this list gave out' }])
+  throw invalid([
+    { field: 'cursor', message: 'cursor is invalid for this list. Use next_cursor of the previous page.' },
+  ])
 }
 
 function requireBody({ html, text }: Pick<TemplateTexts, 'html' | 'text'>): void {
-  if (html === null && text === null) throw invalid([{ field: 'html', message: 'html or text is required' }])
+  if (html === null && text === null) throw invalid([{ field: 'html', message: 'Provide html or text.' }])
 }
 
 function pickTexts({ subject, html, text }: Template): TemplateTexts {
@@ -280,7 +288,7 @@ function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], un
 }
 
 function aliasTaken(alias: string): Refusal {
-  return new Refusal('conflict', `another template has the alias ${alias}`, { field: 'alias' })
+  return new Refusal('conflict', `Another template already has the alias ${alias}.`, { field: 'alias' })
 }
 
 function toWire(template: Template) {

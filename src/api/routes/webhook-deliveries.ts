@@ -17,8 +17,8 @@ const listQuery = z.strictObject({
 })
 const replayBody = z.strictObject({
   from: isoTime,
-  to: isoTime.optional().describe('Exclusive; now unless given.'),
-  type: z.enum(EVENT_TYPES).optional().describe('Only these.'),
+  to: isoTime.optional().describe('Exclusive; the default is now.'),
+  type: z.enum(EVENT_TYPES).optional().describe('Only events of this type.'),
 })
 const noBody = z.strictObject({})
 /** Events of one write while replaying: other requests get their turn in between. */
@@ -41,7 +41,8 @@ export function webhookDeliveryOperations(
       id: 'webhook_deliveries_list',
       method: 'GET',
       path: '/v1/webhooks/:webhook_id/deliveries',
-      summary: 'List deliveries of a webhook with their attempts, newest first',
+      summary: 'List the deliveries of a webhook',
+      description: 'Each delivery includes its attempts.',
       answers: async () => (await import('../answers/webhooks.ts')).deliveryListAnswers,
       query: listQuery,
       load: loadWebhook,
@@ -59,7 +60,7 @@ export function webhookDeliveryOperations(
       id: 'webhook_deliveries_get',
       method: 'GET',
       path: '/v1/webhooks/:webhook_id/deliveries/:delivery_id',
-      summary: 'Read one delivery with its attempts',
+      summary: 'Retrieve a webhook delivery and its attempts',
       answers: async () => (await import('../answers/webhooks.ts')).deliveryAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: webhookDeliveryRecord(resource) }),
@@ -68,7 +69,8 @@ export function webhookDeliveryOperations(
       id: 'webhook_deliveries_retry',
       method: 'POST',
       path: '/v1/webhooks/:webhook_id/deliveries/:delivery_id/retry',
-      summary: 'Try a delivery once more now, whatever became of it; the attempts go on counting',
+      summary: 'Retry a webhook delivery',
+      description: 'Sends it again now, whatever its status. Attempt numbers continue.',
       answers: async () => (await import('../answers/webhooks.ts')).deliveryRetryAnswers,
       refusals: ['invalid_state'],
       body: noBody,
@@ -76,10 +78,11 @@ export function webhookDeliveryOperations(
       load,
       async handle({ resource, now }) {
         const result = await store.webhookDeliveries.retry(resource.id, now)
-        if (result === 'under_way') throw new Refusal('invalid_state', 'an attempt of this delivery is under way')
+        if (result === 'under_way')
+          throw new Refusal('invalid_state', 'An attempt of this delivery is in progress. Wait until it ends.')
         if (result === 'limit') {
           const { webhookAttempts } = FIXED_LIMITS
-          throw new Refusal('invalid_state', `this delivery had ${webhookAttempts} attempts, which is the most`)
+          throw new Refusal('invalid_state', `This delivery already had ${webhookAttempts} attempts, the maximum.`)
         }
         wakeWebhooks()
         return {
@@ -92,7 +95,8 @@ export function webhookDeliveryOperations(
       id: 'webhooks_replay',
       method: 'POST',
       path: '/v1/webhooks/:webhook_id/replay',
-      summary: 'Send past events of a time range again, with the same event ids',
+      summary: 'Replay past events',
+      description: 'Sends the events of a time range again, with the same event IDs.',
       answers: async () => (await import('../answers/webhooks.ts')).replayAnswers,
       example: { from: '2026-11-20T00:00:00Z', type: 'message.bounced' },
       body: replayBody,
@@ -121,7 +125,7 @@ export function webhookDeliveryOperations(
 }
 
 function noSuchDelivery(): Refusal {
-  return new Refusal('not_found', 'there is no such delivery of this webhook')
+  return new Refusal('not_found', 'This webhook has no such delivery. Check the ID.')
 }
 
 /** One POST to an endpoint as deliveries of every kind show it. */

@@ -19,15 +19,13 @@ import { webhookDeliveryOperations } from './webhook-deliveries.ts'
 const eventTypes = z
   .array(z.enum(EVENT_TYPES))
   .min(1)
-  .refine((list) => new Set(list).size === list.length, 'must not name an event type twice')
+  .refine((list) => new Set(list).size === list.length, 'must not contain an event type twice')
   .meta({ uniqueItems: true })
 const description = label(500).nullish()
 const format = z
   .enum(WEBHOOK_FORMATS)
   .optional()
-  .describe(
-    '`resend`: the shape and headers that Resend posts, for receivers that were made for it. Absent: `enveloped`.',
-  )
+  .describe('`resend`: Resend’s payload and headers, for receivers built for Resend. Absent: `enveloped`.')
 const testBody = z.strictObject({ type: z.enum(EVENT_TYPES) })
 const rotateBody = z.strictObject({ grace_period_minutes: graceMinutes })
 
@@ -44,7 +42,7 @@ export interface WebhookDeps {
 /** `/v1/webhooks`: who is told of which events, and what became of it (contract §4). */
 export function webhookOperations(deps: WebhookDeps): Operation[] {
   const { store, random, mintId, wakeWebhooks } = deps
-  const url = endpointUrl(deps.checkUrl).describe('`https`, at a public address.')
+  const url = endpointUrl(deps.checkUrl).describe('Must use `https` and a public address.')
   const reachOf = ({ key }: Pick<Call, 'key'>) => withoutOnlyDomain(scopeOf(key), store)
   const load = async ({ params, key }: Call) =>
     requireWithin(await store.webhooks.get(params.webhook_id!), await reachOf({ key }), 'webhook')
@@ -54,9 +52,9 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_create',
       method: 'POST',
       path: '/v1/webhooks',
-      summary: 'Subscribe an HTTPS address to events; the signing secret is shown this once',
+      summary: 'Create a webhook',
       description:
-        'Every request is signed. A webhook of a test key gets events of test mail only, that of a key without `admin` events of its domain only. A delivery has five attempts; an endpoint that answers 410, or fails a hundred times in a row over a day, is paused.',
+        'The response contains the signing secret, which is shown only once. Every request is signed. Webhooks created with a test key receive events of test messages only; those created without `admin` receive events of the key’s domain only. Each delivery has five attempts. A webhook is paused if its endpoint returns 410, or after 100 failed deliveries in a row over at least 24 hours.',
       answers: async () => (await import('../answers/webhooks.ts')).webhookCreatedAnswers,
       refusals: ['quota_exceeded'],
       example: { url: 'https://hooks.example.com/mail', events: ['message.delivered', 'message.bounced'] },
@@ -92,7 +90,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_list',
       method: 'GET',
       path: '/v1/webhooks',
-      summary: 'List webhooks, newest first',
+      summary: 'List webhooks',
       answers: async () => (await import('../answers/webhooks.ts')).webhookListAnswers,
       query: recordsQuery,
       async handle({ key, organizationId, query }) {
@@ -105,7 +103,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_get',
       method: 'GET',
       path: '/v1/webhooks/:webhook_id',
-      summary: 'Read one webhook',
+      summary: 'Retrieve a webhook',
       answers: async () => (await import('../answers/webhooks.ts')).webhookAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
@@ -114,9 +112,9 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_update',
       method: 'PATCH',
       path: '/v1/webhooks/:webhook_id',
-      summary: 'Change a webhook; `paused` stops it, `active` starts it again',
+      summary: 'Update a webhook',
       description:
-        'While it is paused nothing is sent: events of that time are not sent later, and pending deliveries wait.',
+        'Set `status` to `paused` to stop a webhook and to `active` to start it again. While it is paused nothing is sent: events from that time are not sent later, and pending deliveries wait.',
       answers: async () => (await import('../answers/webhooks.ts')).webhookAnswers,
       example: { status: 'active' },
       body: z.strictObject({
@@ -143,7 +141,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_delete',
       method: 'DELETE',
       path: '/v1/webhooks/:webhook_id',
-      summary: 'Remove a webhook with its deliveries',
+      summary: 'Delete a webhook and its deliveries',
       answers: async () => (await import('../answers/webhooks.ts')).webhookDeletedAnswers,
       load,
       async handle({ resource }) {
@@ -155,14 +153,16 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_test',
       method: 'POST',
       path: '/v1/webhooks/:webhook_id/test',
-      summary: 'Send a sample event to this webhook, whatever it subscribed to; it counts as a test message',
+      summary: 'Send a test event',
+      description: 'Sends a sample event of any type, subscribed or not. It counts as a test message.',
       answers: async () => (await import('../answers/webhooks.ts')).webhookTestAnswers,
       refusals: ['invalid_state', 'quota_exceeded'],
       example: { type: 'message.bounced' },
       body: testBody,
       load,
       async handle({ key, resource, organizationId, body, now }) {
-        if (resource.status !== 'active') throw new Refusal('invalid_state', 'a paused webhook is sent nothing')
+        if (resource.status !== 'active')
+          throw new Refusal('invalid_state', 'This webhook is paused. Set its status to active first.')
         const event = createEvent(
           {
             id: mintId('evt'),
@@ -184,7 +184,8 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       id: 'webhooks_rotate_secret',
       method: 'POST',
       path: '/v1/webhooks/:webhook_id/rotate-secret',
-      summary: 'Make a new signing secret; until the grace period ends requests are signed with both',
+      summary: 'Rotate the signing secret',
+      description: 'Requests are signed with both secrets until the grace period ends.',
       answers: async () => (await import('../answers/webhooks.ts')).webhookSecretAnswers,
       example: { grace_period_minutes: 60 },
       body: rotateBody,

@@ -12,22 +12,24 @@ const tracking = {
     .regex(/^[\w-]{1,63}$/, 'must be one label, such as `links`')
     .optional(),
   tls: z
-    .literal('opportunistic', { error: 'can only be `opportunistic`: `require_tls` is said of a message here' })
+    .literal('opportunistic', { error: 'can only be `opportunistic`; set `require_tls` per message instead' })
     .optional(),
   capabilities: z
     .strictObject({
       sending: z.literal('enabled').optional(),
       receiving: z
-        .literal('disabled', { error: 'cannot be enabled here: add an inbound route (POST /v1/inbound-routes)' })
+        .literal('disabled', {
+          error: 'cannot be enabled here; add an inbound route instead (POST /v1/inbound-routes)',
+        })
         .optional(),
     })
     .optional(),
 }
 const created = z.strictObject({
   name: z.string(),
-  region: z.undefined({ error: 'cannot be chosen: mail leaves from this server' }).optional(),
+  region: z.undefined({ error: 'cannot be chosen: mail is sent from this server' }).optional(),
   custom_return_path: z
-    .literal('bounces', { error: 'cannot be chosen: the return path is `bounces` below the domain' })
+    .literal('bounces', { error: 'cannot be chosen: the return path is `bounces` under the domain' })
     .optional(),
   ...tracking,
 })

@@ -14,15 +14,17 @@ const CONTENT = z.unknown().transform((content, context): string | Uint8Array =>
   if (bytes !== null) return bytes
   const message =
     content === undefined || content === null
-      ? 'is required: this server fetches nothing from a `path`'
-      : 'must be base64, or a list of numbers from 0 to 255'
+      ? 'is required: this server does not download files from a `path`'
+      : 'must be base64, or an array of numbers from 0 to 255'
   context.addIssue({ code: 'custom', message })
   return z.NEVER
 })
 const ATTACHMENT = z.strictObject({
   content: CONTENT,
   filename: z.string().nullish(),
-  path: z.null({ error: 'is not taken: this server fetches nothing; send the file as `content`' }).optional(),
+  path: z
+    .null({ error: 'is not supported: this server does not download files; send the file as `content`' })
+    .optional(),
   content_type: z.string().nullish(),
   content_id: z.string().nullish(),
   inline_content_id: z.string().nullish(),
@@ -41,7 +43,7 @@ export const email = z.strictObject({
   tags: z.array(z.strictObject({ name: z.string(), value: z.string() })).nullish(),
   scheduled_at: z.string().nullish(),
   template: z.strictObject({ id: z.string(), variables: z.unknown().optional() }).nullish(),
-  topic_id: z.null({ error: 'is not taken: there are no topics here' }).optional(),
+  topic_id: z.null({ error: 'is not supported: this server has no topics' }).optional(),
 })
 
 /** Resend's email → the body of our send. Throws 422 for a time that is none. */
@@ -90,7 +92,7 @@ function refuseOwnUnsubscribe(headers: unknown): void {
   const name = Object.keys(headers ?? {}).find((each) => /^list-unsubscribe(?:-post)?$/i.test(each))
   if (name === undefined) return
   const field = `headers.${name}`
-  const message = `${field} is written by this server: leave it out, and have it by PATCH /v1/domains/<id> {"tracking":{"unsubscribe":true}}`
+  const message = `${field} is set by this server. Remove it and enable unsubscribe links with PATCH /v1/domains/<id> {"tracking":{"unsubscribe":true}}`
   throw invalid([{ field, message }])
 }
 
@@ -99,7 +101,7 @@ export function timeOf(text: string, now: number): string {
   const at = parseScheduledAt(text, now)
   if (at !== null && at < LAST_TIME) return iso(at)
   const message =
-    'scheduled_at must be an ISO 8601 time with its offset, or such as `in 5 minutes`, `tomorrow at 9am`, `friday at 15:00 UTC`'
+    'scheduled_at must be an ISO 8601 time with an offset, or a phrase such as `in 5 minutes`, `tomorrow at 9am`, `friday at 15:00 UTC`'
   throw invalid([{ field: 'scheduled_at', message }])
 }
 

@@ -11,7 +11,7 @@ export const listQuery = z
   })
   .refine(({ after, before }) => after === undefined || before === undefined, {
     path: ['before'],
-    message: 'before cannot be used together with after',
+    message: 'before cannot be combined with after',
   })
 
 export type ListQuery = z.infer<typeof listQuery>
@@ -76,7 +76,7 @@ async function pageBefore(
     if (!page.hasMore) break
     after = page.records.at(-1).id
   }
-  const message = `before names none of the newest ${MOST_TURNS * MOST_A_TURN} records of this list: go through it with after`
+  const message = `before is not among the newest ${MOST_TURNS * MOST_A_TURN} records of this list. Page with after instead.`
   throw invalid([{ field: 'before', message }])
 }
 

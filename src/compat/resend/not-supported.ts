@@ -3,7 +3,7 @@ const PARTS: readonly (readonly [path: RegExp, part: string, instead: string])[]
   [
     /^\/(?:broadcasts|contacts|contact-properties|audiences|segments|topics|automations|events)(?:\/|$)/,
     'Contacts, broadcasts, topics and automations',
-    'Postrider sends transactional mail and keeps no contacts.',
+    'Postrider sends transactional mail and does not store contacts.',
   ],
   [/^\/templates(?:\/|$)/, 'Resend’s template methods', 'Manage templates with /v1/templates.'],
   [
@@ -11,22 +11,22 @@ const PARTS: readonly (readonly [path: RegExp, part: string, instead: string])[]
     'Resend’s inboxes and received emails',
     'Receive mail with /v1/inbound-routes and read it with /v1/inbound-messages.',
   ],
-  [/^\/emails\/metrics$/, 'Resend’s metrics', 'GET /v1/stats answers counts and rates.'],
+  [/^\/emails\/metrics$/, 'Resend’s metrics', 'Use GET /v1/stats for counts and rates.'],
   [/^\/emails\/[^/]+\/share$/, 'Public links to an email', 'Open the message in the dashboard.'],
   [
     /^\/emails\/[^/]+\/attachments(?:\/|$)/,
-    'Download addresses of attachments',
-    'GET /v1/messages/:message_id/attachments/:number answers one attachment, content?part=raw the whole mail.',
+    'Download links for attachments',
+    'Use GET /v1/messages/:message_id/attachments/:number for one attachment and content?part=raw for the whole message.',
   ],
   [/^\/domains\/(?:[^/]+\/)?claim(?:\/|$)/, 'Domain claims', 'Publish the DNS records of the domain and verify it.'],
   [
     /^\/webhooks\/[^/]+\/events(?:\/|$)/,
     'Resend’s webhook events',
-    'GET /v1/webhooks/:webhook_id/deliveries lists deliveries, POST …/replay repeats them.',
+    'Use GET /v1/webhooks/:webhook_id/deliveries to list deliveries and POST …/replay to repeat them.',
   ],
-  [/^\/logs(?:\/|$)/, 'Resend’s logs', 'GET /v1/audit-log lists changes.'],
-  [/^\/usage$/, 'Resend’s usage', 'GET /v1/usage answers usage and limits.'],
-  [/^\/oauth(?:\/|$)/, 'OAuth grants', 'Requests need an API key.'],
+  [/^\/logs(?:\/|$)/, 'Resend’s logs', 'Use GET /v1/audit-log for changes.'],
+  [/^\/usage$/, 'Resend’s usage', 'Use GET /v1/usage for usage and limits.'],
+  [/^\/oauth(?:\/|$)/, 'OAuth grants', 'Use an API key.'],
 ]
 
 /** Path below the root → what an application is told there, or null where this server answers. */
@@ -34,5 +34,5 @@ export function notSupported(path: string): string | null {
   const found = PARTS.find(([pattern]) => pattern.test(path))
   if (found === undefined) return null
   const [, part, instead] = found
-  return `${part} are not supported. ${instead} README “Moving in” lists the methods that work.`
+  return `${part} are not supported. ${instead} The manual’s page on migration lists the supported methods.`
 }

@@ -75,14 +75,14 @@ function faultName({ field, message }: FieldFault): [status: number, name: strin
 
 function messageOf({ reason, message, faults, field, details }: Refusal, request: Request): string {
   if (reason === 'unauthorized' && /^bearer +re_/i.test(request.headers.get('authorization') ?? '')) {
-    return 'This is a key of resend.com. Here it takes one of this server: it begins with svc_live_ or svc_test_.'
+    return 'This is a resend.com key. Use a key of this server; it starts with svc_live_ or svc_test_.'
   }
-  if (reason === 'forbidden' && field === undefined && details === undefined) return 'there is no such resource'
+  if (reason === 'forbidden' && field === undefined && details === undefined) return 'No such resource. Check the ID.'
   if (reason === 'not_found' && message === NOTHING_HERE) {
-    return 'This part of Resend’s API is not answered here. README “Moving in” lists what is; /docs has the rest under /v1.'
+    return 'This part of Resend’s API is not supported. The manual’s page on migration lists the supported methods; /docs describes /v1.'
   }
   return faults === undefined ? message : faults.map((fault) => fault.message).join('; ')
 }
 
 /** How the HTTP API says that nothing has this path. */
-const NOTHING_HERE = 'there is nothing at this path'
+const NOTHING_HERE = 'No such path. See /docs for all paths.'

@@ -14,6 +14,6 @@ export function repeatedId<const Name extends string>(...names: Name[]) {
 export function requireSameId({ id }: Record<string, string>, repeated: Record<string, string | undefined>): void {
   for (const [field, other] of Object.entries(repeated)) {
     if (other === undefined || other === id) continue
-    throw invalid([{ field, message: `${field} must be the id in the path` }])
+    throw invalid([{ field, message: `${field} must match the ID in the path` }])
   }
 }

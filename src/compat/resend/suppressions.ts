@@ -22,7 +22,7 @@ const emails = z
   .min(1)
   .max(MOST_AT_ONCE)
 const ids = z
-  .array(z.string().refine((text) => !text.includes('@'), 'must be an id'))
+  .array(z.string().refine((text) => !text.includes('@'), 'must be an ID'))
   .min(1)
   .max(MOST_AT_ONCE)
 const addedBatch = z.strictObject({ emails })
@@ -30,7 +30,7 @@ const removedBatch = z
   .strictObject({ emails: emails.optional(), ids: ids.optional() })
   .refine(({ emails, ids }) => (emails === undefined) !== (ids === undefined), {
     path: ['emails'],
-    message: 'emails or ids is required, and not both',
+    message: 'Provide either emails or ids.',
   })
 
 export const suppressionEndpoints: Endpoint[] = [

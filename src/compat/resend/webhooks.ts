@@ -6,7 +6,7 @@ import { repeatedId, requireSameId } from './repeated-id.ts'
 
 const events = z
   .array(
-    z.enum(RESEND_EVENTS, { error: `can be ${RESEND_EVENTS.join(', ')}; the answer to a send stands for email.sent` }),
+    z.enum(RESEND_EVENTS, { error: `can be ${RESEND_EVENTS.join(', ')}; the response to a send replaces email.sent` }),
   )
   .min(1)
 const created = z.strictObject({ endpoint: z.string(), events })

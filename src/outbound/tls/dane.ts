@@ -21,10 +21,10 @@ export function daneProblem(
   try {
     certificates = shown.slice(0, MAX_CHAIN).map((der) => new X509Certificate(der))
   } catch {
-    return 'a certificate of the server cannot be read'
+    return 'a certificate of the server cannot be parsed'
   }
   const [own] = certificates
-  if (own === undefined) return 'the server showed no certificate'
+  if (own === undefined) return 'the server sent no certificate'
   if (records.some((record) => record.usage === DANE_EE && matches(record, own))) return null
   const anchors = records.filter(({ usage }) => usage === DANE_TA)
   if (anchors.length === 0 || !isAnchored(own, certificates, anchors, now)) {

@@ -46,19 +46,19 @@ export async function hostPolicy(facts: HostFacts, resolver: Resolver): Promise<
 
 /** The policy's line in the transcript; null if nothing is required. */
 export function policyWords(policy: HostPolicy, host: string, domain: string): string | null {
-  if ('skip' in policy) return `${host}: left out, ${policy.skip.kind === 'delivered' ? '' : policy.skip.message}`
+  if ('skip' in policy) return `${host}: skipped, ${policy.skip.kind === 'delivered' ? '' : policy.skip.message}`
   switch (policy.name) {
     case 'none':
     case 'required':
       return null
     case 'mta_sts_testing':
-      return `${host}: the MTA-STS policy of ${domain} is in testing, nothing is demanded`
+      return `${host}: the MTA-STS policy of ${domain} is in testing mode and not enforced`
     case 'mta_sts':
-      return `${host}: the MTA-STS policy of ${domain} demands a verified certificate`
+      return `${host}: the MTA-STS policy of ${domain} requires a verified certificate`
     case 'dane':
       return policy.proof.tlsa === undefined
-        ? `${host}: its TLSA records cannot be used, but demand encryption (DANE)`
-        : `${host}: its TLSA records decide about the certificate (DANE)`
+        ? `${host}: its TLSA records are unusable but require encryption (DANE)`
+        : `${host}: its TLSA records verify the certificate (DANE)`
   }
 }
 
