@@ -25,7 +25,7 @@ export const BUILT: readonly Built[] = [
   { file: 'src/inbound/bounded-head.ts', expression: 'HEAD_LIMITS.blanksInRow + 1', stands: ['257'] },
   { file: 'src/inbound/bounded-head.ts', expression: 'HEAD_LIMITS.authorNameBytes + 1', stands: ['513'] },
   { file: 'src/net/visible-text.ts', expression: BUT_LINES, stands: [INVISIBLE] },
-  { file: 'src/api/answers/words.ts', expression: 'prefix', stands: ['msg'] },
+  { file: 'src/api/responses/fields.ts', expression: 'prefix', stands: ['msg'] },
   { file: 'src/mail/html-scan.ts', expression: 'name', stands: ['script'] },
   { file: 'src/mail/html-text.ts', expression: 'name', stands: ['script'] },
   { file: 'node_modules/libbase64/lib/libbase64.js', expression: 'lineLength', stands: ['76'] },

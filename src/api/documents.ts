@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { JSON_TYPE } from './answer.ts'
+import { JSON_TYPE } from './rendered-response.ts'
 import docs from './docs/page.html' with { type: 'text' }
 import type { Operation } from './operation.ts'
 import type { Page } from './route-table.ts'

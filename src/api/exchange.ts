@@ -1,6 +1,6 @@
 import type { ApiKey } from '../model/api-key.ts'
 import type { MintId } from '../os/ids.ts'
-import { PERSONAL, type Rendered } from './answer.ts'
+import { PERSONAL, type Rendered } from './rendered-response.ts'
 import type { Answer, Operation } from './operation.ts'
 
 /** One request and what became known of it, for the log and for every answer. */

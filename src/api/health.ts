@@ -1,5 +1,5 @@
 import type { Store } from '../storage/store.ts'
-import { JSON_TYPE } from './answer.ts'
+import { JSON_TYPE } from './rendered-response.ts'
 import { unavailable } from './errors.ts'
 import type { Page } from './route-table.ts'
 

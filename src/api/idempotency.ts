@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:cry
 import { Refusal } from '../model/refusal.ts'
 import type { Random } from '../os/random.ts'
 import type { Remember } from '../storage/store.ts'
-import type { IdempotencyKeys, RecordHead } from '../submission/idempotency.ts'
-import { JSON_TYPE, type Rendered, render } from './answer.ts'
+import type { Once, RecordHead } from '../submission/once.ts'
+import { JSON_TYPE, type Rendered, render } from './rendered-response.ts'
 import type { Answer, Call, MakeRemember, Operation } from './operation.ts'
 
 /** A request that carries an Idempotency-Key. */

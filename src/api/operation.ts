@@ -28,9 +28,9 @@ export interface Operation<Q = any, B = any, R = any> {
   /** Every success it can answer, first the usual one. The document promises exactly these; nothing else needs them, so
    *  they are loaded with it. */
   answers?: () => Promise<readonly AnswerShape[]>
-  /** Codes of its own. Those that follow from the rest (401, 403, 404, …) are added by openapi/refusals.ts. */
+  /** Codes of its own. Those that follow from the rest (401, 403, 404, …) are added by openapi/errors.ts. */
   refusals?: readonly RefusalReason[]
-  /** A body that is accepted. Ids in it are of EXAMPLE (answers/words.ts). */
+  /** A body that is accepted. Ids in it are of EXAMPLE (responses/fields.ts). */
   example?: unknown
   /** Name of the body's schema in the document, when others refer to it. */
   bodyName?: string
@@ -42,7 +42,7 @@ export interface Operation<Q = any, B = any, R = any> {
   body?: z.ZodType<B>
   /** Bodies of another content type than JSON: the text is that field of the body. */
   textField?: { contentType: string; field: string }
-  /** Where the body holds base64: of a large one it may come as the bytes that it stands for (lift-base64.ts). */
+  /** Where the body holds base64: of a large one it may come as the bytes that it stands for (extract-base64.ts). */
   base64At?: readonly string[]
   /** The body may be absent; then `body` is parsed from `{}`. */
   bodyOptional?: boolean
@@ -53,7 +53,7 @@ export interface Operation<Q = any, B = any, R = any> {
   /** Why the audit log does not tell of it, though it is no GET: `sends` messages, which tell of themselves, or `looks`
    *  at something and changes nothing. Everything else is told of. */
   unaudited?: 'sends' | 'looks'
-  /** Bytes of stored mail that its answer is made of: what is large waits for its room in memory (large-answers.ts). */
+  /** Bytes of stored mail that its answer is made of: what is large waits for its room in memory (large-responses.ts). */
   reads?: (resource: R) => number
   /** Finds the resource named in the path, or refuses with not_found or forbidden. */
   load?: (call: Call) => Promise<R>

@@ -52,7 +52,7 @@ export async function readBytes(
 
 /** Bytes and headers → the body as the operation's schema wants it, or 400 with every fault. The content type must be
  *  `application/json`, the bytes well-formed UTF-8, the nesting at most 64 deep, the values at most 500,000. `put` puts into
- *  the value what was lifted out of the bytes (lift-base64.ts). */
+ *  the value what was lifted out of the bytes (extract-base64.ts). */
 export function parseBody(
   operation: Pick<Operation, 'body' | 'bodyOptional' | 'textField'>,
   request: Request,

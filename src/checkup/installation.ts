@@ -1,7 +1,7 @@
 import { authoritySettings } from '../certificates/settings.ts'
 import { readStoredCertificate } from '../certificates/stored-certificate.ts'
 import type { Config } from '../config/load.ts'
-import type { AuthorityCertificate, Installation, SendingDomain, Server } from '../health/world.ts'
+import type { AuthorityCertificate, Installation, SendingDomain, Server } from '../health/deps.ts'
 
 /** Config, who serves it, and the domains that are sent from → what is set up. Rejects when what is kept of an authority
  *  cannot be read. */

@@ -1,4 +1,4 @@
-import { answerOf } from './answer.ts'
+import { answerOf } from './response.ts'
 import { errorOf, type PostriderError } from './errors.ts'
 import { type Ask, aborted, exchange, failureOf, NEVER, respond, type Wire } from './exchange.ts'
 import { type Limit, limited } from './limit.ts'

@@ -1,4 +1,4 @@
-import { answerOf } from './answer.ts'
+import { answerOf } from './response.ts'
 import type { Answered } from './call.ts'
 import type { Clock } from './clock.ts'
 import { errorOf, PostriderError } from './errors.ts'

@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import type { Lookup, Resolver } from '../net/dns/resolver.ts'
 import { reverseLabels } from '../net/dns/reverse-name.ts'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
-import { recordsOf, type Surroundings } from './surroundings.ts'
-import type { Installation, World } from './world.ts'
+import { recordsOf, type Surroundings } from './network-facts.ts'
+import type { Installation, World } from './deps.ts'
 
 /** Lists that large receivers refuse by. RFC 5782 */
 interface Blocklist {

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fail, pass, skip, type Verdict, warn, worstOf } from './check.ts'
-import type { AuthorityCertificate, Installation, World } from './world.ts'
+import type { AuthorityCertificate, Installation, World } from './deps.ts'
 
 const DAY_MS = 86_400_000
 /** Certificates of 90 days are renewed when 30 are left. */

@@ -17,8 +17,8 @@ import { checkDmarc, checkSpf } from './sender-policy.ts'
 import { checkSeparation } from './separation.ts'
 import { checkSmarthost } from './smarthost.ts'
 import { checkStore } from './store.ts'
-import { createSurroundings, type Surroundings } from './surroundings.ts'
-import type { Installation, World } from './world.ts'
+import { createSurroundings, type Surroundings } from './network-facts.ts'
+import type { Installation, World } from './deps.ts'
 
 /** What can be looked at on a machine with nothing on it yet, in the order in which it is best read. */
 export function machineChecks(

@@ -1,6 +1,6 @@
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
-import { recordsOf, type Surroundings } from './surroundings.ts'
-import type { World } from './world.ts'
+import { recordsOf, type Surroundings } from './network-facts.ts'
+import type { World } from './deps.ts'
 
 /** Public time servers that anybody may ask. */
 export const TIME_SERVERS = ['time.cloudflare.com', 'time.google.com'] as const

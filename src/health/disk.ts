@@ -1,7 +1,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
-import type { Installation, World } from './world.ts'
+import type { Installation, World } from './deps.ts'
 
 const DAY_MS = 86_400_000
 /** With less than so much more than the reserve it is time to do something. */

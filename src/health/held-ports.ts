@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import ipaddr from 'ipaddr.js'
-import type { HeldPort } from './world.ts'
+import type { HeldPort } from './deps.ts'
 
 /** The kernel's folder of processes → every TCP port that is listened on, and by whom. Processes of others can be named by
  *  root alone. No such folder: []. Never throws. proc_net(5), proc_pid_fd(5) */

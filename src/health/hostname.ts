@@ -1,7 +1,7 @@
 import { isPublicUnicast } from '../net/ip.ts'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
-import { type Family, recordsOf, type Surroundings } from './surroundings.ts'
-import type { Installation, World } from './world.ts'
+import { type Family, recordsOf, type Surroundings } from './network-facts.ts'
+import type { Installation, World } from './deps.ts'
 
 /** Our name has addresses, and they are this machine's: bounces and complaints come to it, and receivers compare it with
  *  whom they see. A machine behind NAT has none of them itself; then a mail server that saw us can tell. */

@@ -4,7 +4,7 @@ import { limitIn } from '../os/descriptors.ts'
 import { largestMailUnder, leastLimitFor } from '../os/memory.ts'
 import { memoryLimit } from '../os/memory-limit.ts'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
-import type { Installation, World } from './world.ts'
+import type { Installation, World } from './deps.ts'
 
 /** Connections in and out, files of the database, endpoints: a busy server has thousands. */
 const ENOUGH_FILES = 4096

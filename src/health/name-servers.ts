@@ -1,6 +1,6 @@
 import { fail, pass, type Verdict, warn } from './check.ts'
-import type { Surroundings } from './surroundings.ts'
-import type { World } from './world.ts'
+import type { Surroundings } from './network-facts.ts'
+import type { World } from './deps.ts'
 
 /** A signed name that has been there for decades. */
 export const SIGNED_NAME = 'ietf.org'

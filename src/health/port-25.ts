@@ -1,7 +1,7 @@
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
 import { hostingOf } from './hosting.ts'
-import { type Call, MAILBOX_PROVIDERS, recordsOf, type Surroundings } from './surroundings.ts'
-import type { Installation, World } from './world.ts'
+import { type Call, MAILBOX_PROVIDERS, recordsOf, type Surroundings } from './network-facts.ts'
+import type { Installation, World } from './deps.ts'
 
 /** Mail servers of the world can be reached. Many providers block port 25; then there is the smarthost. */
 export async function checkPort25({ smarthost }: Installation, world: World, around: Surroundings): Promise<Verdict> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail, pass, skip, type Verdict, warn } from './check.ts'
-import type { HeldPort, Installation, Listener, World } from './world.ts'
+import type { HeldPort, Installation, Listener, World } from './deps.ts'
 
 /** The ports of our listeners are free, or ours already. */
 export function checkPorts({ listeners, server }: Installation, { held }: World): Verdict {

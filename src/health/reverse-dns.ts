@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { fail, pass, skip, type Verdict, warn, worstOf } from './check.ts'
-import { type Family, recordsOf, type Surroundings } from './surroundings.ts'
-import type { Installation, World } from './world.ts'
+import { type Family, recordsOf, type Surroundings } from './network-facts.ts'
+import type { Installation, World } from './deps.ts'
 
 /** Every address that mail leaves from has a name in DNS, and that name leads back to it: without, most large providers
  *  take nothing (Gmail says 550 5.7.25). Best is the name that we say in EHLO. */

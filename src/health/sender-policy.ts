@@ -1,8 +1,8 @@
 import { parse } from 'tldts'
 import { isSpf, mergedSpf } from '../mail/spf-record.ts'
 import { fail, pass, skip, type Verdict, warn, worstOf } from './check.ts'
-import { recordsOf } from './surroundings.ts'
-import type { Installation, SendingDomain, World } from './world.ts'
+import { recordsOf } from './network-facts.ts'
+import type { Installation, SendingDomain, World } from './deps.ts'
 
 /** What the domains publish already about who may send for them, and what of it to keep, merge or mend. Ours stands at the
  *  host of the return path, so the SPF record of the domain itself stays as it is. */

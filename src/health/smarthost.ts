@@ -1,5 +1,5 @@
 import { fail, pass, skip, type Verdict } from './check.ts'
-import type { Installation, World } from './world.ts'
+import type { Installation, World } from './deps.ts'
 
 /** The smarthost answers and takes our login. */
 export async function checkSmarthost({ smarthost }: Installation, world: World): Promise<Verdict> {

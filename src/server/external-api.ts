@@ -3,7 +3,7 @@ import { cursorAfter } from '../api/page.ts'
 import { perform } from '../api/perform.ts'
 import type { Dialect } from '../api/route-table.ts'
 import { check } from '../api/schema.ts'
-import type { Endpoint, ForeignApi, Ours, Said } from '../compat/endpoint.ts'
+import type { Endpoint, ForeignApi, Ours, Said } from '../compat/external-api.ts'
 import { type FieldFault, invalid, Refusal } from '../model/refusal.ts'
 
 /** Another service's API, and our operations → the operations that answer it, for the HTTP API. Each takes the way of

@@ -1,4 +1,4 @@
-import { createClearDoor } from '../api/in-clear.ts'
+import { createClearDoor } from '../api/plaintext-guard.ts'
 import { createListener, type Listener } from '../api/listener.ts'
 import type { Operation } from '../api/operation.ts'
 import { type Api, createApi } from '../api/server.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { createClearDoor } from '../../src/api/in-clear.ts'
+import { createClearDoor } from '../../src/api/plaintext-guard.ts'
 import { createNetworks } from '../../src/net/ip.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import { type Operation, operation } from '../../src/api/operation.ts'
-import { endpoint } from '../../src/compat/endpoint.ts'
+import { endpoint } from '../../src/compat/external-api.ts'
 import { createMemory } from '../../src/os/memory.ts'
 import { createDialect } from '../../src/server/external-api.ts'
 import { createTestApi, type TestApi } from '../support/api.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Greeting } from '../../src/health/world.ts'
+import type { Greeting } from '../../src/health/deps.ts'
 import { startWorld, type TestWorld } from './setup.ts'
 
 let world: TestWorld

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ClearDoor } from '../../src/api/in-clear.ts'
+import type { ClearDoor } from '../../src/api/plaintext-guard.ts'
 import type { Operation } from '../../src/api/operation.ts'
 import type { SiteOptions } from '../../src/api/own-site.ts'
 import type { Page } from '../../src/api/route-table.ts'

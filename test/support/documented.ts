@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { errorSchema } from '../../src/api/answers/error.ts'
-import { refusalsOf } from '../../src/api/openapi/refusals.ts'
+import { errorSchema } from '../../src/api/responses/error.ts'
+import { refusalsOf } from '../../src/api/openapi/errors.ts'
 import type { Operation } from '../../src/api/operation.ts'
 
 /** Holds answers to what is promised of them: by the operations themselves (`undocumented`), and by the document that

@@ -1,5 +1,5 @@
 import type { RefusalReason } from '../../model/refusal.ts'
-import { errorSchema, MEANING } from '../answers/error.ts'
+import { errorSchema, MEANING } from '../responses/error.ts'
 import { STATUS_OF } from '../errors.ts'
 import type { Operation } from '../operation.ts'
 import { SESSION_COOKIE } from '../sessions.ts'

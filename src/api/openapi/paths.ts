@@ -1,9 +1,9 @@
 import type { RefusalReason } from '../../model/refusal.ts'
-import { MEANING } from '../answers/error.ts'
-import { exampleId } from '../answers/words.ts'
+import { MEANING } from '../responses/error.ts'
+import { exampleId } from '../responses/fields.ts'
 import type { AnswerShape, Operation } from '../operation.ts'
 import { accessOf, accessWords } from '../permission-table.ts'
-import { refusalsOf } from './refusals.ts'
+import { refusalsOf } from './errors.ts'
 import type { Json, Schemas } from './schemas.ts'
 import { tagOf } from './tags.ts'
 

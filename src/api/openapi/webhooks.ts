@@ -1,6 +1,6 @@
 import { EVENT_TYPES, type EventType } from '../../model/event.ts'
-import { EVENT_SCHEMAS, eventExample } from '../answers/events.ts'
-import { inboundReceived, inboundReceivedExample } from '../answers/inbound-messages.ts'
+import { EVENT_SCHEMAS, eventExample } from '../responses/events.ts'
+import { inboundReceived, inboundReceivedExample } from '../responses/inbound-messages.ts'
 import type { Json, Schemas } from './schemas.ts'
 import { POSTED_TAG } from './tags.ts'
 

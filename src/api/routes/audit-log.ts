@@ -26,7 +26,7 @@ export function auditLogOperations({ store }: { store: Pick<Store, 'auditLog'> }
       summary: 'List audit log entries',
       description:
         'Every management operation is recorded, including rejected ones. Entries are written in the same transaction as the change and kept for one year. Sending and reading are not recorded here; see the messages for sending.',
-      answers: async () => (await import('../answers/audit-log.ts')).auditLogAnswers,
+      answers: async () => (await import('../responses/audit-log.ts')).auditLogAnswers,
       query: listQuery,
       async handle({ key, organizationId, query }) {
         const { action = null, resource_id = null } = query

@@ -38,7 +38,7 @@ export function eventOperations(deps: {
       summary: 'List events',
       description:
         'Newest first; with `after`, oldest first and without gaps. To catch up after an outage, set `after` to the ID of the last event you processed and follow `next_cursor` until `has_more` is false. No event is missed or repeated.',
-      answers: async () => (await import('../answers/events.ts')).eventListAnswers,
+      answers: async () => (await import('../responses/events.ts')).eventListAnswers,
       refusals: ['not_found'],
       query: listQuery,
       async handle({ key, organizationId, query }) {
@@ -68,7 +68,7 @@ export function eventOperations(deps: {
       method: 'GET',
       path: '/v1/events/:event_id',
       summary: 'Retrieve an event',
-      answers: async () => (await import('../answers/events.ts')).eventAnswers,
+      answers: async () => (await import('../responses/events.ts')).eventAnswers,
       load: async ({ params, key }) => requireWithin(shared(await events.get(params.event_id!)), scopeOf(key), 'event'),
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
     }),

@@ -14,7 +14,7 @@ export function healthOperations({ health }: { health: HealthWatch }): Operation
       summary: 'Retrieve the latest health checks',
       description:
         'Results for the machine, DNS and the queue, with advice. Checks run every hour. The list is empty until the first run, one minute after start.',
-      answers: async () => (await import('../answers/health-checks.ts')).healthAnswers,
+      answers: async () => (await import('../responses/health-checks.ts')).healthAnswers,
       handle: async () => answerOf(health.latest()),
     }),
     operation({
@@ -23,7 +23,7 @@ export function healthOperations({ health }: { health: HealthWatch }): Operation
       path: '/v1/health-checks/run',
       summary: 'Run health checks now',
       description: 'All checks run in parallel, at most six seconds each. Concurrent requests share one run.',
-      answers: async () => (await import('../answers/health-checks.ts')).healthAnswers,
+      answers: async () => (await import('../responses/health-checks.ts')).healthAnswers,
       unaudited: 'looks',
       body: z.strictObject({}),
       bodyOptional: true,

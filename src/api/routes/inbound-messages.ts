@@ -33,7 +33,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages',
       summary: 'List inbound messages',
       description: '`status` is the status of the webhook delivery.',
-      answers: async () => (await import('../answers/inbound-messages.ts')).inboundListAnswers,
+      answers: async () => (await import('../responses/inbound-messages.ts')).inboundListAnswers,
       refusals: ['not_found'],
       query: listQuery,
       async handle({ query, organizationId, key }) {
@@ -53,7 +53,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id',
       summary: 'Retrieve an inbound message',
       description: 'With its bodies, headers and a list of its attachments.',
-      answers: async () => (await import('../answers/inbound-messages.ts')).inboundAnswers,
+      answers: async () => (await import('../responses/inbound-messages.ts')).inboundAnswers,
       load,
       reads: ({ sizeBytes }) => sizeBytes,
       async handle({ resource }) {
@@ -68,7 +68,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id/raw',
       summary: 'Download the raw inbound message',
       description: 'The message as received, with our trace headers added at the top.',
-      answers: async () => (await import('../answers/inbound-messages.ts')).inboundRawAnswers,
+      answers: async () => (await import('../responses/inbound-messages.ts')).inboundRawAnswers,
       load,
       reads: ({ sizeBytes }) => sizeBytes,
       async handle({ resource }) {
@@ -84,7 +84,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id/deliveries',
       summary: 'List deliveries of an inbound message',
       description: 'Each delivery includes its attempts.',
-      answers: async () => (await import('../answers/inbound-messages.ts')).inboundDeliveriesAnswers,
+      answers: async () => (await import('../responses/inbound-messages.ts')).inboundDeliveriesAnswers,
       load,
       async handle({ resource }) {
         const deliveries = await store.inboundDeliveries.ofMessage(resource.id)
@@ -98,7 +98,7 @@ export function inboundMessageOperations({ store, mintId, wakeInbound }: Inbound
       path: '/v1/inbound-messages/:inbound_message_id/redeliver',
       summary: 'Redeliver an inbound message',
       description: 'Starts a new delivery to the endpoint with five attempts.',
-      answers: async () => (await import('../answers/inbound-messages.ts')).redeliverAnswers,
+      answers: async () => (await import('../responses/inbound-messages.ts')).redeliverAnswers,
       refusals: ['invalid_state'],
       body: z.strictObject({}),
       bodyOptional: true,

@@ -12,7 +12,7 @@ import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
 import type { Forwarding, ForwardRoute } from '../../submission/forwarding.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
-import { deleted } from '../answer.ts'
+import { deleted } from '../rendered-response.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, recordsRequest } from '../page.ts'
@@ -101,7 +101,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       summary: 'Create an inbound route',
       description:
         'The response contains the signing secret, which is shown only once. If several routes match a recipient, the one with the highest `priority` wins; then address before pattern before domain before catch-all. `a+tag@d` falls back to `a@d`. `authentication`: `none` accepts all mail and reports the results, `dmarc` rejects mail that the author domain’s DMARC policy rejects, `require_pass` rejects mail that does not pass DMARC. Forwards count as sending. A forward target outside the organization’s verified domains is `pending` until its owner confirms it; Postrider emails the confirmation link now.',
-      answers: async () => (await import('../answers/inbound-routes.ts')).routeCreatedAnswers,
+      answers: async () => (await import('../responses/inbound-routes.ts')).routeCreatedAnswers,
       refusals: ['quota_exceeded'],
       example: {
         name: 'help desk',
@@ -134,7 +134,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       method: 'GET',
       path: '/v1/inbound-routes',
       summary: 'List inbound routes',
-      answers: async () => (await import('../answers/inbound-routes.ts')).routeListAnswers,
+      answers: async () => (await import('../responses/inbound-routes.ts')).routeListAnswers,
       query: recordsQuery,
       async handle({ key, organizationId, query }) {
         const scope = await reachOf({ key })
@@ -151,7 +151,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       method: 'GET',
       path: '/v1/inbound-routes/:route_id',
       summary: 'Retrieve an inbound route',
-      answers: async () => (await import('../answers/inbound-routes.ts')).routeAnswers,
+      answers: async () => (await import('../responses/inbound-routes.ts')).routeAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
     }),
@@ -161,7 +161,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes/:route_id',
       summary: 'Update an inbound route',
       description: 'Send `match` and `action` as complete objects.',
-      answers: async () => (await import('../answers/inbound-routes.ts')).routeAnswers,
+      answers: async () => (await import('../responses/inbound-routes.ts')).routeAnswers,
       example: { priority: 10 },
       body: z.strictObject({ name, match, action, authentication, enabled, priority }).partial(),
       load,
@@ -183,7 +183,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       path: '/v1/inbound-routes/:route_id',
       summary: 'Delete an inbound route',
       description: 'Messages it received are kept. Pending webhook deliveries fail.',
-      answers: async () => (await import('../answers/inbound-routes.ts')).routeDeletedAnswers,
+      answers: async () => (await import('../responses/inbound-routes.ts')).routeDeletedAnswers,
       load,
       async handle({ resource }) {
         await store.inboundRoutes.remove(resource.id)
@@ -197,7 +197,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       summary: 'Resend confirmation requests to pending forward targets',
       description:
         'Each target gets an email from the route’s domain with a link that is valid for seven days. These emails count as sent messages. An address gets at most three requests per day, across all organizations. Targets whose owner stopped the forwarding get none.',
-      answers: async () => (await import('../answers/inbound-routes.ts')).routeConfirmationsAnswers,
+      answers: async () => (await import('../responses/inbound-routes.ts')).routeConfirmationsAnswers,
       refusals: ['domain_not_verified', 'quota_exceeded', 'invalid_state'],
       example: { email: 'ann@elsewhere.example' },
       body: z.strictObject({ email: emailAddress.optional().describe('Absent: all pending targets.') }),
@@ -220,7 +220,7 @@ export function inboundRouteOperations(deps: InboundRouteDeps): Operation[] {
       unaudited: 'looks',
       summary: 'Test which route would match a message',
       description: 'Explains the decision. Nothing is sent.',
-      answers: async () => (await import('../answers/inbound-routes.ts')).routeTestAnswers,
+      answers: async () => (await import('../responses/inbound-routes.ts')).routeTestAnswers,
       example: { from: 'bob@customer.example', to: 'help+order@example.com', subject: 'A question' },
       body: testBody,
       load,

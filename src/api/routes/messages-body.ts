@@ -142,7 +142,7 @@ const NOT_AN_ADDRESS = 'must be one address such as ann@example.com or Ann <ann@
 const ATTACHMENT = z
   .strictObject({
     filename: text(checks.filenameFault, patterns.FILENAME),
-    // A large one has been decoded on its way (lift-base64.ts).
+    // A large one has been decoded on its way (extract-base64.ts).
     content: z
       .unknown()
       .transform((content, context): Uint8Array => {

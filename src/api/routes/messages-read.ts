@@ -40,7 +40,7 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     method: 'GET',
     path: '/v1/messages',
     summary: 'List messages',
-    answers: async () => (await import('../answers/messages.ts')).messageListAnswers,
+    answers: async () => (await import('../responses/messages.ts')).messageListAnswers,
     refusals: ['not_found'],
     query: LIST_QUERY,
     handle: async ({ query, organizationId, key }) => {
@@ -61,7 +61,7 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     method: 'GET',
     path: '/v1/messages/:message_id',
     summary: 'Retrieve a message and the status of each recipient',
-    answers: async () => (await import('../answers/messages.ts')).messageAnswers,
+    answers: async () => (await import('../responses/messages.ts')).messageAnswers,
     load,
     handle: async ({ resource }) => ({ status: 200, body: await record(resource) }),
   })
@@ -72,7 +72,7 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     path: '/v1/messages/:message_id/content',
     summary: 'Retrieve the content of a message',
     description: 'As JSON, as a single part, or as the raw message that was sent.',
-    answers: async () => (await import('../answers/content.ts')).contentAnswers,
+    answers: async () => (await import('../responses/content.ts')).contentAnswers,
     refusals: ['invalid_state'],
     query: z.strictObject({ part: z.enum(['html', 'text', 'raw']).optional() }),
     load,
@@ -110,7 +110,7 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     method: 'GET',
     path: '/v1/messages/:message_id/events',
     summary: 'List the events of a message',
-    answers: async () => (await import('../answers/events.ts')).eventListAnswers,
+    answers: async () => (await import('../responses/events.ts')).eventListAnswers,
     query: z.strictObject({ ...pageFields, ...timeFields, type: z.enum(EVENT_TYPES).optional() }),
     load,
     handle: async ({ resource: { id: messageId, organizationId }, query }) => {
@@ -125,7 +125,7 @@ export function readOperations({ store, compose, storedMail, ownParts }: ReadDep
     method: 'GET',
     path: '/v1/messages/:message_id/attempts',
     summary: 'List the delivery attempts and reports of a message',
-    answers: async () => (await import('../answers/attempts.ts')).attemptsAnswers,
+    answers: async () => (await import('../responses/attempts.ts')).attemptsAnswers,
     load,
     handle: async ({ resource: { id } }) => {
       const attempts = (await store.messages.attempts(id)).reverse().map(attemptRecord)

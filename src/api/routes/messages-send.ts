@@ -57,7 +57,7 @@ export function sendOperations({ store, clock, submission, watch, waiting = crea
       summary: 'Send a message',
       description:
         'Postrider responds once the message is stored durably and delivers it afterwards. Sending to a suppressed recipient is not an error: that recipient gets the status `suppressed` and no delivery attempt. If all recipients are suppressed, so is the message.',
-      answers: async () => (await import('../answers/messages.ts')).sendAnswers,
+      answers: async () => (await import('../responses/messages.ts')).sendAnswers,
       refusals: ['domain_not_verified', 'template_error', 'quota_exceeded', 'invalid_state'],
       bodyName: 'SendMessage',
       canWait: true,
@@ -92,7 +92,7 @@ export function sendOperations({ store, clock, submission, watch, waiting = crea
     summary: 'Send up to 500 messages',
     description:
       'Each message has its own result; a rejected message does not affect the others. All accepted messages are stored before the response. A large batch is stored in several steps: if a step fails, its messages have the error `unavailable`. `Idempotency-Key` applies to the whole batch, so retrying it sends nothing twice.',
-    answers: async () => (await import('../answers/messages.ts')).batchAnswers,
+    answers: async () => (await import('../responses/messages.ts')).batchAnswers,
     example: { messages: [EXAMPLE] },
     body: batchBody,
     base64At: ['messages', '*', 'attachments', '*', 'content'],

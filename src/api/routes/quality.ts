@@ -41,7 +41,7 @@ export function qualityOperations(deps: {
       summary: 'List bounce and complaint rates by domain',
       description:
         'Live messages of the last `window_hours`, with alerts. A `quality.alert` event fires when a rate exceeds its threshold with at least `min_sent` recipients, and again when it is well below it.',
-      answers: async () => (await import('../answers/figures.ts')).qualityAnswers,
+      answers: async () => (await import('../responses/figures.ts')).qualityAnswers,
       query: z.strictObject(pageFields),
       async handle({ key, organizationId, query, now }) {
         const scope = scopeOf(key)

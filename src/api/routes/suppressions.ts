@@ -5,7 +5,7 @@ import { invalid, Refusal } from '../../model/refusal.ts'
 import { SUPPRESSION_REASONS, type Suppression, suppressionKey } from '../../model/suppression.ts'
 import { isId, type MintId } from '../../os/ids.ts'
 import type { Store } from '../../storage/store.ts'
-import { deleted } from '../answer.ts'
+import { deleted } from '../rendered-response.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest } from '../page.ts'
 import { emailAddress, pageFields, timeFields, timeRange } from '../schema.ts'
@@ -66,7 +66,7 @@ export function suppressionOperations(deps: {
       method: 'GET',
       path: '/v1/suppressions',
       summary: 'List suppressions',
-      answers: async () => (await import('../answers/suppressions.ts')).suppressionListAnswers,
+      answers: async () => (await import('../responses/suppressions.ts')).suppressionListAnswers,
       query: listQuery,
       async handle({ key, query }) {
         const email = query.email === undefined ? null : suppressionKey(query.email)
@@ -80,7 +80,7 @@ export function suppressionOperations(deps: {
       path: '/v1/suppressions',
       summary: 'Add a suppression',
       description: 'For one domain or for the whole organization.',
-      answers: async () => (await import('../answers/suppressions.ts')).suppressionCreatedAnswers,
+      answers: async () => (await import('../responses/suppressions.ts')).suppressionCreatedAnswers,
       refusals: ['quota_exceeded'],
       example: { email: 'please-stop@customer.example' },
       body: createBody,
@@ -124,7 +124,7 @@ export function suppressionOperations(deps: {
       path: '/v1/suppressions/:id_or_email',
       summary: 'Retrieve a suppression',
       description: 'By ID or address. For an address, returns the suppression with the widest scope.',
-      answers: async () => (await import('../answers/suppressions.ts')).suppressionAnswers,
+      answers: async () => (await import('../responses/suppressions.ts')).suppressionAnswers,
       load: loadSeen,
       handle: async ({ resource }) => ({ status: 200, body: suppressionRecord(widest(resource)) }),
     }),
@@ -134,7 +134,7 @@ export function suppressionOperations(deps: {
       path: '/v1/suppressions/:id_or_email',
       summary: 'Remove a suppression',
       description: 'By ID, or all suppressions of an address.',
-      answers: async () => (await import('../answers/suppressions.ts')).suppressionDeletedAnswers,
+      answers: async () => (await import('../responses/suppressions.ts')).suppressionDeletedAnswers,
       load: loadChanged,
       async handle({ resource }) {
         await store.suppressions.remove(resource.map(({ id }) => id))

@@ -8,7 +8,7 @@ import type { ListedTemplate, Store } from '../../storage/store.ts'
 import { bodyFault } from '../../submission/checks.ts'
 import type { TemplateTexts } from '../../submission/render.ts'
 import type { TemplateEngine } from '../../submission/templates.ts'
-import { deleted } from '../answer.ts'
+import { deleted } from '../rendered-response.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, pageRequest, recordsRequest } from '../page.ts'
 import { ALIAS, BODY, NOT_BLANK_TEXT } from '../patterns.ts'
@@ -83,7 +83,7 @@ export function templateOperations(deps: {
       summary: 'Create a template',
       description:
         'Templates use Liquid; output in html is escaped. A syntax error returns 400 with line and column. A variable that is missing when a message is sent returns 422 `template_error`, unless it has a default: `{{ name | default: "friend" }}`.',
-      answers: async () => (await import('../answers/templates.ts')).templateCreatedAnswers,
+      answers: async () => (await import('../responses/templates.ts')).templateCreatedAnswers,
       refusals: ['quota_exceeded', 'template_error'],
       example: {
         name: 'Welcome',
@@ -118,7 +118,7 @@ export function templateOperations(deps: {
       path: '/v1/templates',
       summary: 'List templates',
       description: 'Without html and text.',
-      answers: async () => (await import('../answers/templates.ts')).templateListAnswers,
+      answers: async () => (await import('../responses/templates.ts')).templateListAnswers,
       query: recordsQuery,
       async handle({ key, organizationId, query }) {
         const scope = scopeOf(key)
@@ -134,7 +134,7 @@ export function templateOperations(deps: {
       path: '/v1/templates/:template_id',
       summary: 'Retrieve a template',
       description: 'By ID or alias; optionally an earlier version.',
-      answers: async () => (await import('../answers/templates.ts')).templateAnswers,
+      answers: async () => (await import('../responses/templates.ts')).templateAnswers,
       query: z.strictObject({
         version: z
           .string()
@@ -156,7 +156,7 @@ export function templateOperations(deps: {
       summary: 'Update a template',
       description:
         'Changed content becomes a new version, which applies to all messages sent afterwards. Only the fields you send change. Concurrent edits to different fields merge; for the same field the last write wins. Previous content is kept as versions.',
-      answers: async () => (await import('../answers/templates.ts')).templateAnswers,
+      answers: async () => (await import('../responses/templates.ts')).templateAnswers,
       refusals: ['conflict', 'quota_exceeded', 'template_error'],
       example: { subject: 'Welcome, {{ name }}' },
       body: updateBody,
@@ -172,7 +172,7 @@ export function templateOperations(deps: {
       path: '/v1/templates/:template_id',
       summary: 'Delete a template',
       description: 'Deletes all its versions. Messages already created from it are kept.',
-      answers: async () => (await import('../answers/templates.ts')).templateDeletedAnswers,
+      answers: async () => (await import('../responses/templates.ts')).templateDeletedAnswers,
       load,
       async handle({ resource }) {
         await store.templates.remove(resource.id)
@@ -186,7 +186,7 @@ export function templateOperations(deps: {
       unaudited: 'looks',
       summary: 'Render a template',
       description: 'Renders it with your variables. Nothing is sent.',
-      answers: async () => (await import('../answers/templates.ts')).templateRenderedAnswers,
+      answers: async () => (await import('../responses/templates.ts')).templateRenderedAnswers,
       refusals: ['template_error'],
       example: { variables: { name: 'Ann' } },
       body: renderBody,
@@ -209,7 +209,7 @@ export function templateOperations(deps: {
       summary: 'Preview unsaved template content',
       description:
         'Nothing is stored or sent. Variables without a value or a default appear as `[its.name]` and are listed in `missing`; sending would reject them.',
-      answers: async () => (await import('../answers/templates.ts')).templatePreviewAnswers,
+      answers: async () => (await import('../responses/templates.ts')).templatePreviewAnswers,
       refusals: ['template_error'],
       example: { subject: 'Hello {{ name }}', html: '<p>Hello {{ name }}</p>', variables: { name: 'Ann' } },
       body: previewBody,
@@ -225,7 +225,7 @@ export function templateOperations(deps: {
       path: '/v1/templates/:template_id/versions',
       summary: 'List the versions of a template',
       description: 'Without html and text.',
-      answers: async () => (await import('../answers/templates.ts')).templateVersionsAnswers,
+      answers: async () => (await import('../responses/templates.ts')).templateVersionsAnswers,
       query: z.strictObject(pageFields),
       load,
       async handle({ resource, query }) {

@@ -8,7 +8,7 @@ import type { MintId } from '../../os/ids.ts'
 import type { Random } from '../../os/random.ts'
 import type { Store } from '../../storage/store.ts'
 import { mintSigningSecret } from '../../webhooks/sign.ts'
-import { deleted } from '../answer.ts'
+import { deleted } from '../rendered-response.ts'
 import { requireOwned } from '../errors.ts'
 import { type Call, type Operation, operation } from '../operation.ts'
 import { pageAnswer, recordsRequest } from '../page.ts'
@@ -55,7 +55,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       summary: 'Create a webhook',
       description:
         'The response contains the signing secret, which is shown only once. Every request is signed. Webhooks created with a test key receive events of test messages only; those created without `admin` receive events of the key’s domain only. Each delivery has five attempts. A webhook is paused if its endpoint returns 410, or after 100 failed deliveries in a row over at least 24 hours.',
-      answers: async () => (await import('../answers/webhooks.ts')).webhookCreatedAnswers,
+      answers: async () => (await import('../responses/webhooks.ts')).webhookCreatedAnswers,
       refusals: ['quota_exceeded'],
       example: { url: 'https://hooks.example.com/mail', events: ['message.delivered', 'message.bounced'] },
       body: z.strictObject({ url, events: eventTypes, description, format }),
@@ -91,7 +91,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       method: 'GET',
       path: '/v1/webhooks',
       summary: 'List webhooks',
-      answers: async () => (await import('../answers/webhooks.ts')).webhookListAnswers,
+      answers: async () => (await import('../responses/webhooks.ts')).webhookListAnswers,
       query: recordsQuery,
       async handle({ key, organizationId, query }) {
         const scope = await reachOf({ key })
@@ -104,7 +104,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       method: 'GET',
       path: '/v1/webhooks/:webhook_id',
       summary: 'Retrieve a webhook',
-      answers: async () => (await import('../answers/webhooks.ts')).webhookAnswers,
+      answers: async () => (await import('../responses/webhooks.ts')).webhookAnswers,
       load,
       handle: async ({ resource }) => ({ status: 200, body: toWire(resource) }),
     }),
@@ -115,7 +115,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       summary: 'Update a webhook',
       description:
         'Set `status` to `paused` to stop a webhook and to `active` to start it again. While it is paused nothing is sent: events from that time are not sent later, and pending deliveries wait.',
-      answers: async () => (await import('../answers/webhooks.ts')).webhookAnswers,
+      answers: async () => (await import('../responses/webhooks.ts')).webhookAnswers,
       example: { status: 'active' },
       body: z.strictObject({
         url: url.optional(),
@@ -142,7 +142,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       method: 'DELETE',
       path: '/v1/webhooks/:webhook_id',
       summary: 'Delete a webhook and its deliveries',
-      answers: async () => (await import('../answers/webhooks.ts')).webhookDeletedAnswers,
+      answers: async () => (await import('../responses/webhooks.ts')).webhookDeletedAnswers,
       load,
       async handle({ resource }) {
         await store.webhooks.remove(resource.id)
@@ -155,7 +155,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks/:webhook_id/test',
       summary: 'Send a test event',
       description: 'Sends a sample event of any type, subscribed or not. It counts as a test message.',
-      answers: async () => (await import('../answers/webhooks.ts')).webhookTestAnswers,
+      answers: async () => (await import('../responses/webhooks.ts')).webhookTestAnswers,
       refusals: ['invalid_state', 'quota_exceeded'],
       example: { type: 'message.bounced' },
       body: testBody,
@@ -186,7 +186,7 @@ export function webhookOperations(deps: WebhookDeps): Operation[] {
       path: '/v1/webhooks/:webhook_id/rotate-secret',
       summary: 'Rotate the signing secret',
       description: 'Requests are signed with both secrets until the grace period ends.',
-      answers: async () => (await import('../answers/webhooks.ts')).webhookSecretAnswers,
+      answers: async () => (await import('../responses/webhooks.ts')).webhookSecretAnswers,
       example: { grace_period_minutes: 60 },
       body: rotateBody,
       bodyOptional: true,

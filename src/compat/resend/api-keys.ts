@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { iso } from '../../model/event.ts'
-import { type Endpoint, endpoint, type Wire } from '../endpoint.ts'
+import { type Endpoint, endpoint, type Wire } from '../external-api.ts'
 import { list, listQuery } from './list.ts'
 import { repeatedId, requireSameId } from './repeated-id.ts'
 

@@ -1,6 +1,6 @@
 import { getDomain } from 'tldts'
 import { z } from 'zod'
-import { type Endpoint, endpoint, type Ours, type Wire } from '../endpoint.ts'
+import { type Endpoint, endpoint, type Ours, type Wire } from '../external-api.ts'
 import { list, listQuery } from './list.ts'
 import { repeatedId, requireSameId } from './repeated-id.ts'
 

@@ -6,7 +6,7 @@ import { parseScheduledAt } from './scheduled-at.ts'
 /** An email as Resend's clients send it, and the message it is to us. */
 
 const ADDRESSES = z.union([z.string(), z.array(z.string())])
-/** Base64, bytes as numbers, or bytes that were base64 (api/lift-base64.ts). One loop checks all numbers: a schema
+/** Base64, bytes as numbers, or bytes that were base64 (api/extract-base64.ts). One loop checks all numbers: a schema
  *  for each would hold the thread. */
 const CONTENT = z.unknown().transform((content, context): string | Uint8Array => {
   if (typeof content === 'string' || content instanceof Uint8Array) return content

@@ -1,4 +1,4 @@
-import type { Wire } from '../endpoint.ts'
+import type { Wire } from '../external-api.ts'
 
 /** A message of ours → Resend's record but for its content. */
 export function headOf(message: Wire, isComplaint: boolean) {

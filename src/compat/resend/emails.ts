@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalid, Refusal, type RefusalReason } from '../../model/refusal.ts'
-import { type Endpoint, endpoint, type Ours, type Wire } from '../endpoint.ts'
+import { type Endpoint, endpoint, type Ours, type Wire } from '../external-api.ts'
 import { email, messageOf, timeOf } from './email-body.ts'
 import { headOf } from './email-record.ts'
 import { list, listQuery } from './list.ts'

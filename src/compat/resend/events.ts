@@ -1,6 +1,6 @@
 import type { EventType } from '../../model/event.ts'
 import type { Message } from '../../model/message.ts'
-import type { Wire } from '../endpoint.ts'
+import type { Wire } from '../external-api.ts'
 
 /** Our events → Resend's. `email.sent`, which Resend posts when it begins to send, has none of ours: the answer to the
  *  send says it. Nor have those about contacts, and ours about unsubscriptions and quality. */

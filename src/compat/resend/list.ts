@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalid } from '../../model/refusal.ts'
-import type { Ours, Said, Wire } from '../endpoint.ts'
+import type { Ours, Said, Wire } from '../external-api.ts'
 
 /** What Resend's lists take: 1 to 100, `after` or `before` the record of an id. Both run newest first. */
 export const listQuery = z

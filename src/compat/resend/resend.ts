@@ -1,8 +1,8 @@
-import type { ForeignApi } from '../endpoint.ts'
+import type { ForeignApi } from '../external-api.ts'
 import { apiKeyEndpoints } from './api-keys.ts'
 import { domainEndpoints } from './domains.ts'
 import { emailEndpoints } from './emails.ts'
-import { refuse } from './refusals.ts'
+import { refuse } from './errors.ts'
 import { suppressionEndpoints } from './suppressions.ts'
 import { webhookEndpoints } from './webhooks.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { parseMailbox } from '../../mail/address.ts'
 import { Refusal } from '../../model/refusal.ts'
-import { type Endpoint, endpoint, type Ours, type Wire } from '../endpoint.ts'
+import { type Endpoint, endpoint, type Ours, type Wire } from '../external-api.ts'
 import { list, listQuery } from './list.ts'
 
 /** Our reasons → Resend's origins. Who unsubscribed asked for it, which Resend keeps as `manual`. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Endpoint, endpoint, type Wire } from '../endpoint.ts'
+import { type Endpoint, endpoint, type Wire } from '../external-api.ts'
 import { ourEvent, RESEND_EVENTS, resendEvent } from './events.ts'
 import { list, listQuery } from './list.ts'
 import { repeatedId, requireSameId } from './repeated-id.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PERMISSIONS } from '../../model/api-key.ts'
 import type { AnswerShape } from '../operation.ts'
-import { deletedShape, EXAMPLE_LATER, EXAMPLE_TIME, exampleId, id, mode, pageShape, time, timeOrNull } from './words.ts'
+import { deletedShape, EXAMPLE_LATER, EXAMPLE_TIME, exampleId, id, mode, pageShape, time, timeOrNull } from './fields.ts'
 
 /** What `/v1/api-keys` answers (contract §2); the record is made in routes/api-keys.ts. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { liftBase64 } from './lift-base64.ts'
+import { liftBase64 } from './extract-base64.ts'
 
 const PATH = ['attachments', '*', 'content']
 const BYTES = Buffer.alloc(2_500_001, 'attached')

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { QUALITY_METRICS } from '../../model/quality.ts'
 import type { AnswerShape } from '../operation.ts'
-import { count, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './words.ts'
+import { count, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './fields.ts'
 
 /** What `/v1/stats` and `/v1/quality` answer (contract §3); made in routes/stats.ts and quality.ts. */
 

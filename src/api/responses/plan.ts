@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AnswerShape } from '../operation.ts'
-import { count, exampleId, id, time } from './words.ts'
+import { count, exampleId, id, time } from './fields.ts'
 
 /** What `/v1/usage` and `/v1/billing` answer (contract §2); made in routes/billing.ts. */
 

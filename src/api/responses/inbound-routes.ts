@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ROUTE_AUTHENTICATIONS } from '../../model/inbound-route.ts'
 import type { AnswerShape } from '../operation.ts'
-import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time } from './words.ts'
+import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time } from './fields.ts'
 
 /** What `/v1/inbound-routes` answers (contract §5); the record is made in routes/inbound-routes.ts. */
 

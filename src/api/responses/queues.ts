@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AnswerShape } from '../operation.ts'
-import { count, EXAMPLE_TIME, timeOrNull } from './words.ts'
+import { count, EXAMPLE_TIME, timeOrNull } from './fields.ts'
 
 /** What `/v1/queues` answers; made in routes/queues.ts. */
 

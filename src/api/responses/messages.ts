@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DELIVERY_STATUSES, MESSAGE_STATUSES } from '../../model/message.ts'
 import type { AnswerShape } from '../operation.ts'
 import { errorExample, errorSchema } from './error.ts'
-import { count, EXAMPLE_TIME, exampleId, id, metadata, mode, pageShape, time, timeOrNull } from './words.ts'
+import { count, EXAMPLE_TIME, exampleId, id, metadata, mode, pageShape, time, timeOrNull } from './fields.ts'
 
 /** What `/v1/messages` answers (contract §3); the records are made in routes/message-record.ts. */
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { REPORT_KINDS } from '../../model/report.ts'
 import { TLS_POLICIES } from '../../model/tls-policy.ts'
 import type { AnswerShape } from '../operation.ts'
-import { EXAMPLE_LATER, EXAMPLE_TIME, time } from './words.ts'
+import { EXAMPLE_LATER, EXAMPLE_TIME, time } from './fields.ts'
 
 /** What `/v1/messages/…/attempts` answers (contract §3); the records are made in routes/message-record.ts. */
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createMemory } from '../os/memory.ts'
-import { createLargeAnswers } from './large-answers.ts'
+import { createLargeAnswers } from './large-responses.ts'
 
 const MIB = 2 ** 20
 

@@ -3,7 +3,7 @@ import { EVENT_TYPES, type EventType } from '../../model/event.ts'
 import { sampleData } from '../../model/event-samples.ts'
 import { QUALITY_METRICS } from '../../model/quality.ts'
 import type { AnswerShape } from '../operation.ts'
-import { count, EXAMPLE_TIME, exampleId, id, metadata, mode, pageShape, time, timeOrNull } from './words.ts'
+import { count, EXAMPLE_TIME, exampleId, id, metadata, mode, pageShape, time, timeOrNull } from './fields.ts'
 
 /** The envelope of each kind of event, as it is posted to webhooks and read back (interface.md "Envelope"). */
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AnswerShape } from '../operation.ts'
-import { EXAMPLE_TIME, exampleId, id, pageShape, time } from './words.ts'
+import { EXAMPLE_TIME, exampleId, id, pageShape, time } from './fields.ts'
 
 /** What `/v1/audit-log` answers; the record is made in routes/audit-log.ts. */
 

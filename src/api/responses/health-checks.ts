@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AnswerShape } from '../operation.ts'
-import { EXAMPLE_TIME, timeOrNull } from './words.ts'
+import { EXAMPLE_TIME, timeOrNull } from './fields.ts'
 
 /** What `/v1/health-checks` answers; made in routes/health-checks.ts. */
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CATEGORIES, type Category, type Code, FINDING_KINDS } from '../../analysis/codes.ts'
 import type { AnswerShape } from '../operation.ts'
-import { count } from './words.ts'
+import { count } from './fields.ts'
 
 /** What `/v1/messages/analyze` answers (contract §3), and the list of all that it can find. */
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SUPPRESSION_REASONS } from '../../model/suppression.ts'
 import type { AnswerShape } from '../operation.ts'
-import { count, deletedShape, EXAMPLE_TIME, exampleId, id, mode, pageShape, time } from './words.ts'
+import { count, deletedShape, EXAMPLE_TIME, exampleId, id, mode, pageShape, time } from './fields.ts'
 
 /** What `/v1/suppressions` answers (contract §5); the record is made in routes/suppressions.ts. */
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AnswerShape } from '../operation.ts'
-import { count, exampleId, id } from './words.ts'
+import { count, exampleId, id } from './fields.ts'
 
 /** What `/v1/messages/…/content` answers: JSON, one part as it is, or the whole mail (contract §3). */
 

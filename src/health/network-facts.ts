@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Lookup } from '../net/dns/resolver.ts'
 import { canonicalIp, isPublicUnicast } from '../net/ip.ts'
-import type { Greeting, Installation, World } from './world.ts'
+import type { Greeting, Installation, World } from './deps.ts'
 
 /** What several checks need to know, found out once. Nothing of it rejects. */
 export interface Surroundings {

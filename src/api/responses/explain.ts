@@ -3,7 +3,7 @@ import { DELIVERY_STATUSES, MESSAGE_STATUSES } from '../../model/message.ts'
 import { TLS_POLICIES } from '../../model/tls-policy.ts'
 import type { AnswerShape } from '../operation.ts'
 import { suppression } from './suppressions.ts'
-import { count, EXAMPLE_TIME, exampleId, id, mode, time, timeOrNull } from './words.ts'
+import { count, EXAMPLE_TIME, exampleId, id, mode, time, timeOrNull } from './fields.ts'
 
 /** What `/v1/explain` and `/v1/messages/…/explain` answer; made in routes/explain.ts. */
 

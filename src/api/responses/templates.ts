@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AnswerShape } from '../operation.ts'
-import { deletedShape, EXAMPLE_TIME, exampleId, id, mode, pageShape, time } from './words.ts'
+import { deletedShape, EXAMPLE_TIME, exampleId, id, mode, pageShape, time } from './fields.ts'
 
 /** What `/v1/templates` answers (contract §5); the records are made in routes/templates.ts. */
 

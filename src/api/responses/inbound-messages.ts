@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { AnswerShape } from '../operation.ts'
 import { ofPart } from './content.ts'
 import { postAttempt, postAttemptExample } from './webhooks.ts'
-import { count, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './words.ts'
+import { count, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './fields.ts'
 
 /** What `/v1/inbound-messages` answers, and what a route posts (contract §4, §5). */
 

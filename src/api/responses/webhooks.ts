@@ -14,7 +14,7 @@ import {
   pageShape,
   time,
   timeOrNull,
-} from './words.ts'
+} from './fields.ts'
 
 /** What `/v1/webhooks` answers (contract §4); the records are made in routes/webhooks.ts and webhook-deliveries.ts. */
 

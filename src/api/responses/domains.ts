@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AnswerShape } from '../operation.ts'
-import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './words.ts'
+import { deletedShape, EXAMPLE_TIME, exampleId, id, pageShape, time, timeOrNull } from './fields.ts'
 
 /** What `/v1/domains` answers (contract §5); the record is made in routes/domains.ts. */
 
